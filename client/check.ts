@@ -3,7 +3,6 @@
  * value: it may be a key or a password.
  */
 
-/** Throws for anything but a whole number in the range. `where` names the function that got the argument, for the message. */
 export function requireInteger(where: string, name: string, value: unknown, min: number, max: number): void {
   if (Number.isInteger(value) && (value as number) >= min && (value as number) <= max) return;
   throw new TypeError(
@@ -11,16 +10,13 @@ export function requireInteger(where: string, name: string, value: unknown, min:
   );
 }
 
-/** Describes the kind of a value, for messages. */
 export function received(value: unknown): string {
   if (value === undefined || value === null) return String(value);
   if (Array.isArray(value)) return 'an array';
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
 }
 
-/**
- * Rejects options that the method has not read, but for those of every write: a misspelt `dryRun` would write. `where` names the method.
- */
+/** Rejects options that the method has not read, but for those of every write: a misspelt `dryRun` would write. `where` names the method. */
 export function requireKnown(where: string, unread: object): void {
   const unknown = Object.keys(unread).find((name) => name !== 'idempotencyKey' && name !== 'changeMessage');
   if (unknown !== undefined) throw new TypeError(`${where}: unknown option ${unknown.slice(0, 100)}`);

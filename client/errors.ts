@@ -32,17 +32,8 @@ export class YardgraphError extends Error {
   }
 }
 
-interface ErrorDetails extends Outcome {
-  readonly status: number;
-  readonly items?: readonly FailingItem[];
-  readonly requestId: string | undefined;
-  readonly retryAfter: number | undefined;
-}
-
-interface GraphqlErrorDetails extends ErrorDetails {
-  readonly errors: readonly GraphqlErrorItem[];
-  readonly data: unknown;
-}
+type ErrorDetails = Outcome &
+  Pick<ServiceError, 'status' | 'requestId' | 'retryAfter'> & { readonly items?: ServiceError['items'] };
 
 /** The most characters of a message, more than the service ever sends: something else may have sent the response. */
 const maxMessageLength = 5_000;
@@ -76,7 +67,7 @@ export class GraphqlError extends ServiceError {
   readonly errors: readonly GraphqlErrorItem[];
   readonly data: unknown;
 
-  constructor(message: string, { errors, data, ...details }: GraphqlErrorDetails) {
+  constructor(message: string, { errors, data, ...details }: ErrorDetails & Pick<GraphqlError, 'errors' | 'data'>) {
     super(message, details);
     this.errors = errors;
     this.data = data;
@@ -120,7 +111,6 @@ export class UnexpectedResponseError extends YardgraphError {
 interface FailedPart {
   readonly method: string;
   readonly partSize: number;
-  /** The number of items in the whole batch. */
   readonly size: number;
   readonly cause: unknown;
 }
@@ -159,7 +149,6 @@ export class PartialBatchError<T = unknown> extends YardgraphError {
 
 const range = (start: number, end: number): string => (end - start === 1 ? `[${start}]` : `[${start}] to [${end - 1}]`);
 
-/** Lists ten items and the number of the others, as the messages of the service do. */
 function listed(items: readonly FailingItem[]): string {
   const texts = items.slice(0, 10).map(({ index, field, message }) => {
     const path = [index === undefined ? '' : `[${index}]`, field].filter(Boolean).join('.');

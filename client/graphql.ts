@@ -1,10 +1,12 @@
-/** Sends a GraphQL operation and returns its data. */
-import { requireKnown } from './check.ts';
-import { type GraphqlDocument, textOf, type UntypedObject, type VariableArguments } from './document.ts';
+/**
+ * Sends a GraphQL operation and returns its data. The documents that it accepts, text, an AST, or what GraphQL Code Generator and gql.tada
+ * make, are described by their structure only, so that the client depends on none of these packages.
+ */
+import { received, requireKnown } from './check.ts';
 import { type FailingItem, GraphqlError, type GraphqlErrorItem } from './errors.ts';
+import type { WriteOptions } from './options.ts';
 import { isObject, serviceError } from './rest.ts';
 import { type ApiResponse, messageOf, type Send, unexpected } from './send.ts';
-import type { WriteOptions } from './write-options.ts';
 
 /** The types of the result and the variables are those of the document, or those given for text. */
 export type Graphql = <Result = UntypedObject, Variables = UntypedObject>(
@@ -88,3 +90,93 @@ function itemsIn({ extensions }: GraphqlErrorItem): FailingItem[] {
 
 const isIssue = (issue: unknown): issue is { path: (string | number)[]; message: string } =>
   isObject(issue) && Array.isArray(issue.path) && typeof issue.message === 'string';
+
+/** A document that carries the types of its result and its variables: a TypedDocumentNode or TypedDocumentString. */
+interface TypedDocument<Result, Variables> {
+  /** Exists for the compiler only. */
+  readonly __apiType?: ((variables: Variables) => Result) | undefined;
+}
+
+interface DocumentNode {
+  readonly kind: string;
+  readonly definitions: readonly { readonly kind: string }[];
+}
+
+type GraphqlDocument<Result, Variables> = string | DocumentNode | TypedDocument<Result, Variables>;
+
+/** The type of data and variables if neither the document nor the program gives one. */
+// biome-ignore lint/suspicious/noExplicitAny: with unknown, strict programs could not read the data without a cast.
+type UntypedObject = Record<string, any>;
+
+/** The variables may be left out if the document requires none. The options are for mutations. */
+type VariableArguments<Variables> = [keyof Variables] extends [never]
+  ? [variables?: Readonly<Record<string, never>> | undefined, options?: WriteOptions | undefined]
+  : Record<never, never> extends Variables
+    ? [variables?: Readonly<Variables> | undefined, options?: WriteOptions | undefined]
+    : [variables: Readonly<Variables>, options?: WriteOptions | undefined];
+
+function textOf(document: unknown): string {
+  if (typeof document === 'string') return document;
+  if (isDocumentNode(document)) return print(document);
+  // The TypedDocumentString of GraphQL Code Generator.
+  if (document instanceof String) return document.toString();
+  throw new TypeError(`graphql: expected a document as a string or an AST, received ${received(document)}`);
+}
+
+const isDocumentNode = (document: unknown): document is DocumentNode =>
+  typeof document === 'object' && document !== null && 'definitions' in document && Array.isArray(document.definitions);
+
+// biome-ignore lint/suspicious/noExplicitAny: which fields a node has depends on its kind.
+type Node = Readonly<Record<string, any>>;
+
+/**
+ * Prints the AST of a document as compact text, so that the client needs no GraphQL library. Prints what can be executed, operations and
+ * fragments, and no type definitions. Leaves out descriptions, and prints block strings as strings.
+ */
+export const print = (document: Node): string => many(document.definitions, '\n');
+
+const one = (node: Node | undefined, before = '', after = ''): string => (node ? before + printNode(node) + after : '');
+
+const many = (nodes: readonly Node[] | undefined, between: string, before = '', after = ''): string =>
+  nodes?.length ? before + nodes.map(printNode).join(between) + after : '';
+
+/** The directives and the selection, with which many nodes end. */
+const rest = (it: Node): string => many(it.directives, ' ', ' ') + one(it.selectionSet, ' ');
+
+const withArguments = (it: Node): string => one(it.name) + many(it.arguments, ', ', '(', ')');
+const pair = (it: Node): string => `${one(it.name)}: ${one(it.value)}`;
+const text = (it: Node): string => String(it.value);
+
+const printers: Readonly<Record<string, (node: Node) => string>> = {
+  OperationDefinition: (it) =>
+    it.operation + one(it.name, ' ') + many(it.variableDefinitions, ', ', '(', ')') + rest(it),
+  FragmentDefinition: (it) => `fragment ${one(it.name)} on ${one(it.typeCondition)}${rest(it)}`,
+  VariableDefinition: (it) => `${one(it.variable)}: ${one(it.type)}${one(it.defaultValue, ' = ')}${rest(it)}`,
+  SelectionSet: (it) => many(it.selections, ' ', '{ ', ' }'),
+  Field: (it) => one(it.alias, '', ': ') + withArguments(it) + rest(it),
+  FragmentSpread: (it) => `...${one(it.name)}${rest(it)}`,
+  InlineFragment: (it) => `...${one(it.typeCondition, ' on ')}${rest(it)}`,
+  Directive: (it) => `@${withArguments(it)}`,
+  Argument: pair,
+  ObjectField: pair,
+  Variable: (it) => `$${one(it.name)}`,
+  NullValue: () => 'null',
+  ListValue: (it) => `[${many(it.values, ', ')}]`,
+  ObjectValue: (it) => `{${many(it.fields, ', ')}}`,
+  // Every escape of JSON is one of GraphQL.
+  StringValue: (it) => JSON.stringify(it.value),
+  Name: text,
+  IntValue: text,
+  FloatValue: text,
+  EnumValue: text,
+  BooleanValue: text,
+  NamedType: (it) => one(it.name),
+  ListType: (it) => `[${one(it.type)}]`,
+  NonNullType: (it) => `${one(it.type)}!`,
+};
+
+function printNode(node: Node): string {
+  const printer = printers[node.kind];
+  if (printer) return printer(node);
+  throw new TypeError(`graphql: expected a document of operations and fragments, found the kind ${node.kind}`);
+}

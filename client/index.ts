@@ -15,26 +15,17 @@ export {
 } from './errors.ts';
 export type * from './graphql-types.ts';
 export type * from './openapi.ts';
-export type { ApiKey, Options } from './options.ts';
-export type { WriteOptions } from './write-options.ts';
-export {
-  type BatchOptions,
-  type ChangeRange,
-  type ChangesOptions,
-  type CreateOptions,
-  type DeleteOptions,
-  type ExportedFile,
-  type ExportedRow,
-  type ExportFileOptions,
-  type ExportOptions,
-  type ImportOptions,
-  type ImportRecordsOptions,
-  type ImportResult,
-  type ImportRow,
-  type Reconnect,
-  type Rejected,
-  type RevertOptions,
-  type Upserted,
-  type UpsertOptions,
-  Yardgraph,
-} from './yardgraph.ts';
+export type { ChangeRange, ChangesOptions, Reconnect, RevertOptions } from './operations/changes.ts';
+export type { ExportedFile, ExportedRow, ExportFileOptions, ExportOptions } from './operations/export.ts';
+export type { ImportOptions, ImportResult, ImportRow } from './operations/import.ts';
+export type {
+  BatchOptions,
+  DeleteOptions,
+  ImportRecordsOptions,
+  Rejected,
+  Upserted,
+  UpsertOptions,
+} from './operations/records.ts';
+export type { ApiKey, Options, WriteOptions } from './options.ts';
+export type { PartOptions as CreateOptions } from './parts.ts';
+export { Yardgraph } from './yardgraph.ts';

@@ -1,10 +1,7 @@
-/** Validates the client's options. Error messages never include a value, which may contain a key or a password. */
+/** Validates the options of the client and of a single write. Error messages never include a value, which may contain a key or a password. */
 import { received, requireInteger } from './check.ts';
-import { type GeneralOptions, requireMessage } from './write-options.ts';
 
-/**
- * A key, or a function that returns the key or a promise of it, called before every attempt so that the key can change.
- */
+/** A key, or a function that returns the key or a promise of it, called before every attempt so that the key can change. */
 export type ApiKey = string | (() => string | Promise<string>);
 
 export interface Options {
@@ -25,14 +22,7 @@ export interface Options {
   readonly changeMessage?: string | undefined;
 }
 
-export interface ResolvedOptions extends GeneralOptions {
-  /** The URL of the service, without a trailing slash. */
-  readonly serverUrl: string;
-  /** Returns the key for the next attempt; undefined to send none. */
-  readonly apiKey: () => Promise<string | undefined>;
-  readonly timeout: number;
-  readonly retries: number;
-}
+export type ResolvedOptions = ReturnType<typeof readOptions>;
 
 /** Globals of browsers and of Node, undefined elsewhere. */
 const { location, process } = globalThis as {
@@ -54,8 +44,7 @@ const optionNames: readonly string[] = [
   'changeMessage',
 ] satisfies (keyof Options)[];
 
-/** Throws a TypeError if an option is invalid. A key that a function returns is checked before each attempt. */
-export function readOptions(options: Options): ResolvedOptions {
+export function readOptions(options: Options) {
   requireKnownOptions(options);
   const { serverURL, timeout = 30_000, retries = 3, idempotencyKeys = true, changeMessage } = options;
   requireInteger('Yardgraph', 'timeout', timeout, 1, maxTimeout);
@@ -112,7 +101,8 @@ function parseUrl(text: string): URL | undefined {
   }
 }
 
-function readApiKey(option: unknown): ResolvedOptions['apiKey'] {
+/** Returns a function that returns the key for the next attempt; undefined to send none. */
+function readApiKey(option: unknown): () => Promise<string | undefined> {
   if (typeof option === 'function') return async () => readKey('the key that apiKeyAuth returns', await option());
   const key =
     option === undefined || option === null
@@ -134,3 +124,45 @@ function readKey(source: string, value: unknown): string | undefined {
   }
   return key || undefined;
 }
+
+export interface WriteOptions {
+  /**
+   * Identifies the write: the service carries out requests with the same key once, also those of another program or after a restart.
+   * Up to 255 printable ASCII characters. Default: a random key, which the client's own retries share.
+   */
+  readonly idempotencyKey?: string | undefined;
+  /** The reason why the records are changed: kept with each change. Default: the option of the client. */
+  readonly changeMessage?: string | undefined;
+}
+
+export function writeHeaders(
+  { idempotencyKeys, changeMessage: general }: Pick<ResolvedOptions, 'idempotencyKeys' | 'changeMessage'>,
+  { idempotencyKey, changeMessage = general }: WriteOptions = {},
+): Record<string, string> {
+  const key = idempotencyKey === undefined && idempotencyKeys ? randomKey() : idempotencyKey;
+  if (key !== undefined)
+    requireText('idempotencyKey', key, /^[!-~](?:[ -~]{0,253}[!-~])?$/, '1 to 255 printable ASCII characters');
+  if (changeMessage !== undefined) requireMessage(changeMessage);
+  return {
+    ...(key !== undefined && { 'idempotency-key': key }),
+    ...(changeMessage && { 'x-change-message': asUtf8(changeMessage) }),
+  };
+}
+
+/** Headers cannot contain control characters. */
+const requireMessage = (message: unknown): void =>
+  requireText('changeMessage', message, /^\P{Cc}*$/u, 'text without line breaks');
+
+function requireText(name: string, value: unknown, pattern: RegExp, what: string): void {
+  if (typeof value === 'string' && pattern.test(value)) return;
+  throw new TypeError(
+    `Yardgraph: expected ${name} to be ${what}${typeof value === 'string' ? '' : `, received ${received(value)}`}`,
+  );
+}
+
+/** Not crypto.randomUUID, which pages have only if they were loaded over HTTPS. */
+const randomKey = (): string =>
+  [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+
+/** Returns the bytes of the text as the characters that `fetch` turns into these bytes. */
+const asUtf8 = (text: string): string => String.fromCharCode(...new TextEncoder().encode(text));

@@ -1,7 +1,7 @@
 /** Sends a batch in parts, one after the other, each all or nothing. */
 import { requireInteger, requireKnown } from './check.ts';
 import { PartialBatchError } from './errors.ts';
-import type { WriteOptions } from './write-options.ts';
+import type { WriteOptions } from './options.ts';
 
 export interface PartOptions extends WriteOptions {
   /**
@@ -14,7 +14,6 @@ export interface PartOptions extends WriteOptions {
   readonly onProgress?: ((stored: number, size: number) => void) | undefined;
 }
 
-/** `send` sends one part, and returns a result for each of its items. */
 export async function inParts<Item, Result>(
   method: string,
   items: readonly Item[],

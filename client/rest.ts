@@ -2,9 +2,9 @@
 import { received, requireKnown } from './check.ts';
 import { ServiceError, type YardgraphError } from './errors.ts';
 import type { ErrorResponse, Problem } from './openapi.ts';
+import type { WriteOptions } from './options.ts';
 import { inParts, type PartOptions } from './parts.ts';
 import { type ApiResponse, messageOf, type Send, unexpected } from './send.ts';
-import type { WriteOptions } from './write-options.ts';
 
 /**
  * Stores a batch, all or nothing, and returns the records in the order sent: a tuple of as many as were sent if their number
@@ -64,7 +64,6 @@ const accepted =
     return response.body as T;
   };
 
-/** Returns the error for an error response: a problem, or the interface's two fields, `error` and `code`. */
 export function serviceError(response: ApiResponse): YardgraphError {
   const { status, requestId, retryAfter } = response;
   const body = response.bodyWithoutKey();

@@ -6,10 +6,11 @@ import { ConnectionError, ServiceError, TimeoutError, UnexpectedResponseError, Y
 
 /**
  * In milliseconds. The upper bound of the delay is `firstDelay` before the first retry, and doubles with each further one, up to
- * `maxDelay`. The delay is a random value between half of the bound and the bound.
+ * `maxDelay`, or `maxReconnectDelay` for a follower. The delay is a random value between half of the bound and the bound.
  */
 const firstDelay = 500;
 const maxDelay = 8_000;
+const maxReconnectDelay = 30_000;
 
 /** Seconds. If the service asks for a longer wait, the error is thrown at once, so that the caller can decide. */
 const maxRetryAfter = 60;
@@ -45,22 +46,14 @@ export async function retry<T>(
 /** Statuses with which the service does not say whether an earlier attempt was stored. */
 const unspecific: readonly number[] = [401, 403, 404, 429];
 
-/** True if the service has checked whether an earlier attempt was stored. */
 const isResolved = (error: YardgraphError): boolean =>
   error instanceof ServiceError && error.status < 500 && !unspecific.includes(error.status);
 
 /** Returns the milliseconds to wait before a retry, after `failures` failures; undefined if the error is final. */
 export function delayAfter(error: unknown, failures: number): number | undefined {
   if (!(error instanceof YardgraphError) || !isTemporary(error)) return undefined;
-  const retryAfter = (hasResponse(error) ? error.retryAfter : undefined) ?? 0;
-  if (retryAfter > maxRetryAfter) return undefined;
-  const backoff = Math.min(firstDelay * 2 ** failures, maxDelay);
-  // Random, so that clients that failed together do not retry together.
-  return retryAfter * 1_000 + backoff * (0.5 + Math.random() / 2);
+  return retryAfterOf(error) > maxRetryAfter ? undefined : randomDelay(error, failures, maxDelay);
 }
-
-/** In milliseconds. Each delay may be twice the one before, up to about half a minute. */
-const maxReconnectDelay = 30_000;
 
 /**
  * Returns the milliseconds to wait before a follower asks again, after `failures` failures in a row; undefined if the error is final. While a
@@ -69,11 +62,14 @@ const maxReconnectDelay = 30_000;
 export function reconnectDelay(error: unknown, failures: number): number | undefined {
   if (!(error instanceof YardgraphError)) return undefined;
   const fromProxy = error instanceof UnexpectedResponseError && (error.status === 502 || error.status === 504);
-  if (!fromProxy && !isTemporary(error)) return undefined;
-  const retryAfter = (hasResponse(error) ? error.retryAfter : undefined) ?? 0;
-  const backoff = Math.min(firstDelay * 2 ** failures, maxReconnectDelay);
-  return retryAfter * 1_000 + backoff * (0.5 + Math.random() / 2);
+  return fromProxy || isTemporary(error) ? randomDelay(error, failures, maxReconnectDelay) : undefined;
 }
+
+/** Random, so that clients that failed together do not retry together. */
+const randomDelay = (error: YardgraphError, failures: number, max: number): number =>
+  retryAfterOf(error) * 1_000 + Math.min(firstDelay * 2 ** failures, max) * (0.5 + Math.random() / 2);
+
+const retryAfterOf = (error: YardgraphError): number => (hasResponse(error) ? error.retryAfter : undefined) ?? 0;
 
 const hasResponse = (error: YardgraphError): error is ServiceError | UnexpectedResponseError =>
   error instanceof ServiceError || error instanceof UnexpectedResponseError;

@@ -1,8 +1,7 @@
 /** Sends a request with the API key and a time limit, and reads its response. Errors say whether the request may have been stored. */
 import { ConnectionError, TimeoutError, UnexpectedResponseError } from './errors.ts';
-import type { ResolvedOptions } from './options.ts';
+import { type ResolvedOptions, type WriteOptions, writeHeaders } from './options.ts';
 import { retry } from './retry.ts';
-import { type WriteOptions, writeHeaders } from './write-options.ts';
 
 /** This and ApiResponse are not called `Request` and `Response`, which are types of `fetch`. */
 interface ApiRequest {
@@ -18,16 +17,12 @@ interface ApiRequest {
 export interface ApiResponse {
   readonly isWrite: boolean;
   readonly status: number;
-  /** True if the request had an API key. */
   readonly hadKey: boolean;
   readonly requestId: string | undefined;
-  /** The value of `Retry-After`, in seconds. */
   readonly retryAfter: number | undefined;
-  /** The parsed JSON; undefined if the body is not JSON. */
   readonly body: unknown;
   /** Returns the body for errors, from which every echo of the API key is removed. */
   bodyWithoutKey(): unknown;
-  /** Status and content type, for error messages. */
   readonly description: string;
 }
 
@@ -39,7 +34,6 @@ export type Send = <T>(request: ApiRequest, read: (response: ApiResponse) => T) 
 
 export function createSend(defaults: ResolvedOptions): Send {
   const { serverUrl, apiKey, timeout, retries } = defaults;
-  /** True if the service carries out requests with the same key once; undefined until it has been asked. */
   let knowsKeys: boolean | undefined;
 
   async function attempt(
@@ -93,26 +87,18 @@ export function createSend(defaults: ResolvedOptions): Send {
   };
 }
 
-/** A response that is read while it arrives. */
-interface Opened {
-  readonly headers: Headers;
-  readonly body: ReadableStream<Uint8Array>;
-}
-
-/**
- * Milliseconds until a response must have begun, at least: the service reads all records of a file first, which may take almost two minutes.
- */
+/** Milliseconds until a response must have begun, at least: the service reads all records of a file first, which may take almost two minutes. */
 const minDownloadTimeout = 120_000;
 
-/** Opens a file. The time limit is for the beginning of the response, and an error response is thrown by `reject`. */
-export type Download = (path: string, signal?: AbortSignal) => Promise<Opened>;
+export type Download = ReturnType<typeof createDownload>;
 
+/** Returns a function that opens a file. The time limit is for the beginning of the response; `reject` makes the error of an error response. */
 export function createDownload(
   { serverUrl, apiKey, timeout, retries }: ResolvedOptions,
   reject: (response: ApiResponse) => Error,
-): Download {
-  return (path, signal) => {
-    const attempt = async (): Promise<Opened> => {
+) {
+  return (path: string, signal?: AbortSignal) => {
+    const attempt = async () => {
       const key = await apiKey();
       const late = new AbortController();
       const limit = Math.max(timeout, minDownloadTimeout);
@@ -186,7 +172,6 @@ function parse(text: string, without?: string): unknown {
   }
 }
 
-/** Parses `Retry-After`, which is a number of seconds or a date. */
 function secondsIn(value: string | null): number | undefined {
   if (value === null) return undefined;
   const seconds = /^\d+$/.test(value) ? Number(value) : (Date.parse(value) - Date.now()) / 1_000;

@@ -24,19 +24,6 @@ import { type Options, readOptions } from './options.ts';
 import { type Create, create, type List, list, serviceError, type Update, update } from './rest.ts';
 import { createDownload, createSend } from './send.ts';
 
-export type { ChangeRange, ChangesOptions, Reconnect, RevertOptions } from './operations/changes.ts';
-export type { ExportedFile, ExportedRow, ExportFileOptions, ExportOptions } from './operations/export.ts';
-export type { ImportOptions, ImportResult, ImportRow } from './operations/import.ts';
-export type {
-  BatchOptions,
-  DeleteOptions,
-  ImportRecordsOptions,
-  Rejected,
-  Upserted,
-  UpsertOptions,
-} from './operations/records.ts';
-export type { PartOptions as CreateOptions } from './parts.ts';
-
 /**
  * A client for one Yardgraph service. The API key is not visible in its properties, text or JSON.
  * The constructor throws a TypeError if an option is invalid. Only a key that a function returns is checked later, before each

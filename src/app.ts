@@ -9,9 +9,8 @@ import { serveHomePage } from './explorer/home.ts';
 import { serveReference } from './explorer/reference.ts';
 import { serveExports } from './export/route.ts';
 import { serveGraphql } from './graphql/route.ts';
-import { rejectUnknownRoutes } from './http/methods.ts';
 import { refuseUnderPressure } from './http/pressure.ts';
-import { allowOrigins, createServer } from './http/server.ts';
+import { allowOrigins, createServer, rejectUnknownRoutes } from './http/server.ts';
 import type { Logs } from './logs.ts';
 import { handler } from './rest/handler.ts';
 import { serveOpenApi } from './rest/openapi/document.ts';
@@ -47,7 +46,6 @@ export async function createApp(
   return app;
 }
 
-/** Serves probes and pages, which show no data and need no key. */
 async function servePublicly(
   app: FastifyInstance,
   database: Database,
@@ -65,7 +63,7 @@ async function servePublicly(
   });
   serveHomePage(app, config, isOpen);
   if (config.graphiql) serveGraphiqlFiles(app);
-  serveReference(app, config);
+  serveReference(app, config.graphiql);
   serveDocumentation(app);
   serveOpenApi(app, config.limits);
 }

@@ -26,13 +26,12 @@ export async function runCommand(args: readonly string[], settings: Settings): P
   } catch (error) {
     // Commander has printed its own errors already, and the help.
     if (error instanceof CommanderError) return error.exitCode;
-    const isExpected = [StartError, ServiceError, DatabaseError].some((kind) => error instanceof kind);
-    console.error(isExpected ? (error as Error).message : error);
+    const isExpected = error instanceof StartError || error instanceof ServiceError || error instanceof DatabaseError;
+    console.error(isExpected ? error.message : error);
     return 1;
   }
 }
 
-/** Options that take the place of settings, and are checked like them. */
 interface Address {
   readonly host?: string;
   readonly port?: string;
@@ -46,7 +45,6 @@ function settingsOf({ host, port }: Address) {
   return { ...(host !== undefined && { HOST: host }), ...(port !== undefined && { PORT: port }) };
 }
 
-/** `exitWith` is called by commands that have more exit codes than 0 and 1. */
 function commands(settings: Settings, exitWith: (code: number) => void): Command {
   const config = (changes: Settings = {}) => loadConfig({ ...settings, ...changes });
   const program = new Command('yardgraph')
@@ -91,7 +89,6 @@ function commands(settings: Settings, exitWith: (code: number) => void): Command
     .requiredOption('--to <url>', 'the database to fill, sqlite:PATH or postgres://…')
     .action(async (urls) => (await import('./commands/copy.ts')).copyDatabase(config(), urls));
 
-  /** A command that is a client of a running service. */
   const ofClient = (command: Command) =>
     command
       .option('--url <url>', 'the service', settings.YARDGRAPH_URL || 'http://127.0.0.1:4000')

@@ -5,18 +5,9 @@ import { z } from 'zod';
 import { StartError } from './errors.ts';
 import { databaseUrlProblem, defaultOptions, defaultPath } from './store/database-settings.ts';
 
-interface Setting<T> {
-  /** The environment variable. */
-  readonly name: string;
-  readonly schema: z.ZodType<T>;
-  readonly defaultValue: T;
-}
+const setting = <T>(name: string, schema: z.ZodType<T>, defaultValue: NoInfer<T>) => ({ name, schema, defaultValue });
 
-const setting = <T>(name: string, schema: z.ZodType<T>, defaultValue: NoInfer<T>): Setting<T> => ({
-  name,
-  schema,
-  defaultValue,
-});
+type Setting<T> = ReturnType<typeof setting<T>>;
 
 const whole = (min: number, max: number) => {
   const error = `expected a whole number from ${min} to ${max}`;
@@ -54,7 +45,6 @@ const origins = z
     error: 'expected origins such as https://app.example.com, separated by commas',
   });
 
-/** An address, a range of them, or one of the names that stand for ranges. */
 const isProxy = (text: string): boolean => {
   const [address = '', bits = '0', ...more] = text.split('/');
   const version = isIP(address);
@@ -105,7 +95,6 @@ const visibility = {
 /** Limits of connections and of HTTP itself. Times are in milliseconds. */
 const http = {
   maxConnections: setting('MAX_CONNECTIONS', whole(1, 1_000_000), 10_000),
-  /** The time to receive the whole request. */
   requestTimeout: setting('REQUEST_TIMEOUT', whole(100, 3_600_000), 120_000),
 };
 
@@ -120,7 +109,6 @@ const fixedHttp = {
 /** Limits of requests and responses; docs/interface.md has their statuses. */
 const limits = {
   maxBodyBytes: setting('MAX_BODY_BYTES', whole(1_024, 1_073_741_824), 10 * 1_048_576),
-  /** Records in a batch. */
   maxBatch: setting('MAX_BATCH', whole(1, 1_000_000), 10_000),
   /** Characters of a text that has no index. */
   maxTextLength: setting('MAX_TEXT_LENGTH', whole(1, 10_000_000), 10_000),
@@ -140,13 +128,9 @@ const limits = {
 const fixedLimits = {
   /** Levels of nested arrays and objects in JSON, and of brackets in a GraphQL document. */
   maxNesting: 32,
-  /** Characters of a GraphQL document. */
   maxQueryLength: 100_000,
-  /** Tokens of a GraphQL document. */
   maxTokens: 2_000,
-  /** Aliases in a GraphQL document. */
   maxAliases: 50,
-  /** Directives in a GraphQL document. */
   maxDirectives: 50,
 };
 
@@ -155,45 +139,19 @@ type ValuesOf<G extends Group> = { readonly [Key in keyof G]: G[Key] extends Set
 
 export type Limits = ValuesOf<typeof limits> & Readonly<typeof fixedLimits>;
 
-export interface Config extends Omit<ValuesOf<typeof service>, 'allowOpenAccess'> {
-  /** Access while there are no keys: for nobody, for this machine, or for anyone who can reach the port. */
-  readonly openAccess: 'no' | 'loopback' | 'anyone';
-  readonly databaseOptions: ValuesOf<typeof databaseOptions>;
-  readonly logLevel: string;
-  /** True if browsers get GraphiQL at /graphql. */
-  readonly graphiql: boolean;
-  /** True if GraphQL clients may read the schema. */
-  readonly introspection: boolean;
-  /** True if GraphQL errors suggest similar names of the schema: only where it may be read anyway. */
-  readonly suggestions: boolean;
-  /** True if the GraphQL schema is a subgraph of Apollo Federation. */
-  readonly federation: boolean;
-  /** Origins whose pages may call the service from a browser. */
-  readonly corsOrigins: readonly string[];
-  readonly http: ValuesOf<typeof http> & Readonly<typeof fixedHttp>;
-  readonly limits: Limits;
-  /** Variables that are no settings, but are called almost like one. */
-  readonly misspelt: readonly Misspelt[];
-}
+export type Config = Readonly<ReturnType<typeof loadConfig>>;
 
-interface Misspelt {
-  readonly name: string;
-  readonly setting: string;
-}
-
-/** The names of all settings, in the order of docs/settings.md. */
 export const settingNames: readonly string[] = [service, databaseOptions, visibility, http, limits].flatMap(
   (group: Group) => Object.values(group).map(({ name }) => name),
 );
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Reads the settings. Throws a StartError with one line per invalid setting. */
-export function loadConfig(env: Environment): Config {
+export function loadConfig(env: Environment) {
   const problems: string[] = [];
   const { allowOpenAccess, ...serviceValues } = readGroup(service, env, problems);
   const databaseValues = readGroup(databaseOptions, env, problems);
-  const { logLevel, environment, corsOrigins, ...features } = readGroup(visibility, env, problems);
+  const { environment, graphiql, introspection, federation, ...visible } = readGroup(visibility, env, problems);
   const httpValues = readGroup(http, env, problems);
   const limitValues = readGroup(limits, env, problems);
   // Only the default must fit a text of the greatest length: an explicit limit of the record may be less.
@@ -203,26 +161,24 @@ export function loadConfig(env: Environment): Config {
   }
   if (problems.length > 0) throw new StartError(problems.join('\n'));
 
-  const unlessSet = environment === 'production' ? 'off' : 'on';
-  const isOn = (feature: 'on' | 'off' | undefined): boolean => (feature ?? unlessSet) === 'on';
-  const { host } = serviceValues;
+  const isOn = (feature = environment === 'production' ? 'off' : 'on'): boolean => feature === 'on';
+  /** Access while there are no keys: for nobody, for this machine, or for anyone who can reach the port. */
+  const openAccess: 'no' | 'loopback' | 'anyone' =
+    allowOpenAccess === openToAnyone ? 'anyone' : isLoopback(serviceValues.host) ? allowOpenAccess : 'no';
   return {
     ...serviceValues,
-    openAccess:
-      allowOpenAccess === openToAnyone
-        ? 'anyone'
-        : allowOpenAccess === 'loopback' && isLoopback(host)
-          ? 'loopback'
-          : 'no',
+    ...visible,
+    openAccess,
     databaseOptions: databaseValues,
-    logLevel,
-    graphiql: isOn(features.graphiql),
-    introspection: isOn(features.introspection),
-    suggestions: isOn(features.introspection),
-    federation: features.federation === 'on',
-    corsOrigins,
+    graphiql: isOn(graphiql),
+    introspection: isOn(introspection),
+    /** True if GraphQL errors suggest similar names of the schema: only where it may be read anyway. */
+    suggestions: isOn(introspection),
+    /** True if the GraphQL schema is a subgraph of Apollo Federation. */
+    federation: isOn(federation),
     http: { ...httpValues, ...fixedHttp },
     limits: { ...limitValues, ...fixedLimits },
+    /** Variables that are no settings, but are called almost like one. */
     misspelt: Object.keys(env).flatMap((name) => {
       const meant = settingNames.find((known) => isAlmost(name, known));
       return meant === undefined || settingNames.includes(name) ? [] : [{ name, setting: meant }];
@@ -251,5 +207,4 @@ function readGroup<G extends Group>(group: G, env: Environment, problems: string
   return values as ValuesOf<G>;
 }
 
-/** True if a host name or an address is of this machine only. */
 export const isLoopback = (host: string): boolean => /^(?:localhost|127(?:\.\d{1,3}){3}|\[?::1\]?)$/i.test(host);

@@ -100,14 +100,12 @@ export const invalid = (issues: readonly Issue[], total = issues.length) =>
 /** Valid input that the stored records do not allow, such as a unique value that another record has. */
 export const conflict = (issues: readonly Issue[]) => new ServiceError(409, summary(issues, issues.length), issues);
 
-/** Lists the first ten issues and the number of the others: `[0].name: required; …; and 3 more`. */
 function summary(issues: readonly Issue[], total: number): string {
   const named = issues.slice(0, 10).map(formatIssue);
   const unnamed = total - named.length;
   return [...named, ...(unnamed > 0 ? [`and ${unnamed} more`] : [])].join('; ');
 }
 
-/** Returns the code of an error of Node, Fastify or a library; empty if it has none. */
 export const errorCode = (error: unknown): string =>
   error instanceof Error && 'code' in error ? String(error.code) : '';
 

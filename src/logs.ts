@@ -2,7 +2,6 @@
 import { writeSync } from 'node:fs';
 import pino from 'pino';
 
-/** A destination of log lines. */
 export interface Logs {
   write(line: string): void;
 }
@@ -66,38 +65,26 @@ export function createLogs(
   return logs;
 }
 
-/** Returns a destination for readable lines if standard error is a terminal, otherwise for JSON. */
 export const openLogs = async (): Promise<Logs> =>
   standardError(process.stderr.isTTY ? await readableForm() : undefined);
 
-/** A log of what happens before there are requests, in the form of their lines. */
 export const createLog = (level: string, logs: Logs) => pino({ level }, logs);
-
-export interface Announcement {
-  readonly level: 'info' | 'warn';
-  readonly message: string;
-  readonly fields: object;
-}
 
 /**
  * Prints to standard output: on a terminal the text, elsewhere one line of JSON in the form of the log. Both at any log level, because
  * without them nobody would know the address of a port that the system has chosen.
  */
-export function announce({ level, message, fields }: Announcement, text: string): void {
+export function announce(level: 'info' | 'warn', message: string, fields: object, text: string): void {
   if (process.stdout.isTTY) console.log(text);
   else pino({}, { write: (line) => console.log(line.trimEnd()) })[level](fields, message);
 }
 
-/** Node makes terminals blocking: without this, a terminal stopped with Ctrl-S would stop the service. */
-interface Terminal {
-  readonly _handle?: { setBlocking?(isBlocking: boolean): void };
-}
-
-/** Returns a destination on standard error for lines of JSON, each in the form that `format` gives it. */
 export function standardError(format?: (line: string) => string): Logs {
   // Opening its stream makes a pipe or socket non-blocking: without a reader, a write fails instead of waiting for one.
-  const { stderr } = process;
-  if (stderr.isTTY) (stderr as Terminal)._handle?.setBlocking?.(false);
+  const stderr: typeof process.stderr & { readonly _handle?: { setBlocking?(isBlocking: boolean): void } } =
+    process.stderr;
+  // Node makes terminals blocking: one stopped with Ctrl-S would stop the service.
+  if (stderr.isTTY) stderr._handle?.setBlocking?.(false);
   const logs = createLogs((bytes) => writeSync(stderr.fd, bytes), format);
   setInterval(logs.flush, flushInterval).unref();
   process.once('exit', logs.flush);

@@ -10,7 +10,7 @@ import { version } from '../package.json';
 import { createApp } from './app.ts';
 import type { Config } from './config.ts';
 import { errorCode, StartError } from './errors.ts';
-import { type Announcement, announce, createLog, openLogs } from './logs.ts';
+import { announce, createLog, openLogs } from './logs.ts';
 import { program } from './program.ts';
 import { createKeyStore } from './store/admin/api-keys.ts';
 import { startSweep } from './store/admin/sweep.ts';
@@ -36,8 +36,19 @@ export async function serve(config: Config, prepare?: (database: Database) => Pr
     const address = await listen(app, config);
     const endSweep = startSweep(database, (error) => app.log.warn({ err: error }, 'old results could not be deleted'));
     closeOnSignal(app, database, endSweep);
-    logCrash(app);
-    announce(started(address, database, config, isOpen), banner(address, database, config, isOpen));
+    // Node prints the error itself, and ends the process.
+    process.on('uncaughtExceptionMonitor', ({ name }) =>
+      app.log.fatal({ error: name, uptimeSeconds: uptimeSeconds() }, 'stopped'),
+    );
+    const { name, location } = database.driver;
+    const fields = { version, node: process.version, address, database: name, location };
+    // Open access is a warning.
+    announce(
+      isOpen ? 'warn' : 'info',
+      isOpen ? `started, ${openTo[config.openAccess]}` : 'started',
+      { ...fields, isNewDatabase: database.isNew, isOpen },
+      banner(address, database, config, isOpen),
+    );
   } catch (error) {
     await database.close();
     throw error;
@@ -63,17 +74,16 @@ async function listen(app: FastifyInstance, { host, port }: Config): Promise<str
     return await app.listen({ host: host === 'localhost' ? '127.0.0.1' : host, port });
   } catch (error) {
     await app.close();
-    const code = errorCode(error);
-    if (code === 'EADDRINUSE') {
-      throw new StartError(
-        `PORT: ${port} is in use on ${host}: choose another one with --port or PORT, such as PORT=4001`,
-      );
-    }
-    if (code === 'EACCES') throw new StartError(`PORT: not allowed to listen on ${port}, choose another one`);
-    if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND' || code === 'EAI_AGAIN') {
-      throw new StartError(`HOST: ${host} is not an address of this machine`);
-    }
-    throw error;
+    const noAddress = `HOST: ${host} is not an address of this machine`;
+    const messages: Readonly<Record<string, string>> = {
+      EADDRINUSE: `PORT: ${port} is in use on ${host}: choose another one with --port or PORT, such as PORT=4001`,
+      EACCES: `PORT: not allowed to listen on ${port}, choose another one`,
+      EADDRNOTAVAIL: noAddress,
+      ENOTFOUND: noAddress,
+      EAI_AGAIN: noAddress,
+    };
+    const message = messages[errorCode(error)];
+    throw message === undefined ? error : new StartError(message);
   }
 }
 
@@ -120,36 +130,9 @@ const openTo: Record<Config['openAccess'], string> = {
   anyone: 'OPEN TO ANYONE WHO CAN REACH THIS PORT until there is an API key',
 };
 
-/** Node prints the error itself, and ends the process. */
-function logCrash({ log }: FastifyInstance): void {
-  process.on('uncaughtExceptionMonitor', ({ name }) =>
-    log.fatal({ error: name, uptimeSeconds: uptimeSeconds() }, 'stopped'),
-  );
-}
-
 const uptimeSeconds = (): number => Math.round(process.uptime());
 
-/** What is to be known of a start, for programs. Open access is a warning. */
-const started = (
-  address: string,
-  { driver, isNew }: Awaited<ReturnType<typeof openDatabase>>,
-  { openAccess }: Config,
-  isOpen: boolean,
-): Announcement => ({
-  level: isOpen ? 'warn' : 'info',
-  message: isOpen ? `started, ${openTo[openAccess]}` : 'started',
-  fields: {
-    version,
-    node: process.version,
-    address,
-    database: driver.name,
-    location: driver.location,
-    isNewDatabase: isNew,
-    isOpen,
-  },
-});
-
-/** The same for people. */
+/** What is to be known of a start, for people. */
 function banner(address: string, { driver }: Database, { graphiql, openAccess }: Config, isOpen: boolean): string {
   const lines = [
     ['Home page', `${address}/`],

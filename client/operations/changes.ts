@@ -12,8 +12,8 @@ import {
   type RevertedChanges,
   revertedChangesFields,
 } from '../graphql-types.ts';
+import type { WriteOptions } from '../options.ts';
 import { reconnectDelay } from '../retry.ts';
-import type { WriteOptions } from '../write-options.ts';
 
 export interface ChangesOptions {
   /** The cursor after which to read: `endCursor` of the last page that was processed. From the first change unless set. */
@@ -43,7 +43,6 @@ export interface Reconnect {
   readonly delay: number;
 }
 
-/** The changes of the workspace, in the order of their commits. Every page has changes. */
 export type Changes = (options?: ChangesOptions) => AsyncGenerator<ChangePage, void, undefined>;
 
 const maxInterval = 2 ** 31 - 1;
@@ -64,12 +63,10 @@ export function changes(graphql: Graphql): Changes {
   };
 }
 
-/** Returns a function that reads the cursor of the last change, which a new consumer gets before the records. */
 export function changeCursor(graphql: Graphql): () => Promise<string> {
   return async () => (await graphql('{ changeCursor }')).changeCursor;
 }
 
-/** Reads the changes of one record, latest first, also after it was deleted; none for an ID that no record has had. */
 export function historyOf(
   graphql: Graphql,
 ): (id: string, options?: Pick<ChangesOptions, 'after' | 'pageSize'>) => AsyncGenerator<ChangePage, void, undefined> {
@@ -137,7 +134,6 @@ export interface RevertOptions extends WriteOptions {
   readonly dryRun?: boolean | undefined;
 }
 
-/** Gives the records of a range of changes the state back that they had before it, in one transaction. */
 export type RevertChanges = (range: ChangeRange, options?: RevertOptions) => Promise<RevertedChanges>;
 
 const revertDocument = `mutation ($after: String!, $upTo: String!, $dryRun: Boolean!) {

@@ -30,13 +30,11 @@ export interface ExportedFile {
   readonly body: ReadableStream<Uint8Array>;
 }
 
-/** Yields all records of a kind, or of all kinds, in the order that links need. Throws a ConnectionError if the export is cut off. */
 export type ExportRows = (
   name: ListName | 'all',
   options?: ExportOptions,
 ) => AsyncGenerator<ExportedRow, void, undefined>;
 
-/** Opens a file with all records of a kind, or of all kinds, which have only one as `ndjson`. */
 export type ExportFile = (
   name: ListName | 'all',
   format: 'csv' | 'ndjson',

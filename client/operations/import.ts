@@ -9,7 +9,7 @@ import {
   type RejectedItem,
   type UpsertOutcome,
 } from '../graphql-types.ts';
-import type { WriteOptions } from '../write-options.ts';
+import type { WriteOptions } from '../options.ts';
 import { writes } from './records.ts';
 
 type KindName = keyof RecordTypes;

@@ -14,9 +14,9 @@ import {
   type RejectedItem,
   type UpsertOutcome,
 } from '../graphql-types.ts';
+import type { WriteOptions } from '../options.ts';
 import { inParts, type PartOptions } from '../parts.ts';
 import { isObject } from '../rest.ts';
-import type { WriteOptions } from '../write-options.ts';
 import { type ChangesOptions, historyOf } from './changes.ts';
 
 interface DryRunOptions extends WriteOptions {
@@ -54,10 +54,8 @@ export interface Rejected {
   readonly issues: readonly ItemIssue[];
 }
 
-/** A record as it is returned. */
 type Returned<Stored, Options> = Options extends { readonly returning: 'outcome' } ? { readonly id: string } : Stored;
 
-/** What an upsert may have done with an item. */
 type UpsertResult<Stored, Options> =
   | Upserted<Returned<Stored, Options>>
   | (Options extends { readonly onInvalid: 'SKIP' } ? Rejected : never);
@@ -110,30 +108,30 @@ export type ImportRecords = <const Options extends ImportRecordsOptions = Import
     (Options extends { readonly onInvalid: 'SKIP' } ? { readonly rejected: readonly RejectedItem[] } : unknown)
 >;
 
-/** Records as GraphQL returns them. */
 type Row = Readonly<Record<string, unknown>>;
 
 export function writes<Kind extends KindName>(graphql: Graphql, name: Kind): Writes<Kind> {
   const { plural, fields } = kinds[name];
   const stored = storedAs(name);
 
-  /** Runs the mutation of a method for each part of the items, and returns its result for each item. */
   async function mutate<Result>(
     { method, list, items, args = {}, result = (selected) => selected }: Mutation,
     { dryRun = false, returning = 'record', ...options }: BatchOptions,
   ): Promise<Result[]> {
-    requireArray(method, list === 'input' ? 'items' : list === 'ids' ? 'IDs' : list, items);
-    const types = { input: `[${inputTypes[method](name)}!]!`, ids: '[ID!]!', keys: '[String!]!' };
-    const all = { ...args, [list]: [types[list], items] as const, dryRun: ['Boolean!', dryRun] as const };
-    const declared = Object.entries(all).map(([arg, [type]]) => `$${arg}: ${type}`);
-    const passed = Object.keys(all).map((arg) => `${arg}: $${arg}`);
-    const variables = Object.fromEntries(Object.entries(all).map(([arg, [, value]]) => [arg, value]));
+    if (!Array.isArray(items)) {
+      const what = { input: 'items', ids: 'IDs', keys: 'keys' }[list];
+      throw new TypeError(`${method}: expected an array of ${what}, received ${received(items)}`);
+    }
+    const input = method === 'update' ? `${name}Patch` : `Upsert${name}Input`;
+    const types = { input: `[${input}!]!`, ids: '[ID!]!', keys: '[String!]!' };
+    const all = Object.entries({ ...args, [list]: [types[list], items], dryRun: ['Boolean!', dryRun] });
+    const declared = all.map(([arg, [type]]) => `$${arg}: ${type}`).join(', ');
+    const passed = all.map(([arg]) => `${arg}: $${arg}`).join(', ');
+    const variables = Object.fromEntries(all.map(([arg, [, value]]) => [arg, value]));
     const field = method + plural;
-    const selected = result(returning === 'outcome' ? 'id' : fields);
-    const document = `mutation (${declared.join(', ')}) { ${field}(${passed.join(', ')}) { ${selected} } }`;
+    const document = `mutation (${declared}) { ${field}(${passed}) { ${result(returning === 'outcome' ? 'id' : fields)} } }`;
     return inParts(method, items, options, async (part, partOptions) => {
-      const data = await graphql(document, { ...variables, [list]: part }, partOptions);
-      return data[field] as Result[];
+      return (await graphql(document, { ...variables, [list]: part }, partOptions))[field];
     });
   }
 
@@ -157,15 +155,13 @@ export function writes<Kind extends KindName>(graphql: Graphql, name: Kind): Wri
     },
     async delete(which, options = {} as never) {
       const { references = 'REFUSE', ...others } = options as DeleteOptions;
-      const byKeys = isObject(which) ? (which as { by: unknown; keys: readonly string[] }) : undefined;
-      const args = {
-        ...(byKeys && { by: [`${name}Key!`, byKeys.by] as const }),
-        references: ['ReferenceHandling!', references],
-      } as const;
-      const list = byKeys
-        ? ({ list: 'keys', items: byKeys.keys } as const)
-        : ({ list: 'ids', items: which as readonly string[] } as const);
-      const deleted = await mutate<Row>({ method: 'delete', ...list, args }, others);
+      const args = { references: ['ReferenceHandling!', references] } as const;
+      const deleted = await mutate<Row>(
+        isObject(which)
+          ? { method: 'delete', list: 'keys', items: which.keys, args: { by: [`${name}Key!`, which.by], ...args } }
+          : { method: 'delete', list: 'ids', items: which, args },
+        others,
+      );
       return deleted.map(stored) as never;
     },
     history: historyOf(graphql),
@@ -182,20 +178,12 @@ interface Result {
 
 interface Mutation {
   readonly method: 'update' | 'upsert' | 'delete';
-  /** The argument that has the items. */
   readonly list: 'input' | 'ids' | 'keys';
   readonly items: readonly unknown[];
-  /** The other arguments, with their types. */
   readonly args?: Readonly<Record<string, readonly [type: string, value: unknown]>>;
   /** Returns what to select, given the fields of a record. */
   readonly result?: (record: string) => string;
 }
-
-const inputTypes = {
-  update: (name: string) => `${name}Patch`,
-  upsert: (name: string) => `Upsert${name}Input`,
-  delete: () => '',
-};
 
 export function importRecords(graphql: Graphql): ImportRecords {
   return async (input, { dryRun = false, onInvalid = 'FAIL', ...options }: ImportRecordsOptions = {}) => {
@@ -241,8 +229,3 @@ const storedAs =
       }),
     );
   };
-
-function requireArray(method: string, what: string, value: unknown): void {
-  if (!Array.isArray(value))
-    throw new TypeError(`${method}: expected an array of ${what}, received ${received(value)}`);
-}

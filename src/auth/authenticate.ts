@@ -1,7 +1,9 @@
 /** Gives each request its identity and its session. The only place that binds a store to a workspace. */
+import rateLimit from '@fastify/rate-limit';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import pLimit from 'p-limit';
 import { type Config, isLoopback } from '../config.ts';
-import { badRequest, forbidden, ServiceError, unauthorized } from '../errors.ts';
+import { badRequest, forbidden, ServiceError, tooManyRequests, unauthorized } from '../errors.ts';
 import { changeMessage } from '../http/request-headers.ts';
 import { expected } from '../model/issues.ts';
 import { createSession, type Session } from '../services/session.ts';
@@ -9,7 +11,6 @@ import type { Usage } from '../store/connections/driver.ts';
 import type { Database } from '../store/database.ts';
 import { createStoreOpener, type StoreUser } from '../store/workspace-store.ts';
 import { createKeyring, type Identity } from './keyring.ts';
-import { createRateLimits } from './rate-limits.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -26,7 +27,6 @@ declare module 'fastify' {
   }
 }
 
-/** Opens sessions, each in the workspace of its identity. */
 export function createSessionOpener(database: Database) {
   const openStore = createStoreOpener(database);
   return (identity: Identity, user: StoreUser): Session => createSession(openStore(identity.workspace, user), identity);
@@ -36,21 +36,24 @@ type Settings = Pick<Config, 'openAccess' | 'corsOrigins' | 'requestsPerMinute' 
 
 /** Authenticates every request before its body is read. Returns `isOpen`, which says whether there are no keys yet. */
 export async function authenticate(app: FastifyInstance, database: Database, settings: Settings) {
+  const { openAccess, corsOrigins, requestsPerMinute, failedLoginsPerMinute } = settings;
   const openSession = createSessionOpener(database);
   const keyring = createKeyring(database);
   // Checked now so that the first request is as fast as later ones; if it fails, requests check again.
   await keyring.findAnonymous().catch(() => undefined);
-  const { limitRequests, limitFailures } = await createRateLimits(app, settings);
+  // Each process counts for itself: behind a load balancer, each allows the full number.
+  await app.register(rateLimit, { global: false, timeWindow: '1 minute' });
+  const keyGenerator = ({ identity, ip }: FastifyRequest) => identity?.keyPrefix ?? ip;
+  const requests = oneAtATime(app.createRateLimit({ max: requestsPerMinute, keyGenerator }));
+  const failures = oneAtATime(app.createRateLimit({ max: failedLoginsPerMinute, keyGenerator: ({ ip }) => ip }));
 
   /** While the database is unavailable, a request with a key is authenticated by it, and one without a key gets the 503. */
   const findAnonymous = async (keys: readonly string[]): Promise<Identity | undefined> => {
-    if (settings.openAccess === 'no') return undefined;
-    try {
-      return await keyring.findAnonymous();
-    } catch (error) {
+    if (openAccess === 'no') return undefined;
+    return keyring.findAnonymous().catch((error: unknown) => {
       if (keys.length === 0) throw error;
       return undefined;
-    }
+    });
   };
 
   const identify = async ([key, other]: readonly string[]): Promise<Identity> => {
@@ -63,22 +66,30 @@ export async function authenticate(app: FastifyInstance, database: Database, set
     return keyring.identify(key);
   };
 
-  async function isValid([key, other]: readonly string[]): Promise<boolean> {
-    if (key === undefined || other !== undefined) return false;
-    try {
-      await keyring.identify(key);
-      return true;
-    } catch (error) {
-      if (error instanceof ServiceError && error.status === 401) return false;
-      throw error;
-    }
-  }
+  const isValid = (keys: readonly string[]): Promise<boolean> =>
+    identify(keys).then(
+      () => true,
+      (error: unknown) => {
+        if (isUnauthorized(error)) return false;
+        throw error;
+      },
+    );
 
-  /** Returns the identity of a request that needs no promise: its one key is cached, and requests are not limited. */
-  const identifyCached = ([key, other]: readonly string[]): Identity | undefined =>
-    key !== undefined && other === undefined && settings.requestsPerMinute === 0
-      ? keyring.identifyCached(key)
-      : undefined;
+  /**
+   * Beyond the limit of failed logins, an address gets a ServiceError 429 before its key is looked up, unless this key was accepted before:
+   * several clients may share the address.
+   */
+  async function logIn(request: FastifyRequest, reply: FastifyReply, keys: readonly string[]): Promise<Identity> {
+    if (failedLoginsPerMinute === 0) return identify(keys);
+    if (!keys.some(keyring.hasAccepted)) {
+      const state = await failures(request, { increment: false });
+      if (!state.isAllowed && state.remaining === 0) applyLimit(reply, 'failed logins', { ...state, isExceeded: true });
+    }
+    return identify(keys).catch(async (error: unknown) => {
+      if (isUnauthorized(error)) applyLimit(reply, 'failed logins', await failures(request));
+      throw error;
+    });
+  }
 
   const admit = (request: FastifyRequest, identity: Identity): void => {
     request.identity = identity;
@@ -91,15 +102,13 @@ export async function authenticate(app: FastifyInstance, database: Database, set
     const open = await findAnonymous(keys);
     // That there are no keys may have been cached before the first one was created: its requests must not get into the open workspace.
     const anonymous = open && !(await isValid(keys)) ? open : undefined;
-    if (anonymous && settings.openAccess === 'loopback') requireSameMachine(request, settings.corsOrigins);
-    const login = () => identify(keys);
-    const wasAccepted = () => keys.some(keyring.hasAccepted);
-    admit(request, anonymous ?? (await limitFailures(request, reply, { wasAccepted, login })));
+    if (anonymous && openAccess === 'loopback') requireSameMachine(request, corsOrigins);
+    admit(request, anonymous ?? (await logIn(request, reply, keys)));
     // After `admit`, because requests are counted by the key of the identity.
-    await limitRequests(request, reply);
+    if (requestsPerMinute > 0) applyLimit(reply, 'requests', await requests(request));
   };
 
-  async function hasAccess(this: FastifyRequest): Promise<boolean> {
+  app.decorateRequest('hasAccess', async function (this: FastifyRequest): Promise<boolean> {
     const keys = keysIn(this);
     try {
       const { workspace } = (await findAnonymous(keys)) ?? (await identify(keys));
@@ -108,11 +117,9 @@ export async function authenticate(app: FastifyInstance, database: Database, set
       return workspace.number === number && workspace.name === name;
     } catch (error) {
       // While the database is unavailable, access cannot be checked, and nothing can be read.
-      return !(error instanceof ServiceError && error.status === 401);
+      return !isUnauthorized(error);
     }
-  }
-
-  app.decorateRequest('hasAccess', hasAccess);
+  });
   app.decorateRequest('session');
   app.decorateRequest('identity', null);
   app.decorateRequest('usage');
@@ -120,7 +127,10 @@ export async function authenticate(app: FastifyInstance, database: Database, set
     if (request.routeOptions.config.isPublic?.(request)) return done();
     request.usage = { statements: 0 };
     const keys = keysIn(request);
-    const identity = identifyCached(keys);
+    const [key, other] = keys;
+    // A request needs no promise if its one key is cached, and requests are not limited.
+    const isSimple = key !== undefined && other === undefined && requestsPerMinute === 0;
+    const identity = isSimple ? keyring.identifyCached(key) : undefined;
     if (identity) {
       admit(request, identity);
       return done();
@@ -130,13 +140,31 @@ export async function authenticate(app: FastifyInstance, database: Database, set
   return { isOpen: () => keyring.findAnonymous().then(Boolean, () => false) };
 }
 
+const isUnauthorized = (error: unknown): boolean => error instanceof ServiceError && error.status === 401;
+
+type Limit = ReturnType<FastifyInstance['createRateLimit']>;
+
+/** Counts requests one after the other: counted concurrently, all would get the count of the last one. */
+function oneAtATime(limit: Limit): Limit {
+  const queue = pLimit(1);
+  return (...args) => queue(() => limit(...args));
+}
+
+function applyLimit(reply: FastifyReply, what: 'requests' | 'failed logins', state: Awaited<ReturnType<Limit>>): void {
+  if (state.isAllowed) return;
+  const { max, remaining, ttlInSeconds, isExceeded } = state;
+  reply.headers({ 'ratelimit-limit': max, 'ratelimit-remaining': remaining, 'ratelimit-reset': ttlInSeconds });
+  if (!isExceeded) return;
+  reply.header('retry-after', ttlInSeconds);
+  throw tooManyRequests(`at most ${max} ${what} per minute: try again in ${ttlInSeconds} s`);
+}
+
 /** Returns the distinct keys in `Authorization: Bearer KEY`, `Authorization: KEY` and `X-API-Key: KEY`. */
 function keysIn({ headers }: FastifyRequest): string[] {
   const sent = [headers.authorization?.replace(/^bearer +/i, ''), headers['x-api-key']];
   return [...new Set(sent.filter((key) => typeof key === 'string'))];
 }
 
-/** The reason for the log. */
 const notLocal = 'not from this machine, without an API key';
 
 /**

@@ -5,26 +5,23 @@
 
 import DataLoader from 'dataloader';
 import { LRUCache } from 'lru-cache';
+import pLimit from 'p-limit';
 import { unauthorized } from '../errors.ts';
 import { type ApiKey, createKeyStore, type KeyStore } from '../store/admin/api-keys.ts';
 import type { Database } from '../store/database.ts';
 import type { WorkspaceId } from '../store/query/tables.ts';
-import { hashOf, isHash, type KeyText, newSecret, parseKey } from './key.ts';
+import { hashOf, isHash, newSecret, parseKey } from './keys.ts';
 
-/** The user and the workspace of a request. */
 export interface Identity {
   readonly workspace: WorkspaceId;
   /** Null while the service runs without keys. */
   readonly userId: string | null;
   readonly mayWrite: boolean;
-  /** Null while the service runs without keys. */
   readonly keyPrefix: string | null;
 }
 
-/** The name of the workspace of all requests while there are no keys. */
 export const anonymousWorkspace = 'default';
 
-/** Returns the identity of every request while there are no keys: no user, in that workspace. */
 export const anonymousIn = (workspace: WorkspaceId): Identity => ({
   workspace,
   userId: null,
@@ -70,7 +67,7 @@ export function createKeyring(database: Database) {
     return isClosed ? undefined : identity;
   }
 
-  async function find({ prefix }: KeyText): Promise<ApiKey | undefined> {
+  async function find(prefix: string): Promise<ApiKey | undefined> {
     if (unknown.has(prefix)) return undefined;
     const key = await lookUp(prefix);
     if (key) keys.set(prefix, key);
@@ -78,7 +75,6 @@ export function createKeyring(database: Database) {
     return key;
   }
 
-  /** Returns the identity of the key if this is its secret and both are still valid. */
   function accept(key: ApiKey | undefined, secret: string): Identity | undefined {
     const hash = hashOf(secret);
     const isCurrent = isHash(hash, key?.secretHash ?? noHash);
@@ -108,7 +104,6 @@ export function createKeyring(database: Database) {
      */
     findAnonymous,
 
-    /** True if this process has accepted the key before, with any of its secrets. Covers the latest 10,000 keys. */
     hasAccepted(text: string): boolean {
       const parts = parseKey(text);
       return parts !== undefined && accepted.has(parts.prefix);
@@ -127,7 +122,7 @@ export function createKeyring(database: Database) {
     /** Throws a ServiceError 401, the same for a key that is unknown, wrong, revoked or expired. */
     async identify(text: string): Promise<Identity> {
       const parts = parseKey(text);
-      const key = parts && (keys.get(parts.prefix) ?? (await find(parts)));
+      const key = parts && (keys.get(parts.prefix) ?? (await find(parts.prefix)));
       const identity = accept(key, parts?.secret ?? '');
       if (!identity) throw unauthorized('the API key is not valid', 'invalid API key');
       return identity;
@@ -142,24 +137,25 @@ const isPast = (time: string | null): boolean => time !== null && Date.parse(tim
 const keysPerStatement = 1_000;
 
 function createKeyLookup(store: KeyStore): (prefix: string) => Promise<ApiKey | undefined> {
-  /** Resolves after the latest batch, whether it fails or not. */
   let running: Promise<unknown> = Promise.resolve();
-  let queue = running;
+  const oneAtATime = pLimit(1);
   const lookups = new DataLoader<string, ApiKey | undefined>(
     (prefixes) => {
-      const found = findAll(store, prefixes);
+      const found = store.findAll(prefixes);
       running = found.catch(() => undefined);
-      return found;
+      return found.then((keys) => {
+        const byPrefix = new Map(keys.map((key) => [key.id, key]));
+        return prefixes.map((prefix) => byPrefix.get(prefix));
+      });
     },
     {
       maxBatchSize: keysPerStatement,
       // Batches run one after the other. Dispatching calls the function above at once, which sets `running`.
-      batchScheduleFn: (dispatch) => {
-        queue = queue.then(() => {
+      batchScheduleFn: (dispatch) =>
+        void oneAtATime(() => {
           dispatch();
           return running;
-        });
-      },
+        }),
     },
   );
   return async (prefix) => {
@@ -170,10 +166,4 @@ function createKeyLookup(store: KeyStore): (prefix: string) => Promise<ApiKey | 
       lookups.clear(prefix);
     }
   };
-}
-
-/** Returns the key with each of these prefixes, in their order; undefined if there is none. */
-async function findAll(store: KeyStore, prefixes: readonly string[]): Promise<(ApiKey | undefined)[]> {
-  const keys = new Map((await store.findAll(prefixes)).map((key) => [key.id, key]));
-  return prefixes.map((prefix) => keys.get(prefix));
 }

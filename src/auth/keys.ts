@@ -1,9 +1,37 @@
-/** Creates, rotates and revokes API keys. A secret is returned once, when it is created; only its hash is stored. */
-
+/**
+ * Creates, rotates and revokes API keys. The text of a key is `yardgraph_acme_5f0c21d9_` and a secret of 256 random bits, which is returned
+ * once, when it is created; only its hash is stored. The part before the secret is the prefix: it has the name that the workspace had when
+ * the key was created, identifies the key in lists and logs, and lets secret scanners find a key that has leaked.
+ */
+import { hash as hashText, randomBytes, timingSafeEqual } from 'node:crypto';
 import { StartError } from '../errors.ts';
 import { program } from '../program.ts';
 import type { ApiKey, KeyStore } from '../store/admin/api-keys.ts';
-import { formatKey, hashOf, newPrefix, newSecret } from './key.ts';
+
+/** Letters, digits and hyphens, as in a host name. */
+const workspaceName = '[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?';
+
+const keyForm = new RegExp(`^(yardgraph_${workspaceName}_[0-9a-f]{8})_([\\w-]{43})$`);
+
+export const workspaceNameForm = 'expected 1 to 63 lower-case letters, digits and hyphens, no hyphen first or last';
+
+export const isWorkspaceName = (text: string): boolean => new RegExp(`^${workspaceName}$`).test(text);
+
+export function parseKey(text: string) {
+  const [, prefix, secret] = keyForm.exec(text) ?? [];
+  return prefix && secret ? { prefix, secret } : undefined;
+}
+
+export const newSecret = (): string => randomBytes(32).toString('base64url');
+
+/** The only form in which a secret is stored or cached. It is random, so no slow or salted hash is needed. */
+export const hashOf = (secret: string): string => hashText('sha256', secret, 'base64url');
+
+/** True if a hash is the expected one. Takes the same time wherever the two differ. */
+export const isHash = (hash: string, expected: string): boolean => {
+  const [a, b] = [Buffer.from(hash), Buffer.from(expected)];
+  return a.length === b.length && timingSafeEqual(a, b);
+};
 
 export interface NewKey {
   readonly workspace: string;
@@ -19,7 +47,7 @@ export async function createKey(store: KeyStore, { workspace, user, readOnly, la
   const secret = newSecret();
   const key: ApiKey = {
     workspace: await store.openWorkspace(workspace),
-    id: newPrefix(workspace),
+    id: `yardgraph_${workspace}_${randomBytes(4).toString('hex')}`,
     userId: user,
     readOnly,
     label: label ?? null,
@@ -32,7 +60,7 @@ export async function createKey(store: KeyStore, { workspace, user, readOnly, la
     lastUsedAt: null,
   };
   await store.insert(key);
-  return { key, text: formatKey(key.id, secret) };
+  return { key, text: `${key.id}_${secret}` };
 }
 
 /** Gives a key a second secret, and returns the new text; the first secret stays valid for `overlap` milliseconds. */
@@ -52,10 +80,9 @@ export async function rotateKey(store: KeyStore, prefix: string, overlap: number
   requireFound(
     await store.update(prefix, { secretHash: hashOf(secret), previousHash: key.secretHash, previousExpiresAt }),
   );
-  return { text: formatKey(prefix, secret), previousExpiresAt };
+  return { text: `${prefix}_${secret}`, previousExpiresAt };
 }
 
-/** Revokes a key with all its secrets. It stays in the list. */
 export async function revokeKey(store: KeyStore, prefix: string): Promise<void> {
   const key = await keyWith(store, prefix);
   if (key.revokedAt === null) requireFound(await store.update(prefix, { revokedAt: new Date().toISOString() }));

@@ -51,7 +51,6 @@ function requireFileOrServer(option: string, url: string): void {
   if (problem !== undefined) throw new StartError(`${option}: ${problem}`);
 }
 
-/** Shows progress on standard error, as a bar if it is a terminal, and the result on standard output. */
 async function copyWithProgress(source: Database, target: Database): Promise<void> {
   const bar = createProgressBar('{percentage}% {value}/{total} {doing}');
   try {

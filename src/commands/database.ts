@@ -11,13 +11,6 @@ import { inMemory, sqlitePath } from '../store/sqlite/url.ts';
 /** In milliseconds. For statements on millions of records, for which no request waits. */
 export const longStatementTimeout = 24 * 3_600_000;
 
-interface Options {
-  /** True if a database file that does not exist may be created. */
-  readonly mayCreate?: boolean;
-  /** Milliseconds that a statement may run; if absent, as configured. */
-  readonly statementTimeout?: number;
-}
-
 /** Throws StartError if the schema is not this version's: commands that only read do not update it. */
 export async function requireUpToDate(database: Database): Promise<void> {
   const pending = await database.pendingMigrations();
@@ -31,10 +24,9 @@ export async function createTablesIfNew(database: Database): Promise<void> {
   else await requireUpToDate(database);
 }
 
-/** Runs work on the configured database, without bringing its schema up to date, and names it on standard error first. */
 export async function withDatabase(
   { databaseUrl, databaseOptions }: Config,
-  { mayCreate = false, ...options }: Options,
+  { mayCreate = false, ...options }: { readonly mayCreate?: boolean; readonly statementTimeout?: number },
   work: (database: Database) => Promise<void>,
 ): Promise<void> {
   const path = sqlitePath(databaseUrl);

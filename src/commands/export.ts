@@ -6,7 +6,7 @@ import { Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { ReadableStream } from 'node:stream/web';
 import { type Yardgraph, YardgraphError } from '../../client/index.ts';
-import { StartError } from '../errors.ts';
+import { errorCode, StartError } from '../errors.ts';
 import { kindCalled } from '../import/rows.ts';
 import { expected } from '../model/issues.ts';
 import { listField } from '../model/labels.ts';
@@ -45,12 +45,14 @@ export async function exportRecords(kindName: string, options: ExportOptions): P
     await writeFile(output, bytes, count);
   } catch (error) {
     if (error instanceof YardgraphError) throw new StartError(messageOf(error, url));
-    const { code, message } = error as NodeJS.ErrnoException;
+    const code = errorCode(error);
     // Whoever reads what is written has enough, such as `head`.
     if (code === 'EPIPE') return;
-    if (code !== undefined) throw new StartError(`cannot write ${output ?? 'standard output'}: ${message}`);
-    if (isCutOff(error)) throw new StartError('the export was cut off, run it again');
-    throw error;
+    if (!(error instanceof Error)) throw error;
+    if (code !== '') throw new StartError(`cannot write ${output ?? 'standard output'}: ${error.message}`);
+    // The error of `fetch` while a response arrives.
+    const isCutOff = error instanceof TypeError && error.message === 'terminated';
+    throw isCutOff ? new StartError('the export was cut off, run it again') : error;
   }
 }
 
@@ -84,13 +86,11 @@ async function writeFile(output: string, bytes: Readable, count: number): Promis
   }
 }
 
-/** True for the errors of `fetch` while a response arrives. */
-const isCutOff = (error: unknown): boolean => error instanceof TypeError && error.message === 'terminated';
-
 type Name = Parameters<Yardgraph['exportFile']>[0];
 
 function nameOf(kindName: string): Name {
   const kind = kindCalled(kindName);
+  // The cast is safe: the client's lists are those of the kinds.
   if (kind) return listField(kind) as Name;
   if (kindName === 'all') return kindName;
   const names = [...recordKinds.map(listField), 'all'].join(', ');

@@ -9,9 +9,8 @@ import { requireEncoding } from '../import/read-csv.ts';
 import { reasonsOf, refusedPath } from '../import/refused.ts';
 import { datePatternOf, kindCalled, requireTimeZone } from '../import/rows.ts';
 import { type Import, identityOf, scan, sectionsOf, upsertKeysOf } from '../import/run.ts';
-import type { Progress } from '../import/state.ts';
-import { openState, type State } from '../import/state.ts';
-import { type Preview, preview, write } from '../import/write.ts';
+import { openState, type Progress, type State } from '../import/state.ts';
+import { type Preview, preview, progressOf, write } from '../import/write.ts';
 import { count, expected, quote } from '../model/issues.ts';
 import { connect, isExpected, messageOf } from './service.ts';
 import { confirm, createProgressBar, exitCodes, withInterrupts } from './terminal.ts';
@@ -43,8 +42,8 @@ export async function importFiles(paths: readonly string[], options: ImportOptio
   const partSize = readBatch(options.batch);
   const files = findFiles(paths, fileOptions);
   const { url, upsertBy, map, skip, dates, timeZone, decimalComma, encoding, message } = options;
-  const way = { url, upsertBy, map, skip, dates, timeZone, decimalComma, encoding, message };
-  const identity = await identityOf(files, way);
+  const how = { url, upsertBy, map, skip, dates, timeZone, decimalComma, encoding, message };
+  const identity = await identityOf(files, how);
   const statePath = `${resolve(paths[0] ?? '')}.import-state`;
   const state = await openState(statePath);
   const bar = createBar();
@@ -72,7 +71,6 @@ export async function importFiles(paths: readonly string[], options: ImportOptio
   }
 }
 
-/** Shows what would be stored, asks, and stores it. Goes on with an import that was interrupted. Returns the exit code. */
 async function checkAndStore(work: Import, progress: Progress, options: ImportOptions, bar: Bar): Promise<number> {
   if (progress.after !== undefined) {
     console.log(
@@ -92,7 +90,6 @@ async function checkAndStore(work: Import, progress: Progress, options: ImportOp
   return printResult(work, options);
 }
 
-/** Says how far the import came that ended with the error, and keeps its state if it has stored something. Returns the exit code. */
 async function leave(state: State, error: unknown, url: string): Promise<number> {
   const progress = state.progress();
   if (progress?.after === undefined) {
@@ -146,7 +143,6 @@ function readBatch(batch: string): number {
 
 type Bar = ReturnType<typeof createBar>;
 
-/** Shows the progress of one step after the other. */
 function createBar() {
   let bar: SingleBar | undefined;
   let begun = 0;
@@ -185,17 +181,16 @@ function printPreview(
   }
 }
 
-/** Prints what was done, and returns the exit code. */
-async function printResult({ state, yardgraph, files }: Import, options: ImportOptions): Promise<number> {
-  const { counts, refused: refusedFiles, after = '', run } = state.progress() as Progress;
+async function printResult(work: Import, options: ImportOptions): Promise<number> {
+  const { state, yardgraph, files } = work;
+  const { counts, refused: refusedFiles, after = '', run } = progressOf(work);
   const { created, updated, unchanged, refused } = counts;
   console.log(
     `${count(created)} created, ${count(updated)} updated, ${count(unchanged)} unchanged, ${count(refused)} refused`,
   );
-  const withRefused = files.flatMap((file, index) => {
-    const { name, bytes } = refusedFiles[index] ?? { name: '', bytes: 0 };
-    return bytes > 0 ? [refusedPath(file, name)] : [];
-  });
+  const withRefused = refusedFiles.flatMap(({ name, bytes }, index) =>
+    bytes > 0 ? files.slice(index, index + 1).map((file) => refusedPath(file, name)) : [],
+  );
   if (withRefused.length === 1)
     console.log(`The refused rows are in ${withRefused[0]}, each with the reason: fix them, and import that file.`);
   else if (withRefused.length > 1) {

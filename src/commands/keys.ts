@@ -4,9 +4,16 @@
  */
 import ms from 'ms';
 import { z } from 'zod';
-import { isWorkspaceName, workspaceNameForm } from '../auth/key.ts';
 import { anonymousWorkspace } from '../auth/keyring.ts';
-import { createKey, type NewKey, revokeKey, rotateKey, stateOf } from '../auth/keys.ts';
+import {
+  createKey,
+  isWorkspaceName,
+  type NewKey,
+  revokeKey,
+  rotateKey,
+  stateOf,
+  workspaceNameForm,
+} from '../auth/keys.ts';
 import type { Config } from '../config.ts';
 import { StartError } from '../errors.ts';
 import { countedRecords } from '../model/labels.ts';
@@ -39,7 +46,6 @@ const whilePrinting = <T>(
   work: (store: KeyStore, run: Run) => Promise<T>,
 ): Promise<T> => transaction((run) => work(createKeyStore({ run, read: run, dialect }), run), 1);
 
-/** Runs work on the key store of the configured database. */
 const withKeyStore = (
   config: Config,
   work: (store: KeyStore, database: Database) => Promise<void>,
@@ -50,7 +56,7 @@ const withKeyStore = (
     await work(createKeyStore(database), database);
   });
 
-export function createApiKey(config: Config, options: NewKeyOptions): Promise<void> {
+export function createApiKey(config: Config, options: Partial<z.input<typeof newKeyOptions>>): Promise<void> {
   const newKey = parseNewKey(options);
   return withKeyStore(
     config,
@@ -75,7 +81,6 @@ export function createApiKey(config: Config, options: NewKeyOptions): Promise<vo
   );
 }
 
-/** The most workspaces that are named. */
 const maxNamed = 20;
 
 /**
@@ -137,7 +142,11 @@ export const listApiKeys = (config: Config, { json = false }: { json?: boolean }
     const keys = await createKeyStore(database).list();
     if (json) return console.log(JSON.stringify(keys.map(toJson), null, 2));
     if (keys.length === 0) return console.error(`There are no keys: create one with ${program} keys create.`);
-    printTable(columns, keys.map(rowOf));
+    const rows = keys.map((key) => columns.map(([, cell]) => cell(key)));
+    printTable(
+      columns.map(([head]) => head),
+      rows,
+    );
   });
 
 /** Scripts read this: fields may be added, but none is renamed or removed. Times are in ISO 8601, or null. */
@@ -155,26 +164,20 @@ const toJson = (key: ApiKey) => ({
   previousSecretExpiresAt: key.previousExpiresAt,
 });
 
-const columns = [
-  ...['prefix', 'workspace', 'user', 'rights', 'state'],
-  ...['created (UTC)', 'last used (UTC)', 'expires (UTC)', 'label'],
-];
-
-const rowOf = (key: ApiKey): string[] => [
-  key.id,
-  key.workspace.name,
-  key.userId,
-  rightsOf(key),
-  stateOf(key),
-  minute(key.createdAt),
-  minute(key.lastUsedAt),
-  minute(key.expiresAt),
-  key.label ?? '',
+const columns: readonly (readonly [head: string, cell: (key: ApiKey) => string])[] = [
+  ['prefix', (key) => key.id],
+  ['workspace', (key) => key.workspace.name],
+  ['user', (key) => key.userId],
+  ['rights', (key) => rightsOf(key)],
+  ['state', stateOf],
+  ['created (UTC)', (key) => minute(key.createdAt)],
+  ['last used (UTC)', (key) => minute(key.lastUsedAt)],
+  ['expires (UTC)', (key) => minute(key.expiresAt)],
+  ['label', (key) => key.label ?? ''],
 ];
 
 const rightsOf = ({ readOnly }: ApiKey): string => (readOnly ? 'read-only' : 'read and write');
 
-/** Formats a time as `2026-03-01 07:30`, in UTC. */
 const minute = (time: string | null): string => time?.slice(0, 16).replace('T', ' ') ?? '-';
 
 const required = z.string({ error: 'required' });
@@ -184,7 +187,7 @@ const shortTextForm = { error: 'expected 1 to 255 characters, no control charact
 
 const durationForm = { error: 'expected a duration greater than zero, such as 90d, 12h or 30m' };
 
-const options = z.object({
+const newKeyOptions = z.object({
   workspace: required.refine(isWorkspaceName, { error: workspaceNameForm }),
   user: required.regex(shortText, shortTextForm),
   readOnly: z.boolean(),
@@ -192,12 +195,8 @@ const options = z.object({
   label: z.string().regex(shortText, shortTextForm).optional(),
 });
 
-/** The options as given. */
-type NewKeyOptions = Partial<z.input<typeof options>>;
-
-/** Throws a StartError with one line for each option that is missing or invalid. */
-function parseNewKey(given: NewKeyOptions): NewKey {
-  const { data, error } = options.safeParse(given);
+function parseNewKey(given: Partial<z.input<typeof newKeyOptions>>): NewKey {
+  const { data, error } = newKeyOptions.safeParse(given);
   if (data) return data;
   throw new StartError(error.issues.map(({ path, message }) => `--${path.join()}: ${message}`).join('\n'));
 }
@@ -205,7 +204,6 @@ function parseNewKey(given: NewKeyOptions): NewKey {
 /** Later dates are not supported by all databases. */
 const longest = ms('1000y');
 
-/** Returns milliseconds, or undefined if the text is not a duration. */
 function parseDuration(text: string): number | undefined {
   const milliseconds = /^\d+ ?[a-z]+$/i.test(text) ? ms(text as ms.StringValue) : undefined;
   return milliseconds === undefined || milliseconds > longest ? undefined : milliseconds;

@@ -5,7 +5,6 @@ import { errorCode, Interrupted, StartError } from '../errors.ts';
 /** Less than the service allows, because commands add to it. */
 const maxMessage = 450;
 
-/** Throws a StartError for an invalid URL, key or message. */
 export function connect(options: Options): Yardgraph {
   if ((options.changeMessage?.length ?? 0) > maxMessage) {
     throw new StartError(`--message: expected at most ${maxMessage} characters`);
@@ -18,7 +17,6 @@ export function connect(options: Options): Yardgraph {
   }
 }
 
-/** Returns the message of an error, with the address of the service if that could not be reached. */
 export function messageOf(error: Error, url: string): string {
   const isUnreachable = error instanceof ConnectionError || error instanceof TimeoutError;
   // Nothing else of the URL: it may contain a password.

@@ -48,7 +48,6 @@ export const createProgressBar = (text: string): SingleBar =>
     Presets.shades_classic,
   );
 
-/** Numbers are aligned to the right. */
 export function printTable(head: readonly string[], rows: readonly (readonly (string | number)[])[]): void {
   const texts = [head, ...rows.map((row) => row.map((cell) => (typeof cell === 'number' ? count(cell) : cell)))];
   const widths = head.map((_, column) => Math.max(...texts.map((row) => row[column]?.length ?? 0)));

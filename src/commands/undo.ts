@@ -20,14 +20,11 @@ interface UndoOptions {
 
 interface Undo {
   readonly yardgraph: Yardgraph;
-  /** The numbers of the first and of the last change. */
   readonly from: number;
   readonly to: number;
-  /** Ends it after the changes that are being reversed. */
   readonly signal: AbortSignal;
 }
 
-/** Reverses the changes, and returns the exit code. Throws a StartError before anything is reversed. */
 export async function undoChanges(options: UndoOptions): Promise<number> {
   const { url, apiKey = '', dryRun, yes } = options;
   const [from, to] = [readNumber('from', options.from), readNumber('to', options.to)];
@@ -58,7 +55,6 @@ function readNumber(option: string, text: string): number {
   throw new StartError(`--${option}: ${expected('a whole number from 1', text)}`);
 }
 
-/** Prints what would become of the changes. Returns the cursor of the last change of all, and whether all of them would be reversed. */
 async function preview(undo: Undo): Promise<{ readonly after: string; readonly isWhole: boolean }> {
   const after = await undo.yardgraph.changeCursor();
   if (undo.to > Number(after)) throw new StartError(`--to: there is no change ${undo.to}, the last one is ${after}`);
@@ -72,14 +68,12 @@ async function preview(undo: Undo): Promise<{ readonly after: string; readonly i
     if (isLatest) reasons = reasonsOf(part);
     else undecided += part.kept + part.failed;
   }
-  console.log(describe(counts, ['to reverse', 'to keep', 'that cannot be reversed']));
-  printReasons(reasons, counts, 10);
+  print(counts, ['to reverse', 'to keep', 'that cannot be reversed'], reasons.slice(0, 10));
   if (undecided > 0)
     console.log(`${count(undecided)} more can be checked only when later ones are reversed: others may depend on them`);
   return { after, isWhole: reasons.length + undecided === 0 };
 }
 
-/** Prints what became of the changes, and returns the exit code. */
 async function reverse(undo: Undo, url: string): Promise<number> {
   const counts = { reversed: 0, kept: 0, failed: 0 };
   const reasons: string[] = [];
@@ -95,8 +89,7 @@ async function reverse(undo: Undo, url: string): Promise<number> {
     if (!isExpected(thrown)) throw thrown;
     error = thrown;
   }
-  console.log(describe(counts, ['reversed', 'kept', 'failed']));
-  printReasons(reasons, counts, maxListed);
+  print(counts, ['reversed', 'kept', 'failed'], reasons);
   if (error) {
     // Reversed again, changes whose records earlier ones have changed, too, would count as kept.
     const next = earliest === undefined ? 'the same command again' : `it again with --to ${earliest - 1}`;
@@ -107,13 +100,16 @@ async function reverse(undo: Undo, url: string): Promise<number> {
   return reasons.length > 0 ? exitCodes.some : exitCodes.all;
 }
 
-/** The most changes that are listed with the reasons for which they were not reversed. */
 const maxListed = 1_000;
 
-function printReasons(reasons: readonly string[], { kept, failed }: Counts, most: number): void {
-  const shown = reasons.slice(0, most);
-  for (const reason of shown) console.log(reason);
-  if (kept + failed > shown.length) console.log(`  and ${count(kept + failed - shown.length)} more`);
+function print(
+  { reversed, kept, failed }: Counts,
+  [first, second, third]: readonly [string, string, string],
+  reasons: readonly string[],
+): void {
+  console.log(`${count(reversed)} ${first}, ${count(kept)} ${second}, ${count(failed)} ${third}`);
+  for (const reason of reasons) console.log(reason);
+  if (kept + failed > reasons.length) console.log(`  and ${count(kept + failed - reasons.length)} more`);
 }
 
 /** The most changes that are reversed at a time: what the service accepts, unless its settings say less. */
@@ -159,9 +155,6 @@ function add(counts: Counts, { reversed, kept, failed }: Readonly<Counts>): void
   counts.kept += kept;
   counts.failed += failed;
 }
-
-const describe = ({ reversed, kept, failed }: Counts, [first, second, third]: readonly [string, string, string]) =>
-  `${count(reversed)} ${first}, ${count(kept)} ${second}, ${count(failed)} ${third}`;
 
 /** Why changes were not reversed, the latest first: so they are listed over all parts. */
 const reasonsOf = ({ notReversed }: Pick<RevertedChanges, 'notReversed'>): string[] =>

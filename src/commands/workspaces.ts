@@ -1,7 +1,6 @@
 /** `yardgraph workspaces`: lists workspaces, and renames or deletes one with all its records and keys. A service may run meanwhile. */
 
-import { isWorkspaceName, workspaceNameForm } from '../auth/key.ts';
-import { stateOf } from '../auth/keys.ts';
+import { isWorkspaceName, stateOf, workspaceNameForm } from '../auth/keys.ts';
 import type { Config } from '../config.ts';
 import { StartError } from '../errors.ts';
 import { counted, listField } from '../model/labels.ts';
@@ -49,7 +48,6 @@ export const deleteWorkspace = (config: Config, name: string, { yes = false }: {
     console.log(`Deleted ${name} with ${contentsOf(deleted)}, in ${end()}.`);
   });
 
-/** Throws a StartError unless the name is typed in the terminal. */
 async function confirm(name: string): Promise<void> {
   const entered = await ask(`This cannot be undone. Type ${name} to delete all of it: `);
   if (entered !== name) throw new StartError('not confirmed: nothing was deleted');
@@ -67,7 +65,6 @@ const toJson = (workspace: Workspace) => ({
 const validKeys = ({ keys }: Workspace): number =>
   keys.filter((key) => ['active', 'rotating'].includes(stateOf(key))).length;
 
-/** Lists what a workspace contains: `10 assets, 2 locations and 1 key` */
 function contentsOf(workspace: Workspace): string {
   const parts = recordKinds.flatMap((kind) => {
     const size = workspace.records.get(kind.table) ?? 0;
@@ -77,7 +74,6 @@ function contentsOf(workspace: Workspace): string {
   return parts.length > 0 ? `${parts.join(', ')} and ${keys}` : keys;
 }
 
-/** Returns a function that says how long it took since, such as `0.3 s`. */
 function stopwatch(): () => string {
   const start = performance.now();
   return () => `${((performance.now() - start) / 1_000).toFixed(1)} s`;

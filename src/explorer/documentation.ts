@@ -4,9 +4,9 @@ import { readdir, readFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { notFound } from '../errors.ts';
-import { contentSecurityPolicy, createPage, loadLate, pageHead, type Send, styleSource } from '../http/pages.ts';
+import { createPage, loadLate, pageHead, type Send } from '../http/pages.ts';
 import { root } from '../program.ts';
-import { readOwnFile } from './page-files.ts';
+import { readStyles } from './page-files.ts';
 
 const types: Readonly<Record<string, string>> = {
   '.png': 'image/png',
@@ -62,13 +62,11 @@ const readPage = (path: string): Promise<string> => readFile(join(root, path), '
 const titleOf = (markdown: string): string => markdown.slice('# '.length, markdown.indexOf('\n'));
 
 async function loadPage(path: string, markdown: string): Promise<Send> {
-  const styles = await readOwnFile('documentation.css');
-  const policy = contentSecurityPolicy({ scripts: "'none'", styles: styleSource(styles) });
+  const { styles, policy } = await readStyles('documentation.css');
   const send = createPage(await pageHtml(path, markdown, styles));
   return (request, reply) => send(request, reply.header('content-security-policy', policy));
 }
 
-/** Returns the page's content, with a list of its headings below the first one if there are many. */
 async function render(markdown: string): Promise<string> {
   const { Marked } = await import('marked');
   const sections: string[] = [];
@@ -96,14 +94,13 @@ const anchorOf = (heading: string): string =>
     .replace(/[^\w\- ]/g, '')
     .replaceAll(' ', '-');
 
-/** URLs are relative: a proxy may serve the service under a path of its own. */
 async function pageHtml(path: string, markdown: string, styles: string): Promise<string> {
   const top = path.includes('/') ? '../../' : '../';
   const links = (await pages()).map(({ path: other, title }) => {
     const current = other === path ? ' aria-current="page"' : '';
     return `<li><a href="${top}documentation/${other}"${current}>${title}</a></li>`;
   });
-  return `${pageHead({ title: `${titleOf(markdown)} – Yardgraph documentation`, styles: [], top })}
+  return `${pageHead(`${titleOf(markdown)} – Yardgraph documentation`, top)}
 <style>${styles}</style>
 </head>
 <body>

@@ -1,39 +1,32 @@
-/** The GraphiQL page and its files: loaded for the first browser, and kept. It loads nothing from other servers. */
+/** GraphiQL, at the path of GraphQL, and the operations in its tabs. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { addVary } from '../http/compression.ts';
-import {
-  byFileName,
-  contentSecurityPolicy,
-  createAsset,
-  createPage,
-  loadLate,
-  pageHead,
-  serveAssets,
-} from '../http/pages.ts';
-import { allOf, keyBar, loadOwnAssets, type OwnAssets } from './page-files.ts';
+import { contentSecurityPolicy, createAsset, type Send } from '../http/pages.ts';
+import { keyPage } from './page-files.ts';
 
-/** The editor sets inline styles, and its own styles contain fonts. */
-const policy = contentSecurityPolicy({
-  scripts: "'self'",
-  styles: "'self' 'unsafe-inline'",
-  workers: "'self'",
-  fonts: 'data:',
+const page = keyPage({
+  name: 'graphiql',
+  title: 'GraphiQL',
+  path: 'graphql',
+  folder: 'explorer',
+  // The editor sets inline styles, and its own styles contain fonts.
+  policy: contentSecurityPolicy(
+    "script-src 'self'; worker-src 'self'; style-src 'self' 'unsafe-inline'; font-src data:",
+  ),
+  load: loadGraphiql,
+  isOwnScriptFirst: true,
+  body: '<noscript>GraphiQL needs JavaScript.</noscript>\n<main id="root"></main>',
 });
 
-const page = loadLate(renderPage);
+export const serveGraphiqlFiles = page.serveFiles;
 
-/** Serves the page's files. The page itself has the path of GraphQL. */
-export function serveGraphiqlFiles(app: FastifyInstance): void {
-  serveAssets(app, '/explorer', async () => (await page()).assets);
-}
+const sendPage = page.sender(true);
 
-export async function sendGraphiql(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-  const { send } = await page();
+export const sendGraphiql: Send = (request, reply) => {
   addVary(reply, 'Accept');
-  return send(request, reply.header('content-security-policy', policy));
-}
+  return sendPage(request, reply);
+};
 
 /** The tabs that GraphiQL opens with: operations that run unchanged on any workspace, explained by their comments. */
 export function readTabs(): { query: string; variables: string }[] {
@@ -49,46 +42,20 @@ export function readTabs(): { query: string; variables: string }[] {
   });
 }
 
-async function renderPage() {
-  const { js, css, editorWorkerService, graphqlWorker, jsonWorker } = await import(
-    '@graphql-yoga/render-graphiql/graphiql'
-  );
-  const library = { styles: createAsset('graphiql', 'css', css), script: createAsset('graphiql', 'js', js) };
-  const own = await loadOwnAssets('graphiql');
+async function loadGraphiql() {
+  const library = await import('@graphql-yoga/render-graphiql/graphiql');
   /** Keyed by the editor's names for them. */
   const workers = {
-    editorWorkerService: createAsset('editor-worker', 'js', editorWorkerService),
-    graphql: createAsset('graphql-worker', 'js', graphqlWorker),
-    json: createAsset('json-worker', 'js', jsonWorker),
+    editorWorkerService: createAsset('editor-worker', 'js', library.editorWorkerService),
+    graphql: createAsset('graphql-worker', 'js', library.graphqlWorker),
+    json: createAsset('json-worker', 'js', library.jsonWorker),
   };
   const urls = Object.entries(workers).map(([name, { fileName }]) => [name, `explorer/${fileName}`]);
   const options = JSON.stringify({ tabs: readTabs(), workers: Object.fromEntries(urls) }).replaceAll('<', '\\u003c');
   return {
-    send: createPage(pageHtml({ library, own, options })),
-    assets: byFileName([...Object.values(library), ...allOf(own), ...Object.values(workers)]),
+    styles: createAsset('graphiql', 'css', library.css),
+    script: createAsset('graphiql', 'js', library.js),
+    others: Object.values(workers),
+    head: `<script id="options" type="application/json">${options}</script>`,
   };
 }
-
-interface PageParts {
-  readonly library: Pick<OwnAssets, 'styles' | 'script'>;
-  readonly own: OwnAssets;
-  readonly options: string;
-}
-
-/** URLs are relative: a proxy may serve the service under a path of its own. */
-const pageHtml = ({ library, own, options }: PageParts): string => `${pageHead({
-  title: 'GraphiQL – Yardgraph',
-  styles: [library.styles, own.styles].map(({ fileName }) => `explorer/${fileName}`),
-})}
-<script id="options" type="application/json">${options}</script>
-${own.modules.map(({ fileName }) => `<link rel="modulepreload" href="explorer/${fileName}">`).join('\n')}
-<script type="module" src="explorer/${own.script.fileName}"></script>
-<script defer src="explorer/${library.script.fileName}"></script>
-</head>
-<body>
-${keyBar({ current: 'graphql', graphiql: true })}
-<noscript>GraphiQL needs JavaScript.</noscript>
-<main id="root"></main>
-</body>
-</html>
-`;

@@ -4,14 +4,11 @@ import type { FastifyInstance } from 'fastify';
 import { version } from '../../package.json';
 import type { Config } from '../config.ts';
 import { addVary } from '../http/compression.ts';
-import { acceptsHtml, contentSecurityPolicy, loadLate, pageHead, styleSource } from '../http/pages.ts';
+import { acceptsHtml, loadLate, pageHead } from '../http/pages.ts';
 import { program } from '../program.ts';
-import { readOwnFile } from './page-files.ts';
+import { readStyles } from './page-files.ts';
 
-const loadStyles = loadLate(async () => {
-  const styles = await readOwnFile('home.css');
-  return { styles, policy: contentSecurityPolicy({ scripts: "'none'", styles: styleSource(styles) }) };
-});
+const loadStyles = loadLate(() => readStyles('home.css'));
 
 /** Seconds for which browsers keep the icon. */
 const iconAge = 86_400;
@@ -46,12 +43,7 @@ const linksOf = (graphiql: boolean) => ({
   readiness: '/readyz',
 });
 
-/** URLs are relative: a proxy may serve the service under a path of its own. */
-const pageHtml = (
-  styles: string,
-  needsKey: boolean,
-  graphiql: boolean,
-): string => `${pageHead({ title: 'Yardgraph', styles: [] })}
+const pageHtml = (styles: string, needsKey: boolean, graphiql: boolean): string => `${pageHead('Yardgraph')}
 <style>${styles}</style>
 </head>
 <body>

@@ -8,18 +8,18 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Limits } from '../config.ts';
 import { badRequest, errorCode, tooLarge, tooManyRequests, unavailable } from '../errors.ts';
 import { requireSmallJson } from '../http/json-body.ts';
-import { count, expected, quote } from '../model/issues.ts';
-import { pathName } from '../model/labels.ts';
-import type { RecordKind } from '../model/record-kind.ts';
+import { csvCell } from '../model/csv.ts';
+import { count, expected, isObject, quote } from '../model/issues.ts';
+import { constantCase, pathName, uncapitalized } from '../model/labels.ts';
+import { linkFields } from '../model/links.ts';
+import type { RecordKind, Values } from '../model/record-kind.ts';
 import { unknownFieldIssues } from '../model/schemas.ts';
-import { recordKinds } from '../records/index.ts';
+import { kindNamed, recordKinds } from '../records/index.ts';
 import { linkOrder } from '../records/link-order.ts';
 import type { Condition } from '../store/query/condition.ts';
-import { positionOfId } from '../store/query/record-query.ts';
 import type { RecordReads } from '../store/records/read-records.ts';
-import { type Column, columnsOf, csv, excelCsv, type Format, ndjson, readTargets } from './rows.ts';
+import { pagesById } from '../store/workspace-store.ts';
 
-/** Reads a GraphQL filter of a kind. Throws a ServiceError 400 for an invalid one. */
 type ReadFilter = (kind: RecordKind, where: unknown) => Promise<Condition | undefined>;
 
 /**
@@ -31,10 +31,8 @@ const pageLength = 100;
 /** The most exports of a workspace at a time: each has a file until its client has read it. */
 const maxExports = 2;
 
-/** The most external IDs with columns of their own. */
 const maxKeys = 10;
 
-/** What is exported of a kind. */
 interface Part {
   readonly kind: RecordKind;
   readonly columns: readonly Column[];
@@ -44,13 +42,11 @@ interface Part {
 interface Export {
   readonly parts: readonly Part[];
   readonly format: Format;
-  /** True if links have external IDs too. */
   readonly hasTargets: boolean;
 }
 
 interface Options {
   readonly limits: Limits;
-  /** Milliseconds that an export may be read. */
   readonly exportTimeout: number;
 }
 
@@ -58,7 +54,6 @@ interface Options {
 export function serveExports(app: FastifyInstance, { limits, exportTimeout }: Options, readFilter: ReadFilter): void {
   const running = new Map<number | undefined, number>();
 
-  /** Counts an export of the workspace until its response is closed. */
   function begin(workspaceId: number | undefined, response: ServerResponse): void {
     const count = running.get(workspaceId) ?? 0;
     if (count >= maxExports) {
@@ -117,8 +112,8 @@ export function serveExports(app: FastifyInstance, { limits, exportTimeout }: Op
       ['ndjson', ['where', 'externalIds']],
     ] as const) {
       const name = `${pathName(kind)}.${extension}`;
-      app.get(`/export/${name}`, { exposeHeadRoute: false }, async (request, reply) => {
-        const sent = readParameters(request, parameters);
+      app.get<{ Querystring: Query }>(`/export/${name}`, { exposeHeadRoute: false }, async (request, reply) => {
+        const sent = readParameters(request.query, parameters);
         const keys = readKeys(sent.externalIds);
         const where = sent.where === undefined ? undefined : await readFilter(kind, parseJson(sent.where, limits));
         const format = extension === 'ndjson' ? ndjson : readFlag(sent.excel) ? excelCsv : csv;
@@ -127,8 +122,8 @@ export function serveExports(app: FastifyInstance, { limits, exportTimeout }: Op
       });
     }
   }
-  app.get('/export/all.ndjson', { exposeHeadRoute: false }, async (request, reply) => {
-    const keys = readKeys(readParameters(request, ['externalIds']).externalIds);
+  app.get<{ Querystring: Query }>('/export/all.ndjson', { exposeHeadRoute: false }, async (request, reply) => {
+    const keys = readKeys(readParameters(request.query, ['externalIds']).externalIds);
     const parts = linkOrder.map((kind) => ({ kind, columns: columnsOf(kind, keys) }));
     return send(request, reply, 'all.ndjson', { parts, format: ndjson, hasTargets: keys.length > 0 });
   });
@@ -152,7 +147,6 @@ function noRoom(error: unknown): never {
   throw unavailable('there is no room for a file of this size, try again', errorCode(error));
 }
 
-/** Yields the text of the file in pieces. `onRead` gets the number of records of each page. */
 async function* texts(
   snapshot: RecordReads,
   { parts, format, hasTargets }: Export,
@@ -161,38 +155,30 @@ async function* texts(
   for (const { kind, columns, where } of parts) {
     const header = format.header(columns);
     if (header !== '') yield header;
-    let after: string | undefined;
-    for (;;) {
-      const page = { where, after: after === undefined ? undefined : positionOfId(after), limit: pageLength };
-      const records = await snapshot.list(kind, page);
-      onRead(records.length);
+    for await (const found of pagesById(snapshot, kind, { where, limit: pageLength })) {
+      onRead(found.length);
+      const records = found.map((record): Values => ({ ...record }));
       const targets = hasTargets ? await readTargets(snapshot, kind, records) : new Map();
-      const rows = records.map((record) => format.row(kind, columns, { ...record }, targets));
-      if (rows.length > 0) yield rows.join('');
-      after = records.at(-1)?.id;
-      if (records.length < pageLength) break;
+      yield records.map((record) => format.row(kind, columns, record, targets)).join('');
     }
   }
 }
 
-/** Returns the parameters of a request, of which each may be sent once. Throws a ServiceError 400 for any others. */
-function readParameters<Name extends string>(
-  { query }: FastifyRequest,
-  names: readonly Name[],
-): Partial<Record<Name, string>> {
-  const sent = query as Readonly<Record<string, string | string[]>>;
-  const [unknown] = unknownFieldIssues(
-    Object.keys(sent).filter((name) => !(names as readonly string[]).includes(name)),
-    names,
-  );
-  if (unknown)
-    throw badRequest(
-      `${String(unknown.path[0] ?? '').slice(0, 100)}: ${unknown.message.replace('field', 'parameter')}`,
-    );
-  for (const [name, value] of Object.entries(sent)) {
+type Query = Readonly<Record<string, string | string[]>>;
+
+function readParameters(
+  query: Query,
+  names: readonly string[],
+): { readonly where?: string; readonly externalIds?: string; readonly excel?: string } {
+  const unknown = Object.keys(query).filter((name) => !names.includes(name));
+  const [problem] = unknownFieldIssues(unknown, names);
+  if (problem) throw badRequest(`${unknown[0]?.slice(0, 100)}: ${problem.message.replace('field', 'parameter')}`);
+  const parameters: Record<string, string> = {};
+  for (const [name, value] of Object.entries(query)) {
     if (typeof value !== 'string') throw badRequest(`${name}: expected it once, received it several times`);
+    parameters[name] = value;
   }
-  return sent as Partial<Record<Name, string>>;
+  return parameters;
 }
 
 function readKeys(sent: string | undefined): readonly string[] {
@@ -220,3 +206,98 @@ function parseJson(sent: string, limits: Limits): unknown {
     throw badRequest(`where: ${expected('a filter as JSON, such as {"name":{"eq":"Crane"}}', sent)}`);
   }
 }
+
+/** The external IDs of the records that links lead to, by their IDs. */
+type Targets = ReadonlyMap<string, Values>;
+
+interface Column {
+  readonly name: string;
+  readonly read: (record: Values, targets: Targets) => unknown;
+}
+
+/**
+ * Returns the columns of a kind: its fields, with external IDs as one object. If keys are named, these have a column each instead, and so
+ * do those of the records that links lead to.
+ */
+function columnsOf(kind: RecordKind, keys: readonly string[]): Column[] {
+  const links = new Map(
+    linkFields(kind).map(([link, field, { target }]) => [field, { link, target: kindNamed(target) }]),
+  );
+  return Object.keys(kind.storedFields).flatMap((field): Column[] => {
+    if (field === 'workspaceId') return [];
+    const plain: Column = { name: field, read: (record) => record[field] };
+    if (keys.length === 0) return [plain];
+    if (field === 'externalIds') {
+      return keys.map((key) => ({ name: `externalIds.${key}`, read: ({ externalIds }) => idIn(externalIds, key) }));
+    }
+    const link = links.get(field);
+    if (!link?.target.fields.externalIds) return [plain];
+    return [
+      plain,
+      ...keys.map(
+        (key): Column => ({
+          name: `${link.link}.externalIds.${key}`,
+          read: (record, targets) => idIn(targets.get(String(record[field])), key),
+        }),
+      ),
+    ];
+  });
+}
+
+const idIn = (externalIds: unknown, key: string): unknown =>
+  isObject(externalIds) && Object.hasOwn(externalIds, key) ? externalIds[key] : undefined;
+
+async function readTargets(store: RecordReads, kind: RecordKind, records: readonly Values[]): Promise<Targets> {
+  const idsByKind = new Map<RecordKind, Set<string>>();
+  for (const [, field, { target }] of linkFields(kind)) {
+    const ids = idsByKind.get(kindNamed(target)) ?? new Set<string>();
+    for (const record of records) if (typeof record[field] === 'string') ids.add(record[field]);
+    idsByKind.set(kindNamed(target), ids);
+  }
+  const targets = new Map<string, Values>();
+  for (const [target, ids] of idsByKind) {
+    if (!target.fields.externalIds || ids.size === 0) continue;
+    for (const found of await store.find(target, [...ids], new Set(['id', 'externalIds']))) {
+      const { id, externalIds }: Values = { ...found };
+      targets.set(String(id), isObject(externalIds) ? externalIds : {});
+    }
+  }
+  return targets;
+}
+
+interface Format {
+  readonly type: string;
+  header(columns: readonly Column[]): string;
+  row(kind: RecordKind, columns: readonly Column[], record: Values, targets: Targets): string;
+}
+
+const ndjson: Format = {
+  type: 'application/x-ndjson; charset=utf-8',
+  header: () => '',
+  row(kind, columns, record, targets) {
+    const row: Record<string, unknown> = { kind: constantCase(uncapitalized(kind.name)) };
+    for (const { name, read } of columns) {
+      const value = read(record, targets);
+      if ((value ?? null) !== null) row[name] = value;
+    }
+    return `${JSON.stringify(row)}\n`;
+  },
+};
+
+const csvWith = (start: string, protect: (text: string) => string): Format => ({
+  type: 'text/csv; charset=utf-8',
+  header: (columns) => `${start}${columns.map(({ name }) => csvCell(protect(name))).join(',')}\n`,
+  row: (_kind, columns, record, targets) =>
+    `${columns.map(({ read }) => csvCell(cellOf(read(record, targets), protect))).join(',')}\n`,
+});
+
+function cellOf(value: unknown, protect: (text: string) => string): string | null {
+  if (value === null || value === undefined) return null;
+  if (typeof value === 'string') return protect(value);
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+}
+
+const csv = csvWith('', (text) => text);
+
+/** For spreadsheet programs: with a byte order mark, and an apostrophe before texts that they would execute. */
+const excelCsv = csvWith('\uFEFF', (text) => (/^[=+\-@\t\r]/.test(text) ? `'${text}` : text));

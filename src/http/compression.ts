@@ -62,9 +62,23 @@ export function acceptedEncoding(header: string | undefined): Encoding | undefin
   return qualityOf(best) > 0 && isPreferred ? best : undefined;
 }
 
-/** Compresses every response, errors included. */
 export function compressResponses(app: FastifyInstance): void {
-  const compress = createCompressor();
+  let running = 0;
+  const end = () => {
+    running -= 1;
+  };
+
+  /** Returns undefined if too many others are being compressed. */
+  async function compress(payload: unknown, encoding: Encoding): Promise<Buffer | Readable | undefined> {
+    const codec = codecs[encoding];
+    const body = isStream(payload) || Buffer.isBuffer(payload) ? payload : Buffer.from(String(payload));
+    if (Buffer.isBuffer(body) && body.length <= maxSyncLength) return codec.sync(body);
+    if (running >= maxConcurrent) return undefined;
+    running += 1;
+    // If the client leaves, Fastify destroys the encoder, and the pipeline destroys the source.
+    return Buffer.isBuffer(body) ? codec.async(body).finally(end) : pipeline(body, codec.stream(), end);
+  }
+
   app.addHook('onSend', (request, reply, payload, done) => {
     if (isShort(payload) && !reply.hasHeader('etag')) return done(null, payload);
     if (!dependsOnEncoding(reply)) return done(null, payload);
@@ -74,8 +88,10 @@ export function compressResponses(app: FastifyInstance): void {
     weakenEtag(reply);
     if (isShort(payload)) return done(null, payload);
     compress(payload, encoding).then((body) => {
-      if (body !== undefined) setEncodingHeaders(reply, encoding);
-      done(null, body ?? payload);
+      if (body === undefined) return done(null, payload);
+      // Fastify sets the length of the encoded body if it is known; ranges of it cannot be requested.
+      reply.header('content-encoding', encoding).removeHeader('content-length').removeHeader('accept-ranges');
+      done(null, body);
     }, done);
   });
   // A body that cannot be read is replaced by an error, which these headers do not describe.
@@ -98,7 +114,6 @@ function dependsOnEncoding(reply: FastifyReply): boolean {
   return /^text\/(?!event-stream)|\b(?:(?:nd)?json|javascript|xml)\b/.test(String(reply.getHeader('content-type')));
 }
 
-/** Says that the response depends on this request header too. */
 export function addVary(reply: FastifyReply, header: string): void {
   const present = reply.getHeader('vary');
   reply.header('vary', present === undefined ? header : `${present}, ${header}`);
@@ -109,34 +124,3 @@ function weakenEtag(reply: FastifyReply): void {
   const etag = reply.getHeader('etag');
   if (typeof etag === 'string' && !etag.startsWith('W/')) reply.header('etag', `W/${etag}`);
 }
-
-/** Compresses the bodies of one service, few of them at a time. */
-function createCompressor() {
-  let running = 0;
-
-  /** If the client leaves, Fastify destroys the encoder, and the pipeline destroys the source. */
-  function compressStream(source: Readable, encoding: Encoding): Readable {
-    running += 1;
-    return pipeline(source, codecs[encoding].stream(), () => {
-      running -= 1;
-    });
-  }
-
-  /** Returns undefined if too many others are being compressed. */
-  return async (payload: unknown, encoding: Encoding): Promise<Buffer | Readable | undefined> => {
-    if (isStream(payload)) return running < maxConcurrent ? compressStream(payload, encoding) : undefined;
-    const body = Buffer.isBuffer(payload) ? payload : Buffer.from(String(payload));
-    if (body.length <= maxSyncLength) return codecs[encoding].sync(body);
-    if (running >= maxConcurrent) return undefined;
-    running += 1;
-    try {
-      return await codecs[encoding].async(body);
-    } finally {
-      running -= 1;
-    }
-  };
-}
-
-/** Fastify sets the length of the encoded body if it is known; ranges of it cannot be requested. */
-const setEncodingHeaders = (reply: FastifyReply, encoding: Encoding) =>
-  reply.header('content-encoding', encoding).removeHeader('content-length').removeHeader('accept-ranges');

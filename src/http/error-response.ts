@@ -14,13 +14,12 @@ export interface ErrorResponse {
   readonly issues: readonly Issue[];
 }
 
-/** The request's log, its ID and its limit on bodies for the response, and the reason why it was rejected, for its own log line. */
 export type RequestLog = Pick<FastifyRequest, 'id' | 'log' | 'operation' | 'rejectionReason' | 'routeOptions'>;
 
 /** Seconds until a client should retry after a 503, or after a 429 for what is not counted by the minute. */
 export const retryAfter = '1';
 
-/** Sets the headers that an error requires. Where requests are counted, rate-limits.ts has said already when to retry. */
+/** Sets the headers that an error requires. Where requests are counted, authenticate.ts has said already when to retry. */
 export function setErrorHeaders(reply: FastifyReply, response: ErrorResponse): void {
   if (response.status === 401) reply.header('www-authenticate', 'Bearer realm="yardgraph"');
   const isBusy = response.status === 429 && !reply.hasHeader('retry-after');
@@ -35,27 +34,30 @@ export const mayRetry = ({ status, type }: ErrorResponse): boolean => status ===
  * without detail. Unexpected errors are logged, and so is an unavailable database, with its cause.
  */
 export function errorResponseFor(error: unknown, request: RequestLog): ErrorResponse {
-  const { id, log, routeOptions } = request;
   // The first of several errors counts.
   request.rejectionReason ??= rejectionReasonOf(error);
-  const response = responseTo(error, { id, maxBytes: routeOptions.bodyLimit });
-  if (response.status === 500) log.error({ err: error }, 'unexpected error');
-  if (error instanceof ServiceError && error.status === 503) log.warn({ cause: error.cause }, error.message);
-  return response;
+  if (!(error instanceof ServiceError))
+    return clientErrorOf(error, request.routeOptions.bodyLimit) ?? unexpected(error, request);
+  if (error.status === 503) request.log.warn({ cause: error.cause }, error.message);
+  return error;
 }
 
-/** Returns the response to an error in the request with this ID, whose body may have so many bytes. */
-export function responseTo(
-  error: unknown,
-  { id, maxBytes }: { readonly id: string; readonly maxBytes: number },
-): ErrorResponse {
-  if (error instanceof ServiceError) return error;
+function unexpected(error: unknown, { id, log }: RequestLog): ErrorResponse {
+  log.error({ err: error }, 'unexpected error');
+  return { status: 500, message: `unexpected error, request ${id}`, issues: [] };
+}
+
+function clientErrorOf(error: unknown, maxBytes: number): ErrorResponse | undefined {
   const status = statusOf(error);
-  if (status < 400 || status >= 500) return { status: 500, message: `unexpected error, request ${id}`, issues: [] };
-  const code = errorCode(error);
-  const isTooLarge = code === 'FST_ERR_CTP_BODY_TOO_LARGE';
-  const message = isTooLarge ? bodyTooLarge(maxBytes) : clientErrorMessages[code];
-  return { status, message: message ?? clientErrorMessage(status), issues: [] };
+  if (status < 400 || status >= 500) return undefined;
+  const messages: Readonly<Record<string, string>> = {
+    FST_ERR_BAD_URL: 'the path is not valid: expected UTF-8, percent-encoded',
+    FST_ERR_CTP_BODY_TOO_LARGE: `expected a body of at most ${count(maxBytes)} bytes: split it into several requests`,
+    FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'the body does not have the length given in Content-Length',
+    FST_ERR_CTP_INVALID_MEDIA_TYPE: 'expected the header Content-Type: application/json',
+  };
+  const other = `the request is not valid: ${(STATUS_CODES[status] ?? 'error').toLowerCase()}`;
+  return { status, message: messages[errorCode(error)] ?? other, issues: [] };
 }
 
 const statusOf = (error: unknown): number =>
@@ -66,30 +68,18 @@ function rejectionReasonOf(error: unknown): string {
   return errorCode(error) === 'FST_ERR_BAD_URL' ? 'malformed URL' : reasonFor(statusOf(error));
 }
 
-const bodyTooLarge = (maxBytes: number): string =>
-  `expected a body of at most ${count(maxBytes)} bytes: split it into several requests`;
-
-const clientErrorMessages: Readonly<Record<string, string>> = {
-  FST_ERR_BAD_URL: 'the path is not valid: expected UTF-8, percent-encoded',
-  FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'the body does not have the length given in Content-Length',
-  FST_ERR_CTP_INVALID_MEDIA_TYPE: 'expected the header Content-Type: application/json',
-};
-
-function clientErrorMessage(status: number): string {
-  return `the request is not valid: ${(STATUS_CODES[status] ?? 'error').toLowerCase()}`;
-}
-
 /** Sends `{ error, code }`, or with `Accept: application/problem+json` a problem with all issues. */
 export function sendError(request: FastifyRequest, reply: FastifyReply, error: unknown): FastifyReply {
   const response = errorResponseFor(error, request);
   reply.code(response.status);
   setErrorHeaders(reply, response);
-  if (!wantsProblem(request)) return reply.type('application/json; charset=utf-8').send(plainError(response));
+  if (!wantsProblem(request)) {
+    const { status, message } = response;
+    return reply.type('application/json; charset=utf-8').send({ error: message, code: String(status) });
+  }
   // As bytes: Fastify adds a charset to text, and this media type has none.
   return reply.type('application/problem+json').send(Buffer.from(JSON.stringify(problem(response))));
 }
-
-const plainError = ({ status, message }: ErrorResponse) => ({ error: message, code: String(status) });
 
 const problem = ({ status, type = 'about:blank', message, issues }: ErrorResponse) => ({
   type,
@@ -124,6 +114,5 @@ const reasons: Readonly<Record<number, string>> = {
   503: 'database unavailable',
 };
 
-/** Returns the reason of most responses with a status of 400 or more. */
 export const reasonFor = (status: number): string =>
   reasons[status] ?? (status < 500 ? 'invalid input' : 'unexpected error');

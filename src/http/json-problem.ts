@@ -19,7 +19,6 @@ export function jsonProblem(text: string): string {
 }
 
 interface Problem {
-  /** The index of the first unexpected character; the length of the text if it ends too early. */
   readonly at: number;
   readonly expected: string;
 }
@@ -44,7 +43,7 @@ function firstProblem(text: string): Problem {
   let awaited: Next = 'value';
   let at = 0;
   for (;;) {
-    at = skipSpace(text, at);
+    while (isSpace(text.charCodeAt(at))) at += 1;
     const character = text[at];
     const close = open.at(-1);
     const isValue: boolean = awaited === 'value' || awaited === 'firstItem';
@@ -70,26 +69,19 @@ function firstProblem(text: string): Problem {
       at = end;
     } else {
       const end: number | undefined = isValue ? endOf(scalar, text, at) : undefined;
-      if (end === undefined) return { at, expected: awaited === 'comma' ? afterValue(close) : next[awaited] };
+      if (end === undefined) {
+        const afterValue = close ? `a comma or ${close}` : 'nothing more';
+        return { at, expected: awaited === 'comma' ? afterValue : next[awaited] };
+      }
       awaited = 'comma';
       at = end;
     }
   }
 }
 
-const afterValue = (close: string | undefined): string => (close ? `a comma or ${close}` : 'nothing more');
-
-function skipSpace(text: string, start: number): number {
-  let at = start;
-  while (isSpace(text.charCodeAt(at))) at += 1;
-  return at;
-}
-
-/** True for the code of a character that JSON ignores between tokens. */
 export const isSpace = (code: number | undefined): boolean =>
   code === 0x20 || code === 0x09 || code === 0x0a || code === 0x0d;
 
-/** Returns the end of a sticky expression's match; undefined if there is none at this place. */
 function endOf(expression: RegExp, text: string, at: number): number | undefined {
   expression.lastIndex = at;
   return expression.test(text) ? expression.lastIndex : undefined;
@@ -97,7 +89,6 @@ function endOf(expression: RegExp, text: string, at: number): number | undefined
 
 const escapeSequence = /\\(?:["\\/bfnrt]|u[\da-fA-F]{4})/y;
 
-/** Returns the index after the quote that ends a string. */
 function endOfString(text: string, start: number): number | Problem {
   for (let at = start + 1; ; ) {
     const character = text[at];

@@ -13,7 +13,6 @@ import { acceptedEncoding, addVary, type Encoding } from './compression.ts';
 export type Send = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;
 
 export interface Asset {
-  /** Unique to this name and content. */
   readonly fileName: string;
   readonly send: Send;
 }
@@ -23,11 +22,6 @@ const forever = 'public, max-age=31536000, immutable';
 
 /** Brotli's quality 11 takes twenty times as long for a tenth less, and the first browser waits for it. */
 const brotliOptions = { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } };
-
-const encoders: Record<Encoding, (body: Buffer) => Promise<Buffer>> = {
-  br: (body) => promisify(brotliCompress)(body, brotliOptions),
-  gzip: (body) => promisify(gzip)(body),
-};
 
 /** Creates a file of a page. Its name changes with its content, so that browsers never request it twice. */
 export function createAsset(name: string, extension: 'css' | 'js', text: string): Asset {
@@ -55,37 +49,23 @@ const hashOf = (text: string): string => createHash('sha256').update(text).diges
  */
 function sendEncoded(text: string, headers: Readonly<Record<string, string>>): Send {
   const content = Buffer.from(text);
-  /** Kept for later requests, and shared by concurrent ones. */
-  const encoded: Partial<Record<Encoding, Promise<Buffer>>> = {};
-  const encode = async (encoding: Encoding): Promise<Buffer> => {
-    try {
-      encoded[encoding] ??= encoders[encoding](content);
-      return await encoded[encoding];
-    } catch (error) {
-      delete encoded[encoding];
-      throw error;
-    }
+  const encoded: Record<Encoding, () => Promise<Buffer>> = {
+    br: loadLate(() => promisify(brotliCompress)(content, brotliOptions)),
+    gzip: loadLate(() => promisify(gzip)(content)),
   };
   return async (request, reply) => {
     const encoding = acceptedEncoding(request.headers['accept-encoding']);
     if (encoding === undefined) return reply.headers(headers).send(content);
-    const body = await encode(encoding);
+    const body = await encoded[encoding]();
     addVary(reply.headers(headers), 'Accept-Encoding');
     return reply.header('content-encoding', encoding).send(body);
   };
 }
 
-export const byFileName = (assets: readonly Asset[]): ReadonlyMap<string, Asset> =>
-  new Map(assets.map((asset) => [asset.fileName, asset]));
-
 /** Serves the files of a page in a folder. They are loaded with the first request. */
-export function serveAssets(
-  app: FastifyInstance,
-  folder: string,
-  load: () => Promise<ReadonlyMap<string, Asset>>,
-): void {
+export function serveAssets(app: FastifyInstance, folder: string, load: () => Promise<readonly Asset[]>): void {
   app.get<{ Params: { file: string } }>(`${folder}/:file`, async (request, reply) => {
-    const asset = (await load()).get(request.params.file);
+    const asset = (await load()).find(({ fileName }) => fileName === request.params.file);
     if (!asset) throw notFound('there is nothing at this path', 'unknown path');
     return asset.send(request, reply);
   });
@@ -94,52 +74,18 @@ export function serveAssets(
 /** True if the request comes from a browser that opens a page: other clients do not list this type. */
 export const acceptsHtml = ({ headers }: FastifyRequest): boolean => !!headers.accept?.includes('text/html');
 
-interface PageSources {
-  readonly scripts: string;
-  readonly styles: string;
-  readonly workers?: string;
-  readonly fonts?: string;
-}
+/** Allows these sources, requests to this service, and nothing else. */
+export const contentSecurityPolicy = (sources: string): string =>
+  `default-src 'none'; ${sources}; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
 
-/** Allows the given sources, requests to this service, and nothing else. */
-export const contentSecurityPolicy = ({ scripts, styles, workers, fonts }: PageSources): string =>
-  [
-    "default-src 'none'",
-    `script-src ${scripts}`,
-    ...(workers === undefined ? [] : [`worker-src ${workers}`]),
-    `style-src ${styles}`,
-    "img-src 'self' data:",
-    ...(fonts === undefined ? [] : [`font-src ${fonts}`]),
-    "connect-src 'self'",
-    "base-uri 'none'",
-    "form-action 'none'",
-    "frame-ancestors 'none'",
-  ].join('; ');
-
-/** The source of styles that are in the page itself. */
-export const styleSource = (styles: string): string =>
-  `'sha256-${createHash('sha256').update(styles).digest('base64')}'`;
-
-interface PageHead {
-  readonly title: string;
-  /** Their URLs, relative to the page. */
-  readonly styles: readonly string[];
-  /** The relative URL of the home page, if that is in another folder. */
-  readonly top?: string;
-}
-
-/** Returns the beginning of a page. The page adds its scripts, and closes the head. */
-export const pageHead = ({ title, styles, top = '' }: PageHead): string =>
-  [
-    '<!doctype html>',
-    '<html lang="en">',
-    '<head>',
-    '<meta charset="utf-8">',
-    '<meta name="viewport" content="width=device-width, initial-scale=1">',
-    `<title>${title}</title>`,
-    `<link rel="icon" href="${top}favicon.ico" type="image/svg+xml">`,
-    ...styles.map((url) => `<link rel="stylesheet" href="${url}">`),
-  ].join('\n');
+/** `top` is the relative URL of the home page, if that is in another folder. The page adds its styles and scripts, and closes the head. */
+export const pageHead = (title: string, top = ''): string => `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${title}</title>
+<link rel="icon" href="${top}favicon.ico" type="image/svg+xml">`;
 
 /** Loads what is needed late, such as pages, with the first request for it. If that fails, the next request tries again. */
 export function loadLate<T>(load: () => Promise<T>): () => Promise<T> {

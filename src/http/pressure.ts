@@ -5,16 +5,6 @@ import underPressure from '@fastify/under-pressure';
 import type { FastifyInstance } from 'fastify';
 import { unavailable } from '../errors.ts';
 
-interface Pressure {
-  /** Bytes of the heap and of buffers, with what is not collected yet. */
-  readonly maxBytes: number;
-  /** Milliseconds, on average, that the event loop is late. */
-  readonly maxEventLoopDelay: number;
-}
-
-/** The process should stay below 1 GB: what it has begun takes the other half. */
-const defaults: Pressure = { maxBytes: 500 * 1_048_576, maxEventLoopDelay: 5_000 };
-
 /** Milliseconds between measurements. */
 const interval = 200;
 
@@ -24,14 +14,19 @@ const collectionInterval = 5_000;
 /** Routes that show no data stay available: a supervisor that asks how the service is would otherwise end it. */
 export async function refuseUnderPressure(
   app: FastifyInstance,
-  { maxBytes, maxEventLoopDelay } = defaults,
+  // Bytes of the heap and of buffers, with what is not collected yet: the process should stay below 1 GB, and what it has begun takes the
+  // other half. Milliseconds, on average, that the event loop is late.
+  { maxBytes = 500 * 1_048_576, maxEventLoopDelay = 5_000 } = {},
 ): Promise<void> {
   setFlagsFromString('--expose-gc');
   const collect: () => void = runInNewContext('gc');
   let collectedAt = 0;
   await app.register(underPressure, {
     maxEventLoopDelay,
-    healthCheck: async () => bytesInUse() <= maxBytes,
+    healthCheck: async () => {
+      const { heapUsed, external } = process.memoryUsage();
+      return heapUsed + external <= maxBytes;
+    },
     healthCheckInterval: interval,
     pressureHandler: (request, _reply, type) => {
       // While requests are refused, nothing is allocated: without this, garbage counted for more than 50 s after the load had ended.
@@ -43,9 +38,4 @@ export async function refuseUnderPressure(
         throw unavailable('the service is overloaded, try again', type);
     },
   });
-}
-
-function bytesInUse(): number {
-  const { heapUsed, external } = process.memoryUsage();
-  return heapUsed + external;
 }

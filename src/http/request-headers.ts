@@ -31,13 +31,11 @@ export function idempotencyKeyOf(
   return { operation, key, requestHash: createHash('sha256').update(asked).digest('base64url') };
 }
 
-/** Marks a response that repeats an earlier one. */
 export const markReplayed = (reply: FastifyReply) => void reply.header('idempotency-replayed', 'true');
 
 /** The greatest length of a message, in Unicode code points. */
 export const maxMessageLength = 500;
 
-/** Returns null without a message. Throws a ServiceError 400 if it is too long. */
 export function changeMessage(headers: FastifyRequest['headers']): string | null {
   const header = headers['x-change-message'];
   if (header === undefined || header === '') return null;

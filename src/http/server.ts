@@ -1,10 +1,10 @@
-/** Sets up what all paths share: request IDs, headers, limits, logs and the form of errors. Knows no routes. */
+/** Sets up what all paths share: request IDs, headers, limits, logs and the form of errors. Knows no routes, but what to say where there is none. */
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import cors from '@fastify/cors';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, LogController } from 'fastify';
 import type { Config } from '../config.ts';
-import { badRequest, forbidden } from '../errors.ts';
+import { badRequest, forbidden, notFound, ServiceError } from '../errors.ts';
 import { type Logs, standardError } from '../logs.ts';
 import { expected } from '../model/issues.ts';
 import { compressResponses } from './compression.ts';
@@ -17,12 +17,17 @@ declare module 'fastify' {
     /** Aborted when the service begins to stop: responses without an end must end then. */
     readonly closing: AbortController;
   }
+  interface FastifyRequest {
+    /** The reason for the rejection, in a few words; null if there was none. GraphQL may reject with status 200. */
+    rejectionReason: string | null;
+    /** The name of the GraphQL operation, if it has one. */
+    operation: string | undefined;
+  }
 }
 
 /** Milliseconds between checks for requests that take too long to arrive. */
 const timeoutCheckInterval = 1_000;
 
-/** Creates a Fastify instance without routes. */
 export function createServer(
   { logLevel, limits, http, trustedProxies }: Config,
   logs: Logs = standardError(),
@@ -86,32 +91,10 @@ export async function allowOrigins(app: FastifyInstance, origins: readonly strin
   await app.register(cors, {
     origin: [...origins],
     methods: ['GET', 'POST', 'PATCH'],
-    allowedHeaders: [
-      'accept',
-      'authorization',
-      'content-encoding',
-      'content-type',
-      'idempotency-key',
-      'if-none-match',
-      'last-event-id',
-      'prefer',
-      'x-api-key',
-      'x-change-message',
-      'x-request-id',
-    ],
-    exposedHeaders: [
-      'api-version',
-      'etag',
-      'export-count',
-      'idempotency-replayed',
-      'preference-applied',
-      'query-cost',
-      'ratelimit-limit',
-      'ratelimit-remaining',
-      'ratelimit-reset',
-      'retry-after',
-      'x-request-id',
-    ],
+    allowedHeaders:
+      'accept, authorization, content-encoding, content-type, idempotency-key, if-none-match, last-event-id, prefer, x-api-key, x-change-message, x-request-id',
+    exposedHeaders:
+      'api-version, etag, export-count, idempotency-replayed, preference-applied, query-cost, ratelimit-limit, ratelimit-remaining, ratelimit-reset, retry-after, x-request-id',
     maxAge: 600,
   });
 }
@@ -122,10 +105,8 @@ function requestId({ headers }: IncomingMessage): string {
   return typeof sent === 'string' && /^[\w.:@/+=-]{1,128}$/.test(sent) ? sent : randomUUID();
 }
 
-/** The version of the interface. */
 export const apiVersion = '1.0.0';
 
-/** Returns the headers of every response. */
 const headersFor = (id: string) => ({
   'x-request-id': id,
   'api-version': apiVersion,
@@ -158,15 +139,6 @@ function keepConnectionOfLargeBody(_request: FastifyRequest, reply: FastifyReply
   done();
 }
 
-declare module 'fastify' {
-  interface FastifyRequest {
-    /** The reason for the rejection, in a few words; null if there was none. GraphQL may reject with status 200. */
-    rejectionReason: string | null;
-    /** The name of the GraphQL operation, if it has one. */
-    operation: string | undefined;
-  }
-}
-
 /** Logs the request when its response is complete or its connection is closed, whichever comes first. */
 function logWhenClosed(request: FastifyRequest, reply: FastifyReply): void {
   let isComplete = false;
@@ -176,32 +148,71 @@ function logWhenClosed(request: FastifyRequest, reply: FastifyReply): void {
   reply.raw.once('finish', () => {
     isComplete = !request.raw.socket.destroyed;
   });
-  reply.raw.once('close', () => logRequest(request, reply, { address, isComplete }));
+  reply.raw.once('close', () => {
+    const { method, routeOptions, identity, usage, rejectionReason, operation, log } = request;
+    const { statusCode, elapsedTime } = reply;
+    const line = {
+      method,
+      route: routeOptions.url,
+      operation,
+      status: isComplete ? statusCode : undefined,
+      reason: rejectionReason ?? (statusCode >= 400 ? reasonFor(statusCode) : undefined),
+      milliseconds: Math.round(elapsedTime),
+      statements: usage?.statements,
+      key: identity?.keyPrefix,
+      workspace: identity?.workspace.name,
+      address,
+    };
+    // Probes come every few seconds, and would hide the other lines.
+    const isProbe = routeOptions.url === '/healthz' || routeOptions.url === '/readyz';
+    const level = isComplete && isProbe && statusCode < 400 ? 'debug' : 'info';
+    log[level](line, isComplete ? 'request completed' : 'connection closed before the response was complete');
+  });
 }
 
-function logRequest(
-  request: FastifyRequest,
-  { statusCode, elapsedTime }: FastifyReply,
-  { address, isComplete }: { address: string | undefined; isComplete: boolean },
+/**
+ * Responds to requests for which there is no route, before they are authenticated and before their bodies are read: 405 with `Allow` and
+ * the hint for the method where the path supports other methods, otherwise 404. Covers the routes that are added later.
+ */
+export function rejectUnknownRoutes(
+  app: FastifyInstance,
+  hintFor: (method: string, path: string) => string | undefined,
 ): void {
-  const { method, routeOptions, identity, usage, rejectionReason, operation, log } = request;
-  const line = {
-    method,
-    // Undefined for a path that is unknown.
-    route: routeOptions.url,
-    operation,
-    status: isComplete ? statusCode : undefined,
-    reason: rejectionReason ?? (statusCode >= 400 ? reasonFor(statusCode) : undefined),
-    milliseconds: Math.round(elapsedTime),
-    statements: usage?.statements,
-    key: identity?.keyPrefix,
-    workspace: identity?.workspace.name,
-    address,
-  };
-  const level = isComplete && isProbe(request) && statusCode < 400 ? 'debug' : 'info';
-  log[level](line, isComplete ? 'request completed' : 'connection closed before the response was complete');
+  const methodsByUrl = new Map<string, string[]>();
+  app.addHook('onRoute', ({ url, method }) => {
+    methodsByUrl.set(url, [...(methodsByUrl.get(url) ?? []), method].flat());
+  });
+
+  function reject(request: FastifyRequest, reply: FastifyReply): never {
+    const [path = ''] = request.url.split('?');
+    const [url, methods = []] = [...methodsByUrl].find(([candidate]) => leadsTo(candidate, path)) ?? [];
+    if (url === undefined) throw notFound(`there is nothing at this path${slashHint(path)}`, 'unknown path');
+    const allowed = methods.toSorted().join(', ');
+    reply.header('allow', allowed);
+    const hint = hintFor(request.method, url);
+    throw new ServiceError(405, `this path supports ${allowed} only${hint ? `: ${hint}` : ''}`);
+  }
+
+  /** Suggests a path only if it is one of ours: a slash at the end is easily overlooked. */
+  function slashHint(path: string): string {
+    const known = /^\/.+\/$/.test(path) && [...methodsByUrl.keys()].find((url) => leadsTo(url, path.slice(0, -1)));
+    return known ? `: ${known.replace(':id', '{id}')} has no slash at the end` : '';
+  }
+
+  app.addHook('onRequest', (request, reply, done) => {
+    if (request.is404 || hasEmptyParameter(request)) reject(request, reply);
+    done();
+  });
 }
 
-/** Probes come every few seconds, and would hide the other lines. */
-const isProbe = ({ routeOptions }: FastifyRequest): boolean =>
-  routeOptions.url === '/healthz' || routeOptions.url === '/readyz';
+/** True for `/projects/:id` and `/projects/x`. Neither a parameter nor what `*` stands for is empty. */
+function leadsTo(url: string, path: string): boolean {
+  const [expected, sent] = [url.split('/'), path.split('/')];
+  return (
+    (expected.length === sent.length || (expected.at(-1) === '*' && expected.length < sent.length)) &&
+    expected.every((part, index) => (/^[:*]/.test(part) ? sent[index] !== '' : sent[index] === part))
+  );
+}
+
+/** True for a path such as `/projects/`, at which the router finds `/projects/:id`. */
+const hasEmptyParameter = ({ params }: FastifyRequest): boolean => Object.values(params as object).includes('');

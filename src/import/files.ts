@@ -9,8 +9,8 @@ import type { RecordKind } from '../model/record-kind.ts';
 import { recordKinds } from '../records/index.ts';
 import { linkOrder } from '../records/link-order.ts';
 import { type CsvRow, readCsv, readText, workbookError } from './read-csv.ts';
-import type { CellForm } from './rows.ts';
 import {
+  type CellForm,
   type Column,
   type ColumnOptions,
   columnFinder,
@@ -26,7 +26,6 @@ export interface ImportFile {
   readonly format: 'csv' | 'ndjson';
   /** The kind of all rows; unset if each line says its own. */
   readonly kind?: RecordKind | undefined;
-  /** Its size and the time of its last change, when it was found. */
   readonly version: string | undefined;
 }
 
@@ -34,7 +33,6 @@ export interface FileOptions {
   readonly columns: ColumnOptions;
   readonly form: CellForm;
   readonly encoding?: string | undefined;
-  /** The kind of files whose names do not say it. */
   readonly kind?: RecordKind | undefined;
 }
 
@@ -65,15 +63,12 @@ function fileOf(path: string, kindOfOthers: RecordKind | undefined): ImportFile 
   // Such as assets-2026-03-01.csv, or assets.refused.csv.
   const kind = kindCalled(/^[a-z _-]*[a-z]/i.exec(basename(name, extname(name)))?.[0] ?? '') ?? kindOfOthers;
   if (extension === '.ndjson' || extension === '.jsonl') return { ...file, format: 'ndjson', kind };
-  if (extension === '.xlsx' || extension === '.xls' || extension === '.ods') {
-    throw workbookError(name);
-  }
+  if (['.xlsx', '.xls', '.ods'].includes(extension)) throw workbookError(name);
   if (kind) return { ...file, format: 'csv', kind };
   const names = recordKinds.map((known) => `${listField(known)}.csv`).join(', ');
   throw new StartError(`${name}: which kind of record does it have? Name it ${names}, or say it: --kind assets`);
 }
 
-/** Undefined if the file is gone. */
 function versionOf(path: string): string | undefined {
   const stats = statSync(path, { throwIfNoEntry: false });
   return stats && `${stats.size} ${stats.mtimeMs}`;
@@ -84,20 +79,17 @@ export function requireUnchanged({ path, name, version }: ImportFile): void {
   if (versionOf(path) !== version) throw new Interrupted(`${name} has changed since the import began`);
 }
 
-/** Returns the SHA-256 of the file, in hexadecimal digits. */
 export async function hashOf({ path }: ImportFile): Promise<string> {
   const hash = createHash('sha256');
-  for await (const chunk of createReadStream(path)) hash.update(chunk as Buffer);
+  for await (const chunk of createReadStream(path)) hash.update(chunk);
   return hash.digest('hex');
 }
 
-/** The rows of one kind in one file. */
 export interface Section {
   readonly file: ImportFile;
   readonly kind: RecordKind;
 }
 
-/** Orders the sections so that records come before those that link to them. */
 export const inLinkOrder = (sections: readonly Section[]): Section[] =>
   linkOrder.flatMap((kind) => sections.filter((section) => section.kind === kind));
 
@@ -106,7 +98,6 @@ export async function* readRows(file: ImportFile, options: FileOptions): AsyncGe
   yield* file.format === 'csv' ? readCsvRows(file, options) : readNdjsonRows(file, options);
 }
 
-/** Returns the first row of a CSV file. */
 export async function headerOf({ path }: ImportFile, { encoding }: FileOptions): Promise<CsvRow | undefined> {
   for await (const row of readCsv(path, encoding)) return row;
   return undefined;
@@ -124,17 +115,12 @@ async function* readCsvRows({ path, name, kind }: ImportFile, options: FileOptio
       continue;
     }
     if (cells.every((cell) => (cell ?? '') === '')) continue;
-    const known = columns;
     const source = quotesAll ? cells.map((cell) => cell || null) : cells;
-    const values = source.flatMap((cell, index): [Column, unknown][] => {
-      const column = known[index];
-      return column ? [[column, cell]] : [];
-    });
     const ragged =
       cells.length === columns.length
         ? []
         : [{ path: [], message: `expected ${columns.length} cells, as the header has, received ${cells.length}` }];
-    const { issues, ...row } = readRow(kind, values, options.form);
+    const { issues, ...row } = readRow(kind, paired(columns, source), options.form);
     yield { kind, line, source, ...row, issues: [...ragged, ...issues] };
   }
   if (!columns) throw new StartError(`${name} is empty: expected a line with the names of the columns`);
@@ -156,7 +142,9 @@ function columnsOf(kind: RecordKind, header: readonly (string | null)[], options
   return columns;
 }
 
-/** Throws a StartError that lists all columns that are unknown. */
+const paired = (columns: readonly Column[], values: readonly unknown[]): (readonly [Column, unknown])[] =>
+  columns.slice(0, values.length).map((column, index) => [column, values[index]]);
+
 function knownColumns(
   kind: RecordKind,
   names: readonly string[],
@@ -169,7 +157,6 @@ function knownColumns(
   return columns.flatMap((column) => column ?? []);
 }
 
-/** Names the file in the errors of the work. */
 function within<T>(name: string, work: () => T): T {
   try {
     return work();
@@ -194,15 +181,10 @@ async function* readNdjsonRows(file: ImportFile, options: FileOptions) {
     const find = finders.get(kind) ?? columnFinder(kind, options.columns);
     finders.set(kind, find);
     const columns = within(where, () => knownColumns(kind, Object.keys(values), find, options.columns));
-    const entries = Object.values(values).flatMap((value, index): [Column, unknown][] => {
-      const column = columns[index];
-      return column ? [[column, value]] : [];
-    });
-    yield { kind, line, source: text, ...readRow(kind, entries, options.form) };
+    yield { kind, line, source: text, ...readRow(kind, paired(columns, Object.values(values)), options.form) };
   }
 }
 
-/** The most characters of a line. */
 const maxLineLength = 2_000_000;
 
 async function* linesOf({ path, name }: ImportFile, encoding: string | undefined): AsyncGenerator<string> {

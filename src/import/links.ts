@@ -6,7 +6,6 @@ import { kindOfId, recordKinds } from '../records/index.ts';
 import type { Outside, Row } from './rows.ts';
 import type { LateLink, State } from './state.ts';
 
-/** A row as it is sent. */
 interface Linked {
   readonly row: Row;
   readonly record: Readonly<Record<string, unknown>>;
@@ -18,7 +17,6 @@ interface Linked {
 
 const targets = new Set(recordKinds.flatMap((kind) => linkFields(kind).map(([, , { target }]) => target)));
 
-/** True if links may lead to records of the kind. */
 export const isTarget = ({ name }: RecordKind): boolean => targets.has(name);
 
 /**
@@ -80,7 +78,6 @@ export async function linkRows(
   });
 }
 
-/** Sets a link by the external ID of its target, instead of an ID. Returns it; undefined if there is none. */
 function setOutside(
   record: Record<string, unknown>,
   outside: readonly Outside[],
@@ -93,33 +90,26 @@ function setOutside(
   return given;
 }
 
-/** A row as it is sent to be checked, and its links that lead to rows of the import. */
 export interface Checked {
   readonly row: Row;
-  readonly record: Readonly<Record<string, unknown>>;
-  /** The names of these links and references. The service cannot find their targets before they are stored. */
-  readonly coming: ReadonlySet<string>;
+  readonly record: Record<string, unknown>;
+  /** The names of the links and references to rows of the import. The service cannot find their targets before they are stored. */
+  readonly coming: Set<string>;
   /** Why the row will be refused, whatever the service says of it. */
-  readonly issues: readonly Issue[];
+  readonly issues: Issue[];
   /** Links to IDs that no row has, and that the service does not give: it keeps them as those of another system. */
-  readonly foreign: readonly ForeignLink[];
+  readonly foreign: ForeignLink[];
 }
 
 export interface ForeignLink {
-  /** The name of the link. */
   readonly link: string;
   readonly id: string;
 }
 
-/** Returns the rows with their links, before any of them is stored. */
 export async function linkUnstored(state: State, kind: RecordKind, rows: readonly Row[]): Promise<readonly Checked[]> {
-  const checked = rows.map((row) => ({
-    row,
-    record: { ...row.fields } as Record<string, unknown>,
-    coming: new Set<string>(),
-    issues: [] as Issue[],
-    foreign: [] as ForeignLink[],
-  }));
+  const checked = rows.map(
+    (row): Checked => ({ row, record: { ...row.fields }, coming: new Set(), issues: [], foreign: [] }),
+  );
   for (const [link, field, { target }] of linkFields(kind)) {
     const byKey = new Map<string, { readonly value: string; readonly coming: Set<string> }[]>();
     const withId = checked.flatMap((row) => {

@@ -1,13 +1,9 @@
 /** Finds the changes that a command has made, for those who want to undo it. */
 import type { Yardgraph } from '../../client/index.ts';
 
-/** The numbers of the first and of the last change of a series. */
-type Range = readonly [from: number, to: number];
-
 /** The most ranges that are listed: beyond it, many others wrote at the same time. */
 const maxRanges = 100;
 
-/** A message that no other changes have after the cursor, and the number of the changes, if it is known. */
 interface MadeChanges {
   readonly after: string;
   readonly message: string;
@@ -17,7 +13,6 @@ interface MadeChanges {
 /** Returns a message that no other changes have, also not those of another run with the same text. */
 export const uniqueMessage = (text: string, run: string): string => `${text.trim()} (${run})`;
 
-/** Says which changes were made: `Its changes: 4701 to 4711.` */
 export async function describeChanges(yardgraph: Yardgraph, made: MadeChanges): Promise<string> {
   const ranges = await findRanges(yardgraph, made);
   if (!ranges)
@@ -33,7 +28,7 @@ export async function describeChanges(yardgraph: Yardgraph, made: MadeChanges): 
 export async function findRanges(
   yardgraph: Yardgraph,
   { after, message, number }: MadeChanges,
-): Promise<readonly Range[] | undefined> {
+): Promise<readonly (readonly [from: number, to: number])[] | undefined> {
   const first = Number(after);
   const last = Number(await yardgraph.changeCursor());
   if (last === first) return [];

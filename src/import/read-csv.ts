@@ -16,13 +16,7 @@ export interface CsvRow {
   readonly separator: string;
   /** The line above the header in which Excel names the separator; mostly empty. */
   readonly declaration: string;
-  /** True if its first cell is quoted. */
   readonly isQuoted: boolean;
-}
-
-interface ParsedRow {
-  readonly raw: string;
-  readonly record: readonly string[];
 }
 
 /** The most characters of a row: beyond it, a quote was not closed. */
@@ -44,6 +38,7 @@ export async function* readCsv(path: string, encoding: string | undefined): Asyn
     skip_empty_lines: true,
   };
   const parser = parse({ ...form, raw: true });
+  const rows: AsyncIterable<{ readonly raw: string; readonly record: readonly string[] }> = parser;
   async function* whole() {
     yield start;
     yield* text;
@@ -52,7 +47,7 @@ export async function* readCsv(path: string, encoding: string | undefined): Asyn
   pipeline(Readable.from(whole()), parser).catch(() => {});
   let line = 1 + lineBreaksIn(declaration);
   try {
-    for await (const { raw, record } of parser as AsyncIterable<ParsedRow>) {
+    for await (const { raw, record } of rows) {
       // To be told which cells are quoted takes ten times as long, so only rows are read again where it matters.
       const cells =
         raw.includes('""') && record.includes('') ? withQuotes(raw, form) : record.map((cell) => cell || null);
@@ -70,7 +65,6 @@ export async function* readCsv(path: string, encoding: string | undefined): Asyn
 
 const lineBreaksIn = (text: string): number => text.match(/\r\n|\n|\r/g)?.length ?? 0;
 
-/** Reads the cells of one row. */
 function withQuotes(raw: string, form: Options): readonly (string | null)[] {
   const [cells = []] = parseSync(raw, {
     ...form,
@@ -83,7 +77,8 @@ function withQuotes(raw: string, form: Options): readonly (string | null)[] {
 export async function* readText(path: string, encoding: string | undefined): AsyncGenerator<string, undefined> {
   let decoder: TextDecoder | undefined;
   let lines = 1;
-  for await (const chunk of createReadStream(path) as AsyncIterable<Buffer>) {
+  const chunks: AsyncIterable<Buffer> = createReadStream(path);
+  for await (const chunk of chunks) {
     decoder ??= new TextDecoder(encodingOf(path, chunk) ?? encoding ?? likelyEncoding(chunk), { fatal: true });
     const text = decode(decoder, chunk);
     for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) lines += 1;
@@ -107,14 +102,11 @@ export const workbookError = (name: string): StartError =>
     `${name} is a workbook, which is not read. In the spreadsheet program, choose File, Save as, and the type CSV UTF-8`,
   );
 
-/** Returns the encoding that the first bytes show. */
 function encodingOf(path: string, start: Buffer): string | undefined {
   if (start[0] === 0xef && start[1] === 0xbb && start[2] === 0xbf) return 'utf-8';
   if (start[0] === 0xff && start[1] === 0xfe) return 'utf-16le';
   if (start[0] === 0xfe && start[1] === 0xff) return 'utf-16be';
-  if (start.subarray(0, 4).equals(Buffer.from('PK\x03\x04'))) {
-    throw workbookError(basename(path));
-  }
+  if (start.subarray(0, 4).equals(Buffer.from('PK\x03\x04'))) throw workbookError(basename(path));
   return undefined;
 }
 
@@ -126,7 +118,6 @@ function likelyEncoding(start: Buffer): string {
   return most > sample.length / 4 ? encoding : 'utf-8';
 }
 
-/** Throws a StartError unless there is such an encoding. */
 export function requireEncoding(encoding: string): void {
   try {
     new TextDecoder(encoding);
@@ -135,7 +126,6 @@ export function requireEncoding(encoding: string): void {
   }
 }
 
-/** Returns the separator that the header has most often, outside of quotes. */
 function separatorIn(start: string): string {
   const unquoted = start.split('"').filter((_, index) => index % 2 === 0);
   const [header = ''] = unquoted.join('').split(/[\r\n]/, 1);

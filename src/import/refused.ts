@@ -4,8 +4,7 @@ import { basename, dirname, extname, join } from 'node:path';
 import { csvCell } from '../model/csv.ts';
 import { formatIssue, type Issue } from '../model/issues.ts';
 import { type FileOptions, headerOf, type ImportFile } from './files.ts';
-import type { RefusedRow } from './rows.ts';
-import { columnFinder, reasonColumn } from './rows.ts';
+import { columnFinder, type RefusedRow, reasonColumn } from './rows.ts';
 import type { RefusedFile } from './state.ts';
 
 /** Returns `assets.refused.csv` for `assets.csv`, or with a number if that is there: somebody may be fixing it. */
@@ -17,23 +16,12 @@ export function newRefusedName({ path }: ImportFile): string {
   }
 }
 
-/** The file of refused rows is beside the file. */
 export const refusedPath = ({ path }: ImportFile, name: string): string => join(dirname(path), name);
 
-/** Lists what is wrong with a row: `name: required: the name of the asset; …` */
 export const reasonsOf = (issues: readonly Issue[]): string => issues.map(formatIssue).join('; ');
 
-interface OpenFile {
-  /** Adds the rows, and returns the length of the file in bytes. */
-  add(rows: readonly RefusedRow[]): number;
-}
-
 /** Opens the file of refused rows of this name, as far as it was written; it is created with its first row. */
-export async function openRefused(
-  file: ImportFile,
-  options: FileOptions,
-  { name, bytes }: RefusedFile,
-): Promise<OpenFile> {
+export async function openRefused(file: ImportFile, options: FileOptions, { name, bytes }: RefusedFile) {
   const path = refusedPath(file, name);
   const header = file.format === 'csv' ? await headerOf(file, options) : undefined;
   const names = header?.cells ?? [];
@@ -65,7 +53,8 @@ export async function openRefused(
   if (existsSync(path)) truncateSync(path, Math.min(bytes, statSync(path).size));
   let length = bytes;
   return {
-    add(rows) {
+    /** Returns the length of the file in bytes. */
+    add(rows: readonly RefusedRow[]): number {
       if (rows.length === 0) return length;
       const lines = rows.map((row) => `${textOf(row)}\n`).join('');
       const isNew = !existsSync(path) || statSync(path).size === 0;

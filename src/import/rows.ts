@@ -11,19 +11,15 @@ import { recordKinds } from '../records/index.ts';
 
 export interface Row {
   readonly kind: RecordKind;
-  /** The line of the file at which it begins, from 1. */
   readonly line: number;
   /** The cells of a CSV file, or the line of an NDJSON file, for the file of refused rows. */
   readonly source: readonly (string | null)[] | string;
   readonly id?: string | undefined;
   readonly fields: Readonly<Record<string, unknown>>;
-  /** External IDs of the records that links lead to. */
   readonly outside: readonly Outside[];
-  /** The reasons for which it cannot be a record, whatever the service knows. */
   readonly issues: readonly Issue[];
 }
 
-/** A row that was refused, and why. */
 export interface RefusedRow {
   readonly row: Row;
   readonly issues: readonly Issue[];
@@ -97,7 +93,6 @@ export type Column =
 export interface ColumnOptions {
   /** Names of fields, by the columns that have another name. */
   readonly map: ReadonlyMap<string, string>;
-  /** The columns to leave out. */
   readonly skip: ReadonlySet<string>;
 }
 
@@ -137,7 +132,6 @@ export function columnFinder(kind: RecordKind, { map, skip }: ColumnOptions): (n
   };
 }
 
-/** Returns the error for columns that are unknown, the first of which it takes as an example. */
 export function unknownColumns(kind: RecordKind, names: readonly string[], { map }: ColumnOptions): StartError {
   const [first = ''] = names;
   const fields = Object.keys(kind.fields);
@@ -158,7 +152,6 @@ export const plain = (name: string): string => name.toLowerCase().replace(/[\s_-
 export const kindCalled = (name: string): RecordKind | undefined =>
   recordKinds.find((kind) => [kind.name, kind.plural].map(plain).includes(plain(name)));
 
-/** How a file writes dates, times and numbers. */
 export interface CellForm {
   /** A pattern of luxon: `dd.MM.yyyy`. ISO dates are always read. */
   readonly datePattern?: string | undefined;
@@ -222,7 +215,6 @@ function jsonOf(text: string): unknown {
   }
 }
 
-/** Returns the pattern of dates that are written as this example of 31 December 2026 is. */
 export function datePatternOf(example: string): string {
   const parts: Readonly<Record<string, string>> = { 2026: 'yyyy', 26: 'yy', 31: 'd', 12: 'M' };
   const match = /^(\d+)([./-])(\d+)([./-])(\d+)$/.exec(example.trim());
@@ -241,7 +233,6 @@ export function datePatternOf(example: string): string {
   return patterns.join(separator);
 }
 
-/** Throws a StartError unless the zone is known. */
 export function requireTimeZone(zone: string): void {
   if (!DateTime.local({ zone }).isValid)
     throw new StartError(`--time-zone: ${expected('a time zone such as Europe/Berlin', zone)}`);

@@ -36,20 +36,17 @@ export interface Import {
   readonly options: FileOptions;
   /** The keys by which rows are upserted, by their kind; rows of other kinds are created. */
   readonly upsertKeys: ReadonlyMap<RecordKind, UpsertKey>;
-  /** The most rows of a part. */
   readonly partSize: number;
-  /** Ends the import after the part that is being sent. */
   readonly signal: AbortSignal;
   readonly onProgress: (rows: number) => void;
 }
 
 export const noCounts: Counts = { created: 0, updated: 0, unchanged: 0, refused: 0 };
 
-/** Returns what identifies an import: the same files, read and sent in the same way. */
-export async function identityOf(files: readonly ImportFile[], way: object): Promise<string> {
+export async function identityOf(files: readonly ImportFile[], how: object): Promise<string> {
   const hashes: string[] = [];
   for (const file of files) hashes.push(`${file.name} ${file.kind?.name} ${await hashOf(file)}`);
-  return JSON.stringify([hashes, way]);
+  return JSON.stringify([hashes, how]);
 }
 
 /**
@@ -84,7 +81,6 @@ export async function scan(
   return progress;
 }
 
-/** Returns the IDs and the external IDs by which links may lead to these rows. */
 export function namesOf(rows: readonly Row[]): Names {
   const targets = rows.filter(({ kind }) => isTarget(kind));
   return {
@@ -97,38 +93,33 @@ export function namesOf(rows: readonly Row[]): Names {
   };
 }
 
-/** Returns the sections of the import, in the order in which they are written. */
 export const sectionsOf = ({ files }: Pick<Import, 'files'>, { sections }: Progress): Section[] =>
-  // The cast is safe: a state belongs to the same files, in the same order.
-  sections.map(([file, kind]) => ({ file: files[file] as ImportFile, kind: kindNamed(kind) }));
+  sections.flatMap(([at, kind]) => files.slice(at, at + 1).map((file) => ({ file, kind: kindNamed(kind) })));
 
-/** The most characters of the rows of a part together. */
 const maxPartLength = 4_000_000;
 
-/** Yields the rows of a section, but the first ones, in parts. The next part is read while one is sent. */
-export const partsIn = (
-  work: Pick<Import, 'options' | 'partSize'>,
-  section: Section,
-  skipped = 0,
-): AsyncGenerator<readonly Row[]> => oneAhead(readParts(work, section, skipped));
-
-/** Throws an Interrupted if the file has changed. */
-async function* readParts(
+/**
+ * Yields the rows of a section, but the first ones, in parts. The next part is read while one is sent. Throws an Interrupted if the file has
+ * changed.
+ */
+export function partsIn(
   { options, partSize }: Pick<Import, 'options' | 'partSize'>,
   { file, kind }: Section,
-  skipped: number,
+  skipped = 0,
 ): AsyncGenerator<readonly Row[]> {
   async function* rows() {
     let seen = 0;
     for await (const row of readRows(file, options)) if (row.kind === kind && ++seen > skipped) yield row;
   }
-  for await (const part of partsOf(rows(), partSize)) {
-    requireUnchanged(file);
-    yield part;
+  async function* parts() {
+    for await (const part of partsOf(rows(), partSize)) {
+      requireUnchanged(file);
+      yield part;
+    }
   }
+  return oneAhead(parts());
 }
 
-/** Begins to make the next item before it yields one. */
 async function* oneAhead<T>(items: AsyncGenerator<T>): AsyncGenerator<T> {
   let next = items.next();
   try {
@@ -164,52 +155,38 @@ async function* partsOf<R extends Row>(rows: AsyncIterable<R>, partSize: number)
 const lengthOf = ({ source }: Row): number =>
   typeof source === 'string' ? source.length : source.reduce((sum, cell) => sum + (cell?.length ?? 0), 0);
 
-/** A row, and the record that is sent for it. */
 interface Item {
   readonly row: Row;
   readonly record: Readonly<Record<string, unknown>>;
 }
 
-type SendOptions = Pick<ImportOptions, 'dryRun' | 'idempotencyKey'>;
-
 export type Result<I extends Item> = ImportResult<I & ImportRow>;
-
-/** Returns what became of each item, in their order. A part that the service rejects as a whole is halved. */
-export async function send<I extends Item>(
-  work: Pick<Import, 'yardgraph' | 'upsertKeys' | 'partSize'>,
-  kind: RecordKind,
-  items: readonly I[],
-  options: SendOptions,
-): Promise<Result<I>[]> {
-  const results = await sendPart(work, kind, items, options);
-  if (results) return results;
-  const half = Math.ceil(items.length / 2);
-  return [
-    ...(await send(work, kind, items.slice(0, half), options)),
-    ...(await send(work, kind, items.slice(half), options)),
-  ];
-}
 
 /**
  * Returns what became of each item, in their order. Undefined if the service rejects the part as a whole, because of one row or of its
  * size; if it is one item, that is refused.
  */
 export async function sendPart<I extends Item>(
-  work: Pick<Import, 'yardgraph' | 'upsertKeys' | 'partSize'>,
+  { yardgraph, upsertKeys, partSize }: Pick<Import, 'yardgraph' | 'upsertKeys' | 'partSize'>,
   kind: RecordKind,
   items: readonly I[],
-  options: SendOptions,
+  options: Pick<ImportOptions, 'dryRun' | 'idempotencyKey'>,
 ): Promise<Result<I>[] | undefined> {
+  const by = upsertKeys.get(kind);
+  // The casts are safe: the service checks the records, and the keys are those of the kind.
+  const rows = items.map((item) => ({ ...item, kind: kind.name })) as object[] as (I & ImportRow)[];
+  const upsertBy = (by && { [kind.name]: by }) as never;
   try {
-    return await sendWhole(work, kind, items, options);
+    const results: Result<I>[] = [];
+    for await (const result of yardgraph.import(rows, { ...options, partSize, upsertBy }))
+      results.push(withLines(result, items));
+    return results;
   } catch (error) {
-    // JSON throws a RangeError for what is nested too deeply.
-    const [first, ...others] = items;
+    const [row, ...others] = rows;
     if (isKeyReused(error) && others.length > 0) return undefined;
+    // JSON throws a RangeError for what is nested too deeply.
     if (!isRejected(error) && !(error instanceof RangeError)) throw error;
-    if (!first || others.length > 0) return undefined;
-    // The cast is safe: the kind is that of the item.
-    const row = { ...first, kind: kind.name } as object as I & ImportRow;
+    if (!row || others.length > 0) return undefined;
     const message = error instanceof RangeError ? 'nested too deeply to be sent' : error.message;
     return [{ row, outcome: 'REJECTED', issues: [{ path: [], message }] }];
   }
@@ -226,26 +203,6 @@ const isKeyReused = (error: unknown): boolean =>
   error instanceof GraphqlError &&
   error.errors.every(({ extensions }) => extensions?.type === 'urn:yardgraph:idempotency-key-reused');
 
-async function sendWhole<I extends Item>(
-  { yardgraph, upsertKeys, partSize }: Pick<Import, 'yardgraph' | 'upsertKeys' | 'partSize'>,
-  kind: RecordKind,
-  items: readonly I[],
-  { dryRun, idempotencyKey }: SendOptions,
-): Promise<Result<I>[]> {
-  const by = upsertKeys.get(kind);
-  // The casts are safe: the service checks the records, and the keys are those of the kind.
-  const rows = items.map((item) => ({ ...item, kind: kind.name })) as object[] as (I & ImportRow)[];
-  const options = {
-    dryRun,
-    partSize,
-    upsertBy: (by && { [kind.name]: by }) as never,
-    idempotencyKey,
-  };
-  const results: Result<I>[] = [];
-  for await (const result of yardgraph.import(rows, options)) results.push(withLines(result, items));
-  return results;
-}
-
 /** Names other rows by their lines in the file, where the service names them by their places in the batch. */
 function withLines<I extends Item>(result: Result<I>, items: readonly I[]): Result<I> {
   if (result.outcome !== 'REJECTED') return result;
@@ -257,7 +214,6 @@ function withLines<I extends Item>(result: Result<I>, items: readonly I[]): Resu
   return { ...result, issues };
 }
 
-/** Returns the counts with those of a part added. */
 export function added(counts: Counts, results: readonly { readonly outcome: string }[], refused: number): Counts {
   const number = (outcome: string) => results.filter((result) => result.outcome === outcome).length;
   return {

@@ -5,6 +5,7 @@
 import { rmSync, statSync } from 'node:fs';
 import sqlite3 from 'sqlite3';
 import { errorCode, StartError } from '../errors.ts';
+import type { Values } from '../model/record-kind.ts';
 
 export interface Progress {
   /** Identifies the import in the idempotency keys of its parts, and in its change message. */
@@ -13,7 +14,6 @@ export interface Progress {
   readonly identity: string;
   /** The kinds in the files, in the order in which they are written: the place of a file among the files, and the name of a kind. */
   readonly sections: readonly (readonly [file: number, kind: string])[];
-  /** The number of rows in all files. */
   readonly total: number;
   /** The cursor of the last change before the first write. */
   readonly after?: string;
@@ -32,25 +32,16 @@ export interface RefusedFile {
   readonly bytes: number;
 }
 
-export interface Counts {
-  readonly created: number;
-  readonly updated: number;
-  readonly unchanged: number;
-  readonly refused: number;
-}
+export type Counts = Readonly<Record<'created' | 'updated' | 'unchanged' | 'refused', number>>;
 
 interface RowId {
   readonly kind: string;
   readonly id: string;
 }
 
-/** An external ID that a row has. */
-type OutsideId = readonly [kind: string, key: string, value: string];
-
-/** The IDs and the external IDs by which links may lead to rows. */
 export interface Names {
   readonly ids: readonly RowId[];
-  readonly outside: readonly OutsideId[];
+  readonly outside: readonly (readonly [kind: string, key: string, value: string])[];
 }
 
 /** A link that could not be set, since its target comes later. */
@@ -79,12 +70,14 @@ const tables = `
 
 /** Throws a StartError if another process has it open: it imports the same files. */
 export async function openState(path: string) {
-  const database = await open(path);
-  const all = (sql: string, values: readonly unknown[] = []): Promise<readonly Readonly<Record<string, unknown>>[]> =>
+  const database = await new Promise<sqlite3.Database>((resolve, reject) => {
+    const opened = new sqlite3.Database(path, (error) => (error ? reject(cannotWrite(path, error)) : resolve(opened)));
+  });
+  /** Lists are sent as JSON. */
+  const all = <T = Values>(sql: string, ...values: readonly unknown[]): Promise<readonly T[]> =>
     new Promise((resolve, reject) => {
-      database.all(sql, values, (error, rows) =>
-        error ? reject(error) : resolve(rows as readonly Readonly<Record<string, unknown>>[]),
-      );
+      const sent = values.map((value) => (typeof value === 'object' ? JSON.stringify(value) : value));
+      database.all<T>(sql, sent, (error, rows) => (error ? reject(error) : resolve(rows)));
     });
   const close = () => new Promise<void>((resolve) => database.close(() => resolve()));
 
@@ -98,9 +91,9 @@ export async function openState(path: string) {
     await close();
     const code = errorCode(error);
     if (code === 'SQLITE_BUSY') throw new StartError(`another import of these files is running (it has ${path} open)`);
-    if (code === 'SQLITE_NOTADB') throw new StartError(`${path} is not the state of an import: move it away`);
+    if (code === 'SQLITE_NOTADB') throw notState(path);
     if (statSync(path).size === 0) rmSync(path);
-    throw cannotWrite(path, error as Error);
+    throw cannotWrite(path, error);
   }
 
   async function transaction(work: () => Promise<void>): Promise<void> {
@@ -114,9 +107,12 @@ export async function openState(path: string) {
       throw error;
     }
   }
-  async function setProgress(changed: Progress): Promise<void> {
-    await all('DELETE FROM progress');
-    await all('INSERT INTO progress VALUES (?)', [JSON.stringify(changed)]);
+  async function note({ ids, outside }: Names, ofIds: string, ofOutside: string): Promise<void> {
+    if (ids.length + outside.length === 0) return;
+    await transaction(async () => {
+      await all(ofIds, ids);
+      await all(ofOutside, outside);
+    });
   }
   const [row] = await all('SELECT json FROM progress');
   let progress = row && readProgress(path, String(row.json));
@@ -131,114 +127,90 @@ export async function openState(path: string) {
   return {
     /** Undefined until all files have been read; then of an import that has stored something, or of this one. */
     progress: (): Progress | undefined => progress,
-    /** Notes rows that have IDs or external IDs to which links may lead. */
-    async expectRows({ ids, outside }: Names): Promise<void> {
-      if (ids.length + outside.length === 0) return;
-      await transaction(async () => {
-        await all(`INSERT OR IGNORE INTO ids SELECT value ->> 'kind', value ->> 'id', NULL, NULL FROM json_each(?)`, [
-          JSON.stringify(ids),
-        ]);
-        await all(
-          `INSERT OR IGNORE INTO outside SELECT value ->> 0, value ->> 1, value ->> 2, NULL FROM json_each(?)`,
-          [JSON.stringify(outside)],
-        );
-      });
-    },
+    expectRows: (names: Names): Promise<void> =>
+      note(
+        names,
+        `INSERT OR IGNORE INTO ids SELECT value ->> 'kind', value ->> 'id', NULL, NULL FROM json_each(?)`,
+        `INSERT OR IGNORE INTO outside SELECT value ->> 0, value ->> 1, value ->> 2, NULL FROM json_each(?)`,
+      ),
     /** Returns what became of the rows: their record's ID, null if they come later, or an empty text if they were refused. */
     async findRows(kind: string, ids: readonly string[]): Promise<ReadonlyMap<string, string | null>> {
-      const found = await all('SELECT id, record FROM ids WHERE kind = ? AND id IN (SELECT value FROM json_each(?))', [
-        kind,
-        JSON.stringify(ids),
-      ]);
-      return new Map(found.map(({ id, record }) => [String(id), record === null ? null : String(record)]));
+      const sql = 'SELECT id, record FROM ids WHERE kind = ? AND id IN (SELECT value FROM json_each(?))';
+      const found = await all<{ id: string; record: string | null }>(sql, kind, ids);
+      return new Map(found.map(({ id, record }) => [id, record]));
     },
-    /** Notes that these rows would be refused, as a preview has found. */
-    async expectRefusal({ ids, outside }: Names): Promise<void> {
-      if (ids.length + outside.length === 0) return;
-      await transaction(async () => {
-        await all(
-          `UPDATE ids SET refused = 1 WHERE (kind, id) IN (SELECT value ->> 'kind', value ->> 'id' FROM json_each(?))`,
-          [JSON.stringify(ids)],
-        );
-        await all(
-          `UPDATE outside SET refused = 1
-           WHERE (kind, key, value) IN (SELECT value ->> 0, value ->> 1, value ->> 2 FROM json_each(?))`,
-          [JSON.stringify(outside)],
-        );
-      });
-    },
+    expectRefusal: (names: Names): Promise<void> =>
+      note(
+        names,
+        `UPDATE ids SET refused = 1 WHERE (kind, id) IN (SELECT value ->> 'kind', value ->> 'id' FROM json_each(?))`,
+        `UPDATE outside SET refused = 1
+         WHERE (kind, key, value) IN (SELECT value ->> 0, value ->> 1, value ->> 2 FROM json_each(?))`,
+      ),
     /** Returns which of these IDs rows have that were noted: true if they would be refused. */
     async findExpected(kind: string, ids: readonly string[]): Promise<ReadonlyMap<string, boolean>> {
-      const found = await all('SELECT id, refused FROM ids WHERE kind = ? AND id IN (SELECT value FROM json_each(?))', [
-        kind,
-        JSON.stringify(ids),
-      ]);
-      return new Map(found.map(({ id, refused }) => [String(id), refused !== null]));
+      const sql = 'SELECT id, refused FROM ids WHERE kind = ? AND id IN (SELECT value FROM json_each(?))';
+      const found = await all<{ id: string; refused: unknown }>(sql, kind, ids);
+      return new Map(found.map(({ id, refused }) => [id, refused !== null]));
     },
     /** Returns those of these external IDs that rows of this import have, unless they would be refused. */
     async findOutside(kind: string, key: string, values: readonly string[]): Promise<ReadonlySet<string>> {
-      const found = await all(
+      const found = await all<{ value: string }>(
         'SELECT value FROM outside WHERE kind = ? AND key = ? AND refused IS NULL AND value IN (SELECT value FROM json_each(?))',
-        [kind, key, JSON.stringify(values)],
+        kind,
+        key,
+        values,
       );
-      return new Set(found.map(({ value }) => String(value)));
+      return new Set(found.map(({ value }) => value));
     },
     /** Stores what a part has done, all or nothing. */
     async advance(
       changed: Progress,
-      {
-        ids = [],
-        late = [],
-      }: { readonly ids?: readonly (RowId & { readonly record: string })[]; readonly late?: readonly LateLink[] } = {},
+      ids: readonly (RowId & { readonly record: string })[] = [],
+      late: readonly LateLink[] = [],
     ): Promise<void> {
       await transaction(async () => {
-        if (ids.length > 0) {
-          // A refused row does not take the place of an earlier one with its ID.
-          await all(
-            `INSERT INTO ids SELECT value ->> 'kind', value ->> 'id', value ->> 'record', NULL FROM json_each(?) WHERE true
-             ON CONFLICT (kind, id) DO UPDATE SET record = excluded.record WHERE COALESCE(ids.record, '') = ''`,
-            [JSON.stringify(ids)],
-          );
-        }
-        if (late.length > 0) {
-          await all(
-            `INSERT OR REPLACE INTO late SELECT value ->> 'kind', value ->> 'record', value ->> 'field', value ->> 'target', value ->> 'id', NULL FROM json_each(?)`,
-            [JSON.stringify(late)],
-          );
-        }
-        await setProgress(changed);
+        // A refused row does not take the place of an earlier one with its ID.
+        await all(
+          `INSERT INTO ids SELECT value ->> 'kind', value ->> 'id', value ->> 'record', NULL FROM json_each(?) WHERE true
+           ON CONFLICT (kind, id) DO UPDATE SET record = excluded.record WHERE COALESCE(ids.record, '') = ''`,
+          ids,
+        );
+        await all(
+          `INSERT OR REPLACE INTO late SELECT value ->> 'kind', value ->> 'record', value ->> 'field', value ->> 'target', value ->> 'id', NULL FROM json_each(?)`,
+          late,
+        );
+        await all('DELETE FROM progress');
+        await all('INSERT INTO progress VALUES (?)', changed);
       });
       progress = changed;
     },
     /** Returns links that are still to be set, with the ID of the record that they lead to, empty if its row was refused. */
-    async lateLinks(limit: number): Promise<readonly (LateLink & { readonly to: string })[]> {
-      const found = await all(
+    lateLinks: (limit: number) =>
+      all<LateLink & { readonly to: string }>(
         `SELECT late.kind, late.record, field, target, late.id, COALESCE(ids.record, '') AS "to"
          FROM late LEFT JOIN ids ON ids.kind = target AND ids.id = late.id
          WHERE message IS NULL ORDER BY late.kind, late.record LIMIT ?`,
-        [limit],
-      );
-      return found as readonly object[] as readonly (LateLink & { to: string })[];
-    },
+        limit,
+      ),
     /** Notes that these links were set, but for those with a message, which say why they could not be. */
-    async settle(links: readonly LateLink[], unset: readonly UnsetLink[]): Promise<void> {
-      await transaction(async () => {
-        await all(`DELETE FROM late WHERE (record, field) IN (SELECT value ->> 0, value ->> 1 FROM json_each(?))`, [
-          JSON.stringify(links.map(({ record, field }) => [record, field])),
-        ]);
+    settle: (links: readonly LateLink[], unset: readonly UnsetLink[]): Promise<void> =>
+      transaction(async () => {
+        await all(
+          'DELETE FROM late WHERE (record, field) IN (SELECT value ->> 0, value ->> 1 FROM json_each(?))',
+          links.map(({ record, field }) => [record, field]),
+        );
         for (const { kind, record, field, target, id, message } of unset) {
-          await all('INSERT INTO late VALUES (?, ?, ?, ?, ?, ?)', [kind, record, field, target, id, message]);
+          await all('INSERT INTO late VALUES (?, ?, ?, ?, ?, ?)', kind, record, field, target, id, message);
         }
-      });
-    },
-    /** Returns the links that could not be set: the first ones, and the number of all. */
-    async unsetLinks(limit: number): Promise<{ readonly first: readonly UnsetLink[]; readonly count: number }> {
-      const first = await all('SELECT * FROM late WHERE message IS NOT NULL ORDER BY kind, record LIMIT ?', [limit]);
-      const [counted] = await all('SELECT COUNT(*) AS number FROM late WHERE message IS NOT NULL');
-      return { first: first as readonly object[] as readonly UnsetLink[], count: Number(counted?.number) };
+      }),
+    /** The first links that could not be set, and the number of all. */
+    async unsetLinks(limit: number) {
+      const unset = 'FROM late WHERE message IS NOT NULL';
+      const first = await all<UnsetLink>(`SELECT * ${unset} ORDER BY kind, record LIMIT ?`, limit);
+      const [counted] = await all(`SELECT COUNT(*) AS number ${unset}`);
+      return { first, count: Number(counted?.number) };
     },
     close,
-    /** Closes it, and deletes the file. */
     async remove(): Promise<void> {
       await close();
       rmSync(path, { force: true });
@@ -250,17 +222,13 @@ function readProgress(path: string, json: string): Progress {
   try {
     return JSON.parse(json);
   } catch {
-    throw new StartError(`${path} is not the state of an import: move it away`);
+    throw notState(path);
   }
 }
 
-const open = (path: string): Promise<sqlite3.Database> =>
-  new Promise((resolve, reject) => {
-    const database = new sqlite3.Database(path, (error) => {
-      if (error) reject(cannotWrite(path, error));
-      else resolve(database);
-    });
-  });
+const notState = (path: string): StartError => new StartError(`${path} is not the state of an import: move it away`);
 
-const cannotWrite = (path: string, { message }: Error): StartError =>
-  new StartError(`cannot write ${path}, where an import notes what it has done: ${message}`);
+const cannotWrite = (path: string, error: unknown): StartError =>
+  new StartError(
+    `cannot write ${path}, where an import notes what it has done: ${error instanceof Error ? error.message : error}`,
+  );

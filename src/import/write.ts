@@ -17,22 +17,18 @@ import {
   partsIn,
   type Result,
   sectionsOf,
-  send,
   sendPart,
 } from './run.ts';
 import type { Counts, Progress, UnsetLink } from './state.ts';
 
-/** What would become of the rows. */
 export interface Preview {
   readonly counts: Counts;
   /** The number of links to IDs that neither a row nor a record of the service has, and the first of them. */
   readonly foreign: number;
   readonly firstForeign?: (ForeignLink & { readonly file: ImportFile; readonly line: number }) | undefined;
-  /** The first rows that would be refused, with the files that have them. */
   readonly refused: readonly (RefusedRow & { readonly file: ImportFile })[];
 }
 
-/** The most refused rows that a preview shows. */
 const maxShown = 10;
 
 /**
@@ -71,21 +67,25 @@ export async function preview(work: Import, progress: Progress): Promise<Preview
 const rejectedRow = (result: Result<Checked>): RefusedRow[] =>
   result.outcome === 'REJECTED' ? [{ row: result.row.row, issues: result.issues }] : [];
 
+/** Returns what would become of the rows. A part that the service rejects as a whole is halved. */
+async function dryRun(work: Import, kind: RecordKind, rows: readonly Checked[]): Promise<Result<Checked>[]> {
+  const results = await sendPart(work, kind, rows, { dryRun: true });
+  if (results) return results;
+  const half = Math.ceil(rows.length / 2);
+  return [...(await dryRun(work, kind, rows.slice(0, half))), ...(await dryRun(work, kind, rows.slice(half)))];
+}
+
 /** Checks rows. Those with no other issue than links to rows of the import are checked again without these links. */
 async function check(work: Import, kind: RecordKind, rows: readonly Checked[]): Promise<Result<Checked>[]> {
-  const results = (await send(work, kind, rows, { dryRun: true })).map(withoutComing);
-  const again = results.flatMap((result, index) =>
-    result.outcome === 'REJECTED' && result.issues.length === 0 ? [{ index, row: result.row }] : [],
-  );
-  if (again.length === 0) return results;
-  const unlinked = again.map(({ row }) => ({
+  const results = (await dryRun(work, kind, rows)).map(withoutComing);
+  const isUndecided = (result: Result<Checked>) => result.outcome === 'REJECTED' && result.issues.length === 0;
+  const unlinked = results.filter(isUndecided).map(({ row }) => ({
     ...row,
     record: Object.fromEntries(Object.entries(row.record).filter(([name]) => !row.coming.has(name))),
   }));
-  for (const [at, result] of (await send(work, kind, unlinked, { dryRun: true })).entries()) {
-    results[again[at]?.index as number] = result;
-  }
-  return results;
+  if (unlinked.length === 0) return results;
+  const second = (await dryRun(work, kind, unlinked)).values();
+  return results.map((result) => (isUndecided(result) ? (second.next().value ?? result) : result));
 }
 
 /** Adds what is known of the row to what the service says of it, but for links that lead to rows of the import. */
@@ -118,7 +118,7 @@ export async function write(work: Import): Promise<void> {
   await setLateLinks(work);
 }
 
-function progressOf({ state }: Import): Progress {
+export function progressOf({ state }: Import): Progress {
   const progress = state.progress();
   if (!progress) throw new Error('the files have not been read');
   return progress;
@@ -176,15 +176,15 @@ async function writeSection(work: Import, section: Section, done: number): Promi
       result.outcome === 'REJECTED' ? [] : [{ ...result.row, record: result.id }],
     );
     const named = isTarget(kind) ? [...stored, ...rejected.map(({ row }) => ({ row, record: '' }))] : [];
-    await state.advance(progress, {
-      ids: named.flatMap(({ row: { id }, record }) => (id === undefined ? [] : [{ kind: kind.name, id, record }])),
-      late: stored.flatMap(({ late, record }) => late.map((link) => ({ ...link, kind: kind.name, record }))),
-    });
+    await state.advance(
+      progress,
+      named.flatMap(({ row: { id }, record }) => (id === undefined ? [] : [{ kind: kind.name, id, record }])),
+      stored.flatMap(({ late, record }) => late.map((link) => ({ ...link, kind: kind.name, record }))),
+    );
     onProgress(part.length);
   }
 }
 
-/** Sets the links that led to later rows, which are stored now. */
 async function setLateLinks(work: Import): Promise<void> {
   const { state, yardgraph, partSize, signal } = work;
   for (;;) {
@@ -203,7 +203,6 @@ async function setLateLinks(work: Import): Promise<void> {
       ...(await updateValid(set)),
     ]);
 
-    /** Sets the links in one batch. Those that the service refuses are left out, and returned. */
     async function updateValid(left: typeof links): Promise<UnsetLink[]> {
       if (left.length === 0) return [];
       try {

@@ -4,20 +4,17 @@
  */
 import { textLengthOfAll } from './fields.ts';
 
-/** True if the text has only ASCII characters, and so no letters but A to Z. */
 export const isAscii = (text: string): boolean => /^[\0-\x7f]*$/.test(text);
 
 export const isLongerThan = (text: string, maxLength: number): boolean =>
   text.length > maxLength && (text.length > 2 * maxLength || text.length - pairsIn(text) > maxLength);
 
-/** True if the texts of all fields together, keys and values of external IDs included, are longer than allowed. */
 export function isRecordLongerThan(record: object, maxLength: number): boolean {
   const length = textLengthOfAll([record]);
   if (length <= maxLength || length > 2 * maxLength) return length > maxLength;
   return length - Object.values(record).reduce<number>((pairs, value) => pairs + pairsIn(value), 0) > maxLength;
 }
 
-/** Returns the number of characters that take two UTF-16 code units. */
 function pairsIn(value: unknown): number {
   let pairs = 0;
   if (typeof value === 'object' && value !== null)

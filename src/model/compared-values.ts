@@ -6,7 +6,6 @@ import { textProblem } from './schemas.ts';
 
 export type ComparedValue = string | number | boolean;
 
-/** Returns the value in the form that records have, or what is wrong. Texts may have at most `maxLength` characters. */
 export function parseComparedValue(
   { type }: Pick<Field, 'type'>,
   sent: unknown,

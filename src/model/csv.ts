@@ -1,5 +1,3 @@
-/** Writes cells of CSV (RFC 4180). */
-
 /** Returns a cell. One without a value is empty; an empty text is quoted, which distinguishes the two. */
 export function csvCell(text: string | null, separator = ','): string {
   if (text === null) return '';

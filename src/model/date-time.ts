@@ -11,7 +11,6 @@ const hasTime = /^\d{4}-\d{2}-\d{2}[Tt ]\d/;
 
 const exampleTime = '2026-03-01T07:30:00Z';
 
-/** Describes the values of a datetime field, for messages. */
 export const aDate = `a date such as 2026-03-01 or ${exampleTime}`;
 
 /** Returns the time in UTC, truncated to milliseconds, `2026-03-01T07:30:00.000Z`, or what was expected instead of the text. */

@@ -77,9 +77,7 @@ function startMillisecond(now: number): void {
 /** A prefix, and 128 bits in Crockford's base 32: 26 characters, the first of which holds only three bits. */
 const typeId = /^([a-z]+(?:_[a-z]+)*)_[0-7][0-9a-hjkmnp-tv-z]{25}$/;
 
-/** A prefix has at most 63 characters. */
 const maxLength = 63 + 1 + 26;
 
-/** Returns the prefix of a well-formed TypeID; undefined for any other text. */
 export const idPrefixOf = (id: string): string | undefined =>
   id.length > maxLength ? undefined : typeId.exec(id)?.[1];

@@ -3,10 +3,8 @@
 /** The location in the input: `[2, 'name']` in a batch, `['name']` in a single record, `[]` for the whole input. */
 export type Path = readonly (string | number)[];
 
-/** Returns the location of an item, by its index in a batch. */
 export type PathOf = (index: number) => Path;
 
-/** Path of a batch item. */
 export const inBatch: PathOf = (index) => [index];
 
 export interface Issue {
@@ -23,18 +21,16 @@ export type Parsed<T> =
       readonly validFields: Readonly<Record<string, unknown>>;
     };
 
-/** Returns the values of parsed input that are valid. */
-export const validValues = ({ value, validFields = {} }: Parsed<object>) =>
-  (value ?? validFields) as Readonly<Record<string, unknown>>;
+export function validValues({ value, validFields }: Parsed<unknown>): Readonly<Record<string, unknown>> {
+  const values = value ?? validFields;
+  return isObject(values) ? values : {};
+}
 
-/** The most characters of input that a message repeats. */
 export const maxQuoted = 100;
 
-/** Truncates a text, and marks it with an ellipsis if anything was cut off. */
 export const cut = (text: string, maxLength: number): string =>
   text.length > maxLength ? `${text.slice(0, maxLength)}…` : text;
 
-/** True if a value is an object that is not an array. */
 export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
@@ -53,7 +49,6 @@ export function quote(sent: string): string {
 /** Returns `expected text, received 5` */
 export const expected = (what: string, received: unknown): string => `expected ${what}, received ${describe(received)}`;
 
-/** Describes a received value: `"soon"`, `5`, `null`, `an array`, `an object`, or `nothing` if absent. */
 function describe(received: unknown): string {
   if (received === undefined) return 'nothing';
   if (Array.isArray(received)) return 'an array';

@@ -9,13 +9,10 @@ export const withArticle = (label: string): string => `${/^[aeiou]/i.test(label)
 export const counted = (n: number, { label, pluralLabel }: Pick<RecordKind, 'label' | 'pluralLabel'>): string =>
   `${count(n)} ${n === 1 ? label : pluralLabel}`;
 
-/** Returns `1 record`, `1,000 records` */
 export const countedRecords = (n: number): string => counted(n, { label: 'record', pluralLabel: 'records' });
 
-/** Returns `Asset categories` */
 export const capitalized = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
-/** Returns `asset categories` */
 export const uncapitalized = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1);
 
 /** Returns the name of a reference's link: `project` for `projectId`, and `createdBy` itself. */

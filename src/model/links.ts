@@ -3,7 +3,7 @@
  * instead of an ID, and the item's own `ref`. The services resolve them: see services/resolve-links.ts.
  */
 import { externalIds, type ReferenceField } from './fields.ts';
-import { expected, type Issue, isObject, type Parsed } from './issues.ts';
+import { expected, type Issue, isObject, type Parsed, validValues } from './issues.ts';
 import { linkField } from './labels.ts';
 import type { RecordKind } from './record-kind.ts';
 import {
@@ -16,7 +16,6 @@ import {
   type ValueLimits,
 } from './schemas.ts';
 
-/** A reference to a record without its ID. */
 export type RecordLink =
   | { readonly externalId: ExternalId; readonly ref?: never }
   /** The `ref` of a record that the same mutation creates. */
@@ -39,13 +38,11 @@ export interface Link {
 /** A parsed item that may have links, and a name by which others of the same mutation refer to it. */
 export type Linkable<T> = Parsed<T> & { readonly links?: readonly Link[]; readonly ref?: string };
 
-/** Returns the references to records that are stored here, with the names of their links. */
 export const linkFields = ({ fields }: RecordKind): readonly (readonly [string, string, ReferenceField])[] =>
   Object.entries(fields).flatMap(([field, declared]) =>
     declared.type === 'reference' ? [[linkField(field), field, declared] as const] : [],
   );
 
-/** The links that an item may have. */
 interface Linking {
   readonly fields: ReturnType<typeof linkFields>;
   /** The ways to refer to records. With `ref`, an item may also have a `ref` of its own. */
@@ -116,7 +113,6 @@ function externalIdIssues(sent: unknown, limits: ValueLimits): Issue[] {
   return [...issues, ...ofParts];
 }
 
-/** Returns the issue of a value that is not an object, or the issues of fields that it must not have. */
 function shapeIssues(sent: unknown, names: readonly string[], what: string): Issue[] {
   if (!isObject(sent)) return [{ path: [], message: expected(what, sent) }];
   const unknown = Object.keys(sent).filter((name) => !names.includes(name));
@@ -129,9 +125,8 @@ function refIssues(ref: unknown): Issue[] {
   return problem === undefined ? [] : [{ path: ['ref'], message: problem }];
 }
 
-/** Returns the same item with further issues. */
 export function withIssues<T>(item: Linkable<T>, issues: readonly Issue[]): Linkable<T> {
   if (issues.length === 0) return item;
-  const { value, issues: others = [], validFields = value ?? {}, ...rest } = item;
-  return { ...rest, issues: [...issues, ...others], validFields: validFields as Readonly<Record<string, unknown>> };
+  const { value: _, issues: others = [], validFields = validValues(item), ...rest } = item;
+  return { ...rest, issues: [...issues, ...others], validFields };
 }

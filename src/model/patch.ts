@@ -10,7 +10,6 @@ export interface Patch<K extends RecordKind> {
   readonly id?: string | undefined;
   /** The `updatedAt` that the record must still have. */
   readonly ifUpdatedAt?: string | undefined;
-  /** The fields to change; its issues include those of the other two. */
   readonly change: Linkable<UpdateOf<K>>;
 }
 

@@ -6,20 +6,16 @@ import type { ExternalIds, Field, StoredField } from './fields.ts';
 
 type Fields = Readonly<Record<string, Field>>;
 
-/** Fields of a record of any kind, by their names. */
 export type Values = Readonly<Record<string, unknown>>;
 
 /** Fields in which the service records a user; the interface defines them for some kinds only. */
 type Stamp = 'createdBy' | 'updatedBy';
 
 interface Declaration<F extends Fields, S extends Stamp> {
-  /** `WorkOrder` */
   readonly name: string;
-  /** `WorkOrders` */
   readonly plural: string;
   /** In running text: `work order` */
   readonly label: string;
-  /** `work orders` */
   readonly pluralLabel: string;
   readonly description: string;
   readonly table: string;
@@ -39,7 +35,6 @@ interface Declaration<F extends Fields, S extends Stamp> {
 /** A table and its fields. Its rows are identified by workspaceId and id. */
 export interface Table {
   readonly table: string;
-  /** In running text: `work order` */
   readonly label: string;
   readonly storedFields: Readonly<Record<string, StoredField>>;
   /** The fields that identify a row: `workspaceId` and `id`, unless set. */
@@ -48,7 +43,7 @@ export interface Table {
 
 export interface RecordKind<F extends Fields = Fields, S extends Stamp = Stamp> extends Declaration<F, S>, Table {
   /** All fields of a stored record, in the order of responses: the ID, the client's fields, the service's other fields. */
-  readonly storedFields: Fields;
+  readonly storedFields: Fields & { readonly id: Field };
 }
 
 type Value<F extends Field> = F extends { type: 'number' }
@@ -61,9 +56,10 @@ type Value<F extends Field> = F extends { type: 'number' }
 
 type NullableValue<F extends Field> = F extends { required: true } ? Value<F> : Value<F> | null;
 
+export type ValuesOf<F extends Fields> = { readonly [N in keyof F]: NullableValue<F[N]> };
+
 type RequiredNames<F extends Fields> = { [N in keyof F]: F[N] extends { required: true } ? N : never }[keyof F];
 
-/** Fields that the service sets on every record. */
 interface RecordBase {
   readonly id: string;
   readonly workspaceId: string;
@@ -73,9 +69,7 @@ interface RecordBase {
 
 /** A stored record: every field is present, and null if not set. */
 export type RecordOf<K extends RecordKind> =
-  K extends RecordKind<infer F, infer S>
-    ? RecordBase & { readonly [N in keyof F]: NullableValue<F[N]> } & { readonly [N in S]: string | null }
-    : never;
+  K extends RecordKind<infer F, infer S> ? RecordBase & ValuesOf<F> & { readonly [N in S]: string | null } : never;
 
 /** Input to create a record: null and absent both mean "not set". */
 export type CreateOf<K extends RecordKind> =
@@ -89,7 +83,6 @@ export type CreateOf<K extends RecordKind> =
 export type UpdateOf<K extends RecordKind> =
   K extends RecordKind<infer F> ? { readonly [N in keyof F]?: NullableValue<F[N]> } : never;
 
-/** Returns the names of the fields by which an upsert can match records of the kind, in their order. */
 export const matchableFields = ({ fields }: RecordKind): readonly string[] =>
   Object.entries(fields).flatMap(([name, field]) => (field.type === 'text' && field.matchable ? [name] : []));
 
@@ -102,7 +95,7 @@ export function recordKind<const F extends Fields, const S extends Stamp = never
     createdBy: user(`the user who created the ${label}`, `created${plural}`),
     updatedBy: user(`the user who last changed the ${label}`, `updated${plural}`),
   };
-  const storedFields: Fields = {
+  const storedFields: RecordKind['storedFields'] = {
     id: { type: 'id', required: true, description: `The ID of the ${label}, given by the service.` },
     ...declaration.fields,
     workspaceId: {

@@ -11,22 +11,17 @@ import { count, expected, type Issue, isObject, type Parsed } from './issues.ts'
 import { uncapitalized, withArticle } from './labels.ts';
 import type { CreateOf, RecordKind, UpdateOf } from './record-kind.ts';
 
-/** Size limits of a record and of its values. */
 export interface ValueLimits {
-  /** Characters of a text that has no index. */
   readonly maxTextLength: number;
   readonly maxExternalIds: number;
-  /** Characters of all texts of a record together, keys and values of external IDs included. */
   readonly maxRecordLength: number;
 }
 
-/** Fields that the kind does not have are issues, or are dropped. */
 type UnknownFields = 'rejected' | 'ignored';
 
 /** Returns the issues of invalid input instead of throwing them: the service reports them with all others of the batch. */
 export type RecordParser<T> = (input: unknown) => Parsed<T>;
 
-/** Parses a record to create. */
 export const createParser = <K extends RecordKind>(kind: K, limits: ValueLimits, unknownFields?: UnknownFields) =>
   recordParser<CreateOf<K>>(kind, limits, unknownFields, (field) => {
     const schema = valueSchema(field, limits);
@@ -63,13 +58,11 @@ function recordParser<T>(
   };
 }
 
-/** Returns what is wrong with the length of a record, or of the fields of a change. */
 export const recordLengthProblem = (record: object, { maxRecordLength }: ValueLimits): string | undefined =>
   isRecordLongerThan(record, maxRecordLength)
     ? `expected at most ${count(maxRecordLength)} characters of text in the whole record, received more`
     : undefined;
 
-/** Returns the fields that have a valid value, for the rules that check single fields. */
 function validFields(kind: RecordKind, input: unknown, issues: readonly Issue[]): Readonly<Record<string, unknown>> {
   if (!isObject(input)) return {};
   const invalid = new Set(issues.map(({ path }) => path[0]));
@@ -105,19 +98,16 @@ function valueSchema(field: Field, limits: ValueLimits): z.ZodType {
   }
 }
 
-/** The longest identifier, in characters. */
 export const maxIdentifierLength = 255;
 
 /** The longest text that has an index: an entry of Postgres's has at most 2,704 bytes, and a character up to four. */
 const maxIndexedLength = 500;
 
-/** Returns the greatest length of a field's text, or of the keys and values of external IDs. */
 export const maxLengthOf = (
   { indexed = false }: Pick<Field, 'indexed'>,
   { maxTextLength }: Pick<ValueLimits, 'maxTextLength'>,
 ): number => (indexed ? Math.min(maxIndexedLength, maxTextLength) : maxTextLength);
 
-/** Returns the message for a field that must be sent. */
 export const requiredMessage = (field: Field): string => `required: ${inRunningText(field.description)}`;
 
 function mismatch(field: Field, what: string) {
@@ -176,16 +166,14 @@ function identifierSchema(field: Field) {
   });
 }
 
-/** Returns what is wrong with the ID of a record to change, except that there may be no such record. */
 export const idProblem = ({ storedFields }: RecordKind, sent: unknown): string | undefined =>
-  typeof sent === 'string' ? undefined : mismatch(storedFields.id as Field, anIdentifier)({ input: sent });
+  typeof sent === 'string' ? undefined : mismatch(storedFields.id, anIdentifier)({ input: sent });
 
 export function identifierProblem(id: string, what = anIdentifier): string | undefined {
   if (id === '' || isLongerThan(id, maxIdentifierLength)) return expected(what, id);
   return textProblem(id, maxIdentifierLength);
 }
 
-/** Returns what is wrong with the number of external IDs. */
 export function externalIdsProblem(externalIds: object, { maxExternalIds }: ValueLimits): string | undefined {
   const size = Object.keys(externalIds).length;
   return size > maxExternalIds ? `expected at most ${count(maxExternalIds)} keys, received ${count(size)}` : undefined;
@@ -221,9 +209,7 @@ function externalIdsSchema(field: Field, limits: ValueLimits) {
   });
 }
 
-/**
- * The most unknown fields, or invalid external IDs, listed per record: more add no information, and each takes time.
- */
+/** The most unknown fields, or invalid external IDs, listed per record: more add no information, and each takes time. */
 const maxListed = 10;
 
 export function unknownFieldIssues(names: readonly string[], known: readonly string[], readOnly: object = {}): Issue[] {

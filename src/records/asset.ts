@@ -11,7 +11,6 @@ import {
 } from '../model/fields.ts';
 import { recordKind } from '../model/record-kind.ts';
 
-/** Interface: "Records". */
 export const asset = recordKind({
   name: 'Asset',
   plural: 'Assets',

@@ -15,7 +15,6 @@ export const recordKinds: readonly RecordKind[] = [asset, workOrder, project, lo
 const kindsByName = new Map(recordKinds.map((kind) => [kind.name, kind]));
 const kindsByIdPrefix = new Map(recordKinds.map((kind) => [kind.idPrefix, kind]));
 
-/** Returns the kind with this name, such as the target of a reference. */
 export function kindNamed(name: string): RecordKind {
   const kind = kindsByName.get(name);
   if (!kind) throw new Error(`unknown record kind ${name}`);

@@ -1,7 +1,6 @@
 import { externalIds, indexed, number, text } from '../model/fields.ts';
 import { recordKind } from '../model/record-kind.ts';
 
-/** Interface: "Records". */
 export const location = recordKind({
   name: 'Location',
   plural: 'Locations',

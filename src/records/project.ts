@@ -10,7 +10,6 @@ import {
 } from '../model/fields.ts';
 import { recordKind } from '../model/record-kind.ts';
 
-/** Interface: "Records". */
 export const project = recordKind({
   name: 'Project',
   plural: 'Projects',

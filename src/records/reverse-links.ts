@@ -16,7 +16,6 @@ for (const { target, name, kind, field } of links) {
   }
 }
 
-/** Returns the reverse links of a type, by its name, in the order of the kinds and of their fields. */
 export const reverseLinksOf = (target: string): readonly ReverseLink[] =>
   links.filter((link) => link.target === target);
 

@@ -1,7 +1,6 @@
 import { foreignReference, indexed, matchable, reference, text } from '../model/fields.ts';
 import { recordKind } from '../model/record-kind.ts';
 
-/** Interface: "Records". */
 export const transportOrder = recordKind({
   name: 'TransportOrder',
   plural: 'TransportOrders',

@@ -1,7 +1,6 @@
 import { dateTime, externalIds, foreignReference, indexed, matchable, reference, text } from '../model/fields.ts';
 import { recordKind } from '../model/record-kind.ts';
 
-/** Interface: "Records". */
 export const workOrder = recordKind({
   name: 'WorkOrder',
   plural: 'WorkOrders',

@@ -12,8 +12,7 @@ import { requireBatchSize, requireFewExternalIds } from '../services/checks/batc
 import { createRecords } from '../services/create-records.ts';
 import { withIdempotencyKey } from '../services/idempotent-session.ts';
 import { updateRecord } from '../services/update-records.ts';
-import { positionOfId } from '../store/query/record-query.ts';
-import type { WorkspaceReads } from '../store/workspace-store.ts';
+import { pagesById, type WorkspaceReads } from '../store/workspace-store.ts';
 import { toJson, toResponse } from './response.ts';
 import type { Route } from './routes.ts';
 
@@ -39,7 +38,6 @@ function create(route: Route, limits: Limits): Handler {
   };
 }
 
-/** Returns the session of a write, which is carried out once if the request has an Idempotency-Key. */
 const sessionFor = ({ method, template }: Route, request: FastifyRequest, reply: FastifyReply) =>
   withIdempotencyKey(
     request.session,
@@ -66,7 +64,6 @@ function update(route: Route, limits: Limits): Handler {
 /** A list of at most so many records and characters is cached as one text. */
 const [maxCachedRecords, maxCachedText] = [1_000, 1_000_000];
 
-/** Records of a longer list that are read at a time. */
 const sliceLength = 200;
 
 /** The most longer lists that are sent at a time: each has a slice in memory for as long as its client does not read. */
@@ -94,7 +91,6 @@ function list({ kind, success }: Route): Handler {
   };
 }
 
-/** Returns the list as JSON; undefined if it is long. */
 async function shortList(store: WorkspaceReads, kind: RecordKind): Promise<string | undefined> {
   const records = await store.list(kind, { limit: maxCachedRecords + 1 });
   if (records.length > maxCachedRecords) return undefined;
@@ -105,12 +101,8 @@ async function shortList(store: WorkspaceReads, kind: RecordKind): Promise<strin
 /** Yields the list as JSON, in the order of the IDs: each slice has the records as they are when the client has read those before. */
 async function* slices(store: WorkspaceReads, kind: RecordKind): AsyncGenerator<string> {
   let start = '[';
-  for (let after: string | undefined; ; ) {
-    const position = after === undefined ? undefined : positionOfId(after);
-    const records = await store.list(kind, { after: position, limit: sliceLength });
-    if (records.length > 0) yield start + toJson(kind, records).slice(1, -1);
-    after = records.at(-1)?.id;
-    if (records.length < sliceLength) break;
+  for await (const records of pagesById(store, kind, { limit: sliceLength })) {
+    yield start + toJson(kind, records).slice(1, -1);
     start = ',';
   }
   yield ']';
@@ -119,16 +111,13 @@ async function* slices(store: WorkspaceReads, kind: RecordKind): AsyncGenerator<
 /** Unknown fields are rejected unless the client prefers `handling=lenient` (RFC 7240). */
 function parserByPreference<T>(parser: (unknownFields: 'rejected' | 'ignored') => RecordParser<T>) {
   // Made when first needed: all of them together would be a third of the work of a start.
-  let strict: RecordParser<T> | undefined;
-  let lenient: RecordParser<T> | undefined;
+  const parsers: { rejected?: RecordParser<T>; ignored?: RecordParser<T> } = {};
   return (request: FastifyRequest, reply: FastifyReply): RecordParser<T> => {
-    if (preferredHandling(request) !== 'lenient') {
-      strict ??= parser('rejected');
-      return strict;
-    }
-    reply.header('preference-applied', 'handling=lenient');
-    lenient ??= parser('ignored');
-    return lenient;
+    const isLenient = preferredHandling(request) === 'lenient';
+    if (isLenient) reply.header('preference-applied', 'handling=lenient');
+    const unknownFields = isLenient ? 'ignored' : 'rejected';
+    parsers[unknownFields] ??= parser(unknownFields);
+    return parsers[unknownFields];
   };
 }
 

@@ -14,6 +14,5 @@ export function toResponse(kind: RecordKind, record: object): object {
   return response;
 }
 
-/** Returns a JSON array of the records as the interface returns them. */
 export const toJson = (kind: RecordKind, records: readonly object[]): string =>
   JSON.stringify(records.map((record) => toResponse(kind, record)));

@@ -53,5 +53,4 @@ export function methodHint(method: string, path: string): string | undefined {
   }
 }
 
-/** Returns a query for the records of a kind. Every kind has the field `name`. */
 const exampleQuery = (kind: RecordKind): string => `{ ${listField(kind)} { nodes { id name } } }`;

@@ -11,7 +11,6 @@ export const defaultOptions: DatabaseOptions = {
   statementTimeout: 30_000,
 };
 
-/** Returns why a database URL cannot be used, as far as that shows without a connection; undefined if nothing is wrong. */
 export function databaseUrlProblem(databaseUrl: string, { mayBeMemory = true } = {}): string | undefined {
   if (isPostgresUrl(databaseUrl)) return postgresUrlProblem(databaseUrl);
   const path = sqlitePath(databaseUrl);

@@ -39,7 +39,6 @@ function createDriver(databaseUrl: string, options: DatabaseOptions): Driver {
 /** Silences Knex, whose own messages contain SQL, or repeat an error. */
 const silent: Knex.Logger = { debug() {}, deprecate() {}, error() {}, warn() {} };
 
-/** Knex's settings for a database URL, for the knex command line. */
 export const knexConfig = (databaseUrl: string): Knex.Config => writesConfig(createDriver(databaseUrl, defaultOptions));
 
 const writesConfig = ({ pools }: Driver): Knex.Config => ({
@@ -49,19 +48,17 @@ const writesConfig = ({ pools }: Driver): Knex.Config => ({
   migrations: { migrationSource },
 });
 
-/** Opens the database without migrating it. Throws StartError if it cannot be used. */
 export async function connectDatabase(databaseUrl: string, options = defaultOptions): Promise<Database> {
   const driver = createDriver(databaseUrl, options);
   const pools = openPools(driver);
   const { writes } = pools;
   const close = async () => {
-    const { writes: _, ...others } = pools;
     // SQLite merges its log into the file when the last connection is closed, but not if two are closed at the same time.
-    for (const pool of [...Object.values(others), writes]) await pool.destroy();
+    for (const pool of [pools.reads, pools.longReads, writes]) await pool?.destroy();
   };
-  const openDialect = async (): Promise<Dialect> =>
-    isPostgresUrl(databaseUrl) ? openPostgresDialect(async (sql) => (await writes.raw(sql)).rows) : sqliteDialect;
-  const dialect = await orClose(close, () => explainFailure(driver, openDialect));
+  const dialect = await explainFailure<Dialect>(driver, async () =>
+    isPostgresUrl(databaseUrl) ? openPostgresDialect(async (sql) => (await writes.raw(sql)).rows) : sqliteDialect,
+  ).catch(closeAndThrow(close));
   const transactions = createTransactions(pools, driver, dialect, options);
   return {
     ...transactions,
@@ -99,35 +96,20 @@ function openPools(driver: Driver): Pools<Knex> {
   };
 }
 
-interface OpenDatabase extends Database {
-  /** True if it had no tables before. */
-  readonly isNew: boolean;
-}
-
-/** Opens the database and brings its schema up to date. Throws StartError if it cannot be used. */
-export async function openDatabase(databaseUrl: string, options = defaultOptions): Promise<OpenDatabase> {
+/** Opens the database and migrates it. `isNew` is true if it had no tables before. */
+export async function openDatabase(databaseUrl: string, options = defaultOptions) {
   const database = await connectDatabase(databaseUrl, options);
-  return orClose(database.close, async () => {
-    const applied = await database.migrate();
-    return { ...database, isNew: applied.length === migrationNames.length };
-  });
+  const applied = await database.migrate().catch(closeAndThrow(database.close));
+  return { ...database, isNew: applied.length === migrationNames.length };
 }
 
-async function orClose<T>(close: () => Promise<void>, start: () => Promise<T>): Promise<T> {
-  try {
-    return await start();
-  } catch (error) {
-    await close();
-    throw error;
-  }
-}
+const closeAndThrow = (close: () => Promise<void>) => async (error: unknown) => {
+  await close();
+  throw error;
+};
 
-/** Throws a StartError that says in one line why the database cannot be used. */
-async function explainFailure<T>({ location }: Driver, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
+const explainFailure = <T>({ location }: Driver, work: () => Promise<T>): Promise<T> =>
+  work().catch((error: unknown) => {
     if (error instanceof StartError) throw error;
     throw new StartError(`cannot use the database ${location}: ${reason(error)}`);
-  }
-}
+  });

@@ -10,7 +10,7 @@ import { type ChangePageReads, createChangePageReads } from './log/change-pages.
 import { createChangeWatch } from './log/change-watch.ts';
 import { type ChangeReads, createChangeReads, lastChanges } from './log/read-changes.ts';
 import { createHistoryReads, type HistoryReads } from './log/read-histories.ts';
-import type { RecordQuery } from './query/record-query.ts';
+import { positionOfId, type RecordQuery } from './query/record-query.ts';
 import type { Author, WorkspaceId } from './query/tables.ts';
 import { type LinkToRead, readLinked } from './records/linked-records.ts';
 import {
@@ -54,16 +54,13 @@ interface WriteOptions {
   readonly drafts?: readonly Row[];
 }
 
-/** Carries out a write in one transaction: everything that it changes is stored, or nothing. */
 export type WriteRecords = <T>(work: Work<T>, options?: WriteOptions) => Promise<T>;
 
 export interface WorkspaceStore extends WorkspaceReads {
   readonly write: WriteRecords;
 }
 
-/** The reads of a session in its workspace. */
 export interface WorkspaceReads extends RecordReads, ChangeReads {
-  /** Runs work that only reads, on a consistent snapshot of the workspace. */
   snapshot<T>(work: (store: RecordReads) => Promise<T>): Promise<T>;
   /** Like `snapshot`, for work that may read for minutes. Others do not wait for it; few run at a time. */
   longSnapshot<T>(work: (store: RecordReads) => Promise<T>): Promise<T>;
@@ -89,14 +86,11 @@ export interface WorkspaceReads extends RecordReads, ChangeReads {
   waitForChange(after: number, signal: AbortSignal): Promise<void>;
 }
 
-/** The author of a store's writes, and the counter of its statements. */
 export interface StoreUser {
   readonly author: Author;
-  /** Counts the statements. */
   readonly usage?: Usage;
 }
 
-/** Opens the store of a workspace. */
 type OpenStore = (workspace: WorkspaceId, user: StoreUser) => WorkspaceStore;
 
 /** Called once per database: the stores that it opens share group commits and cached values. */
@@ -153,3 +147,22 @@ const readsIn = (scope: Scope): RecordReads & ChangeReads => ({
   ...createRecordReads(scope),
   ...createChangeReads(scope),
 });
+
+/**
+ * Yields the records of a kind in the order of their IDs, so many at a time: each page as it is when it is asked for. Without records, yields
+ * one page that is empty.
+ */
+export async function* pagesById(
+  { list }: Pick<RecordReads, 'list'>,
+  kind: RecordKind,
+  { limit, where }: Pick<RecordQuery, 'where'> & { readonly limit: number },
+): AsyncGenerator<readonly RecordOf<RecordKind>[]> {
+  let after: RecordQuery['after'];
+  for (;;) {
+    const records = await list(kind, { where, after, limit });
+    const last = records.at(-1);
+    if (last || !after) yield records;
+    if (!last || records.length < limit) return;
+    after = positionOfId(last.id);
+  }
+}

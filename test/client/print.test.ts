@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { type DocumentNode, parse, print as printWithGraphql, visit } from 'graphql';
 import { describe, expect, test } from 'vitest';
-import { print } from '../../client/document.ts';
+import { print } from '../../client/graphql.ts';
 
 /** The document without what may be printed in another way: whether a text was a block string. */
 const meaning = (document: DocumentNode): string =>

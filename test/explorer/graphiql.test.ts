@@ -39,7 +39,7 @@ describe('the page', () => {
 
 describe('the files of the page', () => {
   test('may be kept forever, and have the same content in each encoding', async () => {
-    expect(files).toHaveLength(9);
+    expect(files).toHaveLength(8);
     for (const file of files) {
       const [plain, gzip, br] = await Promise.all(
         ['identity', 'gzip', 'br'].map((encoding) => getFile(file, encoding)),

@@ -25,7 +25,7 @@ test('the files of the page are there, and are never requested twice', async () 
   const { text } = await service.get('/reference');
   const files = [...text.matchAll(/"(reference\/[^"]+)"/g)].map(([, file]) => String(file));
 
-  expect(files).toHaveLength(6);
+  expect(files).toHaveLength(5);
   for (const file of files) {
     const { status, headers } = await service.get(`/${file}`);
     expect([status, headers['cache-control']]).toEqual([200, 'public, max-age=31536000, immutable']);
@@ -44,7 +44,7 @@ test('its scripts import the files that the page loads before', async () => {
     ),
   );
 
-  expect(preloaded).toHaveLength(2);
+  expect(preloaded).toHaveLength(1);
   expect([...new Set(imports.flat())].toSorted()).toEqual(preloaded.toSorted());
 });
 

@@ -71,7 +71,7 @@ test.each([/\s+$/, /^(.*),(.*)$/])('%s is recognized as not linear', (expression
 test('all regular expressions are found', () => {
   expect(regularExpressions.length).toBeGreaterThan(30);
   expect(regularExpressions.map(({ name }) => name)).toContain(
-    'src/auth/key.ts /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/',
+    'src/auth/keys.ts /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/',
   );
 });
 

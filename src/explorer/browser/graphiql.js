@@ -1,6 +1,5 @@
 /** GraphiQL in the browser. If the service needs an API key, the page asks for it once and sends it with the requests of every tab. */
-import { check, connect, noLongerValid, post, showKey } from './key-bar.js';
-import { readKey } from './session-key.js';
+import { check, connect, noLongerValid, post, readKey, showKey } from './key-bar.js';
 
 /** @typedef {{ headers?: Record<string, string> }} FetcherOptions */
 
@@ -73,26 +72,19 @@ Object.assign(globalThis, {
   },
 });
 
-/** Returns the tabs of the last visit, as GraphiQL has stored them. Nothing else keeps them from being damaged. */
-function storedTabs() {
-  try {
-    const { tabs, activeTabIndex } = JSON.parse(localStorage.getItem('graphiql:tabState') ?? '');
-    if (Array.isArray(tabs)) return { tabs, activeTabIndex };
-  } catch {
-    // There are none yet, or they cannot be read.
-  }
-  return { tabs: [], activeTabIndex: 0 };
-}
-
 /**
  * Returns the tab that was open before the page was reloaded: without it, GraphiQL would open an empty one. Undefined
- * on the first visit, and for a link with another query, which gets a tab of its own.
+ * on the first visit, and for a link with another query, which gets a tab of its own. Nothing keeps stored tabs from being damaged.
  */
 function openTab() {
-  const { tabs, activeTabIndex } = storedTabs();
   const linked = new URLSearchParams(location.search).get('query');
-  const isKnown = linked === null || tabs.some((/** @type {{ query: string }} */ { query }) => query === linked);
-  return isKnown ? tabs[activeTabIndex] : undefined;
+  try {
+    const { tabs, activeTabIndex } = JSON.parse(localStorage.getItem('graphiql:tabState') ?? '');
+    const isLinked = (/** @type {{ query: string }} */ { query }) => query === linked;
+    return Array.isArray(tabs) && (linked === null || tabs.some(isLinked)) ? tabs[activeTabIndex] : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** GraphiQL's own script, which is large, is still being loaded while the key is checked or asked for. */

@@ -1,8 +1,17 @@
 /**
  * The bar above GraphiQL and the REST reference: shows which API key is in use, and asks for one in a dialog. Only a key that the
- * service accepts is kept.
+ * service accepts is kept, where both pages find it. It must not get into a URL, nor into a storage that outlives the browser tab.
  */
-import { forgetKey, headersWith, keepKey, keyIn, notAKey, readKey } from './session-key.js';
+const entry = 'yardgraph.key';
+
+/** Returns the key in a text that was typed or pasted; undefined if it cannot be one. @param {string} text */
+function keyIn(text) {
+  const key = text.trim().replace(/^bearer +/i, '');
+  // Others cannot be sent in a header.
+  return /^[\x21-\x7e]+$/.test(key) ? key : undefined;
+}
+
+export const readKey = () => keyIn(sessionStorage.getItem(entry) ?? '');
 
 /** @typedef {{ verdict: 'accepted' | 'refused' | 'unavailable', message: string }} Check */
 
@@ -19,22 +28,13 @@ export const post = (body, key, headers = {}) =>
     headers: {
       accept: 'application/graphql-response+json, application/json, text/event-stream',
       'content-type': 'application/json',
-      ...headersWith(key),
+      ...(key !== undefined && { authorization: `Bearer ${key}` }),
       ...headers,
     },
     body: JSON.stringify(body),
   });
 
-/** Returns the service's message about a failed request. @param {Response} response */
-async function messageOf(response) {
-  const body = await response.json().catch(() => undefined);
-  return body?.errors?.[0]?.message ?? `the service responded with the status ${response.status}`;
-}
-
 export const noLongerValid = 'Your key is no longer valid.';
-
-/** @param {string} message */
-const sentence = (message) => `${message.charAt(0).toUpperCase()}${message.slice(1)}.`;
 
 /**
  * Checks if requests with this key, or without one, are executed.
@@ -44,9 +44,12 @@ export async function check(key) {
   try {
     const response = await post({ query: '{ __typename }' }, key);
     if (response.ok) return { verdict: 'accepted', message: '' };
-    const message = await messageOf(response);
-    if (response.status === 401) return { verdict: 'refused', message: sentence(message) };
-    return { verdict: 'unavailable', message: sentence(message) };
+    const body = await response.json().catch(() => undefined);
+    const message = body?.errors?.[0]?.message ?? `the service responded with the status ${response.status}`;
+    return {
+      verdict: response.status === 401 ? 'refused' : 'unavailable',
+      message: `${message.charAt(0).toUpperCase()}${message.slice(1)}.`,
+    };
   } catch {
     return { verdict: 'unavailable', message: 'The service cannot be reached.' };
   }
@@ -86,13 +89,13 @@ export function connect(message, { needsKey = true, mayCancel = false } = {}) {
     element('login-form').onsubmit = async (event) => {
       event.preventDefault();
       const key = needsKey ? keyIn(input.value) : readKey();
-      if (needsKey && key === undefined) return show(notAKey, true);
+      if (needsKey && key === undefined) return show('This is not an API key.', true);
       submit.disabled = true;
       const result = await check(key);
       submit.disabled = false;
       if (!dialog.open) return;
       if (result.verdict === 'accepted') {
-        if (key !== undefined) keepKey(key);
+        if (key !== undefined) sessionStorage.setItem(entry, key);
         return end(true);
       }
       needsKey ||= result.verdict === 'refused';
@@ -101,7 +104,6 @@ export function connect(message, { needsKey = true, mayCancel = false } = {}) {
   });
 }
 
-/** Shows which key is in use, by the part of it that is not secret. */
 export function showKey() {
   const key = readKey();
   const prefix = /^(\w+_[0-9a-f]{8})_/.exec(key ?? '')?.[1];
@@ -114,6 +116,6 @@ export const changeKey = () => connect('', { mayCancel: true });
 
 element('change').onclick = changeKey;
 element('forget').onclick = () => {
-  forgetKey();
+  sessionStorage.removeItem(entry);
   location.reload();
 };

@@ -2,8 +2,7 @@
  * The REST reference in the browser: Swagger UI on the OpenAPI document. The key is shared with GraphiQL, and the ID of the newest
  * project is filled in where an ID is needed.
  */
-import { changeKey, post, showKey } from './key-bar.js';
-import { readKey } from './session-key.js';
+import { changeKey, post, readKey, showKey } from './key-bar.js';
 
 /** @param {string} selector */
 const element = (selector) => /** @type {HTMLElement} */ (document.querySelector(selector));
@@ -54,7 +53,6 @@ const ui = window.SwaggerUIBundle({
 
 showKey();
 
-/** Sends the stored key, if there is one, with the requests from now on. */
 function useKey() {
   const key = readKey();
   if (key !== undefined) ui.preauthorizeApiKey('bearer', key);

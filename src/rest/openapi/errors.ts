@@ -12,14 +12,12 @@ interface ErrorDescription {
   readonly description: string;
   /** The headers besides those of every response. */
   readonly headers?: readonly HeaderName[];
-  /** The names of the examples, which the reference shows. */
   readonly examples: readonly string[];
 }
 
 const withoutKey =
   'the service has no API key yet, and the request comes from a page of another origin or through a proxy.';
 
-/** The responses that are the same for several operations, by their names in the document. */
 export const sharedErrors = {
   Unauthorized: {
     description: 'The request has no valid API key.',
@@ -114,7 +112,6 @@ function conflicts({ fields, label }: RecordKind): ErrorDescription {
   };
 }
 
-/** Returns the error responses of the operation with this method and path. */
 export const errorResponses = (operation: string, errors: Errors): Json =>
   Object.fromEntries(
     Object.entries(errors).map(([status, error]) => [

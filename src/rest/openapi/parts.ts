@@ -32,38 +32,32 @@ export const headers = {
 
 export type HeaderName = keyof typeof headers;
 
-/** Returns the headers of a response: these, and those that every response has. */
 export function responseHeaders(...names: readonly HeaderName[]): Json {
   const rateLimit = ['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'] as const;
   const all: readonly HeaderName[] = ['X-Request-Id', 'API-Version', ...names, ...rateLimit];
   return Object.fromEntries(all.map((name) => [name, ref('headers', name)]));
 }
 
+const sent = (name: string, description: string, rules: Json = {}): Json => ({
+  name,
+  in: 'header',
+  description,
+  schema: { type: 'string', ...rules },
+});
+
 export const parameters: Json = {
-  Prefer: {
-    name: 'Prefer',
-    in: 'header',
-    description: '`handling=lenient` (RFC 7240): unknown fields are ignored instead of rejected.',
-    schema: { type: 'string' },
-  },
-  IdempotencyKey: {
-    name: 'Idempotency-Key',
-    in: 'header',
-    description:
-      'A value unique to this request, such as the random UUID `6ec0bd7f-11c0-43da-975e-2a8ad9ebae0b`. Requests with the same key and the same body run once, and repeats get the first response. See **Retries**.',
-    schema: { type: 'string', pattern: idempotencyKeyPattern },
-  },
-  XChangeMessage: {
-    name: 'X-Change-Message',
-    in: 'header',
-    description: `Why the records are created or changed, in UTF-8 and at most ${count(maxMessageLength)} characters: it is kept with each change, beside the user of the key and the ID of the request.`,
-    schema: { type: 'string' },
-  },
-  IfNoneMatch: {
-    name: 'If-None-Match',
-    in: 'header',
-    description:
-      'The `ETag` of a response that the client has: if it is still current, the response is 304 without a body.',
-    schema: { type: 'string' },
-  },
+  Prefer: sent('Prefer', '`handling=lenient` (RFC 7240): unknown fields are ignored instead of rejected.'),
+  IdempotencyKey: sent(
+    'Idempotency-Key',
+    'A value unique to this request, such as the random UUID `6ec0bd7f-11c0-43da-975e-2a8ad9ebae0b`. Requests with the same key and the same body run once, and repeats get the first response. See **Retries**.',
+    { pattern: idempotencyKeyPattern },
+  ),
+  XChangeMessage: sent(
+    'X-Change-Message',
+    `Why the records are created or changed, in UTF-8 and at most ${count(maxMessageLength)} characters: it is kept with each change, beside the user of the key and the ID of the request.`,
+  ),
+  IfNoneMatch: sent(
+    'If-None-Match',
+    'The `ETag` of a response that the client has: if it is still current, the response is 304 without a body.',
+  ),
 };

@@ -3,56 +3,38 @@
 import type { Knex } from 'knex';
 import { ServiceError } from '../../errors.ts';
 import { boolean, dateTime, required, text } from '../../model/fields.ts';
-import type { Table } from '../../model/record-kind.ts';
-import type { Row } from '../connections/driver.ts';
+import type { Table, ValuesOf } from '../../model/record-kind.ts';
 import type { Database } from '../database.ts';
 import { selectRecords } from '../query/dialect.ts';
 import { changedColumns, literally, runQuery } from '../query/run-query.ts';
 import type { WorkspaceId } from '../query/tables.ts';
 import { openWorkspace } from './workspace-names.ts';
 
-export interface ApiKey {
-  /** The key's prefix, in which its workspace has the name that it had when the key was created. */
-  readonly id: string;
-  /** The workspace that it gives access to. */
-  readonly workspace: WorkspaceId;
-  readonly userId: string;
-  readonly readOnly: boolean;
-  readonly label: string | null;
-  readonly secretHash: string;
-  /** The hash of the previous secret, which is valid until `previousExpiresAt`. */
-  readonly previousHash: string | null;
-  readonly previousExpiresAt: string | null;
-  readonly createdAt: string;
-  readonly expiresAt: string | null;
-  readonly revokedAt: string | null;
-  readonly lastUsedAt: string | null;
-}
-
-export const apiKeys: Table = {
-  table: 'api_keys',
-  label: 'API key',
-  key: ['id'],
-  storedFields: {
-    workspaceId: required(text('workspace that it gives access to')),
-    id: { type: 'id', required: true, description: 'prefix' },
-    userId: required(text('user that it identifies')),
-    readOnly: required(boolean('whether it is read-only')),
-    label: text('what it is for'),
-    secretHash: required(text('SHA-256 of the secret')),
-    previousHash: text('SHA-256 of the previous secret'),
-    previousExpiresAt: dateTime('when the previous secret expires'),
-    createdAt: required(dateTime('creation time')),
-    expiresAt: dateTime('when it expires'),
-    revokedAt: dateTime('when it was revoked'),
-    lastUsedAt: dateTime('when it was last used, to the minute'),
-  },
+const fields = {
+  workspaceId: required(text('workspace that it gives access to')),
+  id: required({
+    type: 'id',
+    description: 'prefix, in which its workspace has the name that it had at the creation',
+  }),
+  userId: required(text('user that it identifies')),
+  readOnly: required(boolean('whether it is read-only')),
+  label: text('what it is for'),
+  secretHash: required(text('SHA-256 of the secret')),
+  previousHash: text('SHA-256 of the previous secret'),
+  previousExpiresAt: dateTime('when the previous secret expires'),
+  createdAt: required(dateTime('creation time')),
+  expiresAt: dateTime('when it expires'),
+  revokedAt: dateTime('when it was revoked'),
+  lastUsedAt: dateTime('when it was last used, to the minute'),
 };
 
-/** The table of keys, each with the name of its workspace. */
+export type ApiKey = Omit<ValuesOf<typeof fields>, 'workspaceId'> & { readonly workspace: WorkspaceId };
+
+export const apiKeys: Table = { table: 'api_keys', label: 'API key', key: ['id'], storedFields: fields };
+
 const namedKeys: Table = {
   ...apiKeys,
-  storedFields: { ...apiKeys.storedFields, name: required(text('name of the workspace')) },
+  storedFields: { ...fields, name: required(text('name of the workspace')) },
 };
 
 export type KeyStore = ReturnType<typeof createKeyStore>;
@@ -70,11 +52,9 @@ export function createKeyStore({ run, read, dialect }: Pick<Database, 'run' | 'r
     );
   }
 
-  /** True if no workspace has any key, valid or not. */
   const isEmpty = async (): Promise<boolean> =>
     (await runQuery(read, builder('api_keys').select(builder.raw('1')).limit(1, literally))).length === 0;
 
-  /** Finds the keys with these prefixes, by one statement. */
   const findAll = async (ids: readonly string[]): Promise<ApiKey[]> => select(filters.isOneOf('id', 'id', ids));
 
   return {
@@ -91,7 +71,6 @@ export function createKeyStore({ run, read, dialect }: Pick<Database, 'run' | 'r
 
     find: async (id: string): Promise<ApiKey | undefined> => (await findAll([id]))[0],
 
-    /** Lists all keys, by workspace and time of creation. */
     list: (): Promise<ApiKey[]> => select(),
 
     ofWorkspace: ({ number }: WorkspaceId): Promise<ApiKey[]> => select(builder.raw('workspace_id = ?', [number])),
@@ -103,11 +82,10 @@ export function createKeyStore({ run, read, dialect }: Pick<Database, 'run' | 'r
 
     /** Updates the key with this prefix, in whatever workspace it is now. Returns whether it still exists. */
     async update(id: string, changes: Omit<Partial<ApiKey>, 'workspace'>): Promise<boolean> {
-      const changed = changedColumns(apiKeys, changes as object as Row);
+      const changed = changedColumns(apiKeys, { ...changes });
       return (await runQuery(run, builder('api_keys').where('id', id).update(changed).returning('id'))).length > 0;
     },
 
-    /** Returns the workspace with this name, and creates it if there is none. */
     openWorkspace: (name: string): Promise<WorkspaceId> => openWorkspace({ dialect, read, run }, name),
   };
 }

@@ -13,7 +13,6 @@ import { workspaceNames } from '../query/tables.ts';
 interface CopiedTable {
   readonly table: Table;
   readonly records: number;
-  /** SHA-256, in hexadecimal. */
   readonly checksum: string;
 }
 
@@ -23,7 +22,6 @@ interface Progress {
   step(records: number, doing: string): void;
 }
 
-/** One of the two databases, in a transaction. */
 interface Side {
   readonly dialect: Dialect;
   readonly run: Run;
@@ -105,7 +103,6 @@ async function count({ dialect, run }: Side, { table }: Table): Promise<number> 
   return Number(row?.count);
 }
 
-/** Yields all records of a table, page by page. Each page begins after the last record of the previous one. */
 async function* pages({ dialect, run }: Side, table: Table): AsyncGenerator<readonly Row[]> {
   const key = table.key ?? ['workspaceId', 'id'];
   const columns = key.map(columnName);
@@ -135,108 +132,70 @@ function createDigest(table: Table) {
   };
 }
 
-/*
- * Orders records for a copy, parents before children: databases check foreign keys at each statement, and not all of them can
- * defer the check to the end of the transaction.
- */
-
 type Page = readonly Row[];
 
-/** Reads the records with these IDs, in any order. */
-type Find = (workspaceId: number, ids: readonly string[]) => Promise<Page>;
-
-interface RecordKey {
-  readonly workspaceId: number;
-  readonly id: string;
-}
-
-const maxPageSize = 100;
+const textOf = ({ workspaceId, id }: Row): string => `${workspaceId} ${id}`;
 
 /**
- * Yields the records of these pages, which are ordered by workspace and ID, with each parent before its children. A parent has
- * the greater ID if a category was moved below a newer one, or if processes with different clocks created the two. A child that
- * comes before its parent is deferred, and read again after it. Only its ID is held until then: a million of them take about 400 MB.
+ * Yields the records of these pages, which are ordered by workspace and ID, with each parent before its children: databases check foreign keys
+ * at each statement, and not all of them can defer the check to the end of the transaction. A parent has the greater ID if a category was
+ * moved below a newer one, or if processes with different clocks created the two. A child that comes before its parent is deferred, and read
+ * again after it. Only its ID is held until then: a million of them take about 400 MB.
  */
-async function* parentsFirst(table: Table, pages: AsyncIterable<Page>, find: Find): AsyncGenerator<Page> {
+async function* parentsFirst(
+  table: Table,
+  pages: AsyncIterable<Page>,
+  find: (workspaceId: number, ids: readonly string[]) => Promise<Page>,
+): AsyncGenerator<Page> {
   const field = parentField(table);
-  if (field === undefined) {
-    yield* pages;
-    return;
+  const deferred = new Set<string>();
+  const childrenOf = new Map<string, Row[]>();
+
+  /** Defers a record whose parent comes later, or is itself deferred. Returns whether it did. */
+  function deferIfEarly({ workspaceId, id, [field ?? '']: parentId }: Row): boolean {
+    if (typeof parentId !== 'string') return false;
+    const [key, parent] = [{ workspaceId, id }, textOf({ workspaceId, id: parentId })];
+    if (parentId <= String(id) && !deferred.has(parent)) return false;
+    deferred.add(textOf(key));
+    const siblings = childrenOf.get(parent);
+    if (siblings) siblings.push(key);
+    else childrenOf.set(parent, [key]);
+    return true;
   }
-  const waiting = createWaitingList();
+
+  /** Returns the descendants that were deferred because of these records, in the order to write them after these. */
+  function release(records: readonly Row[]): Row[] {
+    const parents: Row[] = [...records];
+    for (const parent of parents) {
+      const children = childrenOf.get(textOf(parent)) ?? [];
+      childrenOf.delete(textOf(parent));
+      for (const child of children) deferred.delete(textOf(child));
+      for (const child of children) parents.push(child);
+    }
+    return parents.slice(records.length);
+  }
+
   for await (const page of pages) {
-    const ready = page.filter((record) => !waiting.deferIfEarly(keyOf(record), record[field]));
+    const ready = page.filter((record) => !deferIfEarly(record));
     if (ready.length > 0) yield ready;
-    for (const { workspaceId, ids } of inPages(ready.flatMap((record) => waiting.release(keyOf(record))))) {
+    const released = release(ready);
+    for (let start = 0, end = 0; start < released.length; start = end) {
+      const workspaceId = Number(released[start]?.workspaceId);
+      while (end - start < recordsPerPage && released[end]?.workspaceId === workspaceId) end += 1;
+      const ids = released.slice(start, end).map(({ id }) => String(id));
       const records = new Map((await find(workspaceId, ids)).map((record) => [record.id, record]));
       yield ids.map((id) => records.get(id)).filter((record) => record !== undefined);
     }
   }
-  const [first, ...others] = waiting.rest();
+  const [first, ...others] = [...childrenOf.values()]
+    .flatMap((children) => children.map(({ id }) => String(id)))
+    .toSorted();
   if (first === undefined) return;
   const more = others.length > 0 ? ` and ${others.length} more` : '';
   throw new StartError(`${table.label} records that are their own ancestors cannot be copied: ${first}${more}`);
 }
 
-/** Returns the field that refers to a stored record of the same kind. */
 const parentField = (table: Table): string | undefined =>
   Object.entries(table.storedFields).find(
     ([, field]) => field.type === 'reference' && field.mustExist && 'name' in table && field.target === table.name,
   )?.[0];
-
-// The cast is safe: every table has both fields, as text.
-const keyOf = ({ workspaceId, id }: Row) => ({ workspaceId, id }) as RecordKey;
-
-const textOf = ({ workspaceId, id }: RecordKey): string => `${workspaceId} ${id}`;
-
-function createWaitingList() {
-  const deferred = new Set<string>();
-  const childrenOf = new Map<string, RecordKey[]>();
-  return {
-    /** Defers a record whose parent comes later, or is itself deferred. Returns whether it did. */
-    deferIfEarly(key: RecordKey, parentId: unknown): boolean {
-      if (typeof parentId !== 'string') return false;
-      const parent = textOf({ ...key, id: parentId });
-      if (parentId <= key.id && !deferred.has(parent)) return false;
-      deferred.add(textOf(key));
-      const siblings = childrenOf.get(parent);
-      if (siblings) siblings.push(key);
-      else childrenOf.set(parent, [key]);
-      return true;
-    },
-
-    /** Returns the descendants that were deferred because of this record, in the order to write them after it. */
-    release(key: RecordKey): RecordKey[] {
-      const released: RecordKey[] = [];
-      const parents = [key];
-      for (const parent of parents) {
-        const children = childrenOf.get(textOf(parent)) ?? [];
-        childrenOf.delete(textOf(parent));
-        for (const child of children) {
-          deferred.delete(textOf(child));
-          released.push(child);
-          parents.push(child);
-        }
-      }
-      return released;
-    },
-
-    /** Returns the IDs of the records that are still deferred. */
-    rest: (): string[] =>
-      [...childrenOf.values()]
-        .flat()
-        .map(({ id }) => id)
-        .toSorted(),
-  };
-}
-
-/** Yields consecutive IDs of the same workspace, a page at a time. */
-function* inPages(keys: readonly RecordKey[]): Generator<{ workspaceId: number; ids: readonly string[] }> {
-  let ids: string[] = [];
-  for (const [index, { workspaceId, id }] of keys.entries()) {
-    ids.push(id);
-    if (ids.length < maxPageSize && keys[index + 1]?.workspaceId === workspaceId) continue;
-    yield { workspaceId, ids };
-    ids = [];
-  }
-}

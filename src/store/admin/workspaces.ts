@@ -17,7 +17,6 @@ import { type ApiKey, createKeyStore } from './api-keys.ts';
 import { findWorkspace } from './workspace-names.ts';
 
 export interface Workspace extends WorkspaceId {
-  /** The number of records by the name of their table. */
   readonly records: ReadonlyMap<string, number>;
   readonly keys: readonly ApiKey[];
 }
@@ -39,7 +38,6 @@ export function createWorkspaces(database: Database, tables: readonly Table[]) {
   const { builder, lock } = dialect;
   const keysIn = (run: Run) => createKeyStore({ run, read: run, dialect });
 
-  /** Reads with one statement for the name, one per table, and one for the keys. */
   async function find(run: Run, name: string): Promise<Workspace | undefined> {
     const id = await findWorkspace(dialect, run, name);
     if (!id) return undefined;
@@ -70,7 +68,6 @@ export function createWorkspaces(database: Database, tables: readonly Table[]) {
       throw isConflict(error) ? new StartError(writtenMeanwhile) : error;
     });
 
-  /** Makes other writes in the workspace wait until the transaction ends. */
   const stopWrites = ({ number }: WorkspaceId, run: Run) => takeNumbers(dialect, run, new Map([[number, 1]]));
 
   /**
@@ -124,13 +121,14 @@ export function createWorkspaces(database: Database, tables: readonly Table[]) {
   }
 
   return {
-    /** Lists all workspaces with a record or a key, by name. */
     async list(): Promise<Workspace[]> {
       const names = await runQuery(read, builder('workspaces').whereNotNull('name').select('number', 'name'));
+      const keys = new Map<number, ApiKey[]>(names.map(({ number }) => [Number(number), []]));
+      for (const key of await createKeyStore(database).list()) keys.get(key.workspace.number)?.push(key);
       const found = new Map(
-        names.map(({ number, name }) => {
-          const records = new Map(tables.map(({ table }) => [table, 0]));
-          return [Number(number), { number: Number(number), name: String(name), records, keys: [] as ApiKey[] }];
+        names.map(({ number: n, name }) => {
+          const [number, records] = [Number(n), new Map(tables.map(({ table }) => [table, 0]))];
+          return [number, { number, name: String(name), records, keys: keys.get(number) ?? [] }];
         }),
       );
       for (const { table } of tables) {
@@ -139,14 +137,11 @@ export function createWorkspaces(database: Database, tables: readonly Table[]) {
           found.get(Number(workspace_id))?.records.set(table, Number(count));
         }
       }
-      for (const key of await createKeyStore(database).list()) found.get(key.workspace.number)?.keys.push(key);
       return [...found.values()].filter(isShown).sort((a, b) => (a.name < b.name ? -1 : 1));
     },
 
-    /** Finds a workspace with the numbers of its records; undefined if there is none. */
     find: (name: string): Promise<Workspace | undefined> => find(read, name),
 
-    /** Like `find`, but throws a StartError if there is none. */
     findExisting: (name: string): Promise<Workspace> => findExisting(read, name),
 
     /**

@@ -24,7 +24,6 @@
  */
 import { diskFullType, mayBeStored, ServiceError, unavailable } from '../../errors.ts';
 
-/** SQLite's errors after which a retry may succeed. */
 const temporarySqlite = /^SQLITE_(?:BUSY|CANTOPEN|FULL|INTERRUPT|IOERR|LOCKED|READONLY)/;
 
 /** Postgres's errors after which a retry may succeed: classes of codes, of two characters, and single codes. */
@@ -153,7 +152,6 @@ export const needsNewConnection = (error: unknown): boolean =>
 export const isNotStored = (error: unknown): boolean =>
   /^(?:SQLITE_(?:BUSY|CANTOPEN|FULL|INTERRUPT|LOCKED|READONLY)|25006$|53...$|55...$|57014$)/.test(codeOf(error));
 
-/** Returns the error if no connection could be opened or acquired, for whatever reason. */
 export const connectionError = (error: unknown): Error => databaseUnavailable(codeOf(error));
 
 /** Converts an error at COMMIT. Unless the database reports that it rolled back, the records may be stored. */
@@ -166,7 +164,6 @@ export function commitError(error: unknown, isConnectionLost: boolean): Error {
   return mayBeStored('check whether the records were stored before retrying', codeOf(error));
 }
 
-/** `code` is for the log. */
 export const databaseUnavailable = (code: string) =>
   unavailable(unavailableMessage(code), code, isFull(code) ? diskFullType : undefined);
 

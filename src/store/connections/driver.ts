@@ -44,7 +44,6 @@ export interface Driver {
   destroy(connection: unknown): void;
 }
 
-/** SQL in the database's own form, with a placeholder for each value. */
 export interface Statement {
   readonly sql: string;
   readonly values: readonly unknown[];
@@ -52,11 +51,8 @@ export interface Statement {
   readonly setUp?: readonly string[] | undefined;
 }
 
-/** The SQL of transactions. */
 export interface TransactionSql {
-  /** Begins a transaction that may write. */
   readonly begin: string;
-  /** Begins a transaction that reads a consistent snapshot of the database. */
   readonly beginSnapshot: string;
 }
 

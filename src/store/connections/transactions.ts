@@ -26,14 +26,11 @@ export interface Transactions extends Statements {
    * as long as for a connection. Those that still wait when the signal is aborted fail with its reason.
    */
   forWorkspace(workspaceId: number, signal?: AbortSignal): Statements;
-  /**
-   * Like the `snapshot` of a workspace, for work that may read for minutes, on connections for which nothing else waits. Few run at a time.
-   */
+  /** Like the `snapshot` of a workspace, for work that may read for minutes, on connections for which nothing else waits. Few run at a time. */
   longSnapshot<T>(workspaceId: number, work: Work<T>): Promise<T>;
 }
 
 export interface Statements {
-  /** Runs a statement outside a transaction. */
   readonly run: Run;
   /** Runs a statement that only reads. It does not wait for writes, except in a SQLite database in memory. */
   readonly read: Run;
@@ -42,7 +39,6 @@ export interface Statements {
    * retried a few times.
    */
   transaction<T>(work: Work<T>, maxAttempts?: number): Promise<T>;
-  /** Runs work that reads a consistent snapshot of the database. */
   snapshot<T>(work: Work<T>): Promise<T>;
 }
 
@@ -55,58 +51,141 @@ const basePause = 10;
 /** Milliseconds for which a full disk is reported. */
 const fullTime = 10_000;
 
-/** `reads` defaults to `writes`. */
+/** Milliseconds after which a connection is closed if its statement was cancelled but does not end. */
+const cancelGrace = 5_000;
+
+/** The most workspaces whose running work is counted. Beyond that, the least recently used are forgotten. */
+const maxWorkspaces = 10_000;
+
+/** A driver's connection. Knex's pool discards a connection that has this mark. */
+interface Connection {
+  __knex__disposed?: unknown;
+}
+
+const isLost = ({ __knex__disposed }: Connection): boolean => __knex__disposed !== undefined;
+
+type UseConnection = <T>(pool: Knex, work: (connection: Connection) => Promise<T>) => Promise<T>;
+
 export function createTransactions(
   { writes, reads = writes, longReads }: Pools<Knex>,
   driver: Driver,
   dialect: TransactionSql,
-  options: Pick<DatabaseOptions, 'connectionTimeout' | 'statementTimeout'>,
+  { connectionTimeout, statementTimeout }: Pick<DatabaseOptions, 'connectionTimeout' | 'statementTimeout'>,
 ): Transactions {
-  const connections = createConnections(driver, options);
-  const { use, useForWorkspace, isLost } = connections;
+  /** Connections on which a statement has failed, and whether each may be reused if it is idle. */
+  const suspects = new WeakMap<Connection, { readonly mayBeKept: boolean }>();
+  const setUps = new WeakMap<Connection, Set<string>>();
+  const limits = new WeakMap<Knex, LRUCache<number, LimitFunction>>();
+  /** The error of the last write, if the disk was full, and when that was. */
+  let full: { readonly error: unknown; readonly at: number } | undefined;
 
-  const send: Connections['send'] = (connection, sql, values = []) => {
-    // For listeners to Knex's own event, such as tests that count statements.
-    writes.client.emit('query', { sql, bindings: values });
-    return connections.send(connection, sql, values);
+  const use: UseConnection = async ({ client }, work) => {
+    const connection: Connection = await client.acquireConnection().catch((error: unknown) => {
+      throw connectionError(error);
+    });
+    try {
+      return await work(connection);
+    } finally {
+      const suspect = suspects.get(connection);
+      suspects.delete(connection);
+      if (suspect && !(suspect.mayBeKept && (await driver.isIdle(connection).catch(() => false)))) close(connection);
+      await client.releaseConnection(connection);
+    }
   };
 
-  /** The statements that set up each connection. */
-  const setUps = new WeakMap<Connection, Set<string>>();
+  /**
+   * Closes the connection at once, because the connection may hold locks. Knex's pool would wait until the next connection is
+   * requested.
+   */
+  function close(connection: Connection): void {
+    connection.__knex__disposed ??= 'closed after an error';
+    driver.destroy(connection);
+  }
 
-  async function setUpOnce(connection: Connection, statements: readonly string[]): Promise<void> {
-    const done = setUps.get(connection) ?? new Set();
-    setUps.set(connection, done);
-    for (const sql of statements) {
-      if (done.has(sql)) continue;
-      await connections.send(connection, sql);
-      done.add(sql);
+  /**
+   * Like `use`, with at most half of a pool's connections: others are left for other workspaces, and for what the service itself does, such
+   * as looking up keys. Work that waits longer for its turn than for a connection fails with a 503; work whose turn comes after the signal is
+   * aborted is not begun.
+   */
+  const useForWorkspace =
+    (workspaceId: number, signal?: AbortSignal): UseConnection =>
+    (pool, work) =>
+      inTurn(limitOf(pool, workspaceId), async () => {
+        signal?.throwIfAborted();
+        return use(pool, async (connection) => {
+          signal?.throwIfAborted();
+          return work(connection);
+        });
+      });
+
+  function limitOf(pool: Knex, workspaceId: number): LimitFunction {
+    const half = Math.ceil(pool.client.config.pool.max / 2);
+    const ofPool =
+      limits.get(pool) ?? new LRUCache<number, LimitFunction>({ max: maxWorkspaces, memoMethod: () => pLimit(half) });
+    limits.set(pool, ofPool);
+    return ofPool.memo(workspaceId);
+  }
+
+  function inTurn<T>(limit: LimitFunction, work: () => Promise<T>): Promise<T> {
+    if (limit.activeCount + limit.pendingCount < limit.concurrency) return limit(work);
+    return new Promise((resolve, reject) => {
+      let isLate = false;
+      const timer = setTimeout(() => {
+        isLate = true;
+        reject(databaseUnavailable('CONNECTIONS_IN_USE'));
+      }, connectionTimeout);
+      void limit(async () => {
+        clearTimeout(timer);
+        if (!isLate) await work().then(resolve, reject);
+      });
+    });
+  }
+
+  /** Returns a statement's rows, or throws the driver's error. A connection runs one statement at a time. */
+  async function query(connection: Connection, sql: string, values: readonly unknown[] = []): Promise<readonly Row[]> {
+    let timer = setTimeout(() => {
+      driver.cancel(connection);
+      timer = setTimeout(() => close(connection), cancelGrace);
+    }, statementTimeout);
+    try {
+      return await driver.query(connection, sql, values);
+    } catch (error) {
+      const wasKept = suspects.get(connection)?.mayBeKept !== false;
+      suspects.set(connection, { mayBeKept: wasKept && !needsNewConnection(error) });
+      throw error;
+    } finally {
+      clearTimeout(timer);
     }
+  }
+
+  /** Like `query`, for statements that are counted by listeners to Knex's own event, such as tests. */
+  function send(connection: Connection, sql: string, values: readonly unknown[] = []): Promise<readonly Row[]> {
+    writes.client.emit('query', { sql, bindings: values });
+    return query(connection, sql, values);
   }
 
   const runOn =
     (connection: Connection): Run =>
-    async (sql, values) => {
-      try {
-        return await send(connection, sql, values);
-      } catch (error) {
+    (sql, values) =>
+      send(connection, sql, values).catch((error: unknown) => {
         throw databaseError(error, isLost(connection));
-      }
-    };
+      });
 
   /** Runs a statement that is a transaction by itself: its error may be one at COMMIT. */
-  const runAloneOn =
-    (connection: Connection) =>
-    async ({ sql, values, setUp = [] }: Statement): Promise<unknown> => {
-      try {
-        await setUpOnce(connection, setUp);
-        return await send(connection, sql, values);
-      } catch (error) {
-        throw isNotStored(error) ? databaseError(error, isLost(connection)) : commitError(error, isLost(connection));
+  async function runAlone(connection: Connection, { sql, values, setUp = [] }: Statement): Promise<unknown> {
+    try {
+      const done = setUps.get(connection) ?? new Set();
+      setUps.set(connection, done);
+      for (const statement of setUp) {
+        if (!done.has(statement)) await query(connection, statement);
+        done.add(statement);
       }
-    };
+      return await send(connection, sql, values);
+    } catch (error) {
+      throw isNotStored(error) ? databaseError(error, isLost(connection)) : commitError(error, isLost(connection));
+    }
+  }
 
-  /** Runs the work once, in a transaction that begins with its first statement. */
   async function attempt<T>(
     connection: Connection,
     begin: string,
@@ -132,7 +211,7 @@ export function createTransactions(
           requireOpen();
           if (last) throw new Error('a statement runs alone, or in a transaction with others');
           isOver = true;
-          return runAloneOn(connection)(statement);
+          return runAlone(connection, statement);
         },
       );
       isOver = true;
@@ -162,9 +241,6 @@ export function createTransactions(
    */
   const rollBack = (connection: Connection) => send(connection, 'rollback').catch(() => {});
 
-  /** The error of the last write, if the disk was full, and when that was. */
-  let full: { readonly error: unknown; readonly at: number } | undefined;
-
   /** A reader has nothing to commit. */
   const snapshotOn =
     <T>(work: Work<T>) =>
@@ -193,9 +269,10 @@ export function createTransactions(
 
     snapshot: (work) => useConnection(reads, snapshotOn(work)),
   });
+  const own = statements(use);
 
   return {
-    ...statements(use),
+    ...own,
     requireRoom() {
       if (full && Date.now() - full.at < fullTime) throw full.error;
     },
@@ -206,132 +283,9 @@ export function createTransactions(
         try {
           return await snapshotOn(work)(connection);
         } finally {
-          if (driver.afterLongRead)
-            await statements(use)
-              .run(driver.afterLongRead)
-              .catch(() => {});
+          if (driver.afterLongRead) await own.run(driver.afterLongRead).catch(() => {});
         }
       });
     },
-  };
-}
-
-/** A driver's connection. Knex's pool discards a connection that has this mark. */
-interface Connection {
-  __knex__disposed?: unknown;
-}
-
-/** Runs work on a connection of a pool, and then returns the connection to the pool. */
-type UseConnection = <T>(pool: Knex, work: (connection: Connection) => Promise<T>) => Promise<T>;
-
-interface Connections {
-  readonly use: UseConnection;
-  /**
-   * Like `use`, with at most half of a pool's connections: others are left for other workspaces, and for what the service itself does, such
-   * as looking up keys. Work that waits too long for its turn fails with a 503; work whose turn comes after the signal is aborted is not begun.
-   */
-  useForWorkspace(workspaceId: number, signal?: AbortSignal): UseConnection;
-  /** Returns a statement's rows, or throws the driver's error. A connection runs one statement at a time. */
-  send(connection: Connection, sql: string, values?: readonly unknown[]): Promise<readonly Row[]>;
-  /** True if the connection was discarded: an error then says nothing about its statement. */
-  isLost(connection: Connection): boolean;
-}
-
-/** Milliseconds after which a connection is closed if its statement was cancelled but does not end. */
-const cancelGrace = 5_000;
-
-/** The most workspaces whose running work is counted. Beyond that, the least recently used are forgotten. */
-const maxWorkspaces = 10_000;
-
-function createConnections(
-  driver: Driver,
-  { connectionTimeout, statementTimeout }: Pick<DatabaseOptions, 'connectionTimeout' | 'statementTimeout'>,
-): Connections {
-  /** Connections on which a statement has failed, and whether each may be reused if it is idle. */
-  const suspects = new WeakMap<Connection, { readonly mayBeKept: boolean }>();
-  const limits = new WeakMap<Knex, LRUCache<number, LimitFunction>>();
-
-  const use: UseConnection = async ({ client }, work) => {
-    const connection: Connection = await client.acquireConnection().catch((error: unknown) => {
-      throw connectionError(error);
-    });
-    try {
-      return await work(connection);
-    } finally {
-      await inspect(connection);
-      await client.releaseConnection(connection);
-    }
-  };
-
-  /** Closes a connection on which a statement has failed, unless it is idle and may be reused. */
-  async function inspect(connection: Connection): Promise<void> {
-    const suspect = suspects.get(connection);
-    if (!suspect) return;
-    suspects.delete(connection);
-    const isIdle = suspect.mayBeKept && (await driver.isIdle(connection).catch(() => false));
-    if (!isIdle) close(connection);
-  }
-
-  /**
-   * Closes the connection at once, because the connection may hold locks. Knex's pool would wait until the next connection is
-   * requested.
-   */
-  function close(connection: Connection): void {
-    connection.__knex__disposed ??= 'closed after an error';
-    driver.destroy(connection);
-  }
-
-  function limitOf(pool: Knex, workspaceId: number): LimitFunction {
-    const half = Math.ceil(pool.client.config.pool.max / 2);
-    const ofPool =
-      limits.get(pool) ?? new LRUCache<number, LimitFunction>({ max: maxWorkspaces, memoMethod: () => pLimit(half) });
-    limits.set(pool, ofPool);
-    return ofPool.memo(workspaceId);
-  }
-
-  /** Waits for a turn as long as for a connection. */
-  function inTurn<T>(limit: LimitFunction, work: () => Promise<T>): Promise<T> {
-    if (limit.activeCount + limit.pendingCount < limit.concurrency) return limit(work);
-    return new Promise((resolve, reject) => {
-      let isLate = false;
-      const timer = setTimeout(() => {
-        isLate = true;
-        reject(databaseUnavailable('CONNECTIONS_IN_USE'));
-      }, connectionTimeout);
-      void limit(async () => {
-        clearTimeout(timer);
-        if (!isLate) await work().then(resolve, reject);
-      });
-    });
-  }
-
-  return {
-    use,
-    useForWorkspace: (workspaceId, signal) => (pool, work) =>
-      inTurn(limitOf(pool, workspaceId), async () => {
-        signal?.throwIfAborted();
-        return use(pool, async (connection) => {
-          signal?.throwIfAborted();
-          return work(connection);
-        });
-      }),
-
-    async send(connection, sql, values = []) {
-      let timer = setTimeout(() => {
-        driver.cancel(connection);
-        timer = setTimeout(() => close(connection), cancelGrace);
-      }, statementTimeout);
-      try {
-        return await driver.query(connection, sql, values);
-      } catch (error) {
-        const wasKept = suspects.get(connection)?.mayBeKept !== false;
-        suspects.set(connection, { mayBeKept: wasKept && !needsNewConnection(error) });
-        throw error;
-      } finally {
-        clearTimeout(timer);
-      }
-    },
-
-    isLost: ({ __knex__disposed }) => __knex__disposed !== undefined,
   };
 }
