@@ -2,7 +2,7 @@
 import { GraphQLError } from 'graphql';
 import { describe, expect, test } from 'vitest';
 import { unavailable } from '../../src/errors.ts';
-import { useErrorResponses } from '../../src/graphql/errors.ts';
+import { toResponse } from '../../src/graphql/errors.ts';
 import { useSharedService } from '../support/service.ts';
 
 const service = useSharedService();
@@ -78,16 +78,10 @@ describe('the errors of execution', () => {
     const errors = [...Array.from({ length: 5_000 }, (_, i) => failed('assets', i, 'owner')), failed('projects')];
     const warned: unknown[] = [];
     const log = { warn: (...line: unknown[]) => warned.push(line) };
+    // Only what it reads of the request.
     const requestLog = { id: 'x', log, routeOptions: { bodyLimit: 1_000 } };
-    let sent: { readonly errors?: readonly GraphQLError[] } = {};
-    const payload = {
-      result: { errors },
-      setResult: (result: typeof sent) => (sent = result),
-      serverContext: { requestLog },
-    };
 
-    // Only what the hook reads of the request.
-    useErrorResponses({ suggestions: true }).onResultProcess?.(payload as never);
+    const sent = toResponse({ errors }, requestLog as never);
 
     expect(sent.errors?.map(({ path, message }) => path ?? message)).toEqual([
       ...Array.from({ length: 10 }, (_, i) => ['assets', i, 'owner']),
