@@ -53,9 +53,16 @@ export const readLinked =
 interface JoinedTable {
   readonly columns: readonly Column[];
   readonly start: number;
-  readonly idAt: number;
   readonly hasWorkspace: boolean;
-  readonly links: readonly { readonly name: string; readonly to: JoinedTable }[];
+  readonly links: readonly JoinedLink[];
+}
+
+/** The ID of a linked record is in the reference: without a second one, the rows of a page are a quarter shorter. */
+interface JoinedLink {
+  readonly name: string;
+  readonly referenceAt: number;
+  readonly isFoundAt: number;
+  readonly to: JoinedTable;
 }
 
 /** Returns the records of the page in the order of its rows, the query for which must not be used again. */
@@ -63,41 +70,49 @@ async function selectLinked(scope: Scope, page: Page, rows: Knex.QueryBuilder): 
   const { dialect, run, workspaceId, workspaceName } = scope;
   const selected: SelectedColumn[] = [];
   const joins: string[] = [];
-  let tables = 0;
 
-  function join({ table, links }: Page): JoinedTable {
-    const alias = `t${tables}`;
-    tables += 1;
-    const columns = columnsOf(table);
+  function select(columns: readonly Column[], links: readonly LinkToRead[], alias: string): JoinedTable {
     const start = selected.length;
     for (const { name, type } of columns) selected.push({ name: `${alias}.${name}`, type });
     return {
       columns,
       start,
-      idAt: start + columns.findIndex(({ field }) => field === 'id'),
       hasWorkspace: columns.some(({ type }) => type === 'workspace'),
-      links: links.map(({ name, field, kind, fields, links: below }) => {
-        const target = partOf(kind, fields);
-        joins.push(dialect.joinById({ table: target, alias: `t${tables}` }, `${alias}.${columnName(field)}`));
-        return { name, to: join({ table: target, links: below }) };
-      }),
+      links: links.map((link) => ({
+        name: link.name,
+        referenceAt: start + columns.findIndex(({ field }) => field === link.field),
+        ...join(link, alias),
+      })),
     };
   }
 
+  function join({ field, kind, fields, links }: LinkToRead, from: string): Pick<JoinedLink, 'isFoundAt' | 'to'> {
+    const table = partOf(kind, fields);
+    const alias = `t${joins.length + 1}`;
+    joins.push(dialect.joinById({ table, alias }, `${from}.${columnName(field)}`));
+    const isFoundAt = selected.push({ name: `${alias}.id is not null`, type: 'boolean' }) - 1;
+    const others = columnsOf(table).filter((column) => column.field !== 'id');
+    return { isFoundAt, to: select(others, links, alias) };
+  }
+
   /** One loop over the values of a row, for each of its records: collecting them in lists of lists took a tenth of a list's time. */
-  function recordOf(values: readonly unknown[], { columns, start, hasWorkspace, links }: JoinedTable): Row {
+  function recordOf(values: readonly unknown[], { columns, start, hasWorkspace, links }: JoinedTable) {
     const record = recordIn(columns, values, start);
     if (hasWorkspace) record.workspaceId = workspaceName;
-    for (const { name, to } of links) record[name] = values[to.idAt] === null ? null : recordOf(values, to);
+    for (const { name, referenceAt, isFoundAt, to } of links) {
+      const linked = values[isFoundAt] ? recordOf(values, to) : null;
+      if (linked) linked.id = values[referenceAt];
+      record[name] = linked;
+    }
     return record;
   }
 
-  const joined = join(page);
-  const bindings = [rows.select(joined.columns.map(({ name }) => name)), ...joins.map(() => workspaceId)];
+  const columns = columnsOf(page.table);
+  const joined = select(columns, page.links, 't0');
+  const bindings = [rows.select(columns.map(({ name }) => name)), ...joins.map(() => workspaceId)];
   // As text, because Knex takes as long to build a query of joins as to build the page in it.
-  const select = (columns: string) =>
-    dialect.builder.raw(`select ${columns} from ? as t0 ${joins.join(' ')}`, bindings);
-  const found = await dialect.selectValues(run, selected, select, true);
+  const query = (list: string) => dialect.builder.raw(`select ${list} from ? as t0 ${joins.join(' ')}`, bindings);
+  const found = await dialect.selectValues(run, selected, query, true);
   let length = 0;
   for (const values of found) for (const value of values) length += textLength(value);
   return { result: found.map((values) => recordOf(values, joined)), length };
