@@ -1,14 +1,7 @@
 /** Shapes the errors of GraphQL responses: a ServiceError gets its code and issues, GraphQL's own messages are shortened, all others masked. */
 import { InputValidationError } from '@pothos/plugin-validation';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import {
-  type ExecutionResult,
-  GraphQLError,
-  getOperationAST,
-  OperationTypeNode,
-  OverlappingFieldsCanBeMergedRule,
-  validate,
-} from 'graphql';
+import { GraphQLError, getOperationAST, OperationTypeNode, OverlappingFieldsCanBeMergedRule, validate } from 'graphql';
 import { isAsyncIterable, type Plugin } from 'graphql-yoga';
 import type { Config } from '../config.ts';
 import { invalid, mayBeStoredType, ResponseTooLarge, ServiceError } from '../errors.ts';
@@ -22,16 +15,15 @@ import {
   setErrorHeaders,
 } from '../http/error-response.ts';
 import { cut, maxQuoted } from '../model/issues.ts';
+import type { WrittenResult } from './execution/execute.ts';
 import { withHint } from './hints.ts';
 import { preferredJson } from './request.ts';
 
 /** More errors add little, and GraphQL repeats in each what was sent. The message of a REST error also lists ten issues. */
 export const maxErrors = 10;
 
-/** Limits, shortens and masks the errors of a response, and limits GraphQL's suggestions. No later plugin changes the result. */
-export const useErrorResponses = ({
-  suggestions,
-}: Pick<Config, 'suggestions'>): Plugin<object, { requestLog: RequestLog }> => ({
+/** Limits what GraphQL's validation says and suggests, and replaces results that are too large. */
+export const useErrorResponses = ({ suggestions }: Pick<Config, 'suggestions'>): Plugin => ({
   onValidate({ setValidationFn }) {
     setValidationFn((schema, document, rules) =>
       validateWithFallback((selectedRules) => {
@@ -51,13 +43,10 @@ export const useErrorResponses = ({
       },
     };
   },
-  onResultProcess({ result, setResult, serverContext: { requestLog } }) {
-    if (!Array.isArray(result) && !isAsyncIterable(result)) setResult(toResponse(result, requestLog));
-  },
 });
 
-/** Returns the result with its errors as clients may see them. */
-export function toResponse(result: ExecutionResult, requestLog: RequestLog): ExecutionResult {
+/** Returns the result with its errors as clients may see them: limited, shortened and masked. */
+export function toResponse(result: WrittenResult, requestLog: RequestLog): WrittenResult {
   if (!result.errors) return result;
   const { errors: all, ...rest } = result;
   const kept = all.filter((error, index) => index < maxErrors || isTopLevel(error));

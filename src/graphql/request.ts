@@ -1,7 +1,7 @@
 /** Checks a request before GraphQL reads it: one small document with one operation to execute, and its variables, from a client that accepts JSON. */
 import type { FastifyRequest } from 'fastify';
 import { type DocumentNode, GraphQLError, getOperationAST, Kind, Lexer, Source, type Token, TokenKind } from 'graphql';
-import type { Plugin } from 'graphql-yoga';
+import type { GraphQLParams, Plugin } from 'graphql-yoga';
 import type { Limits } from '../config.ts';
 import { badRequest, ServiceError } from '../errors.ts';
 import { requireSmallJson } from '../http/json-body.ts';
@@ -15,12 +15,11 @@ const mediaTypes = ['application/graphql-response+json', 'application/json'] as 
 interface Acceptable {
   readonly json: boolean;
   readonly events: boolean;
+  /** The type of the JSON, also in events. */
+  readonly mediaType: string;
 }
 
-/**
- * Chooses a type before anything is executed: yoga would execute first and then find none that is acceptable. For clients that accept
- * only events, it is the JSON in the events. Throws a ServiceError 406.
- */
+/** Chooses a type before anything is executed. Throws a ServiceError 406. */
 export function chooseType({ headers }: FastifyRequest): Acceptable {
   const accepted = headers.accept?.toLowerCase() ?? '*/*';
   const isAny = accepted.includes('*/*');
@@ -30,8 +29,7 @@ export function chooseType({ headers }: FastifyRequest): Acceptable {
   if (!mediaType && !events) {
     throw new ServiceError(406, `expected an Accept header that allows ${mediaTypes.join(', ')} or ${eventStreamType}`);
   }
-  headers.accept = mediaType ?? mediaTypes[1];
-  return { json: mediaType !== undefined, events };
+  return { json: mediaType !== undefined, events, mediaType: mediaType ?? mediaTypes[1] };
 }
 
 /** Returns the JSON type that a client names in its Accept header: GraphQL's own if it names both. */
@@ -51,18 +49,19 @@ const parameters: Readonly<Record<string, 'text' | 'an object'>> = {
 };
 
 /**
- * Throws a ServiceError 400 if the request is not a GraphQL request, or if its document is over the limits. A cached document
- * is not checked again.
+ * Returns what the request asks for. Throws a ServiceError 400 if it is not a GraphQL request, or if its document is over the
+ * limits. A cached document is not checked again.
  */
-export function requireGraphqlRequest(
+export function graphqlParams(
   { method, body, query }: FastifyRequest,
   limits: Limits,
   isCached: (document: string) => boolean,
-): void {
+): GraphQLParams {
   const sent = method === 'POST' ? operationIn(body) : parametersIn(query, limits);
   for (const [name, what] of Object.entries(parameters)) requireShape(name, what, sent[name]);
   const document = String(sent.query);
   if (!isCached(document)) requireSmallDocument(document, limits);
+  return sent;
 }
 
 function requireShape(name: string, what: 'text' | 'an object', value: unknown): void {
@@ -87,7 +86,7 @@ function operationIn(body: unknown): Readonly<Record<string, unknown>> {
   return body;
 }
 
-/** Returns the query parameters as yoga reads them: an empty one is absent. For invalid JSON, yoga would return 500. */
+/** Returns the query parameters: an empty one is absent. */
 function parametersIn(query: unknown, limits: Limits): Readonly<Record<string, unknown>> {
   const sent: Record<string, unknown> = {};
   for (const [name, what] of Object.entries(parameters)) {

@@ -20,7 +20,7 @@ import {
   holdUntilClosed,
   type ReadLimits,
 } from './records/read-budget.ts';
-import { asRecords, createRecordReads, type RecordReads, type Scope } from './records/read-records.ts';
+import { createRecordReads, type RecordReads, type Scope } from './records/read-records.ts';
 import { createTextCache } from './records/text-cache.ts';
 import { createGroupCommit } from './writes/group-commit.ts';
 import { type IdempotencyKey, writeOnce } from './writes/idempotency.ts';
@@ -127,9 +127,7 @@ export function createStoreOpener(database: Database): OpenStore {
       within(limits, response) {
         const hold = holdUntilClosed(heldTexts, response);
         const scope = { ...scopeOf(read), budget: createReadBudget(limits, hold) };
-        const select = readLinked(scope, scope.budget);
-        const listLinked: LimitedReads['listLinked'] = (kind, query, links) =>
-          select(kind, query, links)?.then((records) => asRecords(scope, kind, records));
+        const listLinked = readLinked(scope, scope.budget);
         return { ...readsIn(scope), ...createChangePageReads(scope), ...createHistoryReads(scope), listLinked, hold };
       },
       sharedLastChange: () => texts.lastChange(source),

@@ -27,9 +27,9 @@ import { type DocumentPlan, documentPlan } from '../limits/plan.ts';
 import type { Context } from './context.ts';
 import { readVariables, type VariableOptions, withReadVariables } from './variables.ts';
 
-/** A result that yoga turns into text with `stringify`, whatever plugins have added to it. */
-interface WrittenResult extends ExecutionResult {
-  readonly stringify: (result: ExecutionResult) => string;
+/** A result that is turned into text with its own `stringify`, if it has one, whatever plugins have added to it. */
+export interface WrittenResult extends ExecutionResult {
+  readonly stringify?: (result: ExecutionResult) => string;
 }
 
 /** Executes an operation whose variables were read. */

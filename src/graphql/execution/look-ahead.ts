@@ -57,7 +57,7 @@ function linksBelow(
       const below = selected.get(name);
       if (!below || left-- <= 0) continue;
       const to = kindNamed(target);
-      links.push({ field, kind: to, fields: fieldsOf(to), links: follow(to, below) });
+      links.push({ name, field, kind: to, fields: fieldsOf(to), links: follow(to, below) });
     }
     return links;
   };

@@ -5,7 +5,6 @@
 import { type Field, foreignTypes } from '../../model/fields.ts';
 import { capitalized, linkField, withArticle } from '../../model/labels.ts';
 import { kindNamed, recordKinds } from '../../records/index.ts';
-import { linkedRecord } from '../../store/records/linked-records.ts';
 import type { FieldExtensions } from '../limits/extensions.ts';
 import { builder, type ObjectFields, type Values } from './builder.ts';
 import { historyField } from './changes.ts';
@@ -37,12 +36,11 @@ for (const [name, description] of Object.entries(foreignTypes)) {
 
 /** Returns both `projectId` and `project`; only the link for a field without the suffix `Id`, such as `createdBy`. */
 export function fieldsFor(t: ObjectFields<Values>, name: string, field: Field) {
-  const value = t.field({
+  const value = t.expose(name, {
     type: scalarOf(field),
     nullable: !field.required,
     description: field.description,
     extensions: { storedField: name } satisfies FieldExtensions,
-    resolve: ({ [name]: value }) => value,
   });
   const link = linkFor(t, name, field);
   if (!link) return [[name, value]] as const;
@@ -63,6 +61,7 @@ function linkFor(t: ObjectFields<Values>, name: string, field: Field) {
   }
   if (field.type !== 'reference') return undefined;
   const target = kindNamed(field.target);
+  const link = linkField(name);
   return t.field({
     type: typeOf(target),
     nullable: true,
@@ -70,8 +69,8 @@ function linkFor(t: ObjectFields<Values>, name: string, field: Field) {
     extensions,
     // The cast is safe because these are records of the kind, of which the compiler sees only the fields that all kinds have.
     resolve(record, _args, { loaders }): never {
-      // Found at once where it was read together with the record.
-      const linked = linkedRecord(record, name);
+      // There at once where it was read together with the record.
+      const linked = record[link];
       if (linked !== undefined) return linked as never;
       const { [name]: id } = record;
       return (id ? loaders.of(target).load(id) : null) as never;

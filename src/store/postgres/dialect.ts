@@ -40,10 +40,9 @@ export async function openPostgresDialect(read: Read): Promise<Dialect> {
 export function createPostgresDialect({ isCitus }: { readonly isCitus: boolean }): Dialect {
   // Names of tables and columns need no quotes.
   const builder = knex({ client: 'pg', wrapIdentifier: (name) => name });
-  const selectValues: Dialect['selectValues'] = async (run, columns, query) => {
+  const selectValues: Dialect['selectValues'] = async (run, columns, select) => {
     const names = columns.map((_, index) => `c${index}`);
-    const selected = columns.map(({ name }, index) => `${name} as c${index}`).join(', ');
-    const rows = await runQuery(run, query.select(builder.raw(selected)));
+    const rows = await runQuery(run, select(columns.map(({ name }, index) => `${name} as c${index}`).join(', ')));
     return rows.map((row) => names.map((name) => row[name]));
   };
   // With `= any(…)`, a server without statistics would read all of the workspace in another index.
@@ -88,12 +87,9 @@ export function createPostgresDialect({ isCitus }: { readonly isCitus: boolean }
     rowsById: (table, workspaceId, ids) => rowsWith({ table, field: 'id' }, workspaceId, ids, 1),
     rowsReferring: (from, workspaceId, ids, limit) => rowsWith(from, workspaceId, ids, limit).limit(limit),
     // Without `lateral` and a limit, a server without statistics would read the whole table for a page of a hundred records.
-    joinById: (query, { table, alias }, { workspaceId, reference }) =>
-      query.joinRaw(
-        `left join lateral (select ${columnList(table)} from ${table.table}
-          where workspace_id = ? and id = ${reference} limit 1) ${alias} on true`,
-        [workspaceId],
-      ),
+    joinById: ({ table, alias }, reference) =>
+      `left join lateral (select ${columnList(table)} from ${table.table}
+        where workspace_id = ? and id = ${reference} limit 1) ${alias} on true`,
     selectValues,
   };
 }

@@ -31,11 +31,8 @@ function withAncestors(
   { kind, field }: Tree,
   firstIds: Knex.QueryBuilder,
 ): Knex.QueryBuilder {
-  const recordsOfIds = (alias: string) => {
-    const records = dialect.builder.from('ancestor');
-    dialect.joinById(records, { table: kind, alias }, { workspaceId, reference: 'ancestor.id' });
-    return records;
-  };
+  const recordsOfIds = (alias: string) =>
+    dialect.builder.from('ancestor').joinRaw(dialect.joinById({ table: kind, alias }, 'ancestor.id'), [workspaceId]);
   const parentIds = recordsOfIds('child').select(`child.${columnName(field)}`);
   return recordsOfIds('record').withRecursive('ancestor', ['id'], firstIds.union(parentIds));
 }

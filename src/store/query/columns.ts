@@ -2,7 +2,6 @@
 import { LRUCache } from 'lru-cache';
 import type { StoredField } from '../../model/fields.ts';
 import type { Table } from '../../model/record-kind.ts';
-import type { Row } from '../connections/driver.ts';
 
 /** The type of a column's field, or that of a workspace's number, which is in the field `workspaceId` of every table. */
 export type ColumnType = StoredField['type'] | 'workspace';
@@ -76,7 +75,7 @@ export const columnList = (table: Table): string =>
     .join(', ');
 
 /** Builds a record from the values of its columns, the first of which is at `start`. */
-export function recordIn(columns: readonly Column[], values: readonly unknown[], start = 0): Row {
+export function recordIn(columns: readonly Column[], values: readonly unknown[], start = 0): Record<string, unknown> {
   const record: Record<string, unknown> = {};
   let at = start;
   for (const { field, fromColumn } of columns) {

@@ -105,21 +105,17 @@ export interface Dialect extends TransactionSql {
     ids: readonly string[],
     limit: number,
   ): Knex.QueryBuilder;
-  /** Adds the row of a table whose ID is in the column `reference`, or nulls if there is none in the workspace. */
-  joinById(
-    query: Knex.QueryBuilder,
-    to: { readonly table: Table; readonly alias: string },
-    from: { readonly workspaceId: number; readonly reference: string },
-  ): void;
+  /** Returns a join with the row of a table whose ID is in the column `reference`, or nulls if there is none in the workspace, a parameter. */
+  joinById(to: { readonly table: Table; readonly alias: string }, reference: string): string;
   /**
-   * Runs the query, and returns the values of these columns in each row, in the form that costs the driver least. Adds the columns to
-   * the query, which must not be used again. With `isBounded`, the caller limits the number of rows, so that all of them may be read
-   * as one text.
+   * Runs a query, and returns the values of these columns in each row, in the form that costs the driver least. `select` returns the
+   * query with what it is given to select. With `isBounded`, the caller limits the number of rows, so that all of them may be read as
+   * one text.
    */
   selectValues(
     run: Run,
     columns: readonly SelectedColumn[],
-    query: Knex.QueryBuilder,
+    select: (selected: string) => Knex.QueryBuilder | Knex.Raw,
     isBounded?: boolean,
   ): Promise<readonly (readonly unknown[])[]>;
   /** Returns an expression for the month of a time in UTC: `2026-03`. */
@@ -149,14 +145,15 @@ export interface PageRows {
 
 /** Runs the query like `selectValues`, and returns the table's fields of its rows. */
 export async function selectRecords(
-  dialect: Pick<Dialect, 'selectValues'>,
+  { builder, selectValues }: Pick<Dialect, 'builder' | 'selectValues'>,
   run: Run,
   table: Table,
   query: Knex.QueryBuilder,
   isBounded?: boolean,
 ): Promise<Row[]> {
   const columns = columnsOf(table);
-  return recordsIn(columns, await dialect.selectValues(run, columns, query, isBounded));
+  const select = (selected: string) => query.select(builder.raw(selected));
+  return recordsIn(columns, await selectValues(run, columns, select, isBounded));
 }
 
 /** Returns the records with these values of the columns. */

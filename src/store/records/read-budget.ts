@@ -40,8 +40,14 @@ export interface ReadBudget {
    */
   readIfShort<T>(
     extent: { readonly table: Table; readonly linked: readonly Table[]; readonly maxRows: number },
-    read: Pick<BoundedRead<T>, 'readAll' | 'rowsOf'>,
+    read: () => Promise<Measured<T>>,
   ): Promise<T> | undefined;
+}
+
+/** What was read, and the number of characters in its texts. */
+export interface Measured<T> {
+  readonly result: T;
+  readonly length: number;
 }
 
 /** The part of a response's text that linked records may have to be read with their rows: enough for a page of 1,000 with a name each. */
@@ -94,53 +100,46 @@ export function createReadBudget(limits: ReadLimits, hold: (length: number) => v
   const oneAtATime = pLimit(1);
 
   /** Runs a read for which `reserved` is taken from the budget, and gives back what it does not need. */
-  async function readWith<T>(
-    reserved: number,
-    read: () => Promise<T>,
-    rowsOf: (result: T) => readonly object[],
-  ): Promise<T> {
+  async function readWith<T>(reserved: number, read: () => Promise<Measured<T>>): Promise<T> {
     left -= reserved;
-    let length = 0;
+    let used = 0;
     try {
       // Throws before anything is read.
       hold(0);
-      const result = await read();
-      length = textLengthOfAll(rowsOf(result));
+      const { result, length } = await read();
+      used = length;
       hold(length);
       return result;
     } finally {
-      left += reserved - length;
+      left += reserved - used;
     }
   }
 
   /** Undefined if the reservation is not within the budget. */
-  function readReserved<T>(
-    reserved: number,
-    { readAll, rowsOf }: Pick<BoundedRead<T>, 'readAll' | 'rowsOf'>,
-  ): Promise<T> | undefined {
+  function readReserved<T>(reserved: number, read: () => Promise<Measured<T>>): Promise<T> | undefined {
     if (reserved > left) return undefined;
-    const result = readWith(reserved, readAll, rowsOf);
+    const result = readWith(reserved, read);
     const ended = result.catch(() => undefined).finally(() => running.delete(ended));
     running.add(ended);
     return result;
   }
 
-  async function read<T>(bounded: BoundedRead<T>): Promise<T> {
-    const { table, maxRows, readWithin, rowsOf } = bounded;
+  async function read<T>({ table, maxRows, readAll, readWithin, rowsOf }: BoundedRead<T>): Promise<T> {
     const reserved = maxRows * maxTextLength(table, limits);
-    const unmeasured = readReserved(reserved, bounded);
+    const measured = <R extends T | undefined>(result: R): Measured<R> => ({
+      result,
+      length: result === undefined ? 0 : textLengthOfAll(rowsOf(result)),
+    });
+    const readMeasured = async () => measured(await readAll());
+    const unmeasured = readReserved(reserved, readMeasured);
     if (unmeasured) return unmeasured;
     return oneAtATime(async () => {
       await Promise.all(running);
-      const unmeasuredNow = readReserved(reserved, bounded);
+      const unmeasuredNow = readReserved(reserved, readMeasured);
       if (unmeasuredNow) return unmeasuredNow;
       // A text has at least as many bytes as characters, so what passes is within the budget.
       const maxBytes = left;
-      const result = await readWith(
-        maxBytes,
-        () => readWithin(maxBytes),
-        (found) => (found === undefined ? [] : rowsOf(found)),
-      );
+      const result = await readWith(maxBytes, async () => measured(await readWithin(maxBytes)));
       if (result === undefined) throw new ResponseTooLarge(limits.maxResponseLength);
       return result;
     });
@@ -148,10 +147,10 @@ export function createReadBudget(limits: ReadLimits, hold: (length: number) => v
 
   return {
     read,
-    readIfShort({ table, linked, maxRows }, bounded) {
+    readIfShort({ table, linked, maxRows }, read) {
       const ofLinked = linked.reduce((sum, other) => sum + maxRows * maxTextLength(other, limits), 0);
       if (ofLinked > linkedPart * limits.maxResponseLength) return undefined;
-      return readReserved(maxRows * maxTextLength(table, limits) + ofLinked, bounded);
+      return readReserved(maxRows * maxTextLength(table, limits) + ofLinked, read);
     },
   };
 }

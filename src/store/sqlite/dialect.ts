@@ -43,10 +43,8 @@ export const sqliteDialect: Dialect = {
     rowsQuery(sqliteDialect, table, workspaceId, { where: { field: 'id', in: ids } }),
   rowsReferring: ({ table, field }, workspaceId, ids, limit) =>
     rowsQuery(sqliteDialect, table, workspaceId, { where: { field, in: ids }, limit }),
-  joinById: (query, { table, alias }, { workspaceId, reference }) =>
-    query.joinRaw(`left join ${table.table} ${alias} on ${alias}.workspace_id = ? and ${alias}.id = ${reference}`, [
-      workspaceId,
-    ]),
+  joinById: ({ table, alias }, reference) =>
+    `left join ${table.table} ${alias} on ${alias}.workspace_id = ? and ${alias}.id = ${reference}`,
   selectValues,
 };
 
@@ -57,21 +55,22 @@ export const sqliteDialect: Dialect = {
 async function selectValues(
   run: Run,
   columns: readonly SelectedColumn[],
-  query: Knex.QueryBuilder,
+  select: (selected: string) => Knex.QueryBuilder | Knex.Raw,
   isBounded = false,
 ): Promise<unknown[][]> {
+  const toValues = valuesOf(columns);
   if (!isBounded || columns.some(isJson)) {
-    const rows = await runQuery(run, query.select(builder.raw(`${jsonArray(columns)} as record`)));
-    return rows.map(({ record }) => valuesIn(columns, JSON.parse(String(record))));
+    const rows = await runQuery(run, select(`${jsonArray(columns)} as record`));
+    return rows.map(({ record }) => toValues(JSON.parse(String(record))));
   }
   // Names of the page's own, because tables that are joined have columns of the same name.
   const named = columns.map(({ type }, index) => ({ name: `c${index}`, type }));
-  const rows = query.select(builder.raw(columns.map(({ name }, index) => `${name} as c${index}`).join(', ')));
+  const rows = select(columns.map(({ name }, index) => `${name} as c${index}`).join(', '));
   const [page] = await runQuery(
     run,
-    builder.from(rows).select(builder.raw(`json_group_array(${jsonArray(named)}) as records`)),
+    builder.raw(`select json_group_array(${jsonArray(named)}) as records from (?)`, [rows]),
   );
-  return (JSON.parse(String(page?.records)) as unknown[][]).map((values) => valuesIn(columns, values));
+  return (JSON.parse(String(page?.records)) as unknown[][]).map(toValues);
 }
 
 function createFilters(): Filters {
@@ -141,12 +140,13 @@ function elementOf(column: SelectedColumn): string {
 /** SQLite writes numbers into JSON with 15 digits. As texts of 18, they are read as exactly the same numbers. */
 const numberText = (column: string): string => `iif(${column} is null, null, format('%!.18g', ${column}))`;
 
-/** Returns the values of the columns in such an array. Changes the array. */
-function valuesIn(columns: readonly Pick<SelectedColumn, 'type'>[], array: unknown[]): unknown[] {
-  columns.forEach(({ type }, index) => {
-    if (type === 'number' && array[index] !== null) array[index] = Number(array[index]);
-  });
-  return array;
+/** Returns a function that changes such an array into the values of the columns. */
+function valuesOf(columns: readonly Pick<SelectedColumn, 'type'>[]): (array: unknown[]) => unknown[] {
+  const numbers = columns.flatMap(({ type }, index) => (type === 'number' ? [index] : []));
+  return (array) => {
+    for (const index of numbers) if (array[index] !== null) array[index] = Number(array[index]);
+    return array;
+  };
 }
 
 /*
@@ -158,6 +158,7 @@ function valuesIn(columns: readonly Pick<SelectedColumn, 'type'>[], array: unkno
 async function selectPages(run: Run, pages: PagesSelection): Promise<PageRows[]> {
   const { table, page, count } = pages;
   const columns = columnsOf(table);
+  const toValues = valuesOf(columns);
   if (page && columns.some(isJson)) {
     return (await selectPagesWithin(run, pages, Number.MAX_SAFE_INTEGER)) ?? [];
   }
@@ -165,7 +166,7 @@ async function selectPages(run: Run, pages: PagesSelection): Promise<PageRows[]>
   return rows.map((row) => {
     const records = (page ? JSON.parse(String(row.items)) : []) as unknown[][];
     return {
-      records: records.map((values) => recordIn(columns, valuesIn(columns, values))),
+      records: records.map((values) => recordIn(columns, toValues(values))),
       ...(count && { count: Number(row.count) }),
     };
   });
@@ -175,6 +176,7 @@ async function selectPages(run: Run, pages: PagesSelection): Promise<PageRows[]>
 async function selectPagesWithin(run: Run, pages: PagesSelection, maxBytes: number): Promise<PageRows[] | undefined> {
   const { table, parentIds, workspaceId, count, measured } = pages;
   const columns = columnsOf(table);
+  const toValues = valuesOf(columns);
   const record = jsonArray(columns.map(({ name, type }) => ({ name: `record.${name}`, type })));
   const selected = ['place', 'item.key as item', 'bytes', `${record} as record`];
   const rows = await runQuery(
@@ -197,7 +199,7 @@ async function selectPagesWithin(run: Run, pages: PagesSelection, maxBytes: numb
     if (!page) continue;
     if (count) page.count = Number(row.count);
     if (row.item === null || row.record === null) continue;
-    page.records[Number(row.item)] = recordIn(columns, valuesIn(columns, JSON.parse(String(row.record))));
+    page.records[Number(row.item)] = recordIn(columns, toValues(JSON.parse(String(row.record))));
   }
   return found;
 }
