@@ -1,200 +1,186 @@
 /** Group commit, with a transaction that a test can make fail. */
 
 import { beforeEach, expect, test } from 'vitest';
-import { conflict, mayBeStored, unavailable } from '../../src/errors.ts';
-import { location } from '../../src/records/index.ts';
+import { mayBeStored, unavailable } from '../../src/errors.ts';
+import type { CreateOf } from '../../src/model/record-kind.ts';
+import { location, project } from '../../src/records/index.ts';
 import { DatabaseError, WorkspaceDeleted } from '../../src/store/connections/database-error.ts';
-import type { Run } from '../../src/store/connections/driver.ts';
+import type { Statement } from '../../src/store/connections/driver.ts';
 import type { Statements } from '../../src/store/connections/transactions.ts';
-import type { Dialect } from '../../src/store/query/dialect.ts';
-import { changes } from '../../src/store/query/tables.ts';
-import { sqliteDialect } from '../../src/store/sqlite/dialect.ts';
+import type { NewRecords } from '../../src/store/query/dialect.ts';
 import { createGroupCommit, type GroupCommit } from '../../src/store/writes/group-commit.ts';
-import { type Check, creationOf } from '../support/insert.ts';
+import { creationOf } from '../support/insert.ts';
 import { nobody, numberOf } from '../support/open-store.ts';
 
-/** The names of the records that each transaction tried to store. */
-let transactions: string[][];
+/** The names of the records that each statement tried to store. */
+let statements: string[][];
 /** The workspaces that transactions of their own were begun for. */
 let workspaces: number[];
-/** The error with which the database rejects a transaction with these names, or undefined if it accepts it. */
-let refuse: (names: string[]) => Error | undefined;
+/** Throws, now or later, if the database refuses a statement with these names. */
+let run: (names: string[]) => unknown;
 let groups: GroupCommit;
 /** Creates it as for Postgres, with groups for each workspace, or as for SQLite. */
 let create: (hasGroupsByWorkspace: boolean) => void;
 
 beforeEach(() => {
-  transactions = [];
+  statements = [];
   workspaces = [];
-  refuse = () => undefined;
-  const inserts: Dialect['inserts'] = function* (table, records) {
-    if (table !== changes) yield { sql: 'insert', values: records.map(({ name }) => name) };
-  };
-  const withChanges: Dialect['withChanges'] = (_, additions) => ({
+  run = () => {};
+  const withChanges = (_: unknown, additions: readonly NewRecords[]): Statement => ({
     sql: 'insert',
     values: additions.flatMap(({ records }) => records).map(({ name }) => name),
   });
-  const dialect: Dialect = { ...sqliteDialect, inserts, withChanges };
-  const transaction: Statements['transaction'] = async (work) => {
-    const names: string[] = [];
-    const run: Run = async (sql, values = []) => {
-      if (sql === 'insert') names.push(...values.map(String));
-      return [];
-    };
-    const result = await work(run, ({ sql, values }) => run(sql, values));
-    transactions.push(names);
-    const error = refuse(names);
-    if (error) throw error;
-    return result;
-  };
+  const transaction: Statements['transaction'] = (work) =>
+    work(
+      () => Promise.reject(new Error('a group is one statement')),
+      async ({ values }) => {
+        statements.push(values.map(String));
+        await run(values.map(String));
+      },
+    );
   const forWorkspace = (workspaceId: number) => {
     workspaces.push(workspaceId);
     return { transaction } as Statements;
   };
-  const database = { transaction, forWorkspace };
   create = (hasGroupsByWorkspace) => {
-    groups = createGroupCommit(database, dialect, { hasGroupsByWorkspace });
+    groups = createGroupCommit({ transaction, forWorkspace }, { withChanges }, { hasGroupsByWorkspace });
   };
   create(false);
 });
 
-const acceptAll: Check = async () => {};
-
-const add = (name: string, check = acceptAll, workspace = 'acme') => addAll([{ name }], check, workspace);
-
-/** Each in a workspace of its own, which has its name. */
-const addApart = (...names: string[]) => names.map((name) => add(name, acceptAll, name));
-
-const addAll = (records: { name: string }[], check = acceptAll, workspace = 'acme') =>
+const addAll = (records: readonly CreateOf<typeof location>[], workspace = 'acme') =>
   groups.add({
+    ...creationOf(location, records).addition,
     workspaceId: numberOf(workspace),
-    ...creationOf(location, records, undefined, check),
     author: nobody,
     usage: { statements: 0 },
   });
 
+const add = (name: string, workspace = 'acme') => addAll([{ name }], workspace);
+
 const outcomesOf = async (additions: Promise<unknown>[]) =>
   (await Promise.allSettled(additions)).map((outcome) =>
-    outcome.status === 'fulfilled' ? 'stored' : outcome.reason.message,
+    outcome.status === 'rejected' ? outcome.reason.message : outcome.value === undefined ? 'refused' : 'stored',
   );
 
-test('additions that arrive together share one transaction', async () => {
+/** Makes the database refuse statements with this name. */
+const refuse = (refused: string, error: Error) => {
+  run = (names) => {
+    if (names.includes(refused)) throw error;
+  };
+};
+
+test('additions that arrive together share one statement', async () => {
   expect(await outcomesOf([add('a'), add('b'), add('c')])).toEqual(['stored', 'stored', 'stored']);
-  expect(transactions).toEqual([['a', 'b', 'c']]);
+  expect(statements).toEqual([['a', 'b', 'c']]);
 });
 
-test('an addition that arrives while a transaction runs is in the next one', async () => {
+test('an addition that arrives while a statement runs is in the next one', async () => {
   let second: Promise<unknown> | undefined;
-  await add('a', async () => {
-    second = add('b');
-  });
+  run = () => {
+    second ??= add('b');
+  };
+  await add('a');
   await second;
 
-  expect(transactions).toEqual([['a'], ['b']]);
+  expect(statements).toEqual([['a'], ['b']]);
 });
 
-test('no addition is settled before the transaction has ended, not even one that its check rejects', async () => {
-  const settled: string[] = [];
-  refuse = () => {
-    expect(settled).toEqual([]);
-    return undefined;
+test('no addition is settled before its statement has ended', async () => {
+  let isSettled = false;
+  run = async () => {
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    expect(isSettled).toBe(false);
   };
-  const refused = add('a', async () => {
-    throw conflict([]);
-  }).catch(() => settled.push('a'));
+  await Promise.all(['a', 'b'].map((name) => add(name).then(() => (isSettled = true))));
 
-  await Promise.all([refused, add('b').then(() => settled.push('b'))]);
-
-  expect(transactions).toEqual([['b']]);
-  expect(settled.toSorted()).toEqual(['a', 'b']);
+  expect(isSettled).toBe(true);
 });
 
-test('if the database rejects a group, each check looks up unique values, and rejects only its own addition', async () => {
-  refuse = (names) => (names.includes('taken') ? new DatabaseError('taken') : undefined);
-  const taken = () =>
-    add('taken', async (_store, uniqueness) => {
-      if (uniqueness === 'lookup') throw conflict([{ path: [], message: 'taken' }]);
-    });
+test('additions of another kind are in another statement', async () => {
+  const wall = groups.add({
+    ...creationOf(project, [{ name: 'wall' }]).addition,
+    workspaceId: numberOf('acme'),
+    author: nobody,
+    usage: { statements: 0 },
+  });
+  await Promise.all([add('a'), wall, add('b')]);
 
-  expect(await outcomesOf([add('a'), taken(), add('b')])).toEqual(['stored', 'taken', 'stored']);
-  expect(transactions).toEqual([
-    ['a', 'taken', 'b'],
-    ['a', 'b'],
+  expect(statements).toEqual([['wall'], ['a', 'b']]);
+});
+
+test('an addition that the database refuses does not fail the others', async () => {
+  refuse('taken', new DatabaseError('taken'));
+
+  expect(await outcomesOf([add('a'), add('b'), add('taken'), add('c')])).toEqual([
+    'stored',
+    'stored',
+    'refused',
+    'stored',
   ]);
-});
-
-test('an addition that always fails does not fail the others', async () => {
-  refuse = (names) => (names.includes('poison') ? new DatabaseError('poison') : undefined);
-
-  expect(await outcomesOf([add('a'), add('poison'), add('b')])).toEqual(['stored', 'poison', 'stored']);
-  expect(transactions.slice(2)).toEqual([['a'], ['poison'], ['b']]);
+  expect(statements).toEqual([['a', 'b', 'taken', 'c'], ['a', 'b'], ['taken', 'c'], ['taken'], ['c']]);
 });
 
 test.each([mayBeStored('perhaps', 'x'), mayBeStored('perhaps, it took too long', '57014'), unavailable('away', 'x')])(
   'when the outcome is unknown, or the database is unavailable, the whole group fails without a retry: $message',
   async (error) => {
-    refuse = () => error;
+    refuse('a', error);
 
     expect(await outcomesOf([add('a'), add('b')])).toEqual([error.message, error.message]);
-    expect(transactions).toEqual([['a', 'b']]);
+    expect(statements).toEqual([['a', 'b']]);
   },
 );
 
-test('an addition whose workspace is being deleted fails alone', async () => {
-  refuse = (names) => (names.includes('a') ? new WorkspaceDeleted() : undefined);
+test('an addition whose workspace is being deleted is refused alone', async () => {
+  refuse('a', new WorkspaceDeleted());
 
-  expect(await outcomesOf(addApart('a', 'b', 'c'))).toEqual([new WorkspaceDeleted().message, 'stored', 'stored']);
+  expect(await outcomesOf(['a', 'b', 'c'].map((name) => add(name, name)))).toEqual(['refused', 'stored', 'stored']);
 });
 
 test('where each workspace has groups of its own, one does not wait for another', async () => {
   create(true);
   let release = () => {};
   const released = new Promise<void>((resolve) => (release = resolve));
-  const stuck = add('stuck', () => released, 'a');
-  const behind = add('behind', acceptAll, 'a');
+  run = (names) => names.includes('stuck') && released;
+  const stuck = [add('stuck', 'a'), add('behind', 'a')];
 
-  expect(await outcomesOf([add('b', acceptAll, 'b'), add('c', acceptAll, 'b')])).toEqual(['stored', 'stored']);
+  expect(await outcomesOf([add('b', 'b'), add('c', 'b')])).toEqual(['stored', 'stored']);
   release();
-  await Promise.all([stuck, behind]);
 
-  expect(transactions).toEqual([
-    ['b', 'c'],
+  expect(await outcomesOf(stuck)).toEqual(['stored', 'stored']);
+  expect(statements).toEqual([
     ['stuck', 'behind'],
+    ['b', 'c'],
   ]);
   expect(workspaces).toEqual(['a', 'b'].map(numberOf));
 });
 
-test('additions with long texts are spread over several transactions', async () => {
+test('additions with long texts are spread over several statements', async () => {
   const long = (letter: string) => letter.repeat(3_000_000);
 
   await Promise.all([add(long('a')), add(long('b')), add('c')]);
 
-  expect(transactions.map((names) => names.length)).toEqual([2, 1]);
+  expect(statements.map((names) => names.length)).toEqual([2, 1]);
 });
 
-test('additions with many external IDs are spread over several transactions', async () => {
+test('additions with many external IDs are spread over several statements', async () => {
   const externalIds = Object.fromEntries(Array.from({ length: 100 }, (_, n) => [`system ${n}`, 'x']));
   const records = Array.from({ length: 200 }, () => ({ name: 'many', externalIds }));
 
   await Promise.all([addAll(records), addAll(records), add('a')]);
 
-  expect(transactions.map((names) => names.length)).toEqual([201, 200]);
+  expect(statements.map((names) => names.length)).toEqual([201, 200]);
 });
 
-test('an addition of many records waits for the next transaction, and small ones do not wait for it', async () => {
-  const records = Array.from({ length: 3_000 }, () => ({ name: 'many' }));
-  const many = () => addAll(records);
+test('an addition of many records waits for the next statement, and small ones do not wait for it', async () => {
+  const many = (count: number) => addAll(Array.from({ length: count }, () => ({ name: 'many' })));
 
-  await Promise.all([add('a'), many(), add('b')]);
+  await Promise.all([add('a'), many(4_000), many(4_000), add('b')]);
 
-  expect(transactions.map((names) => names.length)).toEqual([2, 3_000]);
+  expect(statements.map((names) => names.length)).toEqual([4_002, 4_000]);
 });
 
-test('small additions of other workspaces join a large one, and do not wait for further large ones', async () => {
-  const batch = (name: string) => Array.from({ length: 5_000 }, () => ({ name }));
-  const large = ['large', 'larger'].map((name) => addAll(batch(name), acceptAll, name));
-
-  await Promise.all([...large, ...addApart('small', 'smaller')]);
-
-  expect(transactions.map((names) => [...new Set(names)])).toEqual([['large', 'small', 'smaller'], ['larger']]);
+test('more records than a statement inserts are refused', async () => {
+  expect(await addAll(Array.from({ length: 5_001 }, () => ({ name: 'many' })))).toBeUndefined();
+  expect(statements).toEqual([]);
 });

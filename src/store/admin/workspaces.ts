@@ -71,7 +71,7 @@ export function createWorkspaces(database: Database, tables: readonly Table[]) {
     });
 
   /** Makes other writes in the workspace wait until the transaction ends. */
-  const stopWrites = ({ number }: WorkspaceId, run: Run) => takeNumbers(dialect, run, new Map([[number, 1]]));
+  const stopWrites = ({ number }: WorkspaceId, run: Run) => takeNumbers(dialect, run, number, 1);
 
   /**
    * Deletes all records, and returns how many there were: others may write between a count and the deletion. Writes are stopped after a
