@@ -30,20 +30,16 @@ beforeEach(() => {
     sql: 'insert',
     values: additions.flatMap(({ records }) => records).map(({ name }) => name),
   });
-  const transaction: Statements['transaction'] = (work) =>
-    work(
-      () => Promise.reject(new Error('a group is one statement')),
-      async ({ values }) => {
-        statements.push(values.map(String));
-        await run(values.map(String));
-      },
-    );
+  const runAlone: Statements['runAlone'] = async ({ values }) => {
+    statements.push(values.map(String));
+    await run(values.map(String));
+  };
   const forWorkspace = (workspaceId: number) => {
     workspaces.push(workspaceId);
-    return { transaction } as Statements;
+    return { runAlone } as Statements;
   };
   create = (hasGroupsByWorkspace) => {
-    groups = createGroupCommit({ transaction, forWorkspace }, { withChanges }, { hasGroupsByWorkspace });
+    groups = createGroupCommit({ runAlone, forWorkspace }, { withChanges }, { hasGroupsByWorkspace });
   };
   create(false);
 });

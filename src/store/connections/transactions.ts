@@ -42,12 +42,13 @@ export interface Statements {
    * retried a few times.
    */
   transaction<T>(work: Work<T>, maxAttempts?: number): Promise<T>;
+  /** Runs a statement that is a transaction by itself, without BEGIN and COMMIT: its error may be one at COMMIT. It is not retried. */
+  runAlone(statement: Statement): Promise<void>;
   /** Runs work that reads a consistent snapshot of the database. */
   snapshot<T>(work: Work<T>): Promise<T>;
 }
 
-/** The body of a transaction. A body with exactly one statement may use `runAlone`, which skips BEGIN and COMMIT. */
-type Work<T> = (run: Run, runAlone: (statement: Statement) => Promise<unknown>) => Promise<T>;
+type Work<T> = (run: Run) => Promise<T>;
 
 /** Milliseconds. Retry n waits a random time below `basePause * 2 ** n`, so that the same two transactions do not meet again. */
 const basePause = 10;
@@ -94,17 +95,14 @@ export function createTransactions(
       }
     };
 
-  /** Runs a statement that is a transaction by itself: its error may be one at COMMIT. */
-  const runAloneOn =
-    (connection: Connection) =>
-    async ({ sql, values, setUp = [] }: Statement): Promise<unknown> => {
-      try {
-        await setUpOnce(connection, setUp);
-        return await send(connection, sql, values);
-      } catch (error) {
-        throw isNotStored(error) ? databaseError(error, isLost(connection)) : commitError(error, isLost(connection));
-      }
-    };
+  const runAloneOn = async (connection: Connection, { sql, values, setUp = [] }: Statement): Promise<void> => {
+    try {
+      await setUpOnce(connection, setUp);
+      await send(connection, sql, values);
+    } catch (error) {
+      throw isNotStored(error) ? databaseError(error, isLost(connection)) : commitError(error, isLost(connection));
+    }
+  };
 
   /** Runs the work once, in a transaction that begins with its first statement. */
   async function attempt<T>(
@@ -117,24 +115,13 @@ export function createTransactions(
     /** The last statement that was sent. Each waits for the one before, of which the first is BEGIN, and fails if that has failed. */
     let last: Promise<unknown> | undefined;
     let isOver = false;
-    const requireOpen = () => {
-      if (isOver) throw new Error('a statement came after the end of its transaction');
-    };
     try {
-      const result = await work(
-        async (sql, values) => {
-          requireOpen();
-          const statement = (last ?? run(begin)).then(() => run(sql, values));
-          last = statement;
-          return statement;
-        },
-        async (statement) => {
-          requireOpen();
-          if (last) throw new Error('a statement runs alone, or in a transaction with others');
-          isOver = true;
-          return runAloneOn(connection)(statement);
-        },
-      );
+      const result = await work(async (sql, values) => {
+        if (isOver) throw new Error('a statement came after the end of its transaction');
+        const statement = (last ?? run(begin)).then(() => run(sql, values));
+        last = statement;
+        return statement;
+      });
       isOver = true;
       if (last) {
         await last;
@@ -165,6 +152,18 @@ export function createTransactions(
   /** The error of the last write, if the disk was full, and when that was. */
   let full: { readonly error: unknown; readonly at: number } | undefined;
 
+  /** Carries out a write on a connection, and notices whether the disk is full. */
+  async function write<T>(useConnection: UseConnection, work: (connection: Connection) => Promise<T>): Promise<T> {
+    try {
+      const result = await useConnection(writes, work);
+      full = undefined;
+      return result;
+    } catch (error) {
+      if (isDiskFull(error)) full = { error, at: Date.now() };
+      throw error;
+    }
+  }
+
   /** A reader has nothing to commit. */
   const snapshotOn =
     <T>(work: Work<T>) =>
@@ -179,17 +178,16 @@ export function createTransactions(
     async transaction(work, maxAttempts = 6) {
       for (let attempts = 1; ; attempts += 1) {
         try {
-          const result = await useConnection(writes, (connection) => attempt(connection, dialect.begin, commit, work));
-          full = undefined;
-          return result;
+          return await write(useConnection, (connection) => attempt(connection, dialect.begin, commit, work));
         } catch (error) {
-          if (isDiskFull(error)) full = { error, at: Date.now() };
           if (!(error instanceof TransactionConflict)) throw error;
           if (attempts >= maxAttempts) throw error.afterLastAttempt();
           await pause(Math.random() * basePause * 2 ** attempts);
         }
       }
     },
+
+    runAlone: (statement) => write(useConnection, (connection) => runAloneOn(connection, statement)),
 
     snapshot: (work) => useConnection(reads, snapshotOn(work)),
   });

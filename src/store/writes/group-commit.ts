@@ -55,7 +55,7 @@ const maxLength = 4_000_000;
 const reserve = 0.1;
 
 export function createGroupCommit(
-  { transaction, forWorkspace }: Pick<Transactions, 'transaction' | 'forWorkspace'>,
+  database: Pick<Transactions, 'runAlone' | 'forWorkspace'>,
   { withChanges }: Pick<Dialect, 'withChanges'>,
   { hasGroupsByWorkspace }: Pick<Driver, 'hasGroupsByWorkspace'>,
 ): GroupCommit {
@@ -71,11 +71,11 @@ export function createGroupCommit(
   async function store(group: readonly Waiting[]): Promise<void> {
     const [first] = group;
     if (!first || !withChanges) return;
-    const begin = hasGroupsByWorkspace ? forWorkspace(first.workspaceId).transaction : transaction;
+    const { runAlone } = hasGroupsByWorkspace ? database.forWorkspace(first.workspaceId) : database;
     try {
       const additions = group.map(newRecordsOf);
       for (const { usage } of group) usage.statements += 1;
-      await begin((_, runAlone) => runAlone(withChanges(first.kind, additions)), 1);
+      await runAlone(withChanges(first.kind, additions));
       for (const [index, { resolve }] of group.entries()) resolve(additions[index]?.records);
     } catch (error) {
       if (!concernsSome(error)) for (const { reject } of group) reject(error);
