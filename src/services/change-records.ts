@@ -59,12 +59,15 @@ export async function checkedChanges<K extends RecordKind>(
   const { changes, records, invalid = [], conflicts = [] } = await match(resolved);
   const cycles = await findCycles(find, kind, { changes, records, pathOf });
   const check = (found: readonly Issue[]) =>
-    findIssues(
-      find,
-      kind,
-      { parsed: changes, pathOf, current: records, lookedUp, unresolved, invalid: found, conflicts },
-      'lookup',
-    );
+    findIssues(find, kind, {
+      parsed: changes,
+      pathOf,
+      current: records,
+      lookedUp,
+      unresolved,
+      invalid: found,
+      conflicts,
+    });
   let rejected: RejectedItems = new Map();
   if (onInvalid === 'fail') throwIssues([await check([...invalid, ...cycles.among()])]);
   else {

@@ -4,7 +4,7 @@ import type { Linkable } from '../model/links.ts';
 import type { CreateOf, RecordKind, RecordOf } from '../model/record-kind.ts';
 import { created, draftOf, newRecords } from '../store/writes/work.ts';
 import { requireFewParsedExternalIds } from './checks/batch.ts';
-import { findIssues, referenceIssues, throwIssues } from './checks/validation.ts';
+import { findIssues, referenceIssues, throwIssues, validReferences } from './checks/validation.ts';
 import { importRecords } from './import-records.ts';
 import { hasLinks } from './resolve-links.ts';
 import type { Session } from './session.ts';
@@ -31,14 +31,15 @@ export async function createRecords<K extends RecordKind>(
   // Invalid items are dropped here; throwIssues then rejects the whole batch.
   const inputs = batch.flatMap(({ value }) => (value ? [value] : []));
   const drafts = inputs.map((input) => draftOf(kind, input, stamps));
+  const sent = { parsed: batch, pathOf: inBatch };
+  const references = validReferences(kind, sent);
   return write(
-    async (find, uniqueness) => {
-      const sent = { parsed: batch, pathOf: inBatch };
+    async (find) => {
       const unresolved = await referenceIssues(find, kind, sent);
-      throwIssues([await findIssues(find, kind, { ...sent, unresolved }, uniqueness)]);
+      throwIssues([await findIssues(find, kind, { ...sent, unresolved })]);
       const records = newRecords(kind, drafts);
       return { changes: [created(kind, records)], returned: records };
     },
-    { drafts },
+    { addition: references && { kind, drafts, references } },
   );
 }

@@ -52,7 +52,7 @@ async function checked(find: Lookups, { batches, refs }: Planned) {
     const sent = { parsed, pathOf };
     return { kind, sent: { ...sent, unresolved: await referenceIssues(known, kind, sent) } };
   });
-  const issues = await inTurn(candidates, ({ kind, sent }) => findIssues(known, kind, sent, 'lookup'));
+  const issues = await inTurn(candidates, ({ kind, sent }) => findIssues(known, kind, sent));
   return { planned: { batches: resolved, refs }, issues };
 }
 

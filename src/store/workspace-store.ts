@@ -4,7 +4,7 @@
  */
 
 import type { RecordKind, RecordOf } from '../model/record-kind.ts';
-import { counted, type Row, type Run, type Usage } from './connections/driver.ts';
+import { counted, type Run, type Usage } from './connections/driver.ts';
 import type { Database } from './database.ts';
 import { type ChangePageReads, createChangePageReads } from './log/change-pages.ts';
 import { createChangeWatch } from './log/change-watch.ts';
@@ -20,12 +20,12 @@ import {
   holdUntilClosed,
   type ReadLimits,
 } from './records/read-budget.ts';
-import { createRecordReads, type RecordReads, type Scope } from './records/read-records.ts';
+import { createRecordReads, nameWorkspace, type RecordReads, type Scope } from './records/read-records.ts';
 import { createTextCache } from './records/text-cache.ts';
-import { createGroupCommit } from './writes/group-commit.ts';
+import { type Addition, createGroupCommit } from './writes/group-commit.ts';
 import { type IdempotencyKey, writeOnce } from './writes/idempotency.ts';
 import type { Work } from './writes/work.ts';
-import { dryRunIn, named, unused, writeIn } from './writes/write.ts';
+import { dryRunIn, writeIn } from './writes/write.ts';
 
 /** The reads of one request, which share a limit on their texts. */
 export interface LimitedReads extends RecordReads, ChangeReads, ChangePageReads, HistoryReads {
@@ -50,8 +50,11 @@ interface WriteOptions {
   readonly key?: IdempotencyKey | undefined;
   /** True for a dry run, which stores nothing. No other write waits for it. */
   readonly isDryRun?: boolean;
-  /** The new records of a work that only creates records of one kind: others may be stored in the same transaction (see group-commit.ts). */
-  readonly drafts?: readonly Row[];
+  /**
+   * What the work creates and returns if all references are found and no unique value is taken. It is stored together with the additions of
+   * others, and the work is done only if the database refuses that: see group-commit.ts.
+   */
+  readonly addition?: Pick<Addition, 'kind' | 'drafts' | 'references'> | undefined;
 }
 
 export type WriteRecords = <T>(work: Work<T>, options?: WriteOptions) => Promise<T>;
@@ -107,12 +110,14 @@ export function createStoreOpener(database: Database): OpenStore {
     const { read, transaction, snapshot } = database.forWorkspace(workspaceId, signal);
     const scopeOf = (run: Run): Scope => ({ dialect, run: counted(run, usage), workspaceId, workspaceName });
     const reads = readsIn(scopeOf(read));
-    const write: WriteRecords = async (work, { key, isDryRun = false, drafts } = {}) => {
+    const write: WriteRecords = async (work, { key, isDryRun = false, addition } = {}) => {
       if (isDryRun) return snapshot((run) => dryRunIn(scopeOf(run), author, work));
       const store = async () => {
-        if (!drafts) return transaction((run) => writeIn(scopeOf(run), author, work, key));
-        const addition = { workspaceId, work: key ? unused(key, work) : work, drafts, author, usage, key };
-        return named({ workspaceName }, await groupCommit.add(addition));
+        const added = addition && (await groupCommit.add({ ...addition, workspaceId, author, usage, key }));
+        if (!added) return transaction((run) => writeIn(scopeOf(run), author, work, key));
+        nameWorkspace({ workspaceName }, added);
+        // The cast is safe: the work would return the same.
+        return added as Awaited<ReturnType<typeof work>>['returned'];
       };
       const returned = await (key ? writeOnce(key, scopeOf(read), store) : store());
       watch.changed(workspaceId);

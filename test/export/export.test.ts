@@ -184,10 +184,10 @@ describe('an export', () => {
     await service.create('/assets', { name: 'Crane' });
     const { longSnapshot } = service.database;
     const spy = vi.spyOn(service.database, 'longSnapshot').mockImplementationOnce((workspaceId, work) =>
-      longSnapshot(workspaceId, async (run, runAlone) => {
+      longSnapshot(workspaceId, async (run) => {
         await run('select name from workspaces');
         await service.create('/assets', { name: 'late' });
-        return work(run, runAlone);
+        return work(run);
       }),
     );
     onTestFinished(() => spy.mockRestore());

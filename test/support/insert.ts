@@ -11,7 +11,6 @@ import {
   newRecords,
   type Replacement,
   type Stamps,
-  type Uniqueness,
   updated,
   type Work,
 } from '../../src/store/writes/work.ts';
@@ -19,25 +18,16 @@ import {
 const now = '2026-03-01T00:00:00.000Z';
 const stampsNow: Stamps = { createdAt: now, updatedAt: now };
 
-/** Throws a ServiceError if the records are not to be stored. */
-export type Check = (find: Lookups, uniqueness: Uniqueness) => Promise<void>;
-
 type Writable = Pick<WorkspaceStore, 'write'>;
 
-/** A work that only creates records, with the drafts of these. */
-export function creationOf<K extends RecordKind>(
-  kind: K,
-  inputs: readonly CreateOf<K>[],
-  stamps = stampsNow,
-  check: Check = async () => {},
-) {
+/** A work that only creates records, and the same as an addition. */
+export function creationOf<K extends RecordKind>(kind: K, inputs: readonly CreateOf<K>[], stamps = stampsNow) {
   const drafts = inputs.map((input) => draftOf(kind, input, stamps));
-  const work: Work<RecordOf<K>[]> = async (...lookups) => {
-    await check(...lookups);
+  const work: Work<RecordOf<K>[]> = async () => {
     const records = newRecords(kind, drafts);
     return { changes: [created(kind, records)], returned: records };
   };
-  return { work, drafts };
+  return { work, addition: { kind, drafts, references: new Map() } };
 }
 
 /** Together with what others insert at the same time. */
@@ -45,8 +35,8 @@ export function insert<K extends RecordKind>(
   { write }: Writable,
   ...creation: Parameters<typeof creationOf<K>>
 ): Promise<RecordOf<K>[]> {
-  const { work, drafts } = creationOf(...creation);
-  return write(work, { drafts });
+  const { work, addition } = creationOf(...creation);
+  return write(work, { addition });
 }
 
 /** The lookups of a write, and the changes that it makes, one after the other. */

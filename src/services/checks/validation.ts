@@ -6,8 +6,8 @@ import { conflict, invalid } from '../../errors.ts';
 import { count, type Issue, type Parsed, type Path, type PathOf, quote, validValues } from '../../model/issues.ts';
 import type { RecordKind, Values } from '../../model/record-kind.ts';
 import { kindNamed, kindOfId } from '../../records/index.ts';
+import type { References } from '../../store/query/dialect.ts';
 import type { Lookups } from '../../store/writes/lookups.ts';
-import type { Uniqueness } from '../../store/writes/work.ts';
 import { noRecord, wrongKind } from './batch.ts';
 
 type CheckLookups = Pick<Lookups, 'existingValues'>;
@@ -80,26 +80,16 @@ export function throwIssues(found: readonly Issues[]): void {
   );
 }
 
-/**
- * Finds the issues of the candidates, inside the transaction that stores them. With `uniqueness: 'database'` it looks up taken values only
- * if there are other issues. They are rare, and the lookup costs a statement: otherwise the database rejects them, and the check runs again
- * with 'lookup'.
- */
-export async function findIssues(
-  find: CheckLookups,
-  kind: RecordKind,
-  candidates: Candidates,
-  uniqueness: Uniqueness,
-): Promise<Issues> {
+/** Finds the issues of the candidates, inside the transaction that stores them. */
+export async function findIssues(find: CheckLookups, kind: RecordKind, candidates: Candidates): Promise<Issues> {
   const { parsed, unresolved, invalid = [], conflicts = [] } = candidates;
   const malformed = malformedIssues(candidates);
-  const isInvalid = malformed.length + unresolved.length + invalid.length > 0;
-  const taken = isInvalid || uniqueness === 'lookup' ? await uniquenessIssues(find, kind, candidates) : [];
+  const taken = await uniquenessIssues(find, kind, candidates);
   const others = [...invalid, ...unresolved, ...conflicts, ...taken];
   return {
     issues: others.length > 0 ? inOrder([...malformed, ...others]) : malformed,
     total: parsed.reduce((sum, { issues = [] }) => sum + issues.length, others.length),
-    areConflicts: !isInvalid,
+    areConflicts: malformed.length + unresolved.length + invalid.length === 0,
   };
 }
 
@@ -141,36 +131,50 @@ const placeIn = (path: Path): number => Number(path.find((step) => typeof step =
 
 interface Reference {
   readonly path: Path;
-  readonly target: RecordKind;
   readonly id: string;
 }
 
 /**
- * Checks references: an ID of this service must be of the right kind and exist. Any other text is a foreign identifier, if the
- * field may have one.
+ * Returns the references to records of this service, by their kinds, and the issues of those that name another kind. Any other text is a
+ * foreign identifier, if the field may have one.
  */
-export async function referenceIssues(find: CheckLookups, kind: RecordKind, batch: ParsedBatch): Promise<Issue[]> {
-  const unresolved: Issue[] = [];
-  const own: Reference[] = [];
+function referencesIn(kind: RecordKind, batch: ParsedBatch) {
+  const byTarget = new Map<RecordKind, Reference[]>();
+  const issues: Issue[] = [];
   for (const [name, field] of Object.entries(kind.fields)) {
     if (field.type !== 'reference') continue;
+    const target = kindNamed(field.target);
+    const references = byTarget.get(target) ?? [];
+    byTarget.set(target, references);
     for (const { path, text: id } of textsOf(batch, name)) {
-      const target = kindOfId(id);
-      if (target?.name === field.target) own.push({ path, target, id });
-      else if (target || field.mustExist) {
-        unresolved.push({ path, message: wrongKind(kindNamed(field.target), id) });
-      }
+      const actual = kindOfId(id);
+      if (actual === target) references.push({ path, id });
+      else if (actual || field.mustExist) issues.push({ path, message: wrongKind(target, id) });
     }
   }
+  return { byTarget, issues };
+}
 
-  for (const target of new Set(own.map((reference) => reference.target))) {
-    const references = own.filter((reference) => reference.target === target);
-    const existing = await find.existingValues(target, 'id', [...new Set(references.map(({ id }) => id))]);
+const idsOf = (references: readonly Reference[]): string[] => [...new Set(references.map(({ id }) => id))];
+
+/** Checks references: an ID of this service must be of the right kind and exist. */
+export async function referenceIssues(find: CheckLookups, kind: RecordKind, batch: ParsedBatch): Promise<Issue[]> {
+  const { byTarget, issues } = referencesIn(kind, batch);
+  for (const [target, references] of byTarget) {
+    if (references.length === 0) continue;
+    const existing = await find.existingValues(target, 'id', idsOf(references));
     for (const { path, id } of references) {
-      if (!existing.has(id)) unresolved.push({ path, message: noRecord(target, id) });
+      if (!existing.has(id)) issues.push({ path, message: noRecord(target, id) });
     }
   }
-  return unresolved;
+  return issues;
+}
+
+/** Returns the references of a batch that is valid if they are found, and undefined for any other batch. */
+export function validReferences(kind: RecordKind, batch: ParsedBatch): References | undefined {
+  const { byTarget, issues } = referencesIn(kind, batch);
+  if (issues.length > 0 || batch.parsed.some((item) => item.issues)) return undefined;
+  return new Map([...byTarget].map(([target, references]) => [target, idsOf(references)]));
 }
 
 /** Checks unique values: none may be taken by a stored record, nor by an earlier record of the batch. */

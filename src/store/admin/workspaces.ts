@@ -68,7 +68,7 @@ export function createWorkspaces(database: Database, tables: readonly Table[]) {
       throw isConflict(error) ? new StartError(writtenMeanwhile) : error;
     });
 
-  const stopWrites = ({ number }: WorkspaceId, run: Run) => takeNumbers(dialect, run, new Map([[number, 1]]));
+  const stopWrites = ({ number }: WorkspaceId, run: Run) => takeNumbers(dialect, run, number, 1);
 
   /**
    * Deletes all records, and returns how many there were: others may write between a count and the deletion. Writes are stopped after a

@@ -19,8 +19,8 @@
  *
  * A connection is kept only if it is idle afterwards, in no transaction and without an active statement.
  *
- * If a group of new records fails because of a conflict, a deleted workspace or a DatabaseError, none of them is stored, and each is stored
- * on its own: the cause may be one of them. After any other error a retry is useless, or could store them twice.
+ * If a group of new records fails because of a conflict, a deleted workspace or a DatabaseError, none of them is stored, and each half of
+ * the group is stored by itself: the cause may be one of them. After any other error a retry is useless, or could store them twice.
  */
 import { diskFullType, mayBeStored, ServiceError, unavailable } from '../../errors.ts';
 

@@ -39,11 +39,12 @@ export interface Statements {
    * retried a few times.
    */
   transaction<T>(work: Work<T>, maxAttempts?: number): Promise<T>;
+  /** Runs a statement that is a transaction by itself, without BEGIN and COMMIT: its error may be one at COMMIT. It is not retried. */
+  runAlone(statement: Statement): Promise<void>;
   snapshot<T>(work: Work<T>): Promise<T>;
 }
 
-/** The body of a transaction. A body with exactly one statement may use `runAlone`, which skips BEGIN and COMMIT. */
-type Work<T> = (run: Run, runAlone: (statement: Statement) => Promise<unknown>) => Promise<T>;
+type Work<T> = (run: Run) => Promise<T>;
 
 /** Milliseconds. Retry n waits a random time below `basePause * 2 ** n`, so that the same two transactions do not meet again. */
 const basePause = 10;
@@ -172,7 +173,7 @@ export function createTransactions(
       });
 
   /** Runs a statement that is a transaction by itself: its error may be one at COMMIT. */
-  async function runAlone(connection: Connection, { sql, values, setUp = [] }: Statement): Promise<unknown> {
+  async function runAlone(connection: Connection, { sql, values, setUp = [] }: Statement): Promise<void> {
     try {
       const done = setUps.get(connection) ?? new Set();
       setUps.set(connection, done);
@@ -180,7 +181,7 @@ export function createTransactions(
         if (!done.has(statement)) await query(connection, statement);
         done.add(statement);
       }
-      return await send(connection, sql, values);
+      await send(connection, sql, values);
     } catch (error) {
       throw isNotStored(error) ? databaseError(error, isLost(connection)) : commitError(error, isLost(connection));
     }
@@ -196,24 +197,13 @@ export function createTransactions(
     /** The last statement that was sent. Each waits for the one before, of which the first is BEGIN, and fails if that has failed. */
     let last: Promise<unknown> | undefined;
     let isOver = false;
-    const requireOpen = () => {
-      if (isOver) throw new Error('a statement came after the end of its transaction');
-    };
     try {
-      const result = await work(
-        async (sql, values) => {
-          requireOpen();
-          const statement = (last ?? run(begin)).then(() => run(sql, values));
-          last = statement;
-          return statement;
-        },
-        async (statement) => {
-          requireOpen();
-          if (last) throw new Error('a statement runs alone, or in a transaction with others');
-          isOver = true;
-          return runAlone(connection, statement);
-        },
-      );
+      const result = await work(async (sql, values) => {
+        if (isOver) throw new Error('a statement came after the end of its transaction');
+        const statement = (last ?? run(begin)).then(() => run(sql, values));
+        last = statement;
+        return statement;
+      });
       isOver = true;
       if (last) {
         await last;
@@ -241,6 +231,18 @@ export function createTransactions(
    */
   const rollBack = (connection: Connection) => send(connection, 'rollback').catch(() => {});
 
+  /** Carries out a write on a connection, and notices whether the disk is full. */
+  async function write<T>(useConnection: UseConnection, work: (connection: Connection) => Promise<T>): Promise<T> {
+    try {
+      const result = await useConnection(writes, work);
+      full = undefined;
+      return result;
+    } catch (error) {
+      if (isDiskFull(error)) full = { error, at: Date.now() };
+      throw error;
+    }
+  }
+
   /** A reader has nothing to commit. */
   const snapshotOn =
     <T>(work: Work<T>) =>
@@ -255,17 +257,16 @@ export function createTransactions(
     async transaction(work, maxAttempts = 6) {
       for (let attempts = 1; ; attempts += 1) {
         try {
-          const result = await useConnection(writes, (connection) => attempt(connection, dialect.begin, commit, work));
-          full = undefined;
-          return result;
+          return await write(useConnection, (connection) => attempt(connection, dialect.begin, commit, work));
         } catch (error) {
-          if (isDiskFull(error)) full = { error, at: Date.now() };
           if (!(error instanceof TransactionConflict)) throw error;
           if (attempts >= maxAttempts) throw error.afterLastAttempt();
           await pause(Math.random() * basePause * 2 ** attempts);
         }
       }
     },
+
+    runAlone: (statement) => write(useConnection, (connection) => runAlone(connection, statement)),
 
     snapshot: (work) => useConnection(reads, snapshotOn(work)),
   });

@@ -25,40 +25,35 @@ export const creationOf = (
 });
 
 /**
- * Numbers the changes and writes them to the log, as late in their transaction as possible: until its commit, other
- * transactions that log changes of the same workspaces wait. Returns each workspace's last number.
+ * Numbers the changes of a workspace and writes them to the log, as late in their transaction as possible: until its commit, other
+ * transactions that log changes of the workspace wait. Returns the last number; undefined if there are no changes.
  */
 export async function logChanges(
   dialect: Dialect,
   run: Run,
+  workspaceId: number,
   entries: readonly NewChange[],
-): Promise<ReadonlyMap<number, number>> {
-  if (entries.length === 0) return new Map();
-  const { totals, places } = placesOf(entries);
-  const numbers = await takeNumbers(dialect, run, totals);
-  const numbered = places.map(({ change, later }) => ({
-    ...change,
-    number: (numbers.get(change.workspaceId) ?? 0) - later,
-  }));
+): Promise<number | undefined> {
+  if (entries.length === 0) return undefined;
+  const { total, places } = placesOf(entries);
+  const last = await takeNumbers(dialect, run, workspaceId, total);
+  const numbered = places.map(({ change, later }) => ({ ...change, number: last - later }));
   for (const { sql, values } of dialect.inserts(changes, numbered)) await run(sql, values);
-  return numbers;
+  return last;
 }
 
-/**
- * Takes the next numbers of workspaces, how many of each, and returns each one's last. Others that take numbers of these workspaces
- * wait until the transaction ends.
- */
+/** Takes the next numbers of a workspace, and returns the last one. Others that take numbers of it wait until the transaction ends. */
 export async function takeNumbers(
   { builder }: Dialect,
   run: Run,
-  totals: ReadonlyMap<number, number>,
-): Promise<ReadonlyMap<number, number>> {
-  // In the order of the workspaces, so that of two transactions with the same workspaces, one waits for the other at the first of them.
-  const taken = [...totals].sort(([a], [b]) => a - b);
-  const rows = builder('change_numbers')
-    .insert(taken.map(([workspace_id, number]) => ({ workspace_id, number })))
+  workspace_id: number,
+  number: number,
+): Promise<number> {
+  const taken = builder('change_numbers')
+    .insert({ workspace_id, number })
     .onConflict('workspace_id')
     .merge({ number: builder.raw('change_numbers.number + excluded.number') })
-    .returning(['workspace_id', 'number']);
-  return new Map((await runQuery(run, rows)).map(({ workspace_id, number }) => [Number(workspace_id), Number(number)]));
+    .returning('number');
+  const [row] = await runQuery(run, taken);
+  return Number(row?.number);
 }

@@ -78,7 +78,7 @@ export function createPostgresDialect({ isCitus }: { readonly isCitus: boolean }
     },
     byteLength: (column) => `octet_length(${column}::text)`,
     inserts: (table, records) => inserts(table, records, isCitus),
-    withChanges: (kind, additions) => (isCitus ? undefined : withChanges(kind, additions)),
+    withChanges: isCitus ? undefined : withChanges,
     updates,
     deletions,
     selectPages: (run, pages) => selectPages(builder, run, pages),

@@ -57,44 +57,54 @@ function inOrderOfUniqueValues(table: Table, records: readonly Row[]): readonly 
   return keyed.sort((a, b) => (a.key < b.key ? -1 : Number(a.key > b.key))).map(({ record }) => record);
 }
 
-const workspaceColumn = columnsOf(changes).filter(({ field }) => field === 'workspaceId');
 const numberColumn = columnsOf(changes).filter(({ field }) => field === 'number');
 const loggedColumns = columnsOf(changes).filter(({ field }) => field !== 'number');
 
 /**
- * The insert and its changes as one statement, which needs no BEGIN and COMMIT. Postgres runs the parts whose rows nothing reads last, and
- * of these the last one first: the number of the workspace is locked only after the records and the keys have been inserted. Numbers are
- * locked in the order of takeNumbers, whatever the database's collation.
+ * The insert of records of one workspace and its changes as one statement, which needs no BEGIN and COMMIT. Records that are referred to are
+ * locked first, so that nobody deletes them before the commit; if one is not there, the statement fails by a division by zero. Postgres runs
+ * the parts whose rows nothing reads last, and of these the last one first: the number of the workspace is locked only after the records and
+ * the keys have been inserted.
  */
-export function withChanges(table: Table, additions: readonly NewRecords[]): Statement | undefined {
-  const [first, ...others] = inserts(
-    table,
-    additions.flatMap(({ records }) => records),
-    false,
-  );
-  if (!first || others.length > 0) return undefined;
-  const { sql, values } = first;
+export function withChanges(table: Table, additions: readonly NewRecords[]): Statement {
+  const { total, places } = placesOf(additions.map(({ change }) => change));
+  const values: unknown[] = [
+    JSON.stringify(
+      inOrderOfUniqueValues(
+        table,
+        additions.flatMap(({ records }) => records),
+      ),
+    ),
+    places[0]?.change.workspaceId,
+    total,
+    JSON.stringify(places.map(({ change, later }) => ({ ...change, number: later }))),
+  ];
+  const parts = [
+    `taken as (insert into change_numbers (workspace_id, number) values ($2, $3)
+      on conflict (workspace_id) do update set number = change_numbers.number + excluded.number
+      returning number as last)`,
+    `logged as (insert into changes (${loggedColumns.map(({ name }) => name).join(', ')}, number)
+      select ${fieldList(loggedColumns)}, last - number
+      from ${recordset('$4', [...loggedColumns, ...numberColumn])} cross join taken)`,
+  ];
   const keyed = keyRowsOf(additions);
-  const { totals, places } = placesOf(additions.map(({ change }) => change));
-  const [taken, logged] = [values.length + 1, values.length + 2];
-  const taking = `insert into change_numbers (workspace_id, number)
-    select "workspaceId", number from ${recordset(`$${taken}`, [...workspaceColumn, ...numberColumn])}
-    order by "workspaceId"
-    on conflict (workspace_id) do update set number = change_numbers.number + excluded.number
-    returning workspace_id, number`;
-  const logging = `insert into changes (${loggedColumns.map(({ name }) => name).join(', ')}, number)
-    select ${fieldList(loggedColumns)}, taken.number - sent.number
-    from ${recordset(`$${logged}`, [...loggedColumns, ...numberColumn])} join taken on workspace_id = "workspaceId"`;
-  const storing = keyed.length > 0 ? `, keyed as (${insertFrom(`$${logged + 1}`, idempotencyResults)})` : '';
-  return {
-    sql: `with taken as (${taking}), logged as (${logging})${storing} ${sql}`,
-    values: [
-      ...values,
-      JSON.stringify([...totals].map(([workspaceId, number]) => ({ workspaceId, number }))),
-      JSON.stringify(places.map(({ change, later }) => ({ ...change, number: later }))),
-      ...(keyed.length > 0 ? [JSON.stringify(keyed)] : []),
-    ],
-  };
+  if (keyed.length > 0) {
+    values.push(JSON.stringify(keyed));
+    parts.push(`keyed as (${insertFrom(`$${values.length}`, idempotencyResults)})`);
+  }
+  const conditions: string[] = [];
+  for (const target of new Set(additions.flatMap(({ references }) => [...references.keys()]))) {
+    const ids = new Set(additions.flatMap(({ references }) => references.get(target) ?? []));
+    if (ids.size === 0) continue;
+    values.push([...ids].sort());
+    const sent = `$${values.length}::text[]`;
+    parts.push(`found_${target.table} as materialized (
+      select from unnest(${sent}) as sent (sent_id) cross join lateral (
+        select from ${target.table} where workspace_id = $2 and id = sent_id limit 1 for key share) as found)`);
+    conditions.push(`(select count(*) from found_${target.table}) = cardinality(${sent})`);
+  }
+  const where = conditions.length > 0 ? ` where 1 / (case when ${conditions.join(' and ')} then 1 else 0 end) = 1` : '';
+  return { sql: `with ${parts.join(', ')} ${insertFrom('$1', table)}${where}`, values };
 }
 
 /** Sets the fields in all of the records, which are locked. */

@@ -11,10 +11,14 @@ import type { NewChange } from './tables.ts';
 /** New records of a request, with what is stored together with them. */
 export interface NewRecords {
   readonly records: readonly Row[];
+  readonly references: References;
   readonly change: NewChange;
   /** A row of `idempotencyResults`, if the request has a key. */
   readonly keyed: Row | undefined;
 }
+
+/** The IDs that records refer to, by the kinds that they must be of. */
+export type References = ReadonlyMap<RecordKind, readonly string[]>;
 
 /** A text whose characters each have one or more forms, and whether other text may come before and after it. */
 export interface Pattern {
@@ -89,10 +93,10 @@ export interface Dialect extends TransactionSql {
   /** Statements that insert the records, thousands per statement, unless they are long. */
   inserts(table: Table, records: readonly Row[]): Iterable<Statement>;
   /**
-   * Returns a statement that inserts the records of all additions with their keys, and does what logChanges does. Undefined if this takes a
-   * transaction.
+   * Returns a statement that inserts the records of all additions, at least one, with their keys, and does what logChanges does. It fails if
+   * one refers to a record that is not there. Absent where this takes a transaction.
    */
-  withChanges(kind: RecordKind, additions: readonly NewRecords[]): Statement | undefined;
+  readonly withChanges?: ((kind: RecordKind, additions: readonly NewRecords[]) => Statement) | undefined;
   /** Statements that set these fields in the records, thousands per statement, unless they are long. */
   updates(table: Table, workspaceId: number, records: readonly Row[], fields: ReadonlySet<string>): Iterable<Statement>;
   deletions(table: Table, workspaceId: number, ids: readonly string[]): Iterable<Statement>;

@@ -105,13 +105,13 @@ export const keyRowsOf = (additions: readonly { readonly keyed: Row | undefined 
     .flatMap(({ keyed }): Row[] => (keyed ? [keyed] : []))
     .sort((a, b) => (String(a.key) < String(b.key) ? -1 : 1));
 
-/** Totals per workspace, and each change's offset from the last one of its workspace. */
+/** How many changes of a workspace the entries stand for, and each one's offset from the last of them. */
 export function placesOf(entries: readonly NewChange[]) {
-  const sums = new Map<number, number>();
+  let total = 0;
   const places = entries.toReversed().map((change) => {
-    const later = sums.get(change.workspaceId) ?? 0;
-    sums.set(change.workspaceId, later + change.records);
+    const later = total;
+    total += change.records;
     return { change, later };
   });
-  return { totals: sums as ReadonlyMap<number, number>, places: places.toReversed() };
+  return { total, places: places.toReversed() };
 }

@@ -107,24 +107,24 @@ export function binaryParts(value: unknown): [number | null, number] {
 const changeColumns = columnsOf(changes).filter(({ field }) => field !== 'number');
 const keyColumns = columnsOf(idempotencyResults);
 
-interface KindStatement extends Pick<Statement, 'sql' | 'setUp'> {
+interface ViewStatement extends Pick<Statement, 'sql' | 'setUp'> {
   /** Returns the elements of an addition's row. */
   of(addition: NewRecords): unknown[];
 }
 
-const statementsByKind = new WeakMap<RecordKind, KindStatement>();
+/** By the names of their views. */
+const viewStatements = new Map<string, ViewStatement>();
 
-/** Undefined if there are more records than one statement inserts. */
-export function withChanges(kind: RecordKind, additions: readonly NewRecords[]): Statement | undefined {
-  const records = additions.flatMap((addition) => addition.records);
-  if ([...slicesOf(records, rowsPerStatement)].length !== 1) return undefined;
-  const statement = statementsByKind.get(kind) ?? statementFor(kind);
-  statementsByKind.set(kind, statement);
+export function withChanges(kind: RecordKind, additions: readonly NewRecords[]): Statement {
+  const targets = [...new Set(additions.flatMap(({ references }) => [...references.keys()]))];
+  const view = ['new', kind.table, ...targets.map(({ table }) => table)].join('_');
+  const statement = viewStatements.get(view) ?? statementFor(view, kind, targets);
+  viewStatements.set(view, statement);
   const { sql, setUp, of } = statement;
   return { sql, setUp, values: [JSON.stringify(additions.map(of))] };
 }
 
-function statementFor(kind: RecordKind): KindStatement {
+function statementFor(view: string, kind: RecordKind, targets: readonly RecordKind[]): ViewStatement {
   const columns = columnsOf(kind);
   const isSent = ({ field }: Column) => field === 'id' || Object.hasOwn(kind.fields, field);
   const sent = elementsOf(columns.filter(isSent));
@@ -136,8 +136,13 @@ function statementFor(kind: RecordKind): KindStatement {
     ...changeColumns.map((column) => named('change', column)),
     ...keyColumns.map((column) => named('key', column)),
   ];
-  const view = `new_${kind.table}`;
-  const trigger = `
+  const checks = targets.map(
+    ({ table }, index) => `
+    select raise(abort, 'a reference has no record') where exists (
+      select 1 from json_each(new.ids, '$[${index}]') as sent where not exists (
+        select 1 from ${table} where workspace_id = new.change_workspace_id and id = sent.value));`,
+  );
+  const trigger = `${checks.join('')}
     insert into ${kind.table} (${columnList(kind)})
       select ${columns.map((column) => sent.sources.get(column) ?? `new.${named('record', column)}`).join(', ')}
       from jsonb_each(new.sent);
@@ -153,18 +158,20 @@ function statementFor(kind: RecordKind): KindStatement {
   return {
     // Otherwise SQLite would copy the whole addition for each of these columns.
     sql: `insert into ${view}
-      with addition as materialized (select value -> 0 as own, jsonb_extract(value, '$[1]') as sent from jsonb_each(?))
-      select ${names.map((_, index) => `own ->> ${index}`).join(', ')}, sent from addition`,
+      with addition as materialized (
+        select value -> 0 as own, value -> 1 as ids, jsonb_extract(value, '$[2]') as sent from jsonb_each(?))
+      select ${names.map((_, index) => `own ->> ${index}`).join(', ')}, ids, sent from addition`,
     setUp: [
-      `create temp view if not exists ${view} as select ${[...names, 'sent'].map((name) => `null as ${name}`).join(', ')}`,
+      `create temp view if not exists ${view} as select ${[...names, 'ids', 'sent'].map((name) => `null as ${name}`).join(', ')}`,
       `create temp trigger if not exists ${view}_insert instead of insert on ${view} begin ${trigger} end`,
     ],
-    of: ({ records, change, keyed }) => [
+    of: ({ records, references, change, keyed }) => [
       [
         ...valuesOf(records[0], shared),
         ...valuesOf(change as object as Row, changeColumns),
         ...valuesOf(keyed, keyColumns),
       ],
+      targets.map((target) => references.get(target) ?? []),
       records.map(sent.of),
     ],
   };

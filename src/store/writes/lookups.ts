@@ -1,5 +1,4 @@
 /** Finds the records that a write needs to know, and locks them until its transaction ends. */
-import DataLoader from 'dataloader';
 import type { Knex } from 'knex';
 import { tooLarge } from '../../errors.ts';
 import { textLengthOfAll } from '../../model/fields.ts';
@@ -15,7 +14,6 @@ import { rowsQuery, runQuery } from '../query/run-query.ts';
 import { type ReadBudget, selectWithin } from '../records/read-budget.ts';
 import { asRecords, createRecordReads, type RecordReads, readParents, type Scope } from '../records/read-records.ts';
 import { createRecordMatches, type RecordMatches } from './find-matches.ts';
-import { findIdempotencyResults, type IdempotencyResult } from './idempotency.ts';
 
 /** Reads of the log. Like records that are read to write them, the versions that are read are limited together. */
 type LogLookups = Pick<ChangeReads, 'lastChange' | 'changes' | 'versions'> & HistoryReads;
@@ -39,8 +37,6 @@ export interface Lookups extends RecordMatches, LogLookups, Pick<RecordReads, 'p
   ancestors(tree: ReverseLink, ids: readonly string[], limit: number): Promise<ReadonlyMap<string, string | null>>;
   /** Returns the IDs of records whose reference is one of these IDs, at most `limit`, in no particular order. */
   findReferring(link: ReverseLink, ids: readonly string[], limit: number): Promise<string[]>;
-  /** Returns what requests with these keys have stored. */
-  idempotencyResults(keys: readonly string[]): Promise<readonly IdempotencyResult[]>;
 }
 
 /** The most text of the records that one transaction reads to change or delete them. */
@@ -129,8 +125,6 @@ export function createLookups(scope: Scope, { isDryRun = false } = {}): Lookups 
       const rows = await runQuery(run, referring.select('id'));
       return rows.map(({ id }) => String(id));
     },
-
-    idempotencyResults: (keys) => findIdempotencyResults(scope, keys),
   };
 }
 
@@ -166,30 +160,3 @@ export function inLockOrder(lookups: Lookups): Lookups {
     },
   };
 }
-
-/** Combines the lookups that several writes make in the same tick into one statement; each receives the values found for all of them. */
-export function combined(lookups: Lookups): Lookups {
-  const byField = new Map<string, Lookup<ReadonlySet<string>>>();
-  const byKey = combine((keys) => lookups.idempotencyResults(keys));
-  return {
-    ...lookups,
-    existingValues(kind, field, values) {
-      const name = `${kind.name} ${field}`;
-      const lookup = byField.get(name) ?? combine((all) => lookups.existingValues(kind, field, all));
-      byField.set(name, lookup);
-      return lookup.load(values);
-    },
-    idempotencyResults: (keys) => byKey.load(keys),
-  };
-}
-
-type Lookup<T> = DataLoader<readonly string[], T>;
-
-const combine = <T>(find: (values: readonly string[]) => Promise<T>): Lookup<T> =>
-  new DataLoader(
-    async (batch) => {
-      const found = await find([...new Set(batch.flat())]);
-      return batch.map(() => found);
-    },
-    { cache: false },
-  );

@@ -8,12 +8,8 @@ import type { Lookups } from './lookups.ts';
 /**
  * Says what is to change, from what it looks up: it must have no effects, because it runs again after a conflict with another transaction.
  * Throws a ServiceError below 500 if the write is to be rejected, and TransactionConflict if what it has looked up has changed since.
- * With `uniqueness: 'database'` it may skip the lookup of unique values: the database then rejects those that are taken, and the work
- * runs again with `'lookup'`.
  */
-export type Work<T> = (find: Lookups, uniqueness: Uniqueness) => Promise<Written<T>>;
-
-export type Uniqueness = 'lookup' | 'database';
+export type Work<T> = (find: Lookups) => Promise<Written<T>>;
 
 export interface Written<T> {
   readonly changes: readonly Change[];

@@ -164,34 +164,26 @@ function rowsWithoutExternalIds(change: Change): readonly Row[] {
 export async function writeIn<T>(scope: Scope, author: Author, work: Work<T>, key?: IdempotencyKey): Promise<T> {
   const { dialect, run } = scope;
   if (key) requireUnused(key, await findIdempotencyResults(scope, [key.key]));
-  const { changes, returned } = await work(inLockOrder(createLookups(scope)), 'lookup');
+  const { changes, returned } = await work(inLockOrder(createLookups(scope)));
   const prepared = prepare({ ...scope, author }, changes);
   for (const { statements } of prepared) for (const { sql, values } of statements) await run(sql, values);
   const log = prepared.flatMap((change) => change.log);
-  const numbers = await logChanges(dialect, run, log);
-  if (key) await storeResult(scope, key, { returned, log, lastChange: numbers.get(scope.workspaceId) });
+  const lastChange = await logChanges(dialect, run, scope.workspaceId, log);
+  if (key) await storeResult(scope, key, { returned, log, lastChange });
   return named(scope, { changes, returned });
 }
 
 /** Runs the work on a snapshot, and returns what it would return. Stores and locks nothing. */
 export async function dryRunIn<T>(scope: Scope, author: Author, work: Work<T>): Promise<T> {
-  const written = await work(inLockOrder(createLookups(scope, { isDryRun: true })), 'lookup');
+  const written = await work(inLockOrder(createLookups(scope, { isDryRun: true })));
   // Throws the errors that the write itself would.
   prepare({ ...scope, author }, written.changes);
   return named(scope, written);
 }
 
 /** Returns the result of a write, after giving its new records the name of their workspace. */
-export function named<T>(scope: Pick<Scope, 'workspaceName'>, { changes, returned }: Written<T>): T {
+function named<T>(scope: Pick<Scope, 'workspaceName'>, { changes, returned }: Written<T>): T {
   for (const { action, records } of changes)
     if (action === 'created' || action === 'restored') nameWorkspace(scope, records);
   return returned;
 }
-
-/** Returns the work, preceded by a lookup of the key if the database has rejected something. */
-export const unused =
-  <T>(key: IdempotencyKey, work: Work<T>): Work<T> =>
-  async (find, uniqueness) => {
-    if (uniqueness === 'lookup') requireUnused(key, await find.idempotencyResults([key.key]));
-    return work(find, uniqueness);
-  };
