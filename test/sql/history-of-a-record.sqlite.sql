@@ -1,7 +1,7 @@
 select json_group_array(json_array(c0)) as records
-  from (select id as c0
-    from assets
-    where workspace_id = ? and assets.id = ?);
+  from ((select id as c0
+      from assets
+      where workspace_id = ? and assets.id = ?));
 
 select ( select json_group_array(number)
     from ( select number
@@ -14,6 +14,6 @@ select ( select json_group_array(number)
   from json_each(?) as sent;
 
 select json_group_array(json_array(c0, iif(c1 is null, null, format('%!.18g', c1)), c2, c3, c4, iif(c5 is null, null, format('%!.18g', c5)), c6, c7, c8, c9)) as records
-  from (select workspace_id as c0, number as c1, kind as c2, action as c3, first_id as c4, records as c5, at as c6, user_id as c7, request_id as c8, message as c9
-    from changes
-    where workspace_id = ? and changes.number = ?);
+  from ((select workspace_id as c0, number as c1, kind as c2, action as c3, first_id as c4, records as c5, at as c6, user_id as c7, request_id as c8, message as c9
+      from changes
+      where workspace_id = ? and changes.number = ?));

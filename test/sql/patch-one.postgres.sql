@@ -16,7 +16,7 @@ update projects set name = sent."name", updated_at = sent."updatedAt"
 insert into change_numbers (number, workspace_id)
   values ($1, $2)
   on conflict (workspace_id) do update set number = change_numbers.number + excluded.number
-  returning workspace_id, number;
+  returning number;
 
 insert into changes (workspace_id, number, kind, action, first_id, records, at, user_id, request_id, message, before) select "workspaceId", "number", "kind", "action", "firstId", "records", "at", "userId", "requestId", "message", "before"
   from json_to_recordset($1) as sent ("workspaceId" bigint, "number" double precision, "kind" text, "action" text, "firstId" text, "records" double precision, "at" timestamptz, "userId" text, "requestId" text, "message" text, "before" json);

@@ -1,8 +1,8 @@
 select json_group_array(json_array(c0, c1)) as records
-  from (select id as c0, name as c1
-    from projects
-    where workspace_id = ?
-    order by projects.id limit ?);
+  from ((select id as c0, name as c1
+      from projects
+      where workspace_id = ?
+      order by projects.id limit ?));
 
 select parent.key as place, (select json_group_array(json_array(id, name))
     from (select id, name

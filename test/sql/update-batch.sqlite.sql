@@ -12,7 +12,7 @@ update assets set name = sent.name, updated_at = sent.updated_at
 insert into change_numbers (number, workspace_id)
   values (?, ?)
   on conflict (workspace_id) do update set number = change_numbers.number + excluded.number
-  returning workspace_id, number;
+  returning number;
 
 insert into changes (workspace_id, number, kind, action, first_id, records, at, user_id, request_id, message, before) select ? as workspace_id, ? as number, ? as kind, ? as action, ? as first_id, ? as records, ? as at, ? as user_id, ? as request_id, ? as message, ? as before
   from jsonb_each(?);
