@@ -35,6 +35,16 @@ test('a page has 50 records unless set otherwise, oldest first; totalCount count
   expect(locations.pageInfo.hasNextPage).toBe(true);
 });
 
+test('a page of no records tells the number of all, and whether there are any', async () => {
+  await create(2);
+
+  const { locations } = await service.data(
+    '{ locations(first: 0) { totalCount nodes { name } pageInfo { hasNextPage endCursor } } }',
+  );
+
+  expect(locations).toEqual({ totalCount: 2, nodes: [], pageInfo: { hasNextPage: true, endCursor: null } });
+});
+
 test('a page stays correct while records are added', async () => {
   await create(4);
   const first = await page({ first: 2 });
@@ -56,8 +66,8 @@ test('an edge is a record and its cursor', async () => {
 
 describe('invalid sizes and cursors are rejected:', () => {
   test.each([
-    ['first: 0', 'first: expected a whole number from 1 to 1000, received 0'],
-    ['last: 1001', 'last: expected a whole number from 1 to 1000, received 1001'],
+    ['first: -1', 'first: expected a whole number from 0 to 1000, received -1'],
+    ['last: 1001', 'last: expected a whole number from 0 to 1000, received 1001'],
     ['first: 1, last: 1', 'first and last: expected one of them, received both'],
     ['after: "x"', 'after: expected a cursor from a page of locations, received "x"'],
     ['before: ""', 'before: expected a cursor from a page of locations, received ""'],

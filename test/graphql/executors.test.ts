@@ -86,7 +86,7 @@ const queries: readonly [string, string, object?][] = [
 ];
 
 const refused: readonly [string, string, object?][] = [
-  ['an argument out of bounds', '{ workOrders(first: 0) { nodes { id } } locations { totalCount } }'],
+  ['an argument out of bounds', '{ workOrders(first: -1) { nodes { id } } locations { totalCount } }'],
   ['an invalid cursor', 'query ($after: String) { workOrders(after: $after) { nodes { id } } }', { after: 'x' }],
   ['a variable that is missing', 'query ($id: ID!) { node(id: $id) { id } }'],
   ['a variable of another type', 'query ($first: Int) { workOrders(first: $first) { nodes { id } } }', { first: 'x' }],

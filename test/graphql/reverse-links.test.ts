@@ -212,7 +212,7 @@ describe('a page of a reverse link', () => {
   });
 
   test.each([
-    ['first: 0', 'first: expected a whole number from 1 to 1000, received 0'],
+    ['first: -1', 'first: expected a whole number from 0 to 1000, received -1'],
     ['after: "x"', 'after: expected a cursor from a page of work orders, received "x"'],
   ])('rejects %s as a list does', async (args, message) => {
     const { body } = await own.graphql(`{ projects { nodes { workOrders(${args}) { totalCount } } } }`);
