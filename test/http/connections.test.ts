@@ -119,7 +119,7 @@ const post = 'POST /locations HTTP/1.1\r\nhost: localhost\r\ncontent-type: appli
 
 test('connections of clients that stall and do not read the error are closed by force', async () => {
   const port = await start({
-    MAX_CONNECTIONS: '9',
+    MAX_CONNECTIONS: '8',
     MAX_BODY_BYTES: '1024',
     HEADER_TIMEOUT: '500',
     REQUEST_TIMEOUT: '500',

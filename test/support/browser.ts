@@ -9,8 +9,12 @@ const hasBrowser = existsSync(executablePath);
 if (!hasBrowser)
   console.warn(`No browser at ${executablePath}: the tests of the pages do not run. See .ci/run, or set CHROMIUM.`);
 
-/** A group of tests. On CI a missing browser is a failure, not a reason to leave them out. */
-export const describeInChromium = describe.runIf(hasBrowser || process.env.CI);
+/**
+ * A group of tests, each of which has the time for a long walk through pages on a busy machine. On CI a missing browser is a failure, not
+ * a reason to leave them out.
+ */
+export const describeInChromium = (name: string, walks: () => void) =>
+  describe.runIf(hasBrowser || process.env.CI)(name, { timeout: 180_000 }, walks);
 
 /** Where screenshots are kept, to look at: they take as long as all else, so that only thorough runs make them. */
 const screenshots = 'test-results';
