@@ -14,7 +14,7 @@ const onAnyDatabase = [
   'test/auth/!(wall).test.ts',
   'test/client/**/!(dropped).test.ts',
   'test/export/command.test.ts',
-  'test/graphql/!(cached|changes|deletions|filters|orders|statements|updates|upserts).test.ts',
+  'test/graphql/!(cached|changes|deletions|filters|kinds|orders|statements|updates|upserts).test.ts',
   'test/logs.test.ts',
   'test/process/{build,cli,descriptors,import-kills,keys,logs,package,start-and-end}.test.ts',
   'test/rest/**',
