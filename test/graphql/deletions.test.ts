@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { RecordKind } from '../../src/model/record-kind.ts';
 import { asset, location } from '../../src/records/index.ts';
 import { deleteDocument } from '../support/mutations.ts';
-import { fullRecord, kinds, unknownId } from '../support/records.ts';
+import { unknownId } from '../support/records.ts';
 import { startService, useWorkspaces } from '../support/service.ts';
 
 const service = useWorkspaces();
@@ -13,18 +13,6 @@ const remove = (kind: RecordKind, ids: readonly string[], options: object = {}) 
 
 const exists = async (id: string): Promise<boolean> =>
   (await service.data(`{ node(id: "${id}") { id } }`)).node !== null;
-
-test.each(kinds)('deletes $kind.label records, and returns them as they were, in the order sent', async (entry) => {
-  const { kind, path, smallest } = entry;
-  const [first, second, third] = await service.create(path, fullRecord(kind), smallest, smallest);
-  const fields = `id updatedAt ${Object.keys(kind.fields).join(' ')}`;
-
-  const { result } = await service.data(deleteDocument(kind, fields), { ids: [second.id, first.id] });
-
-  expect(result[0]).toMatchObject({ id: second.id, updatedAt: second.updatedAt, ...smallest });
-  expect(result[1]).toMatchObject({ id: first.id, updatedAt: first.updatedAt, ...fullRecord(kind) });
-  expect(await Promise.all([first, second, third].map(({ id }) => exists(id)))).toEqual([false, false, true]);
-});
 
 test('every failing ID is listed, with its position and the reason, and nothing is deleted', async () => {
   const [crane] = await service.create('/assets', { name: 'Crane' });

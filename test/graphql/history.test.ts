@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { location as locationKind, project as projectKind } from '../../src/records/index.ts';
 import { deleteRecords } from '../support/changes.ts';
 import { numberOf } from '../support/open-store.ts';
-import { kinds, unknownId } from '../support/records.ts';
+import { unknownId } from '../support/records.ts';
 import { useWorkspaces } from '../support/service.ts';
 
 const service = useWorkspaces();
@@ -26,22 +26,6 @@ async function renamedProject(names: readonly string[]) {
   for (const name of others) await service.patch(`/projects/${project.id}`, { name });
   return project;
 }
-
-test.each(kinds)('$path: every record has its history, from its creation in a batch on', async ({ kind, path }) => {
-  const example = { name: 'North yard' };
-  const records = await service.create(path, example, example, example);
-  const field = kind.name.charAt(0).toLowerCase() + kind.name.slice(1);
-
-  for (const [index, { id, createdAt }] of records.entries()) {
-    const data = await service.data(
-      `query ($id: ID!) { record: ${field}(id: $id) { history { nodes { cursor kind recordId action at record { id } } } } }`,
-      { id },
-    );
-    expect(data.record.history.nodes).toMatchObject([
-      { cursor: String(index + 1), recordId: id, action: 'CREATED', at: createdAt, record: { id } },
-    ]);
-  }
-});
 
 describe('history', () => {
   test('has the changes of the record, the latest first, and none of other records', async () => {

@@ -2,26 +2,10 @@
 
 import { describe, expect, test } from 'vitest';
 import { project } from '../../src/records/index.ts';
-import { fullRecord, kinds, unknownId } from '../support/records.ts';
+import { unknownId } from '../support/records.ts';
 import { useWorkspaces } from '../support/service.ts';
 
 const service = useWorkspaces();
-
-const mutation = (kind: { name: string; plural: string }) => `create${kind.plural}`;
-
-const createWith = (kind: { name: string; plural: string }, fields = 'id') =>
-  `mutation ($input: [Create${kind.name}Input!]!) { ${mutation(kind)}(input: $input) { ${fields} } }`;
-
-describe.each(kinds)('creating $kind.label records', ({ kind, smallest }) => {
-  test('returns them in the order given, every field as sent', async () => {
-    const sent = fullRecord(kind);
-
-    const data = await service.data(createWith(kind, Object.keys(kind.fields).join(' ')), { input: [sent, smallest] });
-
-    expect(data[mutation(kind)][0]).toMatchObject(sent);
-    expect(data[mutation(kind)]).toHaveLength(2);
-  });
-});
 
 test('external ids may be written into the document, __proto__ included', async () => {
   const { createLocations } = await service.data(

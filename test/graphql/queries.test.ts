@@ -3,7 +3,7 @@
 import { expect, test } from 'vitest';
 import { asset } from '../../src/records/index.ts';
 import { createLinkedRecords } from '../support/linked-records.ts';
-import { kinds, unknownId } from '../support/records.ts';
+import { unknownId } from '../support/records.ts';
 import { useWorkspaces } from '../support/service.ts';
 
 const service = useWorkspaces();
@@ -61,20 +61,6 @@ test('a link whose identifier is foreign or absent is null, without an error', a
     { currentLocationId: 'ERP-7', currentLocation: null },
     { currentLocationId: null, currentLocation: null },
   ]);
-});
-
-test.each(kinds)('$kind.plural are found by ID, by node and among nodes', async ({ kind, path, smallest }) => {
-  const [{ id }, other] = await service.create(path, smallest, smallest);
-  const field = `${kind.name.charAt(0).toLowerCase()}${kind.name.slice(1)}`;
-
-  const data = await service.data(
-    `query ($id: ID!, $ids: [ID!]!) { ${field}(id: $id) { id __typename } node(id: $id) { id __typename } nodes(ids: $ids) { id } }`,
-    { id, ids: [other.id, unknownId(kind), 'foreign', id] },
-  );
-
-  expect(data[field]).toEqual({ id, __typename: kind.name });
-  expect(data.node).toEqual({ id, __typename: kind.name });
-  expect(data.nodes).toEqual([{ id: other.id }, null, null, { id }]);
 });
 
 test('an id that is unknown, foreign or of another kind finds nothing', async () => {

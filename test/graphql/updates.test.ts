@@ -2,38 +2,10 @@
 import { describe, expect, test } from 'vitest';
 import { asset, assetCategory, location, project } from '../../src/records/index.ts';
 import { updateDocument } from '../support/mutations.ts';
-import { fullRecord, kinds, unknownId } from '../support/records.ts';
+import { unknownId } from '../support/records.ts';
 import { useWorkspaces } from '../support/service.ts';
 
 const service = useWorkspaces();
-
-test.each(kinds)(
-  'changes of $kind.pluralLabel change what is sent, leave what is absent, and return the records in the order sent',
-  async ({ kind, path, smallest }) => {
-    const stored = Object.keys(kind.fields);
-    const [first, second] = await service.create(path, fullRecord(kind), smallest);
-
-    const { result } = await service.data(updateDocument(kind, `id createdAt updatedAt ${stored.join(' ')}`), {
-      input: [
-        { id: second.id, ...without(fullRecord(kind), 'uid') },
-        { id: first.id, name: 'Other' },
-      ],
-    });
-
-    expect(result[0]).toMatchObject({ id: second.id, ...without(fullRecord(kind), 'uid') });
-    expect(result[1]).toMatchObject({ id: first.id, ...fullRecord(kind), name: 'Other', createdAt: first.createdAt });
-    expect(result[1].updatedAt > first.updatedAt).toBe(true);
-    const { nodes } = await service.data(
-      `query ($ids: [ID!]!) { nodes(ids: $ids) { ... on ${kind.name} {
-      id createdAt updatedAt ${stored.join(' ')} } } }`,
-      { ids: [second.id, first.id] },
-    );
-    expect(nodes).toEqual(result);
-  },
-);
-
-const without = (record: Record<string, unknown>, name: string) =>
-  Object.fromEntries(Object.entries(record).filter(([key]) => key !== name));
 
 const issuesOf = async (document: string, variables: object) => {
   const { body } = await service.graphql(document, variables);

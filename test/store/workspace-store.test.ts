@@ -138,7 +138,7 @@ describe('one workspace', () => {
   });
 
   test('waits for them only as long as for a connection', async () => {
-    const impatient = await openDatabase(url, { ...defaultOptions, poolSize: 1, connectionTimeout: 200 });
+    const impatient = await openDatabase(url, { ...defaultOptions, poolSize: 1, connectionTimeout: 500 });
     const { transaction, run } = impatient.forWorkspace(numberOf('ours'));
     let end = () => {};
     const holding = transaction(async (runInside) => {

@@ -148,19 +148,6 @@ test('what a running service has cached is out of date under another name, and a
   expect(await list('harbour')).toEqual([['harbour', 'b']]);
 });
 
-test('records have the new name at once for a process that looks it up, and the old one for a store that was opened before', async () => {
-  const opened = await store('acme');
-  const [yard] = await insert(opened, location, [{ name: 'a' }]);
-
-  await workspaces().rename('acme', 'harbour');
-  await insert(opened, location, [{ name: 'b' }]);
-
-  const found = await (await store('harbour')).find(location, [yard?.id ?? '']);
-  expect(found.map(({ workspaceId }) => workspaceId)).toEqual(['harbour']);
-  expect(await namesIn('harbour')).toEqual(['a', 'b']);
-  expect(await namesIn('acme')).toEqual([]);
-});
-
 describe('in a workspace that was deleted, a process that has not noticed yet', () => {
   const deleted = new ServiceError(503, 'the workspace is being deleted, try again');
   const key = { operation: 'mutation x', key: 'again', requestHash: 'x' };
@@ -198,21 +185,6 @@ describe('in a workspace that was deleted, a process that has not noticed yet', 
     expect(await opened.versions(location, [{ id: ids[0] ?? '', number: 1 }])).toEqual([null]);
     await expect(insert(opened, location, [{ name: 'c' }])).rejects.toEqual(deleted);
     expect(await namesIn('acme')).toEqual(['new']);
-  });
-
-  test('does not fail what others write in the same group', async () => {
-    const open = createStoreOpener(database);
-    const yard = await openWorkspace(database, 'yard');
-    const lost = await openWorkspace(database, 'lost');
-    await insert(await store('lost'), location, [{ name: 'a' }]);
-    await workspaces().remove('lost');
-
-    const outcomes = await Promise.allSettled(
-      [yard, lost, yard].map((workspace) => insert(open(workspace, { author: nobody }), location, [{ name: 'c' }])),
-    );
-
-    expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
-    expect(await namesIn('yard')).toEqual(['c', 'c']);
   });
 
   test('was another one than that which has its name now, if this was shown', async () => {
