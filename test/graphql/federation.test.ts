@@ -2,7 +2,7 @@
 
 import { type ASTNode, type DocumentNode, parse, print, printSchema, visit } from 'graphql';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { createSubgraph } from '../../src/graphql/federation/subgraph.ts';
+import { createSubgraph } from '../../src/graphql/federation.ts';
 import { schema } from '../../src/graphql/schema/schema.ts';
 import { foreignTypes } from '../../src/model/fields.ts';
 import { recordKinds } from '../../src/records/index.ts';

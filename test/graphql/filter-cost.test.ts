@@ -1,7 +1,7 @@
 /** The cost of filters: counted before anything runs, in literals and in variables alike, within bounds for whatever is sent. */
 import { describe, expect, test } from 'vitest';
 import { loadConfig } from '../../src/config.ts';
-import { filterCost } from '../../src/graphql/schema/filter/filter-cost.ts';
+import { filterCost } from '../../src/graphql/schema/filter/filter-condition.ts';
 import { project } from '../../src/records/index.ts';
 import { byEffort } from '../support/effort.ts';
 import { startService, useSharedService } from '../support/service.ts';

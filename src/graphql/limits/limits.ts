@@ -1,19 +1,23 @@
 /**
- * Plans a document in one walk, and caches the plan with it: which columns it reads, and the maximum cost of each operation. A field
+ * Rejects documents and operations over the limits. Plans a document in one walk, and caches the plan with it: which columns it reads, and the maximum cost of each operation. A field
  * costs one, more for an object, multiplied by the sizes of the lists that contain it: aliases, fragments, pages and batches multiply, and a
  * few hundred characters can request millions of fields. Costs are added up once per document; per request, only what depends on variables is
  * evaluated. The document may be invalid, because validation uses the plan to reject documents over the limits.
  */
 import {
+  type ASTVisitor,
   type DocumentNode,
+  type ExecutionArgs,
   type FieldNode,
   type FragmentDefinitionNode,
   type FragmentSpreadNode,
+  GraphQLError,
   type GraphQLField,
   type GraphQLNamedType,
   type GraphQLSchema,
   getNamedType,
   getNullableType,
+  getOperationAST,
   type InlineFragmentNode,
   isInterfaceType,
   isIntrospectionType,
@@ -26,9 +30,13 @@ import {
   type SelectionNode,
   type SelectionSetNode,
   TypeMetaFieldDef,
+  type ValidationContext,
   type ValueNode,
 } from 'graphql';
+import type { Plugin } from 'graphql-yoga';
 import type { Limits } from '../../config.ts';
+import { ServiceError } from '../../errors.ts';
+import { count } from '../../model/issues.ts';
 import {
   type ArgumentExtensions,
   argumentExtensions,
@@ -369,3 +377,73 @@ export function evaluateCost(cost: Cost, readVariable: ReadVariable): number {
   };
   return evaluate(cost);
 }
+
+/** The part of a request's context that tells its response the cost of the operation; the events of a subscription have none. */
+interface Costed {
+  readonly client?: { cost?: number };
+}
+
+/** Rejects documents and operations over the limits. */
+export const useOperationLimits = (limits: Limits): Plugin<Costed> => ({
+  onValidate({ addValidationRule }) {
+    addValidationRule(documentRule(limits));
+  },
+  onExecute({ args, setResultAndStopExecution }) {
+    const error = refusal(args, limits);
+    if (error) setResultAndStopExecution({ errors: [error] });
+  },
+  onSubscribe({ args, setResultAndStopExecution }) {
+    const error = refusal(args, limits);
+    if (error) setResultAndStopExecution({ errors: [error] });
+  },
+});
+
+/** Returns the error of an operation that may not be executed. */
+function refusal(args: ExecutionArgs & { contextValue: Costed }, limits: Limits): GraphQLError | undefined {
+  const { maxCost } = limits;
+  const operation = getOperationAST(args.document, args.operationName);
+  const plan = operation && documentPlan(args.schema, args.document, limits).operations.get(operation);
+  if (!plan) return undefined;
+  const requested = costOf(plan, args);
+  if (requested instanceof GraphQLError) return requested;
+  const { client } = args.contextValue;
+  if (client) client.cost = requested;
+  // Also rejects NaN: an infinite cost times the size of an empty list.
+  return requested <= maxCost ? undefined : tooCostly(requested, maxCost);
+}
+
+/** Returns a validation rule that reads only the document's plan. The cost limits repetition by fragments. */
+const documentRule =
+  (limits: Limits) =>
+  (context: ValidationContext): ASTVisitor => ({
+    Document(document: DocumentNode) {
+      const { maxDepth, maxAliases, maxDirectives } = limits;
+      const { operations, aliases, directives } = documentPlan(context.getSchema(), document, limits);
+      const reject = (message: string) => context.reportError(new GraphQLError(message));
+      for (const { depth } of operations.values()) {
+        if (depth > maxDepth) reject(`the operation is more than ${maxDepth} levels deep`);
+      }
+      if (aliases > maxAliases) reject(`the document has more than ${maxAliases} aliases`);
+      if (directives > maxDirectives) reject(`the document has more than ${maxDirectives} directives`);
+      return false;
+    },
+  });
+
+/** Returns the cost, or the error for a list in the variables that is too long, before its items are read. */
+function costOf({ cost, defaults }: OperationPlan, { variableValues }: ExecutionArgs): number | GraphQLError {
+  const variables = variableValues ?? {};
+  const readVariable = (name: string) => (Object.hasOwn(variables, name) ? variables[name] : defaults.get(name));
+  try {
+    return evaluateCost(cost, readVariable);
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    const { message, status } = error;
+    return new GraphQLError(message, { extensions: { http: { status } } });
+  }
+}
+
+const tooCostly = (requested: number, limit: number) =>
+  new GraphQLError(
+    `the operation costs more than ${count(limit)}: select fewer fields or aliases, or use smaller pages or batches`,
+    { extensions: { cost: { requested, limit } } },
+  );
