@@ -21,12 +21,11 @@ import { maxErrors, sendGraphqlError, shortMessage, shortSegment, toResponse, us
 import { useLoaders } from './execution/context.ts';
 import { useExecutor, type WrittenResult } from './execution/execute.ts';
 import { createItemParsers } from './execution/item-parsers.ts';
-import { createSubgraph } from './federation/subgraph.ts';
-import { useOperationLimits } from './limits/operation.ts';
+import { createSubgraph } from './federation.ts';
+import { useOperationLimits } from './limits/limits.ts';
 import { chooseType, graphqlParams, lastEventId, useOperationChoice } from './request.ts';
 import { refused } from './schema/argument.ts';
-import { parseFilter } from './schema/filter/filter-condition.ts';
-import { filterCost } from './schema/filter/filter-cost.ts';
+import { filterCost, parseFilter } from './schema/filter/filter-condition.ts';
 import { schema as ownSchema } from './schema/schema.ts';
 import { asEventStream, createEventStreams, singleEvent } from './subscription/event-stream.ts';
 import { type ServerContext, useSubscriptions, type YogaContext } from './subscription/run-subscription.ts';

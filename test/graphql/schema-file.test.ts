@@ -16,7 +16,7 @@ import {
 } from 'graphql';
 import { expect, test } from 'vitest';
 import { schema } from '../../src/graphql/schema/schema.ts';
-import { keyType } from '../../src/graphql/schema/write/key-type.ts';
+import { keyType } from '../../src/graphql/schema/write/input-type.ts';
 import { required, text } from '../../src/model/fields.ts';
 import { recordKind } from '../../src/model/record-kind.ts';
 

@@ -5,7 +5,7 @@ import type { Limits } from '../../config.ts';
 import type { RequestLog } from '../../http/error-response.ts';
 import type { Session } from '../../services/session.ts';
 import type { ChangePage, ChangePageQuery } from '../../store/log/change-pages.ts';
-import { documentPlan } from '../limits/plan.ts';
+import { documentPlan } from '../limits/limits.ts';
 import type { ItemParsers } from './item-parsers.ts';
 import { createLoaders, type Loaders } from './loaders.ts';
 

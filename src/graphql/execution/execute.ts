@@ -4,17 +4,25 @@
  */
 import { createHash } from 'node:crypto';
 import {
+  coerceInputValue,
   type DocumentNode,
   type ExecutionArgs,
   type ExecutionResult,
   execute,
   GraphQLError,
+  type GraphQLInputType,
   type GraphQLSchema,
+  getNamedType,
   getOperationAST,
+  getVariableValues,
+  Kind,
+  type NamedTypeNode,
   type OperationDefinitionNode,
   OperationTypeNode,
   type Source,
   TypeInfo,
+  typeFromAST,
+  type VariableDefinitionNode,
   visit,
   visitWithTypeInfo,
 } from 'graphql';
@@ -23,9 +31,9 @@ import type { Plugin } from 'graphql-yoga';
 import type { Limits } from '../../config.ts';
 import { ResponseTooLarge } from '../../errors.ts';
 import { withHint } from '../hints.ts';
-import { type DocumentPlan, documentPlan } from '../limits/plan.ts';
+import { isItem } from '../limits/extensions.ts';
+import { type DocumentPlan, documentPlan } from '../limits/limits.ts';
 import type { Context } from './context.ts';
-import { readVariables, type VariableOptions, withReadVariables } from './variables.ts';
 
 /** A result that is turned into text with its own `stringify`, if it has one, whatever plugins have added to it. */
 export interface WrittenResult extends ExecutionResult {
@@ -181,4 +189,80 @@ function textLength(value: unknown): number {
   if (Array.isArray(value)) for (const item of value) length += textLength(item);
   else for (const name in value) length += textLength((value as Readonly<Record<string, unknown>>)[name]);
   return length;
+}
+
+interface VariableOptions {
+  readonly maxErrors: number;
+  readonly hideSuggestions: boolean;
+}
+
+type Values = Readonly<Record<string, unknown>>;
+
+/**
+ * Returns the variables with the types of the schema, or GraphQL's own errors. In items to write, a required field may be missing or
+ * null: the service lists it with everything else that is wrong in the batch, whereas GraphQL would stop at the first few.
+ */
+function readVariables(
+  schema: GraphQLSchema,
+  { variableDefinitions = [] }: OperationDefinitionNode,
+  sent: Values,
+  options: VariableOptions,
+): ReturnType<typeof getVariableValues> {
+  const read = getVariableValues(schema, variableDefinitions, sent, options);
+  if (!read.errors) return read;
+  const typeOf = ({ type }: VariableDefinitionNode) => typeFromAST(schema, type) as GraphQLInputType | undefined;
+  const isBatch = (definition: VariableDefinitionNode) =>
+    isItem(getNamedType(typeOf(definition))) && (sent[definition.variable.name.value] ?? null) !== null;
+
+  const others = getVariableValues(
+    schema,
+    variableDefinitions.filter((it) => !isBatch(it)),
+    sent,
+    options,
+  );
+  const errors: GraphQLError[] = [...(others.errors ?? [])];
+  const coerced: Record<string, unknown> = { ...others.coerced };
+  for (const definition of variableDefinitions.filter(isBatch)) {
+    const name = definition.variable.name.value;
+    const onError = (path: readonly (string | number)[], _value: unknown, error: GraphQLError) => {
+      const isMissing =
+        notProvided.test(error.message) || (isNull.test(error.message) && typeof path.at(-1) === 'string');
+      if (!isMissing && errors.length < options.maxErrors) errors.push(invalidVariable(definition, path, error));
+    };
+    coerced[name] = coerceInputValue(
+      sent[name],
+      typeOf(definition) as GraphQLInputType,
+      onError,
+      options.hideSuggestions,
+    );
+  }
+  return errors.length > 0 ? { errors } : { coerced };
+}
+
+/** graphql-js's errors for a required field that is missing, and for one that is null. */
+const notProvided = /^Field "\w+" of required type "[^"]+" was not provided\.$/;
+const isNull = /^Expected non-nullable type "[^"]+" not to be null\.$/;
+
+/** Words the error as graphql-js does, without the value, which errors.ts removes. */
+function invalidVariable(node: VariableDefinitionNode, path: readonly (string | number)[], error: GraphQLError) {
+  const name = node.variable.name.value;
+  const at = path.map((step) => (typeof step === 'number' ? `[${step}]` : `.${step}`)).join('');
+  const message = `Variable "$${name}" got invalid value at "${name}${at}"; ${error.message}`;
+  return new GraphQLError(message, { nodes: node, originalError: error });
+}
+
+/** A scalar of the schema that accepts any value. */
+const anyValue: NamedTypeNode = { kind: Kind.NAMED_TYPE, name: { kind: Kind.NAME, value: 'FieldValue' } };
+
+/** Returns the document with a type for its variables that leaves them as they are: an executor would read them a second time. */
+function withReadVariables(document: DocumentNode, operation: OperationDefinitionNode): DocumentNode {
+  const variableDefinitions = operation.variableDefinitions?.map(({ kind, variable }) => ({
+    kind,
+    variable,
+    type: anyValue,
+  }));
+  const definitions = document.definitions.map((node) =>
+    node === operation ? { ...node, variableDefinitions } : node,
+  );
+  return { ...document, definitions } as DocumentNode;
 }

@@ -43,7 +43,7 @@ export interface ArgumentExtensions {
   readonly cost?: (value: unknown, limits: Limits) => number;
 }
 
-/** The extensions of input types of items, in which a required field may be missing in a variable: see execution/variables.ts. */
+/** The extensions of input types of items, in which a required field may be missing in a variable: see execution/execute.ts. */
 export const item = { isItem: true } as const;
 
 export const isItem = (type: GraphQLNamedType | undefined): boolean => type?.extensions.isItem === true;

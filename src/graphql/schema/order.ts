@@ -15,7 +15,7 @@ import { type Order, oldestFirst, type Position, positionOfId } from '../../stor
 import { lengthOf } from '../limits/extensions.ts';
 import { refused } from './argument.ts';
 import { builder, type InputRef } from './builder.ts';
-import { comparedFields } from './filter/filter-fields.ts';
+import { comparedFields } from './filter/filter-condition.ts';
 import { subjectOf } from './types.ts';
 
 /** `{ startDate: 'desc' }` */

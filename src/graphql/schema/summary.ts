@@ -7,8 +7,7 @@ import type { FieldCost, FieldExtensions } from '../limits/extensions.ts';
 import { refused } from './argument.ts';
 import { builder, type ObjectFields, type QueryFields } from './builder.ts';
 import { defaultPageSize, pageSize, whereArgument } from './connection.ts';
-import { parseFilter } from './filter/filter-condition.ts';
-import { comparedFields } from './filter/filter-fields.ts';
+import { comparedFields, parseFilter } from './filter/filter-condition.ts';
 import { fieldsFor } from './object-types.ts';
 import { subjectOf } from './types.ts';
 

@@ -21,7 +21,7 @@ import type { ChangePage } from '../../store/log/change-pages.ts';
 import { rootCause, toResponse } from '../errors.ts';
 import type { Context, FeedQuery, SubscriptionContext } from '../execution/context.ts';
 import { createLoaders } from '../execution/loaders.ts';
-import { documentPlan } from '../limits/plan.ts';
+import { documentPlan } from '../limits/limits.ts';
 import type { ServerEvent, Subscription } from './event-stream.ts';
 
 /** The context that the endpoint makes for a request. */

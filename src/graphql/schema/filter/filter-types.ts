@@ -1,5 +1,4 @@
 /** The input types of filters: one for each kind, and one for each type of value, which all kinds share. */
-
 import type { Field } from '../../../model/fields.ts';
 import { count } from '../../../model/issues.ts';
 import { capitalized, withArticle } from '../../../model/labels.ts';
@@ -7,16 +6,18 @@ import type { RecordKind } from '../../../model/record-kind.ts';
 import { recordKinds } from '../../../records/index.ts';
 import { builder, type InputField, type InputFields, type InputRef } from '../builder.ts';
 import { describeReverseLink, subjectOf } from '../types.ts';
-import { maxDistance, maxPatternLength, maxRelations } from './filter-condition.ts';
 import {
   type ComparingFilter,
   comparingFilters,
   type Filter,
   type FilterField,
   filterFields,
+  maxDistance,
+  maxPatternLength,
+  maxRelations,
   maxValues,
   operators,
-} from './filter-fields.ts';
+} from './filter-condition.ts';
 
 const names = {
   id: 'IdFilter',

@@ -11,9 +11,8 @@ import type { Session } from '../../../services/session.ts';
 import { type ArgumentExtensions, type FieldExtensions, item, lengthOf } from '../../limits/extensions.ts';
 import { builder, type MutationFields } from '../builder.ts';
 import { typeOf } from '../types.ts';
-import { createInput } from './input-type.ts';
+import { createInput, exampleImport, exampleImportInput } from './input-type.ts';
 import { byId, dryRunArgument, issueType, onInvalidArgument, requireLength, write, writeCost } from './write.ts';
-import { exampleImport, exampleImportInput } from './write-examples.ts';
 
 /** The records of each kind, and the items that were left out. */
 interface Imported {

@@ -1,12 +1,14 @@
-/** The input types of items to write, derived from the record kinds. */
-import { capitalized, withArticle } from '../../../model/labels.ts';
-import type { RecordKind } from '../../../model/record-kind.ts';
+/** The input types of items to write and of keys to find records by, derived from the record kinds, with the examples in descriptions. */
+import { capitalized, constantCase, withArticle } from '../../../model/labels.ts';
+import { matchableFields, type RecordKind } from '../../../model/record-kind.ts';
+import type { ValueLimits } from '../../../model/schemas.ts';
 import { kindNamed } from '../../../records/index.ts';
+import type { RecordKey } from '../../../services/record-keys.ts';
 import { anywhere, linksOf, toStored, type Ways } from '../../execution/item-parsers.ts';
 import { item } from '../../limits/extensions.ts';
+import { parseArgument } from '../argument.ts';
 import { builder, type InputFields, type InputRef } from '../builder.ts';
 import { scalarOf } from '../types.ts';
-import { exampleChange, exampleFields, exampleLink, examplePatch } from './write-examples.ts';
 
 const createInputs = new Map<RecordKind, InputRef<unknown>>();
 
@@ -119,3 +121,133 @@ const inputFields = (t: InputFields, kind: RecordKind, { requires }: { requires:
       }),
     ]),
   );
+
+/** Returns every field of the kind's example. */
+const exampleFields = ({ example }: RecordKind): string => code(literal(example));
+
+/** `{ name: "Crane" }` */
+const exampleChange = (kind: RecordKind): string => code(literal(changeOf(kind)));
+
+/** `{ id: "asset_…", name: "Crane" }` */
+const examplePatch = (kind: RecordKind): string => code(literal(patchOf(kind)));
+
+/** Returns `createAssets(input: [{ name: "Crane" }]) { id }` */
+export const exampleCreate = (kind: RecordKind): string =>
+  mutation(`create${kind.plural}`, { input: [changeOf(kind)] });
+
+export const exampleUpdate = (kind: RecordKind): string => mutation(`update${kind.plural}`, { input: [patchOf(kind)] });
+
+export const exampleUpdateOne = (kind: RecordKind): string =>
+  mutation(`update${kind.name}`, { id: exampleId(kind), input: changeOf(kind) });
+
+/** `{ externalId: "erp" }`, or `{ field: REFERENCE }` for a kind without external IDs. */
+export const exampleKey = (kind: RecordKind): string => code(keyOf(kind));
+
+/** Returns `upsertAssets(by: { externalId: "erp" }, input: [{ externalIds: { erp: "4711" }, name: "Crane" }]) { outcome }` */
+export function exampleUpsert(kind: RecordKind): string {
+  const { fields, example } = kind;
+  const [field = ''] = matchableFields(kind);
+  const item = fields.externalIds
+    ? { externalIds: { erp: '4711' }, ...changeOf(kind) }
+    : { [field]: (example as Readonly<Record<string, unknown>>)[field], ...changeOf(kind) };
+  return code(`upsert${kind.plural}(by: ${keyOf(kind)}, input: ${literal([item])}) { outcome }`);
+}
+
+const keyOf = (kind: RecordKind): string =>
+  kind.fields.externalIds ? '{ externalId: "erp" }' : `{ field: ${constantCase(matchableFields(kind)[0] ?? '')} }`;
+
+/** Returns a link to a record of the kind: by an external ID, or by a `ref` if it has none. */
+const exampleLink = ({ fields }: RecordKind): string =>
+  code(literal(fields.externalIds ? { externalId: { key: 'erp', value: '4711' } } : { ref: 'parent' }));
+
+const imported = literal({
+  locations: [{ ref: 'yard', name: 'North yard' }],
+  projects: [{ name: 'Harbour wall', location: { ref: 'yard' } }],
+});
+
+export const exampleImportInput = code(imported);
+
+export const exampleImport = code(`importRecords(input: ${imported}) { projects { id } }`);
+
+export const exampleDelete = (kind: RecordKind): string => mutation(`delete${kind.plural}`, { ids: [exampleId(kind)] });
+
+const exampleId = ({ idPrefix }: RecordKind): string => `${idPrefix}_…`;
+
+const changeOf = ({ example }: RecordKind) => ({ name: example.name });
+
+const patchOf = (kind: RecordKind) => ({ id: exampleId(kind), ...changeOf(kind) });
+
+const mutation = (name: string, args: object): string => code(`${name}(${entries(args)}) { id }`);
+
+function code(text: string): string {
+  return `\`${text}\``;
+}
+
+function entries(object: object): string {
+  return Object.entries(object)
+    .map(([name, value]) => `${name}: ${literal(value)}`)
+    .join(', ');
+}
+
+/** Returns a value as GraphQL writes it. */
+function literal(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(literal).join(', ')}]`;
+  return typeof value === 'object' && value !== null ? `{ ${entries(value)} }` : JSON.stringify(value);
+}
+
+interface SentKey {
+  readonly field?: string | null | undefined;
+  readonly externalId?: string | null | undefined;
+}
+
+const types = new Map<RecordKind, InputRef<SentKey>>();
+
+/** `AssetKey` */
+export function keyType(kind: RecordKind): InputRef<SentKey> {
+  const type = types.get(kind) ?? createKeyType(kind);
+  types.set(kind, type);
+  return type;
+}
+
+/** Throws a ServiceError 400. */
+export function parseKey({ field, externalId }: SentKey, { maxTextLength }: ValueLimits): RecordKey {
+  if (field) return { field };
+  return { externalId: String(parseArgument(['by', 'externalId'], { type: 'text' }, externalId, maxTextLength)) };
+}
+
+function createKeyType(kind: RecordKind): InputRef<SentKey> {
+  const fields = matchableFields(kind);
+  if (fields.length === 0 && !kind.fields.externalIds) {
+    throw new Error(`${kind.pluralLabel} have no key: declare a field with matchable(…), or externalIds()`);
+  }
+  return builder.inputType(`${kind.name}Key`, {
+    isOneOf: true,
+    description: `What identifies ${withArticle(kind.label)} besides its ID: ${exampleKey(kind)}.`,
+    fields: (t) => ({
+      ...(fields.length > 0 && {
+        field: t.field({
+          type: keyFieldType(kind),
+          description: 'The field whose value identifies the record.',
+        }),
+      }),
+      ...(kind.fields.externalIds && {
+        externalId: t.string({
+          description:
+            'The name of the other system, as in `externalIds`. An upsert leaves the IDs in all other systems unchanged.',
+        }),
+      }),
+    }),
+  });
+}
+
+/** `AssetKeyField` */
+const keyFieldType = (kind: RecordKind) =>
+  builder.enumType(`${kind.name}KeyField`, {
+    description: `A field that identifies ${withArticle(kind.label)}.`,
+    values: Object.fromEntries(
+      matchableFields(kind).map((name) => [
+        constantCase(name),
+        { value: name, description: kind.fields[name]?.description ?? '' },
+      ]),
+    ),
+  });

@@ -1,14 +1,36 @@
-/** The common parts of all mutations: how they run, what they cost, and the arguments `dryRun` and `onInvalid`. */
+/** The mutations that create, update, upsert and delete records, and what all mutations share: how they run, what they cost, and the arguments `dryRun` and `onInvalid`. */
 import type { GraphQLResolveInfo } from 'graphql';
 import type { Limits } from '../../../config.ts';
-import { ServiceError } from '../../../errors.ts';
-import type { Issue } from '../../../model/issues.ts';
+import { badRequest, ServiceError } from '../../../errors.ts';
+import type { Issue, Parsed } from '../../../model/issues.ts';
+import { capitalized, withArticle } from '../../../model/labels.ts';
 import type { RecordKind, RecordOf } from '../../../model/record-kind.ts';
+import { textProblem } from '../../../model/schemas.ts';
 import { requireBatchSize, requireFewExternalIds } from '../../../services/checks/batch.ts';
+import { isRejected } from '../../../services/checks/validation.ts';
+import { createRecords } from '../../../services/create-records.ts';
+import { deleteRecords } from '../../../services/delete-records.ts';
 import { dryRun, type Session } from '../../../services/session.ts';
+import { updateRecord, updateRecords } from '../../../services/update-records.ts';
+import { type Upserted, upsertRecords } from '../../../services/upsert-records.ts';
 import type { Context } from '../../execution/context.ts';
 import { type ArgumentExtensions, type FieldExtensions, lengthOf } from '../../limits/extensions.ts';
 import { type Argument, builder, type InputRef, type MutationFields, type ObjectRef } from '../builder.ts';
+import { typeOf } from '../types.ts';
+import {
+  createInput,
+  exampleCreate,
+  exampleDelete,
+  exampleKey,
+  exampleUpdate,
+  exampleUpdateOne,
+  exampleUpsert,
+  keyType,
+  parseKey,
+  patchInput,
+  updateInput,
+  upsertInput,
+} from './input-type.ts';
 
 /** The cost of writing a record, in addition to the fields that are returned for it. */
 export const writeCost = 10;
@@ -144,3 +166,188 @@ export const onInvalidArgument = (t: MutationFields) =>
     defaultValue: 'fail',
     description: 'What to do with invalid items: `onInvalid: SKIP` leaves them out and stores the others.',
   });
+
+export const createField = <K extends RecordKind>(t: MutationFields, kind: K) =>
+  batchField(t, {
+    type: typeOf(kind),
+    description: `Creates ${kind.pluralLabel}, all or none, and returns them in the order sent: ${exampleCreate(kind)}.`,
+    input: { type: createInput(kind), description: `The ${kind.pluralLabel} to create.` },
+    parser: ({ parsers }) => parsers.create(kind),
+    run: (session, input) => createRecords(session, kind, input),
+    primed: (records) => [[kind, byId(records)]],
+  });
+
+export const updateField = <K extends RecordKind>(t: MutationFields, kind: K) =>
+  batchField(t, {
+    type: typeOf(kind),
+    description: `Changes ${kind.pluralLabel}, all or none, and returns them in the order sent. Absent fields stay unchanged, null clears a field, and \`externalIds\` is replaced as a whole; an item that changes nothing writes nothing: ${exampleUpdate(kind)}.`,
+    input: { type: patchInput(kind), description: `The ${kind.pluralLabel} to change, each once.` },
+    parser: ({ parsers }) => parsers.patch(kind),
+    run: (session, input) => updateRecords(session, kind, input),
+    primed: (records) => [[kind, byId(records)]],
+  });
+
+/** The same operation as PATCH over REST. */
+export const updateOneField = <K extends RecordKind>(t: MutationFields, kind: K) =>
+  t.field({
+    type: typeOf(kind),
+    nullable: true,
+    deprecationReason: `Use \`update${kind.plural}\`, which also changes several at once.`,
+    description: `Changes fields of ${withArticle(kind.label)}. Absent fields stay unchanged, null clears a field, and \`externalIds\` is replaced as a whole: ${exampleUpdateOne(kind)}.`,
+    extensions: { cost: { perRecord: writeCost } } satisfies FieldExtensions,
+    args: {
+      id: t.arg.id({ required: true, description: `The ID of the ${kind.label}.` }),
+      input: t.arg({
+        type: updateInput(kind),
+        required: true,
+        description: 'The fields to change.',
+      }),
+    },
+    // The cast is safe because the service returns a record of the kind; the compiler cannot see it for a type parameter.
+    resolve: (_root, { id, input }, context, info) =>
+      write(context, info, {
+        run: (session) => updateRecord(session, kind, id, context.parsers.update(kind)(input)),
+      }) as never,
+  });
+
+export function upsertField<K extends RecordKind>(t: MutationFields, kind: K) {
+  const by = t.arg({
+    type: keyType(kind),
+    required: true,
+    description: `The key by which ${kind.pluralLabel} are matched; every item must have it: ${exampleKey(kind)}.`,
+  });
+  return batchField(t, {
+    type: upsertedType(kind),
+    description: `Updates the ${kind.pluralLabel} that match an item by its key, and creates the others, all or none. Returns them in the order sent: ${exampleUpsert(kind)}.`,
+    input: { type: upsertInput(kind), description: `The ${kind.pluralLabel} to create or change, each once.` },
+    parser: ({ parsers }) => parsers.upsert(kind),
+    options: { by, onInvalid: onInvalidArgument(t) },
+    run: (session, input, { by, onInvalid }, { limits }) =>
+      upsertRecords(session, kind, input, { by: parseKey(by, limits), limits, onInvalid }),
+    primed: (upserted) => [[kind, byId(upserted.flatMap((item) => (isRejected(item) ? [] : [item.record])))]],
+  });
+}
+
+const outcome = builder.enumType('UpsertOutcome', {
+  description: 'What an upsert did with an item.',
+  values: {
+    CREATED: { value: 'created', description: 'No record had the key, so a new one was created.' },
+    UPDATED: { value: 'updated', description: 'The record with the key was changed.' },
+    UNCHANGED: {
+      value: 'unchanged',
+      description:
+        'The record with the key already had all these values: nothing was written, and `updatedAt` is unchanged.',
+    },
+    REJECTED: {
+      value: 'rejected',
+      description: 'The item is invalid, and was left out because of `onInvalid: SKIP`: `issues` says why.',
+    },
+  } as const,
+});
+/** `UpsertedAsset` */
+const upsertedType = <K extends RecordKind>(kind: K) =>
+  builder.objectRef<Upserted<K>>(`Upserted${kind.name}`).implement({
+    description: `${capitalized(withArticle(kind.label))} after an upsert, and what the upsert did with it.`,
+    fields: (t) => ({
+      record: t.field({
+        type: typeOf(kind),
+        nullable: true,
+        description: `The ${kind.label} as it is now; null only if the item was rejected, which needs \`onInvalid: SKIP\`.`,
+        resolve: (upserted) => (isRejected(upserted) ? null : upserted.record) as never,
+      }),
+      issues: t.field({
+        type: [issueType],
+        description: 'What is wrong with the item, if it was rejected.',
+        resolve: (upserted) => (isRejected(upserted) ? [...upserted.issues] : []),
+      }),
+      outcome: t.field({
+        type: outcome,
+        description: 'What the upsert did.',
+        resolve: (upserted) => upserted.outcome,
+      }),
+    }),
+  });
+
+const limited = { extensions: { requireLength } satisfies ArgumentExtensions };
+
+const handling = builder.enumType('ReferenceHandling', {
+  description: 'What a deletion does if other records refer to the ones it deletes.',
+  values: {
+    REFUSE: { value: 'refuse', description: 'Deletes nothing: the error lists the records that refer to each one.' },
+    CLEAR: {
+      value: 'clear',
+      description:
+        'Sets these references to null, which is recorded as a change of each record that has one. At most as many as the setting `MAX_BATCH` can be cleared at once.',
+    },
+  } as const,
+});
+
+export function deleteField<K extends RecordKind>(t: MutationFields, kind: K) {
+  const references = t.arg({
+    type: handling,
+    required: true,
+    defaultValue: 'refuse',
+    description: 'What to do if other records refer to them. References between records of the batch do not count.',
+    // Charges for as many records as may be changed.
+    extensions: {
+      cost: (value, { maxBatch }) => (value === 'CLEAR' ? maxBatch * writeCost : 0),
+    } satisfies ArgumentExtensions,
+  });
+  return t.field({
+    type: [typeOf(kind)],
+    nullable: true,
+    description: `Deletes ${kind.pluralLabel}, all or none, and returns them as they were, in the order sent: ${exampleDelete(kind)}.`,
+    extensions: {
+      cost: { listSize: ({ ids, keys }) => lengthOf(ids ?? keys), perRecord: writeCost },
+    } satisfies FieldExtensions,
+    args: {
+      ids: t.arg.idList({ ...limited, description: `The IDs of the ${kind.pluralLabel}, each once.` }),
+      by: t.arg({
+        type: keyType(kind),
+        description: `The key by which \`keys\` identify the ${kind.pluralLabel}, instead of their IDs: ${exampleKey(kind)}.`,
+      }),
+      keys: t.arg.stringList({ ...limited, description: `The values of the key, each once: \`["4711"]\`.` }),
+      references,
+      dryRun: dryRunArgument(t),
+    },
+    resolve(_root, { ids, by, keys: values, references, dryRun }, context, info) {
+      const { argument, sent } = requireOneList({ ids, by, keys: values });
+      const { limits } = context;
+      requireLength(sent.length, argument, limits);
+      const options = { references, maxCleared: limits.maxBatch, by: by ? parseKey(by, limits) : undefined };
+      const parse = by ? parseText(limits.maxTextLength) : parseId;
+      return write(context, info, {
+        run: async (session: Session) => deleteRecords(session, kind, sent.map(parse), options),
+        dryRun,
+        primed: (records) => [[kind, new Map(records.map(({ id }) => [id, null]))]],
+        argument,
+        // The cast is safe: these are records of the kind, which the compiler cannot see for a type parameter.
+      }) as never;
+    },
+  });
+}
+
+interface SentLists {
+  readonly ids: readonly string[] | null | undefined;
+  readonly by: object | null | undefined;
+  readonly keys: readonly string[] | null | undefined;
+}
+
+/** Returns the list that was sent, and the name of its argument. Throws a ServiceError 400 if not exactly one was. */
+function requireOneList({ ids, by, keys }: SentLists) {
+  const [hasIds, hasBy, hasKeys] = [ids, by, keys].map((sent) => (sent ?? undefined) !== undefined);
+  if (hasIds && !hasBy && !hasKeys) return { argument: 'ids', sent: ids ?? [] };
+  if (hasBy && hasKeys && !hasIds) return { argument: 'keys', sent: keys ?? [] };
+  const names = [hasIds && 'ids', hasBy && 'by', hasKeys && 'keys'].filter((name) => name !== false);
+  throw badRequest(`expected either ids, or by and keys; received ${names.join(' and ') || 'none of them'}`);
+}
+
+/** Parses an ID: the service says which of them it does not know. */
+const parseId = (value: string): Parsed<string> => ({ value });
+
+const parseText =
+  (maxLength: number) =>
+  (value: string): Parsed<string> => {
+    const problem = textProblem(value, maxLength);
+    return problem === undefined ? { value } : { issues: [{ path: [], message: problem }], validFields: {} };
+  };

@@ -1,19 +1,23 @@
 /**
- * Plans a document in one walk, and caches the plan with it: which columns it reads, and the maximum cost of each operation. A field
- * costs one, more for an object, multiplied by the sizes of the lists that contain it: aliases, fragments, pages and batches multiply, and a
- * few hundred characters can request millions of fields. Costs are added up once per document; per request, only what depends on variables is
- * evaluated. The document may be invalid, because validation uses the plan to reject documents over the limits.
+ * Rejects documents and operations over the limits. Plans a document in one walk, and caches the plan with it: which columns it reads, and
+ * the maximum cost of each operation. A field costs one, more for an object, multiplied by the sizes of the lists that contain it: aliases,
+ * fragments, pages and batches multiply, and a few hundred characters can request millions of fields. Costs are added up once per document;
+ * per request, only what depends on variables is evaluated. A document is planned before it is validated, and may be invalid.
  */
 import {
+  type ASTVisitor,
   type DocumentNode,
+  type ExecutionArgs,
   type FieldNode,
   type FragmentDefinitionNode,
   type FragmentSpreadNode,
+  GraphQLError,
   type GraphQLField,
   type GraphQLNamedType,
   type GraphQLSchema,
   getNamedType,
   getNullableType,
+  getOperationAST,
   type InlineFragmentNode,
   isInterfaceType,
   isIntrospectionType,
@@ -26,9 +30,13 @@ import {
   type SelectionNode,
   type SelectionSetNode,
   TypeMetaFieldDef,
+  type ValidationContext,
   type ValueNode,
 } from 'graphql';
+import type { Plugin } from 'graphql-yoga';
 import type { Limits } from '../../config.ts';
+import { ServiceError } from '../../errors.ts';
+import { count, cut, maxQuoted } from '../../model/issues.ts';
 import {
   type ArgumentExtensions,
   argumentExtensions,
@@ -360,7 +368,7 @@ export function valueIn(node: ValueNode, readVariable: ReadVariable = noVariable
 }
 
 /** Returns a function that evaluates costs for one request, each once. It throws a ServiceError for a list in a variable that is too long. */
-export function costEvaluator(readVariable: ReadVariable): (cost: Cost) => number {
+function costEvaluator(readVariable: ReadVariable): (cost: Cost) => number {
   const evaluated = new Map<CostSum, number>();
   const evaluate = (part: Cost): number => {
     if (typeof part === 'number') return part;
@@ -380,7 +388,7 @@ export function costEvaluator(readVariable: ReadVariable): (cost: Cost) => numbe
  * Returns the path to what makes an operation dear: at each level, to the field that costs more than all others together, such as
  * `locations.nodes.workOrders`. Each fragment counts once.
  */
-export function dearestPath(
+function dearestPath(
   { costs, fragments }: Pick<DocumentPlan, 'costs' | 'fragments'>,
   selectionSet: SelectionSetNode,
   evaluate: (cost: Cost) => number,
@@ -412,4 +420,77 @@ function fieldsIn(
     spread.add(value);
     return fragment ? fieldsIn(fragment.selectionSet, fragments, spread) : [];
   });
+}
+
+/** The part of a request's context that tells its response the cost of the operation, and its log line the name. */
+interface Costed {
+  readonly client?: { cost?: number };
+  readonly requestLog?: { operation: string | undefined };
+}
+
+/** Rejects documents and operations over the limits. */
+export const useOperationLimits = (limits: Limits): Plugin<Costed> => ({
+  onValidate({ addValidationRule }) {
+    addValidationRule(documentRule(limits));
+  },
+  onExecute({ args, setResultAndStopExecution }) {
+    const error = refusal(args, limits);
+    if (error) setResultAndStopExecution({ errors: [error] });
+  },
+  onSubscribe({ args, setResultAndStopExecution }) {
+    const error = refusal(args, limits);
+    if (error) setResultAndStopExecution({ errors: [error] });
+  },
+});
+
+/** Returns the error of an operation that may not be executed. */
+function refusal(args: ExecutionArgs & { contextValue: Costed }, limits: Limits): GraphQLError | undefined {
+  const { maxCost } = limits;
+  const operation = getOperationAST(args.document, args.operationName);
+  const document = documentPlan(args.schema, args.document, limits);
+  const plan = operation && document.operations.get(operation);
+  if (!plan) return undefined;
+  const { client, requestLog } = args.contextValue;
+  if (requestLog) requestLog.operation = operation.name?.value;
+  const variables = args.variableValues ?? {};
+  const evaluate = costEvaluator((name) =>
+    Object.hasOwn(variables, name) ? variables[name] : plan.defaults.get(name),
+  );
+  try {
+    const requested = evaluate(plan.cost);
+    if (client) client.cost = requested;
+    if (requested <= maxCost) return undefined;
+    // Also NaN: an infinite cost times the size of an empty list.
+    return tooCostly(requested, maxCost, dearestPath(document, operation.selectionSet, evaluate));
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    const { message, status } = error;
+    return new GraphQLError(message, { extensions: { http: { status } } });
+  }
+}
+
+/** Returns a validation rule that reads only the document's plan. The cost limits repetition by fragments. */
+const documentRule =
+  (limits: Limits) =>
+  (context: ValidationContext): ASTVisitor => ({
+    Document(document: DocumentNode) {
+      const { maxDepth, maxAliases, maxDirectives } = limits;
+      const { operations, aliases, directives } = documentPlan(context.getSchema(), document, limits);
+      const reject = (message: string) => context.reportError(new GraphQLError(message));
+      for (const { depth } of operations.values()) {
+        if (depth > maxDepth) reject(`the operation is more than ${maxDepth} levels deep`);
+      }
+      if (aliases > maxAliases) reject(`the document has more than ${maxAliases} aliases`);
+      if (directives > maxDirectives) reject(`the document has more than ${maxDirectives} directives`);
+      return false;
+    },
+  });
+
+function tooCostly(requested: number, limit: number, path: string): GraphQLError {
+  const cost = Number.isFinite(requested) ? ` (it costs ${count(Math.ceil(requested))})` : '';
+  const place = path && `, above all in ${cut(path, maxQuoted)}`;
+  return new GraphQLError(
+    `the operation costs more than ${count(limit)}${cost}: select fewer fields or aliases, or use smaller pages or batches${place}`,
+    { extensions: { cost: { requested, limit } } },
+  );
 }
