@@ -8,7 +8,8 @@ import { DatabaseError, WorkspaceDeleted } from '../../src/store/connections/dat
 import type { Statement } from '../../src/store/connections/driver.ts';
 import type { Statements } from '../../src/store/connections/transactions.ts';
 import type { NewRecords } from '../../src/store/query/dialect.ts';
-import { createGroupCommit, type GroupCommit } from '../../src/store/writes/group-commit.ts';
+import { sqliteDialect } from '../../src/store/sqlite/dialect.ts';
+import { type Addition, createGroupCommit, type GroupCommit } from '../../src/store/writes/group-commit.ts';
 import { creationOf } from '../support/insert.ts';
 import { nobody, numberOf } from '../support/open-store.ts';
 
@@ -39,14 +40,20 @@ beforeEach(() => {
     return { runAlone } as Statements;
   };
   create = (hasGroupsByWorkspace) => {
-    groups = createGroupCommit({ runAlone, forWorkspace }, { withChanges }, { hasGroupsByWorkspace });
+    const database = { runAlone, forWorkspace, read: async () => [] };
+    groups = createGroupCommit(database, { ...sqliteDialect, withChanges }, { hasGroupsByWorkspace });
   };
   create(false);
 });
 
-const addAll = (records: readonly CreateOf<typeof location>[], workspace = 'acme') =>
+const addAll = (
+  records: readonly CreateOf<typeof location>[],
+  workspace = 'acme',
+  references: Addition['references'] = new Map(),
+) =>
   groups.add({
     ...creationOf(location, records).addition,
+    references,
     workspaceId: numberOf(workspace),
     author: nobody,
     usage: { statements: 0 },
@@ -115,6 +122,25 @@ test('an addition that the database refuses does not fail the others', async () 
     'stored',
   ]);
   expect(statements).toEqual([['a', 'b', 'taken', 'c'], ['a', 'b'], ['taken', 'c'], ['taken'], ['c']]);
+});
+
+test('additions that refer to no record are found by lookups, and the others share one more statement', async () => {
+  const lost = (name: string) => addAll([{ name }], 'acme', new Map([[project, ['project_1']]]));
+  run = (names) => {
+    if (names.some((name) => name.startsWith('lost'))) throw new DatabaseError('a reference has no record');
+  };
+
+  expect(await outcomesOf([add('a'), lost('lost 1'), add('b'), lost('lost 2'), add('c')])).toEqual([
+    'stored',
+    'refused',
+    'stored',
+    'refused',
+    'stored',
+  ]);
+  expect(statements).toEqual([
+    ['a', 'lost 1', 'b', 'lost 2', 'c'],
+    ['a', 'b', 'c'],
+  ]);
 });
 
 test.each([mayBeStored('perhaps', 'x'), mayBeStored('perhaps, it took too long', '57014'), unavailable('away', 'x')])(
