@@ -62,11 +62,16 @@ export function createGroupCommit(
 ): GroupCommit {
   const { withChanges } = dialect;
   /** The additions that wait, by workspace or all together. A queue is here as long as its groups are being stored. */
-  const queues = new Map<number | undefined, Waiting[]>();
+  const queues = new Map<number | undefined, { readonly waiting: Waiting[]; running: number }>();
+  // On Postgres one group is sent while another is synced to disk. More would be smaller, and wait for each other at the change number.
+  const maxRunning = hasGroupsByWorkspace ? 2 : 1;
 
-  async function runGroups(workspaceId: number | undefined, waiting: Waiting[]): Promise<void> {
-    while (waiting.length > 0) await store(takeGroup(waiting));
-    queues.delete(workspaceId);
+  async function runGroups(key: number | undefined): Promise<void> {
+    const queue = queues.get(key);
+    if (!queue) return;
+    while (queue.waiting.length > 0) await store(takeGroup(queue.waiting));
+    queue.running -= 1;
+    if (queue.running === 0) queues.delete(key);
   }
 
   /** Stores all, or else those that lookups do not refuse, or else each half by itself, until those that are refused are alone. */
@@ -133,12 +138,13 @@ export function createGroupCommit(
       return new Promise((resolve, reject) => {
         const entry = { ...addition, size, resolve, reject };
         const key = hasGroupsByWorkspace ? addition.workspaceId : undefined;
-        const waiting = queues.get(key);
-        if (waiting) return void waiting.push(entry);
-        const queue = [entry];
+        const queue = queues.get(key) ?? { waiting: [], running: 0 };
         queues.set(key, queue);
+        queue.waiting.push(entry);
+        if (queue.running === maxRunning) return;
+        queue.running += 1;
         // Later, so that requests that have already arrived are read first and can join the group.
-        setImmediate(() => void runGroups(key, queue));
+        setImmediate(() => void runGroups(key));
       });
     },
   };
