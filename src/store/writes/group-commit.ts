@@ -13,7 +13,8 @@ import type { Transactions } from '../connections/transactions.ts';
 import { creationOf } from '../log/changes.ts';
 import type { Dialect, NewRecords } from '../query/dialect.ts';
 import type { Author } from '../query/tables.ts';
-import { creationResult, type IdempotencyKey, idempotencyRow } from './idempotency.ts';
+import { creationResult, findIdempotencyResults, type IdempotencyKey, idempotencyRow } from './idempotency.ts';
+import { createLookups } from './lookups.ts';
 import { newRecords } from './work.ts';
 
 /** New records of one kind, whose unique values, references and key only the database has checked when they are stored. */
@@ -55,19 +56,25 @@ const maxLength = 4_000_000;
 const reserve = 0.1;
 
 export function createGroupCommit(
-  database: Pick<Transactions, 'runAlone' | 'forWorkspace'>,
-  { withChanges }: Pick<Dialect, 'withChanges'>,
+  database: Pick<Transactions, 'read' | 'runAlone' | 'forWorkspace'>,
+  dialect: Dialect,
   { hasGroupsByWorkspace }: Pick<Driver, 'hasGroupsByWorkspace'>,
 ): GroupCommit {
+  const { withChanges } = dialect;
   /** The additions that wait, by workspace or all together. A queue is here as long as its groups are being stored. */
-  const queues = new Map<number | undefined, Waiting[]>();
+  const queues = new Map<number | undefined, { readonly waiting: Waiting[]; running: number }>();
+  // On Postgres one group is sent while another is synced to disk. More would be smaller, and wait for each other at the change number.
+  const maxRunning = hasGroupsByWorkspace ? 2 : 1;
 
-  async function runGroups(workspaceId: number | undefined, waiting: Waiting[]): Promise<void> {
-    while (waiting.length > 0) await store(takeGroup(waiting));
-    queues.delete(workspaceId);
+  async function runGroups(key: number | undefined): Promise<void> {
+    const queue = queues.get(key);
+    if (!queue) return;
+    while (queue.waiting.length > 0) await store(takeGroup(queue.waiting));
+    queue.running -= 1;
+    if (queue.running === 0) queues.delete(key);
   }
 
-  /** Stores all, or else each half by itself, until those that are refused are alone. */
+  /** Stores all, or else those that lookups do not refuse, or else each half by itself, until those that are refused are alone. */
   async function store(group: readonly Waiting[]): Promise<void> {
     const [first] = group;
     if (!first || !withChanges) return;
@@ -81,11 +88,47 @@ export function createGroupCommit(
       if (!concernsSome(error)) for (const { reject } of group) reject(error);
       else if (group.length === 1) first.resolve(undefined);
       else {
-        const half = Math.ceil(group.length / 2);
-        await store(group.slice(0, half));
-        await store(group.slice(half));
+        // If the lookups fail, the halves find out why.
+        const refused = await refusedAmong(first.kind, group).catch(() => new Set<Waiting>());
+        for (const { resolve } of refused) resolve(undefined);
+        const others = group.filter((addition) => !refused.has(addition));
+        const half = refused.size > 0 ? others.length : Math.ceil(others.length / 2);
+        await store(others.slice(0, half));
+        await store(others.slice(half));
       }
     }
+  }
+
+  /**
+   * Finds the additions with a reference that has no record, a unique value that is taken, or a key that is used: a client that sends many of
+   * these should not cost the others a commit for each half of a group.
+   */
+  async function refusedAmong(kind: RecordKind, group: readonly Waiting[]): Promise<ReadonlySet<Waiting>> {
+    const refused = new Set<Waiting>();
+    for (const workspaceId of new Set(group.map((addition) => addition.workspaceId))) {
+      const additions = group.filter((addition) => addition.workspaceId === workspaceId);
+      const scope = { dialect, run: database.read, workspaceId, workspaceName: '' };
+      const { existingValues } = createLookups(scope, { isDryRun: true });
+      const refuse = (isRefused: (addition: Waiting) => boolean) => {
+        for (const addition of additions.filter(isRefused)) refused.add(addition);
+      };
+      for (const target of new Set(additions.flatMap(({ references }) => [...references.keys()]))) {
+        const idsIn = ({ references }: Waiting) => references.get(target) ?? [];
+        const found = await existingValues(target, 'id', additions.flatMap(idsIn));
+        refuse((addition) => idsIn(addition).some((id) => !found.has(id)));
+      }
+      for (const [field, { unique }] of Object.entries(kind.fields)) {
+        if (!unique) continue;
+        const textsIn = ({ drafts }: Waiting) =>
+          drafts.flatMap((draft) => (typeof draft[field] === 'string' ? [draft[field]] : []));
+        const taken = await existingValues(kind, field, additions.flatMap(textsIn));
+        refuse((addition) => textsIn(addition).some((text) => taken.has(text)));
+      }
+      const keys = additions.flatMap(({ key }) => key?.key ?? []);
+      const used = new Set((await findIdempotencyResults(scope, keys)).map(({ key }) => key));
+      refuse(({ key }) => key !== undefined && used.has(key.key));
+    }
+    return refused;
   }
 
   return {
@@ -95,12 +138,13 @@ export function createGroupCommit(
       return new Promise((resolve, reject) => {
         const entry = { ...addition, size, resolve, reject };
         const key = hasGroupsByWorkspace ? addition.workspaceId : undefined;
-        const waiting = queues.get(key);
-        if (waiting) return void waiting.push(entry);
-        const queue = [entry];
+        const queue = queues.get(key) ?? { waiting: [], running: 0 };
         queues.set(key, queue);
+        queue.waiting.push(entry);
+        if (queue.running === maxRunning) return;
+        queue.running += 1;
         // Later, so that requests that have already arrived are read first and can join the group.
-        setImmediate(() => void runGroups(key, queue));
+        setImmediate(() => void runGroups(key));
       });
     },
   };
