@@ -66,7 +66,7 @@ test('lines that nobody reads are lost, and once somebody reads again, one says 
   service.child.stderr?.pause();
   const address = await service.ready();
 
-  // A pipe holds up to 300 KB, the service 1 MB more: six thousand lines are twice as long.
+  // A pipe holds up to 300 KB, the service 1 MB more: six thousand lines are 2 MB.
   for (let round = 0; round < 6; round += 1) expect(await requests(address, 1_000)).toBe(1_000);
   service.child.stderr?.resume();
   await vi.waitFor(() => expect(service.said.err).toContain('log lines were lost'), { timeout: 50_000 });
