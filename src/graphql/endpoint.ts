@@ -61,7 +61,6 @@ export function createEndpoint(config: Config, closing: AbortSignal) {
     logging: false,
   });
 
-  /** Returns the text of a result, and sets the status and the headers, which yoga derives from errors. */
   async function textOf(result: WrittenResult, mediaType: string, reply: FastifyReply): Promise<string> {
     if (!result.errors) {
       const { stringify = JSON.stringify } = result;
@@ -111,7 +110,6 @@ const useNoIntrospection = (): Plugin => ({
   onValidate: ({ addValidationRule }) => addValidationRule(NoSchemaIntrospectionCustomRule),
 });
 
-/** Throws a ServiceError 400 for the first thing that is wrong with the filter. */
 function readWhere(
   schema: GraphQLSchema,
   { limits, suggestions }: Pick<Config, 'limits' | 'suggestions'>,

@@ -19,11 +19,7 @@ import { resolveLinks } from './resolve-links.ts';
 import type { Session } from './session.ts';
 import { creationStamps } from './stamps.ts';
 
-/**
- * Creates the records of all kinds in one transaction, or none, and returns them in the order sent. Throws a ServiceError: 403 if the
- * session may not write, otherwise 400, or 409 if every issue is a taken value, with every invalid field. If invalid items are skipped,
- * they are returned with their issues instead, as are the items that refer to them, and all others are stored together.
- */
+/** Throws like createRecords. With `skip`, invalid items and those that refer to them are returned with their issues instead. */
 export async function importRecords(
   session: Session,
   batches: readonly NewRecords[],
@@ -41,7 +37,6 @@ export async function importRecords(
   });
 }
 
-/** Resolves the links of the items, and finds the issues of each batch. */
 async function checked(find: Lookups, { batches, refs }: Planned) {
   const resolved = await inTurn(batches, async (batch) => ({
     ...batch,
@@ -56,9 +51,7 @@ async function checked(find: Lookups, { batches, refs }: Planned) {
   return { planned: { batches: resolved, refs }, issues };
 }
 
-/**
- * Does the work for one item after the other, as the transaction runs its statements: the first error is that of the first batch.
- */
+/** One after the other, as the transaction runs its statements: the first error is that of the first batch. */
 async function inTurn<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
   const results: R[] = [];
   for (const item of items) results.push(await work(item));
@@ -76,7 +69,6 @@ const accepting = (find: Lookups, newIds: ReadonlySet<string>): Lookups => ({
   },
 });
 
-/** Rejects the items that refer to rejected ones, and those that refer to them, and so on. */
 function rejectReferring(rejected: readonly RejectedItems[], { batches, refs }: Planned): void {
   const items = batches.flatMap((batch, at) =>
     batch.items.map(({ ref, links = [] }, index) => ({

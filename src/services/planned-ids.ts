@@ -7,7 +7,6 @@ import type { CreateOf, RecordKind } from '../model/record-kind.ts';
 import { inTreeOrder, treeOf } from './checks/cycles.ts';
 import type { Refs } from './resolve-links.ts';
 
-/** The records of one kind to create. */
 export interface NewRecords<K extends RecordKind = RecordKind> {
   readonly kind: K;
   readonly items: readonly Linkable<CreateOf<K>>[];
@@ -15,7 +14,6 @@ export interface NewRecords<K extends RecordKind = RecordKind> {
 }
 
 interface WithIds {
-  /** The ID of each item. */
   readonly ids: readonly string[];
   /** The places of the items in the order in which they are stored, which is that of their IDs. */
   readonly order: readonly number[];
@@ -43,7 +41,6 @@ interface Place {
 
 type Places = ReadonlyMap<string, Place>;
 
-/** Returns the items by their refs. */
 function withPlaces(sent: readonly NewRecords[]): { batches: NewRecords[]; places: Places } {
   const places = new Map<string, Place>();
   const batches = sent.map(({ items, ...batch }, at) => ({

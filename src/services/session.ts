@@ -2,7 +2,6 @@
 import { forbidden } from '../errors.ts';
 import type { WorkspaceReads, WorkspaceStore, WriteRecords } from '../store/workspace-store.ts';
 
-/** A user, and what they may do in their workspace. Services take it as their first argument; adapters get one for each request. */
 export interface Session {
   readonly store: WorkspaceReads;
   /** Recorded as `createdBy` and `updatedBy`; null while the service runs open. */
@@ -23,10 +22,7 @@ export const createSession = (
   },
 });
 
-/**
- * Returns a session in which a write is checked and its result returned, but nothing is stored. New records have IDs, but not
- * those that the write will give them.
- */
+/** Checks a write and returns its result, but stores nothing. New records have IDs other than those that the write will give them. */
 export const dryRun = (session: Session): Session => ({
   ...session,
   writer() {

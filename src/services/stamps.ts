@@ -1,9 +1,8 @@
-/** Stamps that every write sets on its records: when they were created and changed, and by whom. */
 import type { RecordKind, RecordOf } from '../model/record-kind.ts';
 import type { Stamps } from '../store/writes/work.ts';
 import type { Session } from './session.ts';
 
-/** Returns the stamps of a new record, which counts as last changed by its creator. `now` is a time in ISO 8601. */
+/** A new record counts as last changed by its creator. */
 export function creationStamps(
   kind: RecordKind,
   { userId }: Pick<Session, 'userId'>,
@@ -15,7 +14,7 @@ export function creationStamps(
 
 type UpdateStamps<K extends RecordKind> = Partial<RecordOf<K>> & Pick<Stamps, 'updatedAt'>;
 
-/** Returns the stamps of a changed record. No two versions of a record have the same `updatedAt`, even when the clock is behind. */
+/** No two versions of a record have the same `updatedAt`, even when the clock is behind. */
 export const updateStamps = <K extends RecordKind>(
   kind: K,
   { userId }: Pick<Session, 'userId'>,
@@ -27,6 +26,5 @@ export const updateStamps = <K extends RecordKind>(
     ...(kind.stamps.includes('updatedBy') && { updatedBy: userId }),
   }) as object as UpdateStamps<K>;
 
-/** Returns the current time, or a later one if the record was last changed at this time or after it. */
 export const timeAfter = ({ updatedAt }: { readonly updatedAt: string }): string =>
   new Date(Math.max(Date.now(), Date.parse(updatedAt) + 1)).toISOString();

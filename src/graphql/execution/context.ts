@@ -31,7 +31,6 @@ interface Stream {
   readonly lastEventId: string | undefined;
   /** Reads what the document selects of a page, once the database is available; undefined when the subscription has ended. */
   readonly readPage: (query: FeedQuery) => Promise<ChangePage | undefined>;
-  /** Aborted when the subscription ends. */
   readonly signal: AbortSignal;
 }
 

@@ -61,10 +61,8 @@ export interface DocumentPlan {
 export interface OperationPlan {
   /** Levels of fields, including fragments. */
   readonly depth: number;
-  /** The number of fields, those of a fragment once for each spread. */
   readonly fields: number;
   readonly cost: Cost;
-  /** The default values of variables. */
   readonly defaults: ReadonlyMap<string, unknown>;
 }
 
@@ -89,7 +87,6 @@ export function documentPlan(schema: GraphQLSchema, document: DocumentNode, limi
 
 const empty: Selection = { depth: 0, fields: 0, cost: 0, sentLists: [] };
 
-/** Undefined where an invalid document names a type or field that does not exist. */
 type Type = GraphQLNamedType | null | undefined;
 
 function planDocument(schema: GraphQLSchema, document: DocumentNode, limits: Limits): DocumentPlan {
@@ -203,7 +200,6 @@ const aliasCost = 50;
 const introspectionSizes: Readonly<Record<string, number>> = { fields: 20, inputFields: 12, args: 1 };
 const otherIntrospectionSize = 4;
 
-/** A number, or a sum with parts that depend on variables. */
 export type Cost = number | CostSum;
 
 /** The cost of a fragment is shared by all its spreads, not copied: chains of fragments would multiply it. */
@@ -214,7 +210,6 @@ interface CostSum {
 
 type Size = number | ((readVariable: ReadVariable) => number);
 
-/** Returns the value of the variable with this name, as sent, or its default. */
 type ReadVariable = (name: string) => unknown;
 
 const noVariables: ReadVariable = () => undefined;
@@ -238,7 +233,6 @@ interface SentList {
   readonly cost: Cost;
 }
 
-/** What costs depend on besides the document: the number of the schema's types, and the settings. */
 interface CostContext {
   readonly typeCount: number;
   readonly limits: Limits;
@@ -330,7 +324,6 @@ function requireSize(arg: SizedArgument, sent: unknown, limits: Limits): void {
   if (hasVariable(value)) requireContent?.(sent);
 }
 
-/** Evaluates the values: at once, unless they contain variables. */
 function dependentOn(nodes: readonly ValueNode[], evaluate: (values: readonly unknown[]) => number): Size {
   const size = (readVariable: ReadVariable) => evaluate(nodes.map((node) => valueIn(node, readVariable)));
   return nodes.some(hasVariable) ? size : size(noVariables);
@@ -384,10 +377,7 @@ function costEvaluator(readVariable: ReadVariable): (cost: Cost) => number {
   return evaluate;
 }
 
-/**
- * Returns the path to what makes an operation dear: at each level, to the field that costs more than all others together, such as
- * `locations.nodes.workOrders`. Each fragment counts once.
- */
+/** At each level, the field that costs more than all others together, as `locations.nodes.workOrders`. A fragment counts once. */
 function dearestPath(
   { costs, fragments }: Pick<DocumentPlan, 'costs' | 'fragments'>,
   selectionSet: SelectionSetNode,
@@ -406,7 +396,6 @@ function dearestPath(
   return path.join('.');
 }
 
-/** Returns the fields of a selection, and those of its fragments. */
 function fieldsIn(
   { selections }: SelectionSetNode,
   fragments: DocumentPlan['fragments'],
@@ -428,7 +417,6 @@ interface Costed {
   readonly requestLog?: { operation: string | undefined };
 }
 
-/** Rejects documents and operations over the limits. */
 export const useOperationLimits = (limits: Limits): Plugin<Costed> => ({
   onValidate({ addValidationRule }) {
     addValidationRule(documentRule(limits));
@@ -443,7 +431,6 @@ export const useOperationLimits = (limits: Limits): Plugin<Costed> => ({
   },
 });
 
-/** Returns the error of an operation that may not be executed. */
 function refusal(args: ExecutionArgs & { contextValue: Costed }, limits: Limits): GraphQLError | undefined {
   const { maxCost } = limits;
   const operation = getOperationAST(args.document, args.operationName);

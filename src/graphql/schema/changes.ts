@@ -124,7 +124,6 @@ export const changePageType = builder.objectRef<ChangePage>('ChangePage').implem
   }),
 });
 
-/** Returns the field `history`, which every kind has. */
 export const historyField = (t: ObjectFields<Values>, of: RecordKind) =>
   t.field({
     type: changePageType,
@@ -141,7 +140,6 @@ export const historyArguments = (t: Pick<ObjectFields<Values>, 'arg'>) => ({
   }),
 });
 
-/** The description of `first`. */
 export const describeFirst =
   'The number of changes, from 1 to the setting `MAX_PAGE_SIZE`; 50 unless set, or as many as it allows.';
 

@@ -1,7 +1,4 @@
-/**
- * Object types, derived from the record kinds: every field, beside every reference its link, and the reverse links. And those of
- * objects kept in other systems: an ID, and the records here that refer to it.
- */
+/** Beside every reference its link. Objects of other systems have an ID, and the records here that refer to it. */
 import { type Field, foreignTypes } from '../../model/fields.ts';
 import { capitalized, linkField, withArticle } from '../../model/labels.ts';
 import { kindNamed, recordKinds } from '../../records/index.ts';

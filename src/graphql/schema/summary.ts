@@ -105,12 +105,10 @@ function createSummaryType(kind: RecordKind, options: GroupingOptions) {
 
 interface GroupingOption extends Grouping {
   readonly declared: Field;
-  /** The field of the group. */
   readonly name: string;
   readonly description: string;
 }
 
-/** Keyed by their names in GraphQL. */
 type GroupingOptions = ReadonlyMap<string, GroupingOption>;
 
 /** Returns the options of a kind: `LOCATION`, `MONTH_OF_START` and so on. */

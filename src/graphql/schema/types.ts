@@ -7,7 +7,6 @@ import type { ReverseLink } from '../../model/reverse-link.ts';
 import { kindOfId, recordKinds } from '../../records/index.ts';
 import { builder, type ObjectRef, type Values } from './builder.ts';
 
-/** An object kept in another system. */
 interface Foreign {
   readonly id: string;
 }

@@ -15,10 +15,7 @@ const sliceLength = 1_000;
 
 type Swept = Pick<Database, 'dialect' | 'read' | 'run'>;
 
-/**
- * Deletes the results of requests that are more than 24 hours old, now and from time to time. Several processes may do it at once. An
- * error is left to the next attempt. Returns a function that ends it.
- */
+/** Deletes them now and from time to time; several processes may do so at once. An error is left to the next attempt. */
 export function startSweep(database: Swept, onError: (error: unknown) => void): () => void {
   let isOver = false;
   const sweep = async () => {

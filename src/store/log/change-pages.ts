@@ -5,7 +5,6 @@ import { runQuery } from '../query/run-query.ts';
 import type { Scope } from '../records/read-records.ts';
 import { type Change, type ChangesQuery, createChangeReads } from './read-changes.ts';
 
-/** A page of the feed, with at most `limit` changes. */
 export type ChangePageQuery = Omit<ChangesQuery, 'upTo'>;
 
 export interface ChangePage {
@@ -16,10 +15,7 @@ export interface ChangePage {
 }
 
 export interface ChangePageReads {
-  /**
-   * Returns the next page. It may be empty although there is more: the changes of some kinds may be far apart. Throws a
-   * ServiceError 400 if the workspace has no change with the number `after` yet.
-   */
+  /** May be empty although there is more: changes of some kinds may be far apart. Throws a ServiceError 400 if `after` is in the future. */
   changePage(query: ChangePageQuery): Promise<ChangePage>;
 }
 
@@ -30,7 +26,6 @@ export function createChangePageReads(scope: Scope): ChangePageReads {
   const { dialect, run, workspaceId } = scope;
   const { changes } = createChangeReads(scope);
 
-  /** Returns the number of the workspace's last change, and of the row up to which the log is read for one page. */
   async function extentAfter(after: number) {
     const [row] = await runQuery(
       run,
@@ -60,10 +55,7 @@ export function createChangePageReads(scope: Scope): ChangePageReads {
   };
 }
 
-/**
- * Returns the error for a cursor beyond the last change: the consumer would otherwise get nothing until there are as many changes
- * again, and miss these.
- */
+/** Otherwise the consumer would get nothing until there are as many changes again, and miss these. */
 const beyondLast = (after: number, last: number) =>
   badRequest(
     `the cursor "${after}" is beyond the last change, which is "${last}"; after restoring a backup, consumers must start over`,

@@ -25,7 +25,6 @@ interface Watch {
 }
 
 interface ChangeWatch {
-  /** To be called after this process has changed something in the workspace. */
   changed(workspaceId: number): void;
   /** Resolves when the workspace has a change with a greater number, or the signal is aborted. */
   wait(workspaceId: number, after: number, signal: AbortSignal): Promise<void>;
@@ -36,9 +35,7 @@ type ReadLastChanges = (workspaceIds: readonly number[]) => Promise<ReadonlyMap<
 /** One read of all workspaces runs at a time. */
 export function createChangeWatch(readLastChanges: ReadLastChanges): ChangeWatch {
   const watches = new Map<number, Watch>();
-  /** Workspaces that may have changed since they were read. */
   const outdated = new Set<number>();
-  /** Workspaces that could not be read. */
   const failing = new Set<number>();
   let isReadingFailing = false;
   let nextOfAll = 0;

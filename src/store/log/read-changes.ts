@@ -10,10 +10,8 @@ import { rowsQuery, runQuery } from '../query/run-query.ts';
 import { type Action, type Author, changes as table } from '../query/tables.ts';
 import { asRecords, createRecordReads, readRows, type Scope } from '../records/read-records.ts';
 
-/** One change of one record. */
 export interface Change extends Author {
   readonly number: number;
-  /** The name of the record kind. */
   readonly kind: string;
   readonly action: Action;
   readonly id: string;
@@ -23,9 +21,7 @@ export interface Change extends Author {
 }
 
 export interface ChangesQuery {
-  /** Only changes with a greater number. */
   readonly after: number;
-  /** Only rows of the log up to the one with this number. */
   readonly upTo?: number | undefined;
   readonly limit: number;
   /** The names of record kinds; all unless set. */
@@ -40,7 +36,6 @@ export interface VersionAt {
 }
 
 export interface ChangeReads {
-  /** Returns the number of the workspace's last change; 0 if there is none. */
   lastChange(): Promise<number>;
   /** Returns changes in the order of their numbers. Every change with a number up to that of a committed one is committed too. */
   changes(query: ChangesQuery): Promise<Change[]>;
@@ -69,10 +64,7 @@ export const rowsIn = (rows: readonly Row[]) =>
     row.action === 'restored' ? { ...row, action: 'created' } : row,
   ) as readonly object[] as readonly ChangesRow[];
 
-/**
- * Returns the numbers of the last changes of workspaces; those without changes are left out. For the process itself, and not for
- * a request.
- */
+/** For the process itself, and not for a request. Workspaces without changes are left out. */
 export async function lastChanges(
   { dialect, run }: Pick<Scope, 'dialect' | 'run'>,
   workspaceIds: readonly number[],
@@ -119,14 +111,9 @@ export function createChangeReads(scope: Scope): ChangeReads {
     return rows.map(({ number }) => (number === null ? null : Number(number)));
   }
 
-  /** Returns the rows with changes of the record other than its creation. */
   const changesOf = (id: string) => rowsOfWorkspace().where('first_id', id).where('action', '<>', 'created');
 
-  /**
-   * Returns a subquery for the number at which the record's changes after a time begin; null if it has none at all. The times of
-   * a record rise with the numbers of its changes, so that it is enough to halve the range of numbers, however many versions
-   * there are.
-   */
+  /** Null without changes. The times of a record rise with the numbers of its changes: halving the range is enough, however many versions there are. */
   function firstAfter(id: string, time: string): Knex.Raw {
     const middle = '(low + high) / 2';
     const end = (order: 'asc' | 'desc', number: string) =>
@@ -143,10 +130,7 @@ export function createChangeReads(scope: Scope): ChangeReads {
     );
   }
 
-  /**
-   * Returns the record in a row of the log, with all fields of its kind, some of which may be newer than the row; null if the row
-   * is one of a restored record, which did not exist before.
-   */
+  /** Some fields may be newer than the row. Null for the row of a restored record, which did not exist before. */
   function versionIn<K extends RecordKind>(kind: K, before: Row | null | undefined): RecordOf<K> | null {
     if (!before) return null;
     const values: Row = { ...before, workspaceId };
@@ -213,7 +197,6 @@ export function createChangeReads(scope: Scope): ChangeReads {
   };
 }
 
-/** Returns the changes that a row stands for, at most `limit` of them after those that are skipped. */
 export function expanded(
   { firstId, records, number, ...change }: ChangesRow,
   { skipped = 0, limit = records }: { readonly skipped?: number; readonly limit?: number } = {},

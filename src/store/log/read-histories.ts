@@ -7,9 +7,7 @@ import { readRows, type Scope } from '../records/read-records.ts';
 import { type Change, type ChangesRow, expanded, fieldsOfChanges, rowsIn } from './read-changes.ts';
 
 export interface HistoryQuery {
-  /** Only changes with a smaller number. */
   readonly before?: number | undefined;
-  /** The most changes of each record. */
   readonly limit: number;
   readonly withBefore: boolean;
 }
@@ -70,9 +68,7 @@ export function createHistoryReads(scope: Scope): HistoryReads {
   };
 }
 
-/**
- * Returns the creation of the record in this row; none if the row has only other records, because this one is older than the log.
- */
+/** None if the row has only other records, because this one is older than the log. */
 function creationIn(row: ChangesRow, id: string): Change[] {
   const place = placeAfter(row.firstId, id);
   return place !== undefined && place < row.records ? expanded(row, { skipped: place, limit: 1 }) : [];

@@ -1,4 +1,3 @@
-/** The ancestors of records in a tree of their kind. */
 import type { Knex } from 'knex';
 import type { ReverseLink } from '../../model/reverse-link.ts';
 import { columnName } from './columns.ts';
@@ -11,14 +10,12 @@ interface Scope {
 
 type Tree = Pick<ReverseLink, 'kind' | 'field'>;
 
-/** Returns a subquery for the record with the ID `first`, an expression, and its ancestors, with all columns of their table. */
 export function ancestorsOf(scope: Scope, tree: Tree, first: Knex.Raw): Knex.QueryBuilder {
   const { builder } = scope.dialect;
   const firstId = builder.from(builder.raw('(select ? as id) as first', [first])).select('id');
   return withAncestors(scope, tree, firstId).select('record.*');
 }
 
-/** Returns a query for the ID and the parent of the records with these IDs and of all their ancestors, each once. */
 export const parentsOf = (scope: Scope, tree: Tree, ids: readonly string[]): Knex.QueryBuilder =>
   withAncestors(scope, tree, scope.dialect.rowsById(tree.kind, scope.workspaceId, ids).select('id')).select({
     id: 'record.id',

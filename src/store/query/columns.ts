@@ -3,7 +3,6 @@ import { LRUCache } from 'lru-cache';
 import type { StoredField } from '../../model/fields.ts';
 import type { Table } from '../../model/record-kind.ts';
 
-/** The type of a column's field, or that of a workspace's number, which is in the field `workspaceId` of every table. */
 export type ColumnType = StoredField['type'] | 'workspace';
 
 export interface Column {
@@ -55,10 +54,8 @@ export function columnsOf(table: Table): readonly Column[] {
   return columns;
 }
 
-/** The parts of tables that were used last, by their names and fields. */
 const parts = new LRUCache<string, Table>({ max: 1_000 });
 
-/** Returns the table as if it had only these fields. */
 export function partOf(table: Table, fields: ReadonlySet<string> | undefined): Table {
   if (!fields) return table;
   const stored = Object.entries(table.storedFields).filter(([field]) => fields.has(field));
@@ -74,7 +71,6 @@ export const columnList = (table: Table): string =>
     .map(({ name }) => name)
     .join(', ');
 
-/** Builds a record from the values of its columns, the first of which is at `start`. */
 export function recordIn(columns: readonly Column[], values: readonly unknown[], start = 0): Record<string, unknown> {
   const record: Record<string, unknown> = {};
   let at = start;
@@ -86,6 +82,5 @@ export function recordIn(columns: readonly Column[], values: readonly unknown[],
   return record;
 }
 
-/** Returns the column value for a value of its field; null if the field is not set. */
 export const toColumnValue = ({ toColumn }: Pick<Column, 'toColumn'>, value: unknown): unknown =>
   value === null || value === undefined ? null : toColumn(value);

@@ -2,10 +2,7 @@
 import type { Table } from '../../model/record-kind.ts';
 import type { ReverseLink } from '../../model/reverse-link.ts';
 
-/**
- * A condition on records of one kind. It is true or false, never unknown: a comparison with a field that is not set is false, and
- * `not` is the exact opposite of what it contains.
- */
+/** True or false, never unknown: a comparison with a field that is not set is false, and `not` the exact opposite of what it contains. */
 export type Condition =
   | { readonly all: readonly Condition[] }
   | { readonly any: readonly Condition[] }
@@ -16,9 +13,7 @@ export type Condition =
   | { readonly field: string; readonly key: string; readonly value?: string | undefined }
   /** The fields `latitude` and `longitude` are at most this far from a point, on a sphere of the Earth's mean radius. */
   | { readonly near: { readonly latitude: number; readonly longitude: number; readonly withinKm: number } }
-  /** The reference leads to a stored record that matches. */
   | { readonly link: string; readonly target: Table; readonly matches: Condition }
-  /** Some, none or every one of the records that a reverse link leads to matches. */
   | { readonly reverse: ReverseLink; readonly quantifier: 'some' | 'none' | 'every'; readonly matches: Condition };
 
 /** Text is compared by its code points. Values are in the form that records have. */

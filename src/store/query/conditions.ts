@@ -1,7 +1,4 @@
-/**
- * Conditions as SQL. What a condition does not match may be false or null: only `not` and its like tell them apart. Every table
- * that a condition reads is limited to the workspace, and every value is a parameter.
- */
+/** Only `not` and its like tell false from null. Every table is limited to the workspace, and every value is a parameter. */
 import type { Knex } from 'knex';
 import { isAscii } from '../../model/characters.ts';
 import type { StoredField } from '../../model/fields.ts';
@@ -11,7 +8,6 @@ import { columnName } from './columns.ts';
 import type { Comparison, Condition } from './condition.ts';
 import type { Dialect, Pattern } from './dialect.ts';
 
-/** The records that a condition is about: rows of a table, under the alias that columns are qualified with. */
 interface Scope {
   readonly dialect: Dialect;
   readonly workspaceId: number;
@@ -46,10 +42,7 @@ function externalIdSql(scope: Scope, { field, key, value }: Extract<Condition, {
   return dialect.filters.hasExternalId(records, key, value);
 }
 
-/**
- * Joins conditions as a balanced tree: SQLite allows expressions that are 1,000 levels deep, and a chain has a level for each
- * condition.
- */
+/** As a balanced tree: SQLite allows expressions that are 1,000 levels deep, and a chain has a level for each condition. */
 function joined(scope: Scope, conditions: readonly Condition[], operator: 'and' | 'or'): Knex.Raw {
   const { builder } = scope.dialect;
   const [first] = conditions;
@@ -164,10 +157,7 @@ function comparisonSql(dialect: Dialect, type: StoredField['type'], column: stri
 
 const operators = { gt: '>', gte: '>=', lt: '<', lte: '<=' } as const;
 
-/**
- * Both databases have a function that changes the letters A to Z to lower case and no others. It suffices for texts without other
- * letters, and takes far less time than patterns.
- */
+/** Both databases' `lower` changes A to Z only: enough for texts without other letters, in far less time than patterns. */
 function ignoringCase(
   dialect: Dialect,
   column: string,
@@ -203,10 +193,7 @@ function firstTextAfter(prefix: string): string | undefined {
   return String.fromCodePoint(...codePoints, last === 0xd7_ff ? 0xe0_00 : last + 1);
 }
 
-/*
- * Texts as patterns that ignore the case of letters. The forms of a letter come from JavaScript, so that both databases find the
- * same records; neither uses its own rules, which depend on its version and locale.
- */
+/** The forms of letters come from JavaScript, so that both databases find the same: their own depend on version and locale. */
 
 type Part = 'all' | 'contains' | 'startsWith' | 'endsWith';
 
@@ -223,10 +210,7 @@ const formsOf = (character: string): readonly string[] => [
 
 const isSingle = (text: string): boolean => Array.from(text).length === 1;
 
-/*
- * Constants such as `all: []` are folded before a condition becomes SQL, because Postgres would fold them in a subquery together with its
- * filter by workspace, and Citus rejects a subquery without this filter.
- */
+/** Folded before they become SQL: Postgres would fold them together with the filter by workspace, and Citus rejects that. */
 
 const always: Condition = { all: [] };
 const never: Condition = { any: [] };
@@ -234,10 +218,7 @@ const never: Condition = { any: [] };
 const isAlways = (condition: Condition): boolean => 'all' in condition && condition.all.length === 0;
 const isNever = (condition: Condition): boolean => 'any' in condition && condition.any.length === 0;
 
-/**
- * Returns a condition that matches the same records of the table. Constants remain only at the top, or as
- * `matches: { all: [] }`. There is no `every`, and no `in` without values.
- */
+/** Constants remain only at the top, or as `matches: { all: [] }`. There is no `every`, and no `in` without values. */
 function simplified(condition: Condition, table: Table): Condition {
   if ('all' in condition) {
     const parts = condition.all.map((part) => simplified(part, table)).filter((part) => !isAlways(part));

@@ -3,16 +3,11 @@ import type { Condition, Value } from './condition.ts';
 
 export interface RecordQuery {
   readonly where?: Condition | undefined;
-  /**
-   * Each field once, and none after the ID. Records without a value come last, in either direction; ties are broken by the ID, in
-   * the direction of the last order. If absent, the rows come in any order.
-   */
+  /** Records without a value come last in either direction; ties are broken by the ID, in the last direction. If absent, any order. */
   readonly orderBy?: readonly Order[];
   /** Reads from the end: the last records of the order, which come last first. */
   readonly fromEnd?: boolean;
-  /** Only records after this position of the order. */
   readonly after?: Position | undefined;
-  /** Only records before this position of the order. */
   readonly before?: Position | undefined;
   readonly limit?: number;
   /** The stored fields to read; if absent, all. */
@@ -31,7 +26,6 @@ export interface Position {
   readonly id: string;
 }
 
-/** Returns the position of a record in the order of IDs. */
 export const positionOfId = (id: string): Position => ({ values: [], id });
 
 /** A query for the records behind a reverse link, for each of many parents. */
@@ -47,18 +41,15 @@ export interface SummaryQuery {
   readonly where?: Condition | undefined;
   /** At least one. */
   readonly groupBy: readonly Grouping[];
-  /** The most groups to return. */
   readonly limit: number;
 }
 
-/** Groups records by a field's value, or by the month of a time in UTC: `2026-03`. */
 export interface Grouping {
   readonly field: string;
   readonly by: 'value' | 'month';
 }
 
 export interface Summary {
-  /** The number of all records that match. */
   readonly totalCount: number;
   /** The groups, each with one value per grouping. One more than the limit shows that there are others. */
   readonly groups: readonly { readonly count: number; readonly values: readonly (Value | null)[] }[];

@@ -1,7 +1,4 @@
-/**
- * Splits the rows that statements write. A statement has the values of its rows in one JSON text, which is made at once: it must be
- * short enough for V8, and for other requests to be handled in between.
- */
+/** A statement has its rows in one JSON text, made at once: short enough for V8, and for other requests to be handled in between. */
 import { textLength } from '../../model/fields.ts';
 import type { Row } from '../connections/driver.ts';
 

@@ -5,10 +5,8 @@ import type { WorkspaceId } from '../query/tables.ts';
 /** Bytes of all texts together. Each character takes two if one of them is beyond Latin-1. */
 const maxSize = 32 * 1_048_576;
 
-/** The names that are known to have been requested. */
 const maxNames = 10_000;
 
-/** A workspace, and how the number of its last change is read. */
 interface Source {
   readonly workspace: WorkspaceId;
   lastChange(): Promise<number>;
@@ -31,10 +29,7 @@ export function createTextCache() {
   const names = new LRUCache<string, true>({ max: maxNames });
   const turnsByName = new Map<string, Turns>();
 
-  /**
-   * Runs one at a time per name; callers that arrive meanwhile share the next run. The cast is safe: all calls with the same name
-   * pass an equivalent `make`.
-   */
+  /** Callers that arrive meanwhile share the next run. The cast is safe: all calls with a name pass an equivalent `make`. */
   function inTurn<T>(name: string, make: () => Promise<T>): Promise<T> {
     const turns = turnsByName.get(name) ?? {};
     turnsByName.set(name, turns);

@@ -9,12 +9,10 @@ import type { Scope } from '../records/read-records.ts';
 /** The most records that are found for one value: a caller that looks for one needs no more to see that there are several. */
 export const maxMatches = 4;
 
-/** The IDs of the records that have each of the values, in the order of the values: the oldest few. */
 type Matches = readonly (readonly string[])[];
 
 export interface RecordMatches {
   findByText(kind: RecordKind, field: string, texts: readonly string[]): Promise<Matches>;
-  /** Finds the records with each external ID in the kind's field `externalIds`. */
   findByExternalId(kind: RecordKind, externalIds: readonly ExternalId[]): Promise<Matches>;
 }
 

@@ -21,19 +21,13 @@ type LogLookups = Pick<ChangeReads, 'lastChange' | 'changes' | 'versions'> & His
 export interface Lookups extends RecordMatches, LogLookups, Pick<RecordReads, 'pages'> {
   /** Waits for all other transactions that hold the lock with this name in the workspace, and keeps it until this one ends. */
   lock(name: string): Promise<void>;
-  /**
-   * Returns those of the values that the field has in some record. These records are locked, so that no other transaction can remove the
-   * values before this one ends.
-   */
+  /** Locks the records: no other transaction can remove the values before this one ends. */
   existingValues(kind: RecordKind, field: string, values: readonly string[]): Promise<ReadonlySet<string>>;
   /** Reads the records and locks them. IDs without a record are left out. */
   findToUpdate<K extends RecordKind>(kind: K, ids: readonly string[]): Promise<RecordOf<K>[]>;
   /** Reads and locks records like findToUpdate, and also waits for transactions that are about to store references to them. */
   findToDelete<K extends RecordKind>(kind: K, ids: readonly string[]): Promise<RecordOf<K>[]>;
-  /**
-   * Returns the parent of each of the records and of all their ancestors, by their IDs: null for a root. At most `limit` are
-   * read.
-   */
+  /** By ID: null for a root. At most `limit` are read. */
   ancestors(tree: ReverseLink, ids: readonly string[], limit: number): Promise<ReadonlyMap<string, string | null>>;
   /** Returns the IDs of records whose reference is one of these IDs, at most `limit`, in no particular order. */
   findReferring(link: ReverseLink, ids: readonly string[], limit: number): Promise<string[]>;
@@ -55,10 +49,7 @@ export function createLookups(scope: Scope, { isDryRun = false } = {}): Lookups 
   const lockRows = (rows: Knex.QueryBuilder, lock: 'forUpdate' | 'forNoKeyUpdate' | 'forKeyShare') =>
     isDryRun ? rows : rows[lock]();
 
-  /**
-   * Returns the rows in the order of their IDs: of two transactions that lock the same records, one then waits for the other at
-   * the first one.
-   */
+  /** Of two transactions that lock the same records, one then waits for the other at the first one. */
   const rowsInOrder = (kind: RecordKind, ids: readonly string[]) =>
     dialect.rowsById(kind, workspaceId, [...new Set(ids)].sort());
 

@@ -23,14 +23,12 @@ export const maxExternalIdsPerWrite = 30_000;
 /** The rule of externalIdCount, for messages. */
 export const longExternalIds = 'one of more than 100 characters counts several times';
 
-/** The author of a write, and its workspace. */
 interface Writer {
   readonly dialect: Dialect;
   readonly workspaceId: number;
   readonly author: Author;
 }
 
-/** The statements of a change, and its entries in the log. */
 interface Prepared {
   readonly statements: Iterable<Statement>;
   readonly log: readonly NewChange[];
@@ -81,10 +79,7 @@ function* chained<T>(...parts: readonly Iterable<T>[]): Generator<T> {
   for (const part of parts) yield* part;
 }
 
-/**
- * Returns the statements that first clear the unique values which records of the change take from each other: the database would
- * find them taken while it changes one record after the other.
- */
+/** While the database changes one record after the other, it would find values taken that they take from each other. */
 function withoutHeldValues(
   { dialect, workspaceId }: Writer,
   kind: RecordKind,
@@ -122,7 +117,6 @@ const changeOf = (
   before,
 });
 
-/** Returns the fields in which some record changes. */
 function changedFields(kind: RecordKind, records: readonly Replacement[]): ReadonlySet<string> {
   const changed = new Set<string>();
   for (const { before, after } of records) {
@@ -152,7 +146,6 @@ function requireFewRemovedExternalIds(changes: readonly Change[]): void {
   }
 }
 
-/** Returns the records whose external IDs the change removes. */
 function rowsWithoutExternalIds(change: Change): readonly Row[] {
   if (change.action === 'created' || change.action === 'restored') return [];
   if (change.action === 'deleted') return change.records;
@@ -160,7 +153,6 @@ function rowsWithoutExternalIds(change: Change): readonly Row[] {
   return change.records.filter(isReplaced).map(({ before }) => before);
 }
 
-/** Runs the work in a transaction, and stores what it changes with the log and, under the key, the result. */
 export async function writeIn<T>(scope: Scope, author: Author, work: Work<T>, key?: IdempotencyKey): Promise<T> {
   const { dialect, run } = scope;
   if (key) requireUnused(key, await findIdempotencyResults(scope, [key.key]));

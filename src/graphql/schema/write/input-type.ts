@@ -122,7 +122,6 @@ const inputFields = (t: InputFields, kind: RecordKind, { requires }: { requires:
     ]),
   );
 
-/** Returns every field of the kind's example. */
 const exampleFields = ({ example }: RecordKind): string => code(literal(example));
 
 /** `{ name: "Crane" }` */
@@ -189,7 +188,6 @@ function entries(object: object): string {
     .join(', ');
 }
 
-/** Returns a value as GraphQL writes it. */
 function literal(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(literal).join(', ')}]`;
   return typeof value === 'object' && value !== null ? `{ ${entries(value)} }` : JSON.stringify(value);
