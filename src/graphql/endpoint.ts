@@ -16,7 +16,7 @@ import { idempotencyKeyOf, markReplayed } from '../http/request-headers.ts';
 import { count } from '../model/issues.ts';
 import type { RecordKind } from '../model/record-kind.ts';
 import { withIdempotencyKey } from '../services/idempotent-session.ts';
-import type { Condition } from '../store/query/condition.ts';
+import type { Condition } from '../store/query/record-query.ts';
 import { maxErrors, sendGraphqlError, shortMessage, shortSegment, toResponse, useErrorResponses } from './errors.ts';
 import { useLoaders } from './execution/context.ts';
 import { useExecutor, type WrittenResult } from './execution/execute.ts';

@@ -16,8 +16,7 @@ import {
   throwIssues,
 } from './checks/validation.ts';
 import { resolveLinks } from './resolve-links.ts';
-import type { Session } from './session.ts';
-import { updateStamps } from './stamps.ts';
+import { type Session, updateStamps } from './session.ts';
 
 interface Matched<K extends RecordKind> {
   readonly changes: readonly Linkable<UpdateOf<K>>[];

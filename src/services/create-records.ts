@@ -6,8 +6,7 @@ import { requireFewParsedExternalIds } from './checks/batch.ts';
 import { findIssues, referenceIssues, throwIssues, validReferences } from './checks/validation.ts';
 import { importRecords } from './import-records.ts';
 import { hasLinks } from './resolve-links.ts';
-import type { Session } from './session.ts';
-import { creationStamps } from './stamps.ts';
+import { creationStamps, type Session } from './session.ts';
 
 /** Creates all or none, in the order sent. Throws a ServiceError with every issue: 403, 400, or 409 if each is a taken value. */
 export async function createRecords<K extends RecordKind>(

@@ -4,13 +4,12 @@ import { counted } from '../model/labels.ts';
 import type { RecordKind, RecordOf, Values } from '../model/record-kind.ts';
 import { linkOrder } from '../records/link-order.ts';
 import { reverseLinksOf } from '../records/reverse-links.ts';
-import type { Condition } from '../store/query/condition.ts';
+import type { Condition } from '../store/query/record-query.ts';
 import type { Lookups } from '../store/writes/lookups.ts';
 import { type Change, deleted, updated } from '../store/writes/work.ts';
 import { findBatch } from './checks/batch.ts';
 import { findToDeleteByKeys, type RecordKey } from './record-keys.ts';
-import type { Session } from './session.ts';
-import { timeAfter, updateStamps } from './stamps.ts';
+import { type Session, timeAfter, updateStamps } from './session.ts';
 
 interface DeleteOptions {
   readonly references: 'refuse' | 'clear';

@@ -1,9 +1,14 @@
 /** Creates records of several kinds together, which may refer to each other before they have IDs. */
-import { quote } from '../model/issues.ts';
+
+import { newIds } from '../model/ids.ts';
+import { type Issue, type PathOf, quote } from '../model/issues.ts';
+import { withArticle } from '../model/labels.ts';
+import { type Linkable, withIssues } from '../model/links.ts';
 import type { CreateOf, RecordKind, RecordOf } from '../model/record-kind.ts';
 import type { Lookups } from '../store/writes/lookups.ts';
 import { created, draftOf, newRecords, type Written } from '../store/writes/work.ts';
 import { requireFewParsedExternalIds } from './checks/batch.ts';
+import { inTreeOrder, treeOf } from './checks/cycles.ts';
 import {
   findIssues,
   type OnInvalid,
@@ -14,10 +19,8 @@ import {
   rejectItem,
   throwIssues,
 } from './checks/validation.ts';
-import { type NewRecords, type Planned, valuesOf, withIds } from './planned-ids.ts';
-import { resolveLinks } from './resolve-links.ts';
-import type { Session } from './session.ts';
-import { creationStamps } from './stamps.ts';
+import { type Refs, resolveLinks } from './resolve-links.ts';
+import { creationStamps, type Session } from './session.ts';
 
 /** Throws like createRecords. With `skip`, invalid items and those that refer to them are returned with their issues instead. */
 export async function importRecords(
@@ -131,4 +134,86 @@ function createdTogether(
       });
     }),
   };
+}
+
+export interface NewRecords<K extends RecordKind = RecordKind> {
+  readonly kind: K;
+  readonly items: readonly Linkable<CreateOf<K>>[];
+  readonly pathOf: PathOf;
+}
+
+interface WithIds {
+  readonly ids: readonly string[];
+  /** The places of the items in the order in which they are stored, which is that of their IDs. */
+  readonly order: readonly number[];
+}
+
+interface Planned {
+  readonly batches: readonly (NewRecords & WithIds)[];
+  readonly refs: Refs;
+}
+
+/** Gives the items IDs. Those with a ref that an earlier one has, and those that are their own ancestors, get an issue. */
+function withIds(sent: readonly NewRecords[]): Planned {
+  const { batches, places } = withPlaces(sent);
+  const planned = batches.map((batch, at) => inTreeOrderWithIds(batch, at, places));
+  return {
+    batches: planned,
+    refs: new Map([...places].map(([ref, { batch, index }]) => [ref, planned[batch]?.ids[index] ?? ''])),
+  };
+}
+
+interface Place {
+  readonly batch: number;
+  readonly index: number;
+}
+
+type Places = ReadonlyMap<string, Place>;
+
+function withPlaces(sent: readonly NewRecords[]): { batches: NewRecords[]; places: Places } {
+  const places = new Map<string, Place>();
+  const batches = sent.map(({ items, ...batch }, at) => ({
+    ...batch,
+    items: items.map((item, index) => {
+      const { ref } = item;
+      if (ref === undefined) return item;
+      if (!places.has(ref)) {
+        places.set(ref, { batch: at, index });
+        return item;
+      }
+      const issue: Issue = { path: ['ref'], message: `another record of this mutation has the ref ${quote(ref)}` };
+      return withIssues(item, [issue]);
+    }),
+  }));
+  return { batches, places };
+}
+
+/** In the order sent, but parents before their children, without which these cannot be stored. */
+function inTreeOrderWithIds(batch: NewRecords, at: number, places: Places): NewRecords & WithIds {
+  const { kind, items } = batch;
+  const tree = treeOf(kind);
+  const parentOf = items.map(({ links = [] }) => {
+    const link = links.find(({ field }) => field === tree?.field);
+    const place = link?.to.ref === undefined ? undefined : places.get(link.to.ref);
+    return link && place?.batch === at ? { name: link.name, index: place.index } : undefined;
+  });
+  const { order, inCycles } = inTreeOrder(items.keys(), (index) => parentOf[index]?.index);
+  const ids: string[] = [];
+  newIds(kind.idPrefix, items.length).forEach((id, place) => {
+    ids[order[place] ?? place] = id;
+  });
+  const checked = items.map((item, index) => {
+    const parent = parentOf[index];
+    if (!parent || !inCycles.has(index)) return item;
+    const message = `expected ${withArticle(kind.label)} that is neither this one nor one of its descendants`;
+    return withIssues(item, [{ path: [parent.name], message }]);
+  });
+  return { ...batch, items: checked, ids, order };
+}
+
+/** The values of a valid item, with the IDs that its refs stand for. */
+function valuesOf<K extends RecordKind>({ value, links = [] }: Linkable<CreateOf<K>>, refs: Refs): CreateOf<K> {
+  const linked = links.flatMap(({ field, to }) => (to.ref === undefined ? [] : [[field, refs.get(to.ref)]]));
+  // The cast is safe: a valid item has values, and the fields are references of the kind.
+  return { ...value, ...Object.fromEntries(linked) } as CreateOf<K>;
 }

@@ -4,8 +4,7 @@ import { withArticle } from '../model/labels.ts';
 import { type ExternalId, type Link, type Linkable, withIssues } from '../model/links.ts';
 import type { RecordKind } from '../model/record-kind.ts';
 import { kindNamed, kindOfId } from '../records/index.ts';
-import { maxMatches } from '../store/writes/find-matches.ts';
-import type { Lookups } from '../store/writes/lookups.ts';
+import { type Lookups, maxMatches } from '../store/writes/lookups.ts';
 import { emptyKeyProblem, noRecordWith } from './checks/batch.ts';
 
 /** The IDs of the records that the mutation creates, by their `ref`. */

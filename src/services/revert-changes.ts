@@ -12,8 +12,7 @@ import { differing, newVersions } from './change-records.ts';
 import { noRecord, requireFewExternalIds } from './checks/batch.ts';
 import { inTreeOrder, maxAncestors, treeLock, treeOf } from './checks/cycles.ts';
 import { referenceProblems } from './delete-records.ts';
-import type { Session } from './session.ts';
-import { timeAfter, updateStamps } from './stamps.ts';
+import { type Session, timeAfter, updateStamps } from './session.ts';
 import { upsertLock } from './upsert-records.ts';
 
 /** The changes with greater numbers than `after`, up to the one with the number `upTo`. */

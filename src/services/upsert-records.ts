@@ -8,8 +8,7 @@ import { checkedChanges, differing, newVersions } from './change-records.ts';
 import { requireFewParsedExternalIds } from './checks/batch.ts';
 import { isRejected, type OnInvalid, type Rejected } from './checks/validation.ts';
 import { findRecords, type RecordKey, requireKeys } from './record-keys.ts';
-import type { Session } from './session.ts';
-import { creationStamps } from './stamps.ts';
+import { creationStamps, type Session } from './session.ts';
 
 export type Upserted<K extends RecordKind> =
   | { readonly record: RecordOf<K>; readonly outcome: 'created' | 'updated' | 'unchanged' }

@@ -3,9 +3,14 @@
 import type { RecordKind, RecordOf } from '../model/record-kind.ts';
 import { counted, type Run, type Usage } from './connections/driver.ts';
 import type { Database } from './database.ts';
-import { type ChangePageReads, createChangePageReads } from './log/change-pages.ts';
 import { createChangeWatch } from './log/change-watch.ts';
-import { type ChangeReads, createChangeReads, lastChanges } from './log/read-changes.ts';
+import {
+  type ChangePageReads,
+  type ChangeReads,
+  createChangePageReads,
+  createChangeReads,
+  lastChanges,
+} from './log/read-changes.ts';
 import { createHistoryReads, type HistoryReads } from './log/read-histories.ts';
 import { positionOfId, type RecordQuery } from './query/record-query.ts';
 import type { Author, WorkspaceId } from './query/tables.ts';

@@ -4,7 +4,7 @@ import type { Plugin } from 'graphql-yoga';
 import type { Limits } from '../../config.ts';
 import type { RequestLog } from '../../http/error-response.ts';
 import type { Session } from '../../services/session.ts';
-import type { ChangePage, ChangePageQuery } from '../../store/log/change-pages.ts';
+import type { ChangePage, ChangePageQuery } from '../../store/log/read-changes.ts';
 import { documentPlan } from '../limits/limits.ts';
 import type { ItemParsers } from './item-parsers.ts';
 import { createLoaders, type Loaders } from './loaders.ts';

@@ -58,7 +58,7 @@ export interface DocumentPlan {
   readonly storedFields: ReadonlyMap<string, ReadonlySet<string>>;
 }
 
-export interface OperationPlan {
+interface OperationPlan {
   /** Levels of fields, including fragments. */
   readonly depth: number;
   readonly fields: number;
@@ -200,7 +200,7 @@ const aliasCost = 50;
 const introspectionSizes: Readonly<Record<string, number>> = { fields: 20, inputFields: 12, args: 1 };
 const otherIntrospectionSize = 4;
 
-export type Cost = number | CostSum;
+type Cost = number | CostSum;
 
 /** The cost of a fragment is shared by all its spreads, not copied: chains of fragments would multiply it. */
 interface CostSum {
@@ -342,7 +342,7 @@ function hasVariable(node: ValueNode): boolean {
 }
 
 /** Returns the value as it would be sent in a variable; for a variable, whatever was sent. */
-export function valueIn(node: ValueNode, readVariable: ReadVariable = noVariables): unknown {
+function valueIn(node: ValueNode, readVariable: ReadVariable = noVariables): unknown {
   switch (node.kind) {
     case Kind.VARIABLE:
       return readVariable(node.name.value);

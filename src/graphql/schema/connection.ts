@@ -12,11 +12,10 @@ import type { Context } from '../execution/context.ts';
 import type { PageQuery } from '../execution/loaders.ts';
 import type { FieldInfo } from '../execution/look-ahead.ts';
 import type { ArgumentExtensions, FieldCost, FieldExtensions } from '../limits/extensions.ts';
-import { builder, type ObjectFields, type ObjectRef } from './builder.ts';
+import { builder, describeReverseLink, type ObjectFields, type ObjectRef, typeOf } from './builder.ts';
 import { type Filter, filterCost, parseFilter } from './filter/filter-condition.ts';
 import { exampleFilter, filterOf } from './filter/filter-types.ts';
 import { costOfOrder, cursorOf, exampleOrder, orderOf, parseCursor, parseOrder, type SentOrder } from './order.ts';
-import { describeReverseLink, typeOf } from './types.ts';
 
 const pageInfo = builder.objectRef<Page<{ readonly id: string }>>('PageInfo').implement({
   description: 'The position of a page among all records.',

@@ -3,10 +3,18 @@ import { type Field, foreignTypes } from '../../model/fields.ts';
 import { capitalized, linkField, withArticle } from '../../model/labels.ts';
 import { kindNamed, recordKinds } from '../../records/index.ts';
 import type { FieldExtensions } from '../limits/extensions.ts';
-import { builder, type ObjectFields, type Values } from './builder.ts';
+import {
+  builder,
+  type ForeignTypeName,
+  foreignType,
+  node,
+  type ObjectFields,
+  scalarOf,
+  typeOf,
+  type Values,
+} from './builder.ts';
 import { historyField } from './changes.ts';
 import { reverseLinkFields } from './connection.ts';
-import { type ForeignTypeName, foreignType, node, scalarOf, typeOf } from './types.ts';
 
 for (const kind of recordKinds) {
   builder.objectType(typeOf(kind), {

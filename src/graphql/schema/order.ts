@@ -6,13 +6,11 @@ import { expected } from '../../model/issues.ts';
 import { uncapitalized } from '../../model/labels.ts';
 import type { RecordKind } from '../../model/record-kind.ts';
 import { kindOfId, recordKinds } from '../../records/index.ts';
-import type { Value } from '../../store/query/condition.ts';
-import { type Order, oldestFirst, type Position, positionOfId } from '../../store/query/record-query.ts';
+import { type Order, oldestFirst, type Position, positionOfId, type Value } from '../../store/query/record-query.ts';
 import { lengthOf } from '../limits/extensions.ts';
 import { refused } from './argument.ts';
-import { builder, type InputRef } from './builder.ts';
+import { builder, type InputRef, subjectOf } from './builder.ts';
 import { comparedFields } from './filter/filter-condition.ts';
-import { subjectOf } from './types.ts';
 
 /** `{ startDate: 'desc' }` */
 export type SentOrder = Readonly<Record<string, Order['direction'] | null | undefined>>;

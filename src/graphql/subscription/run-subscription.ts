@@ -14,7 +14,7 @@ import { isAsyncIterable, type Plugin, processRegularResult, type YogaServerInst
 import type { Limits } from '../../config.ts';
 import { badRequest, ResponseTooLarge, ServiceError, unavailable } from '../../errors.ts';
 import { count } from '../../model/issues.ts';
-import type { ChangePage } from '../../store/log/change-pages.ts';
+import type { ChangePage } from '../../store/log/read-changes.ts';
 import { rootCause, toResponse } from '../errors.ts';
 import type { Context, FeedQuery, SubscriptionContext } from '../execution/context.ts';
 import { createLoaders } from '../execution/loaders.ts';

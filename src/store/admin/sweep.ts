@@ -32,7 +32,7 @@ export function startSweep(database: Swept, onError: (error: unknown) => void): 
 }
 
 /** Deletes the oldest of the rows from before a time, about as many as a slice has, and returns how many it has found. */
-export async function deleteSlice({ dialect, read, run }: Swept, before: number): Promise<number> {
+async function deleteSlice({ dialect, read, run }: Swept, before: number): Promise<number> {
   const rows = () => dialect.builder(idempotencyResults.table);
   const oldest = await runQuery(
     read,

@@ -27,7 +27,7 @@ export interface Transactions extends Statements {
   longSnapshot<T>(workspaceId: number, work: Work<T>): Promise<T>;
 }
 
-export interface Statements {
+interface Statements {
   readonly run: Run;
   /** Runs a statement that only reads. It does not wait for writes, except in a SQLite database in memory. */
   readonly read: Run;

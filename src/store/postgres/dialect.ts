@@ -36,7 +36,7 @@ export async function openPostgresDialect(read: Read): Promise<Dialect> {
   return createPostgresDialect({ isCitus: row?.is_citus === true });
 }
 
-export function createPostgresDialect({ isCitus }: { readonly isCitus: boolean }): Dialect {
+function createPostgresDialect({ isCitus }: { readonly isCitus: boolean }): Dialect {
   // Names of tables and columns need no quotes.
   const builder = knex({ client: 'pg', wrapIdentifier: (name) => name });
   const selectValues: Dialect['selectValues'] = async (run, columns, select) => {

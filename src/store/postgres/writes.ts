@@ -1,8 +1,7 @@
 import type { Table } from '../../model/record-kind.ts';
 import type { Row, Statement } from '../connections/driver.ts';
-import { type Column, type ColumnType, columnList, columnsOf } from '../query/columns.ts';
+import { type Column, type ColumnType, columnList, columnsOf, slicesOf } from '../query/columns.ts';
 import type { NewRecords } from '../query/dialect.ts';
-import { slicesOf } from '../query/row-slices.ts';
 import { changes, idempotencyResults, keyRowsOf, placesOf } from '../query/tables.ts';
 
 const jsonTypes: Record<ColumnType, string> = {

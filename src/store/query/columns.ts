@@ -1,7 +1,8 @@
 /** Converts records to rows and back: snake_case column names, and the column value for each type of field. */
 import { LRUCache } from 'lru-cache';
-import type { StoredField } from '../../model/fields.ts';
+import { type StoredField, textLength } from '../../model/fields.ts';
 import type { Table } from '../../model/record-kind.ts';
+import type { Row } from '../connections/driver.ts';
 
 export type ColumnType = StoredField['type'] | 'workspace';
 
@@ -84,3 +85,21 @@ export function recordIn(columns: readonly Column[], values: readonly unknown[],
 
 export const toColumnValue = ({ toColumn }: Pick<Column, 'toColumn'>, value: unknown): unknown =>
   value === null || value === undefined ? null : toColumn(value);
+
+/** Characters of the rows of a statement, unless a single row has more. Quotes and control characters can make the JSON longer. */
+const maxLength = 4_000_000;
+
+export function* slicesOf(rows: readonly Row[], maxRows: number): Generator<readonly Row[]> {
+  let start = 0;
+  let length = 0;
+  for (const [index, row] of rows.entries()) {
+    const own = textLength(row);
+    if (index > start && (index - start >= maxRows || length + own > maxLength)) {
+      yield rows.slice(start, index);
+      start = index;
+      length = 0;
+    }
+    length += own;
+  }
+  if (start < rows.length) yield start === 0 ? rows : rows.slice(start);
+}

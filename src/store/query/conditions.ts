@@ -3,10 +3,10 @@ import type { Knex } from 'knex';
 import { isAscii } from '../../model/characters.ts';
 import type { StoredField } from '../../model/fields.ts';
 import type { Table } from '../../model/record-kind.ts';
-import { ancestorsOf } from './ancestors.ts';
+import type { ReverseLink } from '../../model/reverse-link.ts';
 import { columnName } from './columns.ts';
-import type { Comparison, Condition } from './condition.ts';
 import type { Dialect, Pattern } from './dialect.ts';
+import type { Comparison, Condition } from './record-query.ts';
 
 interface Scope {
   readonly dialect: Dialect;
@@ -251,4 +251,31 @@ function simplifiedReverse({ reverse, quantifier, matches }: Extract<Condition, 
   const inner = simplified(quantifier === 'every' ? { not: matches } : matches, reverse.kind);
   if (isNever(inner)) return quantifier === 'some' ? never : always;
   return { reverse, quantifier: quantifier === 'some' ? 'some' : 'none', matches: inner };
+}
+
+type TreeScope = Pick<Scope, 'dialect' | 'workspaceId'>;
+type Tree = Pick<ReverseLink, 'kind' | 'field'>;
+
+export function ancestorsOf(scope: TreeScope, tree: Tree, first: Knex.Raw): Knex.QueryBuilder {
+  const { builder } = scope.dialect;
+  const firstId = builder.from(builder.raw('(select ? as id) as first', [first])).select('id');
+  return withAncestors(scope, tree, firstId).select('record.*');
+}
+
+export const parentsOf = (scope: TreeScope, tree: Tree, ids: readonly string[]): Knex.QueryBuilder =>
+  withAncestors(scope, tree, scope.dialect.rowsById(tree.kind, scope.workspaceId, ids).select('id')).select({
+    id: 'record.id',
+    parent: `record.${columnName(tree.field)}`,
+  });
+
+/** Because `union` adds each ID only once, the recursion also ends where a record is its own ancestor. */
+function withAncestors(
+  { dialect, workspaceId }: TreeScope,
+  { kind, field }: Tree,
+  firstIds: Knex.QueryBuilder,
+): Knex.QueryBuilder {
+  const recordsOfIds = (alias: string) =>
+    dialect.builder.from('ancestor').joinRaw(dialect.joinById({ table: kind, alias }, 'ancestor.id'), [workspaceId]);
+  const parentIds = recordsOfIds('child').select(`child.${columnName(field)}`);
+  return recordsOfIds('record').withRecursive('ancestor', ['id'], firstIds.union(parentIds));
 }

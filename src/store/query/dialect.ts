@@ -5,7 +5,7 @@ import type { StoredField } from '../../model/fields.ts';
 import type { RecordKind, Table } from '../../model/record-kind.ts';
 import type { Row, Run, Statement, TransactionSql } from '../connections/driver.ts';
 import { type Column, type ColumnType, columnsOf, recordIn } from './columns.ts';
-import type { Value } from './condition.ts';
+import type { Value } from './record-query.ts';
 import type { NewChange } from './tables.ts';
 
 export interface NewRecords {

@@ -1,5 +1,6 @@
 /** Queries for records of a workspace: lists, pages and summaries, as plain values. Knows no SQL. */
-import type { Condition, Value } from './condition.ts';
+import type { Table } from '../../model/record-kind.ts';
+import type { ReverseLink } from '../../model/reverse-link.ts';
 
 export interface RecordQuery {
   readonly where?: Condition | undefined;
@@ -57,3 +58,26 @@ export interface Summary {
 
 /** IDs sort by the time of creation. */
 export const oldestFirst: readonly Order[] = [{ field: 'id', direction: 'asc' }];
+
+/** True or false, never unknown: a comparison with a field that is not set is false, and `not` the exact opposite of what it contains. */
+export type Condition =
+  | { readonly all: readonly Condition[] }
+  | { readonly any: readonly Condition[] }
+  | { readonly not: Condition }
+  | Comparison
+  | { readonly field: string; readonly isSet: boolean }
+  /** External IDs have this key, with this value unless any will do. */
+  | { readonly field: string; readonly key: string; readonly value?: string | undefined }
+  /** The fields `latitude` and `longitude` are at most this far from a point, on a sphere of the Earth's mean radius. */
+  | { readonly near: { readonly latitude: number; readonly longitude: number; readonly withinKm: number } }
+  | { readonly link: string; readonly target: Table; readonly matches: Condition }
+  | { readonly reverse: ReverseLink; readonly quantifier: 'some' | 'none' | 'every'; readonly matches: Condition };
+
+/** Text is compared by its code points. Values are in the form that records have. */
+export type Comparison = { readonly field: string } & (
+  | { readonly in: readonly Value[]; readonly ignoreCase?: boolean }
+  | { readonly compare: 'gt' | 'gte' | 'lt' | 'lte'; readonly value: Value }
+  | { readonly text: 'contains' | 'startsWith' | 'endsWith'; readonly value: string; readonly ignoreCase?: boolean }
+);
+
+export type Value = string | number | boolean;

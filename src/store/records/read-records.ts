@@ -6,9 +6,8 @@ import { count } from '../../model/issues.ts';
 import type { RecordKind, RecordOf, Table } from '../../model/record-kind.ts';
 import type { ReverseLink } from '../../model/reverse-link.ts';
 import type { Row, Run } from '../connections/driver.ts';
-import { ancestorsOf, parentsOf } from '../query/ancestors.ts';
 import { columnName, columnsOf, partOf } from '../query/columns.ts';
-import type { Value } from '../query/condition.ts';
+import { ancestorsOf, parentsOf } from '../query/conditions.ts';
 import { bytesSql, type Dialect, type PagesSelection, selectRecords } from '../query/dialect.ts';
 import {
   oldestFirst,
@@ -16,6 +15,7 @@ import {
   type RecordQuery,
   type Summary,
   type SummaryQuery,
+  type Value,
 } from '../query/record-query.ts';
 import { requireWhole, type Source, selectRows } from '../query/rows.ts';
 import { rowsQuery, runQuery } from '../query/run-query.ts';

@@ -1,8 +1,7 @@
 import type { RecordKind, Table } from '../../model/record-kind.ts';
 import type { Row, Statement } from '../connections/driver.ts';
-import { type Column, columnList, columnsOf, toColumnValue } from '../query/columns.ts';
+import { type Column, columnList, columnsOf, slicesOf, toColumnValue } from '../query/columns.ts';
 import type { NewRecords } from '../query/dialect.ts';
-import { slicesOf } from '../query/row-slices.ts';
 import { changes, idempotencyResults } from '../query/tables.ts';
 
 /** Building such a statement takes less than 10 ms. */

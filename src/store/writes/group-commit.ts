@@ -28,7 +28,7 @@ export interface Addition extends Pick<NewRecords, 'references'> {
   readonly key?: IdempotencyKey | undefined;
 }
 
-export interface GroupCommit {
+interface GroupCommit {
   /** Undefined, with nothing stored, if they need a transaction: the database has refused them, or they are too many. */
   add(addition: Addition): Promise<readonly Row[] | undefined>;
 }

@@ -28,7 +28,7 @@ export interface WriteResult {
   readonly returned: unknown;
 }
 
-export interface IdempotencyResult extends IdempotencyKey {
+interface IdempotencyResult extends IdempotencyKey {
   readonly result: WriteResult;
 }
 
@@ -49,7 +49,7 @@ export const creationResult = (firstId: string, records: number): WriteResult =>
 const successors = (firstId: string, count: number): string => (count === 1 ? firstId : `${firstId}+${count - 1}`);
 
 /** A text that looks like an ID, `asset_…`, is stored as `{ text: 'asset_…' }`. */
-export function recordsToIds(value: unknown): unknown {
+function recordsToIds(value: unknown): unknown {
   if (isRecord(value)) return value.id;
   if (idsIn(value)) return { text: value };
   if (isObject(value))

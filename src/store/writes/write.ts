@@ -35,7 +35,7 @@ interface Prepared {
 }
 
 /** Prepares the changes in their order. Throws a ServiceError 413 if too much would be replaced or deleted. */
-export function prepare(writer: Writer, changes: readonly Change[]): Prepared[] {
+function prepare(writer: Writer, changes: readonly Change[]): Prepared[] {
   requireFewRemovedExternalIds(changes);
   return changes.filter(({ records }) => records.length > 0).map((change) => prepareOne(writer, change));
 }

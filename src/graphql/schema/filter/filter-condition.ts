@@ -8,7 +8,7 @@ import type { RecordKind } from '../../../model/record-kind.ts';
 import type { ReverseLink } from '../../../model/reverse-link.ts';
 import { kindNamed } from '../../../records/index.ts';
 import { reverseLinksOf } from '../../../records/reverse-links.ts';
-import type { Condition, Value } from '../../../store/query/condition.ts';
+import type { Condition, Value } from '../../../store/query/record-query.ts';
 import { parseArgument, refused } from '../argument.ts';
 
 /** A filter as sent, validated by GraphQL: see filter-condition.ts. */

@@ -4,8 +4,14 @@ import { count } from '../../../model/issues.ts';
 import { capitalized, withArticle } from '../../../model/labels.ts';
 import type { RecordKind } from '../../../model/record-kind.ts';
 import { recordKinds } from '../../../records/index.ts';
-import { builder, type InputField, type InputFields, type InputRef } from '../builder.ts';
-import { describeReverseLink, subjectOf } from '../types.ts';
+import {
+  builder,
+  describeReverseLink,
+  type InputField,
+  type InputFields,
+  type InputRef,
+  subjectOf,
+} from '../builder.ts';
 import {
   type ComparingFilter,
   comparingFilters,

@@ -4,12 +4,10 @@ import type { RecordKind, RecordOf } from '../../../model/record-kind.ts';
 import { recordKinds } from '../../../records/index.ts';
 import { requireFewExternalIds } from '../../../services/checks/batch.ts';
 import { isRejected, type Rejected } from '../../../services/checks/validation.ts';
-import { importRecords } from '../../../services/import-records.ts';
-import type { NewRecords } from '../../../services/planned-ids.ts';
+import { importRecords, type NewRecords } from '../../../services/import-records.ts';
 import type { Session } from '../../../services/session.ts';
 import { type ArgumentExtensions, type FieldExtensions, item, lengthOf } from '../../limits/extensions.ts';
-import { builder, type MutationFields } from '../builder.ts';
-import { typeOf } from '../types.ts';
+import { builder, type MutationFields, typeOf } from '../builder.ts';
 import { createInput, exampleImport, exampleImportInput } from './input-type.ts';
 import { byId, dryRunArgument, issueType, onInvalidArgument, requireLength, write, writeCost } from './write.ts';
 

@@ -7,8 +7,7 @@ import type { RecordKey } from '../../../services/record-keys.ts';
 import { anywhere, linksOf, toStored, type Ways } from '../../execution/item-parsers.ts';
 import { item } from '../../limits/extensions.ts';
 import { parseArgument } from '../argument.ts';
-import { builder, type InputFields, type InputRef } from '../builder.ts';
-import { scalarOf } from '../types.ts';
+import { builder, type InputFields, type InputRef, scalarOf } from '../builder.ts';
 
 const createInputs = new Map<RecordKind, InputRef<unknown>>();
 

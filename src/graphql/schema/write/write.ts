@@ -15,8 +15,7 @@ import { updateRecord, updateRecords } from '../../../services/update-records.ts
 import { type Upserted, upsertRecords } from '../../../services/upsert-records.ts';
 import type { Context } from '../../execution/context.ts';
 import { type ArgumentExtensions, type FieldExtensions, lengthOf } from '../../limits/extensions.ts';
-import { type Argument, builder, type InputRef, type MutationFields, type ObjectRef } from '../builder.ts';
-import { typeOf } from '../types.ts';
+import { type Argument, builder, type InputRef, type MutationFields, type ObjectRef, typeOf } from '../builder.ts';
 import {
   createInput,
   exampleCreate,
@@ -84,7 +83,7 @@ interface Batch<Input, Options, Item> {
 export const requireLength = (length: number, _name: string, { maxBatch }: Limits): void =>
   requireBatchSize(length, maxBatch);
 
-export function batchField<Input, Options extends object, Item>(
+function batchField<Input, Options extends object, Item>(
   t: MutationFields,
   { type, description, input, parser, options, run, primed }: Batch<Input, Options, Item>,
 ) {
