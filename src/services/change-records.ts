@@ -33,18 +33,13 @@ interface Options<K extends RecordKind> {
   readonly onInvalid?: OnInvalid;
 }
 
-interface CheckedChange<K extends RecordKind> {
-  readonly record: RecordOf<K> | undefined;
-  readonly values: UpdateOf<K>;
-}
-
 /** Locks what changes are about and refer to, and checks them. Throws every issue: 400, or 409 if all conflict with stored records. */
 export async function checkedChanges<K extends RecordKind>(
   find: Lookups,
   kind: K,
   sent: readonly Linkable<UpdateOf<K>>[],
   { pathOf, match, lookedUp, onInvalid = 'fail' }: Options<K>,
-): Promise<(CheckedChange<K> | Rejected)[]> {
+): Promise<({ readonly record: RecordOf<K> | undefined; readonly values: UpdateOf<K> } | Rejected)[]> {
   await lockTree(find, kind, sent);
   const resolved = await resolveLinks(find, sent);
   const unresolved = await referenceIssues(find, kind, { parsed: resolved, pathOf });
@@ -73,16 +68,11 @@ export async function checkedChanges<K extends RecordKind>(
   });
 }
 
-interface NewValues<K extends RecordKind> {
-  readonly record: RecordOf<K>;
-  readonly values: object;
-}
-
 /** A record without new values stays the same object. */
 export function newVersions<K extends RecordKind>(
   session: Session,
   kind: K,
-  changes: readonly NewValues<K>[],
+  changes: readonly { readonly record: RecordOf<K>; readonly values: object }[],
 ): { readonly records: RecordOf<K>[]; readonly change: Change } {
   const versions = changes.map(({ record, values }) => {
     const isChanged = Object.keys(values).length > 0;

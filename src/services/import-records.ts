@@ -22,6 +22,12 @@ import {
 import { type Refs, resolveLinks } from './resolve-links.ts';
 import { creationStamps, type Session } from './session.ts';
 
+export interface NewRecords<K extends RecordKind = RecordKind> {
+  readonly kind: K;
+  readonly items: readonly Linkable<CreateOf<K>>[];
+  readonly pathOf: PathOf;
+}
+
 /** Throws like createRecords. With `skip`, invalid items and those that refer to them are returned with their issues instead. */
 export async function importRecords(
   session: Session,
@@ -136,12 +142,6 @@ function createdTogether(
   };
 }
 
-export interface NewRecords<K extends RecordKind = RecordKind> {
-  readonly kind: K;
-  readonly items: readonly Linkable<CreateOf<K>>[];
-  readonly pathOf: PathOf;
-}
-
 interface WithIds {
   readonly ids: readonly string[];
   /** The places of the items in the order in which they are stored, which is that of their IDs. */
@@ -163,15 +163,10 @@ function withIds(sent: readonly NewRecords[]): Planned {
   };
 }
 
-interface Place {
-  readonly batch: number;
-  readonly index: number;
-}
-
-type Places = ReadonlyMap<string, Place>;
+type Places = Map<string, { readonly batch: number; readonly index: number }>;
 
 function withPlaces(sent: readonly NewRecords[]): { batches: NewRecords[]; places: Places } {
-  const places = new Map<string, Place>();
+  const places: Places = new Map();
   const batches = sent.map(({ items, ...batch }, at) => ({
     ...batch,
     items: items.map((item, index) => {

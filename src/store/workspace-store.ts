@@ -9,9 +9,10 @@ import {
   type ChangeReads,
   createChangePageReads,
   createChangeReads,
+  createHistoryReads,
+  type HistoryReads,
   lastChanges,
 } from './log/read-changes.ts';
-import { createHistoryReads, type HistoryReads } from './log/read-histories.ts';
 import { positionOfId, type RecordQuery } from './query/record-query.ts';
 import type { Author, WorkspaceId } from './query/tables.ts';
 import { type LinkToRead, readLinked } from './records/linked-records.ts';

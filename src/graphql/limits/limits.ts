@@ -222,11 +222,6 @@ function sumOf(costs: readonly Cost[]): Cost {
   return folded(sum);
 }
 
-interface SelectionCost {
-  readonly cost: Cost;
-  readonly sentLists: readonly SentList[];
-}
-
 /** A list that is as long as one sent to the field that returns it, and the cost of each of its items. */
 interface SentList {
   readonly name: string;
@@ -242,7 +237,7 @@ interface CostContext {
 function fieldCost(
   node: FieldNode,
   definition: Field | undefined,
-  selection: SelectionCost,
+  selection: Pick<Selection, 'cost' | 'sentLists'>,
   { typeCount, limits }: CostContext,
 ): Cost {
   const { base = 0, perRecord = 0, listSize, listSizes } = fieldExtensions(definition).cost ?? {};

@@ -50,9 +50,7 @@ builder.scalarType('FieldValue', {
   serialize: (value) => value,
 });
 
-interface Foreign {
-  readonly id: string;
-}
+type Foreign = { readonly id: string };
 
 export type ForeignTypeName = keyof typeof foreignTypes;
 

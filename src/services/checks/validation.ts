@@ -100,13 +100,7 @@ function malformedIssues({ parsed, pathOf }: ParsedBatch): Issue[] {
   return malformed;
 }
 
-interface SentText {
-  readonly index: number;
-  readonly path: Path;
-  readonly text: string;
-}
-
-function* textsOf({ parsed, pathOf }: ParsedBatch, field: string): Generator<SentText> {
+function* textsOf({ parsed, pathOf }: ParsedBatch, field: string) {
   for (const [index, item] of parsed.entries()) {
     const text = validValues(item)[field];
     if (typeof text === 'string') yield { index, path: [...pathOf(index), field], text };

@@ -1,8 +1,7 @@
-/** Reads the log of changes of one workspace: the feed, and records as they were. read-histories.ts reads those of single records. */
-
+/** Reads the log of changes of one workspace: the feed, records as they were, and the histories of many records by two statements. */
 import type { Knex } from 'knex';
 import { badRequest } from '../../errors.ts';
-import { idsFrom } from '../../model/ids.ts';
+import { idsFrom, placeAfter } from '../../model/ids.ts';
 import type { RecordKind, RecordOf } from '../../model/record-kind.ts';
 import type { Row } from '../connections/driver.ts';
 import { columnsOf } from '../query/columns.ts';
@@ -50,17 +49,17 @@ const fieldsWithBefore = new Set(Object.keys(table.storedFields));
 const fieldsWithoutBefore = new Set([...fieldsWithBefore].filter((field) => field !== 'before'));
 const versionFields = new Set(['number', 'before']);
 
-export const fieldsOfChanges = ({ withBefore }: { readonly withBefore: boolean }): ReadonlySet<string> =>
+const fieldsOfChanges = ({ withBefore }: { readonly withBefore: boolean }): ReadonlySet<string> =>
   withBefore ? fieldsWithBefore : fieldsWithoutBefore;
 
 /** A row of the table. The cast is safe: rows are written only from new changes. */
-export interface ChangesRow extends Omit<Change, 'id'> {
+interface ChangesRow extends Omit<Change, 'id'> {
   readonly firstId: string;
   readonly records: number;
 }
 
 /** Returns rows of the log. A restored record counts as created: readers of the feed learn that it exists. */
-export const rowsIn = (rows: readonly Row[]) =>
+const rowsIn = (rows: readonly Row[]) =>
   rows.map((row) =>
     row.action === 'restored' ? { ...row, action: 'created' } : row,
   ) as readonly object[] as readonly ChangesRow[];
@@ -198,7 +197,7 @@ export function createChangeReads(scope: Scope): ChangeReads {
   };
 }
 
-export function expanded(
+function expanded(
   { firstId, records, number, ...change }: ChangesRow,
   { skipped = 0, limit = records }: { readonly skipped?: number; readonly limit?: number } = {},
 ): Change[] {
@@ -266,3 +265,71 @@ const beyondLast = (after: number, last: number) =>
   badRequest(
     `the cursor "${after}" is beyond the last change, which is "${last}"; after restoring a backup, consumers must start over`,
   );
+
+export interface HistoryQuery {
+  readonly before?: number | undefined;
+  readonly limit: number;
+  readonly withBefore: boolean;
+}
+
+export interface HistoryReads {
+  /** Returns the changes of each of the records with these IDs, of any kinds, the latest first, in the order of the IDs. */
+  histories(ids: readonly string[], query: HistoryQuery): Promise<Change[][]>;
+}
+
+export function createHistoryReads(scope: Scope): HistoryReads {
+  const { dialect, run, workspaceId } = scope;
+  const { builder, jsonElements, jsonArrayOf } = dialect;
+
+  /** Returns, for each record, the numbers of the rows with its changes, and of the row that may have its creation. */
+  async function rowNumbers(ids: readonly string[], { before = Number.MAX_SAFE_INTEGER, limit }: HistoryQuery) {
+    const rows = await runQuery(
+      run,
+      builder.raw(
+        `select (
+          select ${jsonArrayOf}(number) from (
+            select number from changes where workspace_id = ? and first_id = sent.value ->> 0 and action <> 'created'
+              and number < ? order by number desc limit ?
+          ) as later
+        ) as later, (
+          select number from changes where workspace_id = ? and first_id <= sent.value ->> 0 and action = 'created'
+            order by first_id desc limit 1
+        ) as creation from ${jsonElements}(?) as sent`,
+        [workspaceId, requireWhole(before), requireWhole(limit), workspaceId, JSON.stringify(ids.map((id) => [id]))],
+      ),
+    );
+    return rows.map(({ later, creation }) => ({
+      // Postgres aggregates no rows to null.
+      later: (JSON.parse(String(later)) ?? []) as number[],
+      creation: creation === null ? [] : [Number(creation)],
+    }));
+  }
+
+  return {
+    async histories(ids, query) {
+      const { before = Number.POSITIVE_INFINITY, limit } = query;
+      if (ids.length === 0) return [];
+      const numbers = await rowNumbers(ids, query);
+      const wanted = [...new Set(numbers.flatMap(({ later, creation }) => [...later, ...creation]))];
+      if (wanted.length === 0) return ids.map(() => []);
+      const rows = rowsQuery(dialect, table, workspaceId, { where: { field: 'number', in: wanted } });
+      const found = rowsIn(
+        await readRows(scope, table, rows, { fields: fieldsOfChanges(query), limit: wanted.length }),
+      );
+      const byNumber = new Map(found.map((row) => [row.number, row]));
+      const rowsWith = (these: readonly number[]) => these.flatMap((number) => byNumber.get(number) ?? []);
+      return ids.map((id, index) => {
+        const { later = [], creation = [] } = numbers[index] ?? {};
+        const changes = rowsWith(later.toSorted((a, b) => b - a)).flatMap((row) => expanded(row));
+        const created = rowsWith(creation).flatMap((row) => creationIn(row, id));
+        return [...changes, ...created.filter(({ number }) => number < before)].slice(0, limit);
+      });
+    },
+  };
+}
+
+/** None if the row has only other records, because this one is older than the log. */
+function creationIn(row: ChangesRow, id: string): Change[] {
+  const place = placeAfter(row.firstId, id);
+  return place !== undefined && place < row.records ? expanded(row, { skipped: place, limit: 1 }) : [];
+}

@@ -70,12 +70,10 @@ export interface Dialect extends TransactionSql {
   readonly finishCopy?: string;
   /** Makes a transaction that migrates, creates a key, or renames or deletes a workspace, wait for those of other processes. */
   readonly lockMaintenance?: string;
-
-  /** The parameters are its workspace and its name. Absent where only one transaction writes at a time. */
+  /** Waits for others that hold the lock; the parameters are its workspace and name. Absent where only one transaction writes at a time. */
   readonly lock?: string;
-
+  /** Before thousands of external IDs are looked up. */
   readonly prepareExternalIds?: string;
-
   readonly filters: Filters;
   runCounted(run: Run, query: Knex.QueryBuilder): Promise<number>;
   /** Returns an expression for the bytes of a column's text, which does not read the text where the database stores its length. */

@@ -19,11 +19,6 @@ export interface LinkToRead {
   readonly links: readonly LinkToRead[];
 }
 
-interface Page {
-  readonly table: Table;
-  readonly links: readonly LinkToRead[];
-}
-
 const linkedTablesOf = (links: readonly LinkToRead[]): Table[] =>
   links.flatMap((link) => [partOf(link.kind, link.fields), ...linkedTablesOf(link.links)]);
 
@@ -59,7 +54,11 @@ interface JoinedLink {
 }
 
 /** Returns the records of the page in the order of its rows, the query for which must not be used again. */
-async function selectLinked(scope: Scope, page: Page, rows: Knex.QueryBuilder): Promise<Measured<Row[]>> {
+async function selectLinked(
+  scope: Scope,
+  page: { readonly table: Table; readonly links: readonly LinkToRead[] },
+  rows: Knex.QueryBuilder,
+): Promise<Measured<Row[]>> {
   const { dialect, run, workspaceId, workspaceName } = scope;
   const selected: SelectedColumn[] = [];
   const joins: string[] = [];

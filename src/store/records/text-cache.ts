@@ -13,21 +13,16 @@ interface Source {
 }
 
 /** A text of the workspace as it was after this change, or later; undefined if there is none to be cached. */
-interface Cached {
-  readonly change: number;
-  readonly text: string | undefined;
-}
-
-/** What is being made or read, and the next one, which begins after it. */
-interface Turns {
-  running?: Promise<unknown> | undefined;
-  next?: Promise<unknown> | undefined;
-}
+type Cached = { readonly change: number; readonly text: string | undefined };
 
 export function createTextCache() {
   const cache = new LRUCache<string, Cached>({ maxSize, sizeCalculation: ({ text = '' }) => 1 + 2 * text.length });
   const names = new LRUCache<string, true>({ max: maxNames });
-  const turnsByName = new Map<string, Turns>();
+  /** What is being made or read, and the next one, which begins after it. */
+  const turnsByName = new Map<
+    string,
+    { running?: Promise<unknown> | undefined; next?: Promise<unknown> | undefined }
+  >();
 
   /** Callers that arrive meanwhile share the next run. The cast is safe: all calls with a name pass an equivalent `make`. */
   function inTurn<T>(name: string, make: () => Promise<T>): Promise<T> {

@@ -6,7 +6,6 @@ import type { RecordKind } from '../../model/record-kind.ts';
 import type { Row, Statement } from '../connections/driver.ts';
 import { creationOf, logChanges } from '../log/changes.ts';
 import { columnsOf } from '../query/columns.ts';
-import type { Dialect } from '../query/dialect.ts';
 import type { Author, NewChange } from '../query/tables.ts';
 import { nameWorkspace, type Scope } from '../records/read-records.ts';
 import { findIdempotencyResults, type IdempotencyKey, requireUnused, storeResult } from './idempotency.ts';
@@ -23,11 +22,7 @@ export const maxExternalIdsPerWrite = 30_000;
 /** The rule of externalIdCount, for messages. */
 export const longExternalIds = 'one of more than 100 characters counts several times';
 
-interface Writer {
-  readonly dialect: Dialect;
-  readonly workspaceId: number;
-  readonly author: Author;
-}
+type Writer = Pick<Scope, 'dialect' | 'workspaceId'> & { readonly author: Author };
 
 interface Prepared {
   readonly statements: Iterable<Statement>;
@@ -44,17 +39,13 @@ function prepareOne(writer: Writer, change: Change): Prepared {
   const { dialect, workspaceId, author } = writer;
   const { kind } = change;
   switch (change.action) {
-    case 'created': {
-      for (const record of change.records) Object.assign(record, { workspaceId });
-      const log = [creationOf({ workspaceId, kind, author }, change.records)];
-      return { statements: dialect.inserts(kind, change.records), log };
-    }
+    case 'created':
     case 'restored': {
       for (const record of change.records) Object.assign(record, { workspaceId });
-      const log = change.records.map((record) => ({
-        ...changeOf(writer, change, record, record.updatedAt),
-        before: null,
-      }));
+      const log =
+        change.action === 'created'
+          ? [creationOf({ workspaceId, kind, author }, change.records)]
+          : change.records.map((record) => ({ ...changeOf(writer, change, record, record.updatedAt), before: null }));
       return { statements: dialect.inserts(kind, change.records), log };
     }
     case 'updated': {
