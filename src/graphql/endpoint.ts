@@ -1,5 +1,4 @@
 /** GraphQL over HTTP at /graphql. Stricter than yoga's defaults: JSON only, one operation per request, no CORS. */
-
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import {
   coerceInputValue,

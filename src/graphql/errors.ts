@@ -1,17 +1,7 @@
 /** Shapes the errors of GraphQL responses: a ServiceError gets its code and issues, GraphQL's own messages are shortened, all others masked. */
 import { InputValidationError } from '@pothos/plugin-validation';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import {
-  GraphQLError,
-  type GraphQLSchema,
-  getOperationAST,
-  isEnumType,
-  isInputObjectType,
-  isObjectType,
-  OperationTypeNode,
-  OverlappingFieldsCanBeMergedRule,
-  validate,
-} from 'graphql';
+import { GraphQLError, getOperationAST, OperationTypeNode, OverlappingFieldsCanBeMergedRule, validate } from 'graphql';
 import { isAsyncIterable, type Plugin } from 'graphql-yoga';
 import type { Config } from '../config.ts';
 import { invalid, mayBeStoredType, ResponseTooLarge, ServiceError } from '../errors.ts';
@@ -26,6 +16,7 @@ import {
 } from '../http/error-response.ts';
 import { cut, maxQuoted } from '../model/issues.ts';
 import type { WrittenResult } from './execution/execute.ts';
+import { withHint } from './hints.ts';
 import { preferredJson } from './request.ts';
 
 /** More errors add little, and GraphQL repeats in each what was sent. The message of a REST error also lists ten issues. */
@@ -181,38 +172,4 @@ const maxMessage = 250;
 
 export function rootCause(error: unknown): unknown {
   return error instanceof GraphQLError && error.originalError ? rootCause(error.originalError) : error;
-}
-
-const maxListed = 20;
-
-const hasField = (schema: GraphQLSchema, type: string, field: string): boolean => {
-  const found = schema.getType(type);
-  return (isObjectType(found) || isInputObjectType(found)) && found.getFields()[field] !== undefined;
-};
-
-function hintFor(schema: GraphQLSchema, message: string): string | undefined {
-  const [, field = '', record = ''] = /^Cannot query field "(\w+)" on type "(\w+)Connection"\./.exec(message) ?? [];
-  if (hasField(schema, record, field)) return `The records are in nodes: nodes { ${field} }`;
-
-  const [, filter = ''] = /^Expected (?:value of )?type "(\w+)"(?:, found | to be an object\.$)/.exec(message) ?? [];
-  if (hasField(schema, filter, 'eq')) return 'Send an operator with the value: { eq: … }';
-
-  const [, range = ''] = /^Field "between" is not defined by type "(\w+)"\./.exec(message) ?? [];
-  if (hasField(schema, range, 'gte')) return 'Send both ends: { gte: …, lt: … }';
-
-  const [, name = ''] = /^(?:Value "\w+" does not exist in|Enum) "(\w+)"/.exec(message) ?? [];
-  const type = schema.getType(name);
-  const values = isEnumType(type) ? type.getValues() : [];
-  if (values.length === 0 || values.length > maxListed) return undefined;
-  return `Send one of ${values.map((value) => value.name).join(', ')}`;
-}
-
-/** Says what to send instead, for the mistakes that people make first: toResponse puts it behind the message. */
-export function withHint(schema: GraphQLSchema, error: GraphQLError): GraphQLError {
-  // The error of a variable begins with its whole value, which may contain anything; the error of the value itself says why.
-  const hint = hintFor(schema, (error.originalError ?? error).message);
-  if (!hint) return error;
-  const { message, nodes = null, source = null, positions = null, path = null, originalError = null } = error;
-  const extensions = { ...error.extensions, hint };
-  return new GraphQLError(message, { nodes, source, positions, path, originalError, extensions });
 }

@@ -1,5 +1,4 @@
 /** Creates records of several kinds together, which may refer to each other before they have IDs. */
-
 import { newIds } from '../model/ids.ts';
 import { type Issue, type PathOf, quote } from '../model/issues.ts';
 import { withArticle } from '../model/labels.ts';

@@ -1,5 +1,4 @@
 /** Bound to one workspace: every statement filters by it or writes it. Contains no rules, which belong to services. */
-
 import type { RecordKind, RecordOf } from '../model/record-kind.ts';
 import { counted, type Run, type Usage } from './connections/driver.ts';
 import type { Database } from './database.ts';

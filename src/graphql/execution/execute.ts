@@ -30,7 +30,7 @@ import { compileQuery, isCompiledQuery } from 'graphql-jit';
 import type { Plugin } from 'graphql-yoga';
 import type { Limits } from '../../config.ts';
 import { ResponseTooLarge } from '../../errors.ts';
-import { withHint } from '../errors.ts';
+import { withHint } from '../hints.ts';
 import { isItem } from '../limits/extensions.ts';
 import { type DocumentPlan, documentPlan } from '../limits/limits.ts';
 import type { Context } from './context.ts';

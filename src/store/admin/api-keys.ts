@@ -1,5 +1,4 @@
 /** Stored API keys: looked up by prefix, and listed for the operator across all workspaces. */
-
 import type { Knex } from 'knex';
 import { ServiceError } from '../../errors.ts';
 import { boolean, dateTime, required, text } from '../../model/fields.ts';

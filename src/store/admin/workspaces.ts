@@ -1,5 +1,4 @@
 /** The operator's view of workspaces. Requests never come here: their store is bound to one workspace. */
-
 import type { Knex } from 'knex';
 import { StartError } from '../../errors.ts';
 import type { Table } from '../../model/record-kind.ts';

@@ -3,7 +3,6 @@
  * workspaces; and those of a workspace soon after a write of this process. If that fails, because a machine with some of the workspaces is
  * unavailable, each is read by itself until it can be read again: those on other machines go on.
  */
-
 /** Milliseconds between two reads, within which changes of other processes are noticed. */
 const interval = 500;
 

@@ -1,5 +1,4 @@
 /** Writes the log of changes, which are numbered without gaps, in the order of their commits; read-changes.ts reads it. */
-
 import type { RecordKind } from '../../model/record-kind.ts';
 import type { Row, Run } from '../connections/driver.ts';
 import type { Dialect } from '../query/dialect.ts';

@@ -164,8 +164,6 @@ function regularExpressionOf({ characters, isAnchoredAtStart, isAnchoredAtEnd }:
 const escapedCharacter = (character: string): string =>
   /^[A-Za-z0-9]$/.test(character) ? character : `\\U${(character.codePointAt(0) ?? 0).toString(16).padStart(8, '0')}`;
 
-/** A lateral join for each parent reads only its page: a window function numbers all records, which takes ten times as long. */
-
 async function selectPages(builder: Knex, run: Run, pages: PagesSelection): Promise<PageRows[]> {
   const { table, page, count } = pages;
   const selected = [
@@ -213,6 +211,7 @@ async function selectPagesWithin(
   );
 }
 
+/** A lateral join for each parent reads only its page: a window function numbers all records, which takes ten times as long. */
 function parentsSql(
   builder: Knex,
   { parentIds, count }: PagesSelection,

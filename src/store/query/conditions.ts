@@ -193,8 +193,6 @@ function firstTextAfter(prefix: string): string | undefined {
   return String.fromCodePoint(...codePoints, last === 0xd7_ff ? 0xe0_00 : last + 1);
 }
 
-/** The forms of letters come from JavaScript, so that both databases find the same: their own depend on version and locale. */
-
 type Part = 'all' | 'contains' | 'startsWith' | 'endsWith';
 
 const patternOf = (text: string, part: Part): Pattern => ({
@@ -203,15 +201,17 @@ const patternOf = (text: string, part: Part): Pattern => ({
   isAnchoredAtEnd: part === 'all' || part === 'endsWith',
 });
 
-/** Returns the character and its upper and lower case. A form of several characters does not count: `ß` has no upper case here. */
+/**
+ * Returns the character and its upper and lower case, by JavaScript, so that both databases find the same: their own rules depend on
+ * version and locale. A form of several characters does not count: `ß` has no upper case here.
+ */
 const formsOf = (character: string): readonly string[] => [
   ...new Set([character, character.toUpperCase(), character.toLowerCase()].filter(isSingle)),
 ];
 
 const isSingle = (text: string): boolean => Array.from(text).length === 1;
 
-/** Folded before they become SQL: Postgres would fold them together with the filter by workspace, and Citus rejects that. */
-
+/** Constants such as `all: []` are folded before they become SQL: Postgres would fold the filter by workspace with them, which Citus needs. */
 const always: Condition = { all: [] };
 const never: Condition = { any: [] };
 

@@ -1,5 +1,4 @@
 /** The SQL that SQLite and Postgres write differently. All other SQL is written once, by Knex's query builder. */
-
 import type { Knex } from 'knex';
 import type { StoredField } from '../../model/fields.ts';
 import type { RecordKind, Table } from '../../model/record-kind.ts';

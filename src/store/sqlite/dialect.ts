@@ -139,8 +139,6 @@ function valuesOf(columns: readonly Pick<SelectedColumn, 'type'>[]): (array: unk
   };
 }
 
-/** A subquery for each parent reads only its page: a window function numbers all records, which takes a hundred times as long. */
-
 /** Reads each page as one text, unless its records have external IDs: see `selectValues` in dialect.ts. */
 async function selectPages(run: Run, pages: PagesSelection): Promise<PageRows[]> {
   const { table, page, count } = pages;
@@ -190,6 +188,7 @@ async function selectPagesWithin(run: Run, pages: PagesSelection, maxBytes: numb
   return found;
 }
 
+/** A subquery for each parent reads only its page: a window function numbers all records, which takes a hundred times as long. */
 function parentsQuery({ parentIds, page, count }: PagesSelection, columns: string, item: string): Knex.QueryBuilder {
   const parents = builder.from(builder.raw('json_each(?) as parent', [JSON.stringify(parentIds)]));
   parents.select(builder.raw('parent.key as place'));

@@ -90,8 +90,6 @@ export function binaryParts(value: unknown): [number | null, number] {
   return [whole, exponent];
 }
 
-/** By one statement: a view's trigger does the rest. A transaction takes a third longer, and waits for the main thread in between. */
-
 const changeColumns = columnsOf(changes).filter(({ field }) => field !== 'number');
 const keyColumns = columnsOf(idempotencyResults);
 
@@ -102,6 +100,7 @@ interface ViewStatement extends Pick<Statement, 'sql' | 'setUp'> {
 /** By the names of their views. */
 const viewStatements = new Map<string, ViewStatement>();
 
+/** By one statement: a view's trigger does the rest. A transaction takes a third longer, and waits for the main thread in between. */
 export function withChanges(kind: RecordKind, additions: readonly NewRecords[]): Statement {
   const targets = [...new Set(additions.flatMap(({ references }) => [...references.keys()]))];
   const view = ['new', kind.table, ...targets.map(({ table }) => table)].join('_');

@@ -2,7 +2,6 @@
  * The results of writes whose requests may be repeated: stored under the key of the request, in the write's own transaction, so
  * that a repeat finds it and writes nothing. A result contains the IDs of records: the log has their contents. Knows no HTTP.
  */
-
 import { idempotencyKeyReused, mayBeStored, mayBeStoredType, ServiceError } from '../../errors.ts';
 import { idPrefixOf, idsFrom } from '../../model/ids.ts';
 import { isObject } from '../../model/issues.ts';
