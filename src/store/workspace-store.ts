@@ -1,4 +1,4 @@
-/** Bound to one workspace: every statement filters by it or writes it. Contains no rules, which belong to services. */
+/** The records of one workspace: every statement filters by it or writes it. Contains no rules, which belong to services. */
 import type { RecordKind, RecordOf } from '../model/record-kind.ts';
 import { counted, type Run, type Usage } from './connections/driver.ts';
 import type { Database } from './database.ts';
@@ -45,7 +45,7 @@ interface WriteOptions {
   readonly key?: IdempotencyKey | undefined;
   /** True for a dry run, which stores nothing. No other write waits for it. */
   readonly isDryRun?: boolean;
-  /** What the work does if references are found and no value is taken: tried first, with the additions of others (group-commit.ts). */
+  /** What the work creates and returns if references are found and no value is taken: tried first, see group-commit.ts. */
   readonly addition?: Pick<Addition, 'kind' | 'drafts' | 'references'> | undefined;
 }
 

@@ -113,7 +113,7 @@ export function createChangeReads(scope: Scope): ChangeReads {
 
   const changesOf = (id: string) => rowsOfWorkspace().where('first_id', id).where('action', '<>', 'created');
 
-  /** Null without changes. The times of a record rise with the numbers of its changes: halving the range is enough, however many versions there are. */
+  /** Null without changes. The times of a record rise with the numbers of its changes, so that it is enough to halve the range. */
   function firstAfter(id: string, time: string): Knex.Raw {
     const middle = '(low + high) / 2';
     const end = (order: 'asc' | 'desc', number: string) =>
