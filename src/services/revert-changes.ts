@@ -338,7 +338,7 @@ const stateOf = ({ problem, current, target }: Reversal): Values | null => (prob
 /** The most rounds in which only the moves in cycles fail: after them, all moves fail. */
 const maxRounds = 10;
 
-/** A failure can make others fail, so its dependents are checked again. */
+/** A reversal that fails can make others fail, so its dependents are checked again. */
 function failImpossible(reversals: readonly Reversal[], surroundings: Surroundings): void {
   const failDependents = checksOf(reversals, surroundings);
   failDependents(reversals);

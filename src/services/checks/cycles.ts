@@ -15,7 +15,7 @@ export const treeOf = (kind: RecordKind) =>
 
 export const treeLock = ({ table }: RecordKind): string => `tree ${table}`;
 
-/** Two moves at a time can form a cycle that neither forms alone: one waits for the other. */
+/** Two moves at the same time can form a cycle that neither forms alone, so one waits for the other. */
 export async function lockTree(
   find: Pick<Lookups, 'lock'>,
   kind: RecordKind,

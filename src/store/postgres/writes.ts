@@ -30,7 +30,7 @@ const insertFrom = (parameter: string, table: Table): string =>
   `insert into ${table.table} (${columnList(table)})
     select ${fieldList(columnsOf(table))} from ${recordset(parameter, columnsOf(table))}`;
 
-/** With a parameter per value instead of one JSON, of which a statement may have 65,535, batches take a third longer. */
+/** With a parameter per value, of which a statement may have 65,535, batches take a third longer than with one JSON text. */
 export function* inserts(table: Table, unordered: readonly Row[], isCitus: boolean): Generator<Statement> {
   const records = inOrderOfUniqueValues(table, unordered);
   const sql = insertFrom('$1', table) + (isCitus ? ' returning 1' : '');

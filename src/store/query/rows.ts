@@ -21,7 +21,7 @@ export function selectRows(source: Source, query: RecordQuery): Knex.QueryBuilde
   return ordered(matching(source, query, terms), terms, query);
 }
 
-/** Records with and without the first field are read by queries of their own, the latter only if rows are missing: no index has both. */
+/** Records with and without a first value have a query each, the second read only for missing rows: no index has the order of both. */
 export function selectList(source: Source, query: RecordQuery): Knex.QueryBuilder {
   const { dialect, table } = source;
   const { orderBy = [], limit, fields, fromEnd } = query;

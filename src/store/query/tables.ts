@@ -90,7 +90,7 @@ export const idempotencyResults: Table = {
   },
 };
 
-/** Of two transactions with the same keys, one then waits for the other at the first key. */
+/** In the order of keys: of two transactions with the same ones, one then waits for the other at the first. */
 export const keyRowsOf = (additions: readonly { readonly keyed: Row | undefined }[]): Row[] =>
   additions
     .flatMap(({ keyed }): Row[] => (keyed ? [keyed] : []))

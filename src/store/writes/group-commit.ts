@@ -29,7 +29,7 @@ export interface Addition extends Pick<NewRecords, 'references'> {
 }
 
 interface GroupCommit {
-  /** Undefined, with nothing stored, if they need a transaction: the database has refused them, or they are too many. */
+  /** Undefined, with nothing stored, if the records need a transaction: the database has refused them, or they are too many. */
   add(addition: Addition): Promise<readonly Row[] | undefined>;
 }
 
@@ -91,7 +91,7 @@ export function createGroupCommit(
     }
   }
 
-  /** A client that sends many of these should not cost the others a commit for each half of a group. */
+  /** A client that sends many refused additions should not cost the others a commit for each half of a group. */
   async function refusedAmong(kind: RecordKind, group: readonly Waiting[]): Promise<ReadonlySet<Waiting>> {
     const refused = new Set<Waiting>();
     for (const workspaceId of new Set(group.map((addition) => addition.workspaceId))) {

@@ -70,7 +70,7 @@ function* chained<T>(...parts: readonly Iterable<T>[]): Generator<T> {
   for (const part of parts) yield* part;
 }
 
-/** While the database changes one record after the other, it would find values taken that they take from each other. */
+/** Clears values that records take from each other: the database, changing one after the other, would find them taken. */
 function withoutHeldValues(
   { dialect, workspaceId }: Writer,
   kind: RecordKind,
