@@ -109,6 +109,7 @@ const useNoIntrospection = (): Plugin => ({
   onValidate: ({ addValidationRule }) => addValidationRule(NoSchemaIntrospectionCustomRule),
 });
 
+/** Throws a ServiceError 400 for the first thing that is wrong with the filter. */
 function readWhere(
   schema: GraphQLSchema,
   { limits, suggestions }: Pick<Config, 'limits' | 'suggestions'>,

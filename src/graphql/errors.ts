@@ -85,6 +85,7 @@ const othersOmitted = (listed: readonly GraphQLError[]): GraphQLError =>
     extensions: { code: listed[0]?.extensions.code },
   });
 
+/** Sends an error raised before GraphQL runs: a missing key, an exceeded rate limit, a body that is too large or not JSON. */
 export function sendGraphqlError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const response = errorResponseFor(error, request);
   const { status, message } = response;

@@ -31,6 +31,7 @@ export function chooseType({ headers }: FastifyRequest): Acceptable {
   return { json: mediaType !== undefined, events, mediaType: mediaType ?? mediaTypes[1] };
 }
 
+/** GraphQL's own type, if the client names both. */
 export const preferredJson = ({ headers }: Pick<FastifyRequest, 'headers'>) =>
   mediaTypes.find((type) => headers.accept?.toLowerCase().includes(type));
 

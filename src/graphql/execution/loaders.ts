@@ -1,4 +1,7 @@
-/** Reads for one request: all records requested in the same step are one statement, with the columns that the document selects. */
+/**
+ * Reads for one request, through the session's store, and so never from another workspace. All records requested in the same step are one
+ * statement, with the columns that the document selects.
+ */
 import DataLoader from 'dataloader';
 import type { FieldNode } from 'graphql';
 import type { RecordKind, RecordOf, Values } from '../../model/record-kind.ts';

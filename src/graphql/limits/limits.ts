@@ -61,6 +61,7 @@ export interface DocumentPlan {
 interface OperationPlan {
   /** Levels of fields, including fragments. */
   readonly depth: number;
+  /** Those of a fragment count once for each spread. */
   readonly fields: number;
   readonly cost: Cost;
   readonly defaults: ReadonlyMap<string, unknown>;
@@ -87,6 +88,7 @@ export function documentPlan(schema: GraphQLSchema, document: DocumentNode, limi
 
 const empty: Selection = { depth: 0, fields: 0, cost: 0, sentLists: [] };
 
+/** Undefined where an invalid document names a type or field that does not exist. */
 type Type = GraphQLNamedType | null | undefined;
 
 function planDocument(schema: GraphQLSchema, document: DocumentNode, limits: Limits): DocumentPlan {

@@ -26,6 +26,7 @@ export interface Pools<Pool> {
 /** Connections are those of Knex's pools, which Knex opens with the driver's own library. */
 export interface Driver {
   readonly name: 'SQLite' | 'Postgres';
+  /** For messages: without the password. */
   readonly location: string;
   readonly pools: Pools<Knex.Config>;
   /** A statement to run on the pool for writes after each long read, before the next one begins. */

@@ -24,6 +24,7 @@ interface Watch {
 }
 
 interface ChangeWatch {
+  /** To be called after this process has changed something in the workspace. */
   changed(workspaceId: number): void;
   /** Resolves when the workspace has a change with a greater number, or the signal is aborted. */
   wait(workspaceId: number, after: number, signal: AbortSignal): Promise<void>;

@@ -248,8 +248,7 @@ export function createChangePageReads(scope: Scope): ChangePageReads {
   return {
     async changePage({ limit, ...query }) {
       const { after } = query;
-      // Read first, so that the end of the page also passes numbers without a change, such as those of changes that an older version has
-      // moved.
+      // Read first: the end of the page also passes numbers without a change, such as those of changes that an older version has moved.
       const { last, upTo } = await extentAfter(after);
       if (after > last) throw beyondLast(after, last);
       const found = await changes({ ...query, upTo, limit: limit + 1 });

@@ -42,6 +42,7 @@ type Primed = readonly (readonly [RecordKind, ById])[];
 interface Write<T> {
   run(session: Session): Promise<T>;
   readonly dryRun?: boolean;
+  /** The records that later fields of a dry run must find instead of the stored ones. */
   readonly primed?: (result: T) => Primed;
   /** The argument with which the paths of issues begin: `input` unless set. */
   readonly argument?: string;
