@@ -16,7 +16,7 @@ import type { RecordKind, Values } from '../model/record-kind.ts';
 import { unknownFieldIssues } from '../model/schemas.ts';
 import { kindNamed, recordKinds } from '../records/index.ts';
 import { linkOrder } from '../records/link-order.ts';
-import type { Condition } from '../store/query/condition.ts';
+import type { Condition } from '../store/query/record-query.ts';
 import type { RecordReads } from '../store/records/read-records.ts';
 import { pagesById } from '../store/workspace-store.ts';
 

@@ -1,5 +1,4 @@
 /** GraphQL over HTTP at /graphql. Stricter than yoga's defaults: JSON only, one operation per request, no CORS. */
-
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import {
   coerceInputValue,
@@ -16,7 +15,7 @@ import { idempotencyKeyOf, markReplayed } from '../http/request-headers.ts';
 import { count } from '../model/issues.ts';
 import type { RecordKind } from '../model/record-kind.ts';
 import { withIdempotencyKey } from '../services/idempotent-session.ts';
-import type { Condition } from '../store/query/condition.ts';
+import type { Condition } from '../store/query/record-query.ts';
 import { maxErrors, sendGraphqlError, shortMessage, shortSegment, toResponse, useErrorResponses } from './errors.ts';
 import { useLoaders } from './execution/context.ts';
 import { useExecutor, type WrittenResult } from './execution/execute.ts';
@@ -61,7 +60,6 @@ export function createEndpoint(config: Config, closing: AbortSignal) {
     logging: false,
   });
 
-  /** Returns the text of a result, and sets the status and the headers, which yoga derives from errors. */
   async function textOf(result: WrittenResult, mediaType: string, reply: FastifyReply): Promise<string> {
     if (!result.errors) {
       const { stringify = JSON.stringify } = result;

@@ -45,7 +45,6 @@ export const useErrorResponses = ({ suggestions }: Pick<Config, 'suggestions'>):
   },
 });
 
-/** Returns the result with its errors as clients may see them: limited, shortened and masked. */
 export function toResponse(result: WrittenResult, requestLog: RequestLog): WrittenResult {
   if (!result.errors) return result;
   const { errors: all, ...rest } = result;
@@ -68,10 +67,7 @@ const isTopLevel = ({ path }: GraphQLError): boolean => path?.length === 1;
 
 type Rules = Parameters<typeof validate>[2];
 
-/**
- * The rule that compares fields of the same name has a budget, and aborts the whole validation once it is spent. Then
- * the other rules run again without it: their errors say more, and come first.
- */
+/** The rule on fields of one name aborts all rules once its budget is spent. The others then run again: their errors say more. */
 function validateWithFallback(validateWith: (rules: Rules) => readonly GraphQLError[], rules: Rules): GraphQLError[] {
   const errors = validateWith(rules);
   if (!isAbort(errors.at(-1))) return [...errors];
@@ -115,7 +111,6 @@ function toResponseError(error: GraphQLError, requestLog: RequestLog): GraphQLEr
   return new GraphQLError(response.message, { nodes, source, positions, path, extensions: extensionsOf(response) });
 }
 
-/** The errors of arguments that the validation plugin has checked. */
 const refusedArguments = ({ issues }: InputValidationError): ServiceError =>
   invalid(issues.map(({ path = [], message }) => ({ path: path.map((step) => step as string | number), message })));
 
@@ -158,10 +153,7 @@ function codeOf(status: number): string {
   return status >= 500 ? 'INTERNAL_SERVER_ERROR' : badUserInput;
 }
 
-/**
- * Shortens GraphQL's messages, which quote the whole input. For a variable, its path and the reason suffice; in other
- * messages only literals can be long, because request.ts limits names.
- */
+/** GraphQL quotes the whole input. For a variable, path and reason suffice; else only literals can be long: request.ts limits names. */
 export function shortMessage({ message, originalError: reason }: GraphQLError): string {
   // Variable "$input" got invalid value { … } at "input[0].name"; REASON
   const variable = /^Variable "(\$\w+)" got invalid value /.exec(message)?.[1];
@@ -177,7 +169,6 @@ export function shortMessage({ message, originalError: reason }: GraphQLError): 
   return cut(message, Math.min(maxMessage, beforeLiteral.index + beforeLiteral[0].length + maxQuoted));
 }
 
-/** The greatest length of a message, in characters. */
 const maxMessage = 250;
 
 export function rootCause(error: unknown): unknown {

@@ -1,7 +1,4 @@
-/**
- * Makes the schema a subgraph of Apollo Federation 2: adds the two queries of the specification, and changes nothing else. A gateway
- * loads records, and the reverse links of objects kept elsewhere, by their IDs, through the same loaders as every query.
- */
+/** Makes the schema a subgraph of Apollo Federation 2. A gateway loads objects by their IDs through the same loaders as every query. */
 import {
   type ConstArgumentNode,
   type ConstDirectiveNode,
@@ -163,10 +160,7 @@ function directivesOf(name: string, entities: ReadonlySet<string>): ConstDirecti
   return name === 'PageInfo' ? [directive('shareable')] : [];
 }
 
-/**
- * True if the query leads to objects that other services may also have: `node(id)`, `company(id)`. No two services may
- * have the same query. Nothing is lost without it: the other service returns the company, and this one its projects.
- */
+/** Queries for objects that other services may also have, such as `company(id)`: no two services may have the same query. */
 function isLookup({ type }: FieldDefinitionNode): boolean {
   const name = nameOf(type);
   return name === 'Node' || isForeign(name);

@@ -1,7 +1,6 @@
 /** What to send instead: added to GraphQL's own messages for the mistakes that people make first. Not where suggestions are turned off. */
 import { GraphQLError, type GraphQLSchema, isEnumType, isInputObjectType, isObjectType } from 'graphql';
 
-/** The most values of an enum that a message lists. */
 const maxListed = 20;
 
 const hasField = (schema: GraphQLSchema, type: string, field: string): boolean => {
@@ -9,7 +8,6 @@ const hasField = (schema: GraphQLSchema, type: string, field: string): boolean =
   return (isObjectType(found) || isInputObjectType(found)) && found.getFields()[field] !== undefined;
 };
 
-/** Returns what to add to a message of graphql-js. */
 function hintFor(schema: GraphQLSchema, message: string): string | undefined {
   const [, field = '', record = ''] = /^Cannot query field "(\w+)" on type "(\w+)Connection"\./.exec(message) ?? [];
   if (hasField(schema, record, field)) return `The records are in nodes: nodes { ${field} }`;

@@ -11,7 +11,6 @@ import { eventStreamType } from './subscription/event-stream.ts';
 
 const mediaTypes = ['application/graphql-response+json', 'application/json'] as const;
 
-/** The types of responses that a client accepts. */
 interface Acceptable {
   readonly json: boolean;
   readonly events: boolean;
@@ -32,11 +31,10 @@ export function chooseType({ headers }: FastifyRequest): Acceptable {
   return { json: mediaType !== undefined, events, mediaType: mediaType ?? mediaTypes[1] };
 }
 
-/** Returns the JSON type that a client names in its Accept header: GraphQL's own if it names both. */
+/** GraphQL's own type, if the client names both. */
 export const preferredJson = ({ headers }: Pick<FastifyRequest, 'headers'>) =>
   mediaTypes.find((type) => headers.accept?.toLowerCase().includes(type));
 
-/** Returns the ID of the last event that a browser received before its event stream was interrupted. */
 export const lastEventId = ({ headers }: FastifyRequest): string | undefined =>
   String(headers['last-event-id'] ?? '') || undefined;
 
@@ -48,10 +46,7 @@ const parameters: Readonly<Record<string, 'text' | 'an object'>> = {
   extensions: 'an object',
 };
 
-/**
- * Returns what the request asks for. Throws a ServiceError 400 if it is not a GraphQL request, or if its document is over the
- * limits. A cached document is not checked again.
- */
+/** Throws a ServiceError 400 if it is no GraphQL request, or its document over the limits. A cached document is not checked again. */
 export function graphqlParams(
   { method, body, query }: FastifyRequest,
   limits: Limits,

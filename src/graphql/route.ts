@@ -7,10 +7,7 @@ import type { RecordKind } from '../model/record-kind.ts';
 /** Milliseconds from the start until GraphQL is loaded, which takes a third of the time of a start: REST is served first. */
 const preloadDelay = 200;
 
-/**
- * Serves `/graphql`, and the schema at `/schema.graphql`. Browsers get the page of `sendPage`; without it, they get what other clients get.
- * Returns a function that reads filters for others.
- */
+/** Browsers get the page of `sendPage`; without it, what others get. Returns a function that reads filters for others. */
 export function serveGraphql(app: FastifyInstance, config: Config, sendPage?: Send) {
   const endpoint = loadLate(async () => (await import('./endpoint.ts')).createEndpoint(config, app.closing.signal));
 

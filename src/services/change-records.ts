@@ -16,10 +16,8 @@ import {
   throwIssues,
 } from './checks/validation.ts';
 import { resolveLinks } from './resolve-links.ts';
-import type { Session } from './session.ts';
-import { updateStamps } from './stamps.ts';
+import { type Session, updateStamps } from './session.ts';
 
-/** Changes with the records that they are about, and what the service has found wrong with them. */
 interface Matched<K extends RecordKind> {
   readonly changes: readonly Linkable<UpdateOf<K>>[];
   /** The stored records, read with a lock; undefined where there is none. */
@@ -30,29 +28,18 @@ interface Matched<K extends RecordKind> {
 
 interface Options<K extends RecordKind> {
   readonly pathOf: PathOf;
-  /** Finds the records of the changes, whose links are resolved. */
   readonly match: (changes: readonly Linkable<UpdateOf<K>>[]) => Promise<Matched<K>>;
-  /** A field of which `match` has looked up all values. */
   readonly lookedUp?: string | undefined;
   readonly onInvalid?: OnInvalid;
 }
 
-/** A valid change: the stored record, if there is one, and its new values. */
-interface CheckedChange<K extends RecordKind> {
-  readonly record: RecordOf<K> | undefined;
-  readonly values: UpdateOf<K>;
-}
-
-/**
- * Locks what the changes are about and refer to, and checks them all. Throws a ServiceError with every issue: 400, or 409 if conflicts
- * with stored records are the only ones. Invalid changes that are to be skipped are returned with their issues instead.
- */
+/** Locks what changes are about and refer to, and checks them. Throws every issue: 400, or 409 if all conflict with stored records. */
 export async function checkedChanges<K extends RecordKind>(
   find: Lookups,
   kind: K,
   sent: readonly Linkable<UpdateOf<K>>[],
   { pathOf, match, lookedUp, onInvalid = 'fail' }: Options<K>,
-): Promise<(CheckedChange<K> | Rejected)[]> {
+): Promise<({ readonly record: RecordOf<K> | undefined; readonly values: UpdateOf<K> } | Rejected)[]> {
   await lockTree(find, kind, sent);
   const resolved = await resolveLinks(find, sent);
   const unresolved = await referenceIssues(find, kind, { parsed: resolved, pathOf });
@@ -81,19 +68,11 @@ export async function checkedChanges<K extends RecordKind>(
   });
 }
 
-interface NewValues<K extends RecordKind> {
-  readonly record: RecordOf<K>;
-  readonly values: object;
-}
-
-/**
- * Returns the records with their new values, and the change that makes them so. A record without new values stays the same
- * object.
- */
+/** A record without new values stays the same object. */
 export function newVersions<K extends RecordKind>(
   session: Session,
   kind: K,
-  changes: readonly NewValues<K>[],
+  changes: readonly { readonly record: RecordOf<K>; readonly values: object }[],
 ): { readonly records: RecordOf<K>[]; readonly change: Change } {
   const versions = changes.map(({ record, values }) => {
     const isChanged = Object.keys(values).length > 0;

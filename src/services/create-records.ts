@@ -1,4 +1,3 @@
-/** Creates records, for REST and GraphQL alike. */
 import { inBatch } from '../model/issues.ts';
 import type { Linkable } from '../model/links.ts';
 import type { CreateOf, RecordKind, RecordOf } from '../model/record-kind.ts';
@@ -7,13 +6,9 @@ import { requireFewParsedExternalIds } from './checks/batch.ts';
 import { findIssues, referenceIssues, throwIssues, validReferences } from './checks/validation.ts';
 import { importRecords } from './import-records.ts';
 import { hasLinks } from './resolve-links.ts';
-import type { Session } from './session.ts';
-import { creationStamps } from './stamps.ts';
+import { creationStamps, type Session } from './session.ts';
 
-/**
- * Creates all records of a batch in one transaction, or none, and returns them in the order sent. Throws a ServiceError: 403 if
- * the session may not write, otherwise 400, or 409 if every issue is a taken value, with every invalid field.
- */
+/** Creates all or none, in the order sent. Throws a ServiceError with every issue: 403, 400, or 409 if each is a taken value. */
 export async function createRecords<K extends RecordKind>(
   session: Session,
   kind: K,

@@ -1,32 +1,24 @@
-/** Deletes records, and handles the references to them. */
 import { badRequest, conflict, invalid } from '../errors.ts';
 import { count, type Issue, inBatch, type Parsed } from '../model/issues.ts';
 import { counted } from '../model/labels.ts';
 import type { RecordKind, RecordOf, Values } from '../model/record-kind.ts';
 import { linkOrder } from '../records/link-order.ts';
 import { reverseLinksOf } from '../records/reverse-links.ts';
-import type { Condition } from '../store/query/condition.ts';
+import type { Condition } from '../store/query/record-query.ts';
 import type { Lookups } from '../store/writes/lookups.ts';
 import { type Change, deleted, updated } from '../store/writes/work.ts';
 import { findBatch } from './checks/batch.ts';
 import { findToDeleteByKeys, type RecordKey } from './record-keys.ts';
-import type { Session } from './session.ts';
-import { timeAfter, updateStamps } from './stamps.ts';
+import { type Session, timeAfter, updateStamps } from './session.ts';
 
 interface DeleteOptions {
-  /** Rejects the deletion, or clears the references, if other records refer to those that are deleted. */
   readonly references: 'refuse' | 'clear';
-  /** The most records of which references may be cleared. */
   readonly maxCleared: number;
   /** What was sent are such keys, instead of IDs. */
   readonly by?: RecordKey | undefined;
 }
 
-/**
- * Deletes all records with these IDs or keys in one transaction, or none, and returns them in the order sent. Throws a ServiceError: 403
- * if the session may not write, 400 for those that are unknown or malformed, 409 if records that are not deleted refer to those that are,
- * with every issue of the batch.
- */
+/** Deletes all or none, in the order sent. Throws a ServiceError with every issue: 403, 400, or 409 if records that stay refer to these. */
 export async function deleteRecords<K extends RecordKind>(
   session: Session,
   kind: K,
@@ -59,11 +51,9 @@ async function findToDeleteByIds<K extends RecordKind>(find: Lookups, kind: K, s
   return { records, issues: [...malformed, ...issues] };
 }
 
-/** Returns the references to records of the kind. */
 const referencesTo = (kind: RecordKind) =>
   reverseLinksOf(kind.name).filter(({ direction }) => direction === 'referring');
 
-/** The most referring records that an issue names. */
 const maxNamed = 3;
 
 /** The most referring records that are counted for a batch, by each of their fields, unless more are to be named. */
@@ -72,7 +62,6 @@ const maxCounted = 10_000;
 /** `1 asset, 2 work orders and 1 project` */
 const listed = new Intl.ListFormat('en-GB');
 
-/** Returns an issue for each record that others refer to. */
 async function stillReferred(
   find: Lookups,
   kind: RecordKind,
@@ -125,7 +114,6 @@ export async function referenceProblems(
 const countedUpTo = (most: number, found: number, kind: RecordKind): string =>
   found > most ? `more than ${counted(most, kind)}` : counted(found, kind);
 
-/** Returns a new version of each record that refers to a deleted one, without these references. */
 async function clearedReferences(
   find: Lookups,
   session: Session,
@@ -163,7 +151,7 @@ async function clearedReferences(
   return changes;
 }
 
-/** Returns the record without these references. The cast is safe because the fields are references, which may be null. */
+/** The cast is safe: the fields are references, which may be null. */
 const without = <K extends RecordKind>(session: Session, kind: K, record: RecordOf<K>, fields: readonly string[]) =>
   ({
     ...record,

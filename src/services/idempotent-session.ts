@@ -7,10 +7,7 @@ import { type IdempotencyKey, idsToRecords, Repeated, type WriteResult } from '.
 import type { Work } from '../store/writes/work.ts';
 import type { Session } from './session.ts';
 
-/**
- * Returns a session for one write, which is carried out once for the key. If it was before, the writer returns what it returned
- * then, with the records as they were, and `onRepeat` is called. Without a key, it is the same session.
- */
+/** Writes once for the key. A repeat returns the stored result, with the records as they were, and calls `onRepeat`. */
 export function withIdempotencyKey(session: Session, key: IdempotencyKey | undefined, onRepeat: () => void): Session {
   if (!key) return session;
   let isUsed = false;
@@ -35,7 +32,7 @@ export function withIdempotencyKey(session: Session, key: IdempotencyKey | undef
   };
 }
 
-/** Rebuilds the result of a write. The number of statements does not depend on the number of records. */
+/** The number of statements does not depend on the number of records. */
 async function returnedBy(store: WorkspaceReads, { before, after, returned }: WriteResult): Promise<unknown> {
   const ids = new Set<string>();
   idsToRecords(returned, (id) => {

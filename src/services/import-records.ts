@@ -1,9 +1,13 @@
 /** Creates records of several kinds together, which may refer to each other before they have IDs. */
-import { quote } from '../model/issues.ts';
+import { newIds } from '../model/ids.ts';
+import { type Issue, type PathOf, quote } from '../model/issues.ts';
+import { withArticle } from '../model/labels.ts';
+import { type Linkable, withIssues } from '../model/links.ts';
 import type { CreateOf, RecordKind, RecordOf } from '../model/record-kind.ts';
 import type { Lookups } from '../store/writes/lookups.ts';
 import { created, draftOf, newRecords, type Written } from '../store/writes/work.ts';
 import { requireFewParsedExternalIds } from './checks/batch.ts';
+import { inTreeOrder, treeOf } from './checks/cycles.ts';
 import {
   findIssues,
   type OnInvalid,
@@ -14,16 +18,16 @@ import {
   rejectItem,
   throwIssues,
 } from './checks/validation.ts';
-import { type NewRecords, type Planned, valuesOf, withIds } from './planned-ids.ts';
-import { resolveLinks } from './resolve-links.ts';
-import type { Session } from './session.ts';
-import { creationStamps } from './stamps.ts';
+import { type Refs, resolveLinks } from './resolve-links.ts';
+import { creationStamps, type Session } from './session.ts';
 
-/**
- * Creates the records of all kinds in one transaction, or none, and returns them in the order sent. Throws a ServiceError: 403 if the
- * session may not write, otherwise 400, or 409 if every issue is a taken value, with every invalid field. If invalid items are skipped,
- * they are returned with their issues instead, as are the items that refer to them, and all others are stored together.
- */
+export interface NewRecords<K extends RecordKind = RecordKind> {
+  readonly kind: K;
+  readonly items: readonly Linkable<CreateOf<K>>[];
+  readonly pathOf: PathOf;
+}
+
+/** Throws like createRecords. With `skip`, invalid items and those that refer to them are returned with their issues instead. */
 export async function importRecords(
   session: Session,
   batches: readonly NewRecords[],
@@ -41,7 +45,6 @@ export async function importRecords(
   });
 }
 
-/** Resolves the links of the items, and finds the issues of each batch. */
 async function checked(find: Lookups, { batches, refs }: Planned) {
   const resolved = await inTurn(batches, async (batch) => ({
     ...batch,
@@ -56,9 +59,7 @@ async function checked(find: Lookups, { batches, refs }: Planned) {
   return { planned: { batches: resolved, refs }, issues };
 }
 
-/**
- * Does the work for one item after the other, as the transaction runs its statements: the first error is that of the first batch.
- */
+/** One after the other, as the transaction runs its statements: the first error is that of the first batch. */
 async function inTurn<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
   const results: R[] = [];
   for (const item of items) results.push(await work(item));
@@ -76,7 +77,6 @@ const accepting = (find: Lookups, newIds: ReadonlySet<string>): Lookups => ({
   },
 });
 
-/** Rejects the items that refer to rejected ones, and those that refer to them, and so on. */
 function rejectReferring(rejected: readonly RejectedItems[], { batches, refs }: Planned): void {
   const items = batches.flatMap((batch, at) =>
     batch.items.map(({ ref, links = [] }, index) => ({
@@ -139,4 +139,75 @@ function createdTogether(
       });
     }),
   };
+}
+
+interface WithIds {
+  readonly ids: readonly string[];
+  /** The places of the items in the order in which they are stored, which is that of their IDs. */
+  readonly order: readonly number[];
+}
+
+interface Planned {
+  readonly batches: readonly (NewRecords & WithIds)[];
+  readonly refs: Refs;
+}
+
+/** Gives the items IDs. Those with a ref that an earlier one has, and those that are their own ancestors, get an issue. */
+function withIds(sent: readonly NewRecords[]): Planned {
+  const { batches, places } = withPlaces(sent);
+  const planned = batches.map((batch, at) => inTreeOrderWithIds(batch, at, places));
+  return {
+    batches: planned,
+    refs: new Map([...places].map(([ref, { batch, index }]) => [ref, planned[batch]?.ids[index] ?? ''])),
+  };
+}
+
+type Places = Map<string, { readonly batch: number; readonly index: number }>;
+
+function withPlaces(sent: readonly NewRecords[]): { batches: NewRecords[]; places: Places } {
+  const places: Places = new Map();
+  const batches = sent.map(({ items, ...batch }, at) => ({
+    ...batch,
+    items: items.map((item, index) => {
+      const { ref } = item;
+      if (ref === undefined) return item;
+      if (!places.has(ref)) {
+        places.set(ref, { batch: at, index });
+        return item;
+      }
+      const issue: Issue = { path: ['ref'], message: `another record of this mutation has the ref ${quote(ref)}` };
+      return withIssues(item, [issue]);
+    }),
+  }));
+  return { batches, places };
+}
+
+/** In the order sent, but parents before their children, without which these cannot be stored. */
+function inTreeOrderWithIds(batch: NewRecords, at: number, places: Places): NewRecords & WithIds {
+  const { kind, items } = batch;
+  const tree = treeOf(kind);
+  const parentOf = items.map(({ links = [] }) => {
+    const link = links.find(({ field }) => field === tree?.field);
+    const place = link?.to.ref === undefined ? undefined : places.get(link.to.ref);
+    return link && place?.batch === at ? { name: link.name, index: place.index } : undefined;
+  });
+  const { order, inCycles } = inTreeOrder(items.keys(), (index) => parentOf[index]?.index);
+  const ids: string[] = [];
+  newIds(kind.idPrefix, items.length).forEach((id, place) => {
+    ids[order[place] ?? place] = id;
+  });
+  const checked = items.map((item, index) => {
+    const parent = parentOf[index];
+    if (!parent || !inCycles.has(index)) return item;
+    const message = `expected ${withArticle(kind.label)} that is neither this one nor one of its descendants`;
+    return withIssues(item, [{ path: [parent.name], message }]);
+  });
+  return { ...batch, items: checked, ids, order };
+}
+
+/** The values of a valid item, with the IDs that its refs stand for. */
+function valuesOf<K extends RecordKind>({ value, links = [] }: Linkable<CreateOf<K>>, refs: Refs): CreateOf<K> {
+  const linked = links.flatMap(({ field, to }) => (to.ref === undefined ? [] : [[field, refs.get(to.ref)]]));
+  // The cast is safe: a valid item has values, and the fields are references of the kind.
+  return { ...value, ...Object.fromEntries(linked) } as CreateOf<K>;
 }

@@ -8,19 +8,14 @@ import type { Lookups } from '../store/writes/lookups.ts';
 import { emptyKeyProblem, noRecordWith } from './checks/batch.ts';
 import { describeExternalId, listed, several } from './resolve-links.ts';
 
-/** Identifies the records of a batch: by a field of the kind, or by the ID that a system has given them. */
 export type RecordKey = { readonly field: string } | { readonly externalId: string };
 
-/** An item without a key gets an issue instead. */
 interface Keyed<T> {
   readonly item: Linkable<T>;
   readonly key?: string;
 }
 
-/**
- * Returns the value of the key; undefined if there is none. Only own properties count: the key of an external ID may be any text, such as
- * `constructor`.
- */
+/** Only own properties count: the key of an external ID may be any text, such as `constructor`. */
 function keyIn(item: Parsed<object>, by: RecordKey): unknown {
   const values = validValues(item);
   if ('field' in by) return values[by.field];
@@ -67,7 +62,6 @@ export function requireKeys<T extends object>(
 interface Wanted<K extends RecordKind> {
   readonly by: RecordKey;
   readonly keyed: readonly Keyed<object>[];
-  /** Reads records and locks them. */
   readonly read: (ids: readonly string[]) => Promise<RecordOf<K>[]>;
 }
 

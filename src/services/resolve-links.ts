@@ -4,8 +4,7 @@ import { withArticle } from '../model/labels.ts';
 import { type ExternalId, type Link, type Linkable, withIssues } from '../model/links.ts';
 import type { RecordKind } from '../model/record-kind.ts';
 import { kindNamed, kindOfId } from '../records/index.ts';
-import { maxMatches } from '../store/writes/find-matches.ts';
-import type { Lookups } from '../store/writes/lookups.ts';
+import { type Lookups, maxMatches } from '../store/writes/lookups.ts';
 import { emptyKeyProblem, noRecordWith } from './checks/batch.ts';
 
 /** The IDs of the records that the mutation creates, by their `ref`. */
@@ -15,10 +14,7 @@ const noRefs: Refs = new Map();
 
 export const hasLinks = ({ links, ref }: Linkable<object>): boolean => links !== undefined || ref !== undefined;
 
-/**
- * Sets the references of all links, or adds an issue for each that leads to no record, or to several. Needs one statement for each kind
- * of record that links lead to. The records are not locked: validation does that, as for every reference.
- */
+/** One statement for each kind of record that links lead to. Locks nothing: validation does that, as for every reference. */
 export async function resolveLinks<T>(
   find: Pick<Lookups, 'findByExternalId'>,
   items: readonly Linkable<T>[],
@@ -43,7 +39,6 @@ export async function resolveLinks<T>(
 
 type Found = { readonly id: string } | { readonly problem: string };
 
-/** Returns the IDs of the records that links by external IDs lead to. */
 async function findLinked(
   find: Pick<Lookups, 'findByExternalId'>,
   links: readonly Link[],
@@ -93,7 +88,7 @@ export const several = ({ pluralLabel }: RecordKind, ids: readonly string[]): st
 export const listed = (ids: readonly string[]): string =>
   ids.length < maxMatches ? ids.join(', ') : `${ids.slice(0, maxMatches - 1).join(', ')}, …`;
 
-/** Returns the item with the values, whether it is valid or not. The cast is safe: the fields are references of the kind. */
+/** The cast is safe: the fields are references of the kind. */
 function withValues<T>(item: Linkable<T>, values: Readonly<Record<string, string>>): Linkable<T> {
   const { issues, value, validFields, ...rest } = item;
   return issues

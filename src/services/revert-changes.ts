@@ -12,8 +12,7 @@ import { differing, newVersions } from './change-records.ts';
 import { noRecord, requireFewExternalIds } from './checks/batch.ts';
 import { inTreeOrder, maxAncestors, treeLock, treeOf } from './checks/cycles.ts';
 import { referenceProblems } from './delete-records.ts';
-import type { Session } from './session.ts';
-import { timeAfter, updateStamps } from './stamps.ts';
+import { type Session, timeAfter, updateStamps } from './session.ts';
 import { upsertLock } from './upsert-records.ts';
 
 /** The changes with greater numbers than `after`, up to the one with the number `upTo`. */
@@ -31,9 +30,7 @@ export interface Reverted {
 }
 
 export interface NotReversed extends Problem {
-  /** The number of the change. */
   readonly change: number;
-  /** The name of the record's kind. */
   readonly kind: string;
   readonly recordId: string;
 }
@@ -43,15 +40,12 @@ interface Touched extends Reversal {
   /** The numbers of its changes in the range. */
   readonly numbers: number[];
   readonly wasCreated: boolean;
-  /** Its latest change of all. */
   latest: LoggedChange;
 }
 
 /**
- * Gives the records that the range has changed the state back that they had before it, in one transaction: records that it created are
- * deleted, and records that it deleted are stored again, with their IDs. A record that is no longer in the state in which the range left it
- * is kept. Throws a ServiceError: 403 if the session may not write, 400 if there are no such changes yet, 413 if the records are too large
- * together.
+ * Gives records the state back that they had before the range, all or none: those it created are deleted, those it deleted are stored
+ * again with their IDs. One that was changed after it is kept. Throws a ServiceError: 403, 400 for changes to come, 413 for too much text.
  */
 export async function revertChanges(session: Session, range: ChangeRange): Promise<Reverted> {
   const write = session.writer();
@@ -100,10 +94,7 @@ function touchedBy(changes: readonly LoggedChange[]): Touched[] {
 
 const idsOf = (records: readonly { readonly id: string }[]) => records.map(({ id }) => id);
 
-/**
- * Reads the state that each record had before the range, and the one that it has now. Locks the records, and the others to which the
- * earlier states refer; returns the IDs of those others that exist.
- */
+/** Locks the records and those to which the earlier states refer. Returns the IDs of the latter that exist. */
 async function readStates(find: Lookups, touched: readonly Touched[], { after }: ChangeRange): Promise<Set<string>> {
   const groups = byKind(touched);
   // Upserts look for records that are restored here, and so do other reversals: nothing else could make them wait.
@@ -125,7 +116,6 @@ async function readStates(find: Lookups, touched: readonly Touched[], { after }:
   return existing;
 }
 
-/** Returns the IDs of other records to which the earlier states refer, by their kind. */
 function referencesIn(records: readonly Touched[]) {
   const own = new Set(idsOf(records));
   const wanted = new Map<RecordKind, Set<string>>();
@@ -170,7 +160,6 @@ async function keepChanged(find: Lookups, touched: readonly Touched[], { upTo }:
   }
 }
 
-/** Looks up what the reversals must agree with in records that the range has not changed. */
 async function surroundingsOf(
   find: Lookups,
   touched: readonly Touched[],
@@ -205,7 +194,6 @@ async function surroundingsOf(
   return { existing, referring, parents, taken };
 }
 
-/** Returns the texts that a field has before the range, and not now. */
 const textsOf = (records: readonly Touched[], field: string): string[] => [
   ...new Set(
     records.flatMap(({ current, target }) => {
@@ -238,13 +226,12 @@ const byKind = <R extends { readonly kind: RecordKind }>(records: readonly R[]) 
     return ofKind.length > 0 ? [[kind, ofKind] as const] : [];
   });
 
-/** True if the record has these values in all fields that clients may set; null where it does not exist. */
+/** Compares the fields that clients may set; null where the record does not exist. */
 function hasState(kind: RecordKind, record: Values | null, state: Values | null): boolean {
   if (!record || !state) return record === state;
   return Object.keys(kind.fields).every((field) => isSame(record[field] ?? null, state[field] ?? null));
 }
 
-/** Returns the changes that give the records their earlier states. Those that have them already are left as they are. */
 function changesFor(session: Session, reversals: readonly Restorable[]): Change[] {
   const changed = reversals.filter(
     ({ kind, problem, current, target }) => !problem && !hasState(kind, current, target),
@@ -302,7 +289,6 @@ function deletionOf<K extends RecordKind>(kind: K, records: readonly Restorable[
   return deleted(kind, going, timeAfter({ updatedAt: latest }));
 }
 
-/** Why a record does not get its earlier state back. */
 interface Problem {
   readonly outcome: 'kept' | 'failed';
   readonly message: string;
@@ -317,7 +303,6 @@ interface Reversal {
   problem?: Problem;
 }
 
-/** What other records say about the reversals. */
 interface Surroundings {
   /** Of the other records to which the reversals refer, the IDs of those that exist. */
   readonly existing: ReadonlySet<string>;
@@ -334,7 +319,6 @@ const uniqueFields = ({ fields }: RecordKind): readonly string[] =>
 
 const uniqueKey = (kind: RecordKind, field: string, text: unknown): string => JSON.stringify([kind.name, field, text]);
 
-/** Returns the records of this service to which a state of a record refers. */
 const ownReferences = ({ fields }: RecordKind, state: Values | null) =>
   Object.entries(fields).flatMap(([name, field]) => {
     const id = state?.[name];
@@ -349,16 +333,12 @@ const uniqueKeys = (kind: RecordKind, state: Values | null): string[] =>
     return text === null ? [] : [uniqueKey(kind, field, text)];
   });
 
-/** The state that a record will have. */
 const stateOf = ({ problem, current, target }: Reversal): Values | null => (problem ? current : target);
 
 /** The most rounds in which only the moves in cycles fail: after them, all moves fail. */
 const maxRounds = 10;
 
-/**
- * Gives a problem to each reversal that is impossible: because a reference would lead nowhere, a unique value is taken, it deletes what
- * others refer to, or it would form a cycle. A failure can make others fail, so these are checked again.
- */
+/** A reversal that fails can make others fail, so its dependents are checked again. */
 function failImpossible(reversals: readonly Reversal[], surroundings: Surroundings): void {
   const failDependents = checksOf(reversals, surroundings);
   failDependents(reversals);
@@ -392,12 +372,11 @@ function movesInCycles(reversals: readonly Reversal[], field: string, { parents 
   return all && found.length > 0 ? moves : found;
 }
 
-/** Returns a function that checks the reversals it is given. Instead of one that has a problem, it checks those that depend on it. */
+/** Checks reversals; for one that has failed, its dependents. */
 function checksOf(reversals: readonly Reversal[], { existing, referring, taken }: Surroundings) {
   const byId = new Map(reversals.map((reversal) => [reversal.id, reversal]));
   /** The records that refer to an ID, or have a unique value, in either state. */
   const users = new Map<string, Set<Reversal>>();
-  /** The unique values that the records have now. */
   const held = new Set<string>();
   for (const reversal of reversals) {
     const { kind, current, target } = reversal;
@@ -454,7 +433,6 @@ function checksOf(reversals: readonly Reversal[], { existing, referring, taken }
     }
   };
 
-  /** Returns the records that may be impossible now that this one stays as it is. */
   function dependentsOf({ id, kind, current }: Reversal): Reversal[] {
     const targets = ownReferences(kind, current).flatMap((reference) => byId.get(reference.id) ?? []);
     const rivals = uniqueKeys(kind, current).flatMap((key) => [...usersOf(key)]);

@@ -1,8 +1,9 @@
 /** Sessions: who makes a request, in which workspace, and whether they may write. */
 import { forbidden } from '../errors.ts';
+import type { RecordKind, RecordOf } from '../model/record-kind.ts';
 import type { WorkspaceReads, WorkspaceStore, WriteRecords } from '../store/workspace-store.ts';
+import type { Stamps } from '../store/writes/work.ts';
 
-/** A user, and what they may do in their workspace. Services take it as their first argument; adapters get one for each request. */
 export interface Session {
   readonly store: WorkspaceReads;
   /** Recorded as `createdBy` and `updatedBy`; null while the service runs open. */
@@ -23,10 +24,7 @@ export const createSession = (
   },
 });
 
-/**
- * Returns a session in which a write is checked and its result returned, but nothing is stored. New records have IDs, but not
- * those that the write will give them.
- */
+/** Checks a write and returns its result, but stores nothing. New records have IDs other than those that the write will give them. */
 export const dryRun = (session: Session): Session => ({
   ...session,
   writer() {
@@ -34,3 +32,30 @@ export const dryRun = (session: Session): Session => ({
     return (work) => write(work, { isDryRun: true });
   },
 });
+
+/** A new record counts as last changed by its creator. */
+export function creationStamps(
+  kind: RecordKind,
+  { userId }: Pick<Session, 'userId'>,
+  now = new Date().toISOString(),
+): Stamps {
+  const users = Object.fromEntries(kind.stamps.map((stamp) => [stamp, userId]));
+  return { createdAt: now, updatedAt: now, ...users };
+}
+
+type UpdateStamps<K extends RecordKind> = Partial<RecordOf<K>> & Pick<Stamps, 'updatedAt'>;
+
+/** No two versions of a record have the same `updatedAt`, even when the clock is behind. */
+export const updateStamps = <K extends RecordKind>(
+  kind: K,
+  { userId }: Pick<Session, 'userId'>,
+  current: RecordOf<K>,
+): UpdateStamps<K> =>
+  // The cast is safe: these are fields of the kind, with values that they may have.
+  ({
+    updatedAt: timeAfter(current),
+    ...(kind.stamps.includes('updatedBy') && { updatedBy: userId }),
+  }) as object as UpdateStamps<K>;
+
+export const timeAfter = ({ updatedAt }: { readonly updatedAt: string }): string =>
+  new Date(Math.max(Date.now(), Date.parse(updatedAt) + 1)).toISOString();

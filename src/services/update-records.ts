@@ -1,4 +1,3 @@
-/** Changes records: a batch of them, or one. */
 import { notFound } from '../errors.ts';
 import { expected, type Issue, inBatch, type Parsed } from '../model/issues.ts';
 import type { Linkable } from '../model/links.ts';
@@ -10,11 +9,7 @@ import { findBatch, noRecord, requireFewParsedExternalIds } from './checks/batch
 import { isRejected, type Rejected } from './checks/validation.ts';
 import type { Session } from './session.ts';
 
-/**
- * Changes all records of a batch in one transaction, or none, and returns them in the order sent. A record that has all values
- * already stays as it is, including its `updatedAt`. Throws a ServiceError: 403 if the session may not write, otherwise 400, or 409 if
- * conflicts with stored records are the only issues, with every issue of the batch.
- */
+/** Changes all or none, in the order sent. A record that has all values already keeps its `updatedAt`. Throws like createRecords. */
 export async function updateRecords<K extends RecordKind>(
   session: Session,
   kind: K,
@@ -49,11 +44,7 @@ export async function updateRecords<K extends RecordKind>(
 const ofRecord = <R, V>(change: { record: R | undefined; values: V } | Rejected) =>
   !isRejected(change) && change.record ? [{ record: change.record, values: change.values }] : [];
 
-/**
- * Changes the fields of one record that were sent, and returns the whole record. If any field was sent, the record counts as changed, even
- * with the values that it had, as PATCH has always done. Throws a ServiceError: 404 if there is no such record, otherwise like
- * updateRecords.
- */
+/** Any field counts as a change, even with the value that it had, as PATCH has always done. Throws a 404, or like updateRecords. */
 export async function updateRecord<K extends RecordKind>(
   session: Session,
   kind: K,
@@ -75,7 +66,6 @@ export async function updateRecord<K extends RecordKind>(
   });
 }
 
-/** Returns an issue for each record that has changed since the client read it. */
 const changedMeanwhile = <K extends RecordKind>(
   kind: K,
   batch: readonly Patch<K>[],

@@ -1,4 +1,3 @@
-/** Creates or changes records by a key that other systems know them by. */
 import type { ExternalIds } from '../model/fields.ts';
 import { inBatch, validValues } from '../model/issues.ts';
 import { type Linkable, withIssues } from '../model/links.ts';
@@ -9,8 +8,7 @@ import { checkedChanges, differing, newVersions } from './change-records.ts';
 import { requireFewParsedExternalIds } from './checks/batch.ts';
 import { isRejected, type OnInvalid, type Rejected } from './checks/validation.ts';
 import { findRecords, type RecordKey, requireKeys } from './record-keys.ts';
-import type { Session } from './session.ts';
-import { creationStamps } from './stamps.ts';
+import { creationStamps, type Session } from './session.ts';
 
 export type Upserted<K extends RecordKind> =
   | { readonly record: RecordOf<K>; readonly outcome: 'created' | 'updated' | 'unchanged' }
@@ -25,12 +23,7 @@ interface UpsertOptions {
 /** The lock of writes that may create records for keys that they have looked up. */
 export const upsertLock = ({ table }: RecordKind): string => `upsert ${table}`;
 
-/**
- * Changes the records that have the keys of the items, and creates those that are missing, all in one transaction, or none. Returns them
- * in the order sent. A record that has all values already stays as it is, including its `updatedAt`. Throws a ServiceError: 403 if the
- * session may not write, otherwise 400, or 409 if conflicts with stored records are the only issues, with every issue of the batch. If
- * invalid items are skipped, their issues are returned instead, and all others are stored together.
- */
+/** Like updateRecords, but creates what is missing. With `skip`, the issues of invalid items are returned instead, and all others stored. */
 export async function upsertRecords<K extends RecordKind>(
   session: Session,
   kind: K,
@@ -59,10 +52,7 @@ export async function upsertRecords<K extends RecordKind>(
   });
 }
 
-/**
- * Returns the item as it is to be stored. A new record needs the required fields. If records are found by the IDs of one system,
- * those of the other systems are kept, because each system knows only its own.
- */
+/** By the IDs of one system, those of the other systems are kept: each system knows only its own. */
 function completed<K extends RecordKind>(
   kind: K,
   by: RecordKey,

@@ -25,7 +25,6 @@ export interface Database extends Transactions {
   pendingMigrations(): Promise<readonly string[]>;
   /** Resolves if the database responds and its disk is not full; rejects with a 503 otherwise. */
   ping(): Promise<void>;
-  /** Waits for running transactions, then closes. */
   close(): Promise<void>;
 }
 

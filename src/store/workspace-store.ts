@@ -1,15 +1,17 @@
-/**
- * The records of one workspace. A store is bound to its workspace: every statement filters by it or writes it, and there is no
- * store without one. Contains no rules, which belong to services.
- */
-
+/** The records of one workspace: every statement filters by it or writes it. Contains no rules, which belong to services. */
 import type { RecordKind, RecordOf } from '../model/record-kind.ts';
 import { counted, type Run, type Usage } from './connections/driver.ts';
 import type { Database } from './database.ts';
-import { type ChangePageReads, createChangePageReads } from './log/change-pages.ts';
 import { createChangeWatch } from './log/change-watch.ts';
-import { type ChangeReads, createChangeReads, lastChanges } from './log/read-changes.ts';
-import { createHistoryReads, type HistoryReads } from './log/read-histories.ts';
+import {
+  type ChangePageReads,
+  type ChangeReads,
+  createChangePageReads,
+  createChangeReads,
+  createHistoryReads,
+  type HistoryReads,
+  lastChanges,
+} from './log/read-changes.ts';
 import { positionOfId, type RecordQuery } from './query/record-query.ts';
 import type { Author, WorkspaceId } from './query/tables.ts';
 import { type LinkToRead, readLinked } from './records/linked-records.ts';
@@ -27,12 +29,8 @@ import { type IdempotencyKey, writeOnce } from './writes/idempotency.ts';
 import type { Work } from './writes/work.ts';
 import { dryRunIn, writeIn } from './writes/write.ts';
 
-/** The reads of one request, which share a limit on their texts. */
 export interface LimitedReads extends RecordReads, ChangeReads, ChangePageReads, HistoryReads {
-  /**
-   * Like `list`, with the records that they link to (see linked-records.ts), in one statement. Undefined, without reading
-   * anything, where their texts together may be too long for that.
-   */
+  /** With linked records (see linked-records.ts). Undefined, with nothing read, where their texts together may be too long. */
   listLinked<K extends RecordKind>(
     kind: K,
     query: RecordQuery & { readonly limit: number },
@@ -43,17 +41,11 @@ export interface LimitedReads extends RecordReads, ChangeReads, ChangePageReads,
 }
 
 interface WriteOptions {
-  /**
-   * The write is carried out once for this key: it throws Repeated, and stores nothing, if a request with the key has stored a result, and
-   * a ServiceError 409 if that was another request.
-   */
+  /** If the key has a stored result, throws Repeated, or a ServiceError 409 if that was another request, and stores nothing. */
   readonly key?: IdempotencyKey | undefined;
   /** True for a dry run, which stores nothing. No other write waits for it. */
   readonly isDryRun?: boolean;
-  /**
-   * What the work creates and returns if all references are found and no unique value is taken. It is stored together with the additions of
-   * others, and the work is done only if the database refuses that: see group-commit.ts.
-   */
+  /** What the work creates and returns if references are found and no value is taken: tried first, see group-commit.ts. */
   readonly addition?: Pick<Addition, 'kind' | 'drafts' | 'references'> | undefined;
 }
 
@@ -67,23 +59,16 @@ export interface WorkspaceReads extends RecordReads, ChangeReads {
   snapshot<T>(work: (store: RecordReads) => Promise<T>): Promise<T>;
   /** Like `snapshot`, for work that may read for minutes. Others do not wait for it; few run at a time. */
   longSnapshot<T>(work: (store: RecordReads) => Promise<T>): Promise<T>;
-  /**
-   * Reads that together return at most the text that a response may hold. Beyond that, they throw ResponseTooLarge. What they return counts
-   * as held until the response is closed: while all responses hold too much, they throw a ServiceError 503.
-   */
+  /** Throws ResponseTooLarge beyond one response's text, and a 503 while all responses hold too much, each until it is closed. */
   within(limits: ReadLimits, response?: Closable): LimitedReads;
   /** Like `lastChange`, in one statement for all requests that arrive while another one is answered. */
   sharedLastChange(): Promise<number>;
   /**
-   * Returns a text that `write` makes from the workspace's records, which includes every write committed before the call. It is cached under
-   * this name until the next change in the workspace, from the second request on, or from the first if the number of the last change is
-   * known. All calls with the same name must pass an equivalent `write`; those that arrive while the text is being made share the next one.
+   * Returns a text that includes every write committed before the call. It is cached until the workspace's next change: from the
+   * second request on, or from the first if the number of the last change is known. All calls with a name must pass an equivalent `write`.
    */
   deriveText<T extends string | undefined>(name: string, write: () => Promise<T>, lastChange?: number): Promise<T>;
-  /**
-   * Returns the same store for a client that may leave: statements whose turn comes after the signal is aborted fail, without
-   * being sent.
-   */
+  /** For a client that may leave: statements whose turn comes after the signal is aborted fail, without being sent. */
   until(signal: AbortSignal): WorkspaceReads;
   /** Resolves when the workspace has a change with a greater number, written by whatever process, or the signal is aborted. */
   waitForChange(after: number, signal: AbortSignal): Promise<void>;
@@ -151,10 +136,7 @@ const readsIn = (scope: Scope): RecordReads & ChangeReads => ({
   ...createChangeReads(scope),
 });
 
-/**
- * Yields the records of a kind in the order of their IDs, so many at a time: each page as it is when it is asked for. Without records, yields
- * one page that is empty.
- */
+/** In the order of IDs, each page as it is when it is asked for. Without records, yields one page that is empty. */
 export async function* pagesById(
   { list }: Pick<RecordReads, 'list'>,
   kind: RecordKind,

@@ -3,7 +3,7 @@ import { beforeAll, expect, test } from 'vitest';
 import { assetCategory } from '../../src/records/index.ts';
 import { reverseLinksOf } from '../../src/records/reverse-links.ts';
 import type { Database } from '../../src/store/database.ts';
-import type { Condition } from '../../src/store/query/condition.ts';
+import type { Condition } from '../../src/store/query/record-query.ts';
 import type { WorkspaceStore } from '../../src/store/workspace-store.ts';
 import { change, inSteps, insert } from '../support/insert.ts';
 import { storeOpener } from '../support/open-store.ts';

@@ -1,14 +1,16 @@
 /** What queries find, computed from plain arrays: conditions, orders, pages, reverse links and summaries. Knows no SQL. */
 import type { RecordKind } from '../../src/model/record-kind.ts';
 import type { ReverseLink } from '../../src/model/reverse-link.ts';
-import type { Comparison, Condition, Value } from '../../src/store/query/condition.ts';
 import type {
+  Comparison,
+  Condition,
   Order,
   PagesQuery,
   Position,
   RecordQuery,
   Summary,
   SummaryQuery,
+  Value,
 } from '../../src/store/query/record-query.ts';
 
 export type PlainRecord = Readonly<Record<string, unknown>> & { readonly id: string };

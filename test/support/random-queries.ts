@@ -4,8 +4,7 @@ import type { RecordKind } from '../../src/model/record-kind.ts';
 import type { ReverseLink } from '../../src/model/reverse-link.ts';
 import { kindNamed, recordKinds } from '../../src/records/index.ts';
 import { reverseLinksOf } from '../../src/records/reverse-links.ts';
-import type { Condition, Value } from '../../src/store/query/condition.ts';
-import type { Grouping, Order } from '../../src/store/query/record-query.ts';
+import type { Condition, Grouping, Order, Value } from '../../src/store/query/record-query.ts';
 import type { createRandom } from './random.ts';
 
 type Random = ReturnType<typeof createRandom>;

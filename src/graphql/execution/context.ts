@@ -4,7 +4,7 @@ import type { Plugin } from 'graphql-yoga';
 import type { Limits } from '../../config.ts';
 import type { RequestLog } from '../../http/error-response.ts';
 import type { Session } from '../../services/session.ts';
-import type { ChangePage, ChangePageQuery } from '../../store/log/change-pages.ts';
+import type { ChangePage, ChangePageQuery } from '../../store/log/read-changes.ts';
 import { documentPlan } from '../limits/limits.ts';
 import type { ItemParsers } from './item-parsers.ts';
 import { createLoaders, type Loaders } from './loaders.ts';
@@ -31,7 +31,6 @@ interface Stream {
   readonly lastEventId: string | undefined;
   /** Reads what the document selects of a page, once the database is available; undefined when the subscription has ended. */
   readonly readPage: (query: FeedQuery) => Promise<ChangePage | undefined>;
-  /** Aborted when the subscription ends. */
   readonly signal: AbortSignal;
 }
 

@@ -40,7 +40,6 @@ export interface WrittenResult extends ExecutionResult {
   readonly stringify?: (result: ExecutionResult) => string;
 }
 
-/** Executes an operation whose variables were read. */
 type Run = (args: ExecutionArgs) => ExecutionResult | Promise<ExecutionResult>;
 
 /** The most fields of a document to compile, which takes about a hundredth of a millisecond for each. */
@@ -172,7 +171,6 @@ function withPositions({ message, locations, path, originalError }: GraphQLError
   return new GraphQLError(message, { source, positions, path, originalError });
 }
 
-/** Returns the name under which the text of a query is cached, in its workspace, until something is written. */
 const nameOf = (...query: readonly unknown[]): string =>
   `query ${createHash('sha256').update(JSON.stringify(query)).digest('base64url')}`;
 
@@ -198,10 +196,7 @@ interface VariableOptions {
 
 type Values = Readonly<Record<string, unknown>>;
 
-/**
- * Returns the variables with the types of the schema, or GraphQL's own errors. In items to write, a required field may be missing or
- * null: the service lists it with everything else that is wrong in the batch, whereas GraphQL would stop at the first few.
- */
+/** Items may lack required fields: the service lists them with all else that is wrong, whereas GraphQL would stop at the first few. */
 function readVariables(
   schema: GraphQLSchema,
   { variableDefinitions = [] }: OperationDefinitionNode,

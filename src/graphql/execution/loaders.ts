@@ -1,17 +1,14 @@
 /**
- * Reads for one request. One DataLoader for each kind: all records requested in the same step are one statement, with the columns
- * that the document selects. Reads through the session's store, and so never sees another workspace.
+ * Reads for one request, through the session's store, and so never from another workspace. All records requested in the same step are one
+ * statement, with the columns that the document selects.
  */
 import DataLoader from 'dataloader';
 import type { FieldNode } from 'graphql';
 import type { RecordKind, RecordOf, Values } from '../../model/record-kind.ts';
 import type { ReverseLink } from '../../model/reverse-link.ts';
 import { kindNamed, kindOfId } from '../../records/index.ts';
-import type { ChangePage, ChangePageQuery } from '../../store/log/change-pages.ts';
-import type { Change } from '../../store/log/read-changes.ts';
-import type { HistoryQuery } from '../../store/log/read-histories.ts';
-import type { Condition } from '../../store/query/condition.ts';
-import type { RecordQuery, Summary, SummaryQuery } from '../../store/query/record-query.ts';
+import type { Change, ChangePage, ChangePageQuery, HistoryQuery } from '../../store/log/read-changes.ts';
+import type { Condition, RecordQuery, Summary, SummaryQuery } from '../../store/query/record-query.ts';
 import type { Page } from '../../store/records/read-records.ts';
 import type { LimitedReads } from '../../store/workspace-store.ts';
 import { type FieldInfo, type FieldsOf, selectedConnection } from './look-ahead.ts';
@@ -19,7 +16,6 @@ import { type FieldInfo, type FieldsOf, selectedConnection } from './look-ahead.
 /** The query of a connection; its order determines the fields that cursors need. */
 export type PageQuery = Required<Pick<RecordQuery, 'where' | 'orderBy' | 'fromEnd' | 'after' | 'before' | 'limit'>>;
 
-/** Reads the pages of a reverse link, all that are requested in the same step by one statement. */
 interface PageLoader {
   readonly query: PageQuery;
   readonly pages: DataLoader<string, Page>;
@@ -39,7 +35,6 @@ export function createLoaders(store: LimitedReads, stored: ReadonlyMap<string, R
 
   const fieldsOf: FieldsOf = ({ name }) => stored.get(name) ?? idOnly;
 
-  /** Adds the fields of the order, whose values are in the cursors. */
   const fieldsOfPage = (kind: RecordKind, { orderBy }: PageQuery): ReadonlySet<string> =>
     new Set([...fieldsOf(kind), ...orderBy.map(({ field }) => field)]);
 
@@ -138,11 +133,9 @@ export function createLoaders(store: LimitedReads, stored: ReadonlyMap<string, R
     after: async (change: Change): Promise<Values | null> =>
       change.action === 'deleted' ? null : versions.load(change),
 
-    /** Returns the record as it was at a time. */
     versionAt: async <K extends RecordKind>(kind: K, id: string, time: string): Promise<RecordOf<K> | null> =>
       kindOfId(id) === kind ? store.versionAt(kind, id, time) : null,
 
-    /** Returns the number of the workspace's last change. */
     lastChange: (): Promise<number> => store.lastChange(),
 
     /** Discards everything loaded, which may be stale after a write. */

@@ -1,7 +1,4 @@
-/**
- * Looks ahead from the field of a list: what it selects of the connection, and which links of its records can be read with
- * them. Whatever is not found here, such as a link in a fragment on an interface, is loaded by its own resolver.
- */
+/** What is not found here, such as a link in a fragment on an interface, is loaded by its own resolver. */
 import { type FieldNode, type GraphQLResolveInfo, Kind, type SelectionSetNode } from 'graphql';
 import { linkFields } from '../../model/links.ts';
 import type { RecordKind } from '../../model/record-kind.ts';
@@ -10,13 +7,11 @@ import type { LinkToRead } from '../../store/records/linked-records.ts';
 
 export type FieldInfo = Pick<GraphQLResolveInfo, 'fieldNodes' | 'fragments'>;
 
-/** Returns the stored fields that a document reads of the records of a kind. */
 export type FieldsOf = (kind: RecordKind) => ReadonlySet<string>;
 
 interface SelectedConnection {
   readonly readsPage: boolean;
   readonly readsCount: boolean;
-  /** The links to read in the same statement. */
   readonly links: readonly LinkToRead[];
 }
 
@@ -65,10 +60,7 @@ function linksBelow(
   return left < 0 ? [] : links;
 }
 
-/**
- * Returns the nodes of each field that the nodes select on an object of this type. Each fragment is visited once, however often it
- * is spread: chains of fragments that spread each other twice would double the work with each link.
- */
+/** Each fragment is visited once: chains of fragments that spread each other twice would double the work with each link. */
 function fieldsBelow(
   nodes: readonly FieldNode[],
   type: string,

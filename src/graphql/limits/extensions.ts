@@ -1,7 +1,4 @@
-/**
- * Declarations of the schema's fields and arguments, as GraphQL extensions: where a value is stored, what a field costs, how long a
- * list may be. The plan of a document reads these declarations; it must not infer them from names.
- */
+/** GraphQL extensions of fields and arguments. The plan of a document reads these declarations; it must not infer them from names. */
 import type { GraphQLArgument, GraphQLField, GraphQLNamedType } from 'graphql';
 import type { Limits } from '../../config.ts';
 
@@ -11,10 +8,7 @@ export interface FieldExtensions {
   readonly cost?: FieldCost;
 }
 
-/**
- * A field costs 1, or more if it returns an object, plus what it declares here and what its arguments declare, plus for each
- * record: `perRecord` and the fields selected on it.
- */
+/** 1, or more for an object, plus this and what the arguments declare, plus `perRecord` and the selected fields for each record. */
 export interface FieldCost {
   readonly base?: number;
   /** The largest number of records that the field returns or stores; 1 unless declared. */
@@ -30,10 +24,7 @@ export interface FieldCost {
 export type SentArguments = Readonly<Record<string, unknown>>;
 
 export interface ArgumentExtensions {
-  /**
-   * Throws a ServiceError for a list that is too long. Called with the length of a variable before its items are read; the
-   * resolver calls it for lists written in the document. `name` is the variable's or the argument's.
-   */
+  /** Throws for a list that is too long: in a variable before its items are read; resolvers call it for lists in the document. */
   readonly requireLength?: (length: number, name: string, limits: Limits) => void;
   /** Throws a ServiceError for a value with too much in it. Called before variables are read; services check too. */
   readonly requireContent?: (value: unknown) => void;
@@ -55,8 +46,7 @@ export const fieldExtensions = (field: GraphQLField<unknown, unknown> | undefine
 export const argumentExtensions = ({ extensions }: GraphQLArgument): ArgumentExtensions =>
   extensions as ArgumentExtensions;
 
-/** Returns the length of a list argument. */
 export const lengthOf = (value: unknown): number => listOf(value).length;
 
 /** Returns the value as a list: GraphQL accepts an item without its list as a list of one. */
-export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [value]);
+const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [value]);

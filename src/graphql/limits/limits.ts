@@ -58,13 +58,12 @@ export interface DocumentPlan {
   readonly storedFields: ReadonlyMap<string, ReadonlySet<string>>;
 }
 
-export interface OperationPlan {
+interface OperationPlan {
   /** Levels of fields, including fragments. */
   readonly depth: number;
-  /** The number of fields, those of a fragment once for each spread. */
+  /** Those of a fragment count once for each spread. */
   readonly fields: number;
   readonly cost: Cost;
-  /** The default values of variables. */
   readonly defaults: ReadonlyMap<string, unknown>;
 }
 
@@ -203,8 +202,7 @@ const aliasCost = 50;
 const introspectionSizes: Readonly<Record<string, number>> = { fields: 20, inputFields: 12, args: 1 };
 const otherIntrospectionSize = 4;
 
-/** A number, or a sum with parts that depend on variables. */
-export type Cost = number | CostSum;
+type Cost = number | CostSum;
 
 /** The cost of a fragment is shared by all its spreads, not copied: chains of fragments would multiply it. */
 interface CostSum {
@@ -214,7 +212,6 @@ interface CostSum {
 
 type Size = number | ((readVariable: ReadVariable) => number);
 
-/** Returns the value of the variable with this name, as sent, or its default. */
 type ReadVariable = (name: string) => unknown;
 
 const noVariables: ReadVariable = () => undefined;
@@ -227,18 +224,12 @@ function sumOf(costs: readonly Cost[]): Cost {
   return folded(sum);
 }
 
-interface SelectionCost {
-  readonly cost: Cost;
-  readonly sentLists: readonly SentList[];
-}
-
 /** A list that is as long as one sent to the field that returns it, and the cost of each of its items. */
 interface SentList {
   readonly name: string;
   readonly cost: Cost;
 }
 
-/** What costs depend on besides the document: the number of the schema's types, and the settings. */
 interface CostContext {
   readonly typeCount: number;
   readonly limits: Limits;
@@ -248,7 +239,7 @@ interface CostContext {
 function fieldCost(
   node: FieldNode,
   definition: Field | undefined,
-  selection: SelectionCost,
+  selection: Pick<Selection, 'cost' | 'sentLists'>,
   { typeCount, limits }: CostContext,
 ): Cost {
   const { base = 0, perRecord = 0, listSize, listSizes } = fieldExtensions(definition).cost ?? {};
@@ -330,7 +321,6 @@ function requireSize(arg: SizedArgument, sent: unknown, limits: Limits): void {
   if (hasVariable(value)) requireContent?.(sent);
 }
 
-/** Evaluates the values: at once, unless they contain variables. */
 function dependentOn(nodes: readonly ValueNode[], evaluate: (values: readonly unknown[]) => number): Size {
   const size = (readVariable: ReadVariable) => evaluate(nodes.map((node) => valueIn(node, readVariable)));
   return nodes.some(hasVariable) ? size : size(noVariables);
@@ -349,7 +339,7 @@ function hasVariable(node: ValueNode): boolean {
 }
 
 /** Returns the value as it would be sent in a variable; for a variable, whatever was sent. */
-export function valueIn(node: ValueNode, readVariable: ReadVariable = noVariables): unknown {
+function valueIn(node: ValueNode, readVariable: ReadVariable = noVariables): unknown {
   switch (node.kind) {
     case Kind.VARIABLE:
       return readVariable(node.name.value);
@@ -384,10 +374,7 @@ function costEvaluator(readVariable: ReadVariable): (cost: Cost) => number {
   return evaluate;
 }
 
-/**
- * Returns the path to what makes an operation dear: at each level, to the field that costs more than all others together, such as
- * `locations.nodes.workOrders`. Each fragment counts once.
- */
+/** At each level, the field that costs more than all others together, as `locations.nodes.workOrders`. A fragment counts once. */
 function dearestPath(
   { costs, fragments }: Pick<DocumentPlan, 'costs' | 'fragments'>,
   selectionSet: SelectionSetNode,
@@ -406,7 +393,6 @@ function dearestPath(
   return path.join('.');
 }
 
-/** Returns the fields of a selection, and those of its fragments. */
 function fieldsIn(
   { selections }: SelectionSetNode,
   fragments: DocumentPlan['fragments'],
@@ -428,7 +414,6 @@ interface Costed {
   readonly requestLog?: { operation: string | undefined };
 }
 
-/** Rejects documents and operations over the limits. */
 export const useOperationLimits = (limits: Limits): Plugin<Costed> => ({
   onValidate({ addValidationRule }) {
     addValidationRule(documentRule(limits));
@@ -443,7 +428,6 @@ export const useOperationLimits = (limits: Limits): Plugin<Costed> => ({
   },
 });
 
-/** Returns the error of an operation that may not be executed. */
 function refusal(args: ExecutionArgs & { contextValue: Costed }, limits: Limits): GraphQLError | undefined {
   const { maxCost } = limits;
   const operation = getOperationAST(args.document, args.operationName);

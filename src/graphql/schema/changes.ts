@@ -7,15 +7,12 @@ import { expected } from '../../model/issues.ts';
 import { capitalized, constantCase, uncapitalized, withArticle } from '../../model/labels.ts';
 import type { RecordKind, Values as RecordValues } from '../../model/record-kind.ts';
 import { kindNamed, recordKinds } from '../../records/index.ts';
-import type { ChangePage, ChangePageQuery } from '../../store/log/change-pages.ts';
-import type { Change } from '../../store/log/read-changes.ts';
-import type { HistoryQuery } from '../../store/log/read-histories.ts';
+import type { Change, ChangePage, ChangePageQuery, HistoryQuery } from '../../store/log/read-changes.ts';
 import type { Context } from '../execution/context.ts';
 import type { FieldExtensions } from '../limits/extensions.ts';
 import { refused } from './argument.ts';
-import { builder, type ObjectFields, type Values } from './builder.ts';
+import { builder, foreignType, node, type ObjectFields, type Values } from './builder.ts';
 import { connectionCost, defaultPageSize, pageSize } from './connection.ts';
-import { foreignType, node } from './types.ts';
 
 export const recordKindType = builder.enumType('RecordKind', {
   description: 'A kind of record.',
@@ -124,7 +121,6 @@ export const changePageType = builder.objectRef<ChangePage>('ChangePage').implem
   }),
 });
 
-/** Returns the field `history`, which every kind has. */
 export const historyField = (t: ObjectFields<Values>, of: RecordKind) =>
   t.field({
     type: changePageType,
@@ -141,7 +137,6 @@ export const historyArguments = (t: Pick<ObjectFields<Values>, 'arg'>) => ({
   }),
 });
 
-/** The description of `first`. */
 export const describeFirst =
   'The number of changes, from 1 to the setting `MAX_PAGE_SIZE`; 50 unless set, or as many as it allows.';
 

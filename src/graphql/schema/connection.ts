@@ -1,7 +1,4 @@
-/**
- * Relay connections over a kind's records, or over those that refer to another record. Cursors are positions in an order, not
- * counts, so that a page stays correct while records are added. A field that is not selected costs no statement.
- */
+/** Cursors are positions in an order, not counts: a page stays correct while records are added. What is not selected costs no statement. */
 import type { Limits } from '../../config.ts';
 import { badRequest } from '../../errors.ts';
 import { expected } from '../../model/issues.ts';
@@ -15,11 +12,10 @@ import type { Context } from '../execution/context.ts';
 import type { PageQuery } from '../execution/loaders.ts';
 import type { FieldInfo } from '../execution/look-ahead.ts';
 import type { ArgumentExtensions, FieldCost, FieldExtensions } from '../limits/extensions.ts';
-import { builder, type ObjectFields, type ObjectRef } from './builder.ts';
+import { builder, describeReverseLink, type ObjectFields, type ObjectRef, typeOf } from './builder.ts';
 import { type Filter, filterCost, parseFilter } from './filter/filter-condition.ts';
 import { exampleFilter, filterOf } from './filter/filter-types.ts';
 import { costOfOrder, cursorOf, exampleOrder, orderOf, parseCursor, parseOrder, type SentOrder } from './order.ts';
-import { describeReverseLink, typeOf } from './types.ts';
 
 const pageInfo = builder.objectRef<Page<{ readonly id: string }>>('PageInfo').implement({
   description: 'The position of a page among all records.',
@@ -126,7 +122,6 @@ export const argumentsOf = (kind: RecordKind) =>
     }),
   }));
 
-/** Returns one field for each reverse link of the type with this name. */
 export const reverseLinkFields = <T extends { readonly id: string }>(t: ObjectFields<T>, typeName: string) =>
   Object.fromEntries(reverseLinksOf(typeName).map((link) => [link.name, reverseLinkField(t, link)]));
 
@@ -159,11 +154,9 @@ interface Page<T> {
   readonly records: readonly T[];
   readonly hasNextPage: boolean;
   readonly hasPreviousPage: boolean;
-  /** Determines the cursors of the records. */
   readonly orderBy: readonly Order[];
 }
 
-/** A record and its cursor in a page's order. */
 interface Edge<T> {
   readonly record: T;
   readonly orderBy: readonly Order[];

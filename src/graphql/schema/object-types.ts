@@ -1,15 +1,20 @@
-/**
- * Object types, derived from the record kinds: every field, beside every reference its link, and the reverse links. And those of
- * objects kept in other systems: an ID, and the records here that refer to it.
- */
+/** Beside every reference its link. Objects of other systems have an ID, and the records here that refer to it. */
 import { type Field, foreignTypes } from '../../model/fields.ts';
 import { capitalized, linkField, withArticle } from '../../model/labels.ts';
 import { kindNamed, recordKinds } from '../../records/index.ts';
 import type { FieldExtensions } from '../limits/extensions.ts';
-import { builder, type ObjectFields, type Values } from './builder.ts';
+import {
+  builder,
+  type ForeignTypeName,
+  foreignType,
+  node,
+  type ObjectFields,
+  scalarOf,
+  typeOf,
+  type Values,
+} from './builder.ts';
 import { historyField } from './changes.ts';
 import { reverseLinkFields } from './connection.ts';
-import { type ForeignTypeName, foreignType, node, scalarOf, typeOf } from './types.ts';
 
 for (const kind of recordKinds) {
   builder.objectType(typeOf(kind), {

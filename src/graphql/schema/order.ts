@@ -1,8 +1,4 @@
-/**
- * The orders of lists, and cursors: positions in an order. The input type of each kind has one field per stored field, of which exactly one is
- * set. In the default order a cursor is the record's ID; in any other it also has the order and the record's values, so that a cursor used
- * with another order is noticed. A cursor can only narrow what a page shows.
- */
+/** A cursor has the order, unless that is the default, and the values: its use with another order is noticed. It only narrows a page. */
 import { badRequest } from '../../errors.ts';
 import { parseComparedValue } from '../../model/compared-values.ts';
 import type { Field } from '../../model/fields.ts';
@@ -10,13 +6,11 @@ import { expected } from '../../model/issues.ts';
 import { uncapitalized } from '../../model/labels.ts';
 import type { RecordKind } from '../../model/record-kind.ts';
 import { kindOfId, recordKinds } from '../../records/index.ts';
-import type { Value } from '../../store/query/condition.ts';
-import { type Order, oldestFirst, type Position, positionOfId } from '../../store/query/record-query.ts';
+import { type Order, oldestFirst, type Position, positionOfId, type Value } from '../../store/query/record-query.ts';
 import { lengthOf } from '../limits/extensions.ts';
 import { refused } from './argument.ts';
-import { builder, type InputRef } from './builder.ts';
+import { builder, type InputRef, subjectOf } from './builder.ts';
 import { comparedFields } from './filter/filter-condition.ts';
-import { subjectOf } from './types.ts';
 
 /** `{ startDate: 'desc' }` */
 export type SentOrder = Readonly<Record<string, Order['direction'] | null | undefined>>;
@@ -78,10 +72,8 @@ export function parseOrder(sent: readonly SentOrder[] | null | undefined): reado
   return isDefault ? oldestFirst : effective;
 }
 
-/** The cost of each field of an order. */
 const orderCost = 10;
 
-/** Returns what an order adds to the cost of its list. */
 export const costOfOrder = (sent: unknown): number => (sent ? orderCost * lengthOf(sent) : 0);
 
 /** Returns the cursor of a record in an order. The record has the fields of the order. */
@@ -108,14 +100,12 @@ export function parseCursor(kind: RecordKind, orderBy: readonly Order[], name: s
   return { values: parsed, id };
 }
 
-/** True for the default order; orders after the ID have no effect. */
 const isDefaultOrder = ([first]: readonly Order[]): boolean => first?.field === 'id' && first.direction === 'asc';
 
 /** Returns `startDate DESC, name ASC` */
 const textOf = (orderBy: readonly Order[]): string =>
   orderBy.map(({ field, direction }) => `${field} ${direction.toUpperCase()}`).join(', ');
 
-/** Returns the fields of the order whose values are in a position: all except the ID. */
 const valueFields = (orderBy: readonly Order[]): string[] =>
   orderBy.map(({ field }) => field).filter((field) => field !== 'id');
 

@@ -8,11 +8,10 @@ import { describeExternalId } from '../../services/resolve-links.ts';
 import type { Context } from '../execution/context.ts';
 import { type ArgumentExtensions, type FieldExtensions, lengthOf } from '../limits/extensions.ts';
 import { lengthLimit, parseArgument, refused } from './argument.ts';
-import { builder, type QueryFields } from './builder.ts';
+import { builder, type ForeignTypeName, foreignType, node, type QueryFields, typeLabel, typeOf } from './builder.ts';
 import { changePageType, describeFirst, historyArguments, parseFeed, parseHistory, recordKindType } from './changes.ts';
 import { argumentsOf, connectionCost, connectionOf, connectKind } from './connection.ts';
 import { summaryField } from './summary.ts';
-import { type ForeignTypeName, foreignType, node, typeLabel, typeOf } from './types.ts';
 
 const requireLength = lengthLimit('IDs');
 

@@ -1,7 +1,7 @@
 /** The subscription, which follows the feed, and the schema as a whole. Holds nothing between two pages, and no data of a request. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { assertValidSchema } from 'graphql';
-import type { ChangePage } from '../../store/log/change-pages.ts';
+import type { ChangePage } from '../../store/log/read-changes.ts';
 import type { FeedQuery, SubscriptionContext } from '../execution/context.ts';
 import type { FieldExtensions } from '../limits/extensions.ts';
 import { builder } from './builder.ts';

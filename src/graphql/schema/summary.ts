@@ -5,11 +5,10 @@ import type { RecordKind } from '../../model/record-kind.ts';
 import type { Grouping } from '../../store/query/record-query.ts';
 import type { FieldCost, FieldExtensions } from '../limits/extensions.ts';
 import { refused } from './argument.ts';
-import { builder, type ObjectFields, type QueryFields } from './builder.ts';
+import { builder, type ObjectFields, type QueryFields, subjectOf } from './builder.ts';
 import { defaultPageSize, pageSize, whereArgument } from './connection.ts';
 import { comparedFields, parseFilter } from './filter/filter-condition.ts';
 import { fieldsFor } from './object-types.ts';
-import { subjectOf } from './types.ts';
 
 /** A group of records: their number, and the values of the fields that are grouped by. */
 // biome-ignore lint/suspicious/noExplicitAny: only the kind's declaration says what each field holds.
@@ -105,12 +104,10 @@ function createSummaryType(kind: RecordKind, options: GroupingOptions) {
 
 interface GroupingOption extends Grouping {
   readonly declared: Field;
-  /** The field of the group. */
   readonly name: string;
   readonly description: string;
 }
 
-/** Keyed by their names in GraphQL. */
 type GroupingOptions = ReadonlyMap<string, GroupingOption>;
 
 /** Returns the options of a kind: `LOCATION`, `MONTH_OF_START` and so on. */

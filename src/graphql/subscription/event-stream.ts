@@ -1,7 +1,4 @@
-/**
- * Sends server-sent events, in the form of graphql-sse's distinct connections, which browsers' EventSource reads, too. Holds one event
- * at a time: the next one is made when the client has read enough of those before.
- */
+/** graphql-sse's distinct connections, which EventSource reads, too. Holds one event: the next is made when the client has read it. */
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { PassThrough } from 'node:stream';
@@ -35,7 +32,6 @@ const complete = 'event: complete\ndata:\n\n';
 const textOf = ({ id, data }: ServerEvent): string =>
   `event: next\n${id === undefined ? '' : `id: ${id}\n`}data: ${data}\n\n`;
 
-/** Returns an event stream of one result. */
 export const singleEvent = (data: string): string => `${textOf({ data })}${complete}`;
 
 /** Sets the headers of an event stream. Proxies such as nginx must not collect events before they send them on. */
@@ -44,14 +40,10 @@ export const asEventStream = (reply: FastifyReply): FastifyReply =>
 
 export interface Subscription {
   readonly events: AsyncIterable<ServerEvent>;
-  /**
-   * Aborted when the client leaves (run-subscription.ts), when its access ends, when all events are sent, and when the service stops.
-   * Then no further statement is sent, the events end, and the response is freed.
-   */
+  /** Aborted when the client leaves, its access ends, all is sent, or the service stops: nothing more is read or sent. */
   readonly end: AbortController;
 }
 
-/** Returns a function that sends the events of a subscription. When the signal is aborted, all streams end. */
 export function createEventStreams(closing: AbortSignal) {
   const open = new Set<AbortController>();
   closing.addEventListener('abort', () => {
@@ -74,10 +66,7 @@ export function createEventStreams(closing: AbortSignal) {
   };
 }
 
-/**
- * Sends events until there are no more. If the client leaves, its access ends or the service stops first, there is no
- * `complete`, and clients reconnect.
- */
+/** If the client leaves, its access ends or the service stops first, there is no `complete`, and clients reconnect. */
 function sendEvents(request: FastifyRequest, reply: FastifyReply, { events, end }: Subscription): FastifyReply {
   const body = new PassThrough();
   // The headers are sent with the first bytes.

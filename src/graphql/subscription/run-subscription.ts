@@ -1,7 +1,4 @@
-/**
- * Executes subscriptions. Each event is executed like a query, with a context of its own. Subscriptions must hold
- * little between two events, because there may be many of them at a time.
- */
+/** Each event is executed like a query. Subscriptions hold little between two events: there may be many of them. */
 import type { ServerResponse } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import { getFragmentsFromDocument } from '@graphql-tools/executor';
@@ -17,22 +14,19 @@ import { isAsyncIterable, type Plugin, processRegularResult, type YogaServerInst
 import type { Limits } from '../../config.ts';
 import { badRequest, ResponseTooLarge, ServiceError, unavailable } from '../../errors.ts';
 import { count } from '../../model/issues.ts';
-import type { ChangePage } from '../../store/log/change-pages.ts';
+import type { ChangePage } from '../../store/log/read-changes.ts';
 import { rootCause, toResponse } from '../errors.ts';
 import type { Context, FeedQuery, SubscriptionContext } from '../execution/context.ts';
 import { createLoaders } from '../execution/loaders.ts';
 import { documentPlan } from '../limits/limits.ts';
 import type { ServerEvent, Subscription } from './event-stream.ts';
 
-/** The context that the endpoint makes for a request. */
 export interface ServerContext extends Pick<Context, 'session' | 'sessionFor' | 'requestLog'> {
   readonly client: {
     readonly acceptsEvents: boolean;
     readonly lastEventId: string | undefined;
     readonly response: ServerResponse;
-    /** Set when the cost of the operation is known. */
     cost?: number;
-    /** Set when a subscription has begun. */
     subscription?: Subscription;
   };
 }
@@ -43,7 +37,6 @@ const maxEventLength = 500_000;
 /** Milliseconds between two attempts to read from a database that is unavailable. */
 const retryDelay = 1_000;
 
-/** The endpoint's additions to the context of each execution. */
 export type YogaContext = Pick<Context, 'limits' | 'parsers'>;
 
 type Yoga = YogaServerInstance<ServerContext, YogaContext>;

@@ -25,10 +25,7 @@ export function requireBatchSize(size: number, max: number): void {
   }
 }
 
-/**
- * Throws a ServiceError 413 if records have too many external IDs together; a single one may have as many as the settings allow. Adapters
- * call this with records as sent, before they parse them, and services before they look anything up.
- */
+/** Throws a ServiceError 413 for too many in a batch. Adapters call this before they parse the items, services before any lookup. */
 export function requireFewExternalIds(records: readonly unknown[]): void {
   if (records.length <= 1) return;
   let found = 0;
@@ -43,7 +40,6 @@ export function requireFewExternalIds(records: readonly unknown[]): void {
   }
 }
 
-/** Limits external IDs like requireFewExternalIds, for parsed records. */
 export const requireFewParsedExternalIds = (items: readonly Parsed<object>[]): void =>
   requireFewExternalIds(items.map(validValues));
 
@@ -80,10 +76,7 @@ export async function findBatch<K extends RecordKind>(
   return { records, issues };
 }
 
-/**
- * Returns the message for an ID that identifies no stored record; another workspace's record is as unknown as one that never
- * existed.
- */
+/** Another workspace's record is as unknown as one that never existed. */
 export function noRecord(kind: RecordKind, id: string): string {
   const problem = `there is no ${kind.label} with the ID ${quote(id)}`;
   const actual = kindOfId(id);
@@ -92,17 +85,15 @@ export function noRecord(kind: RecordKind, id: string): string {
   return `${problem}: IDs of this service start with ${kind.idPrefix}_`;
 }
 
-/** Returns the message for a key that identifies no stored record. */
 export const noRecordWith = (kind: RecordKind, key: string): string =>
   `there is no ${kind.label} with ${key} in this workspace`;
 
-/** Returns the message for a reference to a record of another kind, or to none where one is required. */
 export function wrongKind(kind: RecordKind, id: string): string {
   const actual = kindOfId(id);
   const received = actual ? `that of ${withArticle(actual.label)}, ${quote(id)}` : quote(id);
   return `expected the ID of a stored ${kind.label} (${kind.idPrefix}_…), received ${received}`;
 }
 
-/** Returns what is wrong with an empty text as a key: any number of records may have it, with nothing else in common. */
+/** Any number of records may have an empty text, with nothing else in common. */
 export const emptyKeyProblem = (kind: RecordKind, text: string): string | undefined =>
   isBlank(text) ? expected(`a value to find the ${kind.label} by`, text) : undefined;

@@ -13,13 +13,9 @@ import { type RejectedItems, rejectedItems, rejectItem } from './validation.ts';
 export const treeOf = (kind: RecordKind) =>
   reverseLinksOf(kind.name).find(({ direction }) => direction === 'ancestors');
 
-/** The lock of writes that move records in the kind's tree. */
 export const treeLock = ({ table }: RecordKind): string => `tree ${table}`;
 
-/**
- * Makes the transaction wait for others that move records in the tree, because two moves can form a cycle that neither forms alone. Does
- * nothing if no change moves a record below another one.
- */
+/** Two moves at the same time can form a cycle that neither forms alone, so one waits for the other. */
 export async function lockTree(
   find: Pick<Lookups, 'lock'>,
   kind: RecordKind,
@@ -35,23 +31,19 @@ export async function lockTree(
 
 interface Changes {
   readonly changes: readonly Parsed<object>[];
-  /** The stored records; undefined where there is none. */
   readonly records: readonly ({ readonly id: string } | undefined)[];
   readonly pathOf: PathOf;
 }
 
-/** The most ancestors that are read for one batch. */
 export const maxAncestors = 100_000;
 
 interface Cycles {
   /** An issue for each change that makes a record its own ancestor, if all changes but the rejected ones take place at once. */
   among(rejected?: RejectedItems): Issue[];
-  /** The indexes of all changes that move a record. */
   readonly moves: readonly number[];
   readonly field: string;
 }
 
-/** Reads the ancestors of the records below which others are moved. */
 export async function findCycles(
   find: Pick<Lookups, 'ancestors'>,
   kind: RecordKind,
@@ -98,10 +90,7 @@ export async function findCycles(
   };
 }
 
-/**
- * Rejects the moves that form cycles when the rejected ones are left out. Leaving these out can close other cycles, and so on: then all
- * moves are rejected.
- */
+/** Leaving the rejected moves out can close other cycles, and so on: then all moves are rejected. */
 export function rejectCycles(rejected: RejectedItems, { among, moves, field }: Cycles): void {
   for (const [index, issues] of rejectedItems({ issues: among(rejected) })) rejected.set(index, issues);
   if (among(rejected).length === 0) return;
@@ -112,10 +101,7 @@ export function rejectCycles(rejected: RejectedItems, { among, moves, field }: C
   }
 }
 
-/**
- * The items with all their ancestors, in an order in which each parent comes before its children, and those that are their own
- * ancestors. Each is visited once.
- */
+/** Returns the items with all their ancestors, each parent before its children, and those that are their own ancestors. */
 export function inTreeOrder<T>(items: Iterable<T>, parentOf: (item: T) => T | undefined) {
   const visited = new Set<T>();
   const inCycles = new Set<T>();

@@ -1,7 +1,4 @@
-/**
- * Validates records against the rules and the stored records: shapes, references and unique fields. The error lists every
- * invalid field of a batch, so that an integrator can fix all of them at once.
- */
+/** The error lists every invalid field of a batch, so that an integrator can fix all of them at once. */
 import { conflict, invalid } from '../../errors.ts';
 import { count, type Issue, type Parsed, type Path, type PathOf, quote, validValues } from '../../model/issues.ts';
 import type { RecordKind, Values } from '../../model/record-kind.ts';
@@ -12,14 +9,12 @@ import { noRecord, wrongKind } from './batch.ts';
 
 type CheckLookups = Pick<Lookups, 'existingValues'>;
 
-/** Parsed records, and where they are in the input. */
 interface ParsedBatch {
   readonly parsed: readonly Parsed<object>[];
   readonly pathOf: PathOf;
 }
 
 interface Candidates extends ParsedBatch {
-  /** What referenceIssues returns. */
   readonly unresolved: readonly Issue[];
   /** For changes, the stored record of each, if there is one: it may keep its own unique values. */
   readonly current?: readonly (object | undefined)[];
@@ -30,12 +25,10 @@ interface Candidates extends ParsedBatch {
   readonly lookedUp?: string | undefined;
 }
 
-/** The issues of candidates, in their order. */
 interface Issues {
   readonly issues: readonly Issue[];
   /** Larger than the list if an issue such as "and 12 more" stands for several. */
   readonly total: number;
-  /** True if all of them are conflicts with other records. */
   readonly areConflicts: boolean;
 }
 
@@ -51,7 +44,7 @@ export interface Rejected {
 /** True for an item that was left out: no field of a record is a list. */
 export const isRejected = (item: object): item is Rejected => 'issues' in item && Array.isArray(item.issues);
 
-/** The items to leave out, by their index, with their issues. */
+/** By the index of the item. */
 export type RejectedItems = Map<number, Issue[]>;
 
 export function rejectedItems({ issues }: Pick<Issues, 'issues'>): RejectedItems {
@@ -80,7 +73,6 @@ export function throwIssues(found: readonly Issues[]): void {
   );
 }
 
-/** Finds the issues of the candidates, inside the transaction that stores them. */
 export async function findIssues(find: CheckLookups, kind: RecordKind, candidates: Candidates): Promise<Issues> {
   const { parsed, unresolved, invalid = [], conflicts = [] } = candidates;
   const malformed = malformedIssues(candidates);
@@ -108,21 +100,13 @@ function malformedIssues({ parsed, pathOf }: ParsedBatch): Issue[] {
   return malformed;
 }
 
-interface SentText {
-  readonly index: number;
-  readonly path: Path;
-  readonly text: string;
-}
-
-/** Yields the valid texts of a field, each with its path in the input. */
-function* textsOf({ parsed, pathOf }: ParsedBatch, field: string): Generator<SentText> {
+function* textsOf({ parsed, pathOf }: ParsedBatch, field: string) {
   for (const [index, item] of parsed.entries()) {
     const text = validValues(item)[field];
     if (typeof text === 'string') yield { index, path: [...pathOf(index), field], text };
   }
 }
 
-/** Sorts issues by their position in the batch. The issues of one record keep their order. */
 const inOrder = (issues: readonly Issue[]): Issue[] =>
   issues.toSorted(({ path: a }, { path: b }) => placeIn(a) - placeIn(b));
 
@@ -134,10 +118,7 @@ interface Reference {
   readonly id: string;
 }
 
-/**
- * Returns the references to records of this service, by their kinds, and the issues of those that name another kind. Any other text is a
- * foreign identifier, if the field may have one.
- */
+/** A text that is no ID of this service is a foreign identifier, if the field may have one. */
 function referencesIn(kind: RecordKind, batch: ParsedBatch) {
   const byTarget = new Map<RecordKind, Reference[]>();
   const issues: Issue[] = [];
@@ -157,7 +138,6 @@ function referencesIn(kind: RecordKind, batch: ParsedBatch) {
 
 const idsOf = (references: readonly Reference[]): string[] => [...new Set(references.map(({ id }) => id))];
 
-/** Checks references: an ID of this service must be of the right kind and exist. */
 export async function referenceIssues(find: CheckLookups, kind: RecordKind, batch: ParsedBatch): Promise<Issue[]> {
   const { byTarget, issues } = referencesIn(kind, batch);
   for (const [target, references] of byTarget) {
@@ -177,7 +157,6 @@ export function validReferences(kind: RecordKind, batch: ParsedBatch): Reference
   return new Map([...byTarget].map(([target, references]) => [target, idsOf(references)]));
 }
 
-/** Checks unique values: none may be taken by a stored record, nor by an earlier record of the batch. */
 async function uniquenessIssues(find: CheckLookups, kind: RecordKind, candidates: Candidates): Promise<Issue[]> {
   const issues: Issue[] = [];
   const current = (candidates.current ?? []) as readonly (Values | undefined)[];

@@ -1,5 +1,4 @@
 /** Stored API keys: looked up by prefix, and listed for the operator across all workspaces. */
-
 import type { Knex } from 'knex';
 import { ServiceError } from '../../errors.ts';
 import { boolean, dateTime, required, text } from '../../model/fields.ts';
@@ -42,7 +41,7 @@ export type KeyStore = ReturnType<typeof createKeyStore>;
 export function createKeyStore({ run, read, dialect }: Pick<Database, 'run' | 'read' | 'dialect'>) {
   const { builder, filters } = dialect;
 
-  /** Returns the keys that a condition finds. The cast is safe: rows are written only from API keys. */
+  /** The cast is safe: rows are written only from API keys. */
   async function select(condition?: Knex.Raw): Promise<ApiKey[]> {
     const rows = builder('api_keys').join('workspaces', 'workspaces.number', 'api_keys.workspace_id');
     if (condition) rows.where(condition);

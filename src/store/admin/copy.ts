@@ -30,11 +30,7 @@ interface Side {
 /** Few, because a single record may have hundreds of thousands of characters. */
 const recordsPerPage = 100;
 
-/**
- * Copies a consistent snapshot of the source in one transaction: the target receives all of it, or nothing. Holds one page
- * of records in memory, and the IDs of records that precede their parents. Throws StartError if the target is not empty, or
- * if its records differ from the source's in the end.
- */
+/** Copies one snapshot, all of it or nothing, a page at a time. Throws StartError if the target is not empty, or differs in the end. */
 export async function copyTables(
   from: Database,
   to: Database,
@@ -163,7 +159,6 @@ async function* parentsFirst(
     return true;
   }
 
-  /** Returns the descendants that were deferred because of these records, in the order to write them after these. */
   function release(records: readonly Row[]): Row[] {
     const parents: Row[] = [...records];
     for (const parent of parents) {

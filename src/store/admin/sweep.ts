@@ -1,5 +1,4 @@
 /** Deletes results stored for repeated requests once they are too old to be repeated. */
-
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Database } from '../database.ts';
 import { literally, runQuery } from '../query/run-query.ts';
@@ -15,10 +14,7 @@ const sliceLength = 1_000;
 
 type Swept = Pick<Database, 'dialect' | 'read' | 'run'>;
 
-/**
- * Deletes the results of requests that are more than 24 hours old, now and from time to time. Several processes may do it at once. An
- * error is left to the next attempt. Returns a function that ends it.
- */
+/** Deletes them now and from time to time; several processes may do so at once. An error is left to the next attempt. */
 export function startSweep(database: Swept, onError: (error: unknown) => void): () => void {
   let isOver = false;
   const sweep = async () => {
@@ -35,7 +31,7 @@ export function startSweep(database: Swept, onError: (error: unknown) => void): 
 }
 
 /** Deletes the oldest of the rows from before a time, about as many as a slice has, and returns how many it has found. */
-export async function deleteSlice({ dialect, read, run }: Swept, before: number): Promise<number> {
+async function deleteSlice({ dialect, read, run }: Swept, before: number): Promise<number> {
   const rows = () => dialect.builder(idempotencyResults.table);
   const oldest = await runQuery(
     read,

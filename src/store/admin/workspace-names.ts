@@ -2,7 +2,6 @@
  * The table of workspaces: a number, which all rows of a workspace have, and a name, which an operator can change. A deleted
  * workspace has no name, but keeps its number, so that the number is never used again.
  */
-
 import { WorkspaceDeleted } from '../connections/database-error.ts';
 import type { Run } from '../connections/driver.ts';
 import type { Database } from '../database.ts';

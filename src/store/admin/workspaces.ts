@@ -1,8 +1,4 @@
-/**
- * The operator's view of workspaces: what each holds, and renaming and deleting whole ones, in one transaction each. Requests
- * never come here: their store is bound to one workspace.
- */
-
+/** The operator's view of workspaces. Requests never come here: their store is bound to one workspace. */
 import type { Knex } from 'knex';
 import { StartError } from '../../errors.ts';
 import type { Table } from '../../model/record-kind.ts';
@@ -157,10 +153,7 @@ export function createWorkspaces(database: Database, tables: readonly Table[]) {
         return renamed;
       }),
 
-    /**
-     * Deletes all records of a workspace, their log and all keys, unless the service would be left without keys. Throws a
-     * StartError if the name now belongs to another workspace than the one shown.
-     */
+    /** Refuses to delete the last keys. Throws a StartError if the name now belongs to another workspace than the one shown. */
     remove: (name: string, shown?: WorkspaceId): Promise<Workspace> =>
       change(async (run) => {
         const deleted = await findExisting(run, name);

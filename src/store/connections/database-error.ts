@@ -68,7 +68,6 @@ const lostInCluster = [
 const isLostInCluster = (error: unknown): boolean =>
   codeOf(error) === 'XX000' && lostInCluster.some((text) => String(error).includes(text));
 
-/** Conflicts with a concurrent transaction: this one is rolled back, and sees the changes of the other when it is retried. */
 const conflicts: ReadonlySet<string> = new Set([
   '40001', // serialization failure
   '40P01', // deadlock
@@ -120,14 +119,11 @@ export class WorkspaceDeleted extends ServiceError {
 
 const isFull = (code: string): boolean => code === 'SQLITE_FULL' || code === '53100';
 
-/** True for an error of a write, at COMMIT or before, for which the disk had no room. */
 export const isDiskFull = (error: unknown): boolean => error instanceof ServiceError && isFull(String(error.cause));
 
-/** True if a write violated the constraint of change_numbers that marks a deleted workspace. */
 const isDeleted = (error: unknown): boolean =>
   /^(?:23514|SQLITE_CONSTRAINT)$/.test(codeOf(error)) && String(error).includes('change_numbers_open');
 
-/** True if a transaction was rolled back because of what another wrote at the same time, even on its last attempt. */
 export const isConflict = (error: unknown): boolean =>
   error instanceof TransactionConflict ||
   (error instanceof DatabaseError && /^(?:23|SQLITE_CONSTRAINT)/.test(error.code ?? ''));
@@ -141,10 +137,7 @@ export function databaseError(error: unknown, isConnectionLost = false): Error {
   return new DatabaseError(`database error: ${code}`, code);
 }
 
-/**
- * True if the server ends this connection, or has become a standby while another server accepts writes; or SQLite could not read
- * or write its file, after which nothing that the connection holds in memory can be trusted.
- */
+/** The server ends the connection or is now a standby; or SQLite could not use its file, and nothing in memory can be trusted. */
 export const needsNewConnection = (error: unknown): boolean =>
   /^(?:25006$|08...$|57P0[1-3]$|SQLITE_(?:CANTOPEN|CORRUPT|IOERR|NOMEM|NOTADB|PROTOCOL|MISUSE))/.test(codeOf(error));
 
@@ -176,10 +169,7 @@ const codeOf = (error: unknown): string => {
   return error.name === 'Error' ? 'unknown' : error.name;
 };
 
-/**
- * Returns the error in one line, for the operator. From Knex's messages, it takes only the driver's part, without the SQL before
- * it.
- */
+/** In one line, for the operator. From Knex's messages, only the driver's part, without the SQL before it. */
 export const reason = (error: unknown): string => {
   const message = error instanceof Error ? error.message : String(error);
   const [line = ''] = (/SQLITE_.*/.exec(message)?.[0] ?? message.split(' - ').at(-1) ?? '').split('\n');

@@ -26,7 +26,7 @@ export interface Pools<Pool> {
 /** Connections are those of Knex's pools, which Knex opens with the driver's own library. */
 export interface Driver {
   readonly name: 'SQLite' | 'Postgres';
-  /** The place of the data, for messages: without the password. */
+  /** For messages: without the password. */
   readonly location: string;
   readonly pools: Pools<Knex.Config>;
   /** A statement to run on the pool for writes after each long read, before the next one begins. */
@@ -38,7 +38,6 @@ export interface Driver {
   query(connection: unknown, sql: string, values: readonly unknown[]): Promise<readonly Row[]>;
   /** True if a connection is outside of any transaction, and no statement on it is still active. */
   isIdle(connection: unknown): Promise<boolean>;
-  /** Makes the statement that is running on a connection fail. */
   cancel(connection: unknown): void;
   /** Closes a connection, at the latest when its statement ends. */
   destroy(connection: unknown): void;
@@ -57,10 +56,7 @@ export interface TransactionSql {
 }
 
 export interface Usage {
-  /**
-   * Statements that were sent, except those that begin and end transactions, or that set up a connection. One that several requests share
-   * counts for each of them.
-   */
+  /** One that several requests share counts for each; those that begin or end transactions or set up a connection do not count. */
   statements: number;
 }
 

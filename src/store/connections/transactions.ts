@@ -21,23 +21,17 @@ import type { DatabaseOptions, Driver, Pools, Row, Run, Statement, TransactionSq
 export interface Transactions extends Statements {
   /** Throws a ServiceError 503 if the last write found the disk full, a few seconds ago at most: later ones may find room. */
   requireRoom(): void;
-  /**
-   * The same functions for one workspace, which holds at most half of the connections: beyond that, its statements wait for each other, for
-   * as long as for a connection. Those that still wait when the signal is aborted fail with its reason.
-   */
+  /** Holds at most half of the connections; what still waits when the signal is aborted fails with its reason. */
   forWorkspace(workspaceId: number, signal?: AbortSignal): Statements;
   /** Like the `snapshot` of a workspace, for work that may read for minutes, on connections for which nothing else waits. Few run at a time. */
   longSnapshot<T>(workspaceId: number, work: Work<T>): Promise<T>;
 }
 
-export interface Statements {
+interface Statements {
   readonly run: Run;
   /** Runs a statement that only reads. It does not wait for writes, except in a SQLite database in memory. */
   readonly read: Run;
-  /**
-   * Runs the work in one transaction: all of it is stored, or nothing. Work that conflicts with other transactions is
-   * retried a few times.
-   */
+  /** Work that conflicts with other transactions is retried a few times. */
   transaction<T>(work: Work<T>, maxAttempts?: number): Promise<T>;
   /** Runs a statement that is a transaction by itself, without BEGIN and COMMIT: its error may be one at COMMIT. It is not retried. */
   runAlone(statement: Statement): Promise<void>;
@@ -94,20 +88,13 @@ export function createTransactions(
     }
   };
 
-  /**
-   * Closes the connection at once, because the connection may hold locks. Knex's pool would wait until the next connection is
-   * requested.
-   */
+  /** At once, because it may hold locks: Knex's pool would wait until the next connection is requested. */
   function close(connection: Connection): void {
     connection.__knex__disposed ??= 'closed after an error';
     driver.destroy(connection);
   }
 
-  /**
-   * Like `use`, with at most half of a pool's connections: others are left for other workspaces, and for what the service itself does, such
-   * as looking up keys. Work that waits longer for its turn than for a connection fails with a 503; work whose turn comes after the signal is
-   * aborted is not begun.
-   */
+  /** Leaves half of a pool's connections to other workspaces and to the service itself. Waiting longer than for a connection is a 503. */
   const useForWorkspace =
     (workspaceId: number, signal?: AbortSignal): UseConnection =>
     (pool, work) =>
@@ -142,7 +129,7 @@ export function createTransactions(
     });
   }
 
-  /** Returns a statement's rows, or throws the driver's error. A connection runs one statement at a time. */
+  /** A connection runs one statement at a time. */
   async function query(connection: Connection, sql: string, values: readonly unknown[] = []): Promise<readonly Row[]> {
     let timer = setTimeout(() => {
       driver.cancel(connection);
@@ -172,7 +159,6 @@ export function createTransactions(
         throw databaseError(error, isLost(connection));
       });
 
-  /** Runs a statement that is a transaction by itself: its error may be one at COMMIT. */
   async function runAlone(connection: Connection, { sql, values, setUp = [] }: Statement): Promise<void> {
     try {
       const done = setUps.get(connection) ?? new Set();
@@ -225,13 +211,9 @@ export function createTransactions(
       throw commitError(error, isLost(connection));
     });
 
-  /**
-   * Rolls back. An error is ignored, because SQLite may have rolled back by itself, for example when the disk is full. The
-   * connection is inspected in any case.
-   */
+  /** An error is ignored: SQLite may have rolled back by itself, as on a full disk. The connection is inspected in any case. */
   const rollBack = (connection: Connection) => send(connection, 'rollback').catch(() => {});
 
-  /** Carries out a write on a connection, and notices whether the disk is full. */
   async function write<T>(useConnection: UseConnection, work: (connection: Connection) => Promise<T>): Promise<T> {
     try {
       const result = await useConnection(writes, work);

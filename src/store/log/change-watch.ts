@@ -3,7 +3,6 @@
  * workspaces; and those of a workspace soon after a write of this process. If that fails, because a machine with some of the workspaces is
  * unavailable, each is read by itself until it can be read again: those on other machines go on.
  */
-
 /** Milliseconds between two reads, within which changes of other processes are noticed. */
 const interval = 500;
 
@@ -36,9 +35,7 @@ type ReadLastChanges = (workspaceIds: readonly number[]) => Promise<ReadonlyMap<
 /** One read of all workspaces runs at a time. */
 export function createChangeWatch(readLastChanges: ReadLastChanges): ChangeWatch {
   const watches = new Map<number, Watch>();
-  /** Workspaces that may have changed since they were read. */
   const outdated = new Set<number>();
-  /** Workspaces that could not be read. */
   const failing = new Set<number>();
   let isReadingFailing = false;
   let nextOfAll = 0;

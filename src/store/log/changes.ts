@@ -1,15 +1,10 @@
-/**
- * The log of changes: who created, changed and deleted which records of a workspace, and what they were before. Changes are numbered
- * without gaps, in the order of their commits. This file writes the log; read-changes.ts reads it.
- */
-
+/** Writes the log of changes, which are numbered without gaps, in the order of their commits; read-changes.ts reads it. */
 import type { RecordKind } from '../../model/record-kind.ts';
 import type { Row, Run } from '../connections/driver.ts';
 import type { Dialect } from '../query/dialect.ts';
 import { runQuery } from '../query/run-query.ts';
 import { type Author, changes, type NewChange, placesOf } from '../query/tables.ts';
 
-/** Returns the creation of records that have their IDs. */
 export const creationOf = (
   { workspaceId, kind, author }: { workspaceId: number; kind: RecordKind; author: Author },
   records: readonly Row[],
@@ -24,10 +19,7 @@ export const creationOf = (
   before: null,
 });
 
-/**
- * Numbers the changes of a workspace and writes them to the log, as late in their transaction as possible: until its commit, other
- * transactions that log changes of the workspace wait. Returns the last number; undefined if there are no changes.
- */
+/** As late in a transaction as possible: until its commit, others that log changes of the workspace wait. Returns the last number. */
 export async function logChanges(
   dialect: Dialect,
   run: Run,

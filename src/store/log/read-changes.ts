@@ -1,7 +1,7 @@
-/** Reads the log of changes of one workspace: the feed, and records as they were. read-histories.ts reads those of single records. */
-
+/** Reads the log of changes of one workspace: the feed, records as they were, and the histories of many records by two statements. */
 import type { Knex } from 'knex';
-import { idsFrom } from '../../model/ids.ts';
+import { badRequest } from '../../errors.ts';
+import { idsFrom, placeAfter } from '../../model/ids.ts';
 import type { RecordKind, RecordOf } from '../../model/record-kind.ts';
 import type { Row } from '../connections/driver.ts';
 import { columnsOf } from '../query/columns.ts';
@@ -10,10 +10,8 @@ import { rowsQuery, runQuery } from '../query/run-query.ts';
 import { type Action, type Author, changes as table } from '../query/tables.ts';
 import { asRecords, createRecordReads, readRows, type Scope } from '../records/read-records.ts';
 
-/** One change of one record. */
 export interface Change extends Author {
   readonly number: number;
-  /** The name of the record kind. */
   readonly kind: string;
   readonly action: Action;
   readonly id: string;
@@ -22,10 +20,8 @@ export interface Change extends Author {
   readonly before?: Row | null;
 }
 
-export interface ChangesQuery {
-  /** Only changes with a greater number. */
+interface ChangesQuery {
   readonly after: number;
-  /** Only rows of the log up to the one with this number. */
   readonly upTo?: number | undefined;
   readonly limit: number;
   /** The names of record kinds; all unless set. */
@@ -40,7 +36,6 @@ export interface VersionAt {
 }
 
 export interface ChangeReads {
-  /** Returns the number of the workspace's last change; 0 if there is none. */
   lastChange(): Promise<number>;
   /** Returns changes in the order of their numbers. Every change with a number up to that of a committed one is committed too. */
   changes(query: ChangesQuery): Promise<Change[]>;
@@ -54,25 +49,22 @@ const fieldsWithBefore = new Set(Object.keys(table.storedFields));
 const fieldsWithoutBefore = new Set([...fieldsWithBefore].filter((field) => field !== 'before'));
 const versionFields = new Set(['number', 'before']);
 
-export const fieldsOfChanges = ({ withBefore }: { readonly withBefore: boolean }): ReadonlySet<string> =>
+const fieldsOfChanges = ({ withBefore }: { readonly withBefore: boolean }): ReadonlySet<string> =>
   withBefore ? fieldsWithBefore : fieldsWithoutBefore;
 
 /** A row of the table. The cast is safe: rows are written only from new changes. */
-export interface ChangesRow extends Omit<Change, 'id'> {
+interface ChangesRow extends Omit<Change, 'id'> {
   readonly firstId: string;
   readonly records: number;
 }
 
 /** Returns rows of the log. A restored record counts as created: readers of the feed learn that it exists. */
-export const rowsIn = (rows: readonly Row[]) =>
+const rowsIn = (rows: readonly Row[]) =>
   rows.map((row) =>
     row.action === 'restored' ? { ...row, action: 'created' } : row,
   ) as readonly object[] as readonly ChangesRow[];
 
-/**
- * Returns the numbers of the last changes of workspaces; those without changes are left out. For the process itself, and not for
- * a request.
- */
+/** For the process itself, and not for a request. Workspaces without changes are left out. */
 export async function lastChanges(
   { dialect, run }: Pick<Scope, 'dialect' | 'run'>,
   workspaceIds: readonly number[],
@@ -119,14 +111,9 @@ export function createChangeReads(scope: Scope): ChangeReads {
     return rows.map(({ number }) => (number === null ? null : Number(number)));
   }
 
-  /** Returns the rows with changes of the record other than its creation. */
   const changesOf = (id: string) => rowsOfWorkspace().where('first_id', id).where('action', '<>', 'created');
 
-  /**
-   * Returns a subquery for the number at which the record's changes after a time begin; null if it has none at all. The times of
-   * a record rise with the numbers of its changes, so that it is enough to halve the range of numbers, however many versions
-   * there are.
-   */
+  /** Null without changes. The times of a record rise with the numbers of its changes, so that it is enough to halve the range. */
   function firstAfter(id: string, time: string): Knex.Raw {
     const middle = '(low + high) / 2';
     const end = (order: 'asc' | 'desc', number: string) =>
@@ -143,10 +130,7 @@ export function createChangeReads(scope: Scope): ChangeReads {
     );
   }
 
-  /**
-   * Returns the record in a row of the log, with all fields of its kind, some of which may be newer than the row; null if the row
-   * is one of a restored record, which did not exist before.
-   */
+  /** Some fields may be newer than the row. Null for the row of a restored record, which did not exist before. */
   function versionIn<K extends RecordKind>(kind: K, before: Row | null | undefined): RecordOf<K> | null {
     if (!before) return null;
     const values: Row = { ...before, workspaceId };
@@ -213,8 +197,7 @@ export function createChangeReads(scope: Scope): ChangeReads {
   };
 }
 
-/** Returns the changes that a row stands for, at most `limit` of them after those that are skipped. */
-export function expanded(
+function expanded(
   { firstId, records, number, ...change }: ChangesRow,
   { skipped = 0, limit = records }: { readonly skipped?: number; readonly limit?: number } = {},
 ): Change[] {
@@ -225,4 +208,127 @@ export function expanded(
     number: first + index,
     id,
   }));
+}
+
+export type ChangePageQuery = Omit<ChangesQuery, 'upTo'>;
+
+export interface ChangePage {
+  readonly changes: readonly Change[];
+  /** The number after which the next page begins. All changes up to it are on this page or earlier ones, or of other kinds. */
+  readonly end: number;
+  readonly hasMore: boolean;
+}
+
+export interface ChangePageReads {
+  /** May be empty although there is more: changes of some kinds may be far apart. Throws a ServiceError 400 if `after` is in the future. */
+  changePage(query: ChangePageQuery): Promise<ChangePage>;
+}
+
+/** The most rows of the log that are read for a page of some kinds: the changes between them are read, too. */
+const maxScanned = 100_000;
+
+export function createChangePageReads(scope: Scope): ChangePageReads {
+  const { dialect, run, workspaceId } = scope;
+  const { changes } = createChangeReads(scope);
+
+  async function extentAfter(after: number) {
+    const [row] = await runQuery(
+      run,
+      dialect.builder.raw(
+        `select number, (
+          select number from changes where workspace_id = ? and number >= ? order by number limit 1
+        ) as upto from change_numbers where workspace_id = ?`,
+        [workspaceId, requireWhole(after + maxScanned), workspaceId],
+      ),
+    );
+    const last = Number(row?.number ?? 0);
+    return { last, upTo: Number(row?.upto ?? last) };
+  }
+
+  return {
+    async changePage({ limit, ...query }) {
+      const { after } = query;
+      // Read first: the end of the page also passes numbers without a change, such as those of changes that an older version has moved.
+      const { last, upTo } = await extentAfter(after);
+      if (after > last) throw beyondLast(after, last);
+      const found = await changes({ ...query, upTo, limit: limit + 1 });
+      const page = found.slice(0, limit);
+      const end = found.length > limit ? page.at(-1)?.number : upTo;
+      return { changes: page, end: Math.max(after, end ?? 0), hasMore: found.length > limit || upTo < last };
+    },
+  };
+}
+
+/** Otherwise the consumer would get nothing until there are as many changes again, and miss these. */
+const beyondLast = (after: number, last: number) =>
+  badRequest(
+    `the cursor "${after}" is beyond the last change, which is "${last}"; after restoring a backup, consumers must start over`,
+  );
+
+export interface HistoryQuery {
+  readonly before?: number | undefined;
+  readonly limit: number;
+  readonly withBefore: boolean;
+}
+
+export interface HistoryReads {
+  /** Returns the changes of each of the records with these IDs, of any kinds, the latest first, in the order of the IDs. */
+  histories(ids: readonly string[], query: HistoryQuery): Promise<Change[][]>;
+}
+
+export function createHistoryReads(scope: Scope): HistoryReads {
+  const { dialect, run, workspaceId } = scope;
+  const { builder, jsonElements, jsonArrayOf } = dialect;
+
+  /** Returns, for each record, the numbers of the rows with its changes, and of the row that may have its creation. */
+  async function rowNumbers(ids: readonly string[], { before = Number.MAX_SAFE_INTEGER, limit }: HistoryQuery) {
+    const rows = await runQuery(
+      run,
+      builder.raw(
+        `select (
+          select ${jsonArrayOf}(number) from (
+            select number from changes where workspace_id = ? and first_id = sent.value ->> 0 and action <> 'created'
+              and number < ? order by number desc limit ?
+          ) as later
+        ) as later, (
+          select number from changes where workspace_id = ? and first_id <= sent.value ->> 0 and action = 'created'
+            order by first_id desc limit 1
+        ) as creation from ${jsonElements}(?) as sent`,
+        [workspaceId, requireWhole(before), requireWhole(limit), workspaceId, JSON.stringify(ids.map((id) => [id]))],
+      ),
+    );
+    return rows.map(({ later, creation }) => ({
+      // Postgres aggregates no rows to null.
+      later: (JSON.parse(String(later)) ?? []) as number[],
+      creation: creation === null ? [] : [Number(creation)],
+    }));
+  }
+
+  return {
+    async histories(ids, query) {
+      const { before = Number.POSITIVE_INFINITY, limit } = query;
+      if (ids.length === 0) return [];
+      const numbers = await rowNumbers(ids, query);
+      const wanted = [...new Set(numbers.flatMap(({ later, creation }) => [...later, ...creation]))];
+      if (wanted.length === 0) return ids.map(() => []);
+      const rows = rowsQuery(dialect, table, workspaceId, { where: { field: 'number', in: wanted } });
+      const found = rowsIn(
+        await readRows(scope, table, rows, { fields: fieldsOfChanges(query), limit: wanted.length }),
+      );
+      const byNumber = new Map(found.map((row) => [row.number, row]));
+      const rowsWith = (these: readonly number[]) => these.flatMap((number) => byNumber.get(number) ?? []);
+      return ids.map((id, index) => {
+        const { later = [], creation = [] } = numbers[index] ?? {};
+        const changes = rowsWith(later.toSorted((a, b) => b - a)).flatMap((row) => expanded(row));
+        const created = rowsWith(creation).flatMap((row) => creationIn(row, id));
+        return [...changes, ...created.filter(({ number }) => number < before)].slice(0, limit);
+      });
+    },
+  };
+}
+
+/** None if the row has only other records, because this one is older than the log. */
+function creationIn(row: ChangesRow, id: string): Change[] {
+  const place = placeAfter(row.firstId, id);
+  return place !== undefined && place < row.records ? expanded(row, { skipped: place, limit: 1 }) : [];
 }

@@ -26,10 +26,9 @@ import { requireWhole } from '../query/rows.ts';
 import { runQuery } from '../query/run-query.ts';
 import { deletions, inserts, updates, withChanges } from './writes.ts';
 
-/** Runs a statement of the service itself. */
 type Read = (sql: string) => Promise<readonly Row[]>;
 
-/** Reads the server's settings, and returns the dialect for it. Throws an error with the reason if the server cannot be used. */
+/** Throws an error with the reason if the server cannot be used. */
 export async function openPostgresDialect(read: Read): Promise<Dialect> {
   const [row] = await read("select exists (select from pg_extension where extname = 'citus') as is_citus");
   const problem = await problemOf(read);
@@ -37,7 +36,7 @@ export async function openPostgresDialect(read: Read): Promise<Dialect> {
   return createPostgresDialect({ isCitus: row?.is_citus === true });
 }
 
-export function createPostgresDialect({ isCitus }: { readonly isCitus: boolean }): Dialect {
+function createPostgresDialect({ isCitus }: { readonly isCitus: boolean }): Dialect {
   // Names of tables and columns need no quotes.
   const builder = knex({ client: 'pg', wrapIdentifier: (name) => name });
   const selectValues: Dialect['selectValues'] = async (run, columns, select) => {
@@ -165,11 +164,6 @@ function regularExpressionOf({ characters, isAnchoredAtStart, isAnchoredAtEnd }:
 const escapedCharacter = (character: string): string =>
   /^[A-Za-z0-9]$/.test(character) ? character : `\\U${(character.codePointAt(0) ?? 0).toString(16).padStart(8, '0')}`;
 
-/*
- * The pages of many parents in one statement of Postgres. A lateral join for each parent reads only its page. (A window function
- * would number all records of all parents, which takes ten times as long.)
- */
-
 async function selectPages(builder: Knex, run: Run, pages: PagesSelection): Promise<PageRows[]> {
   const { table, page, count } = pages;
   const selected = [
@@ -185,7 +179,6 @@ async function selectPages(builder: Knex, run: Run, pages: PagesSelection): Prom
   return pagesIn(rows, pages);
 }
 
-/** Finds the IDs and the bytes of all pages, and then reads their records if they are not too long. */
 async function selectPagesWithin(
   builder: Knex,
   run: Run,
@@ -218,7 +211,7 @@ async function selectPagesWithin(
   );
 }
 
-/** Returns the SQL after `from`: the parents, their places among them, their counts and their pages. */
+/** A lateral join for each parent reads only its page: a window function numbers all records, which takes ten times as long. */
 function parentsSql(
   builder: Knex,
   { parentIds, count }: PagesSelection,

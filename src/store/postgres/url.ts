@@ -37,7 +37,6 @@ export function connectionSettings(databaseUrl: string, { connectionTimeout }: D
   };
 }
 
-/** Returns why a URL cannot be used; undefined if it can. */
 export const postgresUrlProblem = (databaseUrl: string): string | undefined => readUrl(databaseUrl).problem;
 
 type UrlSettings =

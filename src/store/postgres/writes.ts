@@ -1,13 +1,9 @@
-/** Inserts, updates and deletes thousands of records in one statement of Postgres. */
-
 import type { Table } from '../../model/record-kind.ts';
 import type { Row, Statement } from '../connections/driver.ts';
-import { type Column, type ColumnType, columnList, columnsOf } from '../query/columns.ts';
+import { type Column, type ColumnType, columnList, columnsOf, slicesOf } from '../query/columns.ts';
 import type { NewRecords } from '../query/dialect.ts';
-import { slicesOf } from '../query/row-slices.ts';
 import { changes, idempotencyResults, keyRowsOf, placesOf } from '../query/tables.ts';
 
-/** The type of each field's column in the JSON from which records are inserted. */
 const jsonTypes: Record<ColumnType, string> = {
   workspace: 'bigint',
   id: 'text',
@@ -27,7 +23,6 @@ type JsonColumn = Pick<Column, 'field' | 'type'>;
 
 const fieldList = (columns: readonly JsonColumn[]): string => columns.map(({ field }) => `"${field}"`).join(', ');
 
-/** Returns the rows of a JSON parameter, with a column for each field, under the alias `sent`. */
 const recordset = (parameter: string, columns: readonly JsonColumn[]): string =>
   `json_to_recordset(${parameter}) as sent (${columns.map(({ field, type }) => `"${field}" ${jsonTypes[type]}`).join(', ')})`;
 
@@ -35,20 +30,14 @@ const insertFrom = (parameter: string, table: Table): string =>
   `insert into ${table.table} (${columnList(table)})
     select ${fieldList(columnsOf(table))} from ${recordset(parameter, columnsOf(table))}`;
 
-/**
- * One JSON parameter for thousands of records. With a parameter per value, of which a statement may have 65,535, batches take a
- * third longer.
- */
+/** With a parameter per value, of which a statement may have 65,535, batches take a third longer than with one JSON text. */
 export function* inserts(table: Table, unordered: readonly Row[], isCitus: boolean): Generator<Statement> {
   const records = inOrderOfUniqueValues(table, unordered);
   const sql = insertFrom('$1', table) + (isCitus ? ' returning 1' : '');
   for (const slice of slicesOf(records, rowsPerInsert)) yield { sql, values: [JSON.stringify(slice)] };
 }
 
-/**
- * Sorts the records, so that of two concurrent transactions that insert the same unique values, one waits for the other at the
- * first of them. In different orders, each could wait for the other, which is a deadlock.
- */
+/** Of two transactions with the same unique values, one then waits for the other: in different orders, they could deadlock. */
 function inOrderOfUniqueValues(table: Table, records: readonly Row[]): readonly Row[] {
   const [unique] = Object.entries(table.storedFields).find(([, field]) => field.unique) ?? [];
   if (!unique || records.length < 2) return records;
@@ -107,7 +96,6 @@ export function withChanges(table: Table, additions: readonly NewRecords[]): Sta
   return { sql: `with ${parts.join(', ')} ${insertFrom('$1', table)}${where}`, values };
 }
 
-/** Sets the fields in all of the records, which are locked. */
 export function* updates(
   table: Table,
   workspaceId: number,
@@ -135,9 +123,6 @@ export const deletions = (table: Table, workspaceId: number, ids: readonly strin
   },
 ];
 
-/**
- * Joins the place of the row with this ID. A row that is locked stays in its place until the transaction changes it. Compared by its ID,
- * a server without statistics would read all of the workspace for a hundred records.
- */
+/** A locked row stays in its place. By its ID, a server without statistics would read all of the workspace for a hundred records. */
 const placeOf = ({ table }: Table, workspaceId: string, id: string): string =>
   `cross join lateral (select ctid as place from ${table} where workspace_id = ${workspaceId} and id = ${id} limit 1) as found`;

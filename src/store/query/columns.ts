@@ -1,9 +1,9 @@
 /** Converts records to rows and back: snake_case column names, and the column value for each type of field. */
 import { LRUCache } from 'lru-cache';
-import type { StoredField } from '../../model/fields.ts';
+import { type StoredField, textLength } from '../../model/fields.ts';
 import type { Table } from '../../model/record-kind.ts';
+import type { Row } from '../connections/driver.ts';
 
-/** The type of a column's field, or that of a workspace's number, which is in the field `workspaceId` of every table. */
 export type ColumnType = StoredField['type'] | 'workspace';
 
 export interface Column {
@@ -55,10 +55,8 @@ export function columnsOf(table: Table): readonly Column[] {
   return columns;
 }
 
-/** The parts of tables that were used last, by their names and fields. */
 const parts = new LRUCache<string, Table>({ max: 1_000 });
 
-/** Returns the table as if it had only these fields. */
 export function partOf(table: Table, fields: ReadonlySet<string> | undefined): Table {
   if (!fields) return table;
   const stored = Object.entries(table.storedFields).filter(([field]) => fields.has(field));
@@ -74,7 +72,6 @@ export const columnList = (table: Table): string =>
     .map(({ name }) => name)
     .join(', ');
 
-/** Builds a record from the values of its columns, the first of which is at `start`. */
 export function recordIn(columns: readonly Column[], values: readonly unknown[], start = 0): Record<string, unknown> {
   const record: Record<string, unknown> = {};
   let at = start;
@@ -86,6 +83,23 @@ export function recordIn(columns: readonly Column[], values: readonly unknown[],
   return record;
 }
 
-/** Returns the column value for a value of its field; null if the field is not set. */
 export const toColumnValue = ({ toColumn }: Pick<Column, 'toColumn'>, value: unknown): unknown =>
   value === null || value === undefined ? null : toColumn(value);
+
+/** Characters of the rows of a statement, unless a single row has more. Quotes and control characters can make the JSON longer. */
+const maxLength = 4_000_000;
+
+export function* slicesOf(rows: readonly Row[], maxRows: number): Generator<readonly Row[]> {
+  let start = 0;
+  let length = 0;
+  for (const [index, row] of rows.entries()) {
+    const own = textLength(row);
+    if (index > start && (index - start >= maxRows || length + own > maxLength)) {
+      yield rows.slice(start, index);
+      start = index;
+      length = 0;
+    }
+    length += own;
+  }
+  if (start < rows.length) yield start === 0 ? rows : rows.slice(start);
+}

@@ -1,17 +1,13 @@
-/**
- * Conditions as SQL. What a condition does not match may be false or null: only `not` and its like tell them apart. Every table
- * that a condition reads is limited to the workspace, and every value is a parameter.
- */
+/** Only `not` and its like tell false from null. Every table is limited to the workspace, and every value is a parameter. */
 import type { Knex } from 'knex';
 import { isAscii } from '../../model/characters.ts';
 import type { StoredField } from '../../model/fields.ts';
 import type { Table } from '../../model/record-kind.ts';
-import { ancestorsOf } from './ancestors.ts';
+import type { ReverseLink } from '../../model/reverse-link.ts';
 import { columnName } from './columns.ts';
-import type { Comparison, Condition } from './condition.ts';
 import type { Dialect, Pattern } from './dialect.ts';
+import type { Comparison, Condition } from './record-query.ts';
 
-/** The records that a condition is about: rows of a table, under the alias that columns are qualified with. */
 interface Scope {
   readonly dialect: Dialect;
   readonly workspaceId: number;
@@ -46,10 +42,7 @@ function externalIdSql(scope: Scope, { field, key, value }: Extract<Condition, {
   return dialect.filters.hasExternalId(records, key, value);
 }
 
-/**
- * Joins conditions as a balanced tree: SQLite allows expressions that are 1,000 levels deep, and a chain has a level for each
- * condition.
- */
+/** As a balanced tree: SQLite allows expressions that are 1,000 levels deep, and a chain has a level for each condition. */
 function joined(scope: Scope, conditions: readonly Condition[], operator: 'and' | 'or'): Knex.Raw {
   const { builder } = scope.dialect;
   const [first] = conditions;
@@ -164,10 +157,7 @@ function comparisonSql(dialect: Dialect, type: StoredField['type'], column: stri
 
 const operators = { gt: '>', gte: '>=', lt: '<', lte: '<=' } as const;
 
-/**
- * Both databases have a function that changes the letters A to Z to lower case and no others. It suffices for texts without other
- * letters, and takes far less time than patterns.
- */
+/** Both databases' `lower` changes A to Z only: enough for texts without other letters, in far less time than patterns. */
 function ignoringCase(
   dialect: Dialect,
   column: string,
@@ -203,11 +193,6 @@ function firstTextAfter(prefix: string): string | undefined {
   return String.fromCodePoint(...codePoints, last === 0xd7_ff ? 0xe0_00 : last + 1);
 }
 
-/*
- * Texts as patterns that ignore the case of letters. The forms of a letter come from JavaScript, so that both databases find the
- * same records; neither uses its own rules, which depend on its version and locale.
- */
-
 type Part = 'all' | 'contains' | 'startsWith' | 'endsWith';
 
 const patternOf = (text: string, part: Part): Pattern => ({
@@ -216,28 +201,24 @@ const patternOf = (text: string, part: Part): Pattern => ({
   isAnchoredAtEnd: part === 'all' || part === 'endsWith',
 });
 
-/** Returns the character and its upper and lower case. A form of several characters does not count: `ß` has no upper case here. */
+/**
+ * Returns the character and its upper and lower case, by JavaScript, so that both databases find the same: their own rules depend on
+ * version and locale. A form of several characters does not count: `ß` has no upper case here.
+ */
 const formsOf = (character: string): readonly string[] => [
   ...new Set([character, character.toUpperCase(), character.toLowerCase()].filter(isSingle)),
 ];
 
 const isSingle = (text: string): boolean => Array.from(text).length === 1;
 
-/*
- * Constants such as `all: []` are folded before a condition becomes SQL, because Postgres would fold them in a subquery together with its
- * filter by workspace, and Citus rejects a subquery without this filter.
- */
-
+/** Constants such as `all: []` are folded before they become SQL: Postgres would fold the filter by workspace with them, which Citus needs. */
 const always: Condition = { all: [] };
 const never: Condition = { any: [] };
 
 const isAlways = (condition: Condition): boolean => 'all' in condition && condition.all.length === 0;
 const isNever = (condition: Condition): boolean => 'any' in condition && condition.any.length === 0;
 
-/**
- * Returns a condition that matches the same records of the table. Constants remain only at the top, or as
- * `matches: { all: [] }`. There is no `every`, and no `in` without values.
- */
+/** Constants remain only at the top, or as `matches: { all: [] }`. There is no `every`, and no `in` without values. */
 function simplified(condition: Condition, table: Table): Condition {
   if ('all' in condition) {
     const parts = condition.all.map((part) => simplified(part, table)).filter((part) => !isAlways(part));
@@ -270,4 +251,31 @@ function simplifiedReverse({ reverse, quantifier, matches }: Extract<Condition, 
   const inner = simplified(quantifier === 'every' ? { not: matches } : matches, reverse.kind);
   if (isNever(inner)) return quantifier === 'some' ? never : always;
   return { reverse, quantifier: quantifier === 'some' ? 'some' : 'none', matches: inner };
+}
+
+type TreeScope = Pick<Scope, 'dialect' | 'workspaceId'>;
+type Tree = Pick<ReverseLink, 'kind' | 'field'>;
+
+export function ancestorsOf(scope: TreeScope, tree: Tree, first: Knex.Raw): Knex.QueryBuilder {
+  const { builder } = scope.dialect;
+  const firstId = builder.from(builder.raw('(select ? as id) as first', [first])).select('id');
+  return withAncestors(scope, tree, firstId).select('record.*');
+}
+
+export const parentsOf = (scope: TreeScope, tree: Tree, ids: readonly string[]): Knex.QueryBuilder =>
+  withAncestors(scope, tree, scope.dialect.rowsById(tree.kind, scope.workspaceId, ids).select('id')).select({
+    id: 'record.id',
+    parent: `record.${columnName(tree.field)}`,
+  });
+
+/** Because `union` adds each ID only once, the recursion also ends where a record is its own ancestor. */
+function withAncestors(
+  { dialect, workspaceId }: TreeScope,
+  { kind, field }: Tree,
+  firstIds: Knex.QueryBuilder,
+): Knex.QueryBuilder {
+  const recordsOfIds = (alias: string) =>
+    dialect.builder.from('ancestor').joinRaw(dialect.joinById({ table: kind, alias }, 'ancestor.id'), [workspaceId]);
+  const parentIds = recordsOfIds('child').select(`child.${columnName(field)}`);
+  return recordsOfIds('record').withRecursive('ancestor', ['id'], firstIds.union(parentIds));
 }

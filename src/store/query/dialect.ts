@@ -1,14 +1,12 @@
 /** The SQL that SQLite and Postgres write differently. All other SQL is written once, by Knex's query builder. */
-
 import type { Knex } from 'knex';
 import type { StoredField } from '../../model/fields.ts';
 import type { RecordKind, Table } from '../../model/record-kind.ts';
 import type { Row, Run, Statement, TransactionSql } from '../connections/driver.ts';
 import { type Column, type ColumnType, columnsOf, recordIn } from './columns.ts';
-import type { Value } from './condition.ts';
+import type { Value } from './record-query.ts';
 import type { NewChange } from './tables.ts';
 
-/** New records of a request, with what is stored together with them. */
 export interface NewRecords {
   readonly records: readonly Row[];
   readonly references: References;
@@ -17,7 +15,6 @@ export interface NewRecords {
   readonly keyed: Row | undefined;
 }
 
-/** The IDs that records refer to, by the kinds that they must be of. */
 export type References = ReadonlyMap<RecordKind, readonly string[]>;
 
 /** A text whose characters each have one or more forms, and whether other text may come before and after it. */
@@ -27,7 +24,7 @@ export interface Pattern {
   readonly isAnchoredAtEnd: boolean;
 }
 
-/** The conditions that the databases write differently. Columns are SQL; everything else is a parameter. */
+/** Columns are SQL; everything else is a parameter. */
 export interface Filters {
   /** Has the same text for any number of values. */
   isOneOf(column: string, type: StoredField['type'], values: readonly Value[]): Knex.Raw;
@@ -35,7 +32,6 @@ export interface Filters {
   contains(column: string, text: string): Knex.Raw;
   endsWith(column: string, text: string): Knex.Raw;
   matchesAny(column: string, patterns: readonly Pattern[]): Knex.Raw;
-  /** True if external IDs have the key, with this value unless any will do. */
   hasExternalId(records: ExternalIdsColumn, key: string, value?: string): Knex.Raw;
   /** Returns a subquery for the IDs of the first few records with an external ID, whose key and value are SQL. */
   idsWithExternalId(
@@ -48,7 +44,6 @@ export interface Filters {
   isAmong(column: string, rows: { readonly column: string; readonly from: string; readonly where: Knex.Raw }): Knex.Raw;
 }
 
-/** The column with the external IDs of the records that a condition is about. */
 interface ExternalIdsColumn {
   readonly workspaceId: number;
   readonly table: string;
@@ -67,7 +62,6 @@ export interface Dialect extends TransactionSql {
   readonly builder: Knex;
   /** The function that returns the elements of a JSON array as rows, in a column `value`. */
   readonly jsonElements: string;
-  /** The function that aggregates values to a JSON array. */
   readonly jsonArrayOf: string;
   /** The first statement of a transaction that copies into this database, which may be idle while it waits for the source. */
   readonly prepareCopy?: string;
@@ -75,34 +69,22 @@ export interface Dialect extends TransactionSql {
   readonly finishCopy?: string;
   /** Makes a transaction that migrates, creates a key, or renames or deletes a workspace, wait for those of other processes. */
   readonly lockMaintenance?: string;
-
-  /**
-   * Waits for the transactions of others that hold this lock; the parameters are its workspace and its name. Absent where only one
-   * transaction writes at a time.
-   */
+  /** Waits for others that hold the lock; the parameters are its workspace and name. Absent where only one transaction writes at a time. */
   readonly lock?: string;
-
-  /** Prepares a transaction for looking up thousands of external IDs. */
+  /** Before thousands of external IDs are looked up. */
   readonly prepareExternalIds?: string;
-
   readonly filters: Filters;
-  /** Runs an update or a deletion in a transaction, and returns how many rows it changed. */
   runCounted(run: Run, query: Knex.QueryBuilder): Promise<number>;
   /** Returns an expression for the bytes of a column's text, which does not read the text where the database stores its length. */
   byteLength(column: string): string;
   /** Statements that insert the records, thousands per statement, unless they are long. */
   inserts(table: Table, records: readonly Row[]): Iterable<Statement>;
-  /**
-   * Returns a statement that inserts the records of all additions, at least one, with their keys, and does what logChanges does. It fails if
-   * one refers to a record that is not there. Absent where this takes a transaction.
-   */
+  /** Inserts additions with their keys and log. Fails if one refers to a record that is not there. Absent where this takes a transaction. */
   readonly withChanges?: ((kind: RecordKind, additions: readonly NewRecords[]) => Statement) | undefined;
   /** Statements that set these fields in the records, thousands per statement, unless they are long. */
   updates(table: Table, workspaceId: number, records: readonly Row[], fields: ReadonlySet<string>): Iterable<Statement>;
   deletions(table: Table, workspaceId: number, ids: readonly string[]): Iterable<Statement>;
-  /** Returns a query for the rows of a workspace with these IDs, in any order. */
   rowsById(table: Table, workspaceId: number, ids: readonly string[]): Knex.QueryBuilder;
-  /** Returns a query for the rows of a workspace in which the field has one of these IDs, in any order, at most `limit`. */
   rowsReferring(
     from: { readonly table: Table; readonly field: string },
     workspaceId: number,
@@ -111,11 +93,7 @@ export interface Dialect extends TransactionSql {
   ): Knex.QueryBuilder;
   /** Returns a join with the row of a table whose ID is in the column `reference`, or nulls if there is none in the workspace, a parameter. */
   joinById(to: { readonly table: Table; readonly alias: string }, reference: string): string;
-  /**
-   * Runs a query, and returns the values of these columns in each row, in the form that costs the driver least. `select` returns the
-   * query with what it is given to select. With `isBounded`, the caller limits the number of rows, so that all of them may be read as
-   * one text.
-   */
+  /** Returns values in the form that costs the driver least. With `isBounded`, the rows are so few that they may be one text. */
   selectValues(
     run: Run,
     columns: readonly SelectedColumn[],
@@ -147,7 +125,6 @@ export interface PageRows {
   readonly count?: number;
 }
 
-/** Runs the query like `selectValues`, and returns the table's fields of its rows. */
 export async function selectRecords(
   { builder, selectValues }: Pick<Dialect, 'builder' | 'selectValues'>,
   run: Run,
@@ -160,14 +137,12 @@ export async function selectRecords(
   return recordsIn(columns, await selectValues(run, columns, select, isBounded));
 }
 
-/** Returns the records with these values of the columns. */
 export const recordsIn = (columns: readonly Column[], rows: readonly (readonly unknown[])[]): Row[] =>
   rows.map((values) => recordIn(columns, values));
 
 /** True for columns with JSON, which takes time to parse. */
 export const isJson = ({ type }: SelectedColumn): boolean => type === 'externalIds' || type === 'json';
 
-/** Returns an expression for the bytes of all texts of a row. */
 export const bytesSql = (dialect: Pick<Dialect, 'byteLength'>, table: Table): string =>
   ['0', ...textColumnsOf(table).map(({ name }) => `coalesce(${dialect.byteLength(name)}, 0)`)].join(' + ');
 

@@ -1,18 +1,14 @@
 /** Queries for records of a workspace: lists, pages and summaries, as plain values. Knows no SQL. */
-import type { Condition, Value } from './condition.ts';
+import type { Table } from '../../model/record-kind.ts';
+import type { ReverseLink } from '../../model/reverse-link.ts';
 
 export interface RecordQuery {
   readonly where?: Condition | undefined;
-  /**
-   * Each field once, and none after the ID. Records without a value come last, in either direction; ties are broken by the ID, in
-   * the direction of the last order. If absent, the rows come in any order.
-   */
+  /** Records without a value come last in either direction; ties are broken by the ID, in the last direction. If absent, any order. */
   readonly orderBy?: readonly Order[];
   /** Reads from the end: the last records of the order, which come last first. */
   readonly fromEnd?: boolean;
-  /** Only records after this position of the order. */
   readonly after?: Position | undefined;
-  /** Only records before this position of the order. */
   readonly before?: Position | undefined;
   readonly limit?: number;
   /** The stored fields to read; if absent, all. */
@@ -31,7 +27,6 @@ export interface Position {
   readonly id: string;
 }
 
-/** Returns the position of a record in the order of IDs. */
 export const positionOfId = (id: string): Position => ({ values: [], id });
 
 /** A query for the records behind a reverse link, for each of many parents. */
@@ -47,18 +42,15 @@ export interface SummaryQuery {
   readonly where?: Condition | undefined;
   /** At least one. */
   readonly groupBy: readonly Grouping[];
-  /** The most groups to return. */
   readonly limit: number;
 }
 
-/** Groups records by a field's value, or by the month of a time in UTC: `2026-03`. */
 export interface Grouping {
   readonly field: string;
   readonly by: 'value' | 'month';
 }
 
 export interface Summary {
-  /** The number of all records that match. */
   readonly totalCount: number;
   /** The groups, each with one value per grouping. One more than the limit shows that there are others. */
   readonly groups: readonly { readonly count: number; readonly values: readonly (Value | null)[] }[];
@@ -66,3 +58,26 @@ export interface Summary {
 
 /** IDs sort by the time of creation. */
 export const oldestFirst: readonly Order[] = [{ field: 'id', direction: 'asc' }];
+
+/** True or false, never unknown: a comparison with a field that is not set is false, and `not` the exact opposite of what it contains. */
+export type Condition =
+  | { readonly all: readonly Condition[] }
+  | { readonly any: readonly Condition[] }
+  | { readonly not: Condition }
+  | Comparison
+  | { readonly field: string; readonly isSet: boolean }
+  /** External IDs have this key, with this value unless any will do. */
+  | { readonly field: string; readonly key: string; readonly value?: string | undefined }
+  /** The fields `latitude` and `longitude` are at most this far from a point, on a sphere of the Earth's mean radius. */
+  | { readonly near: { readonly latitude: number; readonly longitude: number; readonly withinKm: number } }
+  | { readonly link: string; readonly target: Table; readonly matches: Condition }
+  | { readonly reverse: ReverseLink; readonly quantifier: 'some' | 'none' | 'every'; readonly matches: Condition };
+
+/** Text is compared by its code points. Values are in the form that records have. */
+export type Comparison = { readonly field: string } & (
+  | { readonly in: readonly Value[]; readonly ignoreCase?: boolean }
+  | { readonly compare: 'gt' | 'gte' | 'lt' | 'lte'; readonly value: Value }
+  | { readonly text: 'contains' | 'startsWith' | 'endsWith'; readonly value: string; readonly ignoreCase?: boolean }
+);
+
+export type Value = string | number | boolean;

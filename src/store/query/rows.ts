@@ -1,6 +1,4 @@
-/**
- * The rows of a workspace that a query finds, in its order. Records without a value come last, and no two records have the same place.
- */
+/** Records without a value come last, and no two records have the same place. */
 import type { Knex } from 'knex';
 import type { Table } from '../../model/record-kind.ts';
 import { columnList, columnName, partOf } from './columns.ts';
@@ -8,14 +6,12 @@ import { conditionSql, fieldOf } from './conditions.ts';
 import type { Dialect } from './dialect.ts';
 import type { Order, Position, RecordQuery } from './record-query.ts';
 
-/** The table and the workspace of the rows. */
 export interface Source {
   readonly dialect: Dialect;
   readonly workspaceId: number;
   readonly table: Table;
   /** A subquery for rows of the table, if only some of them can match. */
   readonly from?: Knex.QueryBuilder;
-  /** A condition on every row. */
   readonly restriction?: Knex.Raw;
 }
 
@@ -25,11 +21,7 @@ export function selectRows(source: Source, query: RecordQuery): Knex.QueryBuilde
   return ordered(matching(source, query, terms), terms, query);
 }
 
-/**
- * Like `selectRows`, for a page of a workspace's list. Where records may have no value of the first field, those with one and those without
- * are read as queries of their own: no index has the order of both together, in which records without a value come last in either
- * direction. Both databases read the first part first, and the second only for as many rows as are still missing.
- */
+/** Records with and without a first value have a query each, the second read only for missing rows: no index has the order of both. */
 export function selectList(source: Source, query: RecordQuery): Knex.QueryBuilder {
   const { dialect, table } = source;
   const { orderBy = [], limit, fields, fromEnd } = query;
@@ -46,7 +38,6 @@ export function selectList(source: Source, query: RecordQuery): Knex.QueryBuilde
   return dialect.builder.from(union).limit(requireWhole(limit));
 }
 
-/** Returns the records with a value of the first term, and those without. */
 function partsOf(source: Source, query: RecordQuery, terms: readonly Term[]): Knex.QueryBuilder[] {
   const [first, ...rest] = terms as [Term, ...Term[]];
   const { after, before } = query;
@@ -96,7 +87,6 @@ export function requireWhole(limit: number): number {
   return limit;
 }
 
-/** A column by which records are ordered. */
 interface Term {
   readonly column: string;
   readonly descending: boolean;
@@ -117,7 +107,6 @@ function termsOf({ storedFields, table }: Table, orderBy: readonly Order[]): Ter
   return [...terms, { column: `${table}.id`, descending, mayBeNull: false, index: undefined }];
 }
 
-/** Returns the SQL after `order by`. */
 function orderSql(terms: readonly Term[], fromEnd: boolean): string {
   const directed = (expression: string, descending: boolean) => (descending ? `${expression} desc` : expression);
   return terms
@@ -128,7 +117,6 @@ function orderSql(terms: readonly Term[], fromEnd: boolean): string {
     .join(', ');
 }
 
-/** True for records after or before a position. */
 function beyondSql(dialect: Dialect, side: 'after' | 'before', terms: readonly Term[], position: Position): Knex.Raw {
   const { builder } = dialect;
   const [term, ...rest] = terms;

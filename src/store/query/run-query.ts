@@ -1,4 +1,3 @@
-/** Builds and runs queries for the rows of a workspace: rows.ts has their conditions and orders. */
 import type { Knex } from 'knex';
 import type { Table } from '../../model/record-kind.ts';
 import { DatabaseError } from '../connections/database-error.ts';
@@ -8,7 +7,6 @@ import type { Dialect } from './dialect.ts';
 import type { RecordQuery } from './record-query.ts';
 import { selectList } from './rows.ts';
 
-/** Returns a query for rows of a workspace. The caller adds the columns to read, or a count, a lock or an update. */
 export const rowsQuery = (
   dialect: Dialect,
   table: Table,
@@ -19,7 +17,6 @@ export const rowsQuery = (
 /** Writes a limit into the statement: Citus rejects it as a parameter in statements on several workspaces. */
 export const literally = { skipBinding: true } as const;
 
-/** Returns the columns that an update sets. */
 export function changedColumns(table: Table, changes: Row): Row {
   const changed = columnsOf(table).filter(({ field }) => changes[field] !== undefined);
   return Object.fromEntries(changed.map((column) => [column.name, toColumnValue(column, changes[column.field])]));

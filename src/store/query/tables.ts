@@ -21,7 +21,6 @@ export const workspaceNames: Table = {
   },
 };
 
-/** The author of a request's writes, and the reason given. */
 export interface Author {
   readonly userId: string | null;
   readonly requestId: string | null;
@@ -30,16 +29,12 @@ export interface Author {
 
 export type Action = 'created' | 'updated' | 'deleted';
 
-/**
- * As in the log, which distinguishes a record that got its ID when it was created from one that was stored again with its ID after
- * its deletion: only creations can stand for several records, whose IDs follow each other.
- */
+/** The log tells restored records from created ones: only creations can stand for several records, whose IDs follow each other. */
 type LoggedAction = Action | 'restored';
 
 /** The creation of records with successive IDs, or the change or deletion of one record. */
 export interface NewChange extends Author {
   readonly workspaceId: number;
-  /** The name of the record kind. */
   readonly kind: string;
   readonly action: LoggedAction;
   readonly firstId: string;
@@ -49,7 +44,6 @@ export interface NewChange extends Author {
   readonly before: Row | null;
 }
 
-/** The number of each workspace's last change. */
 export const changeNumbers: Table = {
   table: 'change_numbers',
   label: 'change number',
@@ -96,10 +90,7 @@ export const idempotencyResults: Table = {
   },
 };
 
-/**
- * Returns the rows in the order of their keys: of two transactions with the same keys, one then waits for the other at the first
- * key.
- */
+/** In the order of keys: of two transactions with the same ones, one then waits for the other at the first. */
 export const keyRowsOf = (additions: readonly { readonly keyed: Row | undefined }[]): Row[] =>
   additions
     .flatMap(({ keyed }): Row[] => (keyed ? [keyed] : []))

@@ -1,7 +1,4 @@
-/**
- * Reads a page of records together with what they link to, in one statement: with one for each link, half of the time of a list
- * would be statements.
- */
+/** Reads a page with what it links to by one statement: with one for each link, half of the time of a list would be statements. */
 import type { Knex } from 'knex';
 import { textLength } from '../../model/fields.ts';
 import type { RecordKind, RecordOf, Table } from '../../model/record-kind.ts';
@@ -13,7 +10,6 @@ import { rowsQuery } from '../query/run-query.ts';
 import type { Measured, ReadBudget } from './read-budget.ts';
 import type { Scope } from './read-records.ts';
 
-/** A reference to follow, what to read of the records that it leads to, and which of their references to follow. */
 export interface LinkToRead {
   /** The name under which a record has the linked one; null if there is none. */
   readonly name: string;
@@ -23,13 +19,6 @@ export interface LinkToRead {
   readonly links: readonly LinkToRead[];
 }
 
-/** The table of a page, with the columns to read, and the references to follow. */
-interface Page {
-  readonly table: Table;
-  readonly links: readonly LinkToRead[];
-}
-
-/** Returns the tables that are joined for a page: one for each link. */
 const linkedTablesOf = (links: readonly LinkToRead[]): Table[] =>
   links.flatMap((link) => [partOf(link.kind, link.fields), ...linkedTablesOf(link.links)]);
 
@@ -49,7 +38,6 @@ export const readLinked =
     return budget.readIfShort(extent, () => selectLinked(scope, page, rows)) as Promise<RecordOf<K>[]> | undefined;
   };
 
-/** A table of the statement, and where its values are in a row. */
 interface JoinedTable {
   readonly columns: readonly Column[];
   readonly start: number;
@@ -66,7 +54,11 @@ interface JoinedLink {
 }
 
 /** Returns the records of the page in the order of its rows, the query for which must not be used again. */
-async function selectLinked(scope: Scope, page: Page, rows: Knex.QueryBuilder): Promise<Measured<Row[]>> {
+async function selectLinked(
+  scope: Scope,
+  page: { readonly table: Table; readonly links: readonly LinkToRead[] },
+  rows: Knex.QueryBuilder,
+): Promise<Measured<Row[]>> {
   const { dialect, run, workspaceId, workspaceName } = scope;
   const selected: SelectedColumn[] = [];
   const joins: string[] = [];

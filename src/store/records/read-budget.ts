@@ -19,32 +19,25 @@ export interface ReadLimits extends ValueLimits {
   readonly maxResponseLength: number;
 }
 
-/** A read of at most `maxRows` rows with the fields of a table. */
 export interface BoundedRead<T> {
   readonly table: Table;
   readonly maxRows: number;
   readAll(): Promise<T>;
   /** Returns undefined if the texts have more than `maxBytes`. Texts that may be long are not read then. */
   readWithin(maxBytes: number): Promise<T | undefined>;
-  /** Returns the rows that were read, with their texts. */
   rowsOf(result: T): readonly object[];
 }
 
-/** For all reads of one request, which share its budget. */
 export interface ReadBudget {
   /** Reads within the budget. Throws ResponseTooLarge. */
   read<T>(read: BoundedRead<T>): Promise<T>;
-  /**
-   * Reads rows together with what they link to. Undefined, without reading anything, if their texts may be beyond the budget, or if
-   * those of the linked records may be long: a record that many rows link to is read, and counts, once for each of them.
-   */
+  /** Undefined, with nothing read, if texts may be too long. A linked record counts once for each row that links to it. */
   readIfShort<T>(
     extent: { readonly table: Table; readonly linked: readonly Table[]; readonly maxRows: number },
     read: () => Promise<Measured<T>>,
   ): Promise<T> | undefined;
 }
 
-/** What was read, and the number of characters in its texts. */
 export interface Measured<T> {
   readonly result: T;
   readonly length: number;
@@ -53,18 +46,13 @@ export interface Measured<T> {
 /** The part of a response's text that linked records may have to be read with their rows: enough for a page of 1,000 with a name each. */
 const linkedPart = 0.4;
 
-/**
- * Characters that the responses of the process may hold together before further ones that read texts fail. The next one of each reading
- * connection is already being read then, and may have as many as a response.
- */
+/** Characters that all responses may hold before further ones fail. Those that are being read then may each add a response. */
 const maxHeld = 25_000_000;
 
-/** What the responses of a process hold. */
 export interface HeldTexts {
   length: number;
 }
 
-/** A response of Node, or one like it. */
 export interface Closable {
   readonly closed: boolean;
   readonly destroyed: boolean;
@@ -91,7 +79,7 @@ export function holdUntilClosed(texts: HeldTexts, response: Closable | undefined
   };
 }
 
-/** Returns the budget of one request. `hold` gets the length of all that it reads. */
+/** `hold` gets the length of all that it reads. */
 export function createReadBudget(limits: ReadLimits, hold: (length: number) => void): ReadBudget {
   // In characters. A page reads one record more than it shows, to know whether others follow.
   let left = 2 * limits.maxResponseLength + limits.maxRecordLength;
@@ -115,7 +103,6 @@ export function createReadBudget(limits: ReadLimits, hold: (length: number) => v
     }
   }
 
-  /** Undefined if the reservation is not within the budget. */
   function readReserved<T>(reserved: number, read: () => Promise<Measured<T>>): Promise<T> | undefined {
     if (reserved > left) return undefined;
     const result = readWith(reserved, read);
@@ -155,10 +142,7 @@ export function createReadBudget(limits: ReadLimits, hold: (length: number) => v
   };
 }
 
-/**
- * Selects rows, unless their texts have more than `maxBytes`. Runs one statement, unless that finds nothing. `locked` are the same rows, to
- * be locked: once, because of two statements that lock the same rows twice, each can wait for the other on Postgres.
- */
+/** One statement, unless it finds nothing. Rows are locked once: of two statements that lock them twice, each could wait for the other. */
 export async function selectWithin(
   dialect: Dialect,
   run: Run,
@@ -179,7 +163,6 @@ export async function selectWithin(
   return bytes === 0 ? records : selectWithin(dialect, run, table, rows, maxBytes, locked);
 }
 
-/** Returns the most characters that the texts of a record can have. */
 function maxTextLength(table: Table, limits: ReadLimits): number {
   let length = 0;
   for (const field of Object.values(table.storedFields)) {

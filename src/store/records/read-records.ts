@@ -6,9 +6,8 @@ import { count } from '../../model/issues.ts';
 import type { RecordKind, RecordOf, Table } from '../../model/record-kind.ts';
 import type { ReverseLink } from '../../model/reverse-link.ts';
 import type { Row, Run } from '../connections/driver.ts';
-import { ancestorsOf, parentsOf } from '../query/ancestors.ts';
 import { columnName, columnsOf, partOf } from '../query/columns.ts';
-import type { Value } from '../query/condition.ts';
+import { ancestorsOf, parentsOf } from '../query/conditions.ts';
 import { bytesSql, type Dialect, type PagesSelection, selectRecords } from '../query/dialect.ts';
 import {
   oldestFirst,
@@ -16,6 +15,7 @@ import {
   type RecordQuery,
   type Summary,
   type SummaryQuery,
+  type Value,
 } from '../query/record-query.ts';
 import { requireWhole, type Source, selectRows } from '../query/rows.ts';
 import { rowsQuery, runQuery } from '../query/run-query.ts';
@@ -27,23 +27,16 @@ export interface RecordReads {
   /** Returns the records that match the query, oldest first unless it has another order, with the fields that it names. */
   list<K extends RecordKind>(kind: K, query?: RecordQuery): Promise<RecordOf<K>[]>;
   count(kind: RecordKind, query?: Pick<RecordQuery, 'where'>): Promise<number>;
-  /**
-   * Reads the records behind a reverse link, for many parents in one statement: a page, the count, or both. Oldest first unless the query
-   * has another order. Every parent is in the result. Ancestors are counted first, by a statement of their own: a few records deep in a
-   * tree can have millions. Throws a ServiceError 400 if there are too many.
-   */
+  /** Oldest first unless ordered; every parent is there. Throws a ServiceError 400 for too many ancestors: a few records can have millions. */
   pages(link: ReverseLink, parentIds: readonly string[], query: PagesQuery): Promise<ReadonlyMap<string, Page>>;
-  /** Counts the records that match by what they have in common, in one statement. */
   summarize(kind: RecordKind, query: SummaryQuery): Promise<Summary>;
 }
 
-/** Records have the fields of the query. */
 export interface Page {
   readonly records: readonly RecordOf<RecordKind>[];
   readonly count?: number;
 }
 
-/** The workspace in which statements run, their connection, and the budget of what they may read. */
 export interface Scope {
   readonly dialect: Dialect;
   readonly run: Run;
@@ -135,9 +128,7 @@ export function createRecordReads(scope: Scope): RecordReads {
   };
 }
 
-/**
- * Returns the parent of each of the records and of all their ancestors, by their IDs: null for a root. At most `limit` are read.
- */
+/** By ID: null for a root. At most `limit` are read. */
 export async function readParents(
   scope: Scope,
   tree: ReverseLink,
@@ -183,17 +174,13 @@ function totalDepth(parents: ReadonlyMap<string, string | null>, ids: readonly s
   return total;
 }
 
-/** Replaces the workspace's number in rows with its name, which records have. */
 export function nameWorkspace({ workspaceName }: Pick<Scope, 'workspaceName'>, rows: readonly Row[]): void {
   for (const row of rows as readonly { workspaceId?: unknown }[]) {
     if (row.workspaceId !== undefined) row.workspaceId = workspaceName;
   }
 }
 
-/**
- * Returns the rows as records. The cast is safe: they have the columns of the kind's fields, and are written only from its
- * records.
- */
+/** The cast is safe: rows have the columns of the kind's fields, and are written only from its records. */
 export function asRecords<K extends RecordKind>(
   scope: Pick<Scope, 'workspaceName'>,
   _kind: K,

@@ -5,36 +5,26 @@ import type { WorkspaceId } from '../query/tables.ts';
 /** Bytes of all texts together. Each character takes two if one of them is beyond Latin-1. */
 const maxSize = 32 * 1_048_576;
 
-/** The names that are known to have been requested. */
 const maxNames = 10_000;
 
-/** A workspace, and how the number of its last change is read. */
 interface Source {
   readonly workspace: WorkspaceId;
   lastChange(): Promise<number>;
 }
 
 /** A text of the workspace as it was after this change, or later; undefined if there is none to be cached. */
-interface Cached {
-  readonly change: number;
-  readonly text: string | undefined;
-}
-
-/** What is being made or read, and the next one, which begins after it. */
-interface Turns {
-  running?: Promise<unknown> | undefined;
-  next?: Promise<unknown> | undefined;
-}
+type Cached = { readonly change: number; readonly text: string | undefined };
 
 export function createTextCache() {
   const cache = new LRUCache<string, Cached>({ maxSize, sizeCalculation: ({ text = '' }) => 1 + 2 * text.length });
   const names = new LRUCache<string, true>({ max: maxNames });
-  const turnsByName = new Map<string, Turns>();
+  /** What is being made or read, and the next one, which begins after it. */
+  const turnsByName = new Map<
+    string,
+    { running?: Promise<unknown> | undefined; next?: Promise<unknown> | undefined }
+  >();
 
-  /**
-   * Runs one at a time per name; callers that arrive meanwhile share the next run. The cast is safe: all calls with the same name
-   * pass an equivalent `make`.
-   */
+  /** Callers that arrive meanwhile share the next run. The cast is safe: all calls with a name pass an equivalent `make`. */
   function inTurn<T>(name: string, make: () => Promise<T>): Promise<T> {
     const turns = turnsByName.get(name) ?? {};
     turnsByName.set(name, turns);

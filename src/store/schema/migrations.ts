@@ -33,11 +33,7 @@ const maxAttempts = 50;
 /** Milliseconds. */
 const pauseBetweenAttempts = 100;
 
-/**
- * Runs the pending migrations in one transaction, and returns their names. When several processes start on a new database, one migrates
- * and the others wait; a process that is killed leaves nothing behind, not even Knex's own lock. Throws StartError if the database is from
- * a version that this one cannot bring up to date.
- */
+/** In one transaction, for which other processes wait; one that is killed leaves nothing, not even Knex's lock. Throws StartError. */
 export async function migrate(knex: Knex, { lockMaintenance }: Dialect): Promise<readonly string[]> {
   for (let attempt = 1; ; attempt += 1) {
     try {

@@ -1,7 +1,6 @@
 /** A connection to SQLite: its settings, how its statements are cancelled, and how it is closed. */
 import { LRUCache } from 'lru-cache';
 
-/** The part of the driver's connection that is used here. */
 export interface SqliteConnection {
   exec(sql: string, done: (error: Error | null) => void): void;
   prepare(sql: string, done: (this: PreparedStatement, error: Error | null) => void): void;
@@ -36,7 +35,6 @@ interface ConnectionOptions {
 
 const statementsByConnection = new WeakMap<SqliteConnection, PreparedStatements>();
 
-/** Sets up a connection for Knex's pool. */
 export function prepareConnection(
   connection: SqliteConnection,
   { statementTimeout, readOnly }: ConnectionOptions,
@@ -68,7 +66,6 @@ const prepare = (connection: SqliteConnection, sql: string): Promise<PreparedSta
     });
   });
 
-/** Returns the statements of a connection that was set up. */
 export function statementsOf(connection: SqliteConnection): PreparedStatements {
   const statements = statementsByConnection.get(connection);
   if (!statements) throw new Error('the connection was not set up');
@@ -87,7 +84,6 @@ export const isIdle = (connection: SqliteConnection): Promise<boolean> =>
  * process until the other one ends. So statements are finalized only while none runs, and run one at a time.
  */
 
-/** The part of the driver's statement that is used here. */
 interface PreparedStatement {
   all(values: readonly unknown[], done: (error: Error | null, rows: unknown) => void): void;
   finalize(done: () => void): void;
@@ -106,7 +102,6 @@ interface SqliteDriver {
 }
 
 function createStatements({ prepare, interrupt }: SqliteDriver) {
-  /** Statements that are no longer cached but not finalized yet. */
   let discarded: PreparedStatement[] = [];
   const cache = new LRUCache<string, PreparedStatement>({
     max: maxStatements,
@@ -187,8 +182,5 @@ function createStatements({ prepare, interrupt }: SqliteDriver) {
   };
 }
 
-/**
- * True for values that should not stay in memory: a cached statement keeps them until it is used again, which for a batch may be
- * never.
- */
+/** A cached statement keeps its values until it is used again, which for a batch may be never. */
 const isLarge = (value: unknown): boolean => typeof value === 'string' && value.length > 65_536;

@@ -1,4 +1,3 @@
-/** The SQL of SQLite. */
 import { type Knex, knex } from 'knex';
 import type { Row, Run } from '../connections/driver.ts';
 import { columnList, columnsOf, recordIn } from '../query/columns.ts';
@@ -48,10 +47,7 @@ export const sqliteDialect: Dialect = {
   selectValues,
 };
 
-/**
- * Reads a bounded query as one JSON text: with a row per record and a column per value, the driver takes twice as long. (With
- * external IDs, it could be longer than V8's longest text, half a gigabyte: then each row is read by itself.)
- */
+/** With a row per record instead of one JSON text, the driver takes twice as long. External IDs could make it too long for V8. */
 async function selectValues(
   run: Run,
   columns: readonly SelectedColumn[],
@@ -124,12 +120,7 @@ function globOf({ characters, isAnchoredAtStart, isAnchoredAtEnd }: Pattern): st
   return `${isAnchoredAtStart ? '' : '*'}${parts.join('')}${isAnchoredAtEnd ? '' : '*'}`;
 }
 
-/* Reads rows as JSON arrays, which cost the driver less than columns. */
-
-/**
- * Returns SQL for the columns of a row as a JSON array. A column with JSON becomes an element of the array, not a text in it, so
- * that it is parsed once.
- */
+/** A column with JSON becomes an element of the array, not a text in it, so that it is parsed once. */
 const jsonArray = (columns: readonly SelectedColumn[]): string => `json_array(${columns.map(elementOf).join(', ')})`;
 
 function elementOf(column: SelectedColumn): string {
@@ -140,7 +131,6 @@ function elementOf(column: SelectedColumn): string {
 /** SQLite writes numbers into JSON with 15 digits. As texts of 18, they are read as exactly the same numbers. */
 const numberText = (column: string): string => `iif(${column} is null, null, format('%!.18g', ${column}))`;
 
-/** Returns a function that changes such an array into the values of the columns. */
 function valuesOf(columns: readonly Pick<SelectedColumn, 'type'>[]): (array: unknown[]) => unknown[] {
   const numbers = columns.flatMap(({ type }, index) => (type === 'number' ? [index] : []));
   return (array) => {
@@ -148,11 +138,6 @@ function valuesOf(columns: readonly Pick<SelectedColumn, 'type'>[]): (array: unk
     return array;
   };
 }
-
-/*
- * The pages of many parents in one statement of SQLite. A correlated subquery for each parent reads only its page. (A window
- * function would number all records of all parents, which takes a hundred times as long.)
- */
 
 /** Reads each page as one text, unless its records have external IDs: see `selectValues` in dialect.ts. */
 async function selectPages(run: Run, pages: PagesSelection): Promise<PageRows[]> {
@@ -172,7 +157,6 @@ async function selectPages(run: Run, pages: PagesSelection): Promise<PageRows[]>
   });
 }
 
-/** Finds the IDs and the bytes of all pages, and then reads their records, each as a row, if they are not too long. */
 async function selectPagesWithin(run: Run, pages: PagesSelection, maxBytes: number): Promise<PageRows[] | undefined> {
   const { table, parentIds, workspaceId, count, measured } = pages;
   const columns = columnsOf(table);
@@ -204,7 +188,7 @@ async function selectPagesWithin(run: Run, pages: PagesSelection, maxBytes: numb
   return found;
 }
 
-/** Returns a row for each parent, with its place among them, its page as a JSON array of items, and its count. */
+/** A subquery for each parent reads only its page: a window function numbers all records, which takes a hundred times as long. */
 function parentsQuery({ parentIds, page, count }: PagesSelection, columns: string, item: string): Knex.QueryBuilder {
   const parents = builder.from(builder.raw('json_each(?) as parent', [JSON.stringify(parentIds)]));
   parents.select(builder.raw('parent.key as place'));

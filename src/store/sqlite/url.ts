@@ -1,5 +1,3 @@
-/** Database URLs of SQLite. */
-
 /** SQLite's name for a database without a file. */
 export const inMemory = ':memory:';
 

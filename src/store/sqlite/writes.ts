@@ -1,9 +1,7 @@
-/** Inserts, updates and deletes thousands of records in one statement of SQLite. */
 import type { RecordKind, Table } from '../../model/record-kind.ts';
 import type { Row, Statement } from '../connections/driver.ts';
-import { type Column, columnList, columnsOf, toColumnValue } from '../query/columns.ts';
+import { type Column, columnList, columnsOf, slicesOf, toColumnValue } from '../query/columns.ts';
 import type { NewRecords } from '../query/dialect.ts';
-import { slicesOf } from '../query/row-slices.ts';
 import { changes, idempotencyResults } from '../query/tables.ts';
 
 /** Building such a statement takes less than 10 ms. */
@@ -16,7 +14,6 @@ export function* inserts(table: Table, records: readonly Row[]): Generator<State
   }
 }
 
-/** Sets the fields in all of the records. */
 export function* updates(
   table: Table,
   workspaceId: number,
@@ -43,11 +40,7 @@ export const deletions = ({ table }: Table, workspaceId: number, ids: readonly s
   },
 ];
 
-/**
- * Selects rows that are sent: one JSON parameter for the values that differ between records, and one parameter for each column whose
- * value is the same in all of them. With a parameter for every value, the main thread takes four times as long; with all values in
- * JSON, SQLite takes a third longer.
- */
+/** One JSON for what differs, a parameter for what is the same: a parameter per value takes 4 times as long, all in JSON a third longer. */
 function rowsOf(columns: readonly Column[], records: readonly Row[]): Statement {
   const isShared = ({ field }: Column) => records.every((record) => record[field] === records[0]?.[field]);
   const shared = new Set(columns.filter(isShared));
@@ -62,7 +55,6 @@ function rowsOf(columns: readonly Column[], records: readonly Row[]): Statement 
   };
 }
 
-/** Sends the values of columns as elements of a JSON array, and reads each column's value from the array `value` in SQL. */
 function elementsOf(columns: readonly Column[]) {
   const sources = new Map<Column, string>();
   /** A number takes two elements, everything else one. */
@@ -98,23 +90,17 @@ export function binaryParts(value: unknown): [number | null, number] {
   return [whole, exponent];
 }
 
-/*
- * Stores new records, their changes and their idempotency keys by one statement of SQLite: it inserts a row for each addition into a view of
- * the connection, whose trigger does the rest. As statements of a transaction they would take a third longer, and between them the main
- * thread would have to be free.
- */
-
 const changeColumns = columnsOf(changes).filter(({ field }) => field !== 'number');
 const keyColumns = columnsOf(idempotencyResults);
 
 interface ViewStatement extends Pick<Statement, 'sql' | 'setUp'> {
-  /** Returns the elements of an addition's row. */
   of(addition: NewRecords): unknown[];
 }
 
 /** By the names of their views. */
 const viewStatements = new Map<string, ViewStatement>();
 
+/** By one statement: a view's trigger does the rest. A transaction takes a third longer, and waits for the main thread in between. */
 export function withChanges(kind: RecordKind, additions: readonly NewRecords[]): Statement {
   const targets = [...new Set(additions.flatMap(({ references }) => [...references.keys()]))];
   const view = ['new', kind.table, ...targets.map(({ table }) => table)].join('_');

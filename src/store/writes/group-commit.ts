@@ -25,34 +25,26 @@ export interface Addition extends Pick<NewRecords, 'references'> {
   readonly drafts: readonly Row[];
   readonly author: Author;
   readonly usage: Usage;
-  /** The key under which the result is stored. */
   readonly key?: IdempotencyKey | undefined;
 }
 
-export interface GroupCommit {
-  /**
-   * Stores the records and returns them. Returns undefined, with nothing stored, if they need a transaction of their own: the database has
-   * refused them, or they are too many.
-   */
+interface GroupCommit {
+  /** Undefined, with nothing stored, if the records need a transaction: the database has refused them, or they are too many. */
   add(addition: Addition): Promise<readonly Row[] | undefined>;
 }
 
 interface Waiting extends Addition {
-  /** The part of a group that it takes. */
   readonly size: number;
   readonly resolve: (records: readonly Row[] | undefined) => void;
   readonly reject: (reason: unknown) => void;
 }
 
-/**
- * The most records, external IDs (each is a row of its own on SQLite) and characters of an addition, and of the group that it begins.
- * Making the statement of such a group takes 20 ms.
- */
+/** The most of an addition, and of its group: making the statement takes 20 ms. On SQLite, each external ID is a row of its own. */
 const maxRecords = 5_000;
 const maxExternalIds = 30_000;
 const maxLength = 4_000_000;
 
-/** The part of these that others may have in addition, so that small ones do not wait for a large one and then for another. */
+/** Share of a group kept free for small additions behind a large first one. */
 const reserve = 0.1;
 
 export function createGroupCommit(
@@ -99,10 +91,7 @@ export function createGroupCommit(
     }
   }
 
-  /**
-   * Finds the additions with a reference that has no record, a unique value that is taken, or a key that is used: a client that sends many of
-   * these should not cost the others a commit for each half of a group.
-   */
+  /** A client that sends many refused additions should not cost the others a commit for each half of a group. */
   async function refusedAmong(kind: RecordKind, group: readonly Waiting[]): Promise<ReadonlySet<Waiting>> {
     const refused = new Set<Waiting>();
     for (const workspaceId of new Set(group.map((addition) => addition.workspaceId))) {
@@ -156,7 +145,6 @@ function sizeOf({ drafts }: Addition): number {
   return Math.max(drafts.length / maxRecords, externalIds / maxExternalIds, textLengthOfAll(drafts) / maxLength);
 }
 
-/** Takes the first addition, and as many others of its kind as fit into its group. */
 function takeGroup(waiting: Waiting[]): readonly Waiting[] {
   const group: Waiting[] = [];
   const others: Waiting[] = [];
@@ -170,7 +158,6 @@ function takeGroup(waiting: Waiting[]): readonly Waiting[] {
   return group;
 }
 
-/** Gives the records their IDs and their workspace. */
 function newRecordsOf({ workspaceId, kind, drafts, references, author, key }: Addition): NewRecords {
   const records = newRecords(kind, drafts).map((record): Row => Object.assign(record, { workspaceId }));
   const result = creationResult(String(records[0]?.id), records.length);

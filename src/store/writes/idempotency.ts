@@ -2,7 +2,6 @@
  * The results of writes whose requests may be repeated: stored under the key of the request, in the write's own transaction, so
  * that a repeat finds it and writes nothing. A result contains the IDs of records: the log has their contents. Knows no HTTP.
  */
-
 import { idempotencyKeyReused, mayBeStored, mayBeStoredType, ServiceError } from '../../errors.ts';
 import { idPrefixOf, idsFrom } from '../../model/ids.ts';
 import { isObject } from '../../model/issues.ts';
@@ -12,7 +11,6 @@ import { rowsQuery } from '../query/run-query.ts';
 import { idempotencyResults, type NewChange } from '../query/tables.ts';
 import { readRows, type Scope } from '../records/read-records.ts';
 
-/** Identifies a request that may be repeated. */
 export interface IdempotencyKey {
   /** The operation, such as `POST /assets`: keys are scoped to it. */
   readonly operation: string;
@@ -29,8 +27,7 @@ export interface WriteResult {
   readonly returned: unknown;
 }
 
-/** A key with the result stored under it. */
-export interface IdempotencyResult extends IdempotencyKey {
+interface IdempotencyResult extends IdempotencyKey {
   readonly result: WriteResult;
 }
 
@@ -41,7 +38,6 @@ export const idempotencyRow = (workspaceId: number, key: IdempotencyKey, result:
   result,
 });
 
-/** Returns the result of a creation, whose records have successive IDs. */
 export const creationResult = (firstId: string, records: number): WriteResult => ({
   before: 0,
   after: 0,
@@ -51,11 +47,8 @@ export const creationResult = (firstId: string, records: number): WriteResult =>
 /** Returns an ID and the `n` that follow it as one text, `ID+n`, for lists. */
 const successors = (firstId: string, count: number): string => (count === 1 ? firstId : `${firstId}+${count - 1}`);
 
-/**
- * Returns the value with the ID of each record instead of the record. A text that looks like an ID, `asset_…`, is stored as
- * `{ text: 'asset_…' }`.
- */
-export function recordsToIds(value: unknown): unknown {
+/** A text that looks like an ID, `asset_…`, is stored as `{ text: 'asset_…' }`. */
+function recordsToIds(value: unknown): unknown {
   if (isRecord(value)) return value.id;
   if (idsIn(value)) return { text: value };
   if (isObject(value))
@@ -72,7 +65,6 @@ const isRecord = (value: unknown): value is { readonly id: string } =>
 
 const idAndSuccessors = /^(\w+)(?:\+(\d+))?$/;
 
-/** Returns the value before `recordsToIds`, with the records that `find` returns for their IDs. */
 export function idsToRecords(value: unknown, find: (id: string) => object): unknown {
   if (Array.isArray(value)) return value.flatMap((item) => idsIn(item)?.map(find) ?? [idsToRecords(item, find)]);
   if (!isObject(value)) return idsIn(value)?.map(find)[0] ?? value;
@@ -112,10 +104,7 @@ export function requireUnused(request: IdempotencyKey, found: readonly Idempoten
   throw earlier.requestHash === request.requestHash ? new Repeated(earlier.result) : idempotencyKeyReused();
 }
 
-/**
- * Runs the write. If it is rejected, or its outcome is unknown, and a result is stored under the key, throws Repeated or a
- * ServiceError 409 instead: it may have been rejected because of what an earlier write with this key stored.
- */
+/** A write that fails while a result is stored throws Repeated or a 409 instead: what the earlier write stored may be the reason. */
 export async function writeOnce<T>(key: IdempotencyKey, scope: Scope, write: () => Promise<T>): Promise<T> {
   try {
     return await write();
@@ -136,7 +125,6 @@ const retryWithKey = ({ cause }: ServiceError) =>
 interface Result {
   readonly returned: unknown;
   readonly log: readonly NewChange[];
-  /** The number of its last change; undefined if it changed nothing. */
   readonly lastChange: number | undefined;
 }
 

@@ -3,40 +3,35 @@ import type { Knex } from 'knex';
 import { tooLarge } from '../../errors.ts';
 import { textLengthOfAll } from '../../model/fields.ts';
 import { count } from '../../model/issues.ts';
+import type { ExternalId } from '../../model/links.ts';
 import type { RecordKind, RecordOf } from '../../model/record-kind.ts';
 import type { ReverseLink } from '../../model/reverse-link.ts';
 import type { Row } from '../connections/driver.ts';
-import { type ChangeReads, createChangeReads } from '../log/read-changes.ts';
-import { createHistoryReads, type HistoryReads } from '../log/read-histories.ts';
+import { type ChangeReads, createChangeReads, createHistoryReads, type HistoryReads } from '../log/read-changes.ts';
 import { columnName } from '../query/columns.ts';
 import { selectRecords } from '../query/dialect.ts';
 import { rowsQuery, runQuery } from '../query/run-query.ts';
 import { type ReadBudget, selectWithin } from '../records/read-budget.ts';
 import { asRecords, createRecordReads, type RecordReads, readParents, type Scope } from '../records/read-records.ts';
-import { createRecordMatches, type RecordMatches } from './find-matches.ts';
 
 /** Reads of the log. Like records that are read to write them, the versions that are read are limited together. */
 type LogLookups = Pick<ChangeReads, 'lastChange' | 'changes' | 'versions'> & HistoryReads;
 
-export interface Lookups extends RecordMatches, LogLookups, Pick<RecordReads, 'pages'> {
+export interface Lookups extends LogLookups, Pick<RecordReads, 'pages'> {
   /** Waits for all other transactions that hold the lock with this name in the workspace, and keeps it until this one ends. */
   lock(name: string): Promise<void>;
-  /**
-   * Returns those of the values that the field has in some record. These records are locked, so that no other transaction can remove the
-   * values before this one ends.
-   */
+  /** Locks the records: no other transaction can remove the values before this one ends. */
   existingValues(kind: RecordKind, field: string, values: readonly string[]): Promise<ReadonlySet<string>>;
   /** Reads the records and locks them. IDs without a record are left out. */
   findToUpdate<K extends RecordKind>(kind: K, ids: readonly string[]): Promise<RecordOf<K>[]>;
   /** Reads and locks records like findToUpdate, and also waits for transactions that are about to store references to them. */
   findToDelete<K extends RecordKind>(kind: K, ids: readonly string[]): Promise<RecordOf<K>[]>;
-  /**
-   * Returns the parent of each of the records and of all their ancestors, by their IDs: null for a root. At most `limit` are
-   * read.
-   */
+  /** By ID: null for a root. At most `limit` are read. */
   ancestors(tree: ReverseLink, ids: readonly string[], limit: number): Promise<ReadonlyMap<string, string | null>>;
   /** Returns the IDs of records whose reference is one of these IDs, at most `limit`, in no particular order. */
   findReferring(link: ReverseLink, ids: readonly string[], limit: number): Promise<string[]>;
+  findByText(kind: RecordKind, field: string, texts: readonly string[]): Promise<Matches>;
+  findByExternalId(kind: RecordKind, externalIds: readonly ExternalId[]): Promise<Matches>;
 }
 
 /** The most text of the records that one transaction reads to change or delete them. */
@@ -55,10 +50,7 @@ export function createLookups(scope: Scope, { isDryRun = false } = {}): Lookups 
   const lockRows = (rows: Knex.QueryBuilder, lock: 'forUpdate' | 'forNoKeyUpdate' | 'forKeyShare') =>
     isDryRun ? rows : rows[lock]();
 
-  /**
-   * Returns the rows in the order of their IDs: of two transactions that lock the same records, one then waits for the other at
-   * the first one.
-   */
+  /** Of two transactions that lock the same records, one then waits for the other at the first one. */
   const rowsInOrder = (kind: RecordKind, ids: readonly string[]) =>
     dialect.rowsById(kind, workspaceId, [...new Set(ids)].sort());
 
@@ -157,6 +149,54 @@ export function inLockOrder(lookups: Lookups): Lookups {
     findToDelete(kind, ids) {
       after(2);
       return lookups.findToDelete(kind, ids);
+    },
+  };
+}
+
+/** The most records that are found for one value: a caller that looks for one needs no more to see that there are several. */
+export const maxMatches = 4;
+
+type Matches = readonly (readonly string[])[];
+
+/** Thousands of values in one statement, each looked up in an index. */
+function createRecordMatches({ dialect, run, workspaceId }: Scope): Pick<Lookups, 'findByText' | 'findByExternalId'> {
+  const { builder, jsonElements, filters } = dialect;
+
+  /** `ids` is a subquery for the IDs of the records that have the parts `sent.value ->> 0`, `1`, …. */
+  async function select(wanted: readonly (readonly string[])[], ids: Knex.QueryBuilder): Promise<Matches> {
+    if (wanted.length === 0) return [];
+    const rows = await runQuery(
+      run,
+      builder.raw(
+        `select (select string_agg(matching.id, ' ') from ? as matching) as ids from ${jsonElements}(?) as sent`,
+        [ids, JSON.stringify(wanted)],
+      ),
+    );
+    return rows.map(({ ids }) => (ids === null ? [] : String(ids).split(' ')));
+  }
+
+  return {
+    findByText(kind, field, texts) {
+      const ids = rowsQuery(dialect, kind, workspaceId)
+        .whereRaw(`${columnName(field)} = (sent.value ->> 0)`)
+        .orderBy('id')
+        .limit(maxMatches)
+        .select('id');
+      return select(
+        texts.map((text) => [text]),
+        ids,
+      );
+    },
+
+    async findByExternalId(kind, externalIds) {
+      if (externalIds.length === 0) return [];
+      if (dialect.prepareExternalIds) await run(dialect.prepareExternalIds);
+      const records = { workspaceId, table: kind.table, column: columnName('externalIds') };
+      const ids = filters.idsWithExternalId(records, 'sent.value ->> 0', 'sent.value ->> 1', maxMatches);
+      return select(
+        externalIds.map(({ key, value }) => [key, value]),
+        ids,
+      );
     },
   };
 }

@@ -5,10 +5,7 @@ import type { Row } from '../connections/driver.ts';
 import { columnsOf } from '../query/columns.ts';
 import type { Lookups } from './lookups.ts';
 
-/**
- * Says what is to change, from what it looks up: it must have no effects, because it runs again after a conflict with another transaction.
- * Throws a ServiceError below 500 if the write is to be rejected, and TransactionConflict if what it has looked up has changed since.
- */
+/** Has no effects: it runs again after a conflict. Throws a ServiceError below 500 to reject the write, TransactionConflict to run again. */
 export type Work<T> = (find: Lookups) => Promise<Written<T>>;
 
 export interface Written<T> {
@@ -17,7 +14,6 @@ export interface Written<T> {
   readonly returned: T;
 }
 
-/** Creates, updates, deletes or restores records of one kind. */
 export type Change = { readonly kind: RecordKind } & (
   | { readonly action: 'created'; readonly records: readonly Row[] }
   /** Stores deleted records again, with their IDs. */
@@ -32,7 +28,6 @@ export interface Replacement<R = Row> {
   readonly after: R;
 }
 
-/** The fields that the service sets on a new record, besides its ID and its workspace. */
 export interface Stamps {
   readonly createdAt: string;
   readonly updatedAt: string;
@@ -40,7 +35,6 @@ export interface Stamps {
   readonly updatedBy?: string | null;
 }
 
-/** Returns a new record with all its fields, but without an ID and a workspace. */
 export function draftOf<K extends RecordKind>(kind: K, input: CreateOf<K>, stamps: Stamps): Row {
   const values: Row = input;
   const draft: Record<string, unknown> = {};
@@ -48,10 +42,7 @@ export function draftOf<K extends RecordKind>(kind: K, input: CreateOf<K>, stamp
   return Object.assign(draft, stamps);
 }
 
-/**
- * Gives the drafts their IDs. The records get the name of their workspace when they are stored. The cast is safe: drafts have all fields
- * of the kind.
- */
+/** Records get the name of their workspace when they are stored. The cast is safe: drafts have all fields of the kind. */
 export function newRecords<K extends RecordKind>(
   kind: K,
   drafts: readonly Row[],
@@ -60,7 +51,6 @@ export function newRecords<K extends RecordKind>(
   return drafts.map((draft, index) => Object.assign(draft, { id: ids[index] })) as object as RecordOf<K>[];
 }
 
-/** Returns the creation of records with successive IDs. */
 export const created = <K extends RecordKind>(kind: K, records: readonly RecordOf<K>[]): Change => ({
   kind,
   action: 'created',

@@ -6,7 +6,6 @@ import type { RecordKind } from '../../model/record-kind.ts';
 import type { Row, Statement } from '../connections/driver.ts';
 import { creationOf, logChanges } from '../log/changes.ts';
 import { columnsOf } from '../query/columns.ts';
-import type { Dialect } from '../query/dialect.ts';
 import type { Author, NewChange } from '../query/tables.ts';
 import { nameWorkspace, type Scope } from '../records/read-records.ts';
 import { findIdempotencyResults, type IdempotencyKey, requireUnused, storeResult } from './idempotency.ts';
@@ -23,21 +22,15 @@ export const maxExternalIdsPerWrite = 30_000;
 /** The rule of externalIdCount, for messages. */
 export const longExternalIds = 'one of more than 100 characters counts several times';
 
-/** The author of a write, and its workspace. */
-interface Writer {
-  readonly dialect: Dialect;
-  readonly workspaceId: number;
-  readonly author: Author;
-}
+type Writer = Pick<Scope, 'dialect' | 'workspaceId'> & { readonly author: Author };
 
-/** The statements of a change, and its entries in the log. */
 interface Prepared {
   readonly statements: Iterable<Statement>;
   readonly log: readonly NewChange[];
 }
 
 /** Prepares the changes in their order. Throws a ServiceError 413 if too much would be replaced or deleted. */
-export function prepare(writer: Writer, changes: readonly Change[]): Prepared[] {
+function prepare(writer: Writer, changes: readonly Change[]): Prepared[] {
   requireFewRemovedExternalIds(changes);
   return changes.filter(({ records }) => records.length > 0).map((change) => prepareOne(writer, change));
 }
@@ -46,17 +39,13 @@ function prepareOne(writer: Writer, change: Change): Prepared {
   const { dialect, workspaceId, author } = writer;
   const { kind } = change;
   switch (change.action) {
-    case 'created': {
-      for (const record of change.records) Object.assign(record, { workspaceId });
-      const log = [creationOf({ workspaceId, kind, author }, change.records)];
-      return { statements: dialect.inserts(kind, change.records), log };
-    }
+    case 'created':
     case 'restored': {
       for (const record of change.records) Object.assign(record, { workspaceId });
-      const log = change.records.map((record) => ({
-        ...changeOf(writer, change, record, record.updatedAt),
-        before: null,
-      }));
+      const log =
+        change.action === 'created'
+          ? [creationOf({ workspaceId, kind, author }, change.records)]
+          : change.records.map((record) => ({ ...changeOf(writer, change, record, record.updatedAt), before: null }));
       return { statements: dialect.inserts(kind, change.records), log };
     }
     case 'updated': {
@@ -81,10 +70,7 @@ function* chained<T>(...parts: readonly Iterable<T>[]): Generator<T> {
   for (const part of parts) yield* part;
 }
 
-/**
- * Returns the statements that first clear the unique values which records of the change take from each other: the database would
- * find them taken while it changes one record after the other.
- */
+/** Clears values that records take from each other: the database, changing one after the other, would find them taken. */
 function withoutHeldValues(
   { dialect, workspaceId }: Writer,
   kind: RecordKind,
@@ -122,7 +108,6 @@ const changeOf = (
   before,
 });
 
-/** Returns the fields in which some record changes. */
 function changedFields(kind: RecordKind, records: readonly Replacement[]): ReadonlySet<string> {
   const changed = new Set<string>();
   for (const { before, after } of records) {
@@ -152,7 +137,6 @@ function requireFewRemovedExternalIds(changes: readonly Change[]): void {
   }
 }
 
-/** Returns the records whose external IDs the change removes. */
 function rowsWithoutExternalIds(change: Change): readonly Row[] {
   if (change.action === 'created' || change.action === 'restored') return [];
   if (change.action === 'deleted') return change.records;
@@ -160,7 +144,6 @@ function rowsWithoutExternalIds(change: Change): readonly Row[] {
   return change.records.filter(isReplaced).map(({ before }) => before);
 }
 
-/** Runs the work in a transaction, and stores what it changes with the log and, under the key, the result. */
 export async function writeIn<T>(scope: Scope, author: Author, work: Work<T>, key?: IdempotencyKey): Promise<T> {
   const { dialect, run } = scope;
   if (key) requireUnused(key, await findIdempotencyResults(scope, [key.key]));

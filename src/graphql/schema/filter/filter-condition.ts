@@ -1,7 +1,4 @@
-/**
- * The fields of each kind's filter, and what they mean: their translation into the store's conditions, and what they cost. GraphQL has
- * validated their names and the types of their values; what the values themselves may be is checked here.
- */
+/** GraphQL has validated names and the types of values; what the values themselves may be is checked here. */
 import type { Limits } from '../../../config.ts';
 import { isAscii } from '../../../model/characters.ts';
 import type { Field, NumberField } from '../../../model/fields.ts';
@@ -11,7 +8,7 @@ import type { RecordKind } from '../../../model/record-kind.ts';
 import type { ReverseLink } from '../../../model/reverse-link.ts';
 import { kindNamed } from '../../../records/index.ts';
 import { reverseLinksOf } from '../../../records/reverse-links.ts';
-import type { Condition, Value } from '../../../store/query/condition.ts';
+import type { Condition, Value } from '../../../store/query/record-query.ts';
 import { parseArgument, refused } from '../argument.ts';
 
 /** A filter as sent, validated by GraphQL: see filter-condition.ts. */
@@ -19,7 +16,6 @@ export type Filter = Readonly<Record<string, unknown>>;
 
 export type FilterField =
   | { readonly type: 'value'; readonly name: string; readonly field: Field }
-  /** A link to stored records, by the name of its stored field. */
   | { readonly type: 'link'; readonly name: string; readonly target: RecordKind; readonly refersTo: string }
   | { readonly type: 'reverse'; readonly link: ReverseLink }
   | { readonly type: 'near'; readonly latitude: NumberField; readonly longitude: NumberField }
@@ -35,7 +31,6 @@ export const comparedFields = ({
 
 const fieldsByKind = new WeakMap<RecordKind, ReadonlyMap<string, FilterField>>();
 
-/** Returns the fields of the kind's filter, by their names in GraphQL. */
 export function filterFields(kind: RecordKind): ReadonlyMap<string, FilterField> {
   const cached = fieldsByKind.get(kind);
   if (cached) return cached;
@@ -76,7 +71,6 @@ interface Comparing {
   readonly bound?: string;
 }
 
-/** The filters whose operators compare the value of a field, each with the type of that value and examples of it. */
 export const comparingFilters: Readonly<Record<ComparingFilter, Comparing>> = {
   IdFilter: { type: 'ID', one: '"location_01h455vb4pex5vsknk084sn02q"', several: '"ERP-7", "ERP-8"' },
   TextFilter: { type: 'String', one: '"Crane"', several: '"Crane", "Pump"' },
@@ -93,14 +87,11 @@ export const comparingFilters: Readonly<Record<ComparingFilter, Comparing>> = {
 interface Operator {
   readonly filters: readonly ComparingFilter[];
   readonly description: string;
-  /** The example in the description; that of the filter unless set. */
   readonly example?: string;
-  /** True if it compares sizes. */
   readonly isBound?: boolean;
   readonly takesList?: boolean;
   /** True if its text becomes a pattern, whose length is limited. */
   readonly isPattern?: boolean;
-  /** Returns the condition for the values of the list, or for the single value that was sent. */
   condition(field: string, values: readonly Value[], letterCase: { readonly ignoreCase?: boolean }): Condition;
 }
 
@@ -121,10 +112,7 @@ const pattern = (text: 'contains' | 'startsWith' | 'endsWith', description: stri
   condition: (field, [value], letterCase) => ({ field, text, value: String(value), ...letterCase }),
 });
 
-/**
- * The operators by their names in GraphQL, in the order of the schema. `isNull` and `ignoreCase` compare nothing: see
- * filter-types.ts.
- */
+/** In the order of the schema. `isNull` and `ignoreCase` compare nothing: see filter-types.ts. */
 export const operators: Readonly<Record<string, Operator>> = {
   eq: {
     filters: all,
@@ -262,7 +250,6 @@ export const maxDistance = 20_015;
 /** Tells clients what to send instead of null. */
 const forUnset = '{ isNull: true } for records without a value';
 
-/** Returns one condition for each operator. */
 function valueConditions(
   fieldName: string,
   field: Field,

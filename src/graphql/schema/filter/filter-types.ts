@@ -4,8 +4,14 @@ import { count } from '../../../model/issues.ts';
 import { capitalized, withArticle } from '../../../model/labels.ts';
 import type { RecordKind } from '../../../model/record-kind.ts';
 import { recordKinds } from '../../../records/index.ts';
-import { builder, type InputField, type InputFields, type InputRef } from '../builder.ts';
-import { describeReverseLink, subjectOf } from '../types.ts';
+import {
+  builder,
+  describeReverseLink,
+  type InputField,
+  type InputFields,
+  type InputRef,
+  subjectOf,
+} from '../builder.ts';
 import {
   type ComparingFilter,
   comparingFilters,
@@ -77,7 +83,6 @@ const types: Record<Name, InputRef<Filter>> = {
 };
 const valueFilter = (name: Name): InputRef<Filter> => types[name];
 
-/** Returns the operators of a filter, each with an example. */
 function operatorsOf(t: InputFields, filter: ComparingFilter): Record<string, InputField> {
   const { type, one, several, bound = one } = comparingFilters[filter];
   const ofFilter = Object.entries(operators).filter(([, { filters }]) => filters.includes(filter));
@@ -105,7 +110,6 @@ const filters = new Map(recordKinds.map((kind) => [kind, builder.inputRef<Filter
 export const filterOf = (kind: RecordKind) => filters.get(kind) as FilterRef;
 const listFilters = new Map(referringKinds().map((kind) => [kind, createListFilter(kind, filterOf(kind))]));
 
-/** Returns the type of a filter's field, and its description with an example. */
 function fieldOf(t: InputFields, kind: RecordKind, filterField: FilterField) {
   switch (filterField.type) {
     case 'value':
@@ -155,13 +159,11 @@ for (const [kind, filter] of filters) {
   });
 }
 
-/** Returns the kinds to which reverse links lead. */
 function referringKinds(): RecordKind[] {
   const fields = recordKinds.flatMap((kind) => [...filterFields(kind).values()]);
   return [...new Set(fields.flatMap((field) => (field.type === 'reverse' ? [field.link.kind] : [])))];
 }
 
-/** Creates the type of conditions on the records that a reverse link leads to. */
 function createListFilter({ name, pluralLabel }: RecordKind, filter: FilterRef): FilterRef {
   return builder.inputRef<Filter>(`${name}ListFilter`).implement({
     description: `Conditions on ${pluralLabel} that are linked to a record, all of which must hold.`,
@@ -173,7 +175,6 @@ function createListFilter({ name, pluralLabel }: RecordKind, filter: FilterRef):
   });
 }
 
-/** Returns an example of the kind's filter, by the name of its example record. */
 export function exampleFilter(kind: RecordKind): string {
   const [entry] = Object.entries(kind.example).filter(([name]) => kind.fields[name]?.type === 'text');
   return entry ? `{ ${entry[0]}: { eq: ${JSON.stringify(entry[1])} } }` : otherExample;

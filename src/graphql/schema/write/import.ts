@@ -1,20 +1,16 @@
-/** The mutation that creates records of all kinds together: `importRecords`. */
 import { isObject } from '../../../model/issues.ts';
 import { listField } from '../../../model/labels.ts';
 import type { RecordKind, RecordOf } from '../../../model/record-kind.ts';
 import { recordKinds } from '../../../records/index.ts';
 import { requireFewExternalIds } from '../../../services/checks/batch.ts';
 import { isRejected, type Rejected } from '../../../services/checks/validation.ts';
-import { importRecords } from '../../../services/import-records.ts';
-import type { NewRecords } from '../../../services/planned-ids.ts';
+import { importRecords, type NewRecords } from '../../../services/import-records.ts';
 import type { Session } from '../../../services/session.ts';
 import { type ArgumentExtensions, type FieldExtensions, item, lengthOf } from '../../limits/extensions.ts';
-import { builder, type MutationFields } from '../builder.ts';
-import { typeOf } from '../types.ts';
+import { builder, type MutationFields, typeOf } from '../builder.ts';
 import { createInput, exampleImport, exampleImportInput } from './input-type.ts';
 import { byId, dryRunArgument, issueType, onInvalidArgument, requireLength, write, writeCost } from './write.ts';
 
-/** The records of each kind, and the items that were left out. */
 interface Imported {
   readonly records: ReadonlyMap<RecordKind, readonly RecordOf<RecordKind>[]>;
   readonly rejected: readonly RejectedItem[];
@@ -70,7 +66,6 @@ export const importField = (t: MutationFields) =>
     },
   });
 
-/** Returns the items by their kind, in the order of the registry. */
 function importedOf(batches: Awaited<ReturnType<typeof importRecords>>): Imported {
   const byKind = recordKinds.map((kind, at) => [kind, batches[at] ?? []] as const);
   return {
@@ -81,10 +76,8 @@ function importedOf(batches: Awaited<ReturnType<typeof importRecords>>): Importe
   };
 }
 
-/** The field of the result that lists the rejected items. */
 const rejectedList = 'rejected';
 
-/** Returns the number of records in each list, before they are validated. */
 const lengthsIn = (input: unknown): Readonly<Record<string, number>> =>
   Object.fromEntries(
     recordKinds.map(listField).map((name) => {

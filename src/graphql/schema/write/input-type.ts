@@ -7,8 +7,7 @@ import type { RecordKey } from '../../../services/record-keys.ts';
 import { anywhere, linksOf, toStored, type Ways } from '../../execution/item-parsers.ts';
 import { item } from '../../limits/extensions.ts';
 import { parseArgument } from '../argument.ts';
-import { builder, type InputFields, type InputRef } from '../builder.ts';
-import { scalarOf } from '../types.ts';
+import { builder, type InputFields, type InputRef, scalarOf } from '../builder.ts';
 
 const createInputs = new Map<RecordKind, InputRef<unknown>>();
 
@@ -122,7 +121,6 @@ const inputFields = (t: InputFields, kind: RecordKind, { requires }: { requires:
     ]),
   );
 
-/** Returns every field of the kind's example. */
 const exampleFields = ({ example }: RecordKind): string => code(literal(example));
 
 /** `{ name: "Crane" }` */
@@ -189,7 +187,6 @@ function entries(object: object): string {
     .join(', ');
 }
 
-/** Returns a value as GraphQL writes it. */
 function literal(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(literal).join(', ')}]`;
   return typeof value === 'object' && value !== null ? `{ ${entries(value)} }` : JSON.stringify(value);

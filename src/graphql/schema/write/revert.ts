@@ -1,4 +1,3 @@
-/** The mutation that reverses changes: `revertChanges`. */
 import { z } from 'zod';
 import type { Limits } from '../../../config.ts';
 import { badRequest, tooLarge } from '../../../errors.ts';
@@ -9,7 +8,6 @@ import { builder, type MutationFields } from '../builder.ts';
 import { changeCursor, recordKindType } from '../changes.ts';
 import { dryRunArgument, write, writeCost } from './write.ts';
 
-/** Returns the number of changes, as sent: anything but cursors is rejected later. */
 function changesIn({ after, upTo }: SentArguments, { maxBatch }: Limits): number {
   const changes = Math.trunc(Number(upTo) - Number(after));
   return Math.min(maxBatch, Math.max(1, changes || 1));

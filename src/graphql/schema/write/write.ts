@@ -15,8 +15,7 @@ import { updateRecord, updateRecords } from '../../../services/update-records.ts
 import { type Upserted, upsertRecords } from '../../../services/upsert-records.ts';
 import type { Context } from '../../execution/context.ts';
 import { type ArgumentExtensions, type FieldExtensions, lengthOf } from '../../limits/extensions.ts';
-import { type Argument, builder, type InputRef, type MutationFields, type ObjectRef } from '../builder.ts';
-import { typeOf } from '../types.ts';
+import { type Argument, builder, type InputRef, type MutationFields, type ObjectRef, typeOf } from '../builder.ts';
 import {
   createInput,
   exampleCreate,
@@ -43,16 +42,13 @@ type Primed = readonly (readonly [RecordKind, ById])[];
 interface Write<T> {
   run(session: Session): Promise<T>;
   readonly dryRun?: boolean;
-  /** Returns the records that later fields of a dry run must find instead of the stored ones. */
+  /** The records that later fields of a dry run must find instead of the stored ones. */
   readonly primed?: (result: T) => Primed;
   /** The argument with which the paths of issues begin: `input` unless set. */
   readonly argument?: string;
 }
 
-/**
- * Runs a mutation in its session: if it was carried out before, under the same key, it is not carried out again. Clears
- * the loaders, because what they loaded before the write may be stale.
- */
+/** What was carried out under the key is not repeated. Clears the loaders: what they loaded before the write may be stale. */
 export async function write<T>(
   { sessionFor, loaders }: Context,
   { path }: GraphQLResolveInfo,
@@ -76,11 +72,9 @@ export async function write<T>(
 interface Batch<Input, Options, Item> {
   readonly type: ObjectRef<Item>;
   readonly description: string;
-  /** The argument that has the items. */
   readonly input: { readonly type: InputRef<unknown>; readonly description: string };
   /** Returns the parser of an item, valid or not: the service reports the issues of all items together. */
   parser(context: Context): (sent: unknown) => Input;
-  /** The other arguments. */
   readonly options?: { readonly [Name in keyof Options]: Argument<Options[Name]> };
   run(session: Session, items: readonly Input[], options: Options, context: Context): Promise<readonly Item[]>;
   readonly primed: (items: readonly Item[]) => Primed;
@@ -90,8 +84,7 @@ interface Batch<Input, Options, Item> {
 export const requireLength = (length: number, _name: string, { maxBatch }: Limits): void =>
   requireBatchSize(length, maxBatch);
 
-/** Declares a mutation of a list of items, which returns one object for each. */
-export function batchField<Input, Options extends object, Item>(
+function batchField<Input, Options extends object, Item>(
   t: MutationFields,
   { type, description, input, parser, options, run, primed }: Batch<Input, Options, Item>,
 ) {
@@ -133,7 +126,6 @@ export const dryRunArgument = (t: MutationFields) =>
       'Checks everything and returns the records as they would be, but stores nothing: `dryRun: true`. Lists and histories in the result show what is actually stored.',
   });
 
-/** Returns records to prime the loaders with after a dry run. */
 export const byId = (records: readonly { readonly id: string }[]): ById =>
   new Map(records.map((record) => [record.id, record]));
 
