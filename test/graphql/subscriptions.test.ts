@@ -82,6 +82,22 @@ describe('a subscription', () => {
     expect(await events.cursors()).toEqual([121, 122]);
   });
 
+  test('over GET, goes on where Last-Event-ID says, whatever the argument', async () => {
+    await service.create('/assets', ...names(9));
+    const events = await openEvents(service.app, {
+      method: 'GET',
+      url: '/graphql',
+      query: { query: subscription, variables: '{"after":"2"}' },
+      headers: { accept: 'text/event-stream', 'last-event-id': '7', ...service.headers },
+    });
+    onTestFinished(events.close);
+
+    expect((await events.next())?.data.data.changes.nodes.map(({ cursor }: { cursor: string }) => cursor)).toEqual([
+      '8',
+      '9',
+    ]);
+  });
+
   test('of some kinds sends nothing of the others, and goes on behind them', async () => {
     const events = await follow(service, { variables: { kinds: ['LOCATION', 'PROJECT'] } });
     await plantCreations(service, assetKind, 250_000);
