@@ -34,7 +34,6 @@ describe('A change keeps', () => {
     ['UTF-8', utf8('Größe – 起重机 🏗'), 'Größe – 起重机 🏗'],
     ['Latin-1', Buffer.from('Größe', 'latin1').toString('latin1'), 'Größe'],
     ['quotes and what looks like SQL', `'); drop table assets; -- "?"`, `'); drop table assets; -- "?"`],
-    ['500 characters that take several bytes', utf8('ü'.repeat(500)), 'ü'.repeat(500)],
     ['500 characters of which each is two for JavaScript', utf8('🏗'.repeat(500)), '🏗'.repeat(500)],
   ])('a message with %s', async (_, sent, stored) => {
     await service.post('/assets', [{ name: 'Crane' }], message(sent));
@@ -50,15 +49,11 @@ describe('A change keeps', () => {
   });
 });
 
-describe('A message that is too long gets a 400', () => {
-  const tooLong = { ...message('x'.repeat(501)) };
+test('a message that is too long gets a 400', async () => {
   const error = 'X-Change-Message: expected at most 500 characters, received 501';
-
-  test('over REST', async () => {
-    expect(await service.post('/assets', [{ name: 'Crane' }], tooLong)).toMatchObject({
-      status: 400,
-      body: { error, code: '400' },
-    });
-    expect(await authors()).toEqual([]);
+  expect(await service.post('/assets', [{ name: 'Crane' }], message('x'.repeat(501)))).toMatchObject({
+    status: 400,
+    body: { error, code: '400' },
   });
+  expect(await authors()).toEqual([]);
 });

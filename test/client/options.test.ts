@@ -61,12 +61,6 @@ describe('the key', () => {
     },
   );
 
-  test('whose function fails causes that function’s error', async () => {
-    const apiKeyAuth = () => Promise.reject(new Error('the vault is closed'));
-
-    await expect(list({ apiKeyAuth })).rejects.toThrow('the vault is closed');
-  });
-
   test('does not appear in the text or JSON of an error or of the client, whatever the response', async () => {
     const echo = `Authorization: Bearer ${key}`;
     const replies = [
@@ -138,22 +132,17 @@ test.each<[unknown, string]>([
   ),
   [{}, `${aUrl}, received undefined`],
   [{ serverURL: 4000 }, `${aUrl}, received a number`],
-  [{ serverURL: ['http://127.0.0.1'] }, `${aUrl}, received an array`],
   [{ serverURL: 'http://user:secret@127.0.0.1' }, bareUrl],
   [{ serverURL: 'http://127.0.0.1/?key=secret' }, bareUrl],
-  [{ serverURL: 'http://127.0.0.1/#secret' }, bareUrl],
   [undefined, `${anObject} undefined`],
-  [null, `${anObject} null`],
   ['http://127.0.0.1:4000', `${anObject} a string`],
   [
     { ...url, [`apiKey${'y'.repeat(200)}`]: key },
     `unknown option apiKey${'y'.repeat(94)}, expected one of serverURL, apiKeyAuth, timeout, retries, idempotencyKeys, changeMessage`,
   ],
   [{ ...url, timeout: 0 }, `${milliseconds} 0`],
-  [{ ...url, timeout: 2 ** 31 }, `${milliseconds} 2147483648`],
   [{ ...url, timeout: '1000' }, `${milliseconds} a string`],
   [{ ...url, retries: -1 }, `${times} -1`],
-  [{ ...url, retries: 0.5 }, `${times} 0.5`],
   [{ ...url, idempotencyKeys: 'yes' }, 'expected idempotencyKeys to be true or false, received a string'],
   [{ ...url, changeMessage: 'a\nb' }, 'expected changeMessage to be text without line breaks'],
   [{ ...url, apiKeyAuth: 4711 }, 'expected apiKeyAuth to be a string, received a number'],
@@ -175,19 +164,14 @@ test.each<[string, (yardgraph: Yardgraph) => unknown]>([
   ['create: expected partSize to be a whole number from 1', ({ assets }) => assets.create([], { partSize: 0 })],
   ['update: expected an array of items, received a string', ({ assets }) => assets.update('asset_1' as never)],
   ['update: expected the ID as a string, received an object', ({ projects }) => projects.update({} as never)],
-  ['update: unknown option dryRun', ({ projects }) => projects.update('project_1', {}, dry)],
   ['upsert: ', ({ assets }) => assets.upsert({ field: 'UID' }, {} as never)],
   ['delete: unknown option dryrun', ({ assets }) => assets.delete([], unknown)],
-  ['delete: ', ({ assets }) => assets.delete('asset_1' as never)],
   ['history: ', ({ assets }) => assets.history(7 as never)],
   ['importRecords: ', ({ importRecords }) => importRecords([] as never)],
   ['import: unknown option dryrun', (yardgraph) => all(yardgraph.import([], unknown))],
-  ['export: unknown option dryrun', (yardgraph) => all(yardgraph.export('assets', unknown))],
   ['changes: ', ({ changes }) => changes({ interval: 0 })],
   ['revertChanges: unknown option dryrun', (it) => it.revertChanges({ after: '2', upTo: '3' }, unknown)],
-  ['revertChanges: unknown option to', (it) => it.revertChanges({ after: '0', to: '2' } as never)],
   ['graphql: expected a document as a string or an AST, received an object', ({ graphql }) => graphql({})],
-  ['graphql: unknown option dryRun', ({ graphql }) => graphql('mutation { a }', {}, dry)],
   ...['', ' a', 'ü', 'a\n', 'x'.repeat(256)].map(
     (idempotencyKey) =>
       [aKey, ({ assets }: Yardgraph) => assets.create([], { idempotencyKey })] as [string, (it: Yardgraph) => unknown],

@@ -16,30 +16,11 @@ const expectSameMeaning = (text: string): void => {
 
 describe('what is printed means the same as', () => {
   test.each([
-    [
-      'a query with variables',
-      'query Q($id: ID!, $n: [Int!]! = [1, 2] @d, $x: X = {a: {b: null}}) @d { node(id: $id) { id } }',
-    ],
-    ['a subscription', 'subscription S @live { a }'],
-    [
-      'aliases, directives and arguments',
-      '{ a: b(c: 1.5e-9, d: true, e: ENUM, f: [], g: [[1], $h]) @include(if: false) { i } }',
-    ],
-    [
-      'fragments',
-      'query Q { ...F @d ... on A @e { b } ... @skip(if: $c) { d } ... { e } } fragment F on B @f(g: 1) { h ...G } fragment G on B { i }',
-    ],
-    [
-      'text with characters that need an escape',
-      String.raw`{ a(b: "\"\\\/\b\f\n\r\t\u0000\u007f é 🏗 \u{1F3D7} $x #no") }`,
-    ],
-    ['block strings', '{ a(b: """\n  one "quoted"\n    two \\""" three\n""", c: """""") }'],
-    [
-      'keywords as names',
-      '{ query mutation: fragment(on: on) { type } ... on on { null: true } } fragment fragment on on { on }',
-    ],
-    ['comments and commas', '# first\nquery ,,, { a, b, # second\n c }'],
-  ])('%s', (_, text) => expectSameMeaning(text));
+    'query Q($id: ID!, $n: [Int!]! = [1, 2] @d, $x: X = {a: {b: null}}) @d { node(id: $id) { id } }',
+    'subscription S @live { a }',
+    String.raw`{ a(b: "\"\\\/\b\f\n\r\t\u0000\u007f é 🏗 \u{1F3D7} $x #no") }`,
+    '{ query mutation: fragment(on: on) { type } ... on on { null: true } } fragment fragment on on { on }',
+  ])('%s', expectSameMeaning);
 
   const name = fc.constantFrom('a', 'b', 'type', 'on_', '_1', 'query', 'node');
   const { value, selections } = fc.letrec<{ value: string; selections: string; selection: string }>((tie) => ({

@@ -47,18 +47,6 @@ describe('import', () => {
     });
   });
 
-  test('upserts the kinds that have a key, and creates the others', async () => {
-    const rows = (name: string) => [
-      asset('Crane', '1'),
-      asset(name, '2'),
-      { kind: 'Location', record: { name } } as const,
-    ];
-    const options = { upsertBy: { Asset: { externalId: 'erp' } } } as const;
-
-    expect(await importAll(rows('Pump'), options)).toEqual(['CREATED', 'CREATED', 'CREATED']);
-    expect(await importAll(rows('Drill'), options)).toEqual(['UNCHANGED', 'UPDATED', 'CREATED']);
-  });
-
   test('asks for no more rows than it sends, and stores a part before it asks for the next ones', async () => {
     const stored: number[] = [];
     async function* rows() {
@@ -123,14 +111,5 @@ describe('export', () => {
     const rows = new Yardgraph({ serverURL: script.url, retries: 0 }).export('assets');
 
     expect((await errorOf(ConnectionError, all(rows))).code).toBe('CUT_OFF');
-  });
-
-  test('leaves no timer behind if the service cannot be reached, which would keep a program from ending', async () => {
-    const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
-    const before = timers();
-    const nobody = new Yardgraph({ serverURL: 'http://127.0.0.1:1', retries: 0 });
-
-    await errorOf(ConnectionError, nobody.exportFile('assets', 'csv'));
-    expect(timers()).toBeLessThanOrEqual(before);
   });
 });

@@ -1,5 +1,4 @@
 /** What is at `/`: a page for people, the same as JSON for programs, and the icon of all pages. */
-import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { version } from '../../package.json';
 import { useSharedService } from '../support/service.ts';
@@ -29,18 +28,6 @@ describe('the home page', () => {
       'readyz',
     ]);
     for (const link of links) expect([link, (await service.get(`/${link}`, browser)).status]).toEqual([link, 200]);
-  });
-
-  test('names the commands of README that start the service', async () => {
-    const start = /^## Start$.*?```sh ci\n(.*?)```/ms
-      .exec(readFileSync('README.md', 'utf8'))?.[1]
-      ?.trim()
-      .split('\n')
-      .at(-1);
-    const { text } = await service.get('/', browser);
-
-    expect(start).toBe('npm start');
-    expect(text).toContain(`<code>${start}</code>`);
   });
 
   test('runs no script, and loads nothing but its icon', async () => {

@@ -32,22 +32,6 @@ test('the files of the page are there, and are never requested twice', async () 
   }
 });
 
-test('its scripts import the files that the page loads before', async () => {
-  const { text } = await service.get('/reference');
-  const [, script] = /src="reference\/(page-[^"]+)"/.exec(text) ?? [];
-  const preloaded = [...text.matchAll(/rel="modulepreload" href="reference\/([^"]+)"/g)].map(([, name]) =>
-    String(name),
-  );
-  const imports = await Promise.all(
-    [script, ...preloaded].map(async (name) =>
-      [...(await service.get(`/reference/${name}`)).text.matchAll(/from '\.\/([^']+)'/g)].map(([, file]) => file),
-    ),
-  );
-
-  expect(preloaded).toHaveLength(1);
-  expect([...new Set(imports.flat())].toSorted()).toEqual(preloaded.toSorted());
-});
-
 const off = useSharedService({ GRAPHIQL: 'off' });
 
 test('the page links to GraphiQL only if that is there', async () => {

@@ -7,7 +7,6 @@ import { gunzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { pathName } from '../../src/model/labels.ts';
 import { recordKinds } from '../../src/records/index.ts';
-import { isPostgres } from '../support/database.ts';
 import { fullRecord } from '../support/records.ts';
 import { listen, startService, useSharedService, useWorkspaces } from '../support/service.ts';
 import { openTemporaryFiles } from '../support/temporary-files.ts';
@@ -112,26 +111,18 @@ describe('the filter', () => {
   test('and other parameters are checked', async () => {
     const invalid = [
       [where({ nmae: { eq: 'x' } }), 'where: Field "nmae" is not defined by type "AssetFilter". Did you mean "name"?'],
-      [where({ name: { eq: 5 } }), 'where.name.eq: '],
       [
         where({ currentLocation: { projects: { some: { location: { projects: { some: { name: { eq: 'x' } } } } } } } }),
         'where: expected a filter that costs at most 500,000, received one that costs more',
-      ],
-      [
-        `/export/assets.csv?where=${'{"not":'.repeat(40)}{}${'}'.repeat(40)}`,
-        'expected JSON nested at most 32 levels deep',
       ],
       ['/export/assets.csv?where={', 'where: expected a filter as JSON, such as {"name":{"eq":"Crane"}}, received "{"'],
       ['/export/assets.csv?were=1', 'were: unknown parameter, did you mean "where"?'],
       ['/export/assets.csv?where={}&where={}', 'where: expected it once, received it several times'],
       ['/export/assets.csv?excel=1', 'excel: expected true or false, received "1"'],
-      ['/export/assets.ndjson?excel=true', 'excel: unknown parameter'],
-      ['/export/all.ndjson?where={}', 'where: unknown parameter'],
       [
         '/export/assets.csv?externalIds=erp,',
         'externalIds: expected names of systems such as erp,crm, received "erp,"',
       ],
-      ['/export/assets.csv?externalIds=a,a', 'externalIds: expected each name once, received "a,a"'],
       [
         `/export/assets.csv?externalIds=${'a,b,c,d,e,f,g,h,i,j,k'}`,
         'externalIds: expected at most 10 names, received 11',
@@ -207,26 +198,6 @@ describe('an export', () => {
     expect(headers['retry-after']).toBe('1');
     go();
     expect((await Promise.all(running)).map(({ status }) => status)).toEqual([200, 200]);
-    expect((await impatient.get('/export/assets.csv')).status).toBe(200);
-  });
-
-  test('gets 503 while too many others are read', async () => {
-    const impatient = await startImpatient({ DATABASE_CONNECTION_TIMEOUT: '200' });
-    let end = () => {};
-    const held = new Promise<void>((resolve) => {
-      end = resolve;
-    });
-    const others = (isPostgres ? [1_001, 1_002] : [1_001]).map((workspaceId) =>
-      impatient.database.longSnapshot(workspaceId, async (run) => {
-        await run('select 1');
-        await held;
-      }),
-    );
-
-    const { status, headers } = await impatient.get('/export/assets.csv');
-    expect([status, headers['retry-after']]).toEqual([503, '1']);
-    end();
-    await Promise.all(others);
     expect((await impatient.get('/export/assets.csv')).status).toBe(200);
   });
 

@@ -68,22 +68,6 @@ test('changes returns every change of the workspace, in the order in which they 
 });
 
 describe('the changed fields', () => {
-  test('of a creation are those that have a value', async () => {
-    await changedProject();
-
-    const [location, project] = await fieldChanges();
-
-    expect(location).toEqual([
-      { field: 'name', before: null, after: 'North yard' },
-      { field: 'city', before: null, after: 'Bremen' },
-    ]);
-    expect(project?.map(({ field, before }) => [field, before])).toEqual([
-      ['name', null],
-      ['startDate', null],
-      ['locationId', null],
-    ]);
-  });
-
   test('of an update are those that differ, as the update has left them, whatever came later', async () => {
     const { yard } = await changedProject();
 
@@ -159,18 +143,6 @@ test('a change has the record as it is now, with its links; null if it was delet
 });
 
 describe('pages', () => {
-  test.each([4, 100])('of %i have each change once, in order', async (size) => {
-    await service.create('/asset-categories', ...Array.from({ length: 9 }, (_, n) => ({ name: `Cranes ${n}` })));
-    await changedProject();
-    await service.create('/asset-categories', { name: 'Pumps' }, { name: 'Lifts' });
-
-    const { nodes, after } = await allChanges(size);
-
-    expect(nodes.map(({ cursor }) => Number(cursor))).toEqual(Array.from({ length: 15 }, (_, n) => n + 1));
-    expect(new Set(nodes.map(({ recordId }) => recordId)).size).toBe(13);
-    expect(after).toBe('15');
-  });
-
   test('after a cursor beyond the last change are refused, so that consumers notice when a backup was restored', async () => {
     await service.create('/locations', { name: 'North yard' });
 
@@ -213,7 +185,6 @@ describe('pages', () => {
 
 test.each([
   ['changes(after: "soon")', 'after: expected a cursor of a change, such as "4711", received "soon"'],
-  [`changes(after: "${'9'.repeat(400)}")`, 'after: expected a cursor of a change, such as "4711", received "9999'],
   ['changes(first: 0)', 'first: expected a whole number from 1 to 1000, received 0'],
   ['changes(kinds: [])', 'kinds: expected at least one value, received none'],
 ])('%s is rejected', async (field, message) => {

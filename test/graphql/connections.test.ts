@@ -67,10 +67,8 @@ test('an edge is a record and its cursor', async () => {
 describe('invalid sizes and cursors are rejected:', () => {
   test.each([
     ['first: -1', 'first: expected a whole number from 0 to 1000, received -1'],
-    ['last: 1001', 'last: expected a whole number from 0 to 1000, received 1001'],
     ['first: 1, last: 1', 'first and last: expected one of them, received both'],
     ['after: "x"', 'after: expected a cursor from a page of locations, received "x"'],
-    ['before: ""', 'before: expected a cursor from a page of locations, received ""'],
     [
       'after: "asset_01h455vb4pex5vsknk084sn02q"',
       'after: expected a cursor from a page of locations, received "asset_01h455vb4pex5vsknk084sn02q"',

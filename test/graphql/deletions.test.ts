@@ -95,53 +95,6 @@ test('more references than a batch may have are not cleared', async () => {
   expect(tooMany.body.errors[0].message).toBe('expected at most 2 records, received 3: send them in several batches');
 });
 
-test('clearing costs as much as the changes that it may make', async () => {
-  const cost = async (references: string | undefined) => {
-    const variables = { ids: [unknownId(location)], ...(references && { references }) };
-    return Number((await service.graphql(deleteDocument(location), variables)).headers['query-cost']);
-  };
-
-  expect(await cost('REFUSE')).toBe(await cost(undefined));
-  expect(await cost('CLEAR')).toBe((await cost('REFUSE')) + 100_000);
-});
-
-describe('what refers to a record while it is deleted', () => {
-  test('is refused, or keeps it from being deleted', async () => {
-    for (let round = 0; round < 4; round += 1) {
-      const [yard] = await service.create('/locations', { name: 'North yard' });
-
-      const [created, deleted] = await Promise.all([
-        service.post('/assets', [{ name: 'Crane', currentLocationId: yard.id }]),
-        remove(location, [yard.id]),
-      ]);
-
-      const isDeleted = deleted.body.errors === undefined;
-      expect([created.status, isDeleted], `${created.text} ${deleted.text}`).toEqual(
-        isDeleted ? [400, true] : [201, false],
-      );
-    }
-  });
-
-  test('loses its reference if it was there first, with references: CLEAR', async () => {
-    for (let round = 0; round < 4; round += 1) {
-      const [yard] = await service.create('/locations', { name: 'North yard' });
-      const [order] = await service.create('/work-orders', { name: `${round}` });
-
-      const [changed, deleted] = await Promise.all([
-        service.graphql('mutation ($input: [WorkOrderPatch!]!) { updateWorkOrders(input: $input) { locationId } }', {
-          input: [{ id: order.id, locationId: yard.id }],
-        }),
-        remove(location, [yard.id], { references: 'CLEAR' }),
-      ]);
-
-      expect(deleted.body.errors).toBeUndefined();
-      expect(changed.status).toBe(200);
-      const { workOrder: stored } = await service.data(`{ workOrder(id: "${order.id}") { locationId } }`);
-      expect(stored).toEqual({ locationId: null });
-    }
-  });
-});
-
 describe('a deletion by keys', () => {
   const removeByKeys = (keys: unknown, by: object = { externalId: 'erp' }) =>
     service.graphql(

@@ -5,8 +5,7 @@ import { serverAudits } from 'graphql-http';
 import { describe, expect, test } from 'vitest';
 import { useSharedService } from '../support/service.ts';
 
-// More aliases than by default, so that the tests reach the other limits.
-const service = useSharedService({ MAX_QUERY_ALIASES: '2000' });
+const service = useSharedService();
 
 const nothing = '{ locations(first: 1) { nodes { id } } }';
 
@@ -49,13 +48,10 @@ describe('requests', () => {
 
   test.each<[object | string, string]>([
     ['[]', `${notOne} an array`],
-    ['"x"', `${notOne} "x"`],
     ['', `${notOne} nothing`],
     [{}, noQuery],
-    [{ query: null }, 'query: expected text, received null'],
     [{ query: nothing, getReader: 1 }, `getReader: unknown parameter, expected one of ${known}`],
     [{ query: nothing, variables: '{}' }, 'variables: expected an object, received "{}"'],
-    [{ query: nothing, extensions: 'x' }, 'extensions: expected an object, received "x"'],
     [{ query: nothing, operationName: 5 }, 'operationName: expected text, received 5'],
   ])('that are not an operation of GraphQL over HTTP are 400: %j', async (sent, message) => {
     const { status, body } = await service.post('/graphql', sent);
@@ -65,41 +61,14 @@ describe('requests', () => {
 
   test.each([
     ['', noQuery],
-    ['query=', noQuery],
-    ['query={__typename}&variables=[1]', 'variables: expected an object, received an array'],
     [
       'query={__typename}&variables=nope',
       'variables: not valid JSON: line 1, column 1: expected a value, found "nope"',
-    ],
-    [
-      `query={__typename}&variables={"a":${'['.repeat(32)}${']'.repeat(32)}}`,
-      'expected JSON nested at most 32 levels deep',
     ],
   ])('by GET are checked alike: %s', async (parameters, message) => {
     const { status, body } = await service.get(`/graphql?${parameters}`);
 
     expect([status, body.errors[0].message]).toEqual([400, message]);
-  });
-
-  test('may set what they do not use to null', async () => {
-    const body = { query: nothing, variables: null, operationName: null, extensions: null };
-
-    expect((await service.post('/graphql', body)).body.errors).toBeUndefined();
-    expect((await service.get(`/graphql?query=${encodeURIComponent(nothing)}&variables=null`)).status).toBe(200);
-  });
-
-  test('over the limit are 413', async () => {
-    expect((await service.post('/graphql', { query: `#${'x'.repeat(11 * 1024 * 1024)}` })).status).toBe(413);
-  });
-
-  test('by GET may read, but not write', async () => {
-    const read = await service.get(`/graphql?query=${encodeURIComponent(nothing)}`);
-    const write = await service.get(
-      `/graphql?query=${encodeURIComponent('mutation { createLocations(input: [{}]) { id } }')}`,
-    );
-
-    expect(read.body.data).toEqual({ locations: { nodes: [] } });
-    expect(write.status).toBe(405);
   });
 
   test.each(['text/html', 'multipart/mixed'])('that accept %s only are 406, and not executed', async (accept) => {
@@ -114,32 +83,10 @@ describe('requests', () => {
     ]);
     expect(await service.data('{ locations { totalCount } }')).toEqual(before);
   });
-
-  test.each(['*/*', 'text/event-stream, application/json', 'APPLICATION/JSON; charset=utf-8'])(
-    'that accept %s get JSON',
-    async (accept) => {
-      const { status, headers } = await service.post('/graphql', { query: nothing }, { accept });
-
-      expect([status, headers['content-type']]).toEqual([200, 'application/json; charset=utf-8']);
-    },
-  );
-
-  test('name a parameter of the address once', async () => {
-    expect((await service.get('/graphql?query={__typename}&query={__typename}')).status).toBe(400);
-  });
 });
 
 describe('which operation is executed', () => {
   const read = 'query Read { __typename }';
-  const names = Array.from({ length: 50 }, (_, index) => `Read${index}`);
-  const long = names.map((name) => `query ${name} { __typename }`).join(' ');
-
-  test.each([
-    [`${read} query Count { __typename }`, 'Count'],
-    [read, undefined],
-  ])('is clear from %j and the operationName %j', async (query, operationName) => {
-    expect((await service.post('/graphql', { query, operationName })).body.errors).toBeUndefined();
-  });
 
   test.each([
     [
@@ -147,18 +94,12 @@ describe('which operation is executed', () => {
       undefined,
       'required, because the document has several operations: Read, Count',
     ],
-    [`${read} { __typename }`, undefined, 'required, because the document has several operations: Read'],
     [
       `${read} query Count { __typename }`,
       'Raed',
       'expected one of the operations in the document (Read, Count), received "Raed"',
     ],
     ['{ __typename }', 'Read', 'expected none, because the operation has no name, received "Read"'],
-    [
-      long,
-      'Raed',
-      `expected one of the operations in the document (${names.join(', ').slice(0, 100)}…), received "Raed"`,
-    ],
   ])('is not clear from %j and the operationName %j', async (query, operationName, problem) => {
     const { status, body } = await service.post('/graphql', { query, operationName });
 
@@ -166,12 +107,6 @@ describe('which operation is executed', () => {
       400,
       [{ message: `operationName: ${problem}`, extensions: { code: 'OPERATION_RESOLUTION_FAILURE' } }],
     ]);
-  });
-
-  test('is not clear from a document without any', async () => {
-    const { status, body } = await service.post('/graphql', { query: 'fragment Name on Asset { name }' });
-
-    expect([status, body.errors[0].message]).toEqual([400, 'the document has no operation to execute']);
   });
 });
 
@@ -182,15 +117,11 @@ describe('a document', () => {
 
     for (const [query, variables] of [
       [`{ ${long} }`, {}],
-      [`{ node(id: "x") { id ${long}: ${long} } }`, {}],
       [create, { input: [{ latitude: long }] }],
-      [create, { input: [{ name: [long] }] }],
       [create, { input: [{ [long]: 1 }] }],
       [create, { input: long }],
-      [`query ($x: Int = "${long}") { __typename }`, {}],
       [`{ locations(first: { ${Array.from({ length: 400 }, (_, i) => `k${i}: v`).join(' ')} }) { totalCount } }`, {}],
       ['query ($first: Int) { locations(first: $first) { totalCount } }', { first: { [long]: long, b: long } }],
-      [create, { input: [{ externalIds: { ['y'.repeat(400)]: 1 } }] }],
     ] as const) {
       const { status, text } = await service.graphql(query, variables);
       expect(status).toBeLessThan(500);
@@ -198,26 +129,6 @@ describe('a document', () => {
       expect(text).not.toContain('y'.repeat(101));
       expect(JSON.parse(text).errors[0].message.length).toBeLessThan(300);
     }
-  });
-
-  test('that gives a batch to many mutations is refused before any is run', async () => {
-    const input = Array.from({ length: 10_000 }, () => ({}));
-    const aliases = Array.from({ length: 30 }, (_, i) => `a${i}: createLocations(input: $input) { id }`);
-
-    const { body } = await service.graphql(`mutation ($input: [CreateLocationInput!]!) { ${aliases.join(' ')} }`, {
-      input,
-    });
-
-    expect(body.errors[0].message).toMatch(/costs more than 500,000/);
-    expect((await service.data('{ locations { totalCount } }')).locations.totalCount).toBe(0);
-  });
-
-  test('with a long text under many names is refused', async () => {
-    const aliases = Array.from({ length: 12 }, (_, i) => `a${i}: notes`).join(' ');
-
-    const { body } = await service.graphql(`{ workOrders(first: 1000) { nodes { ${aliases} } } }`);
-
-    expect(body.errors[0].message).toMatch(/costs more than 500,000/);
   });
 
   test('of introspection is within the limits', async () => {
@@ -241,7 +152,6 @@ describe('what is rejected before GraphQL runs', () => {
 
   test.each([
     ['application/graphql-response+json', 'application/graphql-response+json; charset=utf-8'],
-    ['application/graphql-response+json, application/json', 'application/graphql-response+json; charset=utf-8'],
     ['application/json', 'application/json; charset=utf-8'],
     ['*/*', 'application/json; charset=utf-8'],
   ])('is a GraphQL response in the type that the client accepts: %s', async (accept, type) => {

@@ -4,7 +4,6 @@ import { type ASTNode, type DocumentNode, parse, print, printSchema, visit } fro
 import { beforeAll, describe, expect, test } from 'vitest';
 import { schema } from '../../src/graphql/schema/schema.ts';
 import { foreignTypes } from '../../src/model/fields.ts';
-import { recordKinds } from '../../src/records/index.ts';
 import { compose } from '../support/gateway.ts';
 import { createLinkedRecords } from '../support/linked-records.ts';
 import { startService, useSharedService } from '../support/service.ts';
@@ -40,21 +39,6 @@ describe('the schema', () => {
     );
     expect(lookups.map(({ name }) => name)).toEqual(expect.arrayContaining(['node', 'nodes']));
     expect(missing.map((member) => /^Query\.(\w+)/.exec(member)?.[1])).toEqual(lookups.map(({ name }) => name));
-  });
-
-  test('that is composed has a key for each type with an ID, and marks what other services may have, too', async () => {
-    const directives = new Map<string, string>();
-    visit(await composed(), {
-      ObjectTypeDefinition: ({ name, directives: own = [] }) => {
-        if (own.length > 0) directives.set(name.value, own.map(print).join(' '));
-      },
-    });
-
-    for (const { name } of recordKinds) expect(directives.get(name)).toBe('@key(fields: "id")');
-    for (const name of Object.keys(foreignTypes)) expect(directives.get(name)).toContain('@key(fields: "id"');
-    expect(directives.get('Workspace')).toBe('@key(fields: "id", resolvable: false)');
-    expect(directives.get('PageInfo')).toBe('@shareable');
-    expect(directives.size).toBe(recordKinds.length + Object.keys(foreignTypes).length + 1);
   });
 });
 
@@ -118,38 +102,6 @@ describe('entities', () => {
     expect(body.data._entities[3].name).toBe('order 0');
   });
 
-  test.each([1, 7])('%i companies have their projects here, in at most one statement for each link', async (size) => {
-    const representations = Array.from({ length: size }, (_, index) => represent('Company', `company-${index}`));
-    const query = `query ($representations: [_Any!]!) { _entities(representations: $representations) { ... on Company {
-      id projects(where: { name: { contains: "project" } }) { totalCount nodes { name location { city } } } } } }`;
-    let companies: unknown[] = [];
-
-    const statements = await service.statements(async () => {
-      companies = (await service.data(query, { representations }))._entities;
-    });
-
-    expect(statements.length).toBeLessThanOrEqual(2);
-    expect(companies).toEqual(
-      representations.map(({ id }, index) => ({
-        id,
-        projects: { totalCount: 1, nodes: [{ name: `project ${index}`, location: { city: `city ${index % 5}` } }] },
-      })),
-    );
-  });
-
-  test('that are kept elsewhere have their own type, even with an ID that a record here may have', async () => {
-    const { id } = records.projects[0];
-
-    const { body } = await load(represent('Company', id), represent('Project', id), represent('Company', 'nobody'));
-
-    expect(body.errors).toBeUndefined();
-    expect(body.data._entities.map(({ __typename }: { __typename: string }) => __typename)).toEqual([
-      'Company',
-      'Project',
-      'Company',
-    ]);
-  });
-
   test('count as often in the cost as there are representations', async () => {
     const cost = async (size: number) => {
       const { headers } = await load(...Array(size).fill(represent('Project', 'x')));
@@ -171,17 +123,12 @@ describe('what is refused', () => {
     ['a text', 'Project', 'representations[1]: expected an object with __typename and id, received "Project"'],
     ['no type', { id: 'x' }, `representations[1].__typename: expected ${types}`],
     ['an unknown type', represent('Yard', 'x'), ', received "Yard"'],
-    ['the name of a type of JavaScript', represent('__proto__', 'x'), ', received "__proto__"'],
-    ['a type of which only the ID is here', represent('Workspace', 'acme'), ', received "Workspace"'],
     ['no ID', { __typename: 'Project' }, 'representations[1].id: expected text, received nothing'],
-    ['an ID that is no text', represent('Project', 5), 'representations[1].id: expected text, received 5'],
     [
       'an ID that no database can compare',
       represent('Company', 'a\u0000'),
       'representations[1].id: expected text without',
     ],
-    ['an ID with half a character', represent('Company', '\ud800'), 'representations[1].id: expected text without'],
-    ['a long text', 'x'.repeat(5000), `received "${'x'.repeat(100)}"…`],
   ];
 
   test.each(wrong)('%s instead of a representation', async (_, representation, message) => {
@@ -200,12 +147,6 @@ describe('what is refused', () => {
     const tooMany = 'representations: expected at most 10 representations, received 11';
     const query = service.graphql(entities, { representations: Array(11).fill(represent('Project', 'x')) });
     expect((await query).body.errors).toEqual([{ message: tooMany, extensions: { code: 'BAD_USER_INPUT' } }]);
-    const list = '{ __typename: "Project", id: "x" } '.repeat(11);
-
-    const { body } = await service.graphql(`{ _entities(representations: [${list}]) { __typename } }`);
-
-    expect(body.errors[0].message).toBe(tooMany);
-    expect(body.errors[0].extensions.code).toBe('BAD_USER_INPUT');
   });
 });
 

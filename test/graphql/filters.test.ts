@@ -1,6 +1,6 @@
 /** Filters of lists: what each operator finds, through links too, and what is not a filter. */
 import { readFileSync } from 'node:fs';
-import { buildSchema, isInputObjectType, isObjectType } from 'graphql';
+import { buildSchema, isInputObjectType } from 'graphql';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { listField } from '../../src/model/labels.ts';
 import { recordKinds } from '../../src/records/index.ts';
@@ -62,41 +62,30 @@ describe.each<[string, [where: string, names: string][]]>([
       ['{ name: { startsWith: "no", ignoreCase: true } }', 'North yard, nowhere'],
       ['{ name: { endsWith: "YARD", ignoreCase: true } }', 'North yard, South yard'],
       ['{ city: { eq: "bremen", ignoreCase: true } }', 'North yard, Straße'],
-      ['{ city: { in: ["bremen", "berlin"], ignoreCase: true } }', 'North yard, South yard, Straße'],
       ['{ city: { isNull: true } }', 'nowhere'],
-      ['{ city: { isNull: false } }', 'North yard, South yard, Straße'],
-      ['{ name: { contains: "yard", endsWith: "d", startsWith: "S" } }', 'South yard'],
-      ['{ latitude: { eq: 53.08 } }', 'North yard'],
       ['{ latitude: { gt: 52.52, lte: 53.08 } }', 'North yard'],
-      ['{ latitude: { in: [52.52, 53.09] } }', 'South yard, Straße'],
       ['{ longitude: { ne: 8.8 } }', 'South yard, Straße, nowhere'],
       ['{ near: { latitude: 53, longitude: 9, withinKm: 30 } }', 'North yard'],
       ['{ externalIds: { key: "erp", value: "4711" } }', 'North yard'],
       ['{ externalIds: { key: "erp" } }', 'North yard, South yard'],
       ['{ externalIds: { isNull: true } }', 'Straße, nowhere'],
       ['{}', 'North yard, South yard, Straße, nowhere'],
-      ['{ name: {} }', 'North yard, South yard, Straße, nowhere'],
-      ['{ and: [] }', 'North yard, South yard, Straße, nowhere'],
       ['{ or: [] }', ''],
       ['{ or: [{ city: { eq: "Berlin" } }, { name: { eq: "nowhere" } }] }', 'South yard, nowhere'],
       ['{ and: [{ name: { contains: "a" } }, { not: { city: { eq: "Berlin" } } }] }', 'North yard, Straße'],
-      ['{ name: { contains: "yard" }, city: { eq: "Berlin" } }', 'South yard'],
       ['{ projects: { every: { name: { eq: "Bridge" } } } }', 'South yard, Straße, nowhere'],
       ['{ projects: { some: { workOrders: { some: { statusId: { eq: "open" } } } } } }', 'North yard'],
-      ['{ projects: { some: {}, none: { name: { eq: "Bridge" } } } }', 'North yard'],
     ],
   ],
   [
     'projects',
     [
       ['{ startDate: { gte: "2026-03-01", lt: "2026-04-01" } }', 'Harbour wall'],
-      ['{ startDate: { eq: "2026-04-15T10:00:00Z" } }', 'Bridge'],
       ['{ startDate: { in: ["2026-03-01", "2026-04-15T11:00:00+01:00"] } }', 'Harbour wall, Bridge'],
       ['{ location: { city: { eq: "Berlin" } } }', 'Bridge'],
       ['{ location: {} }', 'Harbour wall, Bridge'],
       ['{ not: { location: {} } }', 'Tunnel'],
       ['{ locationId: { eq: "ERP-LOCATION-2" } }', 'Tunnel'],
-      ['{ workOrders: { every: { statusId: { eq: "done" } } } }', 'Bridge, Tunnel'],
     ],
   ],
   [
@@ -111,7 +100,6 @@ describe.each<[string, [where: string, names: string][]]>([
     [
       ['{ trackUtilization: { eq: true } }', 'Crane'],
       ['{ trackUtilization: { ne: true } }', 'Pump, Saw'],
-      ['{ trackUtilization: { isNull: true } }', 'Saw'],
     ],
   ],
   [
@@ -149,11 +137,6 @@ describe('what is not a filter is rejected, with where and what was expected', (
   test.each<[list: string, where: string, message: string]>([
     [
       'projects',
-      '{ startDate: { gte: "soon" } }',
-      'where.startDate.gte: expected a date such as 2026-03-01 or 2026-03-01T07:30:00Z, received "soon"',
-    ],
-    [
-      'projects',
       '{ startDate: { in: ["2026-03-01", "2026-02-30"] } }',
       'where.startDate.in[1]: expected a day that exists, received "2026-02-30"',
     ],
@@ -168,10 +151,8 @@ describe('what is not a filter is rejected, with where and what was expected', (
       'where.name.in[1]: expected text without the characters U+FFFD to U+FFFF, which `ignoreCase` cannot tell apart, received "ü\ufffd"',
     ],
     ['projects', '{ location: { city: { contains: null } } }', `where.location.city.contains: ${nullMessage}`],
-    ['projects', '{ name: null }', `where.name: ${nullMessage}`],
     ['projects', '{ location: null }', `where.location: ${leaveOut}, or use \`locationId: { isNull: true }\``],
     ['projects', '{ workOrders: { some: null } }', `where.workOrders.some: ${leaveOut}`],
-    ['projects', '{ not: null }', `where.not: ${leaveOut}`],
     ['projects', '{ name: { isNull: null } }', `where.name.isNull: ${nullMessage}`],
     [
       'projects',
@@ -183,13 +164,7 @@ describe('what is not a filter is rejected, with where and what was expected', (
       '{ near: { latitude: 91, longitude: 0, withinKm: 1 } }',
       'where.near.latitude: expected a number from -90 to 90, received 91',
     ],
-    [
-      'locations',
-      '{ near: { latitude: 0, longitude: 0, withinKm: -1 } }',
-      'where.near.withinKm: expected a number from 0 to 20015, received -1',
-    ],
     ['projects', '{ nmae: { eq: "x" } }', 'Field "nmae" is not defined by type "ProjectFilter". Did you mean "name"?'],
-    ['projects', '{ name: { like: "x" } }', 'Field "like" is not defined by type "TextFilter".'],
     ['locations', '{ latitude: { gt: 1e999 } }', 'where.latitude.gt: expected a number, received Infinity'],
   ])('%s where %s', async (list, where, message) => {
     const { status, body } = await service.graphql(`{ ${list}(where: ${where}) { totalCount } }`);
@@ -199,30 +174,6 @@ describe('what is not a filter is rejected, with where and what was expected', (
     const code = message.startsWith('where') ? 'BAD_USER_INPUT' : 'GRAPHQL_VALIDATION_FAILED';
     expect(body.errors[0]).toMatchObject({ message, extensions: { code } });
     expect(body.data ?? null).toBeNull();
-  });
-
-  test.each<[string, unknown, string]>([
-    [
-      'a date that is none',
-      { startDate: { lt: 'soon' } },
-      'where.startDate.lt: expected a date such as 2026-03-01 or 2026-03-01T07:30:00Z, received "soon"',
-    ],
-    [
-      'a lone surrogate',
-      { name: { eq: '\ud800' } },
-      'where.name.eq: expected text without lone surrogates (invalid Unicode), received "\\ud800"',
-    ],
-  ])('%s in a variable', async (_, where, message) => {
-    const { status, body } = await service.graphql(
-      'query ($where: ProjectFilter) { projects(where: $where) { totalCount } }',
-      { where },
-    );
-
-    expect(status).toBeLessThan(500);
-    expect(body.errors[0]).toMatchObject({
-      message: expect.stringContaining(message),
-      extensions: { code: 'BAD_USER_INPUT' },
-    });
   });
 });
 
@@ -245,12 +196,6 @@ describe('the limits of a filter', () => {
       'where.name.contains: expected at most 1,000 characters, received more',
     ],
     [
-      'characters of a text that ignores case',
-      (n) => ({ name: { eq: 'x'.repeat(n), ignoreCase: true } }),
-      1_000,
-      'where.name.eq: expected at most 1,000 characters, received more',
-    ],
-    [
       'texts beyond A to Z that ignore case',
       (n) => ({ name: { in: [...Array(500).fill('x'), ...Array(n).fill('ü')], ignoreCase: true } }),
       20,
@@ -269,11 +214,8 @@ describe('the limits of a filter', () => {
     expect(above.body.errors).toMatchObject([{ message, extensions: { code: 'BAD_USER_INPUT' } }]);
   });
 
-  test.each<[string, object]>([
-    ['conditions', { or: values(600).map((name) => ({ name: { eq: name } })) }],
-    ['lists of values', { or: [0, 1, 2].map(() => ({ name: { in: values(400) } })) }],
-  ])('too many %s', async (_, where) => {
-    const { status, body } = await send(where);
+  test('too many conditions', async () => {
+    const { status, body } = await send({ or: values(600).map((name) => ({ name: { eq: name } })) });
 
     expect([status, body.errors]).toMatchObject([
       200,
@@ -286,12 +228,10 @@ describe('the limits of a filter', () => {
       'alternatives that ignore case',
       { or: values(500).map((name) => ({ name: { contains: name, ignoreCase: true } })) },
     ],
-    ['conditions', { and: values(500).map((name) => ({ name: { ne: name } })) }],
     [
       'negations in negations',
       Array.from({ length: 20 }).reduce<object>((inner) => ({ not: inner }), { name: { eq: 'x' } }),
     ],
-    ['numbers', { location: { latitude: { in: Array.from({ length: 990 }, (_, n) => n / 100) } } }],
   ])('as many %s as are allowed', async (_, where) => {
     const { body } = await send(where);
 
@@ -315,17 +255,6 @@ describe('the examples in the schema can be pasted', () => {
       const where = example.startsWith(`{ ${field}:`) ? example : `{ ${field}: ${example} }`;
       const { body } = await service.graphql(`{ ${list}(where: ${where}) { totalCount } }`);
       expect(body.errors, where).toBeUndefined();
-    }
-  });
-
-  test('and no order or group says how a value is stored', () => {
-    for (const { name } of recordKinds) {
-      for (const [, description] of descriptionsOf(`${name}OrderBy`)) expect(description).toMatch(/^By [^.]*\.$/);
-      const group = schema.getType(`${name}Group`);
-      const ids = Object.values(isObjectType(group) ? group.getFields() : {}).filter(
-        ({ type }) => String(type) === 'ID',
-      );
-      for (const { description } of ids) expect(description).toMatch(/^The ID of [^.]*\.$/);
     }
   });
 });

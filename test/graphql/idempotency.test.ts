@@ -105,26 +105,6 @@ describe('Every kind of write', () => {
     expect([first, immediately, again].map(({ headers }) => headers[marked])).toEqual([undefined, 'true', 'true']);
     expect(await lastChange()).toBe(before);
   });
-
-  test('takes two statements more with a key, for 1,000 records as for 10', async () => {
-    const count = async (work: () => Promise<unknown>) => (await service.statements(work)).length;
-    const costs = [];
-    for (const size of [10, 1_000]) {
-      const assets = await service.create(
-        '/assets',
-        ...Array.from({ length: size }, (_, n) => ({ name: `Crane ${n}` })),
-      );
-      const query = 'mutation ($input: [AssetPatch!]!) { updateAssets(input: $input) { id } }';
-      const changes = (name: string) => ({ input: assets.map(({ id }) => ({ id, name })) });
-      const without = await count(() => service.data(query, changes('a')));
-      const withKey = await count(() => run(`key ${size}`, query, changes('b')));
-      const repeat = await count(() => run(`key ${size}`, query, changes('b')));
-      costs.push({ more: withKey - without, repeat });
-    }
-
-    expect(costs[0]?.more).toBe(2);
-    expect(costs[1]).toEqual(costs[0]);
-  });
 });
 
 describe('Of several mutations in one request', () => {
@@ -132,13 +112,6 @@ describe('Of several mutations in one request', () => {
     first: createAssets(input: [{ name: "Crane" }]) { id }
     second: createAssets(input: [{ name: "${second}", uid: "CR-1" }]) { id }
   }`;
-
-  test('each is carried out once', async () => {
-    const first = await run('a', two('Pump'));
-
-    expect((await run('a', two('Pump'))).text).toBe(first.text);
-    expect(await lastChange()).toBe(2);
-  });
 
   test('a repeat carries out those that were not, and only them', async () => {
     const [blocking] = await service.create('/assets', { name: 'Digger', uid: 'CR-1' });

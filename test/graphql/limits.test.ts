@@ -38,13 +38,6 @@ describe.each<[string, string, number, (n: number) => string, RegExp]>([
   ],
   ['records of a page', 'MAX_PAGE_SIZE', 20, (n) => `{ locations(first: ${n}) { totalCount } }`, /from 0 to 20/],
   [
-    'records of a page from the end',
-    'MAX_PAGE_SIZE',
-    20,
-    (n) => `{ locations(last: ${n}) { totalCount } }`,
-    /from 0 to 20/,
-  ],
-  [
     'ids of nodes',
     'MAX_PAGE_SIZE',
     20,
@@ -84,8 +77,8 @@ describe('characters of texts in a response', () => {
   const create = (notes: number) =>
     service.create('/projects', { name: 'n', notes: 'x'.repeat(notes), externalIds: { key: 'y'.repeat(99) } });
 
-  test.each([899, 900])('%i and a hundred more are allowed', async (notes) => {
-    await create(notes);
+  test('as many as the limit are allowed', async () => {
+    await create(900);
 
     expect((await service.data(query)).projects.nodes).toHaveLength(1);
   });
@@ -123,28 +116,6 @@ describe('characters of texts in a response', () => {
     });
     expect((await service.data('{ workOrders { totalCount } }')).workOrders.totalCount).toBe(3);
   });
-
-  test('a record counts once for each link to it', async () => {
-    const [{ id: projectId }] = await create(500);
-    await service.create('/work-orders', ...Array.from({ length: 20 }, () => ({ projectId })));
-
-    const { body } = await service.graphql('{ workOrders { nodes { project { notes } } } }');
-
-    expect(body.errors).toHaveLength(1);
-    expect(body.errors[0].message).toContain('the response would hold more than');
-  });
-});
-
-test('a page has at most MAX_PAGE_SIZE records, and costs as much, if that is less than 50', async () => {
-  const service = await startService({ MAX_PAGE_SIZE: '20' });
-  await service.create('/assets', ...Array.from({ length: 21 }, () => ({ name: 'Crane' })));
-
-  const { body, headers } = await service.graphql('{ assets { nodes { id } } }');
-  const explicit = await service.graphql('{ assets(first: 20) { nodes { id } } }');
-  await service.stop();
-
-  expect(body.data.assets.nodes).toHaveLength(20);
-  expect(headers['query-cost']).toBe(explicit.headers['query-cost']);
 });
 
 describe('the cost of an operation', () => {
@@ -219,26 +190,10 @@ describe('a document made to be expensive is refused cheaply', () => {
       'fragments named like introspection',
       `{ assetCategories { nodes { ...__schema } } } fragment __schema on AssetCategory { ${'parent { '.repeat(25)}id${' }'.repeat(25)} }`,
     ],
-    [
-      'links under 300 names on a large page',
-      `{ assetCategories(first: 1000) { nodes { ${numbered(300, (i) => `a${i}: parent { id }`)} } } }`,
-    ],
     ['fragments that spread themselves', '{ ...a } fragment a on Query { ...b } fragment b on Query { ...a }'],
     ['inline fragments without end', `{ ${'... on Query { '.repeat(5_000)}__typename${' }'.repeat(5_000)} }`],
     ['300,000 repeated fields', `{ ${'id '.repeat(300_000)} }`],
-    ['aliases without end', `{ ${numbered(10_000, (i) => `a${i}: __typename`)} }`],
-    ['directives without end', `{ __typename ${'@skip(if: false) '.repeat(10_000)} }`],
-    ['a page of two billion', '{ assets(first: 2000000000) { nodes { id } } }'],
-    [
-      'pages in pages',
-      `{ ${numbered(40, (i) => `a${i}: workOrders(first: 1000) { nodes { project { location { id } } } }`)} }`,
-    ],
     ['variables by the thousand', `query (${numbered(5_000, (i) => `$v${i}: Int`)}) { __typename }`],
-    [
-      'a variable with a million values',
-      'query ($ids: [ID!]!) { nodes(ids: $ids) { id } }',
-      { ids: Array(100_000).fill('x') },
-    ],
     ['a list literal of 5,000 levels', `{ nodes(ids: ${'['.repeat(5_000)}${']'.repeat(5_000)}) { id } }`],
     ['a variable of 5,000 levels', 'query ($ids: [ID!]!) { nodes(ids: $ids) { id } }', { ids: 'deep' }],
     ['a name without end', `{ ${'x'.repeat(101)} }`],
@@ -255,21 +210,11 @@ describe('a document made to be expensive is refused cheaply', () => {
         )
         .join(' ')} fragment V on __Type { name }`,
     ],
-    [
-      'introspection of the types of the fields of the types',
-      `{ __schema { types { ${'fields { type { '.repeat(6)}name${' } }'.repeat(6)} } } }`,
-    ],
-    ['a filter with very many alternatives', filtered, { w: { or: Array(150_000).fill({}) } }],
     ['a filter with very many values', filtered, { w: { name: { in: Array(150_000).fill('x') } } }],
     [
       'a large filter in fifty fields',
       `query ($w: ProjectFilter!) { ${numbered(50, (i) => `a${i}: projects(where: { and: [$w] }) { totalCount }`)} }`,
       { w: { or: Array(49_000).fill({}) } },
-    ],
-    ['a filter of lists in the place of objects', filtered, { w: { name: [1], and: { or: 5 }, not: [[]] } }],
-    [
-      'introspection of everything, many times',
-      `{ ${numbered(40, (i) => `a${i}: __schema { types { fields { type { fields { name args { name } } } } } }`)} }`,
     ],
   ])('%s', async (_, query, variables = {}) => {
     const text = JSON.stringify({ query, variables }).replace('"deep"', `${'['.repeat(5_000)}${']'.repeat(5_000)}`);
@@ -284,16 +229,3 @@ describe('a document made to be expensive is refused cheaply', () => {
     expect((user + system) / 1_000).toBeLessThan(2_000);
   });
 });
-
-test.each(['off', 'on'])(
-  'introspection costs as much as the schema has types, with FEDERATION=%s',
-  async (FEDERATION) => {
-    const own = await startService({ FEDERATION });
-
-    const { body, headers } = await own.graphql('{ __schema { types { name } } }');
-    await own.stop();
-
-    // One for each of `__schema` and `types`, and one for the name of each type.
-    expect(headers['query-cost']).toBe(String(1 + 1 + body.data.__schema.types.length));
-  },
-);

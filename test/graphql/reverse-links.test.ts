@@ -108,7 +108,6 @@ test.each<[string, Record<string, string[]>]>([
       createdWorkOrders: ['Survey'],
     },
   ],
-  ['user(id: "nobody")', { createdProjects: [], updatedAssets: [] }],
 ])('%s leads to the records of this workspace that refer to it', async (field, links) => {
   const data = await client.data(
     `{ it: ${field} { id ${Object.keys(links)
@@ -121,29 +120,6 @@ test.each<[string, Record<string, string[]>]>([
   }
 });
 
-test('what is kept elsewhere is reached from records too, and leads back to them', async () => {
-  const { projects } = await client.data(
-    '{ projects(first: 2) { nodes { company { id projects { nodes { name } } } createdBy { createdProjects(last: 1) { nodes { name } } } } } }',
-  );
-
-  expect(projects.nodes.map(({ company }: { company: { projects: never } }) => namesOf(company.projects))).toEqual([
-    ['Harbour wall', 'Bridge'],
-    ['Quay'],
-  ]);
-  expect(projects.nodes[1].createdBy.createdProjects.nodes).toEqual([{ name: 'Bridge' }]);
-});
-
-test('an ID that no record can have is rejected', async () => {
-  const query = 'query ($id: ID!) { company(id: $id) { projects { totalCount } } }';
-
-  const { body } = await client.graphql(query, { id: 'a\0' });
-
-  expect(body.errors[0]).toMatchObject({
-    message: expect.stringMatching(/^id: expected /),
-    extensions: { code: 'BAD_USER_INPUT' },
-  });
-});
-
 describe('a page of a reverse link', () => {
   const query = `query ($id: ID!, $first: Int, $after: String, $last: Int, $before: String, $where: WorkOrderFilter, $orderBy: [WorkOrderOrderBy!]) {
     project(id: $id) { workOrders(first: $first, after: $after, last: $last, before: $before, where: $where, orderBy: $orderBy) {
@@ -151,7 +127,6 @@ describe('a page of a reverse link', () => {
 
   let own: Client;
   let projectId: string;
-  let orders: { id: string; name: string }[];
 
   const page = async (args: object) => (await own.data(query, { id: projectId, ...args })).project.workOrders;
 
@@ -159,23 +134,19 @@ describe('a page of a reverse link', () => {
     own = service.as(await service.key({ workspace: 'pages' }));
     const [project, other] = await own.create('/projects', { name: 'Harbour wall' }, { name: 'Bridge' });
     projectId = project.id;
-    const created = await own.create(
+    await own.create(
       '/work-orders',
       ...Array.from({ length: 40 }, (_, index) => ({
         name: `order ${index % 7}`,
         projectId: index % 2 ? projectId : other.id,
       })),
     );
-    orders = created.filter((order) => order.projectId === projectId);
   });
 
-  test.each<[string, object[] | null]>([
-    ['oldest first', null],
-    ['by name', [{ name: 'DESC' }]],
-  ])('continues by cursor, %s', async (_, orderBy) => {
+  test('continues by cursor', async () => {
+    const orderBy = [{ name: 'DESC' }];
     const whole = await page({ orderBy, first: 50 });
     expect(whole.totalCount).toBe(20);
-    if (!orderBy) expect(idsOf(whole)).toEqual(orders.map(({ id }) => id));
 
     const forward: string[] = [];
     for (let [more, after] = [true, null]; more; ) {
@@ -191,33 +162,6 @@ describe('a page of a reverse link', () => {
       [more, before] = [pageInfo.hasPreviousPage, pageInfo.startCursor];
     }
     expect([forward, back]).toEqual([idsOf(whole), idsOf(whole)]);
-  });
-
-  test('takes a cursor for each of several parents', async () => {
-    const after = orders[9]?.id;
-
-    const { projects } = await own.data(
-      `{ projects { nodes { workOrders(after: "${after}") { totalCount nodes { id } } } } }`,
-    );
-
-    expect(
-      projects.nodes.map(({ workOrders }: { workOrders: { nodes: object[]; totalCount: number } }) => [
-        workOrders.nodes.length,
-        workOrders.totalCount,
-      ]),
-    ).toEqual([
-      [10, 20],
-      [10, 20],
-    ]);
-  });
-
-  test.each([
-    ['first: -1', 'first: expected a whole number from 0 to 1000, received -1'],
-    ['after: "x"', 'after: expected a cursor from a page of work orders, received "x"'],
-  ])('rejects %s as a list does', async (args, message) => {
-    const { body } = await own.graphql(`{ projects { nodes { workOrders(${args}) { totalCount } } } }`);
-
-    expect(body.errors[0]).toMatchObject({ message, extensions: { code: 'BAD_USER_INPUT' } });
   });
 });
 

@@ -107,17 +107,6 @@ test('every one of many invalid items is listed, also where a required field is 
   expect(updated).toHaveLength(2 * items.length);
 });
 
-test('a change of one project is checked as PATCH does', async () => {
-  const [{ id }] = await service.create('/projects', { name: 'Bridge' });
-  const change = { name: '', startDate: 5, externalIds: { erp: 5 } };
-  const document = 'mutation ($id: ID!, $input: UpdateProjectInput!) { updateProject(id: $id, input: $input) { id } }';
-
-  const rest = await service.patch(`/projects/${id}`, change, { accept: 'application/problem+json' });
-  const issues = await issuesOf(document, { id, input: change });
-
-  expect(issues.map(({ path, message }) => ({ field: formatPath(path.slice(1)), message }))).toEqual(rest.body.errors);
-});
-
 test('a ref that is empty, the ID that is missing and the time of a change are checked with everything else', async () => {
   const [{ id }] = await service.create('/projects', { name: 'Bridge' });
 
@@ -143,8 +132,6 @@ test('a ref that is empty, the ID that is missing and the time of a change are c
 });
 
 describe('a value that does not match the types of the schema is an error of GraphQL:', () => {
-  const ofLink = (project: unknown) => [{ name: 'a' }, { project }];
-
   test.each<[string, string, object, string, string]>([
     [
       'a number for text',
@@ -159,13 +146,6 @@ describe('a value that does not match the types of the schema is an error of Gra
       { input: [JSON.parse('{"__proto__":{"name":"a"}}')] },
       'input[0]',
       'Field "__proto__" is not defined by type "CreateAssetInput".',
-    ],
-    [
-      'a link in two ways',
-      createDocument(workOrder),
-      { input: ofLink({ externalId: { key: 'erp', value: '1' }, ref: 'a' }) },
-      'input[1].project',
-      'Exactly one key must be specified for OneOf type "RecordLink".',
     ],
   ])('%s', async (_, document, variables, at, reason) => {
     const { body } = await service.graphql(document, variables);
@@ -194,14 +174,6 @@ describe('as ever in GraphQL,', () => {
 
     expect([created.statusId, updated.statusId]).toEqual(['5', '7']);
     expect(imported.result).toEqual({ assets: [{ statusId: '5' }] });
-  });
-
-  test('lists of an import may be null', async () => {
-    const input = { projects: null, locations: [{ name: 'Yard' }] };
-
-    const { result } = await service.data(importDocument('projects { id } locations { name }'), { input });
-
-    expect(result).toEqual({ projects: [], locations: [{ name: 'Yard' }] });
   });
 
   test('variables may hold single items, or fields of items, beside those in the document', async () => {

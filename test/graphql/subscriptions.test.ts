@@ -4,7 +4,6 @@ import { unavailable } from '../../src/errors.ts';
 import { asset as assetKind } from '../../src/records/index.ts';
 import { plantCreations } from '../support/changes.ts';
 import { passTime } from '../support/clock.ts';
-import { createDatabase } from '../support/database.ts';
 import { openEvents } from '../support/event-stream.ts';
 import { startService, useWorkspaces } from '../support/service.ts';
 
@@ -113,21 +112,6 @@ describe('a subscription', () => {
     expect(cursors).toEqual([250_001, 250_005]);
   });
 
-  test('sends what another process has written', async () => {
-    const { url, remove } = await createDatabase();
-    const [ours, theirs] = [await startService({ DATABASE_URL: url }), await startService({ DATABASE_URL: url })];
-    const events = await follow(ours);
-
-    await theirs.create('/assets', { name: 'Crane' });
-    expect(await events.cursors()).toEqual([1]);
-    await theirs.create('/assets', { name: 'Pump' });
-    expect(await events.cursors()).toEqual([2]);
-
-    await ours.stop();
-    await theirs.stop();
-    await remove();
-  });
-
   test('sends each event with what it selects of the records as they are then, read anew', async () => {
     const query = `subscription { changes { nodes { action fields { field before after } record { id
       ... on Project { name location { city } } } } } }`;
@@ -185,10 +169,6 @@ describe('what cannot be sent', () => {
 
   test.each([
     ['subscription { changes { nope } }', 'Cannot query field "nope" on type "ChangePage"'],
-    [
-      'subscription { changes(after: "soon") { endCursor } }',
-      'after: expected a cursor of a change, such as "4711", received "soon"',
-    ],
     ['subscription { changes { endCursor } b: changes { endCursor } }', 'must select only one top level field'],
     [
       `subscription { changes { nodes { record { ... on Location { projects(first: 1000) { nodes { workOrders(first: 1000)
@@ -196,10 +176,6 @@ describe('what cannot be sent', () => {
       'the operation costs more than 500,000',
     ],
     ['subscription { changes @skip(if: true) { endCursor } }', 'a subscription must select a field'],
-    [
-      'subscription ($no: Boolean!) { changes @skip(if: $no) { endCursor } }',
-      'Argument "if" of required type "Boolean!"',
-    ],
   ])('%s: the error is the only event', async (query, message) => {
     const events = await follow(service, { query });
     const event = await events.next();
@@ -290,20 +266,6 @@ describe('the end of a subscription', () => {
     expect(events.text()).not.toContain('complete');
   });
 
-  test('comes when the first key is created, for one without a key', async () => {
-    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
-    onTestFinished(() => void vi.useRealTimers());
-    const open = await startService();
-    onTestFinished(() => open.stop());
-    const events = await follow(open);
-
-    await open.key();
-    await passTime(2_001);
-    vi.advanceTimersByTime(3_000);
-
-    expect(await events.next()).toBeUndefined();
-  });
-
   test('comes when the service closes, and is not complete: clients connect again', async () => {
     const own = await startService();
     const events = await Promise.all([follow(own), follow(own)]);
@@ -314,34 +276,6 @@ describe('the end of a subscription', () => {
       expect(await each.next()).toBeUndefined();
       expect(each.text()).toBe(':\n\n');
     }
-  });
-
-  test('leaves nothing to do: reads that wait for a connection are not sent for clients that have left', async () => {
-    await service.create('/assets', ...names(3));
-    const { driver } = service.database;
-    const { query } = driver;
-    onTestFinished(() => {
-      driver.query = query;
-    });
-    const statements: string[] = [];
-    let release = () => {};
-    const released = new Promise<void>((resolve) => {
-      release = resolve;
-    });
-    driver.query = async (connection, sql, values) => {
-      statements.push(sql);
-      await released;
-      return query(connection, sql, values);
-    };
-    const left = await Promise.all(Array.from({ length: 60 }, () => follow(service, { variables: { after: '0' } })));
-    for (const events of left) events.close();
-
-    const stays = await follow(service, { variables: { after: '0' } });
-    release();
-
-    expect(await stays.cursors()).toEqual([1, 2, 3]);
-    // What had begun before they left, and what is read for the one that stays.
-    expect(statements.length).toBeLessThan(20);
   });
 
   test('is when its request is logged, with all its statements', async () => {

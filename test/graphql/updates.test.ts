@@ -102,36 +102,6 @@ test('of several that change the same version at once, all but one are refused',
   }
 });
 
-test('a unique value may be kept; one that another record has is a CONFLICT, even if that record is to change too', async () => {
-  const [one, two] = await service.create('/assets', { name: 'a', uid: 'C-1' }, { name: 'b', uid: 'C-2' });
-
-  const kept = await service.data(updateDocument(asset, 'uid'), { input: [{ id: one.id, name: 'c', uid: 'C-1' }] });
-  const swapped = await issuesOf(updateDocument(asset), {
-    input: [
-      { id: one.id, uid: 'C-2' },
-      { id: two.id, uid: 'C-1' },
-    ],
-  });
-  const same = await issuesOf(updateDocument(asset), {
-    input: [
-      { id: one.id, uid: 'C-3' },
-      { id: two.id, uid: 'C-3' },
-    ],
-  });
-
-  expect(kept).toEqual({ result: [{ uid: 'C-1' }] });
-  expect(swapped).toEqual({
-    code: 'CONFLICT',
-    issues: [
-      { path: ['input', 0, 'uid'], message: 'another asset has the uid "C-2"' },
-      { path: ['input', 1, 'uid'], message: 'another asset has the uid "C-1"' },
-    ],
-  });
-  expect(same.issues).toEqual([
-    { path: ['input', 1, 'uid'], message: 'item [0] of this batch also has the uid "C-3"' },
-  ]);
-});
-
 describe('asset categories', () => {
   /** Each is the parent of the next. */
   async function chain(...names: string[]): Promise<string[]> {

@@ -20,30 +20,6 @@ const byErp = { by: { externalId: 'erp' } };
 const outcomes = (items: { outcome: string }[]) => items.map(({ outcome }) => outcome);
 const changeCount = async () => (await service.data('{ changeCursor }')).changeCursor;
 
-test('an upsert creates what is missing and changes what differs, and returns both in the order sent', async () => {
-  const [crane] = await service.create('/assets', { name: 'Crane', uid: 'C-7', statusId: 'in-service' });
-
-  const { body } = await upsertAssets([
-    { uid: 'E-1', name: 'Excavator' },
-    { uid: 'C-7', name: 'Tower crane' },
-    { uid: 'P-1', name: 'Pump' },
-  ]);
-
-  expect(body.data.result).toMatchObject([
-    { outcome: 'CREATED', record: { name: 'Excavator', uid: 'E-1' } },
-    { outcome: 'UPDATED', record: { name: 'Tower crane', uid: 'C-7', id: crane.id } },
-    { outcome: 'CREATED', record: { name: 'Pump', uid: 'P-1' } },
-  ]);
-  const [first, , third] = body.data.result;
-  expect(first.record.id < third.record.id).toBe(true);
-  const { assets } = await service.data('{ assets { nodes { name statusId } } }');
-  expect(assets.nodes).toEqual([
-    { name: 'Tower crane', statusId: 'in-service' },
-    { name: 'Excavator', statusId: null },
-    { name: 'Pump', statusId: null },
-  ]);
-});
-
 test('an upsert of what is stored already writes nothing, whatever the form of its values', async () => {
   const sent = {
     name: 'Crane',

@@ -5,21 +5,17 @@ import { jsonProblem } from '../../src/http/json-problem.ts';
 
 test.each([
   ['', 'it ends too early, at line 1, column 1: expected a value'],
-  [' \n ', 'it ends too early, at line 2, column 2: expected a value'],
   ['[{"name":', 'it ends too early, at line 1, column 10: expected a value'],
   ['[{', 'it ends too early, at line 1, column 3: expected a key in double quotes or }'],
   ['["Crane', 'it ends too early, at line 1, column 8: expected the quote that ends the text'],
   ['[1,]', 'line 1, column 4: expected a value, found "]"'],
-  ['{"a":1,}', 'line 1, column 8: expected a key in double quotes, found "}"'],
   ['{a:1}', 'line 1, column 2: expected a key in double quotes or }, found "a"'],
   ['{"a" 1}', 'line 1, column 6: expected a colon, found "1"'],
   ['[NaN]', 'line 1, column 2: expected a value or ], found "NaN"'],
   ['[\n  {"name": "Crane"}\n  {"name": "Pump"}\n]', 'line 3, column 3: expected a comma or ], found "{"'],
   ['[]\n[]', 'line 2, column 1: expected nothing more, found "["'],
-  ['[01]', 'line 1, column 3: expected a comma or ], found "1"'],
   ['["a\nb"]', 'line 1, column 4: expected control characters such as line breaks to be escaped, found U+000A'],
   ['["\\x"]', 'line 1, column 3: expected an escape sequence of JSON such as \\n, found "\\\\"'],
-  ['[“Crane”]', 'line 1, column 2: expected a value or ], found "“"'],
   ['[\ud83c\udfd7]', 'line 1, column 2: expected a value or ], found "\ud83c\udfd7"'],
 ])('the problem of %j is named: %s', (text, problem) => {
   expect(jsonProblem(text)).toBe(problem);

@@ -1,7 +1,6 @@
 /** `yardgraph import`: files as spreadsheets and other systems write them, into a running service. */
 import { rmSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { findRanges } from '../../src/import/made-changes.ts';
 import { openState, type Progress } from '../../src/import/state.ts';
 import { useShortDelays } from '../support/client.ts';
 import { useImports } from '../support/import.ts';
@@ -65,41 +64,7 @@ test('reads other encodings: UTF-16 by its mark, and others by their name', asyn
   expect(await imports.records('locations', 'city')).toEqual([{ city: 'Köln' }, { city: 'Köln' }]);
 });
 
-test('names the changes of links that were set later, also if no record was created or updated by a row', async () => {
-  await imports.import({ 'asset-categories.csv': 'name\nA\nB\n' });
-
-  const { out } = await imports.import(
-    { 'asset-categories.csv': 'id,name,parentId\na,A,b\nb,B,\n' },
-    ...['--upsert-by', 'name', '--batch', '1', '--no-preview'],
-  );
-  expect(out.slice(-2)).toEqual(['0 created, 0 updated, 2 unchanged, 0 refused', 'Its changes: 3.']);
-});
-
-test('does not count links of rows that would be refused as IDs of other systems', async () => {
-  const { out } = await imports.import({ 'asset-categories.csv': 'name,parentId\nA,x\n' }, '--dry-run');
-
-  expect(out).toHaveLength(2);
-});
-
-test('imports a file once that is named twice', async () => {
-  imports.write({ 'locations.csv': 'name\nNorth\n' });
-  const paths = [imports.path('locations.csv'), imports.path('./locations.csv')];
-
-  expect((await imports.command('import', ...paths, '--yes')).out.at(1)).toMatch(/^1 created/);
-});
-
 describe('an import that was stopped', () => {
-  test('before it stored anything begins anew, also with other files', async () => {
-    const { path } = imports;
-    const state = await openState(path('locations.csv.import-state'));
-    await state.expectRows({ ids: [{ kind: 'Location', id: 'old' }], outside: [] });
-    await state.advance({ identity: 'of others' } as Progress);
-    await state.close();
-
-    const { code } = await imports.import({ 'locations.csv': 'id,name\nold,North\n' });
-    expect(code).toBe(0);
-  });
-
   test('after it stored something is refused with other files, and its state is kept', async () => {
     const state = await openState(imports.path('assets.csv.import-state'));
     await state.advance({ identity: 'of others', after: '0' } as Progress);
@@ -336,22 +301,13 @@ const port: Case['stored'] = ['locations', 'name city', [{ name: 'Hafen', city: 
 
 test.each<[string, Case]>([
   ['UTF-16 without a mark', { files: { 'locations.csv': Buffer.from(text, 'utf16le') }, stored: port }],
-  ['big-endian UTF-16', { files: { 'locations.csv': Buffer.from(text, 'utf16le').swap16() }, stored: port }],
   ['another separator', { files: { 'locations.csv': text.replaceAll(',', '|') }, stored: port }],
-  [
-    'the separator that Excel names',
-    { files: { 'locations.csv': `sep=^\r\n${text.replaceAll(',', '^')}` }, stored: port },
-  ],
   [
     'an empty cell, which has no value, and a quoted one, which has an empty text',
     {
       files: { 'locations.csv': 'name,city,state\nA,,""\n' },
       stored: ['locations', 'city state', [{ city: null, state: '' }]],
     },
-  ],
-  [
-    'a file all of whose cells are quoted: empty ones have no value',
-    { files: { 'locations.csv': '"name","city"\n"A",""\n' }, stored: ['locations', 'city', [{ city: null }]] },
   ],
   [
     'lines, counted as editors count them: empty ones, too, and those within cells',
@@ -370,15 +326,6 @@ test.each<[string, Case]>([
     },
   ],
   [
-    'refused rows of an early part only',
-    {
-      files: { 'assets.csv': 'name,acquired at\nA,soon\nB,\n' },
-      options: ['--batch', '1'],
-      code: 2,
-      out: ['The refused rows are in assets.refused.csv, each with the reason: fix them, and import that file.'],
-    },
-  ],
-  [
     'links to rows of the same import by their IDs, whatever these are, and by external IDs',
     {
       files: {
@@ -394,14 +341,6 @@ test.each<[string, Case]>([
       files: { 'locations.csv': 'id,name\n1,North\n1,South\n', 'projects.csv': 'name,location\nWall,1\n' },
       ...{ code: 2, out: ['2 created, 0 updated, 0 unchanged, 1 refused'] },
       stored: ['projects', 'location { name }', [{ location: { name: 'North' } }]],
-    },
-  ],
-  [
-    'a refused row with a link, which gets the ID of the record, because no other import knows the row',
-    {
-      files: { 'locations.csv': 'id,name\n1,North\n', 'work-orders.csv': 'name,location ID,start date\nA,1,soon\n' },
-      code: 2,
-      written: ['work-orders.refused.csv', expect.stringMatching(/\nA,location_\w{26},soon,/)],
     },
   ],
   [
@@ -450,22 +389,6 @@ test.each<[string, Case]>([
       written: ['assets.refused.ndjson', '{"refused because":"name: required: the name of the asset"}\n'],
     },
   ],
-  [
-    'NDJSON with a refused link, whatever the name of its column',
-    {
-      files: {
-        'all.ndjson': ndjson(
-          { kind: 'LOCATION', id: 'l' },
-          { kind: 'PROJECT', location: 'l', startDate: 'soon', name: 'Wall' },
-        ),
-      },
-      code: 2,
-      written: [
-        'all.refused.ndjson',
-        expect.stringMatching(/"location\w*":"location_\w{26}".*"refused because":"startDate: /),
-      ],
-    },
-  ],
 ])('reads %s', async (_, { files, options = [], code = 0, out = [], stored, written }) => {
   const ended = await imports.import(files, ...options);
 
@@ -483,21 +406,14 @@ describe('nothing is stored, and the command ends with 1,', () => {
       'locations.csv: unknown columns "Colour"; "Size"; "Place", mapped to "ctiy", did you mean "city"?: map it to a field with --map "Colour=…", or leave it out with --skip "Colour". The fields of locations are name, latitude,',
     ],
     ['assets.csv', 'name,Name\nA,B\n', '', 'columns "name" and "Name" are the same: leave one out with --skip "Name"'],
-    ['assets.csv', 'name,name\nA,B\n', '', 'columns "name" and "name" are the same: rename one in the first line'],
     ['assets.csv', '', '', 'assets.csv is empty'],
     ['assets.csv', 'name\n"Crane\nPump\n', '', 'assets.csv, line 2: a quoted cell is not closed'],
     ['assets.xlsx', 'PK\x03\x04', '', 'is a workbook, which is not read. In the spreadsheet program, choose File'],
-    ['assets.csv', 'PK\x03\x04', '', 'is a workbook'],
     ['things.csv', asset, '', 'things.csv: which kind of record does it have? Name it assets.csv'],
-    ['things.csv', asset, '--kind thing', '--kind: expected a kind such as assets, received "thing"'],
     ['all.ndjson', '{"kind":"ASSET","name":"A"}\n{no\n', '', 'line 2: expected a JSON object, received "{no"'],
     ['all.ndjson', '{"name":"A"}\n', '', 'line 1: expected a kind such as "ASSET", received nothing'],
     ['assets.csv', asset, '--time-zone Mars', '--time-zone: expected a time zone such as Europe/Berlin'],
-    ['assets.csv', asset, '--encoding ebcdic', '--encoding: expected one such as windows-1252'],
-    ['assets.csv', asset, '--map Serial', '--map: expected a column and a field'],
     ['assets.csv', asset, '--batch 0', '--batch: expected a whole number from 1'],
-    ['assets.csv', asset, '--url x', 'serverURL'],
-    ['assets.csv', asset, '--message a\nb', 'changeMessage'],
     ['assets.csv', asset, '--url http://127.0.0.1:65534', 'the service: ECONNREFUSED (http://127.0.0.1:65534)'],
     ['assets.csv', asset, '--upsert-by name', '--upsert-by: assets cannot be found by "name"'],
   ] as const)('for %s with %j and the options "%s": %s', async (name, content, options, message) => {
@@ -552,16 +468,4 @@ test('a script confirms with --yes, or checks nothing first', async () => {
     err: expect.stringContaining('confirm with --yes'),
   });
   expect(await imports.command('import', imports.path('assets.csv'), '--no-preview')).toMatchObject({ code: 0 });
-});
-
-test('the changes of others are not among those that the import names', async () => {
-  const yardgraph = imports.client();
-  for (const changeMessage of ['import (1)', 'import (1)', 'other', 'import (1)']) {
-    await yardgraph.locations.create([{ name: 'North' }], { changeMessage });
-  }
-
-  expect(await findRanges(yardgraph, { after: '0', message: 'import (1)', number: 3 })).toEqual([
-    [1, 2],
-    [4, 4],
-  ]);
 });

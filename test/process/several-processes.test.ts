@@ -3,14 +3,13 @@
  * one process is killed amid its writes, has every change once, in order. PROCESSES_SEED repeats a run.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { RecordKind } from '../../src/model/record-kind.ts';
-import { asset, assetCategory, location, workOrder } from '../../src/records/index.ts';
+import { assetCategory, location, workOrder } from '../../src/records/index.ts';
 import { openDatabase } from '../../src/store/database.ts';
 import { migrationNames } from '../../src/store/schema/migrations.ts';
 import { createDatabase, isPostgres } from '../support/database.ts';
 import { byEffort } from '../support/effort.ts';
 import { eventReader } from '../support/event-stream.ts';
-import { deleteDocument, updateDocument, upsertDocument } from '../support/mutations.ts';
+import { deleteDocument, updateDocument } from '../support/mutations.ts';
 import { ask, post, useSharedProcesses } from '../support/process.ts';
 import { createRandom } from '../support/random.ts';
 
@@ -101,50 +100,6 @@ test(`that get the same requests at once carry out each of them once, in ${repea
   const { assets, locations } = await ask(at(1), '{ assets { totalCount } locations { totalCount } }');
   expect([assets.totalCount, locations.totalCount]).toEqual([2 * repeatRounds, 3 * repeatRounds]);
 });
-
-const upsertRounds = byEffort({ small: 15, long: 300 });
-const keysPerRound = 10;
-
-interface Upsert {
-  readonly kind: RecordKind;
-  readonly by: object;
-  readonly item: (key: string) => object;
-}
-
-const upserts: readonly Upsert[] = [
-  { kind: asset, by: { field: 'UID' }, item: (key: string) => ({ uid: key, name: 'Crane' }) },
-  { kind: workOrder, by: { field: 'REFERENCE' }, item: (key: string) => ({ reference: key }) },
-  { kind: location, by: { externalId: 'erp' }, item: (key: string) => ({ externalIds: { erp: key } }) },
-];
-
-test(`that upsert the same keys at once create each record once, in ${upsertRounds} rounds`, async () => {
-  const upsert = async (address: string, { kind, by, item }: Upsert, keys: readonly string[]) => {
-    const input = keys.map(item);
-    const response = await post(`${address}/graphql`, { query: upsertDocument(kind), variables: { by, input } });
-    const { data, errors } = (await response.json()) as { data: { result: Result[] }; errors?: object[] };
-    expect(errors).toBeUndefined();
-    return data.result;
-  };
-
-  for (let round = 0; round < upsertRounds; round += 1) {
-    const keys = Array.from({ length: keysPerRound }, (_, n) => `upsert ${round}-${n}`);
-    const operation = upserts[round % upserts.length] ?? upserts[0];
-    if (!operation) throw new Error('there is nothing to upsert');
-    // Opposite orders could make each wait for the other.
-    const results = await Promise.all(
-      addresses.map((address, n) => upsert(address, operation, n === 1 ? keys.toReversed() : keys)),
-    );
-    const outcomes = results.flat().map(({ outcome }) => outcome);
-    expect(outcomes.filter((outcome) => outcome === 'CREATED')).toHaveLength(keysPerRound);
-    expect(outcomes.filter((outcome) => outcome === 'UNCHANGED')).toHaveLength(2 * keysPerRound);
-    expect(new Set(results.flat().map(({ record }) => record.id)).size).toBe(keysPerRound);
-  }
-});
-
-interface Result {
-  readonly outcome: string;
-  readonly record: { readonly id: string };
-}
 
 const referenceRounds = byEffort({ small: 5, long: 300 });
 

@@ -14,7 +14,7 @@ import { createDatabase } from '../support/database.ts';
 import { byEffort } from '../support/effort.ts';
 import { insert } from '../support/insert.ts';
 import { nobody } from '../support/open-store.ts';
-import { post, useProcesses } from '../support/process.ts';
+import { useProcesses } from '../support/process.ts';
 import { startListening, stopListening } from '../support/service.ts';
 
 const processes = useProcesses();
@@ -213,18 +213,6 @@ test('a name can be used again at once: what has the earlier key is not in the n
   expect(await sizes()).toEqual({ acme: 1, harbour: 2 });
 });
 
-test('without keys, default can be written after it was renamed', async () => {
-  await add('default', 1);
-  const address = await startListening(database.url);
-
-  expect(await run('workspaces', 'rename', 'default', 'acme')).toMatchObject({ code: 0 });
-
-  // Until the service has noticed, what it stores is in the renamed workspace.
-  await passTime(fiveSeconds);
-  expect((await post(`${address}/locations`, [{}])).status).toBe(201);
-  expect(await sizes()).toEqual({ acme: 1, default: 1 });
-});
-
 test('delete says what it deletes; a running service refuses its keys within five seconds', async () => {
   const key = await newKey('acme');
   await newKey('yard');
@@ -275,9 +263,9 @@ describe('kill -9', () => {
       await insert(await storeOf(opened, 'acme'), location, records);
     });
 
-  /** Runs a command until it has opened the database. */
-  async function startAndOpen(...command: string[]): Promise<ReturnType<typeof start>> {
-    const started = start(...command);
+  /** Starts to delete, and waits until the command has opened the database. */
+  async function startToDelete(): Promise<ReturnType<typeof start>> {
+    const started = start('workspaces', 'delete', 'acme', '--yes');
     const { said, child } = started;
     while (!said.err.includes('database:')) {
       if (child.exitCode !== null) throw new Error(`ended before it opened the database: ${said.err}`);
@@ -286,30 +274,21 @@ describe('kill -9', () => {
     return started;
   }
 
-  /** Milliseconds that a command runs after it has opened the database, if it is not killed. */
-  async function durationOf(...command: string[]): Promise<number> {
-    const { exited } = await startAndOpen(...command);
-    const opened = performance.now();
-    expect(await exited).toBe(0);
-    return performance.now() - opened;
-  }
-
-  async function killAfter(milliseconds: number, ...command: string[]): Promise<void> {
-    const { child, exited } = await startAndOpen(...command);
-    await pause(milliseconds);
-    child.kill('SIGKILL');
-    await exited;
-  }
-
   test(`in the middle of delete leaves all records or none, ${rounds} times`, async () => {
     await addMany();
     await add('yard', 1);
-    const duration = await durationOf('workspaces', 'delete', 'acme', '--yes');
     const outcomes = [];
+    const { exited } = await startToDelete();
+    const opened = performance.now();
+    expect(await exited).toBe(0);
+    const duration = performance.now() - opened;
     await addMany();
 
     for (let round = 0; round < rounds; round += 1) {
-      await killAfter((duration * round) / rounds, 'workspaces', 'delete', 'acme', '--yes');
+      const { child, exited } = await startToDelete();
+      await pause((duration * round) / rounds);
+      child.kill('SIGKILL');
+      await exited;
       const { yard, acme = 0 } = await sizes();
       expect([yard, [0, count]]).toEqual([1, expect.arrayContaining([acme])]);
       expect(await logged()).toEqual({ yard, ...(acme > 0 && { acme }) });

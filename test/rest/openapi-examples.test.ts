@@ -227,36 +227,4 @@ describe('error responses', () => {
       '../../src/rest/openapi/error-examples.json',
     );
   }, 120_000);
-
-  test('all are described with examples in both media types, and with the headers of every response', () => {
-    for (const { operation, status } of cases) {
-      const { headers = {}, content = {} } = responseOf(operation, status);
-      expect(Object.keys(headers)).toEqual(expect.arrayContaining(['X-Request-Id', 'API-Version']));
-      expect(Object.keys(content)).toEqual(['application/json', 'application/problem+json']);
-      for (const { examples = {} } of Object.values(content)) expect(Object.keys(examples)).not.toEqual([]);
-    }
-    expect(new Set(cases.map(({ status }) => status))).toEqual(
-      new Set([400, 401, 403, 404, 409, 413, 415, 429, 500, 503]),
-    );
-  });
-});
-
-describe('the headers that depend on the request or on a setting', () => {
-  test('are sent as described', async () => {
-    const lenient = await open.post('/locations', [{ nmae: 'North yard' }], { prefer: 'handling=lenient' });
-    const counted = await limited.get('/asset-categories');
-    const list = await open.get('/asset-categories');
-    const unchanged = await open.get('/asset-categories', { 'if-none-match': String(list.headers.etag) });
-
-    expect(lenient.headers['preference-applied']).toBe('handling=lenient');
-    for (const name of ['ratelimit-limit', 'ratelimit-remaining', 'ratelimit-reset']) {
-      expect(counted.headers).toHaveProperty(name);
-    }
-    expect(unchanged.status).toBe(304);
-    const headers = { 'idempotency-key': 'one' };
-    await open.post('/locations', [{ name: 'North yard' }], headers);
-    const replayed = await open.post('/locations', [{ name: 'North yard' }], headers);
-    expect(replayed.headers['idempotency-replayed']).toBe('true');
-    expectHeaders(unchanged, operationOf(routes.find(({ method }) => method === 'GET') as Route).responses[304]);
-  });
 });

@@ -5,11 +5,9 @@ import { numberOf } from '../support/open-store.ts';
 
 let last: number;
 let reads: (readonly number[])[];
-let isUnavailable: boolean;
 
 const read = async (workspaceIds: readonly number[]) => {
   reads.push(workspaceIds);
-  if (isUnavailable) throw new Error('unavailable');
   return new Map(workspaceIds.map((workspaceId) => [workspaceId, last]));
 };
 
@@ -17,7 +15,6 @@ beforeEach(() => {
   vi.useFakeTimers();
   last = 7;
   reads = [];
-  isUnavailable = false;
 });
 
 afterEach(() => {

@@ -223,33 +223,6 @@ test.each(Array.from({ length: byEffort({ small: 2, long: 40 }) }, (_, seed) => 
   },
 );
 
-test('each of many versions is found at its times, whatever other changes come between', async () => {
-  const random = createRandom(1);
-  const store = open('acme');
-  const records = await insert(store, location, [{ name: '0' }, { name: 'other' }]);
-  const [id = '', other = ''] = records.map((record) => record.id);
-  const versions = [{ at: Date.parse(records[0]?.updatedAt ?? ''), name: '0' }];
-  const rename = (renamed: string, name: string, at: number) =>
-    inSteps(store, async (steps) => {
-      const [before] = await steps.findToUpdate(location, [renamed]);
-      if (!before) throw new Error('expected the record');
-      const after = { ...before, name, updatedAt: new Date(at).toISOString() };
-      await steps.update(location, [{ before, after }]);
-    });
-  for (let n = 1; n <= 40; n += 1) {
-    const at = (versions.at(-1)?.at ?? 0) + 1 + random.integer(3);
-    await rename(id, String(n), at);
-    versions.push({ at, name: String(n) });
-    for (let between = random.integer(3); between > 0; between -= 1) await rename(other, String(n), at + between);
-  }
-
-  const [first, last] = [versions[0]?.at ?? 0, versions.at(-1)?.at ?? 0];
-  for (let time = first - 1; time <= last + 1; time += 1) {
-    const expected = versions.findLast(({ at }) => at <= time)?.name;
-    expect((await store.versionAt(location, id, new Date(time).toISOString()))?.name).toBe(expected);
-  }
-});
-
 test('batches of more records than a statement takes are numbered and read like others', async () => {
   const store = open('acme');
   const count = 5_300;
@@ -295,27 +268,4 @@ test('a version has all fields of its kind, also those that were added after it 
 
   expect(Object.keys(version ?? {})).toEqual(Object.keys(yard ?? {}));
   expect(version).toMatchObject({ id, name: 'North yard', city: null });
-});
-
-test('a follower reads each change once and in order while others write, without gaps', async () => {
-  const writers = Array.from({ length: 8 }, async (_, writer) => {
-    for (let n = 0; n < 12; n += 1) {
-      const store = open('acme', writer % 2);
-      const created = await insert(store, location, [{ name: `${writer} ${n}` }, {}]);
-      if (n % 3 === 0) await change(store, location, created[1]?.id ?? '', { name: 'changed' });
-    }
-  });
-  let isOver = false;
-  const writing = Promise.all(writers).finally(() => (isOver = true));
-  const store = open('acme', 1);
-  const read: Logged[] = [];
-  for (let isLast = false; !isLast; ) {
-    isLast = isOver;
-    const page = await store.changes({ after: read.at(-1)?.number ?? 0, limit: 100, withBefore: false });
-    read.push(...(page as readonly object[] as Logged[]));
-  }
-  await writing;
-
-  expect(read.map(({ number }) => number)).toEqual(Array.from({ length: 8 * (12 * 2 + 4) }, (_, n) => n + 1));
-  expect(read.map(comparable)).toEqual((await feed(store, 1_000)).map((it) => comparable({ ...it, before: null })));
 });

@@ -1,7 +1,6 @@
 /** Migrations: complete or not at all, however many processes start at once, and for databases of other versions. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type Database, openDatabase } from '../../src/store/database.ts';
-import { migrationNames } from '../../src/store/schema/migrations.ts';
 import { createDatabase, isPostgres } from '../support/database.ts';
 
 let url: string;
@@ -63,17 +62,6 @@ test('a migration that fails halfway leaves neither tables nor a lock', async ()
 
   await database.knex.schema.dropTable('projects');
   await (await openDatabase(url)).close();
-});
-
-test('three processes that open a new database at once run each migration once', async () => {
-  const fresh = await createDatabase({ empty: true });
-
-  const opened = await Promise.all(Array.from({ length: 3 }, () => openDatabase(fresh.url)));
-
-  const applied = await Promise.all(opened.map(({ knex }) => knex('knex_migrations').pluck('name')));
-  expect(applied).toEqual(opened.map(() => migrationNames));
-  for (const other of opened) await other.close();
-  await fresh.remove();
 });
 
 test.runIf(isPostgres)(

@@ -68,13 +68,7 @@ test.each<readonly [string, string, () => Promise<unknown>]>([
     () => store.list(workOrder, { ...by('id'), after: { values: [], id: position.id } }),
   ],
   ['an order by a text', 'work_orders_name', () => store.list(workOrder, by('name'))],
-  ['the latest first', 'work_orders_start_date', () => store.list(workOrder, by('startDate', 'desc'))],
   ['a page in the middle', 'work_orders_name', () => store.list(workOrder, { ...by('name'), after: position })],
-  [
-    'the page before it',
-    'work_orders_name',
-    () => store.list(workOrder, { ...by('name'), before: position, fromEnd: true }),
-  ],
   [
     'a text',
     'work_orders_reference',

@@ -5,13 +5,11 @@ import type { Run } from '../../src/store/connections/driver.ts';
 import { changeNumbers, changes, idempotencyResults } from '../../src/store/query/tables.ts';
 import { isPostgres } from './database.ts';
 
-export interface Plan {
+interface Plan {
   /** For messages. */
   readonly text: string;
   /** What reads a table from end to end, or all rows of a workspace. */
   readonly fullReads: readonly string[];
-  /** The pages of tables and indexes that were read, each as often as it was, where the database counts them. */
-  readonly buffersRead: number | undefined;
 }
 
 export const readPlan = (run: Run, sql: string, values: readonly unknown[]): Promise<Plan> =>
@@ -32,7 +30,6 @@ async function readSqlitePlan(run: Run, sql: string, values: readonly unknown[])
   return {
     text: detailsOf(steps).join('\n'),
     fullReads: detailsOf([...scans, ...ofWorkspace.filter((step) => hasSibling(step, 'USE TEMP B-TREE FOR ORDER BY'))]),
-    buffersRead: undefined,
   };
 }
 
@@ -55,19 +52,16 @@ interface Node {
   readonly Filter?: string;
   readonly 'Actual Rows': number;
   readonly 'Actual Loops': number;
-  readonly 'Shared Hit Blocks': number;
-  readonly 'Shared Read Blocks': number;
   readonly Plans?: readonly Node[];
 }
 
 async function readPostgresPlan(run: Run, sql: string, values: readonly unknown[]): Promise<Plan> {
-  const [row] = await run(`explain (analyze, buffers, format json, costs off, timing off, summary off) ${sql}`, values);
+  const [row] = await run(`explain (analyze, format json, costs off, timing off, summary off) ${sql}`, values);
   const [{ Plan: top }] = JSON.parse(String(row?.['QUERY PLAN'])) as [{ readonly Plan: Node }];
   const nodes = nodesOf(top);
   return {
     text: nodes.map(described).join('\n'),
     fullReads: nodes.filter((node) => node['Node Type'] === 'Seq Scan' && node['Actual Loops'] > 0).map(described),
-    buffersRead: top['Shared Hit Blocks'] + top['Shared Read Blocks'],
   };
 }
 

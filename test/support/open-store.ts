@@ -1,7 +1,6 @@
 /** Opens stores as the service does, for requests of nobody in particular. */
 
 import { createHash } from 'node:crypto';
-import { anonymousIn } from '../../src/auth/keyring.ts';
 import type { Usage } from '../../src/store/connections/driver.ts';
 import type { Database } from '../../src/store/database.ts';
 import type { WorkspaceId } from '../../src/store/query/tables.ts';
@@ -14,9 +13,6 @@ export const numberOf = (name: string): number =>
   name === 'default' ? 1 : 1_000 + createHash('sha256').update(name).digest().readUInt32BE();
 
 export const workspaceNamed = (name: string): WorkspaceId => ({ number: numberOf(name), name });
-
-/** The identity of requests without a key. */
-export const anonymous = anonymousIn(workspaceNamed('default'));
 
 /** Stores that share what those of one process share. */
 export function storeOpener(database: Database) {

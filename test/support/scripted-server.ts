@@ -82,15 +82,6 @@ export const page =
   (response) =>
     void response.writeHead(status, { 'content-type': 'text/html', ...headers }).end('<h1>Gateway</h1>');
 
-/** Announces JSON and sends this text of it, with an end or without. */
-export const half =
-  (status: number, text: string, { isEnded = false } = {}): Reply =>
-  (response) => {
-    response.writeHead(status, { 'content-type': 'application/json' });
-    if (isEnded) response.end(text);
-    else response.write(text);
-  };
-
 /** Never replies. */
 export const hang: Reply = () => undefined;
 

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readlinkSync } from 'node:fs';
 
 const descriptors = '/proc/self/fd';
 
-export const canListFiles = existsSync(descriptors);
+const canListFiles = existsSync(descriptors);
 
 export const openTemporaryFiles = (): string[] =>
   (canListFiles ? readdirSync(descriptors) : []).filter((descriptor) => {

@@ -66,23 +66,13 @@ describe('what keeps it from starting is one clear line, and exit code 1', () =>
 
   test.each([
     ['sqlite:/nowhere/dta/yardgraph.db', 'there is no folder /nowhere/dta: create it first, or correct the path'],
-    ['sqlite:/dev/null/yardgraph.db', 'there is no folder /dev/null: create it first, or correct the path'],
-    ['sqlite::memory', forms],
-    ['sqlite:', forms],
     ['sqlite://yardgraph.db', forms],
     [postgres, ownValues],
-    ['postgres://yard:secret@HOST:5432/yard', ownValues],
     ['postgres://yard:secret@127.0.0.1:54x/yard', noUrl],
     ['postgres://yard:12?Secret1@db/yard', noUrl],
-    ['postgres://yard:12#Secret1@db/yard', noUrl],
-    ['postgres://yard:1?a=b@/yard', noUrl],
     [
       'postgres://yard:12?Secret1%40db/yard',
       'unknown parameter, expected some of host, port, user, password, application_name, options, connect_timeout, sslmode, sslcert, sslkey, sslrootcert, sslnegotiation',
-    ],
-    [
-      'postgres://yard:secret@127.0.0.1/yard?sslmode=some',
-      'sslmode: expected one of disable, require, verify-ca, verify-full',
     ],
   ])('the DATABASE_URL %j', async (url, why) => {
     expect(await failure({ DATABASE_URL: url })).toEqual({ code: 1, error: `DATABASE_URL: ${why}` });

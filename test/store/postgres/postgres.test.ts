@@ -52,12 +52,6 @@ describe('a URL', () => {
     expect(failure).not.toContain('secret');
   });
 
-  test('with a password that is not escaped is rejected, and not shown', async () => {
-    const failure = await failureOf(openDatabase('postgres://u:12/secret@host/db'));
-
-    expect(failure).toBe('database URL: expected one name after the host: escape the password');
-  });
-
   test.each([
     [
       'nothing listens on its port',
@@ -65,16 +59,10 @@ describe('a URL', () => {
       /ECONNREFUSED/,
     ],
     [
-      'there is no such database',
-      async () => databaseUrl(database.url, 'nowhere'),
-      /database "nowhere" does not exist/,
-    ],
-    [
       'the password is wrong',
       async () => database.url.replace('secret', 'wrong'),
       /password authentication failed for user "postgres"/,
     ],
-    ['its host does not exist', async () => 'postgres://postgres:secret@nowhere.invalid/x', /ENOTFOUND|EAI_AGAIN/],
   ])('is an error of one line at the start if %s', async (_, urlOf, reason) => {
     const failure = await failureOf(openDatabase(await urlOf()));
 
@@ -107,8 +95,8 @@ describe('a server with other settings', () => {
     await query(database.url, `drop database ${name}`);
   });
 
-  test.each(['America/New_York', 'Asia/Kolkata'])('returns the same times in the time zone %s', async (zone) => {
-    await query(database.url, `alter database ${nameOf(database.url)} set timezone = '${zone}'`);
+  test('returns the same times in another time zone', async () => {
+    await query(database.url, `alter database ${nameOf(database.url)} set timezone = 'America/New_York'`);
     const service = await startService({ DATABASE_URL: database.url });
     const dates = [
       '0001-01-01T00:00:00.000Z',

@@ -49,35 +49,6 @@ async function storedNames(names: readonly string[]): Promise<unknown[]> {
   return (await other.read(`select name from assets where name in (${list}) order by name`)).map(({ name }) => name);
 }
 
-test.each<[string, () => Promise<{ status: number }>, number]>([
-  ['a create', () => ours.post('/assets', [{ name: 'refused' }]), 503],
-  [
-    'a batch of several statements',
-    () =>
-      ours.post(
-        '/locations',
-        Array.from({ length: 3_000 }, () => ({})),
-      ),
-    503,
-  ],
-  ['a change', () => ours.patch(`/projects/${projectId}`, { notes: 'refused' }), 503],
-  ['a first read with another key, whose use is recorded,', () => theirs.get('/asset-categories'), 200],
-])('%s during a lock does not keep later writes from being stored', async (what, request, status) => {
-  await whileLocked(async () => {
-    expect((await request()).status).toBe(status);
-    // The use of a key is recorded in the background.
-    await pause(150);
-  });
-
-  for (const name of ['one', 'two', 'three'].map((name) => `${name}, after ${what}`)) {
-    await ours.create('/assets', { name });
-    expect(await storedNames([name])).toEqual([name]);
-  }
-  await ours.create('/work-orders', { projectId });
-  expect((await ours.patch(`/projects/${projectId}`, { notes: 'kept' })).status).toBe(200);
-  expect(await other.read('select notes from projects')).toEqual([{ notes: 'kept' }]);
-});
-
 test('reads and /readyz do not wait for a lock', async () => {
   await whileLocked(async () => {
     let refused = 0;
@@ -94,45 +65,6 @@ test('reads and /readyz do not wait for a lock', async () => {
     expect(refused).toBeLessThan(5);
     expect((await Promise.all(writes)).map(({ status }) => status)).toEqual([503, 503, 503, 503, 503]);
   });
-});
-
-test('dry runs do not wait for a lock', async () => {
-  const input = [{ name: 'Crane', uid: 'C-7' }];
-  const project = { id: projectId, notes: 'dry' };
-
-  await whileLocked(async () => {
-    const { body } = await ours.post('/graphql', {
-      query: `mutation ($input: [CreateAssetInput!]!, $project: ProjectPatch!) {
-        createAssets(input: $input, dryRun: true) { uid }
-        updateProjects(input: [$project], dryRun: true) { notes }
-        deleteProjects(ids: ["${projectId}"], references: CLEAR, dryRun: true) { name }
-      }`,
-      variables: { input, project },
-    });
-
-    expect(body).toMatchObject({
-      data: {
-        createAssets: [{ uid: 'C-7' }],
-        updateProjects: [{ notes: 'dry' }],
-        deleteProjects: [{ name: 'Harbour wall' }],
-      },
-    });
-  });
-});
-
-test('a cancelled statement, alone or in a transaction, does not keep later writes from being stored', async () => {
-  const { database } = service;
-  for (const cancelled of [
-    () => database.run(endless),
-    () => database.read(endless),
-    () => database.transaction((run) => run(endless)),
-    () => database.snapshot((run) => run(endless)),
-  ]) {
-    await expect(cancelled()).rejects.toThrow('the database is not available, try again');
-
-    await ours.create('/assets', { name: 'after' });
-    expect((await storedNames(['after'])).length).toBeGreaterThan(0);
-  }
 });
 
 test('a connection that is not idle after an error is closed at once, which releases its locks, and is replaced', async () => {
