@@ -7,6 +7,7 @@ import { gunzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { pathName } from '../../src/model/labels.ts';
 import { recordKinds } from '../../src/records/index.ts';
+import { isPostgres } from '../support/database.ts';
 import { fullRecord } from '../support/records.ts';
 import { listen, startService, useSharedService, useWorkspaces } from '../support/service.ts';
 import { openTemporaryFiles } from '../support/temporary-files.ts';
@@ -198,6 +199,26 @@ describe('an export', () => {
     expect(headers['retry-after']).toBe('1');
     go();
     expect((await Promise.all(running)).map(({ status }) => status)).toEqual([200, 200]);
+    expect((await impatient.get('/export/assets.csv')).status).toBe(200);
+  });
+
+  test('gets 503 while too many others are read', async () => {
+    const impatient = await startImpatient({ DATABASE_CONNECTION_TIMEOUT: '200' });
+    let end = () => {};
+    const held = new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    const others = (isPostgres ? [1_001, 1_002] : [1_001]).map((workspaceId) =>
+      impatient.database.longSnapshot(workspaceId, async (run) => {
+        await run('select 1');
+        await held;
+      }),
+    );
+
+    const { status, headers } = await impatient.get('/export/assets.csv');
+    expect([status, headers['retry-after']]).toEqual([503, '1']);
+    end();
+    await Promise.all(others);
     expect((await impatient.get('/export/assets.csv')).status).toBe(200);
   });
 

@@ -266,6 +266,20 @@ describe('the end of a subscription', () => {
     expect(events.text()).not.toContain('complete');
   });
 
+  test('comes when the first key is created, for one without a key', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const open = await startService();
+    onTestFinished(() => open.stop());
+    const events = await follow(open);
+
+    await open.key();
+    await passTime(2_001);
+    vi.advanceTimersByTime(3_000);
+
+    expect(await events.next()).toBeUndefined();
+  });
+
   test('comes when the service closes, and is not complete: clients connect again', async () => {
     const own = await startService();
     const events = await Promise.all([follow(own), follow(own)]);
