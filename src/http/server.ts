@@ -126,7 +126,7 @@ function beginRequest(request: FastifyRequest, reply: FastifyReply, done: () => 
 /** A name, an IPv4 address, or an IPv6 address in brackets, and a port, by the characters of RFC 3986. */
 const hostAndPort = /^(?:\[[\da-f:.]+\]|[\w.~!$&'()*+,;=%-]+)(?::\d*)?$/i;
 
-/** RFC 9112 requires this, and GraphQL makes a URL of the header. HTTP/1.0 has no such header, and it may be empty. */
+/** RFC 9112 requires this, and authenticate.ts makes a URL of the header. HTTP/1.0 has no such header, and it may be empty. */
 function requireValidHost({ raw }: FastifyRequest): void {
   const { host = raw.httpVersion === '1.0' ? '' : undefined } = raw.headers;
   if (host === '' || (host && hostAndPort.test(host) && URL.canParse(`http://${host}`))) return;
