@@ -48,7 +48,7 @@ const maxLength = 4_000_000;
 const reserve = 0.1;
 
 export function createGroupCommit(
-  database: Pick<Transactions, 'read' | 'runAlone' | 'forWorkspace'>,
+  database: Pick<Transactions, 'runAlone' | 'forWorkspace'>,
   dialect: Dialect,
   { hasGroupsByWorkspace }: Pick<Driver, 'hasGroupsByWorkspace'>,
 ): GroupCommit {
@@ -58,12 +58,12 @@ export function createGroupCommit(
   // On Postgres one group is sent while another is synced to disk. More would be smaller, and wait for each other at the change number.
   const maxRunning = hasGroupsByWorkspace ? 2 : 1;
 
-  async function runGroups(key: number | undefined): Promise<void> {
-    const queue = queues.get(key);
+  async function runGroups(queueId: number | undefined): Promise<void> {
+    const queue = queues.get(queueId);
     if (!queue) return;
     while (queue.waiting.length > 0) await store(takeGroup(queue.waiting));
     queue.running -= 1;
-    if (queue.running === 0) queues.delete(key);
+    if (queue.running === 0) queues.delete(queueId);
   }
 
   /** Stores all, or else those that lookups do not refuse, or else each half by itself, until those that are refused are alone. */
@@ -96,7 +96,8 @@ export function createGroupCommit(
     const refused = new Set<Waiting>();
     for (const workspaceId of new Set(group.map((addition) => addition.workspaceId))) {
       const additions = group.filter((addition) => addition.workspaceId === workspaceId);
-      const scope = { dialect, run: database.read, workspaceId, workspaceName: '' };
+      const { read } = database.forWorkspace(workspaceId);
+      const scope = { dialect, run: read, workspaceId, workspaceName: '' };
       const { existingValues } = createLookups(scope, { isDryRun: true });
       const refuse = (isRefused: (addition: Waiting) => boolean) => {
         for (const addition of additions.filter(isRefused)) refused.add(addition);
@@ -126,14 +127,14 @@ export function createGroupCommit(
       if (!withChanges || size > 1) return undefined;
       return new Promise((resolve, reject) => {
         const entry = { ...addition, size, resolve, reject };
-        const key = hasGroupsByWorkspace ? addition.workspaceId : undefined;
-        const queue = queues.get(key) ?? { waiting: [], running: 0 };
-        queues.set(key, queue);
+        const queueId = hasGroupsByWorkspace ? addition.workspaceId : undefined;
+        const queue = queues.get(queueId) ?? { waiting: [], running: 0 };
+        queues.set(queueId, queue);
         queue.waiting.push(entry);
         if (queue.running === maxRunning) return;
         queue.running += 1;
         // Later, so that requests that have already arrived are read first and can join the group.
-        setImmediate(() => void runGroups(key));
+        setImmediate(() => void runGroups(queueId));
       });
     },
   };
