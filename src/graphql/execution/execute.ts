@@ -153,13 +153,30 @@ function compiled(schema: ExecutionArgs['schema'], document: DocumentNode, opera
   const options = { disablingCapturingStackErrors: true };
   const query = compileQuery(schema, withReadVariables(document, operation), operation.name?.value, options);
   if (!isCompiledQuery(query)) return interpret;
-  return async ({ rootValue, contextValue, variableValues }) => {
+  const inside = variablesInside(document);
+  return async (args) => {
+    const { rootValue, contextValue, variableValues } = args;
+    if (inside.some((name) => (variableValues?.[name] ?? null) === null)) return interpret(args);
     const result = await query.query(rootValue, contextValue, variableValues);
     const { source } = document.loc ?? {};
     return result.errors && source
       ? { ...result, errors: result.errors.map((error) => withPositions(error, source)) }
       : result;
   };
+}
+
+/**
+ * The variables inside objects and lists of a document. For those that are not sent, graphql-jit writes null, which would clear a field of a
+ * record, and it does not refuse null where GraphQL does.
+ */
+function variablesInside(document: DocumentNode): readonly string[] {
+  const names: string[] = [];
+  visit(document, {
+    VariableDefinition: () => false,
+    Argument: ({ value }) => (value.kind === Kind.VARIABLE ? false : undefined),
+    Variable: ({ name }) => void names.push(name.value),
+  });
+  return names;
 }
 
 /** Errors of graphql-jit have locations, but nothing that yoga could make them from. */
