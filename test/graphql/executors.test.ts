@@ -78,6 +78,14 @@ const queries: readonly [string, string, object?][] = [
     'query one { locations { totalCount } } query two { projects { totalCount } }',
     { operation: 'two' },
   ],
+  [
+    'an operator that is not sent',
+    'query ($name: String) { workOrders(where: { name: { eq: $name } }) { totalCount } }',
+  ],
+  [
+    'a filter that is not sent',
+    'query ($at: LocationFilter) { workOrders(where: { and: [{ location: $at }] }) { totalCount } }',
+  ],
   ['more than a hundred fields', `{ locations(first: 1) { nodes { ${'id '.repeat(100)} } } }`],
 ];
 
@@ -85,6 +93,12 @@ const refused: readonly [string, string, object?][] = [
   ['an argument out of bounds', '{ workOrders(first: -1) { nodes { id } } locations { totalCount } }'],
   ['a variable that is missing', 'query ($id: ID!) { node(id: $id) { id } }'],
   ['a variable of another type', 'query ($first: Int) { workOrders(first: $first) { nodes { id } } }', { first: 'x' }],
+  [
+    'null as the only order',
+    'query ($name: OrderDirection) { assets(orderBy: { name: $name }) { totalCount } }',
+    { name: null },
+  ],
+  ['null in a list', 'query ($kind: RecordKind = ASSET) { changes(kinds: [$kind]) { endCursor } }', { kind: null }],
 ];
 
 const withIds = (variables: object = {}) =>
@@ -179,6 +193,16 @@ test('a variable inside external IDs that are a literal is read each time', asyn
 
   for (const erp of ['1', '2', '3']) {
     expect((await service.data(query, { erp })).createLocations).toEqual([{ externalIds: { erp, crm: 'x' } }]);
+  }
+});
+
+test('a field of a patch whose variable is not sent stays as it is each time', async () => {
+  const update =
+    'mutation ($id: ID!, $uid: String, $statusId: ID) { updateAssets(input: [{ id: $id, uid: $uid, statusId: $statusId }]) { uid } }';
+  const [{ id }] = await service.create('/assets', { name: 'Crane', uid: 'C-1' });
+
+  for (const statusId of ['1', '2', '3']) {
+    expect((await service.data(update, { id, statusId })).updateAssets).toEqual([{ uid: 'C-1' }]);
   }
 });
 

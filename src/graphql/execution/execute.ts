@@ -124,14 +124,17 @@ const interpret: Run = (args) => {
   return execute(operation ? { ...args, document: withReadVariables(args.document, operation) } : args);
 };
 
-/** Directives may leave out fields by variables, which graphql-jit checks field by field; `__proto__` would be no field of its objects. */
+/**
+ * Only queries: what a mutation stores must not depend on how graphql-jit reads input, which has differed from GraphQL three times.
+ * Directives may leave out fields by variables, which it checks field by field; `__proto__` would be no field of its objects.
+ */
 function mayCompile(
   { operations, directives }: DocumentPlan,
   schema: GraphQLSchema,
   document: DocumentNode,
   operation: OperationDefinitionNode,
 ): boolean {
-  if (document.loc?.source.body.includes('__proto__')) return false;
+  if (operation.operation !== OperationTypeNode.QUERY || document.loc?.source.body.includes('__proto__')) return false;
   if (directives > 0 || (operations.get(operation)?.fields ?? 0) > maxCompiled) return false;
   return !hasVariableInScalar(schema, document);
 }
@@ -152,13 +155,30 @@ function compiled(schema: ExecutionArgs['schema'], document: DocumentNode, opera
   const options = { disablingCapturingStackErrors: true };
   const query = compileQuery(schema, withReadVariables(document, operation), operation.name?.value, options);
   if (!isCompiledQuery(query)) return interpret;
-  return async ({ rootValue, contextValue, variableValues }) => {
+  const inside = variablesInside(document);
+  return async (args) => {
+    const { rootValue, contextValue, variableValues } = args;
+    if (inside.some((name) => (variableValues?.[name] ?? null) === null)) return interpret(args);
     const result = await query.query(rootValue, contextValue, variableValues);
     const { source } = document.loc ?? {};
     return result.errors && source
       ? { ...result, errors: result.errors.map((error) => withPositions(error, source)) }
       : result;
   };
+}
+
+/**
+ * The variables inside objects and lists of a document. For those that are not sent, graphql-jit writes null, which would clear a field of a
+ * record, and it does not refuse null where GraphQL does.
+ */
+function variablesInside(document: DocumentNode): readonly string[] {
+  const names: string[] = [];
+  visit(document, {
+    VariableDefinition: () => false,
+    Argument: ({ value }) => (value.kind === Kind.VARIABLE ? false : undefined),
+    Variable: ({ name }) => void names.push(name.value),
+  });
+  return names;
 }
 
 /** Errors of graphql-jit have locations, but nothing that yoga could make them from. */
