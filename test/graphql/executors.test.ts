@@ -1,4 +1,4 @@
-/** A document is compiled when it is seen for the second time: its responses are exactly those that graphql-js returns. */
+/** A query is compiled when it is seen for the second time: its data is exactly what graphql-js returns. */
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import {

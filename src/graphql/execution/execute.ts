@@ -1,5 +1,5 @@
 /**
- * Executes operations: a document that is seen for the second time by graphql-jit, which compiles it, any other by graphql-js. The
+ * Executes operations: a query that is seen for the second time by graphql-jit, which compiles it, any other operation by graphql-js. The
  * text of a query that is sent again with the same variables is cached until the next write to its workspace.
  */
 import { createHash } from 'node:crypto';
