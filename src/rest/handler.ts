@@ -78,24 +78,24 @@ function list({ kind, success }: Route): Handler {
     const etag = `"${change}-${Buffer.from(request.identity?.workspace.name ?? '').toString('base64url')}"`;
     reply.header('etag', etag);
     if (fresh(request.headers, { etag })) return reply.code(304).send();
-    const text = await store.deriveText(kind.table, () => shortList(store, kind), change);
+    const body = await store.deriveText(kind.table, () => shortList(store, kind), change);
     reply.code(success).type(json);
-    if (text !== undefined) return reply.send(text);
+    if (body !== undefined) return reply.send(body);
     if (longLists >= maxLongLists) throw unavailable('too many long lists are being sent, try again', 'LONG_LISTS');
     longLists += 1;
     reply.raw.once('close', () => {
       longLists -= 1;
     });
-    const body = request.method === 'HEAD' ? [] : slices(store, kind);
-    return reply.send(Readable.from(body, { objectMode: false }));
+    const pieces = request.method === 'HEAD' ? [] : slices(store, kind);
+    return reply.send(Readable.from(pieces, { objectMode: false }));
   };
 }
 
-async function shortList(store: WorkspaceReads, kind: RecordKind): Promise<string | undefined> {
+async function shortList(store: WorkspaceReads, kind: RecordKind): Promise<Buffer | undefined> {
   const records = await store.list(kind, { limit: maxCachedRecords + 1 });
   if (records.length > maxCachedRecords) return undefined;
   const text = toJson(kind, records);
-  return text.length <= maxCachedText ? text : undefined;
+  return text.length <= maxCachedText ? Buffer.from(text) : undefined;
 }
 
 /** Yields the list as JSON, in the order of the IDs: each slice has the records as they are when the client has read those before. */

@@ -23,7 +23,7 @@ import {
   type ReadLimits,
 } from './records/read-budget.ts';
 import { createRecordReads, nameWorkspace, type RecordReads, type Scope } from './records/read-records.ts';
-import { createTextCache } from './records/text-cache.ts';
+import { createTextCache, type Text } from './records/text-cache.ts';
 import { type Addition, createGroupCommit } from './writes/group-commit.ts';
 import { type IdempotencyKey, writeOnce } from './writes/idempotency.ts';
 import type { Work } from './writes/work.ts';
@@ -67,7 +67,7 @@ export interface WorkspaceReads extends RecordReads, ChangeReads {
    * Returns a text that includes every write committed before the call. It is cached until the workspace's next change: from the
    * second request on, or from the first if the number of the last change is known. All calls with a name must pass an equivalent `write`.
    */
-  deriveText<T extends string | undefined>(name: string, write: () => Promise<T>, lastChange?: number): Promise<T>;
+  deriveText<T extends Text>(name: string, write: () => Promise<T>, lastChange?: number): Promise<T>;
   /** For a client that may leave: statements whose turn comes after the signal is aborted fail, without being sent. */
   until(signal: AbortSignal): WorkspaceReads;
   /** Resolves when the workspace has a change with a greater number, written by whatever process, or the signal is aborted. */
@@ -122,7 +122,7 @@ export function createStoreOpener(database: Database): OpenStore {
       },
       sharedLastChange: () => texts.lastChange(source),
       // The cast is safe: it is what this or an equivalent function has made.
-      deriveText: async <T extends string | undefined>(name: string, write: () => Promise<T>, lastChange?: number) =>
+      deriveText: async <T extends Text>(name: string, write: () => Promise<T>, lastChange?: number) =>
         (await texts.derive(source, name, write, lastChange)) as T,
       until: (signal) => open(workspace, user, signal),
       waitForChange: (after, signal) => watch.wait(workspaceId, after, signal),

@@ -13,10 +13,15 @@ interface Source {
 }
 
 /** A text of the workspace as it was after this change, or later; undefined if there is none to be cached. */
-type Cached = { readonly change: number; readonly text: string | undefined };
+type Cached = { readonly change: number; readonly text: Text };
+
+/** Bytes where a response is nothing but the text: to encode 500 records each time takes a third of their response. */
+export type Text = string | Buffer | undefined;
+
+const sizeOf = ({ text = '' }: Cached): number => 1 + (typeof text === 'string' ? 2 * text.length : text.length);
 
 export function createTextCache() {
-  const cache = new LRUCache<string, Cached>({ maxSize, sizeCalculation: ({ text = '' }) => 1 + 2 * text.length });
+  const cache = new LRUCache<string, Cached>({ maxSize, sizeCalculation: sizeOf });
   const names = new LRUCache<string, true>({ max: maxNames });
   /** What is being made or read, and the next one, which begins after it. */
   const turnsByName = new Map<
@@ -50,7 +55,7 @@ export function createTextCache() {
   const lastChange = (source: Source): Promise<number> =>
     inTurn(String(source.workspace.number), () => source.lastChange());
 
-  async function derive(source: Source, name: string, write: () => Promise<string | undefined>, sent?: number) {
+  async function derive(source: Source, name: string, write: () => Promise<Text>, sent?: number) {
     // The texts contain the name of the workspace, which may change.
     const key = `${source.workspace.number} ${source.workspace.name} ${name}`;
     // A text that was not requested before is written at once: to look for a cached one takes a statement.
