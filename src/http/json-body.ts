@@ -17,7 +17,7 @@ declare module 'fastify' {
 }
 
 /** The most bodies of the greatest length in use at a time, or as many bytes of shorter ones. */
-const maxLargeBodies = 8;
+const maxLargeBodies = 5;
 
 /** Bytes inflated at a time: four times Node's default, as each piece returns to the thread that serves requests. */
 const chunkSize = 65_536;

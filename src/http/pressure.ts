@@ -16,7 +16,7 @@ export async function refuseUnderPressure(
   app: FastifyInstance,
   // Bytes of the heap and of buffers, with what is not collected yet: the process should stay below 1 GB, and what it has begun takes the
   // other half. Milliseconds, on average, that the event loop is late.
-  { maxBytes = 500 * 1_048_576, maxEventLoopDelay = 5_000 } = {},
+  { maxBytes = 400 * 1_048_576, maxEventLoopDelay = 5_000 } = {},
 ): Promise<void> {
   setFlagsFromString('--expose-gc');
   const collect: () => void = runInNewContext('gc');
