@@ -79,11 +79,11 @@ describeInChromium('GraphiQL', () => {
     await page.getByText('All Schema Types').waitFor();
     await screenshot(page, 'graphiql-narrow');
     expect((await page.locator('.graphiql-plugin').boundingBox())?.height).toBeLessThan(500);
-    const [editors, answer] = await Promise.all(
+    const [editors, below] = await Promise.all(
       ['.graphiql-editors', '.graphiql-response'].map((pane) => page.locator(pane).boundingBox()),
     );
-    expect(answer?.y).toBeGreaterThanOrEqual((editors?.y ?? 0) + (editors?.height ?? 0));
-    for (const box of [editors, answer]) {
+    expect(below?.y).toBeGreaterThanOrEqual((editors?.y ?? 0) + (editors?.height ?? 0));
+    for (const box of [editors, below]) {
       expect(box?.width).toBeGreaterThan(380);
       expect(box?.height).toBeGreaterThan(250);
     }

@@ -1,4 +1,4 @@
-/** What GraphQL's errors say to whoever makes the usual mistakes, and where they say nothing more. */
+/** What GraphQL's errors suggest for the usual mistakes, and that they suggest nothing in production. */
 import { expect, test } from 'vitest';
 import { useSharedService } from '../support/service.ts';
 

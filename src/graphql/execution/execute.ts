@@ -168,8 +168,8 @@ function compiled(schema: ExecutionArgs['schema'], document: DocumentNode, opera
 }
 
 /**
- * The variables inside objects and lists of a document. For those that are not sent, graphql-jit writes null, which would clear a field of a
- * record, and it does not refuse null where GraphQL does.
+ * The variables inside objects and lists of a document. For those that are not sent, graphql-jit writes null, which no filter accepts, and it
+ * does not refuse null where GraphQL does.
  */
 function variablesInside(document: DocumentNode): readonly string[] {
   const names: string[] = [];
