@@ -122,6 +122,8 @@ describeInChromium('GraphiQL', () => {
     const key = await open.key({ workspace: 'default' });
     await refused(() => open.get('/asset-categories'));
     await page.getByRole('button', { name: 'WorkByMonth' }).click();
+    // Before, GraphiQL would send the name of the operation in the tab that was left.
+    await storedTab(page, 'WorkByMonth');
     await play(page).click();
     await dialogOf(page).getByText('The first API key has been created: requests need one now.').waitFor();
     await dialogOf(page).getByLabel('API key', { exact: true }).fill(key);
