@@ -24,7 +24,7 @@ import { createSubgraph } from './federation.ts';
 import { useOperationLimits } from './limits/limits.ts';
 import { chooseType, graphqlParams, lastEventId, useOperationChoice } from './request.ts';
 import { refused } from './schema/argument.ts';
-import { filterCost, parseFilter } from './schema/filter/filter-condition.ts';
+import { filterCost, parseFilter } from './schema/filter.ts';
 import { schema as ownSchema } from './schema/schema.ts';
 import { asEventStream, createEventStreams, singleEvent } from './subscription/event-stream.ts';
 import { type ServerContext, useSubscriptions, type YogaContext } from './subscription/run-subscription.ts';

@@ -10,7 +10,7 @@ import { type Order, oldestFirst, type Position, positionOfId, type Value } from
 import { lengthOf } from '../limits/extensions.ts';
 import { refused } from './argument.ts';
 import { builder, type InputRef, subjectOf } from './builder.ts';
-import { comparedFields } from './filter/filter-condition.ts';
+import { comparedFields } from './filter.ts';
 
 /** `{ startDate: 'desc' }` */
 export type SentOrder = Readonly<Record<string, Order['direction'] | null | undefined>>;

@@ -7,7 +7,7 @@ import type { FieldCost, FieldExtensions } from '../limits/extensions.ts';
 import { refused } from './argument.ts';
 import { builder, type ObjectFields, type QueryFields, subjectOf } from './builder.ts';
 import { defaultPageSize, pageSize, whereArgument } from './connection.ts';
-import { comparedFields, parseFilter } from './filter/filter-condition.ts';
+import { comparedFields, parseFilter } from './filter.ts';
 import { fieldsFor } from './object-types.ts';
 
 /** A group of records: their number, and the values of the fields that are grouped by. */

@@ -8,7 +8,7 @@ import { importRecords, type NewRecords } from '../../../services/import-records
 import type { Session } from '../../../services/session.ts';
 import { type ArgumentExtensions, type FieldExtensions, item, lengthOf } from '../../limits/extensions.ts';
 import { builder, type MutationFields, typeOf } from '../builder.ts';
-import { createInput, exampleImport, exampleImportInput } from './input-type.ts';
+import { createInput, literal } from './input-type.ts';
 import { byId, dryRunArgument, issueType, onInvalidArgument, requireLength, write, writeCost } from './write.ts';
 
 interface Imported {
@@ -21,11 +21,16 @@ interface RejectedItem extends Rejected {
   readonly index: number;
 }
 
+const exampleInput = literal({
+  locations: [{ ref: 'yard', name: 'North yard' }],
+  projects: [{ name: 'Harbour wall', location: { ref: 'yard' } }],
+});
+
 export const importField = (t: MutationFields) =>
   t.field({
     type: importedType(),
     nullable: true,
-    description: `Creates records of all kinds, all or none, and returns them in the order sent. They refer to each other by \`ref\`, in any direction: ${exampleImport}.`,
+    description: `Creates records of all kinds, all or none, and returns them in the order sent. They refer to each other by \`ref\`, in any direction: \`importRecords(input: ${exampleInput}) { projects { id } }\`.`,
     extensions: {
       cost: {
         listSizes: ({ input, onInvalid }) => ({
@@ -61,7 +66,7 @@ export const importField = (t: MutationFields) =>
         }
         return importedOf(await importRecords(session, batches, onInvalid));
       };
-      const primed = ({ records }: Imported) => [...records].map(([kind, ofKind]) => [kind, byId(ofKind)] as const);
+      const primed = ({ records }: Imported) => [...records.values()].flatMap(byId);
       return write(context, info, { run, dryRun, primed });
     },
   });
@@ -89,7 +94,7 @@ const lengthsIn = (input: unknown): Readonly<Record<string, number>> =>
 const totalLength = (input: unknown): number => Object.values(lengthsIn(input)).reduce((sum, length) => sum + length);
 
 const inputType = builder.inputType('ImportInput', {
-  description: `The records to create, by their kind: ${exampleImportInput}.`,
+  description: `The records to create, by their kind: \`${exampleInput}\`.`,
   extensions: item,
   fields: (t) =>
     Object.fromEntries(
@@ -123,7 +128,7 @@ function importedType() {
             type: [typeOf(kind)],
             description: `The ${kind.pluralLabel}, in the order sent.`,
             extensions: { cost: { isSent: true } } satisfies FieldExtensions,
-            resolve: ({ records }) => (records.get(kind) ?? []) as never,
+            resolve: ({ records }) => records.get(kind) ?? [],
           }),
         ]),
       ),
