@@ -12,6 +12,9 @@ export function parseArgument(path: Path, field: Pick<Field, 'type'>, sent: unkn
   return parsed.value;
 }
 
+export const parseText = (path: Path, sent: unknown, { maxTextLength }: Pick<Limits, 'maxTextLength'>): string =>
+  String(parseArgument(path, { type: 'text' }, sent, maxTextLength));
+
 /** Returns a function that rejects a list of more such items than a page may have. */
 export const lengthLimit =
   (items: string) =>

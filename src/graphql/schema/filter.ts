@@ -13,7 +13,7 @@ import type { ReverseLink } from '../../model/reverse-link.ts';
 import { kindNamed, recordKinds } from '../../records/index.ts';
 import { reverseLinksOf } from '../../records/reverse-links.ts';
 import type { Condition, Value } from '../../store/query/record-query.ts';
-import { parseArgument, refused } from './argument.ts';
+import { parseArgument, parseText, refused } from './argument.ts';
 import { builder, describeReverseLink, type InputRef, memoize, type scalarOf, subjectOf } from './builder.ts';
 
 /** A filter as sent, validated by GraphQL. */
@@ -420,8 +420,7 @@ function externalIdConditions(name: string, filter: Filter, path: Path, reading:
   if (value !== undefined && key === undefined) {
     throw refused(path, 'expected `key` with `value`, the name of the other system, received `value` alone');
   }
-  const textAt = (part: string, sent: unknown) =>
-    String(parseArgument([...path, part], { type: 'text' }, sent, reading.maxTextLength));
+  const textAt = (part: string, sent: unknown) => parseText([...path, part], sent, reading);
   const conditions: Condition[] = [];
   if (key !== undefined) {
     const sameKey = { field: name, key: textAt('key', key) };

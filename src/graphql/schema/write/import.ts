@@ -5,16 +5,12 @@ import { recordKinds } from '../../../records/index.ts';
 import { requireFewExternalIds } from '../../../services/checks/batch.ts';
 import { isRejected, type Rejected } from '../../../services/checks/validation.ts';
 import { importRecords, type NewRecords } from '../../../services/import-records.ts';
-import type { Session } from '../../../services/session.ts';
 import { type ArgumentExtensions, type FieldExtensions, item, lengthOf } from '../../limits/extensions.ts';
 import { builder, type MutationFields, typeOf } from '../builder.ts';
 import { createInput, literal } from './input-type.ts';
 import { byId, dryRunArgument, issueType, onInvalidArgument, requireLength, write, writeCost } from './write.ts';
 
-interface Imported {
-  readonly records: ReadonlyMap<RecordKind, readonly RecordOf<RecordKind>[]>;
-  readonly rejected: readonly RejectedItem[];
-}
+type Imported = ReadonlyMap<RecordKind, readonly (RecordOf<RecordKind> | Rejected)[]>;
 
 interface RejectedItem extends Rejected {
   readonly list: string;
@@ -56,30 +52,28 @@ export const importField = (t: MutationFields) =>
     },
     resolve(_root, { input, onInvalid, dryRun }, context, info) {
       requireLength(totalLength(input), 'input', context.limits);
-      const sent = input as Readonly<Record<string, readonly unknown[] | null>>;
-      const run = async (session: Session): Promise<Imported> => {
-        const batches: NewRecords[] = [];
-        for (const kind of recordKinds) {
-          const name = listField(kind);
-          const items = (sent[name] ?? []).map(context.parsers.create(kind));
-          batches.push({ kind, items, pathOf: (index) => [name, index] });
-        }
-        return importedOf(await importRecords(session, batches, onInvalid));
-      };
-      const primed = ({ records }: Imported) => [...records.values()].flatMap(byId);
-      return write(context, info, { run, dryRun, primed });
+      const batches = recordKinds.map((kind): NewRecords => {
+        const name = listField(kind);
+        return { kind, items: (input[name] ?? []).map(context.parsers.create(kind)), pathOf: (index) => [name, index] };
+      });
+      return write(context, info, {
+        async run(session): Promise<Imported> {
+          const items = await importRecords(session, batches, onInvalid);
+          return new Map(recordKinds.map((kind, at) => [kind, items[at] ?? []]));
+        },
+        dryRun,
+        primed: (imported) => byId(recordKinds.flatMap((kind) => recordsOf(imported, kind))),
+      });
     },
   });
 
-function importedOf(batches: Awaited<ReturnType<typeof importRecords>>): Imported {
-  const byKind = recordKinds.map((kind, at) => [kind, batches[at] ?? []] as const);
-  return {
-    records: new Map(byKind.map(([kind, items]) => [kind, items.flatMap((item) => (isRejected(item) ? [] : [item]))])),
-    rejected: byKind.flatMap(([kind, items]) =>
-      items.flatMap((item, index) => (isRejected(item) ? [{ ...item, list: listField(kind), index }] : [])),
-    ),
-  };
-}
+const recordsOf = (imported: Imported, kind: RecordKind): RecordOf<RecordKind>[] =>
+  (imported.get(kind) ?? []).flatMap((item) => (isRejected(item) ? [] : [item]));
+
+const rejectedIn = (imported: Imported): RejectedItem[] =>
+  [...imported].flatMap(([kind, items]) =>
+    items.flatMap((item, index) => (isRejected(item) ? [{ ...item, list: listField(kind), index }] : [])),
+  );
 
 const rejectedList = 'rejected';
 
@@ -93,7 +87,7 @@ const lengthsIn = (input: unknown): Readonly<Record<string, number>> =>
 
 const totalLength = (input: unknown): number => Object.values(lengthsIn(input)).reduce((sum, length) => sum + length);
 
-const inputType = builder.inputType('ImportInput', {
+const inputType = builder.inputRef<Readonly<Record<string, readonly unknown[] | null>>>('ImportInput').implement({
   description: `The records to create, by their kind: \`${exampleInput}\`.`,
   extensions: item,
   fields: (t) =>
@@ -111,11 +105,7 @@ function importedType() {
     fields: (t) => ({
       list: t.exposeString('list', { description: 'The list of the input that has the item: `"assets"`.' }),
       index: t.exposeInt('index', { description: 'Its place in that list, from 0.' }),
-      issues: t.field({
-        type: [issueType],
-        description: 'What is wrong with it.',
-        resolve: ({ issues }) => [...issues],
-      }),
+      issues: t.expose('issues', { type: [issueType], description: 'What is wrong with it.' }),
     }),
   });
   return builder.objectRef<Imported>('ImportedRecords').implement({
@@ -128,7 +118,7 @@ function importedType() {
             type: [typeOf(kind)],
             description: `The ${kind.pluralLabel}, in the order sent.`,
             extensions: { cost: { isSent: true } } satisfies FieldExtensions,
-            resolve: ({ records }) => records.get(kind) ?? [],
+            resolve: (imported) => recordsOf(imported, kind),
           }),
         ]),
       ),
@@ -136,7 +126,7 @@ function importedType() {
         type: [rejectedItem],
         description: 'The items that were left out because of `onInvalid: SKIP`, list by list, in the order sent.',
         extensions: { cost: { isSent: true } } satisfies FieldExtensions,
-        resolve: ({ rejected }) => [...rejected],
+        resolve: rejectedIn,
       }),
     }),
   });

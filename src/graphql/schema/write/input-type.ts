@@ -7,7 +7,7 @@ import { kindNamed } from '../../../records/index.ts';
 import type { RecordKey } from '../../../services/record-keys.ts';
 import { anywhere, linksOf, toStored, type Ways } from '../../execution/item-parsers.ts';
 import { item } from '../../limits/extensions.ts';
-import { parseArgument } from '../argument.ts';
+import { parseText } from '../argument.ts';
 import { builder, type InputFields, type InputRef, memoize, scalarOf } from '../builder.ts';
 
 /** `CreateAssetInput`, which imports have, too. */
@@ -200,7 +200,7 @@ const keyFieldType = (kind: RecordKind) =>
   });
 
 /** Throws a ServiceError 400. */
-export function parseKey({ field, externalId }: SentKey, { maxTextLength }: ValueLimits): RecordKey {
+export function parseKey({ field, externalId }: SentKey, limits: ValueLimits): RecordKey {
   if (field) return { field };
-  return { externalId: String(parseArgument(['by', 'externalId'], { type: 'text' }, externalId, maxTextLength)) };
+  return { externalId: parseText(['by', 'externalId'], externalId, limits) };
 }

@@ -1,11 +1,10 @@
-import { z } from 'zod';
 import type { Limits } from '../../../config.ts';
-import { badRequest, tooLarge } from '../../../errors.ts';
+import { badRequest, invalid, tooLarge } from '../../../errors.ts';
 import { count } from '../../../model/issues.ts';
 import { type ChangeRange, type NotReversed, type Reverted, revertChanges } from '../../../services/revert-changes.ts';
 import type { FieldExtensions, SentArguments } from '../../limits/extensions.ts';
 import { builder, type MutationFields } from '../builder.ts';
-import { changeCursor, recordKindType } from '../changes.ts';
+import { cursorIssues, recordKindType } from '../changes.ts';
 import { dryRunArgument, write, writeCost } from './write.ts';
 
 function changesIn({ after, upTo }: SentArguments, { maxBatch }: Limits): number {
@@ -26,17 +25,10 @@ export const revertField = (t: MutationFields) =>
       },
     } satisfies FieldExtensions,
     args: {
-      after: t.arg.string({
-        required: true,
-        description: 'The cursor before the first change to reverse.',
-      }),
-      upTo: t.arg.string({
-        required: true,
-        description: 'The cursor of the last change to reverse.',
-      }),
+      after: t.arg.string({ required: true, description: 'The cursor before the first change to reverse.' }),
+      upTo: t.arg.string({ required: true, description: 'The cursor of the last change to reverse.' }),
       dryRun: dryRunArgument(t),
     },
-    validate: z.looseObject({ after: changeCursor, upTo: changeCursor }),
     resolve(_root, { after, upTo, dryRun }, context, info) {
       const range = parseRange(after, upTo, context.limits);
       return write(context, info, { run: (session) => revertChanges(session, range), dryRun });
@@ -45,6 +37,8 @@ export const revertField = (t: MutationFields) =>
 
 /** Throws a ServiceError: 400, or 413 for too many changes. */
 function parseRange(after: string, upTo: string, { maxBatch }: Limits): ChangeRange {
+  const issues = [...cursorIssues('after', after), ...cursorIssues('upTo', upTo)];
+  if (issues.length > 0) throw invalid(issues);
   const range = { after: Number(after), upTo: Number(upTo) };
   const changes = range.upTo - range.after;
   if (changes < 0) throw badRequest(`upTo: expected a cursor that is not before after, "${after}", received "${upTo}"`);
@@ -71,9 +65,9 @@ function revertedType() {
     description: 'A change that was not reversed.',
     fields: (t) => ({
       cursor: t.string({ description: 'The cursor of the change.', resolve: ({ change }) => String(change) }),
-      kind: t.field({ type: recordKindType, description: 'The kind of the record.', resolve: ({ kind }) => kind }),
-      recordId: t.id({ description: 'The ID of the record.', resolve: ({ recordId }) => recordId }),
-      outcome: t.field({ type: outcome, description: 'What became of it.', resolve: (change) => change.outcome }),
+      kind: t.expose('kind', { type: recordKindType, description: 'The kind of the record.' }),
+      recordId: t.exposeID('recordId', { description: 'The ID of the record.' }),
+      outcome: t.expose('outcome', { type: outcome, description: 'What became of it.' }),
       message: t.exposeString('message', { description: 'Why it was not reversed.' }),
     }),
   });
@@ -83,11 +77,10 @@ function revertedType() {
       reversed: t.exposeInt('reversed', { description: 'The number of changes that were reversed.' }),
       kept: t.exposeInt('kept', { description: 'The number of changes whose records have changed since.' }),
       failed: t.exposeInt('failed', { description: 'The number of changes that cannot be reversed.' }),
-      notReversed: t.field({
+      notReversed: t.expose('notReversed', {
         type: [notReversed],
         description: 'The changes that were not reversed, in their order.',
         extensions: { cost: { isSent: true } } satisfies FieldExtensions,
-        resolve: (reverted) => [...reverted.notReversed],
       }),
     }),
   });
