@@ -60,9 +60,7 @@ export function memoize<Key, Value extends object>(create: (key: Key) => Value):
 
 export const node = builder.interfaceRef<Values>('Node').implement({
   description: 'A record of any kind that this service stores.',
-  fields: (t) => ({
-    id: t.exposeID('id', { description: 'The ID of the record; its prefix shows the kind.' }),
-  }),
+  fields: (t) => ({ id: t.exposeID('id', { description: 'The ID of the record; its prefix shows the kind.' }) }),
   resolveType: ({ id }) => kindOfId(id)?.name,
 });
 

@@ -8,11 +8,17 @@ import type { RecordKind } from '../../model/record-kind.ts';
 import type { ReverseLink } from '../../model/reverse-link.ts';
 import { reverseLinksOf } from '../../records/reverse-links.ts';
 import type { Order } from '../../store/query/record-query.ts';
-import type { Context } from '../execution/context.ts';
 import type { PageQuery } from '../execution/loaders.ts';
-import type { FieldInfo } from '../execution/look-ahead.ts';
 import type { ArgumentExtensions, FieldCost, FieldExtensions } from '../limits/extensions.ts';
-import { builder, describeReverseLink, memoize, type ObjectFields, typeOf, type Values } from './builder.ts';
+import {
+  builder,
+  describeReverseLink,
+  memoize,
+  type ObjectFields,
+  type QueryFields,
+  typeOf,
+  type Values,
+} from './builder.ts';
 import { exampleFilter, filterCost, filterOf, parseFilter } from './filter.ts';
 import { costOfOrder, cursorOf, exampleOrder, orderOf, parseCursor, parseOrder } from './order.ts';
 
@@ -34,12 +40,8 @@ interface Connection {
 const pageInfo = builder.objectRef<Page>('PageInfo').implement({
   description: 'The position of a page among all records.',
   fields: (t) => ({
-    hasNextPage: t.exposeBoolean('hasNextPage', {
-      description: 'Whether there are records after this page.',
-    }),
-    hasPreviousPage: t.exposeBoolean('hasPreviousPage', {
-      description: 'Whether there are records before this page.',
-    }),
+    hasNextPage: t.exposeBoolean('hasNextPage', { description: 'Whether there are records after this page.' }),
+    hasPreviousPage: t.exposeBoolean('hasPreviousPage', { description: 'Whether there are records before this page.' }),
     startCursor: t.string({
       nullable: true,
       description: 'The cursor of the first record of the page, for `before`.',
@@ -57,7 +59,7 @@ const pageInfo = builder.objectRef<Page>('PageInfo').implement({
 });
 
 /** `AssetConnection` */
-export const connectionOf = memoize((kind: RecordKind) =>
+const connectionOf = memoize((kind: RecordKind) =>
   builder.objectRef<Connection>(`${kind.name}Connection`).implement({
     description: `A page of ${kind.pluralLabel}, oldest first unless \`orderBy\` is set.`,
     fields: (t) => ({
@@ -105,7 +107,7 @@ export const whereArgument = (kind: RecordKind) => ({
   extensions: { cost: (filter, { maxCost }) => filterCost(kind, filter, maxCost) } satisfies ArgumentExtensions,
 });
 
-export const argumentsOf = (kind: RecordKind) =>
+const argumentsOf = (kind: RecordKind) =>
   builder.args((t) => ({
     where: t.field(whereArgument(kind)),
     orderBy: t.field({
@@ -122,9 +124,7 @@ export const argumentsOf = (kind: RecordKind) =>
       description:
         'The number of records from the end, from 0 to the setting `MAX_PAGE_SIZE`; cannot be combined with `first`.',
     }),
-    before: t.string({
-      description: 'Only records before this cursor, which must be from a page in the same order.',
-    }),
+    before: t.string({ description: 'Only records before this cursor, which must be from a page in the same order.' }),
   }));
 
 type ConnectionArgs = InputShapeFromFields<ReturnType<typeof argumentsOf>>;
@@ -138,6 +138,26 @@ export const connectionCost: FieldCost = {
     return typeof size === 'number' ? Math.max(1, size) : 1;
   },
 };
+
+/** The field of Query that lists the records of a kind. */
+export const page = (t: QueryFields, kind: RecordKind) =>
+  t.field({
+    type: connectionOf(kind),
+    description: `All ${kind.pluralLabel} of the workspace, oldest first unless \`orderBy\` is set, page by page.`,
+    extensions: { cost: connectionCost } satisfies FieldExtensions,
+    args: argumentsOf(kind),
+    resolve(_root, args, { loaders, limits }, info) {
+      const query = parseArguments(kind, args, limits);
+      let read: Promise<Page> | undefined;
+      return {
+        page() {
+          read ??= loaders.listPage(kind, query, info).then((records) => pageFrom(records, query));
+          return read;
+        },
+        count: () => loaders.count(kind, query.where),
+      };
+    },
+  });
 
 /** The fields that follow references backwards: one statement reads the pages and the counts of all parents. */
 export const reverseLinkFields = (t: ObjectFields<Values>, typeName: string) =>
@@ -161,24 +181,6 @@ const reverseLinkField = (t: ObjectFields<Values>, link: ReverseLink) =>
       };
     },
   });
-
-/** Returns the connection over the records of a kind. Throws a ServiceError 400 for an argument that is not valid. */
-export function connectKind(
-  { loaders, limits }: Context,
-  kind: RecordKind,
-  args: ConnectionArgs,
-  info: FieldInfo,
-): Connection {
-  const query = parseArguments(kind, args, limits);
-  let page: Promise<Page> | undefined;
-  return {
-    page() {
-      page ??= loaders.listPage(kind, query, info).then((records) => pageFrom(records, query));
-      return page;
-    },
-    count: () => loaders.count(kind, query.where),
-  };
-}
 
 /** Reads one record more than the page shows, to know whether others follow. */
 function parseArguments(kind: RecordKind, args: ConnectionArgs, limits: Limits): PageQuery {

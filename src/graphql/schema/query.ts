@@ -10,7 +10,7 @@ import { type ArgumentExtensions, type FieldExtensions, lengthOf } from '../limi
 import { lengthLimit, parseArgument, parseText, refused } from './argument.ts';
 import { builder, type ForeignTypeName, foreignType, node, type QueryFields, typeLabel, typeOf } from './builder.ts';
 import { changePageType, describeFirst, historyArguments, parseFeed, parseHistory, recordKindType } from './changes.ts';
-import { argumentsOf, connectionCost, connectionOf, connectKind } from './connection.ts';
+import { connectionCost, page } from './connection.ts';
 import { summaryField } from './summary.ts';
 
 const requireLength = lengthLimit('IDs');
@@ -32,15 +32,6 @@ const one = (t: QueryFields, kind: RecordKind) =>
       const time = parseArgument(['asOf'], { type: 'dateTime' }, asOf, limits.maxTextLength);
       return loaders.versionAt(kind, id, String(time));
     },
-  });
-
-const page = (t: QueryFields, kind: RecordKind) =>
-  t.field({
-    type: connectionOf(kind),
-    description: `All ${kind.pluralLabel} of the workspace, oldest first unless \`orderBy\` is set, page by page.`,
-    extensions: { cost: connectionCost } satisfies FieldExtensions,
-    args: argumentsOf(kind),
-    resolve: (_root, args, context, info) => connectKind(context, kind, args, info),
   });
 
 const byUid = (t: QueryFields, kind: RecordKind) =>

@@ -47,8 +47,8 @@ export const importField = (t: MutationFields) =>
           cost: (sent) => writeCost * totalLength(sent),
         } satisfies ArgumentExtensions,
       }),
-      onInvalid: onInvalidArgument(t),
-      dryRun: dryRunArgument(t),
+      ...onInvalidArgument,
+      ...dryRunArgument,
     },
     resolve(_root, { input, onInvalid, dryRun }, context, info) {
       requireLength(totalLength(input), 'input', context.limits);
@@ -80,7 +80,7 @@ const rejectedList = 'rejected';
 const lengthsIn = (input: unknown): Readonly<Record<string, number>> =>
   Object.fromEntries(
     recordKinds.map(listField).map((name) => {
-      const list = isObject(input) ? (input[name] ?? null) : null;
+      const { [name]: list = null } = isObject(input) ? input : {};
       return [name, list === null ? 0 : lengthOf(list)];
     }),
   );
@@ -98,6 +98,8 @@ const inputType = builder.inputRef<Readonly<Record<string, readonly unknown[] | 
       ]),
     ),
 });
+
+const asSent = { cost: { isSent: true } } satisfies FieldExtensions;
 
 function importedType() {
   const rejectedItem = builder.objectRef<RejectedItem>('RejectedItem').implement({
@@ -117,7 +119,7 @@ function importedType() {
           t.field({
             type: [typeOf(kind)],
             description: `The ${kind.pluralLabel}, in the order sent.`,
-            extensions: { cost: { isSent: true } } satisfies FieldExtensions,
+            extensions: asSent,
             resolve: (imported) => recordsOf(imported, kind),
           }),
         ]),
@@ -125,7 +127,7 @@ function importedType() {
       [rejectedList]: t.field({
         type: [rejectedItem],
         description: 'The items that were left out because of `onInvalid: SKIP`, list by list, in the order sent.',
-        extensions: { cost: { isSent: true } } satisfies FieldExtensions,
+        extensions: asSent,
         resolve: rejectedIn,
       }),
     }),

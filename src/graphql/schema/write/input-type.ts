@@ -106,11 +106,7 @@ const inputFields = (t: InputFields, kind: RecordKind, { requires }: { requires:
   Object.fromEntries(
     Object.entries(kind.fields).map(([name, field]) => [
       name,
-      t.field({
-        type: scalarOf(field),
-        required: requires && field.required === true,
-        description: field.description,
-      }),
+      t.field({ type: scalarOf(field), required: requires && field.required === true, description: field.description }),
     ]),
   );
 
@@ -172,10 +168,7 @@ export const keyType = memoize((kind: RecordKind) => {
     description: `What identifies ${withArticle(kind.label)} besides its ID: ${exampleKey(kind)}.`,
     fields: (t) => ({
       ...(fields.length > 0 && {
-        field: t.field({
-          type: keyFieldType(kind),
-          description: 'The field whose value identifies the record.',
-        }),
+        field: t.field({ type: keyFieldType(kind), description: 'The field whose value identifies the record.' }),
       }),
       ...(kind.fields.externalIds && {
         externalId: t.string({

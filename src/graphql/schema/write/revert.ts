@@ -27,7 +27,7 @@ export const revertField = (t: MutationFields) =>
     args: {
       after: t.arg.string({ required: true, description: 'The cursor before the first change to reverse.' }),
       upTo: t.arg.string({ required: true, description: 'The cursor of the last change to reverse.' }),
-      dryRun: dryRunArgument(t),
+      ...dryRunArgument,
     },
     resolve(_root, { after, upTo, dryRun }, context, info) {
       const range = parseRange(after, upTo, context.limits);

@@ -73,39 +73,40 @@ const batchCost = {
   cost: { listSize: ({ input }) => lengthOf(input), perRecord: writeCost },
 } satisfies FieldExtensions;
 
-const inputArgument = (t: MutationFields, type: InputRef<unknown>, description: string) =>
-  t.arg({
-    type: [type],
-    required: true,
-    description,
-    extensions: {
-      requireLength,
-      requireContent: (sent) => requireFewExternalIds(Array.isArray(sent) ? sent : []),
-    } satisfies ArgumentExtensions,
-  });
-
 /** Returns the items, valid or not: the service reports the issues of all items together. Throws a ServiceError for too many. */
 function parseItems<T>({ limits }: Context, sent: readonly unknown[], parse: (item: unknown) => T): T[] {
   requireLength(sent.length, 'input', limits);
   return sent.map(parse);
 }
 
-export const dryRunArgument = (t: MutationFields) =>
-  t.arg.boolean({
+export const dryRunArgument = builder.args((t) => ({
+  dryRun: t.boolean({
     required: true,
     defaultValue: false,
     description:
       'Checks everything and returns the records as they would be, but stores nothing: `dryRun: true`. Lists and histories in the result show what is actually stored.',
-  });
+  }),
+}));
+
+const batchArguments = (type: InputRef<unknown>, description: string) =>
+  builder.args((t) => ({
+    input: t.field({
+      type: [type],
+      required: true,
+      description,
+      extensions: {
+        requireLength,
+        requireContent: (sent) => requireFewExternalIds(Array.isArray(sent) ? sent : []),
+      } satisfies ArgumentExtensions,
+    }),
+    ...dryRunArgument,
+  }));
 
 const onInvalid = builder.enumType('OnInvalid', {
   description: 'What a batch does with invalid items.',
   values: {
     FAIL: { value: 'fail', description: 'Stores nothing: the error lists every invalid item.' },
-    SKIP: {
-      value: 'skip',
-      description: 'Stores all valid items together, and returns the issues of the others.',
-    },
+    SKIP: { value: 'skip', description: 'Stores all valid items together, and returns the issues of the others.' },
   } as const,
 });
 
@@ -120,13 +121,14 @@ export const issueType = builder.objectRef<Issue>('ItemIssue').implement({
   }),
 });
 
-export const onInvalidArgument = (t: MutationFields) =>
-  t.arg({
+export const onInvalidArgument = builder.args((t) => ({
+  onInvalid: t.field({
     type: onInvalid,
     required: true,
     defaultValue: 'fail',
     description: 'What to do with invalid items: `onInvalid: SKIP` leaves them out and stores the others.',
-  });
+  }),
+}));
 
 // Each is nullable: a mutation that fails must not remove the results of the others in the same request.
 
@@ -136,10 +138,7 @@ export const createField = (t: MutationFields, kind: RecordKind) =>
     nullable: true,
     description: `Creates ${kind.pluralLabel}, all or none, and returns them in the order sent: ${exampleMutation(`create${kind.plural}`, { input: [exampleChange(kind)] })}.`,
     extensions: batchCost,
-    args: {
-      input: inputArgument(t, createInput(kind), `The ${kind.pluralLabel} to create.`),
-      dryRun: dryRunArgument(t),
-    },
+    args: batchArguments(createInput(kind), `The ${kind.pluralLabel} to create.`),
     resolve(_root, { input, dryRun }, context, info) {
       const items = parseItems(context, input, context.parsers.create(kind));
       return write(context, info, { run: (session) => createRecords(session, kind, items), dryRun, primed: byId });
@@ -152,10 +151,7 @@ export const updateField = (t: MutationFields, kind: RecordKind) =>
     nullable: true,
     description: `Changes ${kind.pluralLabel}, all or none, and returns them in the order sent. Absent fields stay unchanged, null clears a field, and \`externalIds\` is replaced as a whole; an item that changes nothing writes nothing: ${exampleMutation(`update${kind.plural}`, { input: [examplePatch(kind)] })}.`,
     extensions: batchCost,
-    args: {
-      input: inputArgument(t, patchInput(kind), `The ${kind.pluralLabel} to change, each once.`),
-      dryRun: dryRunArgument(t),
-    },
+    args: batchArguments(patchInput(kind), `The ${kind.pluralLabel} to change, each once.`),
     resolve(_root, { input, dryRun }, context, info) {
       const items = parseItems(context, input, context.parsers.patch(kind));
       return write(context, info, { run: (session) => updateRecords(session, kind, items), dryRun, primed: byId });
@@ -175,9 +171,7 @@ export const updateOneField = (t: MutationFields, kind: RecordKind) =>
       input: t.arg({ type: updateInput(kind), required: true, description: 'The fields to change.' }),
     },
     resolve: (_root, { id, input }, context, info) =>
-      write(context, info, {
-        run: (session) => updateRecord(session, kind, id, context.parsers.update(kind)(input)),
-      }),
+      write(context, info, { run: (session) => updateRecord(session, kind, id, context.parsers.update(kind)(input)) }),
   });
 
 export const upsertField = (t: MutationFields, kind: RecordKind) =>
@@ -187,14 +181,13 @@ export const upsertField = (t: MutationFields, kind: RecordKind) =>
     description: `Updates the ${kind.pluralLabel} that match an item by its key, and creates the others, all or none. Returns them in the order sent: ${exampleUpsert(kind)}.`,
     extensions: batchCost,
     args: {
-      input: inputArgument(t, upsertInput(kind), `The ${kind.pluralLabel} to create or change, each once.`),
+      ...batchArguments(upsertInput(kind), `The ${kind.pluralLabel} to create or change, each once.`),
       by: t.arg({
         type: keyType(kind),
         required: true,
         description: `The key by which ${kind.pluralLabel} are matched; every item must have it: ${exampleKey(kind)}.`,
       }),
-      onInvalid: onInvalidArgument(t),
-      dryRun: dryRunArgument(t),
+      ...onInvalidArgument,
     },
     resolve(_root, { input, by, onInvalid, dryRun }, context, info) {
       const { limits, parsers } = context;
@@ -283,7 +276,7 @@ export const deleteField = (t: MutationFields, kind: RecordKind) =>
           cost: (value, { maxBatch }) => (value === 'CLEAR' ? maxBatch * writeCost : 0),
         } satisfies ArgumentExtensions,
       }),
-      dryRun: dryRunArgument(t),
+      ...dryRunArgument,
     },
     resolve(_root, { ids, by, keys, references, dryRun }, context, info) {
       const { argument, sent } = requireOneList({ ids, by, keys });
