@@ -48,7 +48,7 @@ builder.scalarType('FieldValue', {
   serialize: (value) => value,
 });
 
-/** Returns a function that makes something for a record kind, such as a type, when it is first needed. */
+/** Returns a function that makes something once for each key, such as the type of a record kind, when it is first needed. */
 export function memoize<Key, Value extends object>(create: (key: Key) => Value): (key: Key) => Value {
   const made = new Map<Key, Value>();
   return (key) => {

@@ -6,7 +6,8 @@ import { expected, type Issue } from '../../model/issues.ts';
 import { capitalized, constantCase, uncapitalized, withArticle } from '../../model/labels.ts';
 import type { RecordKind, Values as RecordValues } from '../../model/record-kind.ts';
 import { kindNamed, recordKinds } from '../../records/index.ts';
-import type { Change, ChangePage, ChangePageQuery, HistoryQuery } from '../../store/log/read-changes.ts';
+import type { Change, ChangePage, HistoryQuery } from '../../store/log/read-changes.ts';
+import type { FeedQuery } from '../execution/context.ts';
 import type { Loaders } from '../execution/loaders.ts';
 import type { FieldExtensions } from '../limits/extensions.ts';
 import { refused } from './argument.ts';
@@ -161,12 +162,13 @@ export const cursorIssues = (argument: string, sent: string): Issue[] =>
 
 /** Returns the number of the change with this cursor. Throws a ServiceError 400. */
 export function parseChangeCursor(argument: string, sent: string): number {
-  for (const { path, message } of cursorIssues(argument, sent)) throw refused(path, message);
+  const [issue] = cursorIssues(argument, sent);
+  if (issue) throw refused(issue.path, issue.message);
   return Number(sent);
 }
 
 /** Throws a ServiceError 400. */
-export function parseFeed({ first, after, kinds }: FeedArgs, limits: Limits): Omit<ChangePageQuery, 'withBefore'> {
+export function parseFeed({ first, after, kinds }: FeedArgs, limits: Limits): FeedQuery {
   if (kinds?.length === 0) throw refused(['kinds'], 'expected at least one value, received none');
   return {
     after: parseChangeCursor('after', after ?? '0'),

@@ -22,16 +22,62 @@ const exampleInput = literal({
   projects: [{ name: 'Harbour wall', location: { ref: 'yard' } }],
 });
 
+const inputType = builder.inputRef<Readonly<Record<string, readonly unknown[] | null>>>('ImportInput').implement({
+  description: `The records to create, by their kind: \`${exampleInput}\`.`,
+  extensions: item,
+  fields: (t) =>
+    Object.fromEntries(
+      recordKinds.map((kind) => [
+        listField(kind),
+        t.field({ type: [createInput(kind)], description: `The ${kind.pluralLabel} to create.` }),
+      ]),
+    ),
+});
+
+const asSent = { cost: { isSent: true } } satisfies FieldExtensions;
+
+const rejectedItem = builder.objectRef<RejectedItem>('RejectedItem').implement({
+  description: 'An item that an import has left out.',
+  fields: (t) => ({
+    list: t.exposeString('list', { description: 'The list of the input that has the item: `"assets"`.' }),
+    index: t.exposeInt('index', { description: 'Its place in that list, from 0.' }),
+    issues: t.expose('issues', { type: [issueType], description: 'What is wrong with it.' }),
+  }),
+});
+
+const importedType = builder.objectRef<Imported>('ImportedRecords').implement({
+  description: 'The records that an import has created, by their kind.',
+  fields: (t) => ({
+    ...Object.fromEntries(
+      recordKinds.map((kind) => [
+        listField(kind),
+        t.field({
+          type: [typeOf(kind)],
+          description: `The ${kind.pluralLabel}, in the order sent.`,
+          extensions: asSent,
+          resolve: (imported) => recordsOf(imported, kind),
+        }),
+      ]),
+    ),
+    rejected: t.field({
+      type: [rejectedItem],
+      description: 'The items that were left out because of `onInvalid: SKIP`, list by list, in the order sent.',
+      extensions: asSent,
+      resolve: rejectedIn,
+    }),
+  }),
+});
+
 export const importField = (t: MutationFields) =>
   t.field({
-    type: importedType(),
+    type: importedType,
     nullable: true,
     description: `Creates records of all kinds, all or none, and returns them in the order sent. They refer to each other by \`ref\`, in any direction: \`importRecords(input: ${exampleInput}) { projects { id } }\`.`,
     extensions: {
       cost: {
         listSizes: ({ input, onInvalid }) => ({
           ...lengthsIn(input),
-          [rejectedList]: onInvalid === 'SKIP' ? totalLength(input) : 0,
+          rejected: onInvalid === 'SKIP' ? totalLength(input) : 0,
         }),
       },
     } satisfies FieldExtensions,
@@ -75,8 +121,6 @@ const rejectedIn = (imported: Imported): RejectedItem[] =>
     items.flatMap((item, index) => (isRejected(item) ? [{ ...item, list: listField(kind), index }] : [])),
   );
 
-const rejectedList = 'rejected';
-
 const lengthsIn = (input: unknown): Readonly<Record<string, number>> =>
   Object.fromEntries(
     recordKinds.map(listField).map((name) => {
@@ -86,50 +130,3 @@ const lengthsIn = (input: unknown): Readonly<Record<string, number>> =>
   );
 
 const totalLength = (input: unknown): number => Object.values(lengthsIn(input)).reduce((sum, length) => sum + length);
-
-const inputType = builder.inputRef<Readonly<Record<string, readonly unknown[] | null>>>('ImportInput').implement({
-  description: `The records to create, by their kind: \`${exampleInput}\`.`,
-  extensions: item,
-  fields: (t) =>
-    Object.fromEntries(
-      recordKinds.map((kind) => [
-        listField(kind),
-        t.field({ type: [createInput(kind)], description: `The ${kind.pluralLabel} to create.` }),
-      ]),
-    ),
-});
-
-const asSent = { cost: { isSent: true } } satisfies FieldExtensions;
-
-function importedType() {
-  const rejectedItem = builder.objectRef<RejectedItem>('RejectedItem').implement({
-    description: 'An item that an import has left out.',
-    fields: (t) => ({
-      list: t.exposeString('list', { description: 'The list of the input that has the item: `"assets"`.' }),
-      index: t.exposeInt('index', { description: 'Its place in that list, from 0.' }),
-      issues: t.expose('issues', { type: [issueType], description: 'What is wrong with it.' }),
-    }),
-  });
-  return builder.objectRef<Imported>('ImportedRecords').implement({
-    description: 'The records that an import has created, by their kind.',
-    fields: (t) => ({
-      ...Object.fromEntries(
-        recordKinds.map((kind) => [
-          listField(kind),
-          t.field({
-            type: [typeOf(kind)],
-            description: `The ${kind.pluralLabel}, in the order sent.`,
-            extensions: asSent,
-            resolve: (imported) => recordsOf(imported, kind),
-          }),
-        ]),
-      ),
-      [rejectedList]: t.field({
-        type: [rejectedItem],
-        description: 'The items that were left out because of `onInvalid: SKIP`, list by list, in the order sent.',
-        extensions: asSent,
-        resolve: rejectedIn,
-      }),
-    }),
-  });
-}

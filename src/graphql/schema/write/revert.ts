@@ -7,14 +7,46 @@ import { builder, type MutationFields } from '../builder.ts';
 import { cursorIssues, recordKindType } from '../changes.ts';
 import { dryRunArgument, write, writeCost } from './write.ts';
 
-function changesIn({ after, upTo }: SentArguments, { maxBatch }: Limits): number {
-  const changes = Math.trunc(Number(upTo) - Number(after));
-  return Math.min(maxBatch, Math.max(1, changes || 1));
-}
+const outcome = builder.enumType('RevertOutcome', {
+  description: 'Why a change was not reversed.',
+  values: {
+    KEPT: { value: 'kept', description: 'Its record has changed since.' },
+    FAILED: {
+      value: 'failed',
+      description:
+        'The record cannot get its earlier state back, for example because another one has its unique value now.',
+    },
+  } as const,
+});
+
+const notReversed = builder.objectRef<NotReversed>('ChangeNotReversed').implement({
+  description: 'A change that was not reversed.',
+  fields: (t) => ({
+    cursor: t.string({ description: 'The cursor of the change.', resolve: ({ change }) => String(change) }),
+    kind: t.expose('kind', { type: recordKindType, description: 'The kind of the record.' }),
+    recordId: t.exposeID('recordId', { description: 'The ID of the record.' }),
+    outcome: t.expose('outcome', { type: outcome, description: 'What became of it.' }),
+    message: t.exposeString('message', { description: 'Why it was not reversed.' }),
+  }),
+});
+
+const reverted = builder.objectRef<Reverted>('RevertedChanges').implement({
+  description: 'What became of the changes that were to be reversed.',
+  fields: (t) => ({
+    reversed: t.exposeInt('reversed', { description: 'The number of changes that were reversed.' }),
+    kept: t.exposeInt('kept', { description: 'The number of changes whose records have changed since.' }),
+    failed: t.exposeInt('failed', { description: 'The number of changes that cannot be reversed.' }),
+    notReversed: t.expose('notReversed', {
+      type: [notReversed],
+      description: 'The changes that were not reversed, in their order.',
+      extensions: { cost: { isSent: true } } satisfies FieldExtensions,
+    }),
+  }),
+});
 
 export const revertField = (t: MutationFields) =>
   t.field({
-    type: revertedType(),
+    type: reverted,
     nullable: true,
     description: `Reverses the changes after \`after\`, up to and with \`upTo\`: the records that they changed get the state back that they had before, by changes of their own. A record that has changed since is kept. At most as many changes as the setting \`MAX_BATCH\`: \`revertChanges(after: "4700", upTo: "4711") { reversed kept failed }\`.`,
     extensions: {
@@ -35,6 +67,11 @@ export const revertField = (t: MutationFields) =>
     },
   });
 
+function changesIn({ after, upTo }: SentArguments, { maxBatch }: Limits): number {
+  const changes = Math.trunc(Number(upTo) - Number(after));
+  return Math.min(maxBatch, Math.max(1, changes || 1));
+}
+
 /** Throws a ServiceError: 400, or 413 for too many changes. */
 function parseRange(after: string, upTo: string, { maxBatch }: Limits): ChangeRange {
   const issues = [...cursorIssues('after', after), ...cursorIssues('upTo', upTo)];
@@ -47,41 +84,4 @@ function parseRange(after: string, upTo: string, { maxBatch }: Limits): ChangeRa
     throw tooLarge(`${problem}: reverse them in several parts, the latest first`, 'batch too large');
   }
   return range;
-}
-
-function revertedType() {
-  const outcome = builder.enumType('RevertOutcome', {
-    description: 'Why a change was not reversed.',
-    values: {
-      KEPT: { value: 'kept', description: 'Its record has changed since.' },
-      FAILED: {
-        value: 'failed',
-        description:
-          'The record cannot get its earlier state back, for example because another one has its unique value now.',
-      },
-    } as const,
-  });
-  const notReversed = builder.objectRef<NotReversed>('ChangeNotReversed').implement({
-    description: 'A change that was not reversed.',
-    fields: (t) => ({
-      cursor: t.string({ description: 'The cursor of the change.', resolve: ({ change }) => String(change) }),
-      kind: t.expose('kind', { type: recordKindType, description: 'The kind of the record.' }),
-      recordId: t.exposeID('recordId', { description: 'The ID of the record.' }),
-      outcome: t.expose('outcome', { type: outcome, description: 'What became of it.' }),
-      message: t.exposeString('message', { description: 'Why it was not reversed.' }),
-    }),
-  });
-  return builder.objectRef<Reverted>('RevertedChanges').implement({
-    description: 'What became of the changes that were to be reversed.',
-    fields: (t) => ({
-      reversed: t.exposeInt('reversed', { description: 'The number of changes that were reversed.' }),
-      kept: t.exposeInt('kept', { description: 'The number of changes whose records have changed since.' }),
-      failed: t.exposeInt('failed', { description: 'The number of changes that cannot be reversed.' }),
-      notReversed: t.expose('notReversed', {
-        type: [notReversed],
-        description: 'The changes that were not reversed, in their order.',
-        extensions: { cost: { isSent: true } } satisfies FieldExtensions,
-      }),
-    }),
-  });
 }

@@ -279,7 +279,7 @@ export const deleteField = (t: MutationFields, kind: RecordKind) =>
       ...dryRunArgument,
     },
     resolve(_root, { ids, by, keys, references, dryRun }, context, info) {
-      const { argument, sent } = requireOneList({ ids, by, keys });
+      const { argument, sent } = requireOneList(ids, by, keys);
       const { limits } = context;
       requireLength(sent.length, argument, limits);
       // The service says which IDs it does not know.
@@ -294,14 +294,10 @@ export const deleteField = (t: MutationFields, kind: RecordKind) =>
     },
   });
 
-interface SentLists {
-  readonly ids?: readonly string[] | null | undefined;
-  readonly by?: object | null | undefined;
-  readonly keys?: readonly string[] | null | undefined;
-}
+type SentList = readonly string[] | null | undefined;
 
 /** Returns the list that was sent, and the name of its argument. Throws a ServiceError 400 if not exactly one was. */
-function requireOneList({ ids, by, keys }: SentLists) {
+function requireOneList(ids: SentList, by: object | null | undefined, keys: SentList) {
   if (ids && !by && !keys) return { argument: 'ids', sent: ids };
   if (by && keys && !ids) return { argument: 'keys', sent: keys };
   const names = Object.entries({ ids, by, keys }).flatMap(([name, sent]) => (sent ? [name] : []));
