@@ -83,6 +83,12 @@ const scalars = {
 
 export const scalarOf = ({ type }: Field) => scalars[type];
 
+/** Returns the fields to order and group by: all but the workspace, which is the same, and external IDs. */
+export const comparedFields = (kind: RecordKind): [string, Exclude<Field, { type: 'externalIds' }>][] =>
+  Object.entries(kind.storedFields).flatMap(([name, field]) =>
+    name === 'workspaceId' || field.type === 'externalIds' ? [] : [[name, field]],
+  );
+
 /** Returns the name of a type in running text: `work order type` */
 export const typeLabel = (name: string): string => name.replace(/(?<=.)[A-Z]/g, ' $&').toLowerCase();
 

@@ -59,14 +59,6 @@ const relatedTimes = 10;
 
 const otherExample = '{ createdAt: { gte: "2026-03-01" } }';
 
-/** Returns the fields to filter and order by: all but the workspace, which is the same, and external IDs. */
-export const comparedFields = ({
-  storedFields,
-}: RecordKind): (readonly [string, Exclude<Field, { type: 'externalIds' }>])[] =>
-  Object.entries(storedFields).flatMap(([name, field]) =>
-    name === 'workspaceId' || field.type === 'externalIds' ? [] : [[name, field] as const],
-  );
-
 /** `WorkOrderFilter` */
 export const filterOf = memoize((kind: RecordKind) => builder.inputRef<Filter>(`${kind.name}Filter`));
 

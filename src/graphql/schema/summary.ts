@@ -5,9 +5,9 @@ import type { RecordKind } from '../../model/record-kind.ts';
 import type { Grouping } from '../../store/query/record-query.ts';
 import type { FieldCost, FieldExtensions } from '../limits/extensions.ts';
 import { refused } from './argument.ts';
-import { builder, type ObjectFields, type QueryFields, subjectOf } from './builder.ts';
+import { builder, comparedFields, type ObjectFields, type QueryFields, subjectOf } from './builder.ts';
 import { defaultPageSize, pageSize, whereArgument } from './connection.ts';
-import { comparedFields, parseFilter } from './filter.ts';
+import { parseFilter } from './filter.ts';
 import { fieldsFor } from './object-types.ts';
 
 /** A group of records: their number, and the values of the fields that are grouped by. */
