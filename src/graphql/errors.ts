@@ -1,9 +1,10 @@
 /** Shapes the errors of GraphQL responses: a ServiceError gets its code and issues, GraphQL's own messages are shortened, all others masked. */
+import { InputValidationError } from '@pothos/plugin-validation';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { GraphQLError, getOperationAST, OperationTypeNode, OverlappingFieldsCanBeMergedRule, validate } from 'graphql';
 import { isAsyncIterable, type Plugin } from 'graphql-yoga';
 import type { Config } from '../config.ts';
-import { mayBeStoredType, ResponseTooLarge, ServiceError } from '../errors.ts';
+import { invalid, mayBeStoredType, ResponseTooLarge, ServiceError } from '../errors.ts';
 import {
   type ErrorResponse,
   errorResponseFor,
@@ -96,16 +97,22 @@ export function sendGraphqlError(error: unknown, request: FastifyRequest, reply:
 function toResponseError(error: GraphQLError, requestLog: RequestLog): GraphQLError {
   const { nodes = null, source = null, positions = null, path = null } = error;
   const cause = rootCause(error);
-  if (cause instanceof GraphQLError) {
+  if (cause instanceof GraphQLError && !(cause instanceof InputValidationError)) {
     requestLog.rejectionReason ??= reasonFor(400);
     const { hint, ...others } = error.extensions;
     const extensions = { code: badUserInput, ...others };
     const message = hint === undefined ? shortMessage(error) : `${shortMessage(error)} ${hint}`;
     return new GraphQLError(message, { nodes, source, positions, path, extensions });
   }
-  const response = errorResponseFor(cause, requestLog);
+  const response = errorResponseFor(
+    cause instanceof InputValidationError ? refusedArguments(cause) : cause,
+    requestLog,
+  );
   return new GraphQLError(response.message, { nodes, source, positions, path, extensions: extensionsOf(response) });
 }
+
+const refusedArguments = ({ issues }: InputValidationError): ServiceError =>
+  invalid(issues.map(({ path = [], message }) => ({ path: path.map((step) => step as string | number), message })));
 
 /** Statuses of the whole request, which become the status of the response; others belong to a field. */
 const ofWholeRequest: readonly number[] = [403, 406, 429, 503];

@@ -1,5 +1,6 @@
 /** The Pothos builder, with the scalars that all types share. The settings are in the context, so that one schema serves all of them. */
 import SchemaBuilder from '@pothos/core';
+import ValidationPlugin from '@pothos/plugin-validation';
 import type { ExternalIds, Field, foreignTypes } from '../../model/fields.ts';
 import { linkField } from '../../model/labels.ts';
 import type { RecordKind } from '../../model/record-kind.ts';
@@ -33,7 +34,7 @@ export type QueryFields = PothosSchemaTypes.QueryFieldBuilder<Schema, Schema['Ro
 export type MutationFields = PothosSchemaTypes.MutationFieldBuilder<Schema, Schema['Root']>;
 export type ObjectFields<T> = PothosSchemaTypes.ObjectFieldBuilder<Schema, T>;
 
-export const builder = new SchemaBuilder<Types>({ defaultFieldNullability: false });
+export const builder = new SchemaBuilder<Types>({ plugins: [ValidationPlugin], defaultFieldNullability: false });
 builder.scalarType('DateTime', {
   description:
     'A time in UTC with milliseconds, as text: `2026-03-01T07:30:00.000Z`. Input may have any time zone, or be a date, which means midnight UTC.',

@@ -1,8 +1,9 @@
 /** The types of changes, which the feed and the histories of records have in common, and their arguments. A cursor is the number of a change. */
 import type { InputShapeFromFields } from '@pothos/core';
+import { z } from 'zod';
 import type { Limits } from '../../config.ts';
 import { isSame } from '../../model/fields.ts';
-import { expected, type Issue } from '../../model/issues.ts';
+import { expected } from '../../model/issues.ts';
 import { capitalized, constantCase, uncapitalized, withArticle } from '../../model/labels.ts';
 import type { RecordKind, Values as RecordValues } from '../../model/record-kind.ts';
 import { kindNamed, recordKinds } from '../../records/index.ts';
@@ -155,15 +156,14 @@ export interface FeedArgs extends PageArgs {
 }
 
 /** A cursor is the number of a change. It has at most 15 digits: no workspace has more changes. */
-export const cursorIssues = (argument: string, sent: string): Issue[] =>
-  /^\d{1,15}$/.test(sent)
-    ? []
-    : [{ path: [argument], message: expected('a cursor of a change, such as "4711"', sent) }];
+export const changeCursor = z
+  .string()
+  .regex(/^\d{1,15}$/, { error: ({ input }) => expected('a cursor of a change, such as "4711"', input) });
 
 /** Returns the number of the change with this cursor. Throws a ServiceError 400. */
 export function parseChangeCursor(argument: string, sent: string): number {
-  const [issue] = cursorIssues(argument, sent);
-  if (issue) throw refused(issue.path, issue.message);
+  const { error } = changeCursor.safeParse(sent);
+  for (const { message } of error?.issues ?? []) throw refused([argument], message);
   return Number(sent);
 }
 

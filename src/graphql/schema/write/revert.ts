@@ -1,10 +1,11 @@
+import { z } from 'zod';
 import type { Limits } from '../../../config.ts';
-import { badRequest, invalid, tooLarge } from '../../../errors.ts';
+import { badRequest, tooLarge } from '../../../errors.ts';
 import { count } from '../../../model/issues.ts';
 import { type ChangeRange, type NotReversed, type Reverted, revertChanges } from '../../../services/revert-changes.ts';
 import type { FieldExtensions, SentArguments } from '../../limits/extensions.ts';
 import { builder, type MutationFields } from '../builder.ts';
-import { cursorIssues, recordKindType } from '../changes.ts';
+import { changeCursor, recordKindType } from '../changes.ts';
 import { dryRunArgument, write, writeCost } from './write.ts';
 
 const outcome = builder.enumType('RevertOutcome', {
@@ -61,6 +62,7 @@ export const revertField = (t: MutationFields) =>
       upTo: t.arg.string({ required: true, description: 'The cursor of the last change to reverse.' }),
       ...dryRunArgument,
     },
+    validate: z.looseObject({ after: changeCursor, upTo: changeCursor }),
     resolve(_root, { after, upTo, dryRun }, context, info) {
       const range = parseRange(after, upTo, context.limits);
       return write(context, info, { run: (session) => revertChanges(session, range), dryRun });
@@ -74,8 +76,6 @@ function changesIn({ after, upTo }: SentArguments, { maxBatch }: Limits): number
 
 /** Throws a ServiceError: 400, or 413 for too many changes. */
 function parseRange(after: string, upTo: string, { maxBatch }: Limits): ChangeRange {
-  const issues = [...cursorIssues('after', after), ...cursorIssues('upTo', upTo)];
-  if (issues.length > 0) throw invalid(issues);
   const range = { after: Number(after), upTo: Number(upTo) };
   const changes = range.upTo - range.after;
   if (changes < 0) throw badRequest(`upTo: expected a cursor that is not before after, "${after}", received "${upTo}"`);
