@@ -61,7 +61,7 @@ test('times around midnights, changes of an offset and the ends of the calendar 
     'Pacific/Apia',
     'Australia/Lord_Howe',
   ];
-  const others = shuffle(Intl.supportedValuesOf('timeZone')).slice(0, byEffort({ small: 4, long: 100 }));
+  const others = shuffle(Intl.supportedValuesOf('timeZone')).slice(0, byEffort({ small: 4, long: 20 }));
   const ours = storeOpener(database)(`zones ${seed}`);
   const times = [startOf(1), startOf(1) + day / 8, startOf(9999) + 365 * day - 1, startOf(9999) + 364.9 * day];
   for (const name of [...chosen, ...others]) {
@@ -104,6 +104,6 @@ test('the offsets of a hundred years are found, and no more', async () => {
 
   await expect(ours.summarize(workOrder, query)).rejects.toMatchObject({
     status: 400,
-    message: 'timeZone: expected startDate in at most 100 different years: leave some out with where',
+    message: 'timeZone: expected startDate in at most 100 different years, received more: filter by it',
   });
 });

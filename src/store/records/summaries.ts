@@ -57,7 +57,7 @@ async function summarize(
       .whereNotNull(column);
     const found = (await runQuery(run, years.limit(requireWhole(maxYears + 1)))).map(({ year }) => String(year));
     if (found.length <= maxYears) return dialect.date(column, length, offsetSql(column, offsetsIn(timeZone, found)));
-    throw badRequest(`timeZone: expected ${field} in at most ${maxYears} different years: leave some out with where`);
+    throw badRequest(`timeZone: expected ${field} in at most ${maxYears} different years, received more: filter by it`);
   }
 
   const names = groupBy.map((_, index) => `value_${index}`);
@@ -101,7 +101,7 @@ async function summarize(
   };
 }
 
-/** Of a time that is grouped by in a time zone. Finding the offsets of a year takes up to half a millisecond. */
+/** Of a time that is grouped by in a time zone. Finding the offsets of a year takes half a millisecond. */
 const maxYears = 100;
 
 interface Offset {
