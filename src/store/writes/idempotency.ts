@@ -5,6 +5,7 @@
  */
 import { promisify } from 'node:util';
 import { brotliCompress, brotliDecompress, constants } from 'node:zlib';
+import pLimit from 'p-limit';
 import { idempotencyKeyReused, mayBeStored, mayBeStoredType, ServiceError } from '../../errors.ts';
 import { isObject } from '../../model/issues.ts';
 import type { Row } from '../connections/driver.ts';
@@ -124,7 +125,10 @@ function throwConflict(error: unknown): undefined {
 const retryWithKey = ({ cause }: ServiceError) =>
   mayBeStored('retry with the same Idempotency-Key, which stores the records once', String(cause));
 
+/** A transaction may have 50 MB of records, whose JSON several at a time would multiply. */
+const oneAtATime = pLimit(1);
+
 export async function storeResult({ dialect, run, workspaceId }: Scope, key: IdempotencyKey, returned: unknown) {
-  const row = await idempotencyRow(workspaceId, key, returned);
+  const row = await oneAtATime(() => idempotencyRow(workspaceId, key, returned));
   for (const { sql, values } of dialect.inserts(idempotencyResults, [row])) await run(sql, values);
 }
