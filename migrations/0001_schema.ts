@@ -211,15 +211,13 @@ const otherTables = ({ text, time, boolean, whole, json }: Types): Readonly<Reco
     final_number ${whole},
     constraint change_numbers_open check (number = final_number)`,
 
-  // A row for each record that was changed or deleted, and one for all records that were created together: their IDs are successive,
-  // and so are the numbers of their changes, of which the row has the last.
+  // The log: a row for each record that was created, changed or deleted.
   changes: `
     workspace_id ${whole} not null,
     number ${whole} not null,
     kind ${text} not null,
     action ${text} not null,
-    first_id ${text} not null,
-    records ${whole} not null,
+    record_id ${text} not null,
     at ${time} not null,
     user_id ${text},
     request_id ${text},
@@ -233,13 +231,12 @@ const otherTables = ({ text, time, boolean, whole, json }: Types): Readonly<Reco
     key ${text} not null,
     request_hash ${text} not null,
     created_at ${time} not null,
-    result ${json} not null,
+    result ${text} not null,
     primary key (workspace_id, key, operation)`,
 });
 
 const otherIndexes = [
-  `create index changes_creations on changes (workspace_id, first_id) where action = 'created'`,
-  `create index changes_records on changes (workspace_id, first_id, number) where action <> 'created'`,
+  'create index changes_record_id on changes (workspace_id, record_id, number)',
   'create index idempotency_keys_created_at on idempotency_keys (created_at)',
 ];
 
@@ -309,8 +306,7 @@ async function upSqlite(knex: Knex): Promise<void> {
   }
   for (const sql of otherIndexes) await knex.raw(sql);
   await addStatistics('changes', 'changes', 1);
-  await addStatistics('changes', 'changes_creations', 1);
-  await addStatistics('changes', 'changes_records', 10, 1);
+  await addStatistics('changes', 'changes_record_id', 10, 1);
   await addStatistics('idempotency_keys', 'idempotency_keys', 1, 1);
 
   for (const [table, { columns, ...indexed }] of Object.entries(kindTables(sqlite))) {

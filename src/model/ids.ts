@@ -1,7 +1,6 @@
 /**
  * Record identifiers: TypeIDs made of the kind's prefix and a UUIDv7, `asset_01h455vb4pex5vsknk084sn02q`.
- * They sort by creation time, and the prefix shows the kind of record. Those of a batch are successive, so that the first one and their
- * number identify all of them.
+ * They sort by creation time, and the prefix shows the kind of record.
  */
 import { randomInt } from 'node:crypto';
 
@@ -14,56 +13,26 @@ const bits30 = (n: number): string => `${pairs[n >>> 20]}${bits20(n & 0xf_ffff)}
 
 const maxTail = 2 ** 30 - 1;
 
-/** The last identifier: its millisecond, the first 14 of its 26 digits, and the other 12, which count up. */
+/** The last identifier: its millisecond, the first 14 of its 26 digits, and the other 12, which count up: two numbers of 30 bits. */
 let time = 0;
 let head = '';
 let upperTail = 0;
 let lowerTail = 0;
 
 /**
- * Returns new identifiers, each the successor of the one before. Within a process they are greater than all earlier ones, even within
- * one millisecond and when the clock goes back. Implemented here because a library that makes one at a time takes a tenth of the CPU
- * time of a batched record.
+ * Returns new identifiers, in ascending order. Within a process they are greater than all earlier ones, even within one millisecond and
+ * when the clock goes back. Implemented here because a library that makes one at a time takes a tenth of the CPU time of a batched record.
  */
 export function newIds(prefix: string, count: number): string[] {
   const now = Date.now();
   if (now > time) startMillisecond(now);
-  const ids = successive(`${prefix}_${head}`, upperTail, lowerTail + 1, count);
-  lowerTail += count;
-  upperTail += lowerTail >>> 30;
-  lowerTail &= maxTail;
-  return ids;
-}
-
-/** Returns the identifiers that newIds returned together with `first`: `count` of them, after `skipped` others. */
-export function idsFrom(first: string, count: number, skipped = 0): string[] {
-  const { start, upper, lower } = partsOf(first);
-  return successive(start, upper, lower + skipped, count);
-}
-
-/** Returns how many identifiers after `first` this one follows, if newIds may have returned them together. */
-export function placeAfter(first: string, id: string): number | undefined {
-  const [from, to] = [partsOf(first), partsOf(id)];
-  return from.start === to.start ? (to.upper - from.upper) * 2 ** 30 + to.lower - from.lower : undefined;
-}
-
-/** The last 12 digits are two numbers of 30 bits. */
-function partsOf(id: string) {
-  const middle = id.length - 6;
-  return {
-    start: id.slice(0, middle - 6),
-    upper: numberIn(id.slice(middle - 6, middle)),
-    lower: numberIn(id.slice(middle)),
-  };
-}
-
-const successive = (start: string, upper: number, lower: number, count: number): string[] =>
-  Array.from({ length: count }, (_, index) => {
-    const tail = lower + index;
-    return `${start}${bits30(upper + (tail >>> 30))}${bits30(tail & maxTail)}`;
+  const start = `${prefix}_${head}`;
+  return Array.from({ length: count }, () => {
+    if (lowerTail === maxTail) upperTail += 1;
+    lowerTail = lowerTail === maxTail ? 0 : lowerTail + 1;
+    return `${start}${bits30(upperTail)}${bits30(lowerTail)}`;
   });
-
-const numberIn = (text: string): number => [...text].reduce((sum, digit) => 32 * sum + digits.indexOf(digit), 0);
+}
 
 /** 48 bits of time, version 7, 12 random bits, variant 2, and 62 bits: random, but one is 0 to leave room for counting. */
 function startMillisecond(now: number): void {

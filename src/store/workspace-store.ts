@@ -3,15 +3,7 @@ import type { RecordKind, RecordOf } from '../model/record-kind.ts';
 import { counted, type Run, type Usage } from './connections/driver.ts';
 import type { Database } from './database.ts';
 import { createChangeWatch } from './log/change-watch.ts';
-import {
-  type ChangePageReads,
-  type ChangeReads,
-  createChangePageReads,
-  createChangeReads,
-  createHistoryReads,
-  type HistoryReads,
-  lastChanges,
-} from './log/read-changes.ts';
+import { type ChangeReads, createChangeReads, lastChanges } from './log/read-changes.ts';
 import { positionOfId, type RecordQuery } from './query/record-query.ts';
 import type { Author, WorkspaceId } from './query/tables.ts';
 import { type LinkToRead, readLinked } from './records/linked-records.ts';
@@ -25,11 +17,11 @@ import {
 import { createRecordReads, nameWorkspace, type RecordReads, type Scope } from './records/read-records.ts';
 import { createTextCache, type Text } from './records/text-cache.ts';
 import { type Addition, createGroupCommit } from './writes/group-commit.ts';
-import { type IdempotencyKey, writeOnce } from './writes/idempotency.ts';
+import { type RepeatableRequest, writeOnce } from './writes/idempotency.ts';
 import type { Work } from './writes/work.ts';
 import { dryRunIn, writeIn } from './writes/write.ts';
 
-export interface LimitedReads extends RecordReads, ChangeReads, ChangePageReads, HistoryReads {
+export interface LimitedReads extends RecordReads, ChangeReads {
   /** With linked records (see linked-records.ts). Undefined, with nothing read, where their texts together may be too long. */
   listLinked<K extends RecordKind>(
     kind: K,
@@ -41,8 +33,8 @@ export interface LimitedReads extends RecordReads, ChangeReads, ChangePageReads,
 }
 
 interface WriteOptions {
-  /** If the key has a stored result, throws Repeated, or a ServiceError 409 if that was another request, and stores nothing. */
-  readonly key?: IdempotencyKey | undefined;
+  /** If the key has a stored result, returns it, or throws a ServiceError 409 if that was another request, and stores nothing. */
+  readonly key?: RepeatableRequest | undefined;
   /** True for a dry run, which stores nothing. No other write waits for it. */
   readonly isDryRun?: boolean;
   /** What the work creates and returns if references are found and no value is taken: tried first, see group-commit.ts. */
@@ -118,7 +110,7 @@ export function createStoreOpener(database: Database): OpenStore {
         const hold = holdUntilClosed(heldTexts, response);
         const scope = { ...scopeOf(read), budget: createReadBudget(limits, hold) };
         const listLinked = readLinked(scope, scope.budget);
-        return { ...readsIn(scope), ...createChangePageReads(scope), ...createHistoryReads(scope), listLinked, hold };
+        return { ...readsIn(scope), listLinked, hold };
       },
       sharedLastChange: () => texts.lastChange(source),
       // The cast is safe: it is what this or an equivalent function has made.

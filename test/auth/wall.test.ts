@@ -4,7 +4,7 @@
  * WALL_SEED repeats a run.
  */
 import { expect, test } from 'vitest';
-import { idsFrom, newIds } from '../../src/model/ids.ts';
+import { newIds } from '../../src/model/ids.ts';
 import { matchableFields, type RecordKind } from '../../src/model/record-kind.ts';
 import {
   assetCategory,
@@ -550,8 +550,7 @@ async function compare(own: Workspace) {
   const other = random.pick(othersOf(own)) as Workspace;
   const foreign = random.pick(held(other, kind))?.id;
   if (!foreign) return list(own);
-  // Of the same time, which decides whether this workspace has an earlier creation that could have been that of the record.
-  const [unknown = ''] = idsFrom(foreign, 1, 1_000_000);
+  const unknown = newIdOf(kind.idPrefix);
   // Each query is another text: one that was sent before may come from a cache, which changes its cost.
   const graphql = (query: string) => own.client.graphql(`${query} # ${newIdOf('text')}`);
   const referring = random.pick(

@@ -67,7 +67,7 @@ const sizes = () =>
 const logged = () =>
   inDatabase(async ({ run }) => {
     const rows = await run(
-      'select name, sum(records) as changes from changes left join workspaces on workspaces.number = workspace_id group by name',
+      'select name, count(*) as changes from changes left join workspaces on workspaces.number = workspace_id group by name',
     );
     return Object.fromEntries(rows.map(({ name, changes }) => [name, Number(changes)]));
   });

@@ -1,9 +1,10 @@
 with taken as (insert into change_numbers (workspace_id, number)
     values ($2, $3)
     on conflict (workspace_id) do update set number = change_numbers.number + excluded.number
-    returning number as last), logged as (insert into changes (workspace_id, kind, action, first_id, records, at, user_id, request_id, message, before, number) select "workspaceId", "kind", "action", "firstId", "records", "at", "userId", "requestId", "message", "before", last - number
-    from json_to_recordset($4) as sent ("workspaceId" bigint, "kind" text, "action" text, "firstId" text, "records" double precision, "at" timestamptz, "userId" text, "requestId" text, "message" text, "before" json, "number" double precision)
-    cross join taken), found_projects as materialized ( select
+    returning number as last), logged as (insert into changes (workspace_id, kind, action, at, user_id, request_id, message, before, record_id, number) select "workspaceId", "kind", "action", "at", "userId", "requestId", "message", "before", record_id, last - $3 + earlier + place
+    from json_to_recordset($4) as sent ("workspaceId" bigint, "kind" text, "action" text, "at" timestamptz, "userId" text, "requestId" text, "message" text, "before" json, "recordIds" json, "earlier" double precision)
+    cross join taken
+    cross join lateral json_array_elements_text("recordIds") with ordinality as record (record_id, place)), found_projects as materialized ( select
     from unnest($5::text[]) as sent (sent_id)
     cross join lateral ( select
       from projects

@@ -73,7 +73,7 @@ insert into change_numbers (number, workspace_id)
   on conflict (workspace_id) do update set number = change_numbers.number + excluded.number
   returning number;
 
-insert into changes (workspace_id, number, kind, action, first_id, records, at, user_id, request_id, message, before) select "workspaceId", "number", "kind", "action", "firstId", "records", "at", "userId", "requestId", "message", "before"
-  from json_to_recordset($1) as sent ("workspaceId" bigint, "number" double precision, "kind" text, "action" text, "firstId" text, "records" double precision, "at" timestamptz, "userId" text, "requestId" text, "message" text, "before" json);
+insert into changes (workspace_id, number, kind, action, record_id, at, user_id, request_id, message, before) select "workspaceId", "number", "kind", "action", "recordId", "at", "userId", "requestId", "message", "before"
+  from json_to_recordset($1) as sent ("workspaceId" bigint, "number" double precision, "kind" text, "action" text, "recordId" text, "at" timestamptz, "userId" text, "requestId" text, "message" text, "before" json);
 
 commit;

@@ -1,11 +1,4 @@
-select number, ( select number
-    from changes
-    where workspace_id = $1 and number >= $2
-    order by number limit 1 ) as upto
-  from change_numbers
-  where workspace_id = $3;
-
-select workspace_id as c0, number as c1, kind as c2, action as c3, first_id as c4, records as c5, at as c6, user_id as c7, request_id as c8, message as c9
+select workspace_id as c0, number as c1, kind as c2, action as c3, record_id as c4, at as c5, user_id as c6, request_id as c7, message as c8
   from changes
   where workspace_id = $1 and number > $2 and number <= $3
   order by number asc limit $4;

@@ -7,13 +7,11 @@ select id as c0
 select ( select json_agg(number)
     from ( select number
       from changes
-      where workspace_id = $1 and first_id = sent.value ->> 0 and action <> 'created' and number < $2
-      order by number desc limit $3 ) as later ) as later, ( select number
-    from changes
-    where workspace_id = $4 and first_id <= sent.value ->> 0 and action = 'created'
-    order by first_id desc limit 1 ) as creation
-  from json_array_elements($5) as sent;
+      where workspace_id = $1 and record_id = sent.value ->> 0 and number < $2
+      order by number desc limit $3 ) as latest ) as numbers
+  from json_array_elements($4) as sent;
 
-select workspace_id as c0, number as c1, kind as c2, action as c3, first_id as c4, records as c5, at as c6, user_id as c7, request_id as c8, message as c9
+select workspace_id as c0, number as c1, kind as c2, action as c3, record_id as c4, at as c5, user_id as c6, request_id as c7, message as c8
   from changes
-  where workspace_id = $1 and changes.number = $2;
+  where workspace_id = $1 and changes.number = $2
+  order by number desc;

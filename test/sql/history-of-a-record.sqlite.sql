@@ -6,14 +6,12 @@ select json_group_array(json_array(c0)) as records
 select ( select json_group_array(number)
     from ( select number
       from changes
-      where workspace_id = ? and first_id = sent.value ->> 0 and action <> 'created' and number < ?
-      order by number desc limit ? ) as later ) as later, ( select number
-    from changes
-    where workspace_id = ? and first_id <= sent.value ->> 0 and action = 'created'
-    order by first_id desc limit 1 ) as creation
+      where workspace_id = ? and record_id = sent.value ->> 0 and number < ?
+      order by number desc limit ? ) as latest ) as numbers
   from json_each(?) as sent;
 
-select json_group_array(json_array(c0, iif(c1 is null, null, format('%!.18g', c1)), c2, c3, c4, iif(c5 is null, null, format('%!.18g', c5)), c6, c7, c8, c9)) as records
-  from ((select workspace_id as c0, number as c1, kind as c2, action as c3, first_id as c4, records as c5, at as c6, user_id as c7, request_id as c8, message as c9
+select json_group_array(json_array(c0, iif(c1 is null, null, format('%!.18g', c1)), c2, c3, c4, c5, c6, c7, c8)) as records
+  from ((select workspace_id as c0, number as c1, kind as c2, action as c3, record_id as c4, at as c5, user_id as c6, request_id as c7, message as c8
       from changes
-      where workspace_id = ? and changes.number = ?));
+      where workspace_id = ? and changes.number = ?
+      order by number desc));

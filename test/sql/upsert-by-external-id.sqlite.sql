@@ -24,7 +24,7 @@ insert into change_numbers (number, workspace_id)
   on conflict (workspace_id) do update set number = change_numbers.number + excluded.number
   returning number;
 
-insert into changes (workspace_id, number, kind, action, first_id, records, at, user_id, request_id, message, before) select ? as workspace_id, (value ->> 0) * pow(2, value ->> 1) as number, ? as kind, value ->> 2 as action, value ->> 3 as first_id, ? as records, ? as at, ? as user_id, ? as request_id, ? as message, value ->> 4 as before
+insert into changes (workspace_id, number, kind, action, record_id, at, user_id, request_id, message, before) select ? as workspace_id, (value ->> 0) * pow(2, value ->> 1) as number, ? as kind, value ->> 2 as action, value ->> 3 as record_id, ? as at, ? as user_id, ? as request_id, ? as message, value ->> 4 as before
   from jsonb_each(?);
 
 commit;

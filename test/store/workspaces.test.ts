@@ -70,7 +70,7 @@ test('what a request with a key has stored can still be repeated under the new n
   const create = async (workspace: string) => {
     const session = createSession(await store(workspace), { userId: 'erp', mayWrite: true });
     const keyed = withIdempotencyKey(session, { operation: 'mutation x', key: 'create', requestHash: 'x' }, () => {});
-    return createRecords(keyed, location, [{ value: { name: 'late' } }]);
+    return createRecords(keyed, location, [{ value: { name: 'late', externalIds: { workspaceId: 'acme', id: '7' } } }]);
   };
   const [first] = await create('acme');
 

@@ -78,7 +78,7 @@ export const change = <K extends RecordKind>(
 
 /** The store, for writes that are carried out once for this key. */
 export const withKey = ({ write }: Writable, key: IdempotencyKey): Writable => ({
-  write: (work, options) => write(work, { ...options, key }),
+  write: (work, options) => write(work, { ...options, key: { ...key, onRepeat: () => {} } }),
 });
 
 /** The store, for writes that change nothing. */

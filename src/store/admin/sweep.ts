@@ -7,10 +7,10 @@ import { idempotencyResults } from '../query/tables.ts';
 /** Milliseconds. */
 const keptFor = 24 * 60 * 60 * 1_000;
 const interval = 10 * 60 * 1_000;
-const pauseBetweenSlices = 200;
+const pauseBetweenSlices = 20;
 
-/** Rows per statement, which takes a few milliseconds: other writes go on in between. */
-const sliceLength = 1_000;
+/** Rows per statement: other writes go on in between. A result of 1,000 records has 130 KB; on busy cores, 100 of these took 0.07 s. */
+const sliceLength = 100;
 
 type Swept = Pick<Database, 'dialect' | 'read' | 'run'>;
 

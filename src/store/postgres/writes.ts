@@ -2,7 +2,7 @@ import type { Table } from '../../model/record-kind.ts';
 import type { Row, Statement } from '../connections/driver.ts';
 import { type Column, type ColumnType, columnList, columnsOf, slicesOf } from '../query/columns.ts';
 import type { NewRecords } from '../query/dialect.ts';
-import { changes, idempotencyResults, keyRowsOf, placesOf } from '../query/tables.ts';
+import { changes, idempotencyResults, keyRowsOf } from '../query/tables.ts';
 
 const jsonTypes: Record<ColumnType, string> = {
   workspace: 'bigint',
@@ -46,8 +46,14 @@ function inOrderOfUniqueValues(table: Table, records: readonly Row[]): readonly 
   return keyed.sort((a, b) => (a.key < b.key ? -1 : Number(a.key > b.key))).map(({ record }) => record);
 }
 
-const numberColumn = columnsOf(changes).filter(({ field }) => field === 'number');
-const loggedColumns = columnsOf(changes).filter(({ field }) => field !== 'number');
+const loggedColumns = columnsOf(changes).filter(({ field }) => field !== 'number' && field !== 'recordId');
+
+/** The parts of the log of an addition: what its rows have in common, their records, and how many come before them. */
+const additionColumns: readonly JsonColumn[] = [
+  ...loggedColumns,
+  { field: 'recordIds', type: 'json' },
+  { field: 'earlier', type: 'number' },
+];
 
 /**
  * The insert of records of one workspace and its changes as one statement, which needs no BEGIN and COMMIT. Records that are referred to are
@@ -56,25 +62,27 @@ const loggedColumns = columnsOf(changes).filter(({ field }) => field !== 'number
  * the keys have been inserted.
  */
 export function withChanges(table: Table, additions: readonly NewRecords[]): Statement {
-  const { total, places } = placesOf(additions.map(({ change }) => change));
+  const records = additions.flatMap((addition) => addition.records);
+  let earlier = 0;
+  const logged = additions.map(({ change, records }) => {
+    const entry = { ...change, recordIds: records.map(({ id }) => id), earlier };
+    earlier += records.length;
+    return entry;
+  });
   const values: unknown[] = [
-    JSON.stringify(
-      inOrderOfUniqueValues(
-        table,
-        additions.flatMap(({ records }) => records),
-      ),
-    ),
-    places[0]?.change.workspaceId,
-    total,
-    JSON.stringify(places.map(({ change, later }) => ({ ...change, number: later }))),
+    JSON.stringify(inOrderOfUniqueValues(table, records)),
+    logged[0]?.workspaceId,
+    records.length,
+    JSON.stringify(logged),
   ];
   const parts = [
     `taken as (insert into change_numbers (workspace_id, number) values ($2, $3)
       on conflict (workspace_id) do update set number = change_numbers.number + excluded.number
       returning number as last)`,
-    `logged as (insert into changes (${loggedColumns.map(({ name }) => name).join(', ')}, number)
-      select ${fieldList(loggedColumns)}, last - number
-      from ${recordset('$4', [...loggedColumns, ...numberColumn])} cross join taken)`,
+    `logged as (insert into changes (${loggedColumns.map(({ name }) => name).join(', ')}, record_id, number)
+      select ${fieldList(loggedColumns)}, record_id, last - $3 + earlier + place
+      from ${recordset('$4', additionColumns)} cross join taken
+        cross join lateral json_array_elements_text("recordIds") with ordinality as record (record_id, place))`,
   ];
   const keyed = keyRowsOf(additions);
   if (keyed.length > 0) {

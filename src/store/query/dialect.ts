@@ -10,7 +10,8 @@ import type { NewChange } from './tables.ts';
 export interface NewRecords {
   readonly records: readonly Row[];
   readonly references: References;
-  readonly change: NewChange;
+  /** What their rows of the log have in common. */
+  readonly change: Omit<NewChange, 'recordId'>;
   /** A row of `idempotencyResults`, if the request has a key. */
   readonly keyed: Row | undefined;
 }

@@ -29,18 +29,14 @@ export interface Author {
 
 export type Action = 'created' | 'updated' | 'deleted';
 
-/** The log tells restored records from created ones: only creations can stand for several records, whose IDs follow each other. */
-type LoggedAction = Action | 'restored';
-
-/** The creation of records with successive IDs, or the change or deletion of one record. */
+/** What a row of the log has, but the number: it gets that when it is stored. A record that is restored counts as created. */
 export interface NewChange extends Author {
   readonly workspaceId: number;
   readonly kind: string;
-  readonly action: LoggedAction;
-  readonly firstId: string;
-  readonly records: number;
+  readonly action: Action;
+  readonly recordId: string;
   readonly at: string;
-  /** The record before it was changed or deleted, without its workspace, which may be renamed. */
+  /** The record before it was changed or deleted, without its workspace, which may be renamed; null if it was created. */
   readonly before: Row | null;
 }
 
@@ -54,7 +50,7 @@ export const changeNumbers: Table = {
   },
 };
 
-/** A row that stands for several creations has the number of the last one. */
+/** The log: a row for each change of a record. */
 export const changes: Table = {
   table: 'changes',
   label: 'change',
@@ -62,11 +58,10 @@ export const changes: Table = {
   storedFields: {
     workspaceId: required(text('workspace')),
     number: required(whole('number of the change in its workspace')),
-    kind: required(text('kind of the records')),
-    action: required(text('created, updated, deleted or restored')),
-    firstId: required(text('ID of the record, or of the first one')),
-    records: required(whole('number of records')),
-    at: required(dateTime('when the records were changed')),
+    kind: required(text('kind of the record')),
+    action: required(text('created, updated or deleted')),
+    recordId: required({ type: 'id', description: 'ID of the record' }),
+    at: required(dateTime('when the record was changed')),
     userId: text('user of the API key'),
     requestId: text('ID of the request'),
     message: text('reason that the request has given'),
@@ -86,7 +81,7 @@ export const idempotencyResults: Table = {
     operation: required(text('what the request does')),
     requestHash: required(text('SHA-256 of the request')),
     createdAt: required(dateTime('when it was stored')),
-    result: required(json('what the write returned')),
+    result: required(text('what the write returned: JSON, compressed if it is long')),
   },
 };
 
@@ -95,14 +90,3 @@ export const keyRowsOf = (additions: readonly { readonly keyed: Row | undefined 
   additions
     .flatMap(({ keyed }): Row[] => (keyed ? [keyed] : []))
     .sort((a, b) => (String(a.key) < String(b.key) ? -1 : 1));
-
-/** How many changes of a workspace the entries stand for, and each one's offset from the last of them. */
-export function placesOf(entries: readonly NewChange[]) {
-  let total = 0;
-  const places = entries.toReversed().map((change) => {
-    const later = total;
-    total += change.records;
-    return { change, later };
-  });
-  return { total, places: places.toReversed() };
-}

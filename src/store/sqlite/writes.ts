@@ -45,7 +45,7 @@ function rowsOf(columns: readonly Column[], records: readonly Row[]): Statement 
   const isShared = ({ field }: Column) => records.every((record) => record[field] === records[0]?.[field]);
   const shared = new Set(columns.filter(isShared));
   const differing = elementsOf(columns.filter((column) => !shared.has(column)));
-  const sources = columns.map((column) => `${differing.sources.get(column) ?? '?'} as ${column.name}`);
+  const sources = columns.map((column) => `${differing.sources.get(column.field) ?? '?'} as ${column.name}`);
   return {
     sql: `select ${sources.join(', ')} from jsonb_each(?)`,
     values: [
@@ -56,17 +56,18 @@ function rowsOf(columns: readonly Column[], records: readonly Row[]): Statement 
 }
 
 function elementsOf(columns: readonly Column[]) {
-  const sources = new Map<Column, string>();
+  const sources = new Map<string, string>();
   /** A number takes two elements, everything else one. */
   let elements = 0;
   for (const column of columns) {
     const isNumber = column.type === 'number';
     elements += isNumber ? 2 : 1;
     const last = `value ->> ${elements - 1}`;
-    sources.set(column, isNumber ? `(value ->> ${elements - 2}) * pow(2, ${last})` : last);
+    sources.set(column.field, isNumber ? `(value ->> ${elements - 2}) * pow(2, ${last})` : last);
   }
   return {
-    sources: sources as ReadonlyMap<Column, string>,
+    /** SQL for the value of each field, by its name. */
+    sources: sources as ReadonlyMap<string, string>,
     of(record: Row): unknown[] {
       const values: unknown[] = [];
       for (const column of columns) {
@@ -90,7 +91,7 @@ export function binaryParts(value: unknown): [number | null, number] {
   return [whole, exponent];
 }
 
-const changeColumns = columnsOf(changes).filter(({ field }) => field !== 'number');
+const changeColumns = columnsOf(changes).filter(({ field }) => field !== 'number' && field !== 'recordId');
 const keyColumns = columnsOf(idempotencyResults);
 
 interface ViewStatement extends Pick<Statement, 'sql' | 'setUp'> {
@@ -121,6 +122,7 @@ function statementFor(view: string, kind: RecordKind, targets: readonly RecordKi
     ...shared.map((column) => named('record', column)),
     ...changeColumns.map((column) => named('change', column)),
     ...keyColumns.map((column) => named('key', column)),
+    'size',
   ];
   const checks = targets.map(
     ({ table }, index) => `
@@ -130,15 +132,16 @@ function statementFor(view: string, kind: RecordKind, targets: readonly RecordKi
   );
   const trigger = `${checks.join('')}
     insert into ${kind.table} (${columnList(kind)})
-      select ${columns.map((column) => sent.sources.get(column) ?? `new.${named('record', column)}`).join(', ')}
+      select ${columns.map((column) => sent.sources.get(column.field) ?? `new.${named('record', column)}`).join(', ')}
       from jsonb_each(new.sent);
     insert into idempotency_keys (${columnList(idempotencyResults)})
       select ${keyColumns.map((column) => `new.${named('key', column)}`).join(', ')} where new.key_key is not null;
-    insert into change_numbers (workspace_id, number) values (new.change_workspace_id, new.change_records)
+    insert into change_numbers (workspace_id, number) values (new.change_workspace_id, new.size)
       on conflict (workspace_id) do update set number = number + excluded.number;
-    insert into changes (${changeColumns.map(({ name }) => name).join(', ')}, number)
-      select ${changeColumns.map((column) => `new.${named('change', column)}`).join(', ')}, number
-      from change_numbers where workspace_id = new.change_workspace_id;`;
+    insert into changes (${changeColumns.map(({ name }) => name).join(', ')}, record_id, number)
+      select ${changeColumns.map((column) => `new.${named('change', column)}`).join(', ')},
+        ${sent.sources.get('id')}, number - new.size + 1 + key
+      from change_numbers cross join jsonb_each(new.sent) where workspace_id = new.change_workspace_id;`;
   const valuesOf = (row: Row | undefined, from: readonly Column[]) =>
     from.map((column) => toColumnValue(column, row?.[column.field]));
   return {
@@ -156,6 +159,7 @@ function statementFor(view: string, kind: RecordKind, targets: readonly RecordKi
         ...valuesOf(records[0], shared),
         ...valuesOf(change as object as Row, changeColumns),
         ...valuesOf(keyed, keyColumns),
+        records.length,
       ],
       targets.map((target) => references.get(target) ?? []),
       records.map(sent.of),

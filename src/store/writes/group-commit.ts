@@ -10,10 +10,9 @@ import type { RecordKind } from '../../model/record-kind.ts';
 import { TransactionConflict, WorkspaceDeleted } from '../connections/database-error.ts';
 import type { Driver, Row, Usage } from '../connections/driver.ts';
 import type { Transactions } from '../connections/transactions.ts';
-import { creationOf } from '../log/changes.ts';
 import type { Dialect, NewRecords } from '../query/dialect.ts';
 import type { Author } from '../query/tables.ts';
-import { creationResult, findIdempotencyResults, type IdempotencyKey, idempotencyRow } from './idempotency.ts';
+import { type IdempotencyKey, idempotencyRow, usedKeys } from './idempotency.ts';
 import { createLookups } from './lookups.ts';
 import { newRecords } from './work.ts';
 
@@ -72,7 +71,7 @@ export function createGroupCommit(
     if (!first || !withChanges) return;
     const { runAlone } = hasGroupsByWorkspace ? database.forWorkspace(first.workspaceId) : database;
     try {
-      const additions = group.map(newRecordsOf);
+      const additions = await Promise.all(group.map(newRecordsOf));
       for (const { usage } of group) usage.statements += 1;
       await runAlone(withChanges(first.kind, additions));
       for (const [index, { resolve }] of group.entries()) resolve(additions[index]?.records);
@@ -115,7 +114,7 @@ export function createGroupCommit(
         refuse((addition) => textsIn(addition).some((text) => taken.has(text)));
       }
       const keys = additions.flatMap(({ key }) => key?.key ?? []);
-      const used = new Set((await findIdempotencyResults(scope, keys)).map(({ key }) => key));
+      const used = await usedKeys(scope, keys);
       refuse(({ key }) => key !== undefined && used.has(key.key));
     }
     return refused;
@@ -159,14 +158,20 @@ function takeGroup(waiting: Waiting[]): readonly Waiting[] {
   return group;
 }
 
-function newRecordsOf({ workspaceId, kind, drafts, references, author, key }: Addition): NewRecords {
+async function newRecordsOf({ workspaceId, kind, drafts, references, author, key }: Addition): Promise<NewRecords> {
   const records = newRecords(kind, drafts).map((record): Row => Object.assign(record, { workspaceId }));
-  const result = creationResult(String(records[0]?.id), records.length);
   return {
     records,
     references,
-    change: creationOf({ workspaceId, kind, author }, records),
-    keyed: key && idempotencyRow(workspaceId, key, result),
+    change: {
+      ...author,
+      workspaceId,
+      kind: kind.name,
+      action: 'created',
+      at: String(records[0]?.createdAt),
+      before: null,
+    },
+    keyed: key && (await idempotencyRow(workspaceId, key, records)),
   };
 }
 

@@ -1,15 +1,18 @@
 /**
  * The results of writes whose requests may be repeated: stored under the key of the request, in the write's own transaction, so
- * that a repeat finds it and writes nothing. A result contains the IDs of records: the log has their contents. Knows no HTTP.
+ * that a repeat finds it and writes nothing. A result is stored as JSON, with whole records: a repeat returns them as they were, and
+ * GraphQL can select any of their fields. Knows no HTTP.
  */
+import { promisify } from 'node:util';
+import { brotliCompress, brotliDecompress, constants } from 'node:zlib';
+import pLimit from 'p-limit';
 import { idempotencyKeyReused, mayBeStored, mayBeStoredType, ServiceError } from '../../errors.ts';
-import { idPrefixOf, idsFrom } from '../../model/ids.ts';
 import { isObject } from '../../model/issues.ts';
 import type { Row } from '../connections/driver.ts';
-import { createChangeReads } from '../log/read-changes.ts';
+import type { RecordQuery } from '../query/record-query.ts';
 import { rowsQuery } from '../query/run-query.ts';
-import { idempotencyResults, type NewChange } from '../query/tables.ts';
-import { readRows, type Scope } from '../records/read-records.ts';
+import { idempotencyResults } from '../query/tables.ts';
+import { nameWorkspace, readRows, type Scope } from '../records/read-records.ts';
 
 export interface IdempotencyKey {
   /** The operation, such as `POST /assets`: keys are scoped to it. */
@@ -19,124 +22,113 @@ export interface IdempotencyKey {
   readonly requestHash: string;
 }
 
-export interface WriteResult {
-  /** The number of the workspace's last change before the write, and after it. Records that the write created may have 0 for both. */
-  readonly before: number;
-  readonly after: number;
-  /** The result of the write, with IDs instead of records: see `recordsToIds`. */
-  readonly returned: unknown;
+/** A request with a key. */
+export interface RepeatableRequest extends IdempotencyKey {
+  /** Called if the result is that of an earlier request. */
+  readonly onRepeat: () => void;
 }
 
-interface IdempotencyResult extends IdempotencyKey {
-  readonly result: WriteResult;
-}
-
-export const idempotencyRow = (workspaceId: number, key: IdempotencyKey, result: WriteResult): Row => ({
-  ...key,
+/** Returns the row of a result. It holds the name of the workspace, which is replaced when it is read: it may be renamed meanwhile. */
+export const idempotencyRow = async (
+  workspaceId: number,
+  { operation, key, requestHash }: IdempotencyKey,
+  returned: unknown,
+): Promise<Row> => ({
+  operation,
+  key,
+  requestHash,
   workspaceId,
   createdAt: new Date().toISOString(),
-  result,
+  result: await packed(JSON.stringify(returned)),
 });
 
-export const creationResult = (firstId: string, records: number): WriteResult => ({
-  before: 0,
-  after: 0,
-  returned: [successors(firstId, records)],
-});
+/** In characters. */
+const maxUncompressed = 1_000;
 
-/** Returns an ID and the `n` that follow it as one text, `ID+n`, for lists. */
-const successors = (firstId: string, count: number): string => (count === 1 ? firstId : `${firstId}+${count - 1}`);
+/** No JSON begins with it. */
+const compressedMark = 'br:';
 
-/** A text that looks like an ID, `asset_…`, is stored as `{ text: 'asset_…' }`. */
-function recordsToIds(value: unknown): unknown {
-  if (isRecord(value)) return value.id;
-  if (idsIn(value)) return { text: value };
-  if (isObject(value))
-    return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, recordsToIds(inner)]));
-  if (!Array.isArray(value)) return value;
-  const [first] = value;
-  const ids = isRecord(first) ? idsFrom(first.id, value.length) : [];
-  const areSuccessive = ids.length > 0 && value.every((item, index) => isObject(item) && item.id === ids[index]);
-  return areSuccessive ? [successors(ids[0] ?? '', ids.length)] : value.map(recordsToIds);
+const compress = promisify(brotliCompress);
+const decompress = promisify(brotliDecompress);
+
+/** The fastest that makes a result much shorter: 1,000 assets of 670 KB take 2 ms of CPU and 95 KB, with deflate 4 ms and 140 KB. */
+const fast = { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } };
+
+async function packed(json: string): Promise<string> {
+  if (json.length <= maxUncompressed) return json;
+  return compressedMark + (await compress(json, fast)).toString('base64');
 }
 
-const isRecord = (value: unknown): value is { readonly id: string } =>
-  isObject(value) && typeof value.id === 'string' && idPrefixOf(value.id) !== undefined;
-
-const idAndSuccessors = /^(\w+)(?:\+(\d+))?$/;
-
-export function idsToRecords(value: unknown, find: (id: string) => object): unknown {
-  if (Array.isArray(value)) return value.flatMap((item) => idsIn(item)?.map(find) ?? [idsToRecords(item, find)]);
-  if (!isObject(value)) return idsIn(value)?.map(find)[0] ?? value;
-  if (Object.keys(value).join() === 'text') return value.text;
-  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, idsToRecords(inner, find)]));
+async function unpacked(text: string): Promise<string> {
+  if (!text.startsWith(compressedMark)) return text;
+  return (await decompress(Buffer.from(text.slice(compressedMark.length), 'base64'))).toString();
 }
 
-function idsIn(value: unknown): string[] | undefined {
-  const [, first = '', others = 0] = (typeof value === 'string' && idAndSuccessors.exec(value)) || [];
-  return idPrefixOf(first) === undefined ? undefined : idsFrom(first, Number(others) + 1);
+const rowsFor = ({ dialect, workspaceId }: Scope, where: RecordQuery['where']) =>
+  rowsQuery(dialect, idempotencyResults, workspaceId, { where });
+
+/** Returns those of the keys that have a result in the workspace, for any operation. */
+export async function usedKeys(scope: Scope, keys: readonly string[]): Promise<ReadonlySet<string>> {
+  const rows = rowsFor(scope, { field: 'key', in: keys });
+  const found = await readRows(scope, idempotencyResults, rows, { fields: new Set(['key']) });
+  return new Set(found.map(({ key }) => String(key)));
 }
 
-/** Thrown instead of writing a second time. An adapter that can repeat the response does so. */
-export class Repeated extends ServiceError {
-  readonly result: WriteResult;
-
-  constructor(result: WriteResult) {
-    super(409, 'this request was already carried out', [], { reason: 'repeated request' });
-    this.result = result;
-  }
-}
-
-/** Finds the results stored under these keys in the workspace, for any operation. */
-export async function findIdempotencyResults(
+/** Returns what an earlier request with the key has returned, if there is one. Throws a ServiceError 409 if it was another request. */
+export async function earlierResult<T>(
   scope: Scope,
-  keys: readonly string[],
-): Promise<readonly IdempotencyResult[]> {
-  const rows = rowsQuery(scope.dialect, idempotencyResults, scope.workspaceId, { where: { field: 'key', in: keys } });
-  // The cast is safe: rows are written only by idempotencyRow.
-  return (await readRows(scope, idempotencyResults, rows, {})) as readonly object[] as readonly IdempotencyResult[];
+  { operation, key, requestHash, onRepeat }: RepeatableRequest,
+): Promise<{ readonly returned: T } | undefined> {
+  const rows = rowsFor(scope, {
+    all: [
+      { field: 'key', in: [key] },
+      { field: 'operation', in: [operation] },
+    ],
+  });
+  const [found] = await readRows(scope, idempotencyResults, rows, {});
+  if (!found) return undefined;
+  if (found.requestHash !== requestHash) throw idempotencyKeyReused();
+  const returned: unknown = JSON.parse(await unpacked(String(found.result)));
+  nameWorkspace(scope, recordsIn(returned));
+  onRepeat();
+  // The cast is safe: the same request has returned it.
+  return { returned: returned as T };
 }
 
-/** Throws if one of the results belongs to this request, or to another one with its key. */
-export function requireUnused(request: IdempotencyKey, found: readonly IdempotencyResult[]): void {
-  const earlier = found.find(({ operation, key }) => operation === request.operation && key === request.key);
-  if (!earlier) return;
-  throw earlier.requestHash === request.requestHash ? new Repeated(earlier.result) : idempotencyKeyReused();
+/** Returns the records of a result, which has them in lists and in objects that say what became of them. */
+function recordsIn(value: unknown): Row[] {
+  if (Array.isArray(value)) return value.flatMap(recordsIn);
+  if (!isObject(value)) return [];
+  return value.workspaceId === undefined ? Object.values(value).flatMap(recordsIn) : [value];
 }
 
-/** A write that fails while a result is stored throws Repeated or a 409 instead: what the earlier write stored may be the reason. */
-export async function writeOnce<T>(key: IdempotencyKey, scope: Scope, write: () => Promise<T>): Promise<T> {
+/** A write that fails while a result is stored returns it, or throws a 409: what the earlier write stored may be the reason. */
+export async function writeOnce<T>(request: RepeatableRequest, scope: Scope, write: () => Promise<T>): Promise<T> {
   try {
     return await write();
   } catch (error) {
-    if (!(error instanceof ServiceError) || error instanceof Repeated) throw error;
+    if (!(error instanceof ServiceError)) throw error;
     const isUnknown = error.type === mayBeStoredType;
     // While the database is unavailable, a second attempt to reach it would only take longer.
     if (error.status >= 500 && !isUnknown) throw error;
-    const found = await findIdempotencyResults(scope, [key.key]).catch(() => []);
-    requireUnused(key, found);
+    const earlier = await earlierResult<T>(scope, request).catch(throwConflict);
+    if (earlier) return earlier.returned;
     throw isUnknown ? retryWithKey(error) : error;
   }
+}
+
+/** If the database cannot be reached, the first error says what happened. */
+function throwConflict(error: unknown): undefined {
+  if (error instanceof ServiceError && error.status === 409) throw error;
 }
 
 const retryWithKey = ({ cause }: ServiceError) =>
   mayBeStored('retry with the same Idempotency-Key, which stores the records once', String(cause));
 
-interface Result {
-  readonly returned: unknown;
-  readonly log: readonly NewChange[];
-  readonly lastChange: number | undefined;
-}
+/** A transaction may have 50 MB of records, whose JSON several at a time would multiply. */
+const oneAtATime = pLimit(1);
 
-/** Stores what a write has returned. Its records must be locked until the transaction ends. */
-export async function storeResult(
-  scope: Scope,
-  key: IdempotencyKey,
-  { returned, log, lastChange }: Result,
-): Promise<void> {
-  const { dialect, run, workspaceId } = scope;
-  const after = lastChange ?? (await createChangeReads(scope).lastChange());
-  const before = after - log.reduce((sum, { records }) => sum + records, 0);
-  const row = idempotencyRow(workspaceId, key, { before, after, returned: recordsToIds(returned) });
+export async function storeResult({ dialect, run, workspaceId }: Scope, key: IdempotencyKey, returned: unknown) {
+  const row = await oneAtATime(() => idempotencyRow(workspaceId, key, returned));
   for (const { sql, values } of dialect.inserts(idempotencyResults, [row])) await run(sql, values);
 }

@@ -7,7 +7,7 @@ import type { ExternalId } from '../../model/links.ts';
 import type { RecordKind, RecordOf } from '../../model/record-kind.ts';
 import type { ReverseLink } from '../../model/reverse-link.ts';
 import type { Row } from '../connections/driver.ts';
-import { type ChangeReads, createChangeReads, createHistoryReads, type HistoryReads } from '../log/read-changes.ts';
+import { type ChangeReads, createChangeReads } from '../log/read-changes.ts';
 import { columnName } from '../query/columns.ts';
 import { selectRecords } from '../query/dialect.ts';
 import { rowsQuery, runQuery } from '../query/run-query.ts';
@@ -15,7 +15,7 @@ import { type ReadBudget, selectWithin } from '../records/read-budget.ts';
 import { asRecords, createRecordReads, type RecordReads, readParents, type Scope } from '../records/read-records.ts';
 
 /** Reads of the log. Like records that are read to write them, the versions that are read are limited together. */
-type LogLookups = Pick<ChangeReads, 'lastChange' | 'changes' | 'versions'> & HistoryReads;
+type LogLookups = Pick<ChangeReads, 'lastChange' | 'changes' | 'histories' | 'versions'>;
 
 export interface Lookups extends LogLookups, Pick<RecordReads, 'pages'> {
   /** Waits for all other transactions that hold the lock with this name in the workspace, and keeps it until this one ends. */
@@ -83,13 +83,13 @@ export function createLookups(scope: Scope, { isDryRun = false } = {}): Lookups 
     },
     readIfShort: () => undefined,
   };
-  const { lastChange, changes, versions } = createChangeReads({ ...scope, budget });
+  const { lastChange, changes, histories, versions } = createChangeReads({ ...scope, budget });
 
   return {
     ...createRecordMatches(scope),
-    ...createHistoryReads({ ...scope, budget }),
     lastChange,
     changes,
+    histories,
     versions,
     pages: createRecordReads(scope).pages,
 

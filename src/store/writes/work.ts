@@ -10,7 +10,7 @@ export type Work<T> = (find: Lookups) => Promise<Written<T>>;
 
 export interface Written<T> {
   readonly changes: readonly Change[];
-  /** The result, now and when the write is repeated with its key: made of records that it has read or changed. */
+  /** The result, now and when the write is repeated with its key: plain data, for it is stored as JSON. */
   readonly returned: T;
 }
 

@@ -4,11 +4,11 @@ import { externalIdCount } from '../../model/fields.ts';
 import { count } from '../../model/issues.ts';
 import type { RecordKind } from '../../model/record-kind.ts';
 import type { Row, Statement } from '../connections/driver.ts';
-import { creationOf, logChanges } from '../log/changes.ts';
+import { logChanges } from '../log/changes.ts';
 import { columnsOf } from '../query/columns.ts';
 import type { Author, NewChange } from '../query/tables.ts';
 import { nameWorkspace, type Scope } from '../records/read-records.ts';
-import { findIdempotencyResults, type IdempotencyKey, requireUnused, storeResult } from './idempotency.ts';
+import { earlierResult, type RepeatableRequest, storeResult } from './idempotency.ts';
 import { createLookups, inLockOrder } from './lookups.ts';
 import type { Change, Replacement, Work, Written } from './work.ts';
 
@@ -36,17 +36,16 @@ function prepare(writer: Writer, changes: readonly Change[]): Prepared[] {
 }
 
 function prepareOne(writer: Writer, change: Change): Prepared {
-  const { dialect, workspaceId, author } = writer;
+  const { dialect, workspaceId } = writer;
   const { kind } = change;
   switch (change.action) {
     case 'created':
     case 'restored': {
       for (const record of change.records) Object.assign(record, { workspaceId });
-      const log =
-        change.action === 'created'
-          ? [creationOf({ workspaceId, kind, author }, change.records)]
-          : change.records.map((record) => ({ ...changeOf(writer, change, record, record.updatedAt), before: null }));
-      return { statements: dialect.inserts(kind, change.records), log };
+      return {
+        statements: dialect.inserts(kind, change.records),
+        log: change.records.map((record) => changeOf(writer, change, record, record.updatedAt)),
+      };
     }
     case 'updated': {
       const after = change.records.map((record) => record.after);
@@ -91,22 +90,24 @@ function withoutHeldValues(
   );
 }
 
-/** Returns the log's entry for a record that is changed, deleted or restored. Its `before` has no workspace, which may be renamed. */
-const changeOf = (
+/** Returns the log's entry for a record. Its `before` has no workspace, which may be renamed. */
+function changeOf(
   { workspaceId, author }: Writer,
   { kind, action }: Change,
-  { workspaceId: _, ...before }: Row,
+  { workspaceId: _, ...record }: Row,
   at: unknown,
-): NewChange => ({
-  ...author,
-  workspaceId,
-  kind: kind.name,
-  action,
-  firstId: String(before.id),
-  records: 1,
-  at: String(at),
-  before,
-});
+): NewChange {
+  const isNew = action === 'created' || action === 'restored';
+  return {
+    ...author,
+    workspaceId,
+    kind: kind.name,
+    action: isNew ? 'created' : action,
+    recordId: String(record.id),
+    at: String(at),
+    before: isNew ? null : record,
+  };
+}
 
 function changedFields(kind: RecordKind, records: readonly Replacement[]): ReadonlySet<string> {
   const changed = new Set<string>();
@@ -144,15 +145,16 @@ function rowsWithoutExternalIds(change: Change): readonly Row[] {
   return change.records.filter(isReplaced).map(({ before }) => before);
 }
 
-export async function writeIn<T>(scope: Scope, author: Author, work: Work<T>, key?: IdempotencyKey): Promise<T> {
-  const { dialect, run } = scope;
-  if (key) requireUnused(key, await findIdempotencyResults(scope, [key.key]));
+export async function writeIn<T>(scope: Scope, author: Author, work: Work<T>, request?: RepeatableRequest): Promise<T> {
+  const { dialect, run, workspaceId } = scope;
+  const earlier = request && (await earlierResult<T>(scope, request));
+  if (earlier) return earlier.returned;
   const { changes, returned } = await work(inLockOrder(createLookups(scope)));
   const prepared = prepare({ ...scope, author }, changes);
   for (const { statements } of prepared) for (const { sql, values } of statements) await run(sql, values);
+  if (request) await storeResult(scope, request, returned);
   const log = prepared.flatMap((change) => change.log);
-  const lastChange = await logChanges(dialect, run, scope.workspaceId, log);
-  if (key) await storeResult(scope, key, { returned, log, lastChange });
+  await logChanges(dialect, run, workspaceId, log);
   return named(scope, { changes, returned });
 }
 

@@ -37,8 +37,8 @@ afterEach(async () => {
 const insertLate = `insert into locations (workspace_id, id, name, created_at, updated_at)
   values (${numberOf('acme')}, 'location_late', 'late', now(), now())`;
 const takeNumber = `update change_numbers set number = number + 1 where workspace_id = ${numberOf('acme')}`;
-const log = `insert into changes (workspace_id, number, kind, action, first_id, records, at)
-  values (${numberOf('acme')}, 2, 'Location', 'created', 'location_late', 1, now())`;
+const log = `insert into changes (workspace_id, number, kind, action, record_id, at)
+  values (${numberOf('acme')}, 2, 'Location', 'created', 'location_late', now())`;
 
 const names = async (workspace: string) =>
   (await storeOpener(database)(workspace).list(location)).map(({ name }) => name).toSorted();
