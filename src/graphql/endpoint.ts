@@ -3,6 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import {
   coerceInputValue,
   type DocumentNode,
+  GraphQLError,
   type GraphQLInputType,
   type GraphQLSchema,
   NoSchemaIntrospectionCustomRule,
@@ -10,33 +11,40 @@ import {
 } from 'graphql';
 import { _createLRUCache as createCache, createYoga, type Plugin, processRegularResult } from 'graphql-yoga';
 import type { Config } from '../config.ts';
+import { badRequest } from '../errors.ts';
 import { createPage } from '../http/pages.ts';
 import { idempotencyKeyOf, markReplayed } from '../http/request-headers.ts';
 import { count } from '../model/issues.ts';
 import type { RecordKind } from '../model/record-kind.ts';
 import { withIdempotencyKey } from '../services/idempotent-session.ts';
 import type { Condition } from '../store/query/record-query.ts';
-import { maxErrors, sendGraphqlError, shortMessage, shortSegment, toResponse, useErrorResponses } from './errors.ts';
-import { useLoaders } from './execution/context.ts';
+import { responseFormatter, sendGraphqlError, shortMessage, shortSegment, useLimitedValidation } from './errors.ts';
 import { useExecutor, type WrittenResult } from './execution/execute.ts';
 import { createItemParsers } from './execution/item-parsers.ts';
 import { createSubgraph } from './federation.ts';
-import { useOperationLimits } from './limits/limits.ts';
-import { chooseType, graphqlParams, lastEventId, useOperationChoice } from './request.ts';
+import { useOperationLimits } from './limits.ts';
+import { chooseType, graphqlParams, useOperationChoice } from './request.ts';
 import { refused } from './schema/argument.ts';
 import { filterCost, parseFilter } from './schema/filter/filter-condition.ts';
 import { schema as ownSchema } from './schema/schema.ts';
-import { asEventStream, createEventStreams, singleEvent } from './subscription/event-stream.ts';
-import { type ServerContext, useSubscriptions, type YogaContext } from './subscription/run-subscription.ts';
+import {
+  asEventStream,
+  createEventStreams,
+  type ServerContext,
+  singleEvent,
+  useSubscriptions,
+  type YogaContext,
+} from './subscription.ts';
 
 /** The cache holds whole documents: clients can make it use this number times maxQueryLength of memory. */
 const cachedDocuments = 200;
 
 /** Executes GraphQL requests. Event streams end when the signal is aborted. */
 export function createEndpoint(config: Config, closing: AbortSignal) {
-  const { limits, introspection, federation, suggestions } = config;
+  const { limits, introspection, federation } = config;
   const schema = federation ? createSubgraph(ownSchema) : ownSchema;
   const parsers = createItemParsers(limits);
+  const toResponse = responseFormatter(schema, config);
   const sendEvents = createEventStreams(closing);
   const documentCache = createCache<DocumentNode>({ max: cachedDocuments });
   const yoga = createYoga<ServerContext, YogaContext>({
@@ -46,10 +54,9 @@ export function createEndpoint(config: Config, closing: AbortSignal) {
     plugins: [
       useOperationChoice(),
       useOperationLimits(limits),
-      useErrorResponses(config),
-      useLoaders(limits),
-      useExecutor(limits, { maxErrors, hideSuggestions: !suggestions }),
-      useSubscriptions(limits),
+      useLimitedValidation(config),
+      useExecutor(schema, config),
+      useSubscriptions(limits, toResponse),
       ...(introspection ? [] : [useNoIntrospection()]),
     ],
     maskedErrors: false,
@@ -59,6 +66,15 @@ export function createEndpoint(config: Config, closing: AbortSignal) {
     },
     logging: false,
   });
+
+  /** Throws a ServiceError 400 for what yoga says is wrong with the parameters. All other errors are in the result. */
+  async function resultOf(...operation: Parameters<typeof yoga.getResultForParams>): Promise<WrittenResult> {
+    try {
+      return (await yoga.getResultForParams(...operation)) as WrittenResult;
+    } catch (error) {
+      throw error instanceof GraphQLError ? badRequest(shortMessage(error)) : error;
+    }
+  }
 
   async function textOf(result: WrittenResult, mediaType: string, reply: FastifyReply): Promise<string> {
     if (!result.errors) {
@@ -81,17 +97,17 @@ export function createEndpoint(config: Config, closing: AbortSignal) {
         withIdempotencyKey(session, idempotencyKeyOf(request, `mutation ${responseName}`), () => markReplayed(reply));
       const client: ServerContext['client'] = {
         acceptsEvents: acceptable.events,
-        lastEventId: lastEventId(request),
+        lastEventId: String(request.headers['last-event-id'] ?? '') || undefined,
         response: reply.raw,
       };
       const context = { session, sessionFor, requestLog: request, client };
       // Without yoga's own Request and Response, which took a fifth of the time of a list. Its plugins read only the method of a request.
       const method = { method: request.method } as Request;
-      const result = await yoga.getResultForParams({ params, request: method }, context);
+      const result = await resultOf({ params, request: method }, context);
       const { subscription, cost } = client;
       if (subscription) return sendEvents(request, reply, subscription);
       if (cost !== undefined) reply.header('query-cost', cost);
-      const text = await textOf(toResponse(result as WrittenResult, request), acceptable.mediaType, reply);
+      const text = await textOf(toResponse(result, request), acceptable.mediaType, reply);
       if (acceptable.json || reply.statusCode !== 200) return reply.send(text);
       return asEventStream(reply).send(singleEvent(text));
     },

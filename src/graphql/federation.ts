@@ -26,8 +26,8 @@ import { foreignTypes } from '../model/fields.ts';
 import { expected, isObject, type Path } from '../model/issues.ts';
 import { kindOfId, recordKinds } from '../records/index.ts';
 import type { Context } from './execution/context.ts';
-import { type ArgumentExtensions, type FieldExtensions, lengthOf } from './limits/extensions.ts';
-import { lengthLimit, parseArgument, refused } from './schema/argument.ts';
+import type { FieldExtensions } from './limits.ts';
+import { lengthWithinPage, parseArgument, refused } from './schema/argument.ts';
 
 export function createSubgraph(schema: GraphQLSchema): GraphQLSchema {
   const config = schema.toConfig();
@@ -89,23 +89,22 @@ function entitiesQuery(types: readonly GraphQLObjectType[]): Query {
     description:
       'The type and the ID of something, as an object: `{ "__typename": "Company", "id": "ERP-COMPANY-5" }`.',
   });
-  const requireLength = lengthLimit('representations');
   return {
     type: new GraphQLNonNull(new GraphQLList(entity)),
     description: `For gateways: what the representations stand for, in the same order; null where there is no such record. At most as many as the setting \`MAX_PAGE_SIZE\`.`,
     extensions: {
-      cost: { listSize: ({ representations }) => lengthOf(representations) },
+      cost: ({ representations }, limits) => ({
+        items: lengthWithinPage('representations', 'representations', representations, limits),
+      }),
     } satisfies FieldExtensions,
     args: {
       representations: {
         type: new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(representation))),
         description: 'The types and IDs of what to load.',
-        extensions: { requireLength } satisfies ArgumentExtensions,
       },
     },
     resolve: (_root, { representations }, context) => {
       const { limits } = context;
-      requireLength(representations.length, 'representations', limits);
       const keys = representations.map((sent: unknown, index: number) =>
         keyIn(sent, ['representations', index], names, limits.maxTextLength),
       );

@@ -142,7 +142,7 @@ describe('a list in a variable', () => {
   const create = 'mutation ($list: [CreateLocationInput!]!) { createLocations(input: $list) { id } }';
   const inFragment =
     'mutation ($list: [CreateLocationInput!]!) { ...f } fragment f on Mutation { createLocations(input: $list) { id } }';
-  const tooManyIds = 'list: expected at most 20 IDs, received 21';
+  const tooManyIds = 'ids: expected at most 20 IDs, received 21';
   const tooManyRecords = 'expected at most 30 records, received 31: send them in several batches';
 
   test.each<[string, string, object, number, string]>([

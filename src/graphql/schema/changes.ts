@@ -9,10 +9,10 @@ import type { RecordKind, Values as RecordValues } from '../../model/record-kind
 import { kindNamed, recordKinds } from '../../records/index.ts';
 import type { Change, ChangePage, ChangePageQuery, HistoryQuery } from '../../store/log/read-changes.ts';
 import type { Context } from '../execution/context.ts';
-import type { FieldExtensions } from '../limits/extensions.ts';
+import type { FieldExtensions } from '../limits.ts';
 import { refused } from './argument.ts';
 import { builder, foreignType, node, type ObjectFields, type Values } from './builder.ts';
-import { connectionCost, defaultPageSize, pageSize } from './connection.ts';
+import { defaultPageSize, pageCost, pageSize } from './connection.ts';
 
 export const recordKindType = builder.enumType('RecordKind', {
   description: 'A kind of record.',
@@ -96,7 +96,7 @@ const changeType = builder.objectRef<Change>('Change').implement({
       type: [fieldChange],
       description:
         'The changed fields, without those that only the service sets. A creation or deletion lists every field with a value.',
-      extensions: { storedField: 'before', cost: { listSize: () => maxFieldChanges } } satisfies FieldExtensions,
+      extensions: { storedField: 'before', cost: () => ({ items: maxFieldChanges }) } satisfies FieldExtensions,
       resolve: (parent, _args, context) => fieldChanges(parent, context),
     }),
   }),
@@ -125,7 +125,7 @@ export const historyField = (t: ObjectFields<Values>, of: RecordKind) =>
   t.field({
     type: changePageType,
     description: `The changes of the ${of.label}, the latest first. Changes before history existed are not recorded.`,
-    extensions: { cost: connectionCost } satisfies FieldExtensions,
+    extensions: { cost: pageCost } satisfies FieldExtensions,
     args: historyArguments(t),
     resolve: ({ id }, args, { loaders, limits }) => loaders.history(id, parseHistory(args, limits)),
   });

@@ -9,9 +9,8 @@ import { recordKinds } from '../../records/index.ts';
 import { reverseLinksOf } from '../../records/reverse-links.ts';
 import type { Order } from '../../store/query/record-query.ts';
 import type { Context } from '../execution/context.ts';
-import type { PageQuery } from '../execution/loaders.ts';
-import type { FieldInfo } from '../execution/look-ahead.ts';
-import type { ArgumentExtensions, FieldCost, FieldExtensions } from '../limits/extensions.ts';
+import type { FieldInfo, PageQuery } from '../execution/loaders.ts';
+import type { CostFunction, FieldExtensions, SentArguments } from '../limits.ts';
 import { builder, describeReverseLink, type ObjectFields, type ObjectRef, typeOf } from './builder.ts';
 import { type Filter, filterCost, parseFilter } from './filter/filter-condition.ts';
 import { exampleFilter, filterOf } from './filter/filter-types.ts';
@@ -97,7 +96,6 @@ function createConnectionType<K extends RecordKind>(kind: K) {
 export const whereArgument = (kind: RecordKind) => ({
   type: filterOf(kind),
   description: `Only ${kind.pluralLabel} that match, such as \`${exampleFilter(kind)}\`.`,
-  extensions: { cost: (filter, { maxCost }) => filterCost(kind, filter, maxCost) } satisfies ArgumentExtensions,
 });
 
 export const argumentsOf = (kind: RecordKind) =>
@@ -106,7 +104,6 @@ export const argumentsOf = (kind: RecordKind) =>
     orderBy: t.field({
       type: [orderOf(kind)],
       description: `The order: by the first entry, then by the next, such as \`${exampleOrder(kind)}\`; oldest first unless set. Records with equal values are ordered by their IDs, in the direction of the last entry.`,
-      extensions: { cost: costOfOrder } satisfies ArgumentExtensions,
     }),
     first: t.int({
       description:
@@ -129,7 +126,7 @@ const reverseLinkField = <T extends { readonly id: string }>(t: ObjectFields<T>,
   t.field({
     type: connectionOf(link.kind),
     description: `${describeReverseLink(link)}, oldest first unless \`orderBy\` is set, page by page.`,
-    extensions: { cost: connectionCost } satisfies FieldExtensions,
+    extensions: { cost: connectionCost(link.kind) } satisfies FieldExtensions,
     args: argumentsOf(link.kind),
     // The cast is safe because the link leads to records of the connection's kind.
     resolve: ({ id }, args, context, info) => connectReferring(context, link, id, args, info) as never,
@@ -166,13 +163,18 @@ type AnyRecord = { readonly id: string };
 
 export const defaultPageSize = ({ maxPageSize }: Limits): number => Math.min(50, maxPageSize);
 
-/** All fields of a connection are counted once for each record of its page. */
-export const connectionCost: FieldCost = {
-  listSize: ({ first, last }, limits) => {
-    const size = first ?? last ?? defaultPageSize(limits);
-    return typeof size === 'number' ? Math.max(1, size) : 1;
-  },
-};
+/** All fields of a page are counted once for each of its records. */
+export function pageCost({ first, last }: SentArguments, limits: Limits) {
+  const size = first ?? last ?? defaultPageSize(limits);
+  return { items: typeof size === 'number' ? Math.max(1, size) : 1 };
+}
+
+export const connectionCost =
+  (kind: RecordKind): CostFunction =>
+  (sent, limits) => ({
+    own: filterCost(kind, sent.where, limits.maxCost) + costOfOrder(sent.orderBy),
+    ...pageCost(sent, limits),
+  });
 
 /** Returns the connection over the records of a kind. Throws a ServiceError 400 for an argument that is not valid. */
 export function connectKind<K extends RecordKind>(

@@ -3,11 +3,11 @@ import type { Field } from '../../model/fields.ts';
 import { capitalized, constantCase, linkField, uncapitalized } from '../../model/labels.ts';
 import type { RecordKind } from '../../model/record-kind.ts';
 import type { Grouping } from '../../store/query/record-query.ts';
-import type { FieldCost, FieldExtensions } from '../limits/extensions.ts';
+import type { CostFunction, FieldExtensions } from '../limits.ts';
 import { refused } from './argument.ts';
 import { builder, type ObjectFields, type QueryFields, subjectOf } from './builder.ts';
 import { defaultPageSize, pageSize, whereArgument } from './connection.ts';
-import { comparedFields, parseFilter } from './filter/filter-condition.ts';
+import { comparedFields, filterCost, parseFilter } from './filter/filter-condition.ts';
 import { fieldsFor } from './object-types.ts';
 
 /** A group of records: their number, and the values of the fields that are grouped by. */
@@ -28,7 +28,7 @@ export function summaryField(t: QueryFields, kind: RecordKind) {
   return t.field({
     type: createSummaryType(kind, options),
     description: `The number of ${kind.pluralLabel}, in total and in groups, the largest group first.`,
-    extensions: { cost: costOfSummary } satisfies FieldExtensions,
+    extensions: { cost: costOfSummary(kind) } satisfies FieldExtensions,
     args: {
       where: t.arg(whereArgument(kind)),
       groupBy: t.arg({
@@ -60,10 +60,12 @@ export function summaryField(t: QueryFields, kind: RecordKind) {
   });
 }
 
-const costOfSummary: FieldCost = {
-  base: summaryCost,
-  listSize: ({ first }, limits) => (typeof first === 'number' ? Math.max(1, first) : defaultPageSize(limits)),
-};
+const costOfSummary =
+  (kind: RecordKind): CostFunction =>
+  ({ where, first }, limits) => ({
+    own: summaryCost + filterCost(kind, where, limits.maxCost),
+    items: typeof first === 'number' ? Math.max(1, first) : defaultPageSize(limits),
+  });
 
 const monthField = (t: ObjectFields<Group>, name: string, description: string) =>
   t.string({

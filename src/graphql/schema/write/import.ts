@@ -2,14 +2,14 @@ import { isObject } from '../../../model/issues.ts';
 import { listField } from '../../../model/labels.ts';
 import type { RecordKind, RecordOf } from '../../../model/record-kind.ts';
 import { recordKinds } from '../../../records/index.ts';
-import { requireFewExternalIds } from '../../../services/checks/batch.ts';
+import { requireBatchSize, requireFewExternalIds } from '../../../services/checks/batch.ts';
 import { isRejected, type Rejected } from '../../../services/checks/validation.ts';
 import { importRecords, type NewRecords } from '../../../services/import-records.ts';
 import type { Session } from '../../../services/session.ts';
-import { type ArgumentExtensions, type FieldExtensions, item, lengthOf } from '../../limits/extensions.ts';
+import { type CostFunction, type FieldExtensions, lengthOf } from '../../limits.ts';
 import { builder, type MutationFields, typeOf } from '../builder.ts';
 import { createInput, exampleImport, exampleImportInput } from './input-type.ts';
-import { byId, dryRunArgument, issueType, onInvalidArgument, requireLength, write, writeCost } from './write.ts';
+import { byId, dryRunArgument, issueType, onInvalidArgument, write, writeCost } from './write.ts';
 
 interface Imported {
   readonly records: ReadonlyMap<RecordKind, readonly RecordOf<RecordKind>[]>;
@@ -26,31 +26,13 @@ export const importField = (t: MutationFields) =>
     type: importedType(),
     nullable: true,
     description: `Creates records of all kinds, all or none, and returns them in the order sent. They refer to each other by \`ref\`, in any direction: ${exampleImport}.`,
-    extensions: {
-      cost: {
-        listSizes: ({ input, onInvalid }) => ({
-          ...lengthsIn(input),
-          [rejectedList]: onInvalid === 'SKIP' ? totalLength(input) : 0,
-        }),
-      },
-    } satisfies FieldExtensions,
+    extensions: { cost: costOfImport } satisfies FieldExtensions,
     args: {
-      input: t.arg({
-        type: inputType,
-        required: true,
-        description: 'The records to create.',
-        extensions: {
-          requireLength,
-          lengthIn: totalLength,
-          requireContent: (sent) => requireFewExternalIds(Object.values(isObject(sent) ? sent : {}).flat()),
-          cost: (sent) => writeCost * totalLength(sent),
-        } satisfies ArgumentExtensions,
-      }),
+      input: t.arg({ type: inputType, required: true, description: 'The records to create.' }),
       onInvalid: onInvalidArgument(t),
       dryRun: dryRunArgument(t),
     },
     resolve(_root, { input, onInvalid, dryRun }, context, info) {
-      requireLength(totalLength(input), 'input', context.limits);
       const sent = input as Readonly<Record<string, readonly unknown[] | null>>;
       const run = async (session: Session): Promise<Imported> => {
         const batches: NewRecords[] = [];
@@ -86,11 +68,17 @@ const lengthsIn = (input: unknown): Readonly<Record<string, number>> =>
     }),
   );
 
-const totalLength = (input: unknown): number => Object.values(lengthsIn(input)).reduce((sum, length) => sum + length);
+/** Throws a ServiceError for too many records. */
+const costOfImport: CostFunction = ({ input, onInvalid }, { maxBatch }) => {
+  const lengths = lengthsIn(input);
+  const size = Object.values(lengths).reduce((sum, length) => sum + length);
+  requireBatchSize(size, maxBatch);
+  requireFewExternalIds(Object.values(isObject(input) ? input : {}).flat());
+  return { own: writeCost * size, lists: { ...lengths, [rejectedList]: onInvalid === 'SKIP' ? size : 0 } };
+};
 
 const inputType = builder.inputType('ImportInput', {
   description: `The records to create, by their kind: ${exampleImportInput}.`,
-  extensions: item,
   fields: (t) =>
     Object.fromEntries(
       recordKinds.map((kind) => [
@@ -122,7 +110,6 @@ function importedType() {
           t.field({
             type: [typeOf(kind)],
             description: `The ${kind.pluralLabel}, in the order sent.`,
-            extensions: { cost: { isSent: true } } satisfies FieldExtensions,
             resolve: ({ records }) => (records.get(kind) ?? []) as never,
           }),
         ]),
@@ -130,7 +117,6 @@ function importedType() {
       [rejectedList]: t.field({
         type: [rejectedItem],
         description: 'The items that were left out because of `onInvalid: SKIP`, list by list, in the order sent.',
-        extensions: { cost: { isSent: true } } satisfies FieldExtensions,
         resolve: ({ rejected }) => [...rejected],
       }),
     }),

@@ -3,28 +3,23 @@ import type { Limits } from '../../../config.ts';
 import { badRequest, tooLarge } from '../../../errors.ts';
 import { count } from '../../../model/issues.ts';
 import { type ChangeRange, type NotReversed, type Reverted, revertChanges } from '../../../services/revert-changes.ts';
-import type { FieldExtensions, SentArguments } from '../../limits/extensions.ts';
+import type { CostFunction, FieldExtensions } from '../../limits.ts';
 import { builder, type MutationFields } from '../builder.ts';
 import { changeCursor, recordKindType } from '../changes.ts';
 import { dryRunArgument, write, writeCost } from './write.ts';
 
-function changesIn({ after, upTo }: SentArguments, { maxBatch }: Limits): number {
-  const changes = Math.trunc(Number(upTo) - Number(after));
-  return Math.min(maxBatch, Math.max(1, changes || 1));
-}
+const costOfReversal: CostFunction = ({ after, upTo }, { maxBatch }) => {
+  const sent = Math.trunc(Number(upTo) - Number(after)) || 1;
+  const changes = Math.min(maxBatch, Math.max(1, sent));
+  return { own: writeCost * changes, lists: { notReversed: changes } };
+};
 
 export const revertField = (t: MutationFields) =>
   t.field({
     type: revertedType(),
     nullable: true,
     description: `Reverses the changes after \`after\`, up to and with \`upTo\`: the records that they changed get the state back that they had before, by changes of their own. A record that has changed since is kept. At most as many changes as the setting \`MAX_BATCH\`: \`revertChanges(after: "4700", upTo: "4711") { reversed kept failed }\`.`,
-    extensions: {
-      cost: {
-        listSize: changesIn,
-        perRecord: writeCost,
-        listSizes: (args, limits) => ({ notReversed: changesIn(args, limits) }),
-      },
-    } satisfies FieldExtensions,
+    extensions: { cost: costOfReversal } satisfies FieldExtensions,
     args: {
       after: t.arg.string({
         required: true,
@@ -86,7 +81,6 @@ function revertedType() {
       notReversed: t.field({
         type: [notReversed],
         description: 'The changes that were not reversed, in their order.',
-        extensions: { cost: { isSent: true } } satisfies FieldExtensions,
         resolve: (reverted) => [...reverted.notReversed],
       }),
     }),

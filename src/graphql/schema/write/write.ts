@@ -1,6 +1,5 @@
 /** The mutations that create, update, upsert and delete records, and what all mutations share: how they run, what they cost, and the arguments `dryRun` and `onInvalid`. */
 import type { GraphQLResolveInfo } from 'graphql';
-import type { Limits } from '../../../config.ts';
 import { badRequest, ServiceError } from '../../../errors.ts';
 import type { Issue, Parsed } from '../../../model/issues.ts';
 import { capitalized, withArticle } from '../../../model/labels.ts';
@@ -14,7 +13,7 @@ import { dryRun, type Session } from '../../../services/session.ts';
 import { updateRecord, updateRecords } from '../../../services/update-records.ts';
 import { type Upserted, upsertRecords } from '../../../services/upsert-records.ts';
 import type { Context } from '../../execution/context.ts';
-import { type ArgumentExtensions, type FieldExtensions, lengthOf } from '../../limits/extensions.ts';
+import { type CostFunction, type FieldExtensions, lengthOf } from '../../limits.ts';
 import { type Argument, builder, type InputRef, type MutationFields, type ObjectRef, typeOf } from '../builder.ts';
 import {
   createInput,
@@ -80,37 +79,32 @@ interface Batch<Input, Options, Item> {
   readonly primed: (items: readonly Item[]) => Primed;
 }
 
-/** Throws a ServiceError for a batch that is too long. */
-export const requireLength = (length: number, _name: string, { maxBatch }: Limits): void =>
-  requireBatchSize(length, maxBatch);
+/** Throws a ServiceError for a batch that is too large. */
+const costOfBatch: CostFunction = ({ input }, { maxBatch }) => {
+  const size = lengthOf(input);
+  requireBatchSize(size, maxBatch);
+  requireFewExternalIds(Array.isArray(input) ? input : []);
+  return { own: writeCost * size, items: size };
+};
 
 function batchField<Input, Options extends object, Item>(
   t: MutationFields,
   { type, description, input, parser, options, run, primed }: Batch<Input, Options, Item>,
 ) {
-  const requireContent = (sent: unknown) => requireFewExternalIds(Array.isArray(sent) ? sent : []);
   return t.field({
     type: [type],
     // A mutation that fails must not remove the results of the others in the same request.
     nullable: true,
     description,
-    extensions: {
-      cost: { listSize: ({ input }) => lengthOf(input), perRecord: writeCost },
-    } satisfies FieldExtensions,
+    extensions: { cost: costOfBatch } satisfies FieldExtensions,
     args: {
-      input: t.arg({
-        ...input,
-        type: [input.type],
-        required: true,
-        extensions: { requireLength, requireContent } satisfies ArgumentExtensions,
-      }),
+      input: t.arg({ ...input, type: [input.type], required: true }),
       ...options,
       dryRun: dryRunArgument(t),
     },
     // The casts are safe because these are the types of the arguments, and of the field; the compiler cannot see it for type parameters.
     resolve(_root, args, context, info) {
       const { input: sent, dryRun } = args as object as { input: unknown[]; dryRun: boolean };
-      requireLength(sent.length, 'input', context.limits);
       const parse = parser(context);
       const work = async (session: Session) => run(session, sent.map(parse), args as object as Options, context);
       return write(context, info, { run: work, dryRun, primed }) as never;
@@ -186,7 +180,7 @@ export const updateOneField = <K extends RecordKind>(t: MutationFields, kind: K)
     nullable: true,
     deprecationReason: `Use \`update${kind.plural}\`, which also changes several at once.`,
     description: `Changes fields of ${withArticle(kind.label)}. Absent fields stay unchanged, null clears a field, and \`externalIds\` is replaced as a whole: ${exampleUpdateOne(kind)}.`,
-    extensions: { cost: { perRecord: writeCost } } satisfies FieldExtensions,
+    extensions: { cost: () => ({ own: writeCost }) } satisfies FieldExtensions,
     args: {
       id: t.arg.id({ required: true, description: `The ID of the ${kind.label}.` }),
       input: t.arg({
@@ -260,8 +254,6 @@ const upsertedType = <K extends RecordKind>(kind: K) =>
     }),
   });
 
-const limited = { extensions: { requireLength } satisfies ArgumentExtensions };
-
 const handling = builder.enumType('ReferenceHandling', {
   description: 'What a deletion does if other records refer to the ones it deletes.',
   values: {
@@ -274,38 +266,38 @@ const handling = builder.enumType('ReferenceHandling', {
   } as const,
 });
 
+/** References that are cleared cost as much as the most records that may have them. Throws a ServiceError for a batch that is too large. */
+const costOfDeletion: CostFunction = ({ ids, keys, references }, { maxBatch }) => {
+  const size = lengthOf(ids ?? keys);
+  requireBatchSize(size, maxBatch);
+  return { own: writeCost * (size + (references === 'CLEAR' ? maxBatch : 0)), items: size };
+};
+
 export function deleteField<K extends RecordKind>(t: MutationFields, kind: K) {
   const references = t.arg({
     type: handling,
     required: true,
     defaultValue: 'refuse',
     description: 'What to do if other records refer to them. References between records of the batch do not count.',
-    // Charges for as many records as may be changed.
-    extensions: {
-      cost: (value, { maxBatch }) => (value === 'CLEAR' ? maxBatch * writeCost : 0),
-    } satisfies ArgumentExtensions,
   });
   return t.field({
     type: [typeOf(kind)],
     nullable: true,
     description: `Deletes ${kind.pluralLabel}, all or none, and returns them as they were, in the order sent: ${exampleDelete(kind)}.`,
-    extensions: {
-      cost: { listSize: ({ ids, keys }) => lengthOf(ids ?? keys), perRecord: writeCost },
-    } satisfies FieldExtensions,
+    extensions: { cost: costOfDeletion } satisfies FieldExtensions,
     args: {
-      ids: t.arg.idList({ ...limited, description: `The IDs of the ${kind.pluralLabel}, each once.` }),
+      ids: t.arg.idList({ description: `The IDs of the ${kind.pluralLabel}, each once.` }),
       by: t.arg({
         type: keyType(kind),
         description: `The key by which \`keys\` identify the ${kind.pluralLabel}, instead of their IDs: ${exampleKey(kind)}.`,
       }),
-      keys: t.arg.stringList({ ...limited, description: `The values of the key, each once: \`["4711"]\`.` }),
+      keys: t.arg.stringList({ description: `The values of the key, each once: \`["4711"]\`.` }),
       references,
       dryRun: dryRunArgument(t),
     },
     resolve(_root, { ids, by, keys: values, references, dryRun }, context, info) {
       const { argument, sent } = requireOneList({ ids, by, keys: values });
       const { limits } = context;
-      requireLength(sent.length, argument, limits);
       const options = { references, maxCleared: limits.maxBatch, by: by ? parseKey(by, limits) : undefined };
       const parse = by ? parseText(limits.maxTextLength) : parseId;
       return write(context, info, {
