@@ -16,7 +16,6 @@ import {
   getNamedType,
   getNullableType,
   getOperationAST,
-  isIntrospectionType,
   isListType,
   Kind,
   type OperationDefinitionNode,
@@ -78,6 +77,8 @@ interface Measured {
   /** Those of a fragment count once for each spread, those of a list once. */
   readonly fields: number;
   readonly cost: number;
+  /** The dearest of the fields, whether in a fragment or not. */
+  readonly dearest?: { readonly node: FieldNode; readonly cost: number; readonly below: Measured } | undefined;
 }
 
 interface MeasuredOperation extends Measured {
@@ -94,28 +95,31 @@ interface Place {
   readonly fragments: Map<string, Measured>;
 }
 
-/** Measures a validated operation, and fills `costs`. Throws a ServiceError for a list in an argument that is too long. */
+/** Measures a validated operation. Throws a ServiceError for a list in an argument that is too long. */
 export function measure(
   { schema, document, variableValues }: ExecutionArgs,
   operation: OperationDefinitionNode,
   limits: Limits,
-  costs?: Map<FieldNode, number>,
 ): MeasuredOperation {
-  const fragments = fragmentsOf(document);
+  const fragments = new Map<string, FragmentDefinitionNode>();
+  for (const node of document.definitions) {
+    if (node.kind === Kind.FRAGMENT_DEFINITION) fragments.set(node.name.value, node);
+  }
   const variables = { ...defaultsOf(operation), ...variableValues };
   const usual: Place = { lists: {}, fragments: new Map() };
   let aliases = 0;
   let directives = operation.directives?.length ?? 0;
 
   function measureAll(type: GraphQLNamedType, { selections }: SelectionSetNode, place: Place): Measured {
-    let { depth, fields, cost } = nothing;
+    let { depth, fields, cost, dearest } = nothing;
     for (const node of selections) {
       const measured = measureSelection(type, node, place);
       depth = Math.max(depth, measured.depth);
       fields += measured.fields;
       cost += measured.cost;
+      if (measured.dearest && measured.dearest.cost > (dearest?.cost ?? 0)) dearest = measured.dearest;
     }
-    return { depth, fields, cost };
+    return { depth, fields, cost, dearest };
   }
 
   function measureSelection(type: GraphQLNamedType, node: SelectionNode, place: Place): Measured {
@@ -145,20 +149,19 @@ export function measure(
   function measureField(parent: GraphQLNamedType, node: FieldNode, { lists }: Place): Measured {
     if (node.alias) aliases += 1;
     const field = fieldOf(parent, node.name.value);
-    const cost = costOf(node, field);
-    const times = lists[node.name.value] ?? cost.items ?? 1;
+    const declared = costOf(node, field);
     // Lists of other lengths, which only fields of Mutation return: fragments cannot nest them.
-    const place = cost.lists ? { lists: cost.lists, fragments: new Map() } : usual;
+    const place = declared.lists ? { lists: declared.lists, fragments: new Map() } : usual;
     const type = field && getNamedType(field.type);
     const below = type && node.selectionSet ? measureAll(type, node.selectionSet, place) : nothing;
-    const total = baseCost(node, type) + (cost.own ?? 0) + times * below.cost;
-    costs?.set(node, total);
-    return { depth: 1 + below.depth, fields: 1 + below.fields, cost: total };
+    const times = lists[node.name.value] ?? declared.items ?? 1;
+    const cost = baseCost(node, type) + (declared.own ?? 0) + times * below.cost;
+    return { depth: 1 + below.depth, fields: 1 + below.fields, cost, dearest: { node, cost, below } };
   }
 
   function costOf(node: FieldNode, field: Field | undefined): FieldCost {
     if (!field) return {};
-    if (isIntrospectionType(getNamedType(field.type))) return { items: introspectionSize(schema, field) };
+    if (isIntrospection(getNamedType(field.type))) return { items: introspectionSize(schema, field) };
     const { cost } = field.extensions as FieldExtensions;
     if (!cost) return {};
     const sent = node.arguments?.map(({ name, value }) => [name.value, valueFromASTUntyped(value, variables)]);
@@ -168,9 +171,6 @@ export function measure(
   const type = schema.getRootType(operation.operation);
   return { ...(type ? measureAll(type, operation.selectionSet, usual) : nothing), aliases, directives };
 }
-
-const fragmentsOf = ({ definitions }: ExecutionArgs['document']): ReadonlyMap<string, FragmentDefinitionNode> =>
-  new Map(definitions.flatMap((it) => (it.kind === Kind.FRAGMENT_DEFINITION ? [[it.name.value, it]] : [])));
 
 const defaultsOf = ({ variableDefinitions = [] }: OperationDefinitionNode) =>
   Object.fromEntries(
@@ -185,8 +185,11 @@ const fieldOf = (type: GraphQLNamedType, name: string): Field | undefined =>
 
 function baseCost({ alias, selectionSet }: FieldNode, type: GraphQLNamedType | undefined): number {
   if (!selectionSet) return alias ? aliasCost : 1;
-  return type && isIntrospectionType(type) ? 1 : objectCost;
+  return type && isIntrospection(type) ? 1 : objectCost;
 }
+
+/** The names are reserved. graphql-js compares with all names of introspection, which took two thirds of the walk. */
+const isIntrospection = ({ name }: GraphQLNamedType): boolean => name.startsWith('__');
 
 function introspectionSize(schema: GraphQLSchema, { name, type }: Field): number {
   if (!isListType(getNullableType(type))) return 1;
@@ -194,35 +197,11 @@ function introspectionSize(schema: GraphQLSchema, { name, type }: Field): number
   return introspectionSizes[name] ?? otherIntrospectionSize;
 }
 
-/** At each level, the field that costs more than all others together, as `locations.nodes.workOrders`. A fragment counts once. */
-function dearestPath(args: ExecutionArgs, operation: OperationDefinitionNode, limits: Limits): string {
-  const fragments = fragmentsOf(args.document);
-  const costs = new Map<FieldNode, number>();
-  measure(args, operation, limits, costs);
-
-  function fieldsIn({ selections }: SelectionSetNode, spread: Set<SelectionSetNode>): FieldNode[] {
-    return selections.flatMap((node) => {
-      if (node.kind === Kind.FIELD) return [node];
-      const { selectionSet } = (node.kind === Kind.FRAGMENT_SPREAD ? fragments.get(node.name.value) : node) ?? {};
-      if (!selectionSet || spread.has(selectionSet)) return [];
-      spread.add(selectionSet);
-      return fieldsIn(selectionSet, spread);
-    });
-  }
-
-  const path: string[] = [];
-  let level: SelectionSetNode | undefined = operation.selectionSet;
-  while (level) {
-    const priced: { node: FieldNode; cost: number }[] = fieldsIn(level, new Set()).map((node) => ({
-      node,
-      cost: costs.get(node) ?? 0,
-    }));
-    const half = priced.reduce((sum, { cost }) => sum + cost, 0) / 2;
-    const dearest = priced.find(({ cost }) => cost > half)?.node;
-    if (dearest?.selectionSet) path.push((dearest.alias ?? dearest.name).value);
-    level = dearest?.selectionSet;
-  }
-  return path.join('.');
+/** Returns `locations.nodes.workOrders`: at each level the dearest field, while it has more than a third of the cost. */
+function dearestPath({ cost, dearest }: Measured): string[] {
+  if (!dearest?.node.selectionSet || dearest.cost <= cost / 3) return [];
+  const { alias, name } = dearest.node;
+  return [(alias ?? name).value, ...dearestPath(dearest.below)];
 }
 
 /** The part of a request's context that tells its response the cost of the operation, and its log line the name. */
@@ -250,14 +229,15 @@ function refusal(args: Hook['args'], limits: Limits): GraphQLError | undefined {
   const { client, requestLog } = args.contextValue;
   if (requestLog) requestLog.operation = operation.name?.value;
   try {
-    const { depth, aliases, directives, cost } = measure(args, operation, limits);
-    if (depth > limits.maxDepth) return tooLarge(`the operation is more than ${limits.maxDepth} levels deep`);
-    if (aliases > limits.maxAliases) return tooLarge(`the document has more than ${limits.maxAliases} aliases`);
-    if (directives > limits.maxDirectives)
-      return tooLarge(`the document has more than ${limits.maxDirectives} directives`);
+    const measured = measure(args, operation, limits);
+    const { depth, aliases, directives, cost } = measured;
+    const { maxDepth, maxAliases, maxDirectives, maxCost } = limits;
+    if (depth > maxDepth) return tooLarge(`the operation is more than ${maxDepth} levels deep`);
+    if (aliases > maxAliases) return tooLarge(`the operation has more than ${maxAliases} aliases`);
+    if (directives > maxDirectives) return tooLarge(`the operation has more than ${maxDirectives} directives`);
     if (client) client.cost = cost;
     // Also NaN: an infinite cost times the length of an empty list.
-    return cost <= limits.maxCost ? undefined : tooCostly(cost, limits.maxCost, dearestPath(args, operation, limits));
+    return cost <= maxCost ? undefined : tooCostly(measured, maxCost);
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
     const { message, status } = error;
@@ -267,7 +247,9 @@ function refusal(args: Hook['args'], limits: Limits): GraphQLError | undefined {
 
 const tooLarge = (message: string) => new GraphQLError(message, { extensions: { code: 'GRAPHQL_VALIDATION_FAILED' } });
 
-function tooCostly(requested: number, limit: number, path: string): GraphQLError {
+function tooCostly(measured: Measured, limit: number): GraphQLError {
+  const requested = measured.cost;
+  const path = dearestPath(measured).join('.');
   const cost = Number.isFinite(requested) ? ` (it costs ${count(Math.ceil(requested))})` : '';
   const place = path && `, above all in ${cut(path, maxQuoted)}`;
   return new GraphQLError(

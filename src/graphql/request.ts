@@ -97,28 +97,20 @@ const closing: readonly string[] = [TokenKind.BRACE_R, TokenKind.BRACKET_R, Toke
 function requireSmallDocument(text: string, { maxQueryLength, maxTokens, maxNesting }: Limits): void {
   if (text.length > maxQueryLength) throw badRequest(`the document is longer than ${count(maxQueryLength)} characters`);
   const lexer = new Lexer(new Source(text));
-  let tokens = 0;
   let nesting = 0;
-  while (advance(lexer)) {
-    const { kind, value } = lexer.token;
-    tokens += 1;
-    if (opening.includes(kind)) nesting += 1;
-    if (closing.includes(kind)) nesting -= 1;
-    if (tokens > maxTokens)
-      throw badRequest(`the document has more than ${count(maxTokens)} tokens (names, punctuation and values)`);
-    if (nesting > maxNesting) throw badRequest(`the document is nested more than ${maxNesting} levels deep`);
-    if (kind === TokenKind.NAME && value.length > maxNameLength) {
-      throw badRequest(`the document has a name longer than ${maxNameLength} characters`);
-    }
-  }
-}
-
-/** Returns false at the end, and at the first syntax error, which the parser will find again and report. */
-function advance(lexer: Lexer): boolean {
   try {
-    return lexer.advance().kind !== TokenKind.EOF;
+    for (let tokens = 1; lexer.advance().kind !== TokenKind.EOF; tokens += 1) {
+      const { kind, value } = lexer.token;
+      if (opening.includes(kind)) nesting += 1;
+      if (closing.includes(kind)) nesting -= 1;
+      if (tokens > maxTokens)
+        throw badRequest(`the document has more than ${count(maxTokens)} tokens (names, punctuation and values)`);
+      if (nesting > maxNesting) throw badRequest(`the document is nested more than ${maxNesting} levels deep`);
+      if (kind === TokenKind.NAME && value.length > maxNameLength)
+        throw badRequest(`the document has a name longer than ${maxNameLength} characters`);
+    }
   } catch (error) {
-    if (error instanceof GraphQLError) return false;
-    throw error;
+    // The parser will find the first syntax error again, and report it.
+    if (!(error instanceof GraphQLError)) throw error;
   }
 }

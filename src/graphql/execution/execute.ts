@@ -183,33 +183,26 @@ const interpret: Run = (args) => {
 
 /**
  * Only queries: what a mutation stores must not depend on how graphql-jit reads input, which has differed from GraphQL three times.
- * Directives may leave out fields by variables, which it checks field by field; `__proto__` would be no field of its objects. It reads
- * literals of scalars once, when it compiles, without variables: `externalIds: { erp: $erp }`.
+ * Directives may leave out fields by variables, which it checks field by field; `__proto__` would be no field of its objects.
  */
 function mayCompile(args: ExecutionArgs, operation: OperationDefinitionNode, limits: Limits): boolean {
-  const { schema, document } = args;
-  if (operation.operation !== OperationTypeNode.QUERY || document.loc?.source.body.includes('__proto__')) return false;
+  if (operation.operation !== OperationTypeNode.QUERY) return false;
+  if (args.document.loc?.source.body.includes('__proto__')) return false;
   const { directives, fields } = measure(args, operation, limits);
-  if (directives > 0 || fields > maxCompiled) return false;
-  let hasVariableInScalar = false;
-  const types = new TypeInfo(schema);
-  const Variable = () => {
-    hasVariableInScalar ||= types.getInputType() === undefined;
-  };
-  visit(document, visitWithTypeInfo(types, { Variable, VariableDefinition: () => false }));
-  return !hasVariableInScalar;
+  return directives === 0 && fields <= maxCompiled;
 }
 
 function compiled({ schema, document }: ExecutionArgs, operation: OperationDefinitionNode): Run {
+  const inside = variablesInside(schema, document);
+  if (inside.inScalars) return interpret;
   // Errors have the stack of what was thrown; one for each of them would only be made.
   const options = { disablingCapturingStackErrors: true };
   const query = compileQuery(schema, withReadVariables(document, operation), operation.name?.value, options);
   if (!isCompiledQuery(query)) return interpret;
-  const inside = variablesInside(document);
   const { source } = document.loc ?? {};
   return async (args) => {
     const { rootValue, contextValue, variableValues } = args;
-    if (inside.some((name) => (variableValues?.[name] ?? null) === null)) return interpret(args);
+    if (inside.names.some((name) => (variableValues?.[name] ?? null) === null)) return interpret(args);
     const result = await query.query(rootValue, contextValue, variableValues);
     if (!result.errors || !source) return result;
     return { ...result, errors: result.errors.map((error) => withPositions(error, source)) };
@@ -217,17 +210,23 @@ function compiled({ schema, document }: ExecutionArgs, operation: OperationDefin
 }
 
 /**
- * The variables inside objects and lists of a document. For those that are not sent, graphql-jit writes null, which no filter accepts, and it
- * does not refuse null where GraphQL does.
+ * Returns the variables inside objects and lists of a document. For those that are not sent, graphql-jit writes null, which no filter accepts,
+ * and it does not refuse null where GraphQL does. Literals of scalars it reads once, without variables: `externalIds: { erp: $erp }`.
  */
-function variablesInside(document: DocumentNode): readonly string[] {
+function variablesInside(schema: GraphQLSchema, document: DocumentNode) {
   const names: string[] = [];
-  visit(document, {
+  let inScalars = false;
+  const types = new TypeInfo(schema);
+  const visitor = visitWithTypeInfo(types, {
     VariableDefinition: () => false,
     Argument: ({ value }) => (value.kind === Kind.VARIABLE ? false : undefined),
-    Variable: ({ name }) => void names.push(name.value),
+    Variable({ name }) {
+      names.push(name.value);
+      inScalars ||= types.getInputType() === undefined;
+    },
   });
-  return names;
+  visit(document, visitor);
+  return { names, inScalars };
 }
 
 /** Errors of graphql-jit have locations, but nothing that yoga could make them from. */
