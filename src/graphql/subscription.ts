@@ -79,64 +79,58 @@ export function useSubscriptions(
   let yoga: Yoga;
 
   /** Leaves the events to the endpoint: for yoga, there is nothing to send. */
-  async function begin(args: ExecutionArgs, context: BeginningContext, end: AbortController): Promise<ExecutionResult> {
-    if (!context.client.acceptsEvents) throw notAccepted();
+  async function subscribe(args: ExecutionArgs, context: BeginningContext, end: AbortController) {
+    const { session, requestLog, stream, client } = context;
+
+    /** Yields one event, or where that would be too long, one for each change. */
+    async function* eventsOf(page: ChangePage): AsyncGenerator<ServerEvent> {
+      const result = await resultOf(page);
+      if (!result) return;
+      const data = isTooLarge(result) ? undefined : await textOf(result);
+      if (data !== undefined && data.length <= maxEventLength) {
+        yield { ...(result.data && { id: String(page.end) }), data };
+      } else if (page.changes.length === 1) {
+        yield { data: await textOf(tooLong(page)) };
+      } else {
+        for (const part of onesOf(page)) yield* eventsOf(part);
+      }
+    }
+
+    /** Executes the operation for a page. Waits for the database: a skipped page would be lost. */
+    const resultOf = (rootValue: ChangePage) =>
+      whenAvailable(async () => {
+        const { execute, contextFactory } = yoga.getEnveloped({ session, requestLog });
+        const result: ExecutionResult = await execute({ ...args, rootValue, contextValue: await contextFactory() });
+        const failure = result.errors?.map(rootCause).find(isUnavailable);
+        if (failure) throw failure;
+        return result;
+      }, stream.signal);
+
+    /** Returns the same text as the body of a response to a query. */
+    const textOf = async (result: ExecutionResult): Promise<string> =>
+      processRegularResult(toResponse(result, requestLog), yoga.fetchAPI, 'application/json').text();
+
+    async function* events(pages: AsyncIterable<ChangePage>): AsyncGenerator<ServerEvent> {
+      try {
+        for await (const page of pages) {
+          for await (const event of eventsOf(page)) {
+            yield event;
+            // The content of an event without an ID is unknown: continuing after it would leave a gap.
+            if (event.id === undefined) return;
+          }
+        }
+      } catch (error) {
+        yield { data: await textOf({ errors: [asGraphqlError(error)] }) };
+      }
+    }
+
+    if (!client.acceptsEvents) throw notAccepted();
     requireField(args);
     const source = await createSourceEventStream(args);
     if (!isAsyncIterable(source)) return source;
-    context.client.subscription = { events: eventsOf(source as AsyncIterable<ChangePage>, args, context), end };
+    client.subscription = { events: events(source as AsyncIterable<ChangePage>), end };
     return {};
   }
-
-  async function* eventsOf(
-    source: AsyncIterable<ChangePage>,
-    args: ExecutionArgs,
-    context: BeginningContext,
-  ): AsyncGenerator<ServerEvent> {
-    try {
-      for await (const page of source) {
-        // Without an ID, an event is the last: its content is unknown, and continuing after it would leave a gap.
-        for await (const event of eventsFor(page, args, context)) {
-          yield event;
-          if (event.id === undefined) return;
-        }
-      }
-    } catch (error) {
-      yield { data: await textOf({ errors: [asGraphqlError(error)] }, context) };
-    }
-  }
-
-  /** Yields one event, or where that would be too long, one for each change. */
-  async function* eventsFor(
-    page: ChangePage,
-    args: ExecutionArgs,
-    context: BeginningContext,
-  ): AsyncGenerator<ServerEvent> {
-    const result = await resultOf(page, args, context);
-    if (!result) return;
-    const data = isTooLarge(result) ? undefined : await textOf(result, context);
-    if (data !== undefined && data.length <= maxEventLength) {
-      yield { ...(result.data && { id: String(page.end) }), data };
-    } else if (page.changes.length === 1) {
-      yield { data: await textOf(tooLong(page), context) };
-    } else {
-      for (const part of onesOf(page)) yield* eventsFor(part, args, context);
-    }
-  }
-
-  /** Executes the operation for a page. Waits for the database: a skipped page would be lost. */
-  const resultOf = (rootValue: ChangePage, args: ExecutionArgs, { session, requestLog, stream }: BeginningContext) =>
-    whenAvailable(async () => {
-      const { execute, contextFactory } = yoga.getEnveloped({ session, requestLog });
-      const result: ExecutionResult = await execute({ ...args, rootValue, contextValue: await contextFactory() });
-      const failure = result.errors?.map(rootCause).find(isUnavailable);
-      if (failure) throw failure;
-      return result;
-    }, stream.signal);
-
-  /** Returns the same text as the body of a response to a query. */
-  const textOf = async (result: ExecutionResult, { requestLog }: BeginningContext): Promise<string> =>
-    processRegularResult(toResponse(result, requestLog), yoga.fetchAPI, 'application/json').text();
 
   return {
     onYogaInit: (init) => {
@@ -157,7 +151,7 @@ export function useSubscriptions(
         session: { ...session, store },
         stream: { lastEventId: client.lastEventId, readPage, signal },
       });
-      setSubscribeFn((args: ExecutionArgs) => begin(args, contextValue, end));
+      setSubscribeFn((args: ExecutionArgs) => subscribe(args, contextValue, end));
     },
   };
 }
@@ -230,58 +224,49 @@ export const singleEvent = (data: string): string => `${eventText({ data })}${co
 export const asEventStream = (reply: FastifyReply): FastifyReply =>
   reply.type(eventStreamType).header('x-accel-buffering', 'no');
 
+/**
+ * Returns the function that sends events. If the client leaves, its access ends or the service stops before all are sent, there is no
+ * `complete`, and clients reconnect. It throws a ServiceError 503 if too many streams are open.
+ */
 export function createEventStreams(closing: AbortSignal) {
   const open = new Set<AbortController>();
   closing.addEventListener('abort', () => {
     for (const end of open) end.abort();
   });
 
-  /** Throws a ServiceError 503 if too many streams are open. */
-  return (request: FastifyRequest, reply: FastifyReply, subscription: Subscription): FastifyReply => {
-    const { end } = subscription;
+  return (request: FastifyRequest, reply: FastifyReply, { events, end }: Subscription): FastifyReply => {
     if (closing.aborted) end.abort();
     if (open.size >= maxStreams) {
       end.abort();
       throw unavailable('too many event streams are open, try again', 'TOO_MANY_EVENT_STREAMS');
     }
-    if (!end.signal.aborted) {
-      open.add(end);
-      end.signal.addEventListener('abort', () => void open.delete(end));
-    }
-    return sendEvents(request, reply, subscription);
+    open.add(end);
+    const body = new PassThrough();
+    // The headers are sent with the first bytes.
+    body.write(comment);
+    let isComplete = false;
+    const timer = setInterval(async () => {
+      if (body.writableLength === 0) body.write(comment);
+      if (!(await request.hasAccess())) end.abort();
+    }, keepAliveInterval);
+    const stop = () => {
+      open.delete(end);
+      clearInterval(timer);
+      body.end();
+      // A stopping service does not wait for a client that does not read: it reconnects, and gets what it has not read.
+      if (!isComplete && !reply.raw.closed) setTimeout(() => reply.raw.destroy(), closeAfter).unref();
+    };
+    // An abort before now is not reported again.
+    if (end.signal.aborted) stop();
+    else end.signal.addEventListener('abort', stop);
+    const failed = (error: unknown) => request.log.error({ err: error }, 'an event stream has failed');
+    write(events, [body, reply.raw], end)
+      .then(() => {
+        isComplete = !end.signal.aborted;
+      }, failed)
+      .finally(() => end.abort());
+    return asEventStream(reply).send(body);
   };
-}
-
-/** If the client leaves, its access ends or the service stops first, there is no `complete`, and clients reconnect. */
-function sendEvents(request: FastifyRequest, reply: FastifyReply, { events, end }: Subscription): FastifyReply {
-  const body = new PassThrough();
-  // The headers are sent with the first bytes.
-  body.write(comment);
-  let isComplete = false;
-  const timer = setInterval(async () => {
-    if (body.writableLength === 0) body.write(comment);
-    if (!(await request.hasAccess())) end.abort();
-  }, keepAliveInterval);
-  const stop = () => {
-    clearInterval(timer);
-    body.end();
-    // A stopping service does not wait for a client that does not read: it reconnects, and gets what it has not read.
-    if (!isComplete && !reply.raw.closed) setTimeout(() => reply.raw.destroy(), closeAfter).unref();
-  };
-  // An abort before now is not reported again.
-  if (end.signal.aborted) stop();
-  else end.signal.addEventListener('abort', stop);
-  write(events, [body, reply.raw], end).then(
-    () => {
-      isComplete = !end.signal.aborted;
-      end.abort();
-    },
-    (error: unknown) => {
-      request.log.error({ err: error }, 'an event stream has failed');
-      end.abort();
-    },
-  );
-  return asEventStream(reply).send(body);
 }
 
 /** Writes each event when the client has read enough of those before. */
