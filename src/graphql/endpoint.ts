@@ -3,7 +3,6 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import {
   coerceInputValue,
   type DocumentNode,
-  GraphQLError,
   type GraphQLInputType,
   type GraphQLSchema,
   NoSchemaIntrospectionCustomRule,
@@ -11,7 +10,6 @@ import {
 } from 'graphql';
 import { _createLRUCache as createCache, createYoga, type Plugin, processRegularResult } from 'graphql-yoga';
 import type { Config } from '../config.ts';
-import { badRequest } from '../errors.ts';
 import { createPage } from '../http/pages.ts';
 import { idempotencyKeyOf, markReplayed } from '../http/request-headers.ts';
 import { count } from '../model/issues.ts';
@@ -67,22 +65,13 @@ export function createEndpoint(config: Config, closing: AbortSignal) {
     logging: false,
   });
 
-  /** Throws a ServiceError 400 for what yoga says is wrong with the parameters. All other errors are in the result. */
-  async function resultOf(...operation: Parameters<typeof yoga.getResultForParams>): Promise<WrittenResult> {
-    try {
-      return (await yoga.getResultForParams(...operation)) as WrittenResult;
-    } catch (error) {
-      throw error instanceof GraphQLError ? badRequest(shortMessage(error)) : error;
-    }
-  }
-
-  async function textOf(result: WrittenResult, mediaType: string, reply: FastifyReply): Promise<string> {
+  async function textOf(result: WrittenResult, mediaType: string, request: FastifyRequest, reply: FastifyReply) {
     if (!result.errors) {
       const { stringify = JSON.stringify } = result;
       reply.type(`${mediaType}; charset=utf-8`);
       return stringify(result);
     }
-    const response = processRegularResult(result, yoga.fetchAPI, mediaType);
+    const response = processRegularResult(toResponse(result, request), yoga.fetchAPI, mediaType);
     reply.code(response.status);
     for (const [name, value] of response.headers) reply.header(name, value);
     return response.text();
@@ -103,11 +92,11 @@ export function createEndpoint(config: Config, closing: AbortSignal) {
       const context = { session, sessionFor, requestLog: request, client };
       // Without yoga's own Request and Response, which took a fifth of the time of a list. Its plugins read only the method of a request.
       const method = { method: request.method } as Request;
-      const result = await resultOf({ params, request: method }, context);
+      const result = await yoga.getResultForParams({ params, request: method }, context);
       const { subscription, cost } = client;
       if (subscription) return sendEvents(request, reply, subscription);
       if (cost !== undefined) reply.header('query-cost', cost);
-      const text = await textOf(toResponse(result, request), acceptable.mediaType, reply);
+      const text = await textOf(result as WrittenResult, acceptable.mediaType, request, reply);
       if (acceptable.json || reply.statusCode !== 200) return reply.send(text);
       return asEventStream(reply).send(singleEvent(text));
     },

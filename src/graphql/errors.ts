@@ -7,7 +7,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { GraphQLError, type GraphQLSchema, isEnumType, isInputObjectType, isObjectType, validate } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import type { Config } from '../config.ts';
-import { invalid, mayBeStoredType, type ServiceError } from '../errors.ts';
+import { badRequest, invalid, mayBeStoredType, type ServiceError } from '../errors.ts';
 import {
   type ErrorResponse,
   errorResponseFor,
@@ -63,9 +63,10 @@ const othersOmitted = (listed: readonly GraphQLError[]): GraphQLError =>
     extensions: { code: listed[0]?.extensions.code },
   });
 
-/** Sends an error raised before GraphQL runs: a missing key, an exceeded rate limit, a body that is too large or not JSON. */
+/** Sends an error thrown before GraphQL runs: a missing key, an exceeded rate limit, a body that is not JSON, parameters that yoga refuses. */
 export function sendGraphqlError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const response = errorResponseFor(error, request);
+  const thrown = error instanceof GraphQLError ? badRequest(shortMessage(error)) : error;
+  const response = errorResponseFor(thrown, request);
   const { status, message } = response;
   setErrorHeaders(reply, response);
   reply.type(`${preferredJson(request) ?? 'application/json'}; charset=utf-8`);
