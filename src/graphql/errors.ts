@@ -4,7 +4,15 @@
  */
 import { InputValidationError } from '@pothos/plugin-validation';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { GraphQLError, type GraphQLSchema, isEnumType, isInputObjectType, isObjectType, validate } from 'graphql';
+import {
+  type ExecutionResult,
+  GraphQLError,
+  type GraphQLSchema,
+  isEnumType,
+  isInputObjectType,
+  isObjectType,
+  validate,
+} from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import type { Config } from '../config.ts';
 import { badRequest, invalid, mayBeStoredType, type ServiceError } from '../errors.ts';
@@ -18,7 +26,6 @@ import {
   setErrorHeaders,
 } from '../http/error-response.ts';
 import { cut, maxQuoted } from '../model/issues.ts';
-import type { WrittenResult } from './execution/execute.ts';
 import { preferredJson } from './request.ts';
 
 /** More errors add little, and GraphQL repeats in each what was sent. The message of a REST error also lists ten issues. */
@@ -39,7 +46,7 @@ const withReason = (error: GraphQLError): GraphQLError =>
     ? new GraphQLError('the document has too many fields of the same name, or too many fragments, to be validated')
     : error;
 
-export type ToResponse = (result: WrittenResult, requestLog: RequestLog) => WrittenResult;
+export type ToResponse = (result: ExecutionResult, requestLog: RequestLog) => ExecutionResult;
 
 /** Returns the function that words the errors of results for clients, with hints where suggestions are allowed. */
 export const responseFormatter =

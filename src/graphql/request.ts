@@ -7,7 +7,8 @@ import { badRequest, ServiceError } from '../errors.ts';
 import { requireSmallJson } from '../http/json-body.ts';
 import { jsonProblem } from '../http/json-problem.ts';
 import { count, cut, expected, maxQuoted } from '../model/issues.ts';
-import { eventStreamType } from './subscription.ts';
+
+export const eventStreamType = 'text/event-stream';
 
 const mediaTypes = ['application/graphql-response+json', 'application/json'] as const;
 

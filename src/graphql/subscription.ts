@@ -24,6 +24,7 @@ import type { ChangePage } from '../store/log/read-changes.ts';
 import { rootCause, type ToResponse } from './errors.ts';
 import type { Context, FeedQuery, SubscriptionContext } from './execution/context.ts';
 import { createLoaders } from './execution/loaders.ts';
+import { eventStreamType } from './request.ts';
 
 /** The most open streams in this process. Each may be executed for each change of its workspace. */
 const maxStreams = 500;
@@ -209,8 +210,6 @@ const asGraphqlError = (error: unknown): GraphQLError =>
   error instanceof GraphQLError
     ? error
     : new GraphQLError('the subscription has failed', { originalError: error as Error });
-
-export const eventStreamType = 'text/event-stream';
 
 const comment = ':\n\n';
 const complete = 'event: complete\ndata:\n\n';
