@@ -95,7 +95,7 @@ export function createExecutor(schema: GraphQLSchema, { limits, suggestions }: O
   }
 
   return async (args: ExecutionArgs): Promise<ExecutionResult> => {
-    const { document, operationName, variableValues = {} } = args;
+    const { document, operationName, variableValues } = args;
     const operation = getOperationAST(document, operationName);
     if (!operation) return execute(args);
     const { variableDefinitions = [] } = operation;
