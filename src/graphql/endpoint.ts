@@ -23,7 +23,7 @@ import { createSubgraph } from './federation.ts';
 import { useOperationLimits } from './limits.ts';
 import { chooseType, graphqlParams, useOperationChoice } from './request.ts';
 import { refused } from './schema/argument.ts';
-import { filterCost, parseFilter } from './schema/filter/filter-condition.ts';
+import { filterCost, parseFilter } from './schema/filter.ts';
 import { schema as ownSchema } from './schema/schema.ts';
 import {
   asEventStream,

@@ -33,4 +33,4 @@ export function parseDateTime(sent: string): { value: string } | { expected: str
 }
 
 /** An offset can move the year out of range. `Date` prints years below 0 and above 9999 with a sign and six digits. */
-const hasSupportedYear = (iso: string): boolean => iso.length === 24 && !iso.startsWith('0000');
+export const hasSupportedYear = (iso: string): boolean => iso.length === 24 && !iso.startsWith('0000');

@@ -11,7 +11,9 @@ let yard: string;
 beforeAll(async () => {
   client = service.as(await service.key({ workspace: 'acme', user: 'jo' }));
   const other = service.as(await service.key({ workspace: 'bolt', user: 'jo' }));
-  [{ id: yard }] = (await client.create('/locations', { name: 'North yard' })) as [{ id: string }];
+  [{ id: yard }] = (await client.create('/locations', { name: 'North yard', latitude: 53.5, longitude: 10 })) as [
+    { id: string },
+  ];
   await client.create(
     '/work-orders',
     { name: 'a', statusId: 'open', locationId: yard, startDate: '2026-03-01' },
@@ -74,8 +76,79 @@ test('a filter limits what a summary counts, and `first` the number of groups', 
   });
 });
 
+test('days and months are those of the time zone, in whatever case its name is sent', async () => {
+  const { utc, there } = await client.data(
+    `query ($zone: String) {
+    utc: workOrdersSummary(groupBy: [DAY_OF_START, MONTH_OF_START]) { groups { count startDay startMonth } }
+    there: workOrdersSummary(groupBy: [DAY_OF_START, MONTH_OF_START], timeZone: $zone) {
+      groups { count startDay startMonth } } }`,
+    { zone: 'europe/Berlin' },
+  );
+
+  expect(utc.groups).toEqual(
+    [
+      { count: 1, startDay: '2026-03-01', startMonth: '2026-03' },
+      { count: 2, startDay: '2026-03-31', startMonth: '2026-03' },
+      { count: 1, startDay: '2026-04-01', startMonth: '2026-04' },
+      { count: 1, startDay: null, startMonth: null },
+    ].toSorted((a, b) => b.count - a.count),
+  );
+  expect(there.groups).toEqual([
+    { count: 3, startDay: '2026-04-01', startMonth: '2026-04' },
+    { count: 1, startDay: '2026-03-01', startMonth: '2026-03' },
+    { count: 1, startDay: null, startMonth: null },
+  ]);
+});
+
+test('a summary has the first and the last time of each group and of all records, as far as they are selected', async () => {
+  const query = `{ workOrdersSummary(groupBy: [STATUS], first: 2) {
+    min { startDate } max { startDate } groups { statusId min { startDate } max { startDate } } } }`;
+
+  expect((await client.data(query)).workOrdersSummary).toEqual({
+    min: { startDate: '2026-03-01T00:00:00.000Z' },
+    max: { startDate: '2026-04-01T00:00:00.000Z' },
+    groups: [
+      {
+        statusId: 'open',
+        min: { startDate: '2026-03-01T00:00:00.000Z' },
+        max: { startDate: '2026-03-31T23:59:59.999Z' },
+      },
+      { statusId: 'done', min: { startDate: null }, max: { startDate: null } },
+    ],
+  });
+  const [statement, ...others] = await service.statements(() =>
+    client.data('{ workOrdersSummary(groupBy: [STATUS]) { groups { max { startDate } } } }'),
+  );
+  expect(others).toEqual([]);
+  expect(statement?.match(/m(?:in|ax)\(work_orders\.\w+\)/g)).toEqual(Array(2).fill('max(work_orders.start_date)'));
+});
+
+test('without records, no time is the first', async () => {
+  const { none } = await client.data(`{ none: workOrdersSummary(groupBy: STATUS, where: { name: { eq: "z" } }) {
+    totalCount min { startDate createdAt } groups { count } } }`);
+
+  expect(none).toEqual({ totalCount: 0, min: { startDate: null, createdAt: null }, groups: [] });
+});
+
+test('numbers have a least and a greatest value, too', async () => {
+  const { locationsSummary } = await client.data(
+    '{ locationsSummary(groupBy: CITY) { min { latitude } max { latitude } } }',
+  );
+
+  expect(locationsSummary).toEqual({ min: { latitude: 53.5 }, max: { latitude: 53.5 } });
+});
+
+test('a time zone costs as much as the summary', async () => {
+  const costOf = async (args: string) =>
+    Number((await client.graphql(`{ workOrdersSummary(${args}) { totalCount } }`)).headers['query-cost']);
+
+  const cost = await costOf('groupBy: DAY_OF_START');
+
+  expect((await costOf('groupBy: DAY_OF_START, timeZone: "Europe/Berlin"')) - cost).toBe(1_000);
+});
+
 test.each(recordKinds.map((kind) => [kind.plural, kind] as const))(
-  '%s can be grouped by every value and month',
+  '%s can be grouped by every value, month and day',
   async (plural, kind) => {
     const list = plural.charAt(0).toLowerCase() + plural.slice(1);
     const { __type } = await client.data(`{ __type(name: "${kind.name}Grouping") { enumValues { name } } }`);
@@ -84,7 +157,8 @@ test.each(recordKinds.map((kind) => [kind.plural, kind] as const))(
     const grouped = Object.entries(kind.storedFields).filter(
       ([name, { type }]) => name !== 'workspaceId' && !['id', 'externalIds', 'json'].includes(type),
     );
-    expect(values).toHaveLength(grouped.length);
+    const times = grouped.filter(([, { type }]) => type === 'dateTime');
+    expect(values).toHaveLength(grouped.length + times.length);
     for (const value of values) {
       await client.data(`{ ${list}Summary(groupBy: [${value}]) { totalCount groups { count } } }`);
     }
@@ -95,9 +169,15 @@ test.each(recordKinds.map((kind) => [kind.plural, kind] as const))(
   },
 );
 
+const unknownZone = (received: string) =>
+  `timeZone: expected an IANA time zone such as "Europe/Berlin", received ${received}`;
+
 test.each([
   ['groupBy: []', 'groupBy: expected at least one value, received none'],
   ['groupBy: [STATUS, LOCATION, STATUS]', 'groupBy[2]: expected each value once'],
+  ['groupBy: DAY_OF_START, timeZone: "Mars/Base"', unknownZone('"Mars/Base"')],
+  ['groupBy: STATUS, timeZone: "+01:00"', unknownZone('"+01:00"')],
+  ['groupBy: STATUS, timeZone: ""', unknownZone('""')],
   ['groupBy: STATUS, first: 1001', 'first: expected a whole number from 0 to 1000, received 1001'],
 ])('%s is rejected', async (args, message) => {
   const { body } = await client.graphql(`{ workOrdersSummary(${args}) { totalCount } }`);

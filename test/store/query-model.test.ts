@@ -158,7 +158,14 @@ describe.each(Array.from({ length: worlds }, (_, index) => index))('in world %d'
     for (let time = 0; time < queriesPerWorld / 4; time += 1) {
       const kind = pick(recordKinds);
       const where = chance(0.6) ? generator.condition(kind, 2) : undefined;
-      const query = { where, groupBy: generator.groupings(kind), limit: integer(20) };
+      const query = {
+        where,
+        groupBy: generator.groupings(kind),
+        timeZone: pick([undefined, 'UTC', 'Europe/Berlin', 'America/New_York']),
+        limit: integer(20),
+        min: generator.bounded(kind),
+        max: generator.bounded(kind),
+      };
       expect(await ours.summarize(kind, query), described({ kind, ...query })).toEqual(model.summary(kind, query));
     }
   });

@@ -1,4 +1,5 @@
 /** What queries find, computed from plain arrays: conditions, orders, pages, reverse links and summaries. Knows no SQL. */
+import { DateTime } from 'luxon';
 import type { RecordKind } from '../../src/model/record-kind.ts';
 import type { ReverseLink } from '../../src/model/reverse-link.ts';
 import type {
@@ -80,24 +81,42 @@ export function createModel(world: World) {
       };
     },
 
-    summary({ table }: RecordKind, { where, groupBy, limit }: SummaryQuery): Summary {
+    summary({ table }: RecordKind, query: SummaryQuery): Summary {
+      const { where, groupBy, limit, timeZone = 'UTC', min, max } = query;
       const found = find(recordsOf(table), { where });
-      const groups = new Map<string, { count: number; values: (Value | null)[] }>();
+      const groups = new Map<string, { members: PlainRecord[]; values: (Value | null)[] }>();
       for (const record of found) {
         const values = groupBy.map(({ field, by }) => {
           const value = (record[field] ?? null) as Value | null;
-          return by === 'month' && value !== null ? String(value).slice(0, 7) : value;
+          return by === 'value' || value === null ? value : dateIn(timeZone, String(value)).slice(0, lengthOf[by]);
         });
         const key = JSON.stringify(values);
-        groups.set(key, { count: (groups.get(key)?.count ?? 0) + 1, values });
+        groups.set(key, { members: [...(groups.get(key)?.members ?? []), record], values });
       }
-      const inOrder = [...groups.values()].toSorted(
-        (a, b) => b.count - a.count || firstDifference(a.values, b.values, (x, y) => compareNullable(x, y)),
-      );
-      return { totalCount: found.length, groups: inOrder.slice(0, limit + 1) };
+      const boundsOf = (records: readonly PlainRecord[]) => ({
+        min: Object.fromEntries(min.map((field) => [field, inOrderOf(field, records)[0] ?? null])),
+        max: Object.fromEntries(max.map((field) => [field, inOrderOf(field, records).at(-1) ?? null])),
+      });
+      const inOrder = [...groups.values()]
+        .map(({ members, values }) => ({ count: members.length, values, ...boundsOf(members) }))
+        .toSorted((a, b) => b.count - a.count || firstDifference(a.values, b.values, (x, y) => compareNullable(x, y)));
+      return { totalCount: found.length, ...boundsOf(found), groups: inOrder.slice(0, limit + 1) };
     },
   };
 }
+
+const lengthOf = { month: 7, day: 10 };
+
+function dateIn(zone: string, time: string): string {
+  const local = DateTime.fromISO(time, { zone });
+  return local.year < 1 || local.year > 9999 ? time : local.toFormat('yyyy-MM-dd');
+}
+
+const inOrderOf = (field: string, records: readonly PlainRecord[]): Value[] =>
+  records
+    .map(({ [field]: value }) => (value ?? null) as Value | null)
+    .filter((value) => value !== null)
+    .toSorted(compareValues);
 
 export const positionOf = (orderBy: readonly Order[], record: PlainRecord): Position => {
   const fields = orderBy.map(({ field }) => field).filter((field) => field !== 'id');

@@ -141,11 +141,17 @@ export function createGenerator(random: Random, idsByTable: ReadonlyMap<string, 
 
   function groupings(kind: RecordKind): Grouping[] {
     const groupable = fieldsOf(kind).flatMap(([field, { type }]): Grouping[] => {
-      if (type === 'dateTime') return [{ field, by: 'month' }];
+      if (type === 'dateTime') return [{ field, by: pick(['month', 'day'] as const) }];
       return type === 'externalIds' ? [] : [{ field, by: 'value' }];
     });
     return [pick(groupable), ...several(2, () => pick(groupable))];
   }
+
+  /** Fields that have a least and a greatest value. */
+  const bounded = (kind: RecordKind): string[] =>
+    fieldsOf(kind).flatMap(([name, { type }]) =>
+      (type === 'dateTime' || type === 'number') && chance(0.4) ? [name] : [],
+    );
 
   /** A reverse link of any type, and IDs to follow it from. */
   function reverseLink(): { link: ReverseLink; parentIds: string[] } {
@@ -158,5 +164,5 @@ export function createGenerator(random: Random, idsByTable: ReadonlyMap<string, 
   const fields = (kind: RecordKind): ReadonlySet<string> | undefined =>
     chance(0.3) ? undefined : new Set(['id', ...fieldsOf(kind).flatMap(([name]) => (chance(0.4) ? [name] : []))]);
 
-  return { record, condition, orderBy, groupings, reverseLink, fields, pick, chance, integer };
+  return { record, condition, orderBy, groupings, bounded, reverseLink, fields, pick, chance, integer };
 }

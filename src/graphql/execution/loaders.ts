@@ -49,6 +49,9 @@ export function createLoaders(store: LimitedReads, schema: GraphQLSchema, docume
 
   const fieldsOf: FieldsOf = ({ name }) => stored.get(name) ?? idOnly;
 
+  /** Returns the fields that are selected of a group's least or greatest values, which have no ID. */
+  const boundsOf = (typeName: string): string[] => [...(stored.get(typeName) ?? [])].filter((field) => field !== 'id');
+
   const fieldsOfPage = (kind: RecordKind, { orderBy }: PageQuery): ReadonlySet<string> =>
     new Set([...fieldsOf(kind), ...orderBy.map(({ field }) => field)]);
 
@@ -135,7 +138,8 @@ export function createLoaders(store: LimitedReads, schema: GraphQLSchema, docume
 
     count: (kind: RecordKind, where: Condition | undefined): Promise<number> => store.count(kind, { where }),
 
-    summarize: (kind: RecordKind, query: SummaryQuery): Promise<Summary> => store.summarize(kind, query),
+    summarize: (kind: RecordKind, query: Omit<SummaryQuery, 'min' | 'max'>): Promise<Summary> =>
+      store.summarize(kind, { ...query, min: boundsOf(`${kind.name}Min`), max: boundsOf(`${kind.name}Max`) }),
 
     changePage: (query: Omit<ChangePageQuery, 'withBefore'>): Promise<ChangePage> =>
       store.changePage({ ...query, withBefore }),

@@ -13,6 +13,9 @@ export function parseArgument(path: Path, field: Pick<Field, 'type'>, sent: unkn
   return parsed.value;
 }
 
+export const parseText = (path: Path, sent: unknown, { maxTextLength }: Pick<Limits, 'maxTextLength'>): string =>
+  String(parseArgument(path, { type: 'text' }, sent, maxTextLength));
+
 /** Returns the length of a list as sent. Throws a ServiceError for more items than a page may have. */
 export function lengthWithinPage(name: string, items: string, sent: unknown, { maxPageSize }: Limits): number {
   const length = lengthOf(sent);

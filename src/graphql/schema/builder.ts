@@ -1,11 +1,11 @@
 /** The Pothos builder, with the scalars that all types share. The settings are in the context, so that one schema serves all of them. */
-import SchemaBuilder, { type InputFieldRef } from '@pothos/core';
+import SchemaBuilder from '@pothos/core';
 import ValidationPlugin from '@pothos/plugin-validation';
-import { type ExternalIds, type Field, foreignTypes } from '../../model/fields.ts';
+import type { ExternalIds, Field, foreignTypes } from '../../model/fields.ts';
 import { linkField } from '../../model/labels.ts';
-import type { RecordKind, RecordOf } from '../../model/record-kind.ts';
+import type { RecordKind } from '../../model/record-kind.ts';
 import type { ReverseLink } from '../../model/reverse-link.ts';
-import { kindOfId, recordKinds } from '../../records/index.ts';
+import { kindOfId } from '../../records/index.ts';
 import type { Context } from '../execution/context.ts';
 
 interface Types {
@@ -30,7 +30,6 @@ type Schema = (typeof builder)['$inferSchemaTypes'];
 export type ObjectRef<T> = PothosSchemaTypes.ObjectRef<Schema, T>;
 export type InputFields = PothosSchemaTypes.InputFieldBuilder<Schema, 'InputObject'>;
 export type Argument<T> = PothosSchemaTypes.ArgumentRef<Schema, T>;
-export type InputField = InputFieldRef<Schema, NonNullable<unknown> | null | undefined>;
 export type QueryFields = PothosSchemaTypes.QueryFieldBuilder<Schema, Schema['Root']>;
 export type MutationFields = PothosSchemaTypes.MutationFieldBuilder<Schema, Schema['Root']>;
 export type ObjectFields<T> = PothosSchemaTypes.ObjectFieldBuilder<Schema, T>;
@@ -50,46 +49,46 @@ builder.scalarType('FieldValue', {
   serialize: (value) => value,
 });
 
-type Foreign = { readonly id: string };
-
-export type ForeignTypeName = keyof typeof foreignTypes;
+/** Returns a function that makes something once for each key, such as the type of a record kind, when it is first needed. */
+export function memoize<Key, Value extends object>(create: (key: Key) => Value): (key: Key) => Value {
+  const made = new Map<Key, Value>();
+  return (key) => {
+    const value = made.get(key) ?? create(key);
+    made.set(key, value);
+    return value;
+  };
+}
 
 export const node = builder.interfaceRef<Values>('Node').implement({
   description: 'A record of any kind that this service stores.',
-  fields: (t) => ({
-    id: t.exposeID('id', { description: 'The ID of the record; its prefix shows the kind.' }),
-  }),
+  fields: (t) => ({ id: t.exposeID('id', { description: 'The ID of the record; its prefix shows the kind.' }) }),
   resolveType: ({ id }) => kindOfId(id)?.name,
 });
 
-const stored = new Map(recordKinds.map(({ name }) => [name, builder.objectRef<Values>(name)]));
+export const typeOf = memoize(({ name }: RecordKind) => builder.objectRef<Values>(name));
 
-const foreign = new Map(Object.keys(foreignTypes).map((name) => [name, builder.objectRef<Foreign>(name)]));
+export type ForeignTypeName = keyof typeof foreignTypes;
 
-/** Returns the type of a kind's records. The cast is safe because the type has exactly their fields. */
-export const typeOf = <K extends RecordKind>(kind: K) => stored.get(kind.name) as object as ObjectRef<RecordOf<K>>;
+export const foreignType = memoize((name: ForeignTypeName) => builder.objectRef<Values>(name));
 
-export const foreignType = (name: ForeignTypeName) => foreign.get(name) as ObjectRef<Foreign>;
+const scalars = {
+  id: 'ID',
+  text: 'String',
+  number: 'Float',
+  boolean: 'Boolean',
+  dateTime: 'DateTime',
+  externalIds: 'ExternalIds',
+  reference: 'ID',
+  foreignReference: 'ID',
+} as const;
 
-export function scalarOf(field: Field) {
-  switch (field.type) {
-    case 'id':
-      return 'ID';
-    case 'text':
-      return 'String';
-    case 'number':
-      return 'Float';
-    case 'boolean':
-      return 'Boolean';
-    case 'dateTime':
-      return 'DateTime';
-    case 'externalIds':
-      return 'ExternalIds';
-    case 'reference':
-    case 'foreignReference':
-      return 'ID';
-  }
-}
+export const scalarOf = ({ type }: Field) => scalars[type];
+
+/** Returns the fields to order and group by: all but the workspace, which is the same, and external IDs. */
+export const comparedFields = (kind: RecordKind): [string, Exclude<Field, { type: 'externalIds' }>][] =>
+  Object.entries(kind.storedFields).flatMap(([name, field]) =>
+    name === 'workspaceId' || field.type === 'externalIds' ? [] : [[name, field]],
+  );
 
 /** Returns the name of a type in running text: `work order type` */
 export const typeLabel = (name: string): string => name.replace(/(?<=.)[A-Z]/g, ' $&').toLowerCase();

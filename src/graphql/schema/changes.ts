@@ -1,14 +1,15 @@
 /** The types of changes, which the feed and the histories of records have in common, and their arguments. A cursor is the number of a change. */
+import type { InputShapeFromFields } from '@pothos/core';
 import { z } from 'zod';
 import type { Limits } from '../../config.ts';
-import { badRequest } from '../../errors.ts';
 import { isSame } from '../../model/fields.ts';
 import { expected } from '../../model/issues.ts';
 import { capitalized, constantCase, uncapitalized, withArticle } from '../../model/labels.ts';
 import type { RecordKind, Values as RecordValues } from '../../model/record-kind.ts';
 import { kindNamed, recordKinds } from '../../records/index.ts';
-import type { Change, ChangePage, ChangePageQuery, HistoryQuery } from '../../store/log/read-changes.ts';
-import type { Context } from '../execution/context.ts';
+import type { Change, ChangePage, HistoryQuery } from '../../store/log/read-changes.ts';
+import type { FeedQuery } from '../execution/context.ts';
+import type { Loaders } from '../execution/loaders.ts';
 import type { FieldExtensions } from '../limits.ts';
 import { refused } from './argument.ts';
 import { builder, foreignType, node, type ObjectFields, type Values } from './builder.ts';
@@ -39,21 +40,20 @@ const action = builder.enumType('ChangeAction', {
     DELETED: { value: 'deleted', description: 'It was deleted.' },
   } as const,
 });
+
 const fieldChange = builder.objectRef<FieldChange>('FieldChange').implement({
   description: 'What a change did to one field of the record.',
   fields: (t) => ({
     field: t.exposeString('field', { description: 'The name of the field, such as `currentLocationId`.' }),
-    before: t.field({
+    before: t.expose('before', {
       type: 'FieldValue',
       nullable: true,
       description: 'The value before the change; null if it was not set.',
-      resolve: ({ before }) => before,
     }),
-    after: t.field({
+    after: t.expose('after', {
       type: 'FieldValue',
       nullable: true,
       description: 'The value after the change; null if it was cleared, or the record was deleted.',
-      resolve: ({ after }) => after,
     }),
   }),
 });
@@ -65,39 +65,36 @@ const changeType = builder.objectRef<Change>('Change').implement({
       description: 'The position of the change among all changes of the workspace, for `after`.',
       resolve: ({ number }) => String(number),
     }),
-    action: t.field({ type: action, description: 'What was done.', resolve: ({ action: done }) => done }),
-    kind: t.field({ type: recordKindType, description: 'The kind of the record.', resolve: ({ kind: name }) => name }),
-    recordId: t.id({ description: 'The ID of the record.', resolve: ({ id }) => id }),
+    action: t.expose('action', { type: action, description: 'What was done.' }),
+    kind: t.expose('kind', { type: recordKindType, description: 'The kind of the record.' }),
+    recordId: t.exposeID('id', { description: 'The ID of the record.' }),
     record: t.field({
       type: node,
       nullable: true,
       description: 'The record as it is now; null if it was deleted since.',
-      resolve: ({ kind: name, id }, _args, { loaders }) =>
-        loaders.of(kindNamed(name)).load(id) as Promise<Values | null>,
+      resolve: ({ kind, id }, _args, { loaders }) => loaders.of(kindNamed(kind)).load(id),
     }),
-    at: t.field({ type: 'DateTime', description: 'When it was done.', resolve: ({ at }) => at }),
+    at: t.expose('at', { type: 'DateTime', description: 'When it was done.' }),
     user: t.field({
       type: foreignType('User'),
       nullable: true,
       description: 'The user of the API key that made the change; null if the service had no keys then.',
       resolve: ({ userId }) => (userId === null ? null : { id: userId }),
     }),
-    requestId: t.string({
+    requestId: t.exposeString('requestId', {
       nullable: true,
       description: 'The ID of the request that did it, as in its `X-Request-Id` header and in the log of the service.',
-      resolve: ({ requestId }) => requestId,
     }),
-    message: t.string({
+    message: t.exposeString('message', {
       nullable: true,
       description: 'Why it was done: the `X-Change-Message` header of the request.',
-      resolve: ({ message }) => message,
     }),
     fields: t.field({
       type: [fieldChange],
       description:
         'The changed fields, without those that only the service sets. A creation or deletion lists every field with a value.',
       extensions: { storedField: 'before', cost: () => ({ items: maxFieldChanges }) } satisfies FieldExtensions,
-      resolve: (parent, _args, context) => fieldChanges(parent, context),
+      resolve: (change, _args, { loaders }) => fieldChanges(change, loaders),
     }),
   }),
 });
@@ -105,11 +102,7 @@ const changeType = builder.objectRef<Change>('Change').implement({
 export const changePageType = builder.objectRef<ChangePage>('ChangePage').implement({
   description: 'A page of changes.',
   fields: (t) => ({
-    nodes: t.field({
-      type: [changeType],
-      description: 'The changes of the page.',
-      resolve: ({ changes }) => [...changes],
-    }),
+    nodes: t.expose('changes', { type: [changeType], description: 'The changes of the page.' }),
     endCursor: t.string({
       description:
         'Where the page ends: pass it as `after` to get the next one. Every page has one, even an empty page.',
@@ -121,24 +114,22 @@ export const changePageType = builder.objectRef<ChangePage>('ChangePage').implem
   }),
 });
 
+export const describeFirst =
+  'The number of changes, from 1 to the setting `MAX_PAGE_SIZE`; 50 unless set, or as many as it allows.';
+
+export const historyArguments = builder.args((t) => ({
+  first: t.int({ description: describeFirst }),
+  after: t.string({ description: 'Only changes before the one with this cursor: the next page of the list.' }),
+}));
+
 export const historyField = (t: ObjectFields<Values>, of: RecordKind) =>
   t.field({
     type: changePageType,
     description: `The changes of the ${of.label}, the latest first. Changes before history existed are not recorded.`,
     extensions: { cost: pageCost } satisfies FieldExtensions,
-    args: historyArguments(t),
+    args: historyArguments,
     resolve: ({ id }, args, { loaders, limits }) => loaders.history(id, parseHistory(args, limits)),
   });
-
-export const historyArguments = (t: Pick<ObjectFields<Values>, 'arg'>) => ({
-  first: t.arg.int({ description: describeFirst }),
-  after: t.arg.string({
-    description: 'Only changes before the one with this cursor: the next page of the list.',
-  }),
-});
-
-export const describeFirst =
-  'The number of changes, from 1 to the setting `MAX_PAGE_SIZE`; 50 unless set, or as many as it allows.';
 
 interface FieldChange {
   readonly field: string;
@@ -150,7 +141,7 @@ interface FieldChange {
 const maxFieldChanges = Math.max(...recordKinds.map(({ fields }) => Object.keys(fields).length));
 
 /** Returns the changed fields that clients may set; for a creation or a deletion, all that have a value. */
-async function fieldChanges(change: Change, { loaders }: Pick<Context, 'loaders'>): Promise<FieldChange[]> {
+async function fieldChanges(change: Change, loaders: Loaders): Promise<FieldChange[]> {
   const before: RecordValues = change.before ?? {};
   const after = (await loaders.after(change)) ?? {};
   return Object.keys(kindNamed(change.kind).fields)
@@ -158,31 +149,26 @@ async function fieldChanges(change: Change, { loaders }: Pick<Context, 'loaders'
     .filter((values) => !isSame(values.before, values.after));
 }
 
-interface PageArgs {
-  readonly first?: number | null | undefined;
-  readonly after?: string | null | undefined;
-}
+type PageArgs = InputShapeFromFields<typeof historyArguments>;
 
 export interface FeedArgs extends PageArgs {
   readonly kinds?: readonly string[] | null | undefined;
 }
 
-/** Digits of a cursor: no workspace has more changes. */
-const cursor = /^\d{1,15}$/;
+/** A cursor is the number of a change. It has at most 15 digits: no workspace has more changes. */
+export const changeCursor = z
+  .string()
+  .regex(/^\d{1,15}$/, { error: ({ input }) => expected('a cursor of a change, such as "4711"', input) });
 
-/** Returns the number of the change with this cursor. `name` is the argument's. Throws a ServiceError 400. */
-export function parseChangeCursor(name: string, sent: string): number {
-  if (cursor.test(sent)) return Number(sent);
-  throw badRequest(`${name}: ${noCursor(sent)}`);
+/** Returns the number of the change with this cursor. Throws a ServiceError 400. */
+export function parseChangeCursor(argument: string, sent: string): number {
+  const { error } = changeCursor.safeParse(sent);
+  for (const { message } of error?.issues ?? []) throw refused([argument], message);
+  return Number(sent);
 }
 
-const noCursor = (sent: unknown) => expected('a cursor of a change, such as "4711"', sent);
-
-/** For arguments that the validation plugin checks, all together. */
-export const changeCursor = z.string().regex(cursor, { error: ({ input }) => noCursor(input) });
-
 /** Throws a ServiceError 400. */
-export function parseFeed({ first, after, kinds }: FeedArgs, limits: Limits): Omit<ChangePageQuery, 'withBefore'> {
+export function parseFeed({ first, after, kinds }: FeedArgs, limits: Limits): FeedQuery {
   if (kinds?.length === 0) throw refused(['kinds'], 'expected at least one value, received none');
   return {
     after: parseChangeCursor('after', after ?? '0'),

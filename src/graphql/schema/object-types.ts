@@ -20,12 +20,11 @@ for (const kind of recordKinds) {
   builder.objectType(typeOf(kind), {
     description: kind.description,
     interfaces: [node],
-    fields: (t) =>
-      ({
-        ...Object.fromEntries(Object.entries(kind.storedFields).flatMap(([name, field]) => fieldsFor(t, name, field))),
-        ...reverseLinkFields(t, kind.name),
-        history: historyField(t, kind),
-      }) as never,
+    fields: (t) => ({
+      ...Object.fromEntries(Object.entries(kind.storedFields).flatMap(([name, field]) => fieldsFor(t, name, field))),
+      ...reverseLinkFields(t, kind.name),
+      history: historyField(t, kind),
+    }),
   });
 }
 
@@ -41,44 +40,45 @@ for (const [name, description] of Object.entries(foreignTypes)) {
 
 /** Returns both `projectId` and `project`; only the link for a field without the suffix `Id`, such as `createdBy`. */
 export function fieldsFor(t: ObjectFields<Values>, name: string, field: Field) {
-  const value = t.expose(name, {
-    type: scalarOf(field),
-    nullable: !field.required,
-    description: field.description,
-    extensions: { storedField: name } satisfies FieldExtensions,
-  });
-  const link = linkFor(t, name, field);
-  if (!link) return [[name, value]] as const;
-  if (linkField(name) === name) return [[name, link]] as const;
-  return [[name, value] as const, [linkField(name), link] as const];
-}
-
-function linkFor(t: ObjectFields<Values>, name: string, field: Field) {
   const extensions = { storedField: name } satisfies FieldExtensions;
-  if (field.type === 'foreignReference') {
-    return t.field({
-      type: foreignType(field.target),
-      nullable: !field.required,
-      description: `${capitalized(field.refersTo)}; only the ID is stored here.`,
-      extensions,
-      resolve: ({ [name]: id }) => id && { id },
-    });
-  }
-  if (field.type !== 'reference') return undefined;
-  const target = kindNamed(field.target);
+  const nullable = !field.required;
+  const value = t.expose(name, { type: scalarOf(field), nullable, description: field.description, extensions });
   const link = linkField(name);
-  return t.field({
-    type: typeOf(target),
-    nullable: true,
-    description: `${capitalized(field.refersTo)}; null unless ${withArticle(target.label)} with this ID is stored here.`,
-    extensions,
-    // The cast is safe because these are records of the kind, of which the compiler sees only the fields that all kinds have.
-    resolve(record, _args, { loaders }): never {
-      // There at once where it was read together with the record.
-      const linked = record[link];
-      if (linked !== undefined) return linked as never;
-      const { [name]: id } = record;
-      return (id ? loaders.of(target).load(id) : null) as never;
-    },
-  });
+  switch (field.type) {
+    case 'foreignReference': {
+      const linked = t.field({
+        type: foreignType(field.target),
+        nullable,
+        description: `${capitalized(field.refersTo)}; only the ID is stored here.`,
+        extensions,
+        resolve: ({ [name]: id }) => id && { id },
+      });
+      return link === name
+        ? ([[link, linked]] as const)
+        : ([
+            [name, value],
+            [link, linked],
+          ] as const);
+    }
+    case 'reference': {
+      const target = kindNamed(field.target);
+      const linked = t.field({
+        type: typeOf(target),
+        nullable: true,
+        description: `${capitalized(field.refersTo)}; null unless ${withArticle(target.label)} with this ID is stored here.`,
+        extensions,
+        resolve({ [name]: id, [link]: linked }, _args, { loaders }) {
+          // There at once where it was read together with the record.
+          if (linked !== undefined) return linked;
+          return id ? loaders.of(target).load(id) : null;
+        },
+      });
+      return [
+        [name, value],
+        [link, linked],
+      ] as const;
+    }
+    default:
+      return [[name, value]] as const;
+  }
 }

@@ -9,8 +9,7 @@ import { kindOfId, recordKinds } from '../../records/index.ts';
 import { type Order, oldestFirst, type Position, positionOfId, type Value } from '../../store/query/record-query.ts';
 import { lengthOf } from '../limits.ts';
 import { refused } from './argument.ts';
-import { builder, type InputRef, subjectOf } from './builder.ts';
-import { comparedFields } from './filter/filter-condition.ts';
+import { builder, comparedFields, type InputRef, subjectOf } from './builder.ts';
 
 /** `{ startDate: 'desc' }` */
 export type SentOrder = Readonly<Record<string, Order['direction'] | null | undefined>>;

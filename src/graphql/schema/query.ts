@@ -1,19 +1,19 @@
 /** The queries, one line per field: a search for `workOrders` lands here. They read through the loaders and decide nothing. */
 import type { Limits } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
-import type { RecordKind, RecordOf } from '../../model/record-kind.ts';
+import type { RecordKind } from '../../model/record-kind.ts';
 import { asset, assetCategory, kindOfId, location, project, transportOrder, workOrder } from '../../records/index.ts';
 import { emptyKeyProblem } from '../../services/checks/batch.ts';
 import { describeExternalId } from '../../services/resolve-links.ts';
 import type { Context } from '../execution/context.ts';
 import type { FieldExtensions } from '../limits.ts';
-import { lengthWithinPage, parseArgument, refused } from './argument.ts';
+import { lengthWithinPage, parseArgument, parseText, refused } from './argument.ts';
 import { builder, type ForeignTypeName, foreignType, node, type QueryFields, typeLabel, typeOf } from './builder.ts';
 import { changePageType, describeFirst, historyArguments, parseFeed, parseHistory, recordKindType } from './changes.ts';
-import { argumentsOf, connectionCost, connectionOf, connectKind, pageCost } from './connection.ts';
+import { page, pageCost } from './connection.ts';
 import { summaryField } from './summary.ts';
 
-const one = <K extends RecordKind>(t: QueryFields, kind: K) =>
+const one = (t: QueryFields, kind: RecordKind) =>
   t.field({
     type: typeOf(kind),
     nullable: true,
@@ -25,33 +25,27 @@ const one = <K extends RecordKind>(t: QueryFields, kind: K) =>
         description: `The ${kind.label} as it was at this time: null before its creation, after its deletion, and before its history begins. Its links return records as they are now.`,
       }),
     },
-    // The cast is safe because the loader returns records of the kind; the compiler cannot see it for a type parameter.
-    resolve: (_root, { id, asOf }, { loaders, limits }) =>
-      (asOf === null || asOf === undefined
-        ? loaders.of(kind).load(id)
-        : loaders.versionAt(kind, id, parseTime(asOf, limits))) as never,
+    resolve(_root, { id, asOf }, { loaders, limits }) {
+      if (asOf === null || asOf === undefined) return loaders.of(kind).load(id);
+      const time = parseArgument(['asOf'], { type: 'dateTime' }, asOf, limits.maxTextLength);
+      return loaders.versionAt(kind, id, String(time));
+    },
   });
 
-const page = <K extends RecordKind>(t: QueryFields, kind: K) =>
-  t.field({
-    type: connectionOf(kind),
-    description: `All ${kind.pluralLabel} of the workspace, oldest first unless \`orderBy\` is set, page by page.`,
-    extensions: { cost: connectionCost(kind) } satisfies FieldExtensions,
-    args: argumentsOf(kind),
-    resolve: (_root, args, context, info) => connectKind(context, kind, args, info),
-  });
-
-const byUid = <K extends RecordKind>(t: QueryFields, kind: K) =>
+const byUid = (t: QueryFields, kind: RecordKind) =>
   t.field({
     type: typeOf(kind),
     nullable: true,
     description: `The ${kind.label} with this unique reference ID, or null if there is none.`,
     args: { uid: t.arg.string({ required: true, description: `The \`uid\` of the ${kind.label}.` }) },
-    // The cast is safe for the same reason.
-    resolve: (_root, { uid }, context) => recordByValue(context, kind, 'uid', uid) as never,
+    async resolve(_root, { uid }, { loaders, limits }) {
+      const where = { field: 'uid', in: [parseKeyValue(kind, 'uid', uid, limits)] };
+      const [record] = await loaders.list(kind, { where, limit: 1 });
+      return record;
+    },
   });
 
-const byExternalId = <K extends RecordKind>(t: QueryFields, kind: K) =>
+const byExternalId = (t: QueryFields, kind: RecordKind) =>
   t.field({
     type: typeOf(kind),
     nullable: true,
@@ -60,8 +54,21 @@ const byExternalId = <K extends RecordKind>(t: QueryFields, kind: K) =>
       key: t.arg.string({ required: true, description: 'The name of the other system, such as `erp`.' }),
       value: t.arg.string({ required: true, description: 'The ID in that system, such as `4711`.' }),
     },
-    resolve: (_root, { key, value }, context) => recordByExternalId(context, kind, key, value) as never,
+    async resolve(_root, { key, value }, { loaders, limits }) {
+      const sent = { key: parseText(['key'], key, limits), value: parseKeyValue(kind, 'value', value, limits) };
+      const [record, other] = await loaders.list(kind, { where: { field: 'externalIds', ...sent }, limit: 2 });
+      if (!other) return record;
+      const problem = `several ${kind.pluralLabel} have ${describeExternalId(sent)}`;
+      throw new ServiceError(409, `${problem}: list them with where: { externalIds: { key: …, value: … } }`);
+    },
   });
+
+/** Returns the value to find a record by. Throws for an empty text, which finds none, as in upserts and links. */
+function parseKeyValue(kind: RecordKind, name: string, sent: string, limits: Limits): string {
+  const problem = emptyKeyProblem(kind, sent);
+  if (problem !== undefined) throw refused([name], problem);
+  return parseText([name], sent, limits);
+}
 
 /** Returns the field of Query that leads to everything linked to an ID of another system. Nothing is read for the field itself. */
 const foreignField = (t: QueryFields, name: ForeignTypeName) =>
@@ -99,7 +106,9 @@ builder.queryType({
           description: 'The IDs of records, of any kinds.',
         }),
       },
-      resolve: (_root, { ids }, context) => Promise.all(ids.map((id) => loadNode(context, id))),
+      resolve: (_root, { ids }, context) => {
+        return Promise.all(ids.map((id) => loadNode(context, id)));
+      },
     }),
     asset: one(t, asset),
     assetByUid: byUid(t, asset),
@@ -143,10 +152,7 @@ builder.queryType({
       description:
         'The changes of the record with this ID, of any kind, the latest first, even after its deletion. Empty if no record ever had this ID.',
       extensions: { cost: pageCost } satisfies FieldExtensions,
-      args: {
-        id: t.arg.id({ required: true, description: 'The ID of a record.' }),
-        ...historyArguments(t),
-      },
+      args: { id: t.arg.id({ required: true, description: 'The ID of a record.' }), ...historyArguments },
       resolve: (_root, { id, ...args }, { loaders, limits }) => loaders.history(id, parseHistory(args, limits)),
     }),
     changeCursor: t.string({
@@ -163,52 +169,7 @@ builder.queryType({
   }),
 });
 
-const parseTime = (sent: unknown, { maxTextLength }: Limits): string =>
-  String(parseArgument(['asOf'], { type: 'dateTime' }, sent, maxTextLength));
-
 function loadNode({ loaders }: Context, id: string) {
   const kind = kindOfId(id);
   return kind ? loaders.of(kind).load(id) : null;
 }
-
-/** Returns the record with this value of a unique field, or null. Throws a ServiceError 400. */
-async function recordByValue<K extends RecordKind>(
-  { loaders, limits }: Context,
-  kind: K,
-  field: string,
-  value: string,
-): Promise<RecordOf<K> | null> {
-  const where = { field, in: [keyAt(kind, field, value, limits)] };
-  const [record] = await loaders.list(kind, { where, limit: 1 });
-  return record ?? null;
-}
-
-/** Returns the record with this external ID, or null. Throws a ServiceError: 400, or 409 if several records have it. */
-async function recordByExternalId<K extends RecordKind>(
-  { loaders, limits }: Context,
-  kind: K,
-  key: string,
-  value: string,
-): Promise<RecordOf<K> | null> {
-  const where = {
-    field: 'externalIds',
-    key: textAt('key', key, limits),
-    value: keyAt(kind, 'value', value, limits),
-  };
-  const [record, other] = await loaders.list(kind, { where, limit: 2 });
-  if (other) {
-    const problem = `several ${kind.pluralLabel} have ${describeExternalId({ key, value })}`;
-    throw new ServiceError(409, `${problem}: list them with where: { externalIds: { key: …, value: … } }`);
-  }
-  return record ?? null;
-}
-
-/** Returns the value to find a record by. Throws for an empty text, which finds none, as in upserts and links. */
-function keyAt(kind: RecordKind, name: string, sent: string, limits: Limits): string {
-  const problem = emptyKeyProblem(kind, sent);
-  if (problem !== undefined) throw refused([name], problem);
-  return textAt(name, sent, limits);
-}
-
-const textAt = (name: string, sent: string, { maxTextLength }: Limits) =>
-  String(parseArgument([name], { type: 'text' }, sent, maxTextLength));

@@ -1,26 +1,26 @@
-/** Summaries: the records of a kind counted in groups, by the values of their fields, or by month. One statement each. */
+/** Summaries: the records of a kind counted in groups, by the values of their fields, or by month or day. */
 import type { Field } from '../../model/fields.ts';
+import { expected } from '../../model/issues.ts';
 import { capitalized, constantCase, linkField, uncapitalized } from '../../model/labels.ts';
 import type { RecordKind } from '../../model/record-kind.ts';
-import type { Grouping } from '../../store/query/record-query.ts';
+import type { Bounds, Grouping } from '../../store/query/record-query.ts';
 import type { CostFunction, FieldExtensions } from '../limits.ts';
 import { refused } from './argument.ts';
-import { builder, type ObjectFields, type QueryFields, subjectOf } from './builder.ts';
+import { builder, comparedFields, type ObjectFields, type QueryFields, subjectOf, type Values } from './builder.ts';
 import { defaultPageSize, pageSize, whereArgument } from './connection.ts';
-import { comparedFields, filterCost, parseFilter } from './filter/filter-condition.ts';
+import { filterCost, parseFilter } from './filter.ts';
 import { fieldsFor } from './object-types.ts';
 
 /** A group of records: their number, and the values of the fields that are grouped by. */
-// biome-ignore lint/suspicious/noExplicitAny: only the kind's declaration says what each field holds.
-type Group = Readonly<Record<string, any>>;
+type Group = Values & Bounds;
 
-interface SummaryOf {
+interface SummaryOf extends Bounds {
   readonly totalCount: number;
   readonly groups: readonly Group[];
   readonly hasMoreGroups: boolean;
 }
 
-/** A summary reads every record that matches. */
+/** A summary reads every record that matches, and once more to find the offsets of a time zone. */
 const summaryCost = 1_000;
 
 export function summaryField(t: QueryFields, kind: RecordKind) {
@@ -36,23 +36,27 @@ export function summaryField(t: QueryFields, kind: RecordKind) {
         required: true,
         description: 'The values that the records of a group share; at least one.',
       }),
+      timeZone: t.arg.string({
+        description: 'The time zone of months and days, by its IANA name, such as `Europe/Berlin`; UTC unless set.',
+      }),
       first: t.arg.int({
         description:
           'The number of groups, from 0 to the setting `MAX_PAGE_SIZE`; 50 unless set, or as many as it allows.',
       }),
     },
-    resolve: async (_root, { where, groupBy, first }, { loaders, limits }): Promise<SummaryOf> => {
+    resolve: async (_root, { where, groupBy, timeZone, first }, { loaders, limits }): Promise<SummaryOf> => {
       const query = {
         limit: pageSize('first', first ?? defaultPageSize(limits), limits),
         groupBy: parseGroupings(groupBy, options),
+        timeZone: parseTimeZone(timeZone),
         where: parseFilter(kind, where, limits),
       };
-      const { totalCount, groups } = await loaders.summarize(kind, query);
+      const { groups, ...all } = await loaders.summarize(kind, query);
       return {
-        totalCount,
-        groups: groups.slice(0, query.limit).map(({ count, values }) => ({
+        ...all,
+        groups: groups.slice(0, query.limit).map(({ values, ...group }) => ({
           ...Object.fromEntries(query.groupBy.map(({ name }, index) => [name, values[index]])),
-          count,
+          ...group,
         })),
         hasMoreGroups: groups.length > query.limit,
       };
@@ -62,30 +66,51 @@ export function summaryField(t: QueryFields, kind: RecordKind) {
 
 const costOfSummary =
   (kind: RecordKind): CostFunction =>
-  ({ where, first }, limits) => ({
-    own: summaryCost + filterCost(kind, where, limits.maxCost),
+  ({ where, timeZone, first }, limits) => ({
+    own: summaryCost * (timeZone === undefined ? 1 : 2) + filterCost(kind, where, limits.maxCost),
     items: typeof first === 'number' ? Math.max(1, first) : defaultPageSize(limits),
   });
 
-const monthField = (t: ObjectFields<Group>, name: string, description: string) =>
+const dateField = (t: ObjectFields<Group>, { name, by, description }: GroupingOption) =>
   t.string({
     nullable: true,
-    description: description.replace('in UTC', 'in UTC, such as `2026-03`'),
-    resolve: ({ [name]: month }) => month,
+    description: description.replace('`timeZone`', `$&, such as \`${by === 'month' ? '2026-03' : '2026-03-01'}\``),
+    resolve: ({ [name]: date }) => date,
   });
 
+/** Returns the fields `min` and `max`. Their types are two, so that the plan of a document knows what is selected of each. */
+function boundFieldsOf(kind: RecordKind) {
+  const bounded = comparedFields(kind).filter(([, { type }]) => type === 'dateTime' || type === 'number');
+  const createField = (bound: keyof Bounds, values: string) => {
+    const description = `${values} of these ${kind.pluralLabel}; null where none has a value.`;
+    const type = builder.objectRef<Values>(`${kind.name}${capitalized(bound)}`).implement({
+      description,
+      fields: (t) =>
+        Object.fromEntries(bounded.flatMap(([name, field]) => fieldsFor(t, name, optional(field)))) as never,
+    });
+    return <T extends Bounds>(t: ObjectFields<T>) => t.field({ type, description, resolve: (of) => of[bound] });
+  };
+  const min = createField('min', 'The earliest times and the least numbers');
+  const max = createField('max', 'The latest times and the greatest numbers');
+  return <T extends Bounds>(t: ObjectFields<T>) => ({ min: min(t), max: max(t) });
+}
+
+/** A field of a record as one of a group, in which it may be null. */
+const optional = (field: Field): Field => ({ ...field, required: false, description: `${subjectOf(field)}.` });
+
 function createSummaryType(kind: RecordKind, options: GroupingOptions) {
+  const boundFields = boundFieldsOf(kind);
   const group = builder.objectRef<Group>(`${kind.name}Group`).implement({
     description: `${capitalized(kind.pluralLabel)} that have the values of \`groupBy\` in common; fields that they are not grouped by are null.`,
     fields: (t) =>
       ({
         count: t.exposeInt('count', { description: `The number of ${kind.pluralLabel} in the group.` }),
+        ...boundFields(t),
         ...Object.fromEntries(
-          [...options.values()].flatMap(
-            ({ name, declared, by, description }): readonly (readonly [string, object])[] =>
-              by === 'month'
-                ? [[name, monthField(t, name, description)]]
-                : fieldsFor(t, name, { ...declared, required: false, description: `${subjectOf(declared)}.` }),
+          [...options.values()].flatMap((option): readonly (readonly [string, object])[] =>
+            option.by === 'value'
+              ? fieldsFor(t, option.name, optional(option.declared))
+              : [[option.name, dateField(t, option)]],
           ),
         ),
       }) as never,
@@ -94,6 +119,7 @@ function createSummaryType(kind: RecordKind, options: GroupingOptions) {
     description: `The number of ${kind.pluralLabel} that match, in total and in groups.`,
     fields: (t) => ({
       totalCount: t.exposeInt('totalCount', { description: `The number of all ${kind.pluralLabel} that match.` }),
+      ...boundFields(t),
       groups: t.field({
         type: [group],
         description: 'The groups, the largest first.',
@@ -119,10 +145,11 @@ function groupingOptions(kind: RecordKind): GroupingOptions {
       switch (declared.type) {
         case 'dateTime': {
           const base = field.replace(/(?:Date|At)$/, '');
-          const description = `The month, in UTC, ${uncapitalized(declared.description)}`;
-          return [
-            [`MONTH_OF_${constantCase(base)}`, { field, declared, by: 'month', name: `${base}Month`, description }],
-          ];
+          return (['month', 'day'] as const).map((by) => {
+            const description = `The ${by}, in \`timeZone\`, ${uncapitalized(declared.description)}`;
+            const name = `${base}${capitalized(by)}`;
+            return [`${by.toUpperCase()}_OF_${constantCase(base)}`, { field, declared, by, name, description }];
+          });
         }
         case 'boolean':
         case 'text':
@@ -157,4 +184,16 @@ function parseGroupings(sent: readonly string[], options: GroupingOptions): Grou
     }
     return options.get(value) ?? [];
   });
+}
+
+/** Returns the canonical name of a time zone. Throws a ServiceError 400 for other names, and for offsets, which only later versions of Node know. */
+function parseTimeZone(sent: string | null | undefined): string | undefined {
+  if (sent === null || sent === undefined) return undefined;
+  try {
+    const { timeZone } = new Intl.DateTimeFormat('en', { timeZone: sent }).resolvedOptions();
+    if (/^\w/.test(timeZone)) return timeZone;
+  } catch {
+    // The name is unknown.
+  }
+  throw refused(['timeZone'], expected('an IANA time zone such as "Europe/Berlin"', sent));
 }

@@ -82,7 +82,10 @@ function createPostgresDialect({ isCitus }: { readonly isCitus: boolean }): Dial
     deletions,
     selectPages: (run, pages) => selectPages(builder, run, pages),
     selectPagesWithin: (run, pages, maxBytes) => selectPagesWithin(builder, run, pages, maxBytes),
-    month: (column) => `to_char(${column} at time zone 'UTC', 'YYYY-MM')`,
+    date(column, length, offset) {
+      const shift = offset === undefined ? '' : ` + (${offset}) * interval '1 second'`;
+      return `to_char(${column} at time zone 'UTC'${shift}, '${'YYYY-MM-DD'.slice(0, length)}')`;
+    },
     rowsById: (table, workspaceId, ids) => rowsWith({ table, field: 'id' }, workspaceId, ids, 1),
     rowsReferring: (from, workspaceId, ids, limit) => rowsWith(from, workspaceId, ids, limit).limit(limit),
     // Without `lateral` and a limit, a server without statistics would read the whole table for a page of a hundred records.

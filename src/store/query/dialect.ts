@@ -100,8 +100,8 @@ export interface Dialect extends TransactionSql {
     select: (selected: string) => Knex.QueryBuilder | Knex.Raw,
     isBounded?: boolean,
   ): Promise<readonly (readonly unknown[])[]>;
-  /** Returns an expression for the month of a time in UTC: `2026-03`. */
-  month(column: string): string;
+  /** Returns an expression for the first characters of a time's date, such as 7 of `2026-03-01`, this many seconds (SQL) after UTC. */
+  date(column: string, length: number, offset?: string): string;
   /** Runs one statement for the pages of all parents, and returns them in the order of the parents. */
   selectPages(run: Run, pages: PagesSelection): Promise<PageRows[]>;
   /** Like `selectPages`, but returns undefined if the texts have more than `maxBytes`, and then reads none of them. */

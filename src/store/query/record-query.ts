@@ -37,23 +37,34 @@ export interface PagesQuery extends RecordQuery {
   readonly withCount: boolean;
 }
 
-/** The counts of groups of records that have the same values, the largest group first, then by their values. */
+/** Groups of records that have the same values, the largest group first, then by their values. */
 export interface SummaryQuery {
   readonly where?: Condition | undefined;
   /** At least one. */
   readonly groupBy: readonly Grouping[];
+  /** The canonical name of the zone whose months and days these are; UTC unless set. */
+  readonly timeZone?: string | undefined;
   readonly limit: number;
+  /** The fields, times or numbers, of which the least and the greatest values are read, of each group and of all records. */
+  readonly min: readonly string[];
+  readonly max: readonly string[];
 }
 
 export interface Grouping {
   readonly field: string;
-  readonly by: 'value' | 'month';
+  readonly by: 'value' | 'month' | 'day';
 }
 
-export interface Summary {
+export interface Summary extends Bounds {
   readonly totalCount: number;
   /** The groups, each with one value per grouping. One more than the limit shows that there are others. */
-  readonly groups: readonly { readonly count: number; readonly values: readonly (Value | null)[] }[];
+  readonly groups: readonly (Bounds & { readonly count: number; readonly values: readonly (Value | null)[] })[];
+}
+
+/** Values by the names of the fields; null where no record has one. */
+export interface Bounds {
+  readonly min: Readonly<Record<string, Value | null>>;
+  readonly max: Readonly<Record<string, Value | null>>;
 }
 
 /** IDs sort by the time of creation. */

@@ -1,12 +1,11 @@
 /** Reads the records of one workspace: every statement is limited to it. */
 import type { Knex } from 'knex';
 import { badRequest } from '../../errors.ts';
-import { textLengthOfAll } from '../../model/fields.ts';
 import { count } from '../../model/issues.ts';
 import type { RecordKind, RecordOf, Table } from '../../model/record-kind.ts';
 import type { ReverseLink } from '../../model/reverse-link.ts';
 import type { Row, Run } from '../connections/driver.ts';
-import { columnName, columnsOf, partOf } from '../query/columns.ts';
+import { columnName, partOf } from '../query/columns.ts';
 import { ancestorsOf, parentsOf } from '../query/conditions.ts';
 import { bytesSql, type Dialect, type PagesSelection, selectRecords } from '../query/dialect.ts';
 import {
@@ -15,11 +14,11 @@ import {
   type RecordQuery,
   type Summary,
   type SummaryQuery,
-  type Value,
 } from '../query/record-query.ts';
-import { requireWhole, type Source, selectRows } from '../query/rows.ts';
+import { type Source, selectRows } from '../query/rows.ts';
 import { rowsQuery, runQuery } from '../query/run-query.ts';
 import { type BoundedRead, type ReadBudget, selectWithin } from './read-budget.ts';
+import { readSummary } from './summaries.ts';
 
 export interface RecordReads {
   /** Returns the records with these IDs, in no particular order. IDs without a record are left out. */
@@ -110,21 +109,7 @@ export function createRecordReads(scope: Scope): RecordReads {
       );
     },
 
-    summarize(kind, query) {
-      const read = () => summarize(dialect, run, workspaceId, kind, query);
-      const valuesIn = ({ groups }: Summary) => groups.map(({ values }) => values);
-      return readBounded(scope, {
-        table: partOf(kind, new Set(query.groupBy.map(({ field }) => field))),
-        maxRows: query.limit + 1,
-        readAll: read,
-        // Groups are few, and their values short: they are measured when they have been read.
-        async readWithin(maxBytes) {
-          const summary = await read();
-          return textLengthOfAll(valuesIn(summary)) <= maxBytes ? summary : undefined;
-        },
-        rowsOf: valuesIn,
-      });
-    },
+    summarize: (kind, query) => readSummary(scope, kind, query),
   };
 }
 
@@ -225,38 +210,4 @@ function sourceOf(dialect: Dialect, workspaceId: number, link: ReverseLink): Sou
     [workspaceId],
   );
   return { ...source, from: ancestorsOf(source, link, first) };
-}
-
-/** Runs one statement. The total counts all groups, even those beyond the limit. */
-async function summarize(
-  dialect: Dialect,
-  run: Run,
-  workspaceId: number,
-  kind: RecordKind,
-  { where, groupBy, limit }: SummaryQuery,
-): Promise<Summary> {
-  const names = groupBy.map((_, index) => `value_${index}`);
-  const selected = groupBy.map(({ field, by }, index) => {
-    const column = `${kind.table}.${columnName(field)}`;
-    return `${by === 'month' ? dialect.month(column) : column} as ${names[index]}`;
-  });
-  const columns = [...selected, 'count(*) as size', 'sum(count(*)) over () as total'].join(', ');
-  const groups = selectRows({ dialect, workspaceId, table: kind }, { where }).select(dialect.builder.raw(columns));
-  groups.groupByRaw(names.map((_, index) => index + 1).join(', '));
-  groups.orderByRaw(['size desc', ...names.map((name) => `${name} nulls last`)].join(', '));
-  const rows = await runQuery(run, groups.limit(requireWhole(limit + 1)));
-  const conversions = groupBy.map(({ field, by }) => {
-    const column = columnsOf(kind).find((other) => other.field === field);
-    return by === 'month' ? undefined : column?.fromColumn;
-  });
-  const valueIn = (value: unknown, index: number): Value | null =>
-    // The cast is safe: fields that group have single values.
-    value === null ? null : ((conversions[index]?.(value) ?? value) as Value);
-  return {
-    totalCount: Number(rows[0]?.total ?? 0),
-    groups: rows.map((row) => ({
-      count: Number(row.size),
-      values: names.map((name, index) => valueIn(row[name], index)),
-    })),
-  };
 }

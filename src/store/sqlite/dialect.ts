@@ -37,7 +37,8 @@ export const sqliteDialect: Dialect = {
   deletions,
   selectPages,
   selectPagesWithin,
-  month: (column) => `substr(${column}, 1, 7)`,
+  date: (column, length, offset) =>
+    `substr(${offset === undefined ? column : `date(${column}, (${offset}) || ' seconds')`}, 1, ${length})`,
   rowsById: (table, workspaceId, ids) =>
     rowsQuery(sqliteDialect, table, workspaceId, { where: { field: 'id', in: ids } }),
   rowsReferring: ({ table, field }, workspaceId, ids, limit) =>

@@ -1,47 +1,45 @@
 /** The input types of items to write and of keys to find records by, derived from the record kinds, with the examples in descriptions. */
+import { isObject } from '../../../model/issues.ts';
 import { capitalized, constantCase, withArticle } from '../../../model/labels.ts';
 import { matchableFields, type RecordKind } from '../../../model/record-kind.ts';
 import type { ValueLimits } from '../../../model/schemas.ts';
 import { kindNamed } from '../../../records/index.ts';
 import type { RecordKey } from '../../../services/record-keys.ts';
 import { anywhere, item, linksOf, toStored, type Ways } from '../../execution/item-parsers.ts';
-import { parseArgument } from '../argument.ts';
-import { builder, type InputFields, type InputRef, scalarOf } from '../builder.ts';
-
-const createInputs = new Map<RecordKind, InputRef<unknown>>();
+import { parseText } from '../argument.ts';
+import { builder, type InputFields, type InputRef, memoize, scalarOf } from '../builder.ts';
 
 /** `CreateAssetInput`, which imports have, too. */
-export function createInput(kind: RecordKind): InputRef<unknown> {
-  const type = createInputs.get(kind) ?? newCreateInput(kind);
-  createInputs.set(kind, type);
-  return type;
-}
-
-const newCreateInput = (kind: RecordKind): InputRef<unknown> =>
-  builder.inputType(`Create${kind.name}Input`, {
-    description: `The fields of ${withArticle(kind.label)} to create: ${exampleFields(kind)}. A field that is null or absent is not set.`,
-    extensions: item,
-    fields: (t) => ({
-      ...inputFields(t, kind, { requires: true }),
-      ...linkInputFields(t, kind, anywhere),
-      ref: t.string({
-        description: `A name of your choice, by which other records of the same mutation refer to this ${kind.label}. It is not stored.`,
+export const createInput = memoize(
+  (kind: RecordKind): InputRef<unknown> =>
+    builder.inputType(`Create${kind.name}Input`, {
+      description: `The fields of ${withArticle(kind.label)} to create: ${code(kind.example)}. A field that is null or absent is not set.`,
+      extensions: item,
+      fields: (t) => ({
+        ...inputFields(t, kind, { requires: true }),
+        ...linkInputFields(t, kind, anywhere),
+        ref: t.string({
+          description: `A name of your choice, by which other records of the same mutation refer to this ${kind.label}. It is not stored.`,
+        }),
       }),
     }),
-  });
+);
 
 /** `UpsertAssetInput` */
 export const upsertInput = (kind: RecordKind): InputRef<unknown> =>
   builder.inputType(`Upsert${kind.name}Input`, {
-    description: `The fields of ${withArticle(kind.label)} to create or change: ${exampleFields(kind)}. In a stored ${kind.label}, absent fields stay unchanged and null clears a field; a new one needs the fields that \`Create${kind.name}Input\` requires.${upsertedExternalIds(kind)}`,
+    description: `The fields of ${withArticle(kind.label)} to create or change: ${code(kind.example)}. In a stored ${kind.label}, absent fields stay unchanged and null clears a field; a new one needs the fields that \`Create${kind.name}Input\` requires.${kind.fields.externalIds ? replacedExternalIds : ''}`,
     extensions: item,
     fields: (t) => ({ ...inputFields(t, kind, { requires: false }), ...linkInputFields(t, kind, toStored) }),
   });
 
+const replacedExternalIds =
+  ' `externalIds` is replaced as a whole, but an upsert by an external ID keeps the IDs of other systems.';
+
 /** `UpdateProjectInput` */
 export const updateInput = (kind: RecordKind): InputRef<unknown> =>
   builder.inputType(`Update${kind.name}Input`, {
-    description: `The fields of ${withArticle(kind.label)} to change: ${exampleChange(kind)}. Absent fields stay unchanged; null clears a field.`,
+    description: `The fields of ${withArticle(kind.label)} to change: ${code(exampleChange(kind))}. Absent fields stay unchanged; null clears a field.`,
     extensions: item,
     fields: (t) => inputFields(t, kind, { requires: false }),
   });
@@ -49,7 +47,7 @@ export const updateInput = (kind: RecordKind): InputRef<unknown> =>
 /** `AssetPatch` */
 export const patchInput = (kind: RecordKind): InputRef<unknown> =>
   builder.inputType(`${kind.name}Patch`, {
-    description: `${capitalized(withArticle(kind.label))} to change, by its ID, and the new values of some fields: ${examplePatch(kind)}. Absent fields stay unchanged; null clears a field.`,
+    description: `${capitalized(withArticle(kind.label))} to change, by its ID, and the new values of some fields: ${code(examplePatch(kind))}. Absent fields stay unchanged; null clears a field.`,
     extensions: item,
     fields: (t) => ({
       id: t.id({ required: true, description: `The ID of the ${kind.label}.` }),
@@ -61,11 +59,6 @@ export const patchInput = (kind: RecordKind): InputRef<unknown> =>
       ...linkInputFields(t, kind, toStored),
     }),
   });
-
-const upsertedExternalIds = (kind: RecordKind): string =>
-  kind.fields.externalIds
-    ? ' `externalIds` is replaced as a whole, but an upsert by an external ID keeps the IDs of other systems.'
-    : '';
 
 const externalId = builder.inputType('ExternalIdInput', {
   description: 'The ID of a record in another system: `{ key: "erp", value: "4711" }`.',
@@ -105,7 +98,7 @@ const linkInputFields = (t: InputFields, kind: RecordKind, ways: Ways) =>
       name,
       t.field({
         type: ways === anywhere ? linkTypes.anywhere : linkTypes.toStored,
-        description: `${capitalized(refersTo)}, instead of \`${field}\`: ${exampleLink(kindNamed(target))}.`,
+        description: `${capitalized(refersTo)}, instead of \`${field}\`: ${code(exampleLink(kindNamed(target)))}.`,
       }),
     ]),
   );
@@ -114,119 +107,69 @@ const inputFields = (t: InputFields, kind: RecordKind, { requires }: { requires:
   Object.fromEntries(
     Object.entries(kind.fields).map(([name, field]) => [
       name,
-      t.field({
-        type: scalarOf(field),
-        required: requires && field.required === true,
-        description: field.description,
-      }),
+      t.field({ type: scalarOf(field), required: requires && field.required === true, description: field.description }),
     ]),
   );
 
-const exampleFields = ({ example }: RecordKind): string => code(literal(example));
+/** Returns a link to a record of the kind: by an external ID, or by a `ref` if it has none. */
+const exampleLink = ({ fields }: RecordKind) =>
+  fields.externalIds ? { externalId: { key: 'erp', value: '4711' } } : { ref: 'parent' };
 
 /** `{ name: "Crane" }` */
-const exampleChange = (kind: RecordKind): string => code(literal(changeOf(kind)));
+export const exampleChange = ({ example }: RecordKind) => ({ name: example.name });
 
 /** `{ id: "asset_…", name: "Crane" }` */
-const examplePatch = (kind: RecordKind): string => code(literal(patchOf(kind)));
+export const examplePatch = (kind: RecordKind) => ({ id: exampleId(kind), ...exampleChange(kind) });
+
+export const exampleId = ({ idPrefix }: RecordKind): string => `${idPrefix}_…`;
 
 /** Returns `createAssets(input: [{ name: "Crane" }]) { id }` */
-export const exampleCreate = (kind: RecordKind): string =>
-  mutation(`create${kind.plural}`, { input: [changeOf(kind)] });
+export const exampleMutation = (name: string, args: object): string => `\`${name}(${entries(args)}) { id }\``;
 
-export const exampleUpdate = (kind: RecordKind): string => mutation(`update${kind.plural}`, { input: [patchOf(kind)] });
-
-export const exampleUpdateOne = (kind: RecordKind): string =>
-  mutation(`update${kind.name}`, { id: exampleId(kind), input: changeOf(kind) });
-
-/** `{ externalId: "erp" }`, or `{ field: REFERENCE }` for a kind without external IDs. */
-export const exampleKey = (kind: RecordKind): string => code(keyOf(kind));
-
-/** Returns `upsertAssets(by: { externalId: "erp" }, input: [{ externalIds: { erp: "4711" }, name: "Crane" }]) { outcome }` */
-export function exampleUpsert(kind: RecordKind): string {
-  const { fields, example } = kind;
-  const [field = ''] = matchableFields(kind);
-  const item = fields.externalIds
-    ? { externalIds: { erp: '4711' }, ...changeOf(kind) }
-    : { [field]: (example as Readonly<Record<string, unknown>>)[field], ...changeOf(kind) };
-  return code(`upsert${kind.plural}(by: ${keyOf(kind)}, input: ${literal([item])}) { outcome }`);
-}
+/** Returns `{ externalId: "erp" }`, or `{ field: REFERENCE }` for a kind without external IDs. */
+export const exampleKey = (kind: RecordKind): string => `\`${keyOf(kind)}\``;
 
 const keyOf = (kind: RecordKind): string =>
   kind.fields.externalIds ? '{ externalId: "erp" }' : `{ field: ${constantCase(matchableFields(kind)[0] ?? '')} }`;
 
-/** Returns a link to a record of the kind: by an external ID, or by a `ref` if it has none. */
-const exampleLink = ({ fields }: RecordKind): string =>
-  code(literal(fields.externalIds ? { externalId: { key: 'erp', value: '4711' } } : { ref: 'parent' }));
-
-const imported = literal({
-  locations: [{ ref: 'yard', name: 'North yard' }],
-  projects: [{ name: 'Harbour wall', location: { ref: 'yard' } }],
-});
-
-export const exampleImportInput = code(imported);
-
-export const exampleImport = code(`importRecords(input: ${imported}) { projects { id } }`);
-
-export const exampleDelete = (kind: RecordKind): string => mutation(`delete${kind.plural}`, { ids: [exampleId(kind)] });
-
-const exampleId = ({ idPrefix }: RecordKind): string => `${idPrefix}_…`;
-
-const changeOf = ({ example }: RecordKind) => ({ name: example.name });
-
-const patchOf = (kind: RecordKind) => ({ id: exampleId(kind), ...changeOf(kind) });
-
-const mutation = (name: string, args: object): string => code(`${name}(${entries(args)}) { id }`);
-
-function code(text: string): string {
-  return `\`${text}\``;
+/** Returns `upsertAssets(by: { externalId: "erp" }, input: [{ externalIds: { erp: "4711" }, name: "Crane" }]) { outcome }` */
+export function exampleUpsert(kind: RecordKind): string {
+  const [field = ''] = matchableFields(kind);
+  const key = kind.fields.externalIds ? { externalIds: { erp: '4711' } } : { [field]: kind.example[field] };
+  const input = literal([{ ...key, ...exampleChange(kind) }]);
+  return `\`upsert${kind.plural}(by: ${keyOf(kind)}, input: ${input}) { outcome }\``;
 }
 
-function entries(object: object): string {
-  return Object.entries(object)
+const code = (value: object): string => `\`${literal(value)}\``;
+
+/** Returns a value as GraphQL has it: `{ name: "Crane" }` */
+export function literal(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(literal).join(', ')}]`;
+  return isObject(value) ? `{ ${entries(value)} }` : JSON.stringify(value);
+}
+
+const entries = (object: object): string =>
+  Object.entries(object)
     .map(([name, value]) => `${name}: ${literal(value)}`)
     .join(', ');
-}
-
-function literal(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(literal).join(', ')}]`;
-  return typeof value === 'object' && value !== null ? `{ ${entries(value)} }` : JSON.stringify(value);
-}
 
 interface SentKey {
   readonly field?: string | null | undefined;
   readonly externalId?: string | null | undefined;
 }
 
-const types = new Map<RecordKind, InputRef<SentKey>>();
-
 /** `AssetKey` */
-export function keyType(kind: RecordKind): InputRef<SentKey> {
-  const type = types.get(kind) ?? createKeyType(kind);
-  types.set(kind, type);
-  return type;
-}
-
-/** Throws a ServiceError 400. */
-export function parseKey({ field, externalId }: SentKey, { maxTextLength }: ValueLimits): RecordKey {
-  if (field) return { field };
-  return { externalId: String(parseArgument(['by', 'externalId'], { type: 'text' }, externalId, maxTextLength)) };
-}
-
-function createKeyType(kind: RecordKind): InputRef<SentKey> {
+export const keyType = memoize((kind: RecordKind) => {
   const fields = matchableFields(kind);
   if (fields.length === 0 && !kind.fields.externalIds) {
     throw new Error(`${kind.pluralLabel} have no key: declare a field with matchable(…), or externalIds()`);
   }
-  return builder.inputType(`${kind.name}Key`, {
+  return builder.inputRef<SentKey>(`${kind.name}Key`).implement({
     isOneOf: true,
     description: `What identifies ${withArticle(kind.label)} besides its ID: ${exampleKey(kind)}.`,
     fields: (t) => ({
       ...(fields.length > 0 && {
-        field: t.field({
-          type: keyFieldType(kind),
-          description: 'The field whose value identifies the record.',
-        }),
+        field: t.field({ type: keyFieldType(kind), description: 'The field whose value identifies the record.' }),
       }),
       ...(kind.fields.externalIds && {
         externalId: t.string({
@@ -236,7 +179,7 @@ function createKeyType(kind: RecordKind): InputRef<SentKey> {
       }),
     }),
   });
-}
+});
 
 /** `AssetKeyField` */
 const keyFieldType = (kind: RecordKind) =>
@@ -249,3 +192,9 @@ const keyFieldType = (kind: RecordKind) =>
       ]),
     ),
   });
+
+/** Throws a ServiceError 400. */
+export function parseKey({ field, externalId }: SentKey, limits: ValueLimits): RecordKey {
+  if (field) return { field };
+  return { externalId: parseText(['by', 'externalId'], externalId, limits) };
+}

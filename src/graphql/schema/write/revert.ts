@@ -8,28 +8,52 @@ import { builder, type MutationFields } from '../builder.ts';
 import { changeCursor, recordKindType } from '../changes.ts';
 import { dryRunArgument, write, writeCost } from './write.ts';
 
-const costOfReversal: CostFunction = ({ after, upTo }, { maxBatch }) => {
-  const sent = Math.trunc(Number(upTo) - Number(after)) || 1;
-  const changes = Math.min(maxBatch, Math.max(1, sent));
-  return { own: writeCost * changes, lists: { notReversed: changes } };
-};
+const outcome = builder.enumType('RevertOutcome', {
+  description: 'Why a change was not reversed.',
+  values: {
+    KEPT: { value: 'kept', description: 'Its record has changed since.' },
+    FAILED: {
+      value: 'failed',
+      description:
+        'The record cannot get its earlier state back, for example because another one has its unique value now.',
+    },
+  } as const,
+});
+
+const notReversed = builder.objectRef<NotReversed>('ChangeNotReversed').implement({
+  description: 'A change that was not reversed.',
+  fields: (t) => ({
+    cursor: t.string({ description: 'The cursor of the change.', resolve: ({ change }) => String(change) }),
+    kind: t.expose('kind', { type: recordKindType, description: 'The kind of the record.' }),
+    recordId: t.exposeID('recordId', { description: 'The ID of the record.' }),
+    outcome: t.expose('outcome', { type: outcome, description: 'What became of it.' }),
+    message: t.exposeString('message', { description: 'Why it was not reversed.' }),
+  }),
+});
+
+const reverted = builder.objectRef<Reverted>('RevertedChanges').implement({
+  description: 'What became of the changes that were to be reversed.',
+  fields: (t) => ({
+    reversed: t.exposeInt('reversed', { description: 'The number of changes that were reversed.' }),
+    kept: t.exposeInt('kept', { description: 'The number of changes whose records have changed since.' }),
+    failed: t.exposeInt('failed', { description: 'The number of changes that cannot be reversed.' }),
+    notReversed: t.expose('notReversed', {
+      type: [notReversed],
+      description: 'The changes that were not reversed, in their order.',
+    }),
+  }),
+});
 
 export const revertField = (t: MutationFields) =>
   t.field({
-    type: revertedType(),
+    type: reverted,
     nullable: true,
     description: `Reverses the changes after \`after\`, up to and with \`upTo\`: the records that they changed get the state back that they had before, by changes of their own. A record that has changed since is kept. At most as many changes as the setting \`MAX_BATCH\`: \`revertChanges(after: "4700", upTo: "4711") { reversed kept failed }\`.`,
     extensions: { cost: costOfReversal } satisfies FieldExtensions,
     args: {
-      after: t.arg.string({
-        required: true,
-        description: 'The cursor before the first change to reverse.',
-      }),
-      upTo: t.arg.string({
-        required: true,
-        description: 'The cursor of the last change to reverse.',
-      }),
-      dryRun: dryRunArgument(t),
+      after: t.arg.string({ required: true, description: 'The cursor before the first change to reverse.' }),
+      upTo: t.arg.string({ required: true, description: 'The cursor of the last change to reverse.' }),
+      ...dryRunArgument,
     },
     validate: z.looseObject({ after: changeCursor, upTo: changeCursor }),
     resolve(_root, { after, upTo, dryRun }, context, info) {
@@ -37,6 +61,12 @@ export const revertField = (t: MutationFields) =>
       return write(context, info, { run: (session) => revertChanges(session, range), dryRun });
     },
   });
+
+const costOfReversal: CostFunction = ({ after, upTo }, { maxBatch }) => {
+  const sent = Math.trunc(Number(upTo) - Number(after)) || 1;
+  const changes = Math.min(maxBatch, Math.max(1, sent));
+  return { own: writeCost * changes, lists: { notReversed: changes } };
+};
 
 /** Throws a ServiceError: 400, or 413 for too many changes. */
 function parseRange(after: string, upTo: string, { maxBatch }: Limits): ChangeRange {
@@ -48,41 +78,4 @@ function parseRange(after: string, upTo: string, { maxBatch }: Limits): ChangeRa
     throw tooLarge(`${problem}: reverse them in several parts, the latest first`, 'batch too large');
   }
   return range;
-}
-
-function revertedType() {
-  const outcome = builder.enumType('RevertOutcome', {
-    description: 'Why a change was not reversed.',
-    values: {
-      KEPT: { value: 'kept', description: 'Its record has changed since.' },
-      FAILED: {
-        value: 'failed',
-        description:
-          'The record cannot get its earlier state back, for example because another one has its unique value now.',
-      },
-    } as const,
-  });
-  const notReversed = builder.objectRef<NotReversed>('ChangeNotReversed').implement({
-    description: 'A change that was not reversed.',
-    fields: (t) => ({
-      cursor: t.string({ description: 'The cursor of the change.', resolve: ({ change }) => String(change) }),
-      kind: t.field({ type: recordKindType, description: 'The kind of the record.', resolve: ({ kind }) => kind }),
-      recordId: t.id({ description: 'The ID of the record.', resolve: ({ recordId }) => recordId }),
-      outcome: t.field({ type: outcome, description: 'What became of it.', resolve: (change) => change.outcome }),
-      message: t.exposeString('message', { description: 'Why it was not reversed.' }),
-    }),
-  });
-  return builder.objectRef<Reverted>('RevertedChanges').implement({
-    description: 'What became of the changes that were to be reversed.',
-    fields: (t) => ({
-      reversed: t.exposeInt('reversed', { description: 'The number of changes that were reversed.' }),
-      kept: t.exposeInt('kept', { description: 'The number of changes whose records have changed since.' }),
-      failed: t.exposeInt('failed', { description: 'The number of changes that cannot be reversed.' }),
-      notReversed: t.field({
-        type: [notReversed],
-        description: 'The changes that were not reversed, in their order.',
-        resolve: (reverted) => [...reverted.notReversed],
-      }),
-    }),
-  });
 }

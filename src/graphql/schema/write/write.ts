@@ -5,6 +5,7 @@ import type { Issue, Parsed } from '../../../model/issues.ts';
 import { capitalized, withArticle } from '../../../model/labels.ts';
 import type { RecordKind, RecordOf } from '../../../model/record-kind.ts';
 import { textProblem } from '../../../model/schemas.ts';
+import { kindOfId } from '../../../records/index.ts';
 import { requireBatchSize, requireFewExternalIds } from '../../../services/checks/batch.ts';
 import { isRejected } from '../../../services/checks/validation.ts';
 import { createRecords } from '../../../services/create-records.ts';
@@ -14,14 +15,14 @@ import { updateRecord, updateRecords } from '../../../services/update-records.ts
 import { type Upserted, upsertRecords } from '../../../services/upsert-records.ts';
 import type { Context } from '../../execution/context.ts';
 import { type CostFunction, type FieldExtensions, lengthOf } from '../../limits.ts';
-import { type Argument, builder, type InputRef, type MutationFields, type ObjectRef, typeOf } from '../builder.ts';
+import { builder, type InputRef, type MutationFields, typeOf } from '../builder.ts';
 import {
   createInput,
-  exampleCreate,
-  exampleDelete,
+  exampleChange,
+  exampleId,
   exampleKey,
-  exampleUpdate,
-  exampleUpdateOne,
+  exampleMutation,
+  examplePatch,
   exampleUpsert,
   keyType,
   parseKey,
@@ -33,16 +34,11 @@ import {
 /** The cost of writing a record, in addition to the fields that are returned for it. */
 export const writeCost = 10;
 
-/** Records by ID; null for IDs that must have none. */
-type ById = ReadonlyMap<string, object | null>;
-
-type Primed = readonly (readonly [RecordKind, ById])[];
-
 interface Write<T> {
   run(session: Session): Promise<T>;
   readonly dryRun?: boolean;
-  /** The records that later fields of a dry run must find instead of the stored ones. */
-  readonly primed?: (result: T) => Primed;
+  /** The records by ID that later fields of a dry run must find instead of the stored ones; null for IDs that must have none. */
+  readonly primed?: (result: T) => readonly (readonly [id: string, record: RecordOf<RecordKind> | null])[];
   /** The argument with which the paths of issues begin: `input` unless set. */
   readonly argument?: string;
 }
@@ -59,25 +55,14 @@ export async function write<T>(
       throw error instanceof ServiceError ? error.within(argument) : error;
     })
     .finally(() => loaders.clear());
-  if (isDryRun) {
-    for (const [kind, records] of primed(result)) {
-      const loader = loaders.of(kind);
-      for (const [id, record] of records) loader.prime(id, record as RecordOf<RecordKind> | null);
-    }
+  for (const [id, record] of isDryRun ? primed(result) : []) {
+    const kind = kindOfId(id);
+    if (kind) loaders.of(kind).prime(id, record);
   }
   return result;
 }
 
-interface Batch<Input, Options, Item> {
-  readonly type: ObjectRef<Item>;
-  readonly description: string;
-  readonly input: { readonly type: InputRef<unknown>; readonly description: string };
-  /** Returns the parser of an item, valid or not: the service reports the issues of all items together. */
-  parser(context: Context): (sent: unknown) => Input;
-  readonly options?: { readonly [Name in keyof Options]: Argument<Options[Name]> };
-  run(session: Session, items: readonly Input[], options: Options, context: Context): Promise<readonly Item[]>;
-  readonly primed: (items: readonly Item[]) => Primed;
-}
+export const byId = (records: readonly RecordOf<RecordKind>[]) => records.map((record) => [record.id, record] as const);
 
 /** Throws a ServiceError for a batch that is too large. */
 const costOfBatch: CostFunction = ({ input }, { maxBatch }) => {
@@ -87,50 +72,30 @@ const costOfBatch: CostFunction = ({ input }, { maxBatch }) => {
   return { own: writeCost * size, items: size };
 };
 
-function batchField<Input, Options extends object, Item>(
-  t: MutationFields,
-  { type, description, input, parser, options, run, primed }: Batch<Input, Options, Item>,
-) {
-  return t.field({
-    type: [type],
-    // A mutation that fails must not remove the results of the others in the same request.
-    nullable: true,
-    description,
-    extensions: { cost: costOfBatch } satisfies FieldExtensions,
-    args: {
-      input: t.arg({ ...input, type: [input.type], required: true }),
-      ...options,
-      dryRun: dryRunArgument(t),
-    },
-    // The casts are safe because these are the types of the arguments, and of the field; the compiler cannot see it for type parameters.
-    resolve(_root, args, context, info) {
-      const { input: sent, dryRun } = args as object as { input: unknown[]; dryRun: boolean };
-      const parse = parser(context);
-      const work = async (session: Session) => run(session, sent.map(parse), args as object as Options, context);
-      return write(context, info, { run: work, dryRun, primed }) as never;
-    },
-  });
-}
-
-export const dryRunArgument = (t: MutationFields) =>
-  t.arg.boolean({
+export const dryRunArgument = builder.args((t) => ({
+  dryRun: t.boolean({
     required: true,
     defaultValue: false,
     description:
       'Checks everything and returns the records as they would be, but stores nothing: `dryRun: true`. Lists and histories in the result show what is actually stored.',
-  });
+  }),
+}));
 
-export const byId = (records: readonly { readonly id: string }[]): ById =>
-  new Map(records.map((record) => [record.id, record]));
+const batchArguments = (type: InputRef<unknown>, description: string) =>
+  builder.args((t) => ({
+    input: t.field({
+      type: [type],
+      required: true,
+      description,
+    }),
+    ...dryRunArgument,
+  }));
 
 const onInvalid = builder.enumType('OnInvalid', {
   description: 'What a batch does with invalid items.',
   values: {
     FAIL: { value: 'fail', description: 'Stores nothing: the error lists every invalid item.' },
-    SKIP: {
-      value: 'skip',
-      description: 'Stores all valid items together, and returns the issues of the others.',
-    },
+    SKIP: { value: 'skip', description: 'Stores all valid items together, and returns the issues of the others.' },
   } as const,
 });
 
@@ -145,74 +110,85 @@ export const issueType = builder.objectRef<Issue>('ItemIssue').implement({
   }),
 });
 
-export const onInvalidArgument = (t: MutationFields) =>
-  t.arg({
+export const onInvalidArgument = builder.args((t) => ({
+  onInvalid: t.field({
     type: onInvalid,
     required: true,
     defaultValue: 'fail',
     description: 'What to do with invalid items: `onInvalid: SKIP` leaves them out and stores the others.',
+  }),
+}));
+
+// Each is nullable: a mutation that fails must not remove the results of the others in the same request.
+
+export const createField = (t: MutationFields, kind: RecordKind) =>
+  t.field({
+    type: [typeOf(kind)],
+    nullable: true,
+    description: `Creates ${kind.pluralLabel}, all or none, and returns them in the order sent: ${exampleMutation(`create${kind.plural}`, { input: [exampleChange(kind)] })}.`,
+    extensions: { cost: costOfBatch } satisfies FieldExtensions,
+    args: batchArguments(createInput(kind), `The ${kind.pluralLabel} to create.`),
+    resolve(_root, { input, dryRun }, context, info) {
+      const items = input.map(context.parsers.create(kind));
+      return write(context, info, { run: (session) => createRecords(session, kind, items), dryRun, primed: byId });
+    },
   });
 
-export const createField = <K extends RecordKind>(t: MutationFields, kind: K) =>
-  batchField(t, {
-    type: typeOf(kind),
-    description: `Creates ${kind.pluralLabel}, all or none, and returns them in the order sent: ${exampleCreate(kind)}.`,
-    input: { type: createInput(kind), description: `The ${kind.pluralLabel} to create.` },
-    parser: ({ parsers }) => parsers.create(kind),
-    run: (session, input) => createRecords(session, kind, input),
-    primed: (records) => [[kind, byId(records)]],
-  });
-
-export const updateField = <K extends RecordKind>(t: MutationFields, kind: K) =>
-  batchField(t, {
-    type: typeOf(kind),
-    description: `Changes ${kind.pluralLabel}, all or none, and returns them in the order sent. Absent fields stay unchanged, null clears a field, and \`externalIds\` is replaced as a whole; an item that changes nothing writes nothing: ${exampleUpdate(kind)}.`,
-    input: { type: patchInput(kind), description: `The ${kind.pluralLabel} to change, each once.` },
-    parser: ({ parsers }) => parsers.patch(kind),
-    run: (session, input) => updateRecords(session, kind, input),
-    primed: (records) => [[kind, byId(records)]],
+export const updateField = (t: MutationFields, kind: RecordKind) =>
+  t.field({
+    type: [typeOf(kind)],
+    nullable: true,
+    description: `Changes ${kind.pluralLabel}, all or none, and returns them in the order sent. Absent fields stay unchanged, null clears a field, and \`externalIds\` is replaced as a whole; an item that changes nothing writes nothing: ${exampleMutation(`update${kind.plural}`, { input: [examplePatch(kind)] })}.`,
+    extensions: { cost: costOfBatch } satisfies FieldExtensions,
+    args: batchArguments(patchInput(kind), `The ${kind.pluralLabel} to change, each once.`),
+    resolve(_root, { input, dryRun }, context, info) {
+      const items = input.map(context.parsers.patch(kind));
+      return write(context, info, { run: (session) => updateRecords(session, kind, items), dryRun, primed: byId });
+    },
   });
 
 /** The same operation as PATCH over REST. */
-export const updateOneField = <K extends RecordKind>(t: MutationFields, kind: K) =>
+export const updateOneField = (t: MutationFields, kind: RecordKind) =>
   t.field({
     type: typeOf(kind),
     nullable: true,
     deprecationReason: `Use \`update${kind.plural}\`, which also changes several at once.`,
-    description: `Changes fields of ${withArticle(kind.label)}. Absent fields stay unchanged, null clears a field, and \`externalIds\` is replaced as a whole: ${exampleUpdateOne(kind)}.`,
+    description: `Changes fields of ${withArticle(kind.label)}. Absent fields stay unchanged, null clears a field, and \`externalIds\` is replaced as a whole: ${exampleMutation(`update${kind.name}`, { id: exampleId(kind), input: exampleChange(kind) })}.`,
     extensions: { cost: () => ({ own: writeCost }) } satisfies FieldExtensions,
     args: {
       id: t.arg.id({ required: true, description: `The ID of the ${kind.label}.` }),
-      input: t.arg({
-        type: updateInput(kind),
-        required: true,
-        description: 'The fields to change.',
-      }),
+      input: t.arg({ type: updateInput(kind), required: true, description: 'The fields to change.' }),
     },
-    // The cast is safe because the service returns a record of the kind; the compiler cannot see it for a type parameter.
     resolve: (_root, { id, input }, context, info) =>
-      write(context, info, {
-        run: (session) => updateRecord(session, kind, id, context.parsers.update(kind)(input)),
-      }) as never,
+      write(context, info, { run: (session) => updateRecord(session, kind, id, context.parsers.update(kind)(input)) }),
   });
 
-export function upsertField<K extends RecordKind>(t: MutationFields, kind: K) {
-  const by = t.arg({
-    type: keyType(kind),
-    required: true,
-    description: `The key by which ${kind.pluralLabel} are matched; every item must have it: ${exampleKey(kind)}.`,
-  });
-  return batchField(t, {
-    type: upsertedType(kind),
+export const upsertField = (t: MutationFields, kind: RecordKind) =>
+  t.field({
+    type: [upsertedType(kind)],
+    nullable: true,
     description: `Updates the ${kind.pluralLabel} that match an item by its key, and creates the others, all or none. Returns them in the order sent: ${exampleUpsert(kind)}.`,
-    input: { type: upsertInput(kind), description: `The ${kind.pluralLabel} to create or change, each once.` },
-    parser: ({ parsers }) => parsers.upsert(kind),
-    options: { by, onInvalid: onInvalidArgument(t) },
-    run: (session, input, { by, onInvalid }, { limits }) =>
-      upsertRecords(session, kind, input, { by: parseKey(by, limits), limits, onInvalid }),
-    primed: (upserted) => [[kind, byId(upserted.flatMap((item) => (isRejected(item) ? [] : [item.record])))]],
+    extensions: { cost: costOfBatch } satisfies FieldExtensions,
+    args: {
+      ...batchArguments(upsertInput(kind), `The ${kind.pluralLabel} to create or change, each once.`),
+      by: t.arg({
+        type: keyType(kind),
+        required: true,
+        description: `The key by which ${kind.pluralLabel} are matched; every item must have it: ${exampleKey(kind)}.`,
+      }),
+      ...onInvalidArgument,
+    },
+    resolve(_root, { input, by, onInvalid, dryRun }, context, info) {
+      const { limits, parsers } = context;
+      const items = input.map(parsers.upsert(kind));
+      const options = { by: parseKey(by, limits), limits, onInvalid };
+      return write(context, info, {
+        run: (session) => upsertRecords(session, kind, items, options),
+        dryRun,
+        primed: (upserted) => byId(upserted.flatMap((item) => (isRejected(item) ? [] : [item.record]))),
+      });
+    },
   });
-}
 
 const outcome = builder.enumType('UpsertOutcome', {
   description: 'What an upsert did with an item.',
@@ -231,26 +207,22 @@ const outcome = builder.enumType('UpsertOutcome', {
   } as const,
 });
 /** `UpsertedAsset` */
-const upsertedType = <K extends RecordKind>(kind: K) =>
-  builder.objectRef<Upserted<K>>(`Upserted${kind.name}`).implement({
+const upsertedType = (kind: RecordKind) =>
+  builder.objectRef<Upserted<RecordKind>>(`Upserted${kind.name}`).implement({
     description: `${capitalized(withArticle(kind.label))} after an upsert, and what the upsert did with it.`,
     fields: (t) => ({
       record: t.field({
         type: typeOf(kind),
         nullable: true,
         description: `The ${kind.label} as it is now; null only if the item was rejected, which needs \`onInvalid: SKIP\`.`,
-        resolve: (upserted) => (isRejected(upserted) ? null : upserted.record) as never,
+        resolve: (upserted) => (isRejected(upserted) ? null : upserted.record),
       }),
       issues: t.field({
         type: [issueType],
         description: 'What is wrong with the item, if it was rejected.',
-        resolve: (upserted) => (isRejected(upserted) ? [...upserted.issues] : []),
+        resolve: (upserted) => (isRejected(upserted) ? upserted.issues : []),
       }),
-      outcome: t.field({
-        type: outcome,
-        description: 'What the upsert did.',
-        resolve: (upserted) => upserted.outcome,
-      }),
+      outcome: t.expose('outcome', { type: outcome, description: 'What the upsert did.' }),
     }),
   });
 
@@ -273,17 +245,11 @@ const costOfDeletion: CostFunction = ({ ids, keys, references }, { maxBatch }) =
   return { own: writeCost * (size + (references === 'CLEAR' ? maxBatch : 0)), items: size };
 };
 
-export function deleteField<K extends RecordKind>(t: MutationFields, kind: K) {
-  const references = t.arg({
-    type: handling,
-    required: true,
-    defaultValue: 'refuse',
-    description: 'What to do if other records refer to them. References between records of the batch do not count.',
-  });
-  return t.field({
+export const deleteField = (t: MutationFields, kind: RecordKind) =>
+  t.field({
     type: [typeOf(kind)],
     nullable: true,
-    description: `Deletes ${kind.pluralLabel}, all or none, and returns them as they were, in the order sent: ${exampleDelete(kind)}.`,
+    description: `Deletes ${kind.pluralLabel}, all or none, and returns them as they were, in the order sent: ${exampleMutation(`delete${kind.plural}`, { ids: [exampleId(kind)] })}.`,
     extensions: { cost: costOfDeletion } satisfies FieldExtensions,
     args: {
       ids: t.arg.idList({ description: `The IDs of the ${kind.pluralLabel}, each once.` }),
@@ -292,46 +258,40 @@ export function deleteField<K extends RecordKind>(t: MutationFields, kind: K) {
         description: `The key by which \`keys\` identify the ${kind.pluralLabel}, instead of their IDs: ${exampleKey(kind)}.`,
       }),
       keys: t.arg.stringList({ description: `The values of the key, each once: \`["4711"]\`.` }),
-      references,
-      dryRun: dryRunArgument(t),
+      references: t.arg({
+        type: handling,
+        required: true,
+        defaultValue: 'refuse',
+        description: 'What to do if other records refer to them. References between records of the batch do not count.',
+      }),
+      ...dryRunArgument,
     },
-    resolve(_root, { ids, by, keys: values, references, dryRun }, context, info) {
-      const { argument, sent } = requireOneList({ ids, by, keys: values });
+    resolve(_root, { ids, by, keys, references, dryRun }, context, info) {
+      const { argument, sent } = requireOneList(ids, by, keys);
       const { limits } = context;
+      // The service says which IDs it does not know.
+      const items = sent.map((text) => (by ? parseText(text, limits.maxTextLength) : { value: text }));
       const options = { references, maxCleared: limits.maxBatch, by: by ? parseKey(by, limits) : undefined };
-      const parse = by ? parseText(limits.maxTextLength) : parseId;
       return write(context, info, {
-        run: async (session: Session) => deleteRecords(session, kind, sent.map(parse), options),
+        run: (session) => deleteRecords(session, kind, items, options),
         dryRun,
-        primed: (records) => [[kind, new Map(records.map(({ id }) => [id, null]))]],
+        primed: (records) => records.map(({ id }) => [id, null]),
         argument,
-        // The cast is safe: these are records of the kind, which the compiler cannot see for a type parameter.
-      }) as never;
+      });
     },
   });
-}
 
-interface SentLists {
-  readonly ids: readonly string[] | null | undefined;
-  readonly by: object | null | undefined;
-  readonly keys: readonly string[] | null | undefined;
-}
+type SentList = readonly string[] | null | undefined;
 
 /** Returns the list that was sent, and the name of its argument. Throws a ServiceError 400 if not exactly one was. */
-function requireOneList({ ids, by, keys }: SentLists) {
-  const [hasIds, hasBy, hasKeys] = [ids, by, keys].map((sent) => (sent ?? undefined) !== undefined);
-  if (hasIds && !hasBy && !hasKeys) return { argument: 'ids', sent: ids ?? [] };
-  if (hasBy && hasKeys && !hasIds) return { argument: 'keys', sent: keys ?? [] };
-  const names = [hasIds && 'ids', hasBy && 'by', hasKeys && 'keys'].filter((name) => name !== false);
+function requireOneList(ids: SentList, by: object | null | undefined, keys: SentList) {
+  if (ids && !by && !keys) return { argument: 'ids', sent: ids };
+  if (by && keys && !ids) return { argument: 'keys', sent: keys };
+  const names = Object.entries({ ids, by, keys }).flatMap(([name, sent]) => (sent ? [name] : []));
   throw badRequest(`expected either ids, or by and keys; received ${names.join(' and ') || 'none of them'}`);
 }
 
-/** Parses an ID: the service says which of them it does not know. */
-const parseId = (value: string): Parsed<string> => ({ value });
-
-const parseText =
-  (maxLength: number) =>
-  (value: string): Parsed<string> => {
-    const problem = textProblem(value, maxLength);
-    return problem === undefined ? { value } : { issues: [{ path: [], message: problem }], validFields: {} };
-  };
+function parseText(text: string, maxLength: number): Parsed<string> {
+  const problem = textProblem(text, maxLength);
+  return problem === undefined ? { value: text } : { issues: [{ path: [], message: problem }], validFields: {} };
+}

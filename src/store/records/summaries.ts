@@ -1,0 +1,146 @@
+/** Summaries of the records of one workspace: counted in groups by the database, with the least and greatest values. */
+import { IANAZone } from 'luxon';
+import { badRequest } from '../../errors.ts';
+import { hasSupportedYear } from '../../model/date-time.ts';
+import { textLengthOfAll } from '../../model/fields.ts';
+import type { RecordKind } from '../../model/record-kind.ts';
+import type { Row, Run } from '../connections/driver.ts';
+import { columnName, columnsOf, partOf } from '../query/columns.ts';
+import type { Dialect } from '../query/dialect.ts';
+import type { Bounds, Summary, SummaryQuery, Value } from '../query/record-query.ts';
+import { requireWhole, selectRows } from '../query/rows.ts';
+import { runQuery } from '../query/run-query.ts';
+import type { ReadBudget } from './read-budget.ts';
+
+interface Reads {
+  readonly dialect: Dialect;
+  readonly run: Run;
+  readonly workspaceId: number;
+  readonly budget?: ReadBudget | undefined;
+}
+
+export function readSummary(reads: Reads, kind: RecordKind, query: SummaryQuery): Promise<Summary> {
+  const read = () => summarize(reads, kind, query);
+  if (!reads.budget) return read();
+  const { groupBy, min, max } = query;
+  const rowsOf = ({ groups }: Summary) => groups.map(({ values, ...bounds }) => ({ values, bounds }));
+  return reads.budget.read({
+    table: partOf(kind, new Set([...groupBy.map(({ field }) => field), ...min, ...max])),
+    maxRows: query.limit + 1,
+    readAll: read,
+    // Groups are few, and their values short: they are measured when they have been read.
+    async readWithin(maxBytes) {
+      const summary = await read();
+      return textLengthOfAll(rowsOf(summary)) <= maxBytes ? summary : undefined;
+    },
+    rowsOf,
+  });
+}
+
+const dateLengths = { month: 7, day: 10 };
+
+/** Runs one statement, after one for each time that is grouped by in a time zone. Totals are those of all groups, even beyond the limit. */
+async function summarize(
+  { dialect, run, workspaceId }: Reads,
+  kind: RecordKind,
+  query: SummaryQuery,
+): Promise<Summary> {
+  const { where, groupBy, timeZone, limit, min, max } = query;
+  const matching = () => selectRows({ dialect, workspaceId, table: kind }, { where });
+  const columnOf = (field: string) => `${kind.table}.${columnName(field)}`;
+
+  async function dateSql(field: string, length: number): Promise<string> {
+    const column = columnOf(field);
+    if (timeZone === undefined) return dialect.date(column, length);
+    const years = matching()
+      .distinct(dialect.builder.raw(`${dialect.date(column, 4)} as year`))
+      .whereNotNull(column);
+    const found = (await runQuery(run, years.limit(requireWhole(maxYears + 1)))).map(({ year }) => String(year));
+    if (found.length <= maxYears) return dialect.date(column, length, offsetSql(column, offsetsIn(timeZone, found)));
+    throw badRequest(`timeZone: expected ${field} in at most ${maxYears} different years, received more: filter by it`);
+  }
+
+  const names = groupBy.map((_, index) => `value_${index}`);
+  const selected: string[] = [];
+  for (const [index, { field, by }] of groupBy.entries()) {
+    const value = by === 'value' ? columnOf(field) : await dateSql(field, dateLengths[by]);
+    selected.push(`${value} as ${names[index]}`);
+  }
+  for (const [bound, fields] of Object.entries({ min, max })) {
+    for (const field of fields) {
+      const value = `${bound}(${columnOf(field)})`;
+      const name = `${bound}_${columnName(field)}`;
+      selected.push(`${value} as ${name}`, `${bound}(${value}) over () as total_${name}`);
+    }
+  }
+  selected.push('count(*) as size', 'sum(count(*)) over () as total');
+  const groups = matching().select(dialect.builder.raw(selected.join(', ')));
+  groups.groupByRaw(names.map((_, index) => index + 1).join(', '));
+  groups.orderByRaw(['size desc', ...names.map((name) => `${name} nulls last`)].join(', '));
+  const rows = await runQuery(run, groups.limit(requireWhole(limit + 1)));
+
+  const conversions = groupBy.map(({ field, by }) =>
+    by === 'value' ? columnsOf(kind).find((column) => column.field === field)?.fromColumn : undefined,
+  );
+  // The casts are safe: fields that group have single values, and times and numbers come in the form that records have.
+  const valueIn = (value: unknown, index: number): Value | null =>
+    value === null ? null : ((conversions[index]?.(value) ?? value) as Value);
+  const boundsIn = (row: Row | undefined, prefix = ''): Bounds => {
+    const valuesOf = (bound: 'min' | 'max') =>
+      query[bound].map((field) => [field, (row?.[`${prefix}${bound}_${columnName(field)}`] ?? null) as Value | null]);
+    return { min: Object.fromEntries(valuesOf('min')), max: Object.fromEntries(valuesOf('max')) };
+  };
+  return {
+    totalCount: Number(rows[0]?.total ?? 0),
+    ...boundsIn(rows[0], 'total_'),
+    groups: rows.map((row) => ({
+      count: Number(row.size),
+      values: names.map((name, index) => valueIn(row[name], index)),
+      ...boundsIn(row),
+    })),
+  };
+}
+
+/** Of a time that is grouped by in a time zone. Finding the offsets of a year takes half a millisecond. */
+const maxYears = 100;
+
+interface Offset {
+  readonly from: number;
+  readonly seconds: number;
+}
+
+/** In milliseconds. No zone has had two changes of its offset within six days: the shortest time between them is a week. */
+const shortestPeriod = 6 * 24 * 60 * 60 * 1_000;
+
+/**
+ * Returns the offsets of a time zone in these years, each from when it begins. They are computed here, because SQLite knows no time zones,
+ * and Postgres may have other versions of their rules than Node. Times of other years, stored since the years were read, have the offset
+ * at the end of the year before. A date that would be outside of the years 0001 to 9999 is that in UTC.
+ */
+function offsetsIn(timeZone: string, years: readonly string[]): Offset[] {
+  const zone = IANAZone.create(timeZone);
+  const offsetAt = (from: number): Offset => {
+    const seconds = Math.round(zone.offset(from) * 60);
+    return { from, seconds: hasSupportedYear(new Date(from + seconds * 1_000).toISOString()) ? seconds : 0 };
+  };
+  const changesBetween = (start: Offset, end: Offset): Offset[] => {
+    const length = end.from - start.from;
+    if (start.seconds === end.seconds && length <= shortestPeriod) return [];
+    if (length <= 1_000) return [end];
+    const middle = offsetAt(start.from + Math.floor(length / 2_000) * 1_000);
+    return [...changesBetween(start, middle), ...changesBetween(middle, end)];
+  };
+  return years.toSorted().flatMap((year) => {
+    const start = offsetAt(Date.parse(`${year}-01-01T00:00:00Z`));
+    return [start, ...changesBetween(start, offsetAt(Date.parse(`${year}-12-31T23:59:59Z`)))];
+  });
+}
+
+/** A binary search, in which a time is compared as often as the number of offsets can be halved. */
+function offsetSql(column: string, offsets: readonly Offset[]): string {
+  const middle = offsets.length >> 1;
+  const { from, seconds } = offsets[middle] ?? { from: 0, seconds: 0 };
+  if (middle === 0) return String(seconds);
+  const [before, after] = [offsets.slice(0, middle), offsets.slice(middle)].map((part) => offsetSql(column, part));
+  return `case when ${column} < '${new Date(from).toISOString()}' then ${before} else ${after} end`;
+}
