@@ -16,27 +16,33 @@ import { count } from '../model/issues.ts';
 import type { RecordKind } from '../model/record-kind.ts';
 import { withIdempotencyKey } from '../services/idempotent-session.ts';
 import type { Condition } from '../store/query/record-query.ts';
-import { maxErrors, sendGraphqlError, shortMessage, shortSegment, toResponse, useErrorResponses } from './errors.ts';
-import { useLoaders } from './execution/context.ts';
+import { responseFormatter, sendGraphqlError, shortMessage, shortSegment, useLimitedValidation } from './errors.ts';
 import { useExecutor, type WrittenResult } from './execution/execute.ts';
 import { createItemParsers } from './execution/item-parsers.ts';
 import { createSubgraph } from './federation.ts';
-import { useOperationLimits } from './limits/limits.ts';
-import { chooseType, graphqlParams, lastEventId, useOperationChoice } from './request.ts';
+import { useOperationLimits } from './limits.ts';
+import { chooseType, graphqlParams, useOperationChoice } from './request.ts';
 import { refused } from './schema/argument.ts';
 import { filterCost, parseFilter } from './schema/filter.ts';
 import { schema as ownSchema } from './schema/schema.ts';
-import { asEventStream, createEventStreams, singleEvent } from './subscription/event-stream.ts';
-import { type ServerContext, useSubscriptions, type YogaContext } from './subscription/run-subscription.ts';
+import {
+  asEventStream,
+  createEventStreams,
+  type ServerContext,
+  singleEvent,
+  useSubscriptions,
+  type YogaContext,
+} from './subscription.ts';
 
 /** The cache holds whole documents: clients can make it use this number times maxQueryLength of memory. */
 const cachedDocuments = 200;
 
 /** Executes GraphQL requests. Event streams end when the signal is aborted. */
 export function createEndpoint(config: Config, closing: AbortSignal) {
-  const { limits, introspection, federation, suggestions } = config;
+  const { limits, introspection, federation } = config;
   const schema = federation ? createSubgraph(ownSchema) : ownSchema;
   const parsers = createItemParsers(limits);
+  const toResponse = responseFormatter(schema, config);
   const sendEvents = createEventStreams(closing);
   const documentCache = createCache<DocumentNode>({ max: cachedDocuments });
   const yoga = createYoga<ServerContext, YogaContext>({
@@ -46,10 +52,9 @@ export function createEndpoint(config: Config, closing: AbortSignal) {
     plugins: [
       useOperationChoice(),
       useOperationLimits(limits),
-      useErrorResponses(config),
-      useLoaders(limits),
-      useExecutor(limits, { maxErrors, hideSuggestions: !suggestions }),
-      useSubscriptions(limits),
+      useLimitedValidation(config),
+      useExecutor(schema, config),
+      useSubscriptions(limits, toResponse),
       ...(introspection ? [] : [useNoIntrospection()]),
     ],
     maskedErrors: false,
@@ -60,13 +65,13 @@ export function createEndpoint(config: Config, closing: AbortSignal) {
     logging: false,
   });
 
-  async function textOf(result: WrittenResult, mediaType: string, reply: FastifyReply): Promise<string> {
+  async function textOf(result: WrittenResult, mediaType: string, request: FastifyRequest, reply: FastifyReply) {
     if (!result.errors) {
       const { stringify = JSON.stringify } = result;
       reply.type(`${mediaType}; charset=utf-8`);
       return stringify(result);
     }
-    const response = processRegularResult(result, yoga.fetchAPI, mediaType);
+    const response = processRegularResult(toResponse(result, request), yoga.fetchAPI, mediaType);
     reply.code(response.status);
     for (const [name, value] of response.headers) reply.header(name, value);
     return response.text();
@@ -81,7 +86,7 @@ export function createEndpoint(config: Config, closing: AbortSignal) {
         withIdempotencyKey(session, idempotencyKeyOf(request, `mutation ${responseName}`), () => markReplayed(reply));
       const client: ServerContext['client'] = {
         acceptsEvents: acceptable.events,
-        lastEventId: lastEventId(request),
+        lastEventId: String(request.headers['last-event-id'] ?? '') || undefined,
         response: reply.raw,
       };
       const context = { session, sessionFor, requestLog: request, client };
@@ -91,7 +96,7 @@ export function createEndpoint(config: Config, closing: AbortSignal) {
       const { subscription, cost } = client;
       if (subscription) return sendEvents(request, reply, subscription);
       if (cost !== undefined) reply.header('query-cost', cost);
-      const text = await textOf(toResponse(result as WrittenResult, request), acceptable.mediaType, reply);
+      const text = await textOf(result as WrittenResult, acceptable.mediaType, request, reply);
       if (acceptable.json || reply.statusCode !== 200) return reply.send(text);
       return asEventStream(reply).send(singleEvent(text));
     },

@@ -1,10 +1,21 @@
-/** Shapes the errors of GraphQL responses: a ServiceError gets its code and issues, GraphQL's own messages are shortened, all others masked. */
+/**
+ * Words the errors of GraphQL responses: a ServiceError gets its code and issues, GraphQL's own messages are shortened and say what to send
+ * instead, all others are masked.
+ */
 import { InputValidationError } from '@pothos/plugin-validation';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { GraphQLError, getOperationAST, OperationTypeNode, OverlappingFieldsCanBeMergedRule, validate } from 'graphql';
-import { isAsyncIterable, type Plugin } from 'graphql-yoga';
+import {
+  type ExecutionResult,
+  GraphQLError,
+  type GraphQLSchema,
+  isEnumType,
+  isInputObjectType,
+  isObjectType,
+  validate,
+} from 'graphql';
+import type { Plugin } from 'graphql-yoga';
 import type { Config } from '../config.ts';
-import { invalid, mayBeStoredType, ResponseTooLarge, ServiceError } from '../errors.ts';
+import { badRequest, invalid, mayBeStoredType, type ServiceError } from '../errors.ts';
 import {
   type ErrorResponse,
   errorResponseFor,
@@ -15,69 +26,43 @@ import {
   setErrorHeaders,
 } from '../http/error-response.ts';
 import { cut, maxQuoted } from '../model/issues.ts';
-import type { WrittenResult } from './execution/execute.ts';
-import { withHint } from './hints.ts';
 import { preferredJson } from './request.ts';
 
 /** More errors add little, and GraphQL repeats in each what was sent. The message of a REST error also lists ten issues. */
 export const maxErrors = 10;
 
-/** Limits what GraphQL's validation says and suggests, and replaces results that are too large. */
-export const useErrorResponses = ({ suggestions }: Pick<Config, 'suggestions'>): Plugin => ({
+/** Limits what GraphQL's validation says and suggests. */
+export const useLimitedValidation = ({ suggestions }: Pick<Config, 'suggestions'>): Plugin => ({
   onValidate({ setValidationFn }) {
     setValidationFn((schema, document, rules) =>
-      validateWithFallback((selectedRules) => {
-        const errors = validate(schema, document, selectedRules, { maxErrors, hideSuggestions: !suggestions });
-        return suggestions ? errors.map((error) => withHint(schema, error)) : errors;
-      }, rules),
+      validate(schema, document, rules, { maxErrors, hideSuggestions: !suggestions }).map(withReason),
     );
-  },
-  onExecute({ args }) {
-    const isMutation = getOperationAST(args.document, args.operationName)?.operation === OperationTypeNode.MUTATION;
-    return {
-      onExecuteDone({ result, setResult }) {
-        if (isAsyncIterable(result)) return;
-        const { data: _, errors, ...rest } = result;
-        const tooLarge = errors?.find((error) => rootCause(error) instanceof ResponseTooLarge);
-        if (tooLarge) setResult({ ...rest, errors: [isMutation ? executedBut(tooLarge) : tooLarge] });
-      },
-    };
   },
 });
 
-export function toResponse(result: WrittenResult, requestLog: RequestLog): WrittenResult {
-  if (!result.errors) return result;
-  const { errors: all, ...rest } = result;
-  const kept = all.filter((error, index) => index < maxErrors || isTopLevel(error));
-  const errors = kept.map((error) => toResponseError(error, requestLog));
-  if (kept.length < all.length) errors.push(othersOmitted(errors));
-  // First, as the specification recommends.
-  return { errors, ...rest };
-}
+/** The rule on fields of one name aborts all rules once its budget is spent. graphql-js does not say why, and does not export this error. */
+const withReason = (error: GraphQLError): GraphQLError =>
+  error.message === 'Validation aborted.'
+    ? new GraphQLError('the document has too many fields of the same name, or too many fragments, to be validated')
+    : error;
 
-/** Replaces a mutation's response that is too large: the records are stored nevertheless. */
-const executedBut = ({ path, message }: GraphQLError): GraphQLError =>
-  new GraphQLError(message, {
-    path,
-    originalError: new ServiceError(413, `the mutation was executed, but ${message}`, [], { type: mayBeStoredType }),
-  });
+export type ToResponse = (result: ExecutionResult, requestLog: RequestLog) => ExecutionResult;
+
+/** Returns the function that words the errors of results for clients, with hints where suggestions are allowed. */
+export const responseFormatter =
+  (schema: GraphQLSchema, { suggestions }: Pick<Config, 'suggestions'>): ToResponse =>
+  (result, requestLog) => {
+    if (!result.errors) return result;
+    const { errors: all, ...rest } = result;
+    const kept = all.filter((error, index) => index < maxErrors || isTopLevel(error));
+    const errors = kept.map((error) => toResponseError(error, requestLog, suggestions ? schema : undefined));
+    if (kept.length < all.length) errors.push(othersOmitted(errors));
+    // First, as the specification recommends.
+    return { errors, ...rest };
+  };
 
 /** True if a top-level field failed. Mutations fail one by one: the client must learn which ones are stored. */
 const isTopLevel = ({ path }: GraphQLError): boolean => path?.length === 1;
-
-type Rules = Parameters<typeof validate>[2];
-
-/** The rule on fields of one name aborts all rules once its budget is spent. The others then run again: their errors say more. */
-function validateWithFallback(validateWith: (rules: Rules) => readonly GraphQLError[], rules: Rules): GraphQLError[] {
-  const errors = validateWith(rules);
-  if (!isAbort(errors.at(-1))) return [...errors];
-  const others = validateWith(rules?.filter((rule) => rule !== OverlappingFieldsCanBeMergedRule));
-  const reason = 'the document has too many fields of the same name, or too many fragments, to be validated';
-  return [...others.filter((error) => !isAbort(error)), new GraphQLError(reason)];
-}
-
-/** graphql-js does not export this error. Too many errors are reported with a different message. */
-const isAbort = (error: GraphQLError | undefined): boolean => error?.message === 'Validation aborted.';
 
 /** The number of omitted errors is unknown, because validation stops early. Like every error, this one has a code. */
 const othersOmitted = (listed: readonly GraphQLError[]): GraphQLError =>
@@ -85,23 +70,25 @@ const othersOmitted = (listed: readonly GraphQLError[]): GraphQLError =>
     extensions: { code: listed[0]?.extensions.code },
   });
 
-/** Sends an error raised before GraphQL runs: a missing key, an exceeded rate limit, a body that is too large or not JSON. */
+/** Sends an error thrown before GraphQL runs: a missing key, an exceeded rate limit, a body that is not JSON, parameters that yoga refuses. */
 export function sendGraphqlError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const response = errorResponseFor(error, request);
+  const thrown = error instanceof GraphQLError ? badRequest(shortMessage(error)) : error;
+  const response = errorResponseFor(thrown, request);
   const { status, message } = response;
   setErrorHeaders(reply, response);
   reply.type(`${preferredJson(request) ?? 'application/json'}; charset=utf-8`);
   return reply.code(status).send({ errors: [{ message, extensions: { code: codeOf(status) } }] });
 }
 
-function toResponseError(error: GraphQLError, requestLog: RequestLog): GraphQLError {
+function toResponseError(error: GraphQLError, requestLog: RequestLog, hintsFrom?: GraphQLSchema): GraphQLError {
   const { nodes = null, source = null, positions = null, path = null } = error;
   const cause = rootCause(error);
   if (cause instanceof GraphQLError && !(cause instanceof InputValidationError)) {
     requestLog.rejectionReason ??= reasonFor(400);
-    const { hint, ...others } = error.extensions;
-    const extensions = { code: badUserInput, ...others };
-    const message = hint === undefined ? shortMessage(error) : `${shortMessage(error)} ${hint}`;
+    const extensions = { code: badUserInput, ...error.extensions };
+    // The error of a variable begins with its whole value, which may contain anything; the error of the value itself says why.
+    const hint = hintsFrom && hintFor(hintsFrom, (error.originalError ?? error).message);
+    const message = [shortMessage(error), hint].filter(Boolean).join(' ');
     return new GraphQLError(message, { nodes, source, positions, path, extensions });
   }
   const response = errorResponseFor(
@@ -173,4 +160,30 @@ const maxMessage = 250;
 
 export function rootCause(error: unknown): unknown {
   return error instanceof GraphQLError && error.originalError ? rootCause(error.originalError) : error;
+}
+
+/** The most values of an enum that an error lists. */
+const maxListed = 20;
+
+const hasField = (schema: GraphQLSchema, type: string, field: string): boolean => {
+  const found = schema.getType(type);
+  return (isObjectType(found) || isInputObjectType(found)) && found.getFields()[field] !== undefined;
+};
+
+/** Returns what to send instead, for the mistakes that people make first. */
+function hintFor(schema: GraphQLSchema, message: string): string | undefined {
+  const [, field = '', record = ''] = /^Cannot query field "(\w+)" on type "(\w+)Connection"\./.exec(message) ?? [];
+  if (hasField(schema, record, field)) return `The records are in nodes: nodes { ${field} }`;
+
+  const [, filter = ''] = /^Expected (?:value of )?type "(\w+)"(?:, found | to be an object\.$)/.exec(message) ?? [];
+  if (hasField(schema, filter, 'eq')) return 'Send an operator with the value: { eq: … }';
+
+  const [, range = ''] = /^Field "between" is not defined by type "(\w+)"\./.exec(message) ?? [];
+  if (hasField(schema, range, 'gte')) return 'Send both ends: { gte: …, lt: … }';
+
+  const [, name = ''] = /^(?:Value "\w+" does not exist in|Enum) "(\w+)"/.exec(message) ?? [];
+  const type = schema.getType(name);
+  const values = isEnumType(type) ? type.getValues() : [];
+  if (values.length === 0 || values.length > maxListed) return undefined;
+  return `Send one of ${values.map((value) => value.name).join(', ')}`;
 }

@@ -17,12 +17,10 @@ import { foreignTypes } from '../model/fields.ts';
 import { expected, isObject } from '../model/issues.ts';
 import { recordKinds } from '../records/index.ts';
 import type { Context } from './execution/context.ts';
-import { type ArgumentExtensions, type FieldExtensions, lengthOf } from './limits/extensions.ts';
-import { lengthLimit, parseArgument, refused } from './schema/argument.ts';
+import type { FieldExtensions } from './limits.ts';
+import { lengthWithinPage, parseArgument, refused } from './schema/argument.ts';
 
 const foreignNames = Object.keys(foreignTypes);
-
-const requireLength = lengthLimit('representations');
 
 export function createSubgraph(schema: GraphQLSchema): GraphQLSchema {
   // Those with an ID and at least one more field here: a gateway has no reason to load the others.
@@ -36,8 +34,11 @@ export function createSubgraph(schema: GraphQLSchema): GraphQLSchema {
   const sdl = subgraphSdl(schema, entities);
   _service.resolve = () => ({ sdl });
   _entities.resolve = (_root, { representations }, context) => loadAll(context, representations, entities);
-  _entities.extensions = { cost: { listSize: (sent) => lengthOf(sent.representations) } } satisfies FieldExtensions;
-  for (const argument of _entities.args) argument.extensions = { requireLength } satisfies ArgumentExtensions;
+  _entities.extensions = {
+    cost: ({ representations }, limits) => ({
+      items: lengthWithinPage('representations', 'representations', representations, limits),
+    }),
+  } satisfies FieldExtensions;
   return subgraph;
 }
 
@@ -62,7 +63,6 @@ const additions = (entities: readonly string[]) => `
 
 /** Ignores other fields of representations, as the specification allows. Throws a ServiceError 400 before anything is loaded. */
 function loadAll({ limits, loaders }: Context, representations: readonly unknown[], entities: readonly string[]) {
-  requireLength(representations.length, 'representations', limits);
   const keys = representations.map((sent, index) => {
     const at = ['representations', index];
     if (!isObject(sent)) throw refused(at, expected('an object with __typename and id', sent));

@@ -1,13 +1,14 @@
-/** Checks a request before GraphQL reads it: one small document with one operation to execute, and its variables, from a client that accepts JSON. */
+/** Checks what yoga does not: the accepted type, the size of the document, and which of its operations to execute. */
 import type { FastifyRequest } from 'fastify';
-import { type DocumentNode, GraphQLError, getOperationAST, Kind, Lexer, Source, type Token, TokenKind } from 'graphql';
+import { type DocumentNode, GraphQLError, getOperationAST, Kind, Lexer, Source, TokenKind } from 'graphql';
 import type { GraphQLParams, Plugin } from 'graphql-yoga';
 import type { Limits } from '../config.ts';
 import { badRequest, ServiceError } from '../errors.ts';
 import { requireSmallJson } from '../http/json-body.ts';
 import { jsonProblem } from '../http/json-problem.ts';
-import { count, cut, expected, formatPath, isObject, maxQuoted } from '../model/issues.ts';
-import { eventStreamType } from './subscription/event-stream.ts';
+import { count, cut, expected, maxQuoted } from '../model/issues.ts';
+
+export const eventStreamType = 'text/event-stream';
 
 const mediaTypes = ['application/graphql-response+json', 'application/json'] as const;
 
@@ -35,62 +36,29 @@ export function chooseType({ headers }: FastifyRequest): Acceptable {
 export const preferredJson = ({ headers }: Pick<FastifyRequest, 'headers'>) =>
   mediaTypes.find((type) => headers.accept?.toLowerCase().includes(type));
 
-export const lastEventId = ({ headers }: FastifyRequest): string | undefined =>
-  String(headers['last-event-id'] ?? '') || undefined;
-
-/** The type of each parameter. All but the query may be null or absent. */
-const parameters: Readonly<Record<string, 'text' | 'an object'>> = {
-  query: 'text',
-  variables: 'an object',
-  operationName: 'text',
-  extensions: 'an object',
-};
-
-/** Throws a ServiceError 400 if it is no GraphQL request, or its document over the limits. A cached document is not checked again. */
+/** Throws a ServiceError 400 for a document over the limits. A cached one is not checked again. Yoga checks the parameters themselves. */
 export function graphqlParams(
   { method, body, query }: FastifyRequest,
   limits: Limits,
   isCached: (document: string) => boolean,
 ): GraphQLParams {
-  const sent = method === 'POST' ? operationIn(body) : parametersIn(query, limits);
-  for (const [name, what] of Object.entries(parameters)) requireShape(name, what, sent[name]);
-  const document = String(sent.query);
-  if (!isCached(document)) requireSmallDocument(document, limits);
-  return sent;
+  // The cast is safe: yoga checks the types before it uses them.
+  const params = (method === 'POST' ? body : parametersIn(query, limits)) as GraphQLParams;
+  const document = params?.query;
+  if (typeof document === 'string' && !isCached(document)) requireSmallDocument(document, limits);
+  return params;
 }
 
-function requireShape(name: string, what: 'text' | 'an object', value: unknown): void {
-  if (name === 'query') {
-    if (value === undefined || value === '') throw badRequest(`query: required, a document such as ${exampleQuery}`);
-  } else if (value === undefined || value === null) return;
-  const fits = what === 'text' ? typeof value === 'string' : isObject(value);
-  if (!fits) throw badRequest(`${name}: ${expected(what, value)}`);
-}
-
-const exampleQuery = '{ assets { nodes { name } } }';
-
-function operationIn(body: unknown): Readonly<Record<string, unknown>> {
-  if (!isObject(body)) {
-    throw badRequest(expected(`one operation as a JSON object such as {"query":"${exampleQuery}"}`, body));
-  }
-  const unknown = Object.keys(body).find((name) => !Object.hasOwn(parameters, name));
-  if (unknown !== undefined && body.query !== undefined) {
-    const known = Object.keys(parameters).join(', ');
-    throw badRequest(`${formatPath([unknown])}: unknown parameter, expected one of ${known}`);
-  }
-  return body;
-}
-
-/** Returns the query parameters: an empty one is absent. */
-function parametersIn(query: unknown, limits: Limits): Readonly<Record<string, unknown>> {
-  const sent: Record<string, unknown> = {};
-  for (const [name, what] of Object.entries(parameters)) {
-    const value = (query as Readonly<Record<string, unknown>>)[name];
-    if (Array.isArray(value)) throw badRequest(`${name}: expected once, received more than once`);
-    if (value === undefined || value === '') continue;
-    sent[name] = what === 'text' ? value : parseParameter(name, String(value), limits);
-  }
-  return sent;
+/** Returns the parameters of a GET: an empty one is absent. */
+function parametersIn(query: unknown, limits: Limits): GraphQLParams {
+  const sent = query as Readonly<Record<string, unknown>>;
+  const parsed = (name: string) => (sent[name] ? parseParameter(name, String(sent[name]), limits) : undefined);
+  return {
+    query: sent.query || undefined,
+    operationName: sent.operationName || undefined,
+    variables: parsed('variables'),
+    extensions: parsed('extensions'),
+  } as GraphQLParams;
 }
 
 function parseParameter(name: string, text: string, limits: Limits): unknown {
@@ -102,36 +70,23 @@ function parseParameter(name: string, text: string, limits: Limits): unknown {
   }
 }
 
-/** Yoga's own plugins, which it puts after those of a service, reject the same requests. */
+/** Yoga rejects the same requests, without the names to choose from. */
 export const useOperationChoice = (): Plugin => ({
-  onParse() {
-    return ({ result, context: { params } }) => {
-      if (result instanceof Error) return;
-      const problem = choiceProblem(result, params?.operationName);
-      if (problem === undefined) return;
-      const extensions = { code: 'OPERATION_RESOLUTION_FAILURE', http: { status: 400 } };
-      throw new GraphQLError(problem, { extensions });
-    };
-  },
+  onParse:
+    () =>
+    ({ result, context: { params } }) => {
+      if (!result || result instanceof Error) return;
+      const document: DocumentNode = result;
+      if (getOperationAST(document, params?.operationName)) return;
+      const operations = document.definitions.filter((node) => node.kind === Kind.OPERATION_DEFINITION);
+      const names = operations.map(({ name }) => name?.value ?? 'one without a name').join(', ');
+      const problem =
+        operations.length === 0
+          ? 'the document has no operation to execute'
+          : `operationName: ${expected(`the name of an operation in the document (${cut(names, maxQuoted)})`, params?.operationName)}`;
+      throw new GraphQLError(problem, { extensions: { code: 'OPERATION_RESOLUTION_FAILURE', http: { status: 400 } } });
+    },
 });
-
-function choiceProblem(document: DocumentNode, operationName: string | null | undefined): string | undefined {
-  if (getOperationAST(document, operationName)) return undefined;
-  const operations = document.definitions.filter((definition) => definition.kind === Kind.OPERATION_DEFINITION);
-  const names = operations.flatMap(({ name }) => name?.value ?? []);
-  const listed = cut(names.join(', '), maxQuoted);
-  if (operations.length === 0) return 'the document has no operation to execute';
-  if (operationName === null || operationName === undefined) {
-    return names.length === 0
-      ? 'the document has several operations: name each of them, and send the operationName of one'
-      : `operationName: required, because the document has several operations: ${listed}`;
-  }
-  const what =
-    names.length === 0
-      ? 'none, because the operation has no name'
-      : `one of the operations in the document (${listed})`;
-  return `operationName: ${expected(what, operationName)}`;
-}
 
 /** GraphQL's errors, and the paths in them, repeat names of the document. */
 const maxNameLength = 100;
@@ -139,30 +94,24 @@ const maxNameLength = 100;
 const opening: readonly string[] = [TokenKind.BRACE_L, TokenKind.BRACKET_L, TokenKind.PAREN_L];
 const closing: readonly string[] = [TokenKind.BRACE_R, TokenKind.BRACKET_R, TokenKind.PAREN_R];
 
-/** Reads the tokens one by one and builds nothing from them. Throws a ServiceError 400. */
+/** Reads the tokens one by one, before the parser calls itself for each level. Throws a ServiceError 400. */
 function requireSmallDocument(text: string, { maxQueryLength, maxTokens, maxNesting }: Limits): void {
   if (text.length > maxQueryLength) throw badRequest(`the document is longer than ${count(maxQueryLength)} characters`);
-  let tokens = 0;
-  let nesting = 0;
-  for (const { kind, value } of tokensOf(text)) {
-    tokens += 1;
-    if (opening.includes(kind)) nesting += 1;
-    if (closing.includes(kind)) nesting -= 1;
-    if (tokens > maxTokens)
-      throw badRequest(`the document has more than ${count(maxTokens)} tokens (names, punctuation and values)`);
-    if (nesting > maxNesting) throw badRequest(`the document is nested more than ${maxNesting} levels deep`);
-    if (kind === TokenKind.NAME && value.length > maxNameLength) {
-      throw badRequest(`the document has a name longer than ${maxNameLength} characters`);
-    }
-  }
-}
-
-/** Yields the tokens up to the first syntax error, which the parser will find again and report. */
-function* tokensOf(text: string): Generator<Token> {
   const lexer = new Lexer(new Source(text));
+  let nesting = 0;
   try {
-    while (lexer.advance().kind !== TokenKind.EOF) yield lexer.token;
+    for (let tokens = 1; lexer.advance().kind !== TokenKind.EOF; tokens += 1) {
+      const { kind, value } = lexer.token;
+      if (opening.includes(kind)) nesting += 1;
+      if (closing.includes(kind)) nesting -= 1;
+      if (tokens > maxTokens)
+        throw badRequest(`the document has more than ${count(maxTokens)} tokens (names, punctuation and values)`);
+      if (nesting > maxNesting) throw badRequest(`the document is nested more than ${maxNesting} levels deep`);
+      if (kind === TokenKind.NAME && value.length > maxNameLength)
+        throw badRequest(`the document has a name longer than ${maxNameLength} characters`);
+    }
   } catch (error) {
+    // The parser will find the first syntax error again, and report it.
     if (!(error instanceof GraphQLError)) throw error;
   }
 }

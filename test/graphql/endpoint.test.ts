@@ -42,17 +42,13 @@ describe('requests', () => {
     expect(response.body.errors).toMatchObject([{ message: 'expected the header Content-Type: application/json' }]);
   });
 
-  const noQuery = 'query: required, a document such as { assets { nodes { name } } }';
-  const notOne = 'expected one operation as a JSON object such as {"query":"{ assets { nodes { name } } }"}, received';
-  const known = 'query, variables, operationName, extensions';
-
   test.each<[object | string, string]>([
-    ['[]', `${notOne} an array`],
-    ['', `${notOne} nothing`],
-    [{}, noQuery],
-    [{ query: nothing, getReader: 1 }, `getReader: unknown parameter, expected one of ${known}`],
-    [{ query: nothing, variables: '{}' }, 'variables: expected an object, received "{}"'],
-    [{ query: nothing, operationName: 5 }, 'operationName: expected text, received 5'],
+    ['[]', 'Expected params to be an object but given array.'],
+    ['', 'Expected params to be an object but given undefined.'],
+    [{}, 'Must provide query string.'],
+    [{ query: nothing, getReader: 1 }, 'Unexpected parameter "getReader" in the request body.'],
+    [{ query: nothing, variables: '{}' }, 'Expected "variables" param to be empty or an object, but given string.'],
+    [{ query: { query: nothing } }, 'Expected "query" param to be a string, but given object.'],
   ])('that are not an operation of GraphQL over HTTP are 400: %j', async (sent, message) => {
     const { status, body } = await service.post('/graphql', sent);
 
@@ -60,7 +56,8 @@ describe('requests', () => {
   });
 
   test.each([
-    ['', noQuery],
+    ['', 'Must provide query string.'],
+    ['query={__typename}&query={__typename}', 'Expected "query" param to be a string, but given array.'],
     [
       'query={__typename}&variables=nope',
       'variables: not valid JSON: line 1, column 1: expected a value, found "nope"',
@@ -92,14 +89,14 @@ describe('which operation is executed', () => {
     [
       `${read} query Count { __typename }`,
       undefined,
-      'required, because the document has several operations: Read, Count',
+      'expected the name of an operation in the document (Read, Count), received nothing',
     ],
     [
       `${read} query Count { __typename }`,
       'Raed',
-      'expected one of the operations in the document (Read, Count), received "Raed"',
+      'expected the name of an operation in the document (Read, Count), received "Raed"',
     ],
-    ['{ __typename }', 'Read', 'expected none, because the operation has no name, received "Read"'],
+    ['{ __typename }', 5, 'expected the name of an operation in the document (one without a name), received 5'],
   ])('is not clear from %j and the operationName %j', async (query, operationName, problem) => {
     const { status, body } = await service.post('/graphql', { query, operationName });
 

@@ -207,9 +207,9 @@ test('a field of a patch whose variable is not sent stays as it is each time', a
 });
 
 test('a document is compiled the second time, unless it has directives', async () => {
-  const execute = createExecutor(loadConfig({}).limits, { maxErrors: 1, hideSuggestions: true });
   const paths: object[] = [];
   const schema = buildSchema('type Query { it: Int }');
+  const execute = createExecutor(schema, loadConfig({}));
   const field = schema.getQueryType()?.getFields().it;
   if (field) field.resolve = (_root, _args, _context, { path }) => void paths.push(path);
   const isCompiled = async (text: string) => {

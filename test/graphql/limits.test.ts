@@ -136,13 +136,38 @@ describe('the cost of an operation', () => {
   });
 });
 
+describe('the cost of a mutation', () => {
+  const service = useSharedService();
+
+  test.each([
+    ['revertChanges(after: "0", upTo: "7") { kept notReversed { cursor kind } }', 5 + 7 * 10 + 1 + (5 + 7 * 2)],
+    ['deleteAssets(ids: ["a", "b"], references: CLEAR) { id }', 5 + 2 * (10 + 1) + 10_000 * 10],
+  ])('counts what it may write and return: %s', async (mutation, cost) => {
+    const { headers } = await service.graphql(`mutation { ${mutation} }`);
+
+    expect(headers['query-cost']).toBe(String(cost));
+  });
+});
+
+test('a list in the document that is too long is refused before anything is executed', async () => {
+  const service = await startService({ MAX_BATCH: '30' });
+  const create = (length: number) => `createLocations(input: [${'{}'.repeat(length)}]) { id }`;
+
+  const { status, body } = await service.graphql(`mutation { a: ${create(1)} b: ${create(31)} }`);
+  const { locations } = await service.data('{ locations { totalCount } }');
+  await service.stop();
+
+  expect([status, body.errors[0].message]).toEqual([413, expect.stringMatching(/^expected at most 30 records/)]);
+  expect(locations.totalCount).toBe(0);
+});
+
 describe('a list in a variable', () => {
   const service = useSharedService({ MAX_PAGE_SIZE: '20', MAX_BATCH: '30' });
   const nodes = 'query ($list: [ID!]!) { nodes(ids: $list) { id } }';
   const create = 'mutation ($list: [CreateLocationInput!]!) { createLocations(input: $list) { id } }';
   const inFragment =
     'mutation ($list: [CreateLocationInput!]!) { ...f } fragment f on Mutation { createLocations(input: $list) { id } }';
-  const tooManyIds = 'list: expected at most 20 IDs, received 21';
+  const tooManyIds = 'ids: expected at most 20 IDs, received 21';
   const tooManyRecords = 'expected at most 30 records, received 31: send them in several batches';
 
   test.each<[string, string, object, number, string]>([

@@ -90,10 +90,15 @@ test.each(kinds)(
 );
 
 test('every one of many invalid items is listed, also where a required field is missing or null, whatever the mutation', async () => {
-  const items = Array.from({ length: 25 }, (_, n) => ({ name: [null, undefined, ''][n % 3], acquiredAt: 'soon' }));
+  const names = [
+    [null, 'expected text, received null'],
+    [undefined, 'required: the name of the asset'],
+    ['', expect.stringMatching(/^expected text with at least one character/)],
+  ] as const;
+  const items = Array.from({ length: 25 }, (_, n) => ({ name: names[n % 3]?.[0], acquiredAt: 'soon' }));
   const expected = (list: Path) =>
-    items.flatMap(({ name }, index) => [
-      [[...list, index, 'name'], name === '' ? expect.stringMatching(/^expected/) : 'required: the name of the asset'],
+    items.flatMap((_, index) => [
+      [[...list, index, 'name'], names[index % 3]?.[1]],
       [[...list, index, 'acquiredAt'], expect.stringContaining('received "soon"')],
     ]);
   const sorted = (issues: SentIssue[]) => issues.map(({ path, message }) => [path, message]).toSorted();
@@ -123,7 +128,7 @@ test('a ref that is empty, the ID that is missing and the time of a change are c
       message: 'expected a date such as 2026-03-01 or 2026-03-01T07:30:00Z, received 5',
     },
     { path: ['input', 1, 'id'], message: 'required: the ID of the project, given by the service' },
-    { path: ['input', 2, 'id'], message: 'required: the ID of the project, given by the service' },
+    { path: ['input', 2, 'id'], message: 'expected an ID of 1 to 255 characters, received null' },
     {
       path: ['input', 3, 'id'],
       message: 'there is no project with the ID "5": IDs of this service start with project_',

@@ -1,13 +1,10 @@
 /** The context that the resolvers share. Created for each request and each event, so that users share nothing. */
-import type { ServerResponse } from 'node:http';
-import type { Plugin } from 'graphql-yoga';
 import type { Limits } from '../../config.ts';
 import type { RequestLog } from '../../http/error-response.ts';
 import type { Session } from '../../services/session.ts';
 import type { ChangePage, ChangePageQuery } from '../../store/log/read-changes.ts';
-import { documentPlan } from '../limits/limits.ts';
 import type { ItemParsers } from './item-parsers.ts';
-import { createLoaders, type Loaders } from './loaders.ts';
+import type { Loaders } from './loaders.ts';
 
 export interface Context {
   readonly session: Session;
@@ -35,15 +32,3 @@ interface Stream {
 }
 
 export type FeedQuery = Omit<ChangePageQuery, 'withBefore'>;
-
-/** Adds the loaders once the document is parsed: its plan says which columns they read. */
-export const useLoaders = (
-  limits: Limits,
-): Plugin<Context & { readonly client?: { readonly response: ServerResponse } }> => ({
-  onExecute({ args: { contextValue, schema, document }, extendContext }) {
-    const { session, client } = contextValue;
-    const store = session.store.within(limits, client?.response);
-    const { storedFields } = documentPlan(schema, document, limits);
-    extendContext({ loaders: createLoaders(store, storedFields), holdText: store.hold });
-  },
-});

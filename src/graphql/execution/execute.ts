@@ -1,18 +1,20 @@
 /**
  * Executes operations: a query that is seen for the second time by graphql-jit, which compiles it, any other operation by graphql-js. The
- * text of a query that is sent again with the same variables is cached until the next write to its workspace.
+ * text of a query that is sent again with the same variables is cached until the next write to its workspace. Yoga's own executor would
+ * return fields in the order in which they resolve.
  */
 import { createHash } from 'node:crypto';
+import type { ServerResponse } from 'node:http';
+import { MapperKind, mapSchema } from '@graphql-tools/utils';
 import {
-  coerceInputValue,
   type DocumentNode,
   type ExecutionArgs,
   type ExecutionResult,
   execute,
   GraphQLError,
-  type GraphQLInputType,
+  GraphQLInputObjectType,
   type GraphQLSchema,
-  getNamedType,
+  getNullableType,
   getOperationAST,
   getVariableValues,
   Kind,
@@ -21,19 +23,17 @@ import {
   OperationTypeNode,
   type Source,
   TypeInfo,
-  typeFromAST,
-  type VariableDefinitionNode,
   visit,
   visitWithTypeInfo,
 } from 'graphql';
 import { compileQuery, isCompiledQuery } from 'graphql-jit';
 import type { Plugin } from 'graphql-yoga';
 import type { Limits } from '../../config.ts';
-import { ResponseTooLarge } from '../../errors.ts';
-import { withHint } from '../hints.ts';
-import { isItem } from '../limits/extensions.ts';
-import { type DocumentPlan, documentPlan } from '../limits/limits.ts';
+import { mayBeStoredType, ResponseTooLarge, ServiceError } from '../../errors.ts';
+import { maxErrors, rootCause } from '../errors.ts';
+import { measure } from '../limits.ts';
 import type { Context } from './context.ts';
+import { createLoaders } from './loaders.ts';
 
 /** A result that is turned into text with its own `stringify`, if it has one, whatever plugins have added to it. */
 export interface WrittenResult extends ExecutionResult {
@@ -45,62 +45,81 @@ type Run = (args: ExecutionArgs) => ExecutionResult | Promise<ExecutionResult>;
 /** The most fields of a document to compile, which takes about a hundredth of a millisecond for each. */
 const maxCompiled = 500;
 
-/** Yoga's own executor returns fields in the order in which they resolve. */
-export function useExecutor(limits: Limits, variableOptions: VariableOptions): Plugin<Context> {
-  const executeOperation = createExecutor(limits, variableOptions);
-  return { onExecute: ({ setExecuteFn }) => setExecuteFn(executeOperation) };
+interface Options {
+  readonly limits: Limits;
+  /** Whether errors suggest names that are similar to those sent. */
+  readonly suggestions: boolean;
 }
 
-export function createExecutor(
-  limits: Limits,
-  variableOptions: VariableOptions,
-): (args: ExecutionArgs) => Promise<ExecutionResult> {
-  const { maxResponseLength } = limits;
+export function useExecutor(
+  schema: GraphQLSchema,
+  options: Options,
+): Plugin<Context & { readonly client?: { readonly response: ServerResponse } }> {
+  const executeOperation = createExecutor(schema, options);
+  return {
+    onExecute({ args: { contextValue, document }, extendContext, setExecuteFn }) {
+      const { session, client } = contextValue;
+      const store = session.store.within(options.limits, client?.response);
+      extendContext({ loaders: createLoaders(store, schema, document), holdText: store.hold });
+      setExecuteFn(executeOperation);
+    },
+  };
+}
+
+export function createExecutor(schema: GraphQLSchema, { limits, suggestions }: Options) {
+  const variableOptions = { maxErrors, hideSuggestions: !suggestions };
+  const lenientSchema = withoutRequiredFields(schema);
   const seen = new WeakSet<OperationDefinitionNode>();
   const runs = new WeakMap<OperationDefinitionNode, Run>();
 
-  function runFor({ schema, document }: ExecutionArgs, operation: OperationDefinitionNode): Run {
+  function runFor(args: ExecutionArgs, operation: OperationDefinitionNode): Run {
     const known = runs.get(operation);
     if (known) return known;
     if (!seen.has(operation)) {
       seen.add(operation);
       return interpret;
     }
-    const run = mayCompile(documentPlan(schema, document, limits), schema, document, operation)
-      ? compiled(schema, document, operation)
-      : interpret;
+    const run = mayCompile(args, operation, limits) ? compiled(args, operation) : interpret;
     runs.set(operation, run);
     return run;
   }
 
   async function run(args: ExecutionArgs, operation: OperationDefinitionNode): Promise<ExecutionResult> {
     const result = await runFor(args, operation)(args);
-    if (textLength(result.data) <= maxResponseLength) return result;
-    return failed(new ResponseTooLarge(maxResponseLength));
+    const tooLarge =
+      textLength(result.data) > limits.maxResponseLength
+        ? errorFor(new ResponseTooLarge(limits.maxResponseLength))
+        : result.errors?.find((error) => rootCause(error) instanceof ResponseTooLarge);
+    if (!tooLarge) return result;
+    return { errors: [operation.operation === OperationTypeNode.MUTATION ? executedBut(tooLarge) : tooLarge] };
   }
 
-  return async (args) => {
-    const operation = getOperationAST(args.document, args.operationName);
+  return async (args: ExecutionArgs): Promise<ExecutionResult> => {
+    const { document, operationName, variableValues } = args;
+    const operation = getOperationAST(document, operationName);
     if (!operation) return execute(args);
-    const { coerced, errors } = readVariables(args.schema, operation, args.variableValues ?? {}, variableOptions);
-    if (errors) {
-      return { errors: variableOptions.hideSuggestions ? errors : errors.map((error) => withHint(args.schema, error)) };
-    }
+    const { variableDefinitions = [] } = operation;
+    const { coerced, errors } = getVariableValues(
+      lenientSchema,
+      variableDefinitions,
+      variableValues ?? {},
+      variableOptions,
+    );
+    if (errors) return { errors };
     const read = { ...args, variableValues: coerced };
-    const { source } = args.document.loc ?? {};
-    if (operation.operation !== OperationTypeNode.QUERY || !source) return run(read, operation);
-    const name = nameOf(source.body, args.operationName, coerced);
+    const text = document.loc?.source.body;
+    if (operation.operation !== OperationTypeNode.QUERY || text === undefined) return run(read, operation);
     try {
       const { session, holdText } = args.contextValue as Context;
-      const text = await session.store.deriveText(name, async () => {
+      const data = await session.store.deriveText(nameOf(text, operationName, coerced), async () => {
         const result = await run(read, operation);
         if (result.errors) throw new NotCached(result);
         return JSON.stringify(result.data);
       });
-      holdText(text.length);
-      return withText(text);
+      holdText(data.length);
+      return withText(data);
     } catch (error) {
-      return error instanceof NotCached ? error.result : failed(error);
+      return error instanceof NotCached ? error.result : { errors: [errorFor(error as Error)] };
     }
   };
 }
@@ -115,9 +134,47 @@ class NotCached extends Error {
   }
 }
 
-const failed = (error: unknown): ExecutionResult => ({
-  errors: [new GraphQLError((error as Error).message, { originalError: error as Error })],
-});
+const errorFor = (originalError: Error) => new GraphQLError(originalError.message, { originalError });
+
+/** Replaces a mutation's response that is too large: the records are stored nevertheless. */
+const executedBut = ({ path, message }: GraphQLError): GraphQLError =>
+  new GraphQLError(message, {
+    path,
+    originalError: new ServiceError(413, `the mutation was executed, but ${message}`, [], { type: mayBeStoredType }),
+  });
+
+/**
+ * Returns the schema to read variables with. Items may lack required fields: the service lists them with all else that is wrong, whereas
+ * GraphQL would stop at the first few. The schema that clients see, and that documents are validated against, says what is required.
+ */
+const withoutRequiredFields = (schema: GraphQLSchema): GraphQLSchema =>
+  mapSchema(schema, {
+    [MapperKind.INPUT_OBJECT_TYPE](type) {
+      if (type.extensions.isItem !== true) return undefined;
+      const { fields, ...config } = type.toConfig();
+      const optional = Object.entries(fields).map(([name, field]) => [
+        name,
+        { ...field, type: getNullableType(field.type) },
+      ]);
+      return new GraphQLInputObjectType({ ...config, fields: Object.fromEntries(optional) });
+    },
+  });
+
+/** A scalar of the schema that accepts any value. */
+const anyValue: NamedTypeNode = { kind: Kind.NAMED_TYPE, name: { kind: Kind.NAME, value: 'FieldValue' } };
+
+/** Returns the document with a type for its variables that leaves them as they are: an executor would read them a second time. */
+function withReadVariables(document: DocumentNode, operation: OperationDefinitionNode): DocumentNode {
+  const variableDefinitions = operation.variableDefinitions?.map(({ kind, variable }) => ({
+    kind,
+    variable,
+    type: anyValue,
+  }));
+  const definitions = document.definitions.map((node) =>
+    node === operation ? { ...node, variableDefinitions } : node,
+  );
+  return { ...document, definitions } as DocumentNode;
+}
 
 const interpret: Run = (args) => {
   const operation = getOperationAST(args.document, args.operationName);
@@ -128,57 +185,48 @@ const interpret: Run = (args) => {
  * Only queries: what a mutation stores must not depend on how graphql-jit reads input, which has differed from GraphQL three times.
  * Directives may leave out fields by variables, which it checks field by field; `__proto__` would be no field of its objects.
  */
-function mayCompile(
-  { operations, directives }: DocumentPlan,
-  schema: GraphQLSchema,
-  document: DocumentNode,
-  operation: OperationDefinitionNode,
-): boolean {
-  if (operation.operation !== OperationTypeNode.QUERY || document.loc?.source.body.includes('__proto__')) return false;
-  if (directives > 0 || (operations.get(operation)?.fields ?? 0) > maxCompiled) return false;
-  return !hasVariableInScalar(schema, document);
+function mayCompile(args: ExecutionArgs, operation: OperationDefinitionNode, limits: Limits): boolean {
+  if (operation.operation !== OperationTypeNode.QUERY) return false;
+  if (args.document.loc?.source.body.includes('__proto__')) return false;
+  const { directives, fields } = measure(args, operation, limits);
+  return directives === 0 && fields <= maxCompiled;
 }
 
-/** True for `externalIds: { erp: $erp }`: graphql-jit reads literals of scalars once, when it compiles, without variables. */
-function hasVariableInScalar(schema: GraphQLSchema, document: DocumentNode): boolean {
-  let isFound = false;
-  const types = new TypeInfo(schema);
-  const Variable = () => {
-    isFound ||= types.getInputType() === undefined;
-  };
-  visit(document, visitWithTypeInfo(types, { Variable, VariableDefinition: () => false }));
-  return isFound;
-}
-
-function compiled(schema: ExecutionArgs['schema'], document: DocumentNode, operation: OperationDefinitionNode): Run {
+function compiled({ schema, document }: ExecutionArgs, operation: OperationDefinitionNode): Run {
+  const inside = variablesInside(schema, document);
+  if (inside.inScalars) return interpret;
   // Errors have the stack of what was thrown; one for each of them would only be made.
   const options = { disablingCapturingStackErrors: true };
   const query = compileQuery(schema, withReadVariables(document, operation), operation.name?.value, options);
   if (!isCompiledQuery(query)) return interpret;
-  const inside = variablesInside(document);
+  const { source } = document.loc ?? {};
   return async (args) => {
     const { rootValue, contextValue, variableValues } = args;
-    if (inside.some((name) => (variableValues?.[name] ?? null) === null)) return interpret(args);
+    if (inside.names.some((name) => (variableValues?.[name] ?? null) === null)) return interpret(args);
     const result = await query.query(rootValue, contextValue, variableValues);
-    const { source } = document.loc ?? {};
-    return result.errors && source
-      ? { ...result, errors: result.errors.map((error) => withPositions(error, source)) }
-      : result;
+    if (!result.errors || !source) return result;
+    return { ...result, errors: result.errors.map((error) => withPositions(error, source)) };
   };
 }
 
 /**
- * The variables inside objects and lists of a document. For those that are not sent, graphql-jit writes null, which no filter accepts, and it
- * does not refuse null where GraphQL does.
+ * Returns the variables inside objects and lists of a document. For those that are not sent, graphql-jit writes null, which no filter accepts,
+ * and it does not refuse null where GraphQL does. Literals of scalars it reads once, without variables: `externalIds: { erp: $erp }`.
  */
-function variablesInside(document: DocumentNode): readonly string[] {
+function variablesInside(schema: GraphQLSchema, document: DocumentNode) {
   const names: string[] = [];
-  visit(document, {
+  let inScalars = false;
+  const types = new TypeInfo(schema);
+  const visitor = visitWithTypeInfo(types, {
     VariableDefinition: () => false,
     Argument: ({ value }) => (value.kind === Kind.VARIABLE ? false : undefined),
-    Variable: ({ name }) => void names.push(name.value),
+    Variable({ name }) {
+      names.push(name.value);
+      inScalars ||= types.getInputType() === undefined;
+    },
   });
-  return names;
+  visit(document, visitor);
+  return { names, inScalars };
 }
 
 /** Errors of graphql-jit have locations, but nothing that yoga could make them from. */
@@ -207,77 +255,4 @@ function textLength(value: unknown): number {
   if (Array.isArray(value)) for (const item of value) length += textLength(item);
   else for (const name in value) length += textLength((value as Readonly<Record<string, unknown>>)[name]);
   return length;
-}
-
-interface VariableOptions {
-  readonly maxErrors: number;
-  readonly hideSuggestions: boolean;
-}
-
-type Values = Readonly<Record<string, unknown>>;
-
-/** Items may lack required fields: the service lists them with all else that is wrong, whereas GraphQL would stop at the first few. */
-function readVariables(
-  schema: GraphQLSchema,
-  { variableDefinitions = [] }: OperationDefinitionNode,
-  sent: Values,
-  options: VariableOptions,
-): ReturnType<typeof getVariableValues> {
-  const read = getVariableValues(schema, variableDefinitions, sent, options);
-  if (!read.errors) return read;
-  const typeOf = ({ type }: VariableDefinitionNode) => typeFromAST(schema, type) as GraphQLInputType | undefined;
-  const isBatch = (definition: VariableDefinitionNode) =>
-    isItem(getNamedType(typeOf(definition))) && (sent[definition.variable.name.value] ?? null) !== null;
-
-  const others = getVariableValues(
-    schema,
-    variableDefinitions.filter((it) => !isBatch(it)),
-    sent,
-    options,
-  );
-  const errors: GraphQLError[] = [...(others.errors ?? [])];
-  const coerced: Record<string, unknown> = { ...others.coerced };
-  for (const definition of variableDefinitions.filter(isBatch)) {
-    const name = definition.variable.name.value;
-    const onError = (path: readonly (string | number)[], _value: unknown, error: GraphQLError) => {
-      const isMissing =
-        notProvided.test(error.message) || (isNull.test(error.message) && typeof path.at(-1) === 'string');
-      if (!isMissing && errors.length < options.maxErrors) errors.push(invalidVariable(definition, path, error));
-    };
-    coerced[name] = coerceInputValue(
-      sent[name],
-      typeOf(definition) as GraphQLInputType,
-      onError,
-      options.hideSuggestions,
-    );
-  }
-  return errors.length > 0 ? { errors } : { coerced };
-}
-
-/** graphql-js's errors for a required field that is missing, and for one that is null. */
-const notProvided = /^Field "\w+" of required type "[^"]+" was not provided\.$/;
-const isNull = /^Expected non-nullable type "[^"]+" not to be null\.$/;
-
-/** Words the error as graphql-js does, without the value, which errors.ts removes. */
-function invalidVariable(node: VariableDefinitionNode, path: readonly (string | number)[], error: GraphQLError) {
-  const name = node.variable.name.value;
-  const at = path.map((step) => (typeof step === 'number' ? `[${step}]` : `.${step}`)).join('');
-  const message = `Variable "$${name}" got invalid value at "${name}${at}"; ${error.message}`;
-  return new GraphQLError(message, { nodes: node, originalError: error });
-}
-
-/** A scalar of the schema that accepts any value. */
-const anyValue: NamedTypeNode = { kind: Kind.NAMED_TYPE, name: { kind: Kind.NAME, value: 'FieldValue' } };
-
-/** Returns the document with a type for its variables that leaves them as they are: an executor would read them a second time. */
-function withReadVariables(document: DocumentNode, operation: OperationDefinitionNode): DocumentNode {
-  const variableDefinitions = operation.variableDefinitions?.map(({ kind, variable }) => ({
-    kind,
-    variable,
-    type: anyValue,
-  }));
-  const definitions = document.definitions.map((node) =>
-    node === operation ? { ...node, variableDefinitions } : node,
-  );
-  return { ...document, definitions } as DocumentNode;
 }

@@ -16,6 +16,9 @@ export const toStored: Ways = ['externalId'];
 export const linksOf = (kind: RecordKind, ways: Ways) =>
   linkFields(kind).filter(([, , { target }]) => ways === anywhere || kindNamed(target).fields.externalIds);
 
+/** The extensions of input types of items: in a variable, their required fields may be missing, and the service says which. */
+export const item = { isItem: true } as const;
+
 export type ItemParsers = ReturnType<typeof createItemParsers>;
 
 /** Returns the parsers of items, valid or not: the service reports the issues of all items together. */

@@ -1,17 +1,30 @@
 /**
  * Reads for one request, through the session's store, and so never from another workspace. All records requested in the same step are one
- * statement, with the columns that the document selects.
+ * statement, with the columns that the document selects. A list looks ahead: links that can be read together with its records are. What the
+ * list does not find there, such as a link in a fragment on an interface, is loaded by its own resolver.
  */
 import DataLoader from 'dataloader';
-import type { FieldNode } from 'graphql';
+import {
+  type DocumentNode,
+  type FieldNode,
+  type GraphQLResolveInfo,
+  type GraphQLSchema,
+  Kind,
+  type SelectionSetNode,
+  TypeInfo,
+  visit,
+  visitWithTypeInfo,
+} from 'graphql';
+import { linkFields } from '../../model/links.ts';
 import type { RecordKind, RecordOf, Values } from '../../model/record-kind.ts';
 import type { ReverseLink } from '../../model/reverse-link.ts';
 import { kindNamed, kindOfId } from '../../records/index.ts';
 import type { Change, ChangePage, ChangePageQuery, HistoryQuery } from '../../store/log/read-changes.ts';
 import type { Condition, RecordQuery, Summary, SummaryQuery } from '../../store/query/record-query.ts';
+import type { LinkToRead } from '../../store/records/linked-records.ts';
 import type { Page } from '../../store/records/read-records.ts';
 import type { LimitedReads } from '../../store/workspace-store.ts';
-import { type FieldInfo, type FieldsOf, selectedConnection } from './look-ahead.ts';
+import type { FieldExtensions } from '../limits.ts';
 
 /** The query of a connection; its order determines the fields that cursors need. */
 export type PageQuery = Required<Pick<RecordQuery, 'where' | 'orderBy' | 'fromEnd' | 'after' | 'before' | 'limit'>>;
@@ -25,7 +38,8 @@ type RecordLoader<K extends RecordKind> = DataLoader<string, RecordOf<K> | null>
 
 export type Loaders = ReturnType<typeof createLoaders>;
 
-export function createLoaders(store: LimitedReads, stored: ReadonlyMap<string, ReadonlySet<string>>) {
+export function createLoaders(store: LimitedReads, schema: GraphQLSchema, document: DocumentNode) {
+  const stored = storedFieldsIn(schema, document);
   const records = new Map<RecordKind, RecordLoader<RecordKind>>();
   const pageLoaders = new Map<readonly FieldNode[], PageLoader>();
   const histories = new Map<string, DataLoader<string, ChangePage>>();
@@ -153,3 +167,107 @@ export function createLoaders(store: LimitedReads, stored: ReadonlyMap<string, R
 }
 
 const idOnly: ReadonlySet<string> = new Set(['id']);
+
+type StoredFields = ReadonlyMap<string, ReadonlySet<string>>;
+
+const storedFields = new WeakMap<DocumentNode, StoredFields>();
+
+/** Returns the stored fields that a document reads, by the type that has them; every record has its ID. */
+function storedFieldsIn(schema: GraphQLSchema, document: DocumentNode): StoredFields {
+  const known = storedFields.get(document);
+  if (known) return known;
+  const found = new Map<string, Set<string>>();
+  const types = new TypeInfo(schema);
+  const addField = () => {
+    const { storedField } = (types.getFieldDef()?.extensions ?? {}) as FieldExtensions;
+    const type = types.getParentType()?.name ?? '';
+    if (storedField !== undefined) found.set(type, (found.get(type) ?? new Set(['id'])).add(storedField));
+  };
+  visit(document, visitWithTypeInfo(types, { Field: addField }));
+  storedFields.set(document, found);
+  return found;
+}
+
+/** The part of a resolver's `info` that says what is selected. */
+export type FieldInfo = Pick<GraphQLResolveInfo, 'fieldNodes' | 'fragments'>;
+
+type FieldsOf = (kind: RecordKind) => ReadonlySet<string>;
+
+interface SelectedConnection {
+  readonly readsPage: boolean;
+  readonly readsCount: boolean;
+  readonly links: readonly LinkToRead[];
+}
+
+/** The most links read with a page: more make rows long, and the statement takes longer to plan than to run. */
+const maxJoined = 8;
+
+/** By the nodes of a field, which are the same in all executions of a compiled document. */
+const known = new WeakMap<readonly FieldNode[], SelectedConnection>();
+
+function selectedConnection(kind: RecordKind, info: FieldInfo, fieldsOf: FieldsOf): SelectedConnection {
+  const { fieldNodes, fragments } = info;
+  const cached = known.get(fieldNodes);
+  if (cached) return cached;
+  const parts = fieldsBelow(fieldNodes, `${kind.name}Connection`, fragments);
+  const edges = fieldsBelow(parts.get('edges') ?? [], `${kind.name}Edge`, fragments);
+  const records = [...(parts.get('nodes') ?? []), ...(edges.get('node') ?? [])];
+  const selected = {
+    readsPage: ['nodes', 'edges', 'pageInfo'].some((name) => parts.has(name)),
+    readsCount: parts.has('totalCount'),
+    links: linksBelow(kind, records, fragments, fieldsOf),
+  };
+  known.set(fieldNodes, selected);
+  return selected;
+}
+
+/** Returns the links as a tree; none if there are too many of them. */
+function linksBelow(
+  kind: RecordKind,
+  records: readonly FieldNode[],
+  fragments: FieldInfo['fragments'],
+  fieldsOf: FieldsOf,
+): readonly LinkToRead[] {
+  let left = maxJoined;
+  const follow = (from: RecordKind, nodes: readonly FieldNode[]): LinkToRead[] => {
+    const selected = fieldsBelow(nodes, from.name, fragments);
+    const links: LinkToRead[] = [];
+    for (const [name, field, { target }] of linkFields(from)) {
+      const below = selected.get(name);
+      if (!below || left-- <= 0) continue;
+      const to = kindNamed(target);
+      links.push({ name, field, kind: to, fields: fieldsOf(to), links: follow(to, below) });
+    }
+    return links;
+  };
+  const links = follow(kind, records);
+  return left < 0 ? [] : links;
+}
+
+/** Each fragment is visited once: chains of fragments that spread each other twice would double the work with each link. */
+function fieldsBelow(
+  nodes: readonly FieldNode[],
+  type: string,
+  fragments: FieldInfo['fragments'],
+): ReadonlyMap<string, readonly FieldNode[]> {
+  const fields = new Map<string, FieldNode[]>();
+  const visited = new Set<SelectionSetNode>();
+
+  function visit(selectionSet: SelectionSetNode | undefined): void {
+    if (!selectionSet || visited.has(selectionSet)) return;
+    visited.add(selectionSet);
+    for (const node of selectionSet.selections) {
+      if (node.kind === Kind.FIELD) {
+        const same = fields.get(node.name.value);
+        if (same) same.push(node);
+        else fields.set(node.name.value, [node]);
+      } else {
+        const fragment = node.kind === Kind.INLINE_FRAGMENT ? node : fragments[node.name.value];
+        if (fragment && (fragment.typeCondition?.name.value ?? type) === type) visit(fragment.selectionSet);
+      }
+    }
+  }
+
+  for (const { selectionSet } of nodes) visit(selectionSet);
+  return fields;
+}

@@ -4,6 +4,7 @@ import { badRequest } from '../../errors.ts';
 import { type ComparedValue, parseComparedValue } from '../../model/compared-values.ts';
 import type { Field } from '../../model/fields.ts';
 import { count, formatIssue, type Path } from '../../model/issues.ts';
+import { lengthOf } from '../limits.ts';
 
 /** Returns the value in the form that records have. Texts may have at most `maxLength` characters. */
 export function parseArgument(path: Path, field: Pick<Field, 'type'>, sent: unknown, maxLength: number): ComparedValue {
@@ -15,12 +16,11 @@ export function parseArgument(path: Path, field: Pick<Field, 'type'>, sent: unkn
 export const parseText = (path: Path, sent: unknown, { maxTextLength }: Pick<Limits, 'maxTextLength'>): string =>
   String(parseArgument(path, { type: 'text' }, sent, maxTextLength));
 
-/** Returns a function that rejects a list of more such items than a page may have. */
-export const lengthLimit =
-  (items: string) =>
-  (length: number, name: string, { maxPageSize }: Limits): void => {
-    if (length > maxPageSize)
-      throw badRequest(`${name}: expected at most ${count(maxPageSize)} ${items}, received ${count(length)}`);
-  };
+/** Returns the length of a list as sent. Throws a ServiceError for more items than a page may have. */
+export function lengthWithinPage(name: string, items: string, sent: unknown, { maxPageSize }: Limits): number {
+  const length = lengthOf(sent);
+  if (length <= maxPageSize) return length;
+  throw badRequest(`${name}: expected at most ${count(maxPageSize)} ${items}, received ${count(length)}`);
+}
 
 export const refused = (path: Path, message: string) => badRequest(formatIssue({ path, message }));

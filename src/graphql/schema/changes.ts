@@ -10,10 +10,10 @@ import { kindNamed, recordKinds } from '../../records/index.ts';
 import type { Change, ChangePage, HistoryQuery } from '../../store/log/read-changes.ts';
 import type { FeedQuery } from '../execution/context.ts';
 import type { Loaders } from '../execution/loaders.ts';
-import type { FieldExtensions } from '../limits/extensions.ts';
+import type { FieldExtensions } from '../limits.ts';
 import { refused } from './argument.ts';
 import { builder, foreignType, node, type ObjectFields, type Values } from './builder.ts';
-import { connectionCost, defaultPageSize, pageSize } from './connection.ts';
+import { defaultPageSize, pageCost, pageSize } from './connection.ts';
 
 export const recordKindType = builder.enumType('RecordKind', {
   description: 'A kind of record.',
@@ -93,7 +93,7 @@ const changeType = builder.objectRef<Change>('Change').implement({
       type: [fieldChange],
       description:
         'The changed fields, without those that only the service sets. A creation or deletion lists every field with a value.',
-      extensions: { storedField: 'before', cost: { listSize: () => maxFieldChanges } } satisfies FieldExtensions,
+      extensions: { storedField: 'before', cost: () => ({ items: maxFieldChanges }) } satisfies FieldExtensions,
       resolve: (change, _args, { loaders }) => fieldChanges(change, loaders),
     }),
   }),
@@ -126,7 +126,7 @@ export const historyField = (t: ObjectFields<Values>, of: RecordKind) =>
   t.field({
     type: changePageType,
     description: `The changes of the ${of.label}, the latest first. Changes before history existed are not recorded.`,
-    extensions: { cost: connectionCost } satisfies FieldExtensions,
+    extensions: { cost: pageCost } satisfies FieldExtensions,
     args: historyArguments,
     resolve: ({ id }, args, { loaders, limits }) => loaders.history(id, parseHistory(args, limits)),
   });

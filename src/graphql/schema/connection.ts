@@ -9,7 +9,7 @@ import type { ReverseLink } from '../../model/reverse-link.ts';
 import { reverseLinksOf } from '../../records/reverse-links.ts';
 import type { Order } from '../../store/query/record-query.ts';
 import type { PageQuery } from '../execution/loaders.ts';
-import type { ArgumentExtensions, FieldCost, FieldExtensions } from '../limits/extensions.ts';
+import type { CostFunction, FieldExtensions, SentArguments } from '../limits.ts';
 import {
   builder,
   describeReverseLink,
@@ -104,7 +104,6 @@ const edgeOf = (kind: RecordKind) =>
 export const whereArgument = (kind: RecordKind) => ({
   type: filterOf(kind),
   description: `Only ${kind.pluralLabel} that match, such as \`${exampleFilter(kind)}\`.`,
-  extensions: { cost: (filter, { maxCost }) => filterCost(kind, filter, maxCost) } satisfies ArgumentExtensions,
 });
 
 const argumentsOf = (kind: RecordKind) =>
@@ -113,7 +112,6 @@ const argumentsOf = (kind: RecordKind) =>
     orderBy: t.field({
       type: [orderOf(kind)],
       description: `The order: by the first entry, then by the next, such as \`${exampleOrder(kind)}\`; oldest first unless set. Records with equal values are ordered by their IDs, in the direction of the last entry.`,
-      extensions: { cost: costOfOrder } satisfies ArgumentExtensions,
     }),
     first: t.int({
       description:
@@ -131,20 +129,25 @@ type ConnectionArgs = InputShapeFromFields<ReturnType<typeof argumentsOf>>;
 
 export const defaultPageSize = ({ maxPageSize }: Limits): number => Math.min(50, maxPageSize);
 
-/** All fields of a connection are counted once for each record of its page. */
-export const connectionCost: FieldCost = {
-  listSize: ({ first, last }, limits) => {
-    const size = first ?? last ?? defaultPageSize(limits);
-    return typeof size === 'number' ? Math.max(1, size) : 1;
-  },
-};
+/** All fields of a page are counted once for each of its records. */
+export function pageCost({ first, last }: SentArguments, limits: Limits) {
+  const size = first ?? last ?? defaultPageSize(limits);
+  return { items: typeof size === 'number' ? Math.max(1, size) : 1 };
+}
+
+const connectionCost =
+  (kind: RecordKind): CostFunction =>
+  (sent, limits) => ({
+    own: filterCost(kind, sent.where, limits.maxCost) + costOfOrder(sent.orderBy),
+    ...pageCost(sent, limits),
+  });
 
 /** The field of Query that lists the records of a kind. */
 export const page = (t: QueryFields, kind: RecordKind) =>
   t.field({
     type: connectionOf(kind),
     description: `All ${kind.pluralLabel} of the workspace, oldest first unless \`orderBy\` is set, page by page.`,
-    extensions: { cost: connectionCost } satisfies FieldExtensions,
+    extensions: { cost: connectionCost(kind) } satisfies FieldExtensions,
     args: argumentsOf(kind),
     resolve(_root, args, { loaders, limits }, info) {
       const query = parseArguments(kind, args, limits);
@@ -167,7 +170,7 @@ const reverseLinkField = (t: ObjectFields<Values>, link: ReverseLink) =>
   t.field({
     type: connectionOf(link.kind),
     description: `${describeReverseLink(link)}, oldest first unless \`orderBy\` is set, page by page.`,
-    extensions: { cost: connectionCost } satisfies FieldExtensions,
+    extensions: { cost: connectionCost(link.kind) } satisfies FieldExtensions,
     args: argumentsOf(link.kind),
     resolve({ id }, args, { loaders, limits }, info) {
       const { query, pages } = loaders.referring(link, info, () => parseArguments(link.kind, args, limits));

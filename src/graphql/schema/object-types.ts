@@ -2,7 +2,7 @@
 import { type Field, foreignTypes } from '../../model/fields.ts';
 import { capitalized, linkField, withArticle } from '../../model/labels.ts';
 import { kindNamed, recordKinds } from '../../records/index.ts';
-import type { FieldExtensions } from '../limits/extensions.ts';
+import type { FieldExtensions } from '../limits.ts';
 import {
   builder,
   type ForeignTypeName,

@@ -7,7 +7,7 @@ import { uncapitalized } from '../../model/labels.ts';
 import type { RecordKind } from '../../model/record-kind.ts';
 import { kindOfId, recordKinds } from '../../records/index.ts';
 import { type Order, oldestFirst, type Position, positionOfId, type Value } from '../../store/query/record-query.ts';
-import { lengthOf } from '../limits/extensions.ts';
+import { lengthOf } from '../limits.ts';
 import { refused } from './argument.ts';
 import { builder, comparedFields, type InputRef, subjectOf } from './builder.ts';
 

@@ -6,14 +6,12 @@ import { asset, assetCategory, kindOfId, location, project, transportOrder, work
 import { emptyKeyProblem } from '../../services/checks/batch.ts';
 import { describeExternalId } from '../../services/resolve-links.ts';
 import type { Context } from '../execution/context.ts';
-import { type ArgumentExtensions, type FieldExtensions, lengthOf } from '../limits/extensions.ts';
-import { lengthLimit, parseArgument, parseText, refused } from './argument.ts';
+import type { FieldExtensions } from '../limits.ts';
+import { lengthWithinPage, parseArgument, parseText, refused } from './argument.ts';
 import { builder, type ForeignTypeName, foreignType, node, type QueryFields, typeLabel, typeOf } from './builder.ts';
 import { changePageType, describeFirst, historyArguments, parseFeed, parseHistory, recordKindType } from './changes.ts';
-import { connectionCost, page } from './connection.ts';
+import { page, pageCost } from './connection.ts';
 import { summaryField } from './summary.ts';
-
-const requireLength = lengthLimit('IDs');
 
 const one = (t: QueryFields, kind: RecordKind) =>
   t.field({
@@ -99,16 +97,16 @@ builder.queryType({
       type: [node],
       nullable: { list: false, items: true },
       description: `The records with these IDs, in the same order; null for an ID without a record. At most as many as the setting \`MAX_PAGE_SIZE\`.`,
-      extensions: { cost: { listSize: ({ ids }) => lengthOf(ids) } } satisfies FieldExtensions,
+      extensions: {
+        cost: ({ ids }, limits) => ({ items: lengthWithinPage('ids', 'IDs', ids, limits) }),
+      } satisfies FieldExtensions,
       args: {
         ids: t.arg.idList({
           required: true,
           description: 'The IDs of records, of any kinds.',
-          extensions: { requireLength } satisfies ArgumentExtensions,
         }),
       },
       resolve: (_root, { ids }, context) => {
-        requireLength(ids.length, 'ids', context.limits);
         return Promise.all(ids.map((id) => loadNode(context, id)));
       },
     }),
@@ -139,7 +137,7 @@ builder.queryType({
       type: changePageType,
       description:
         'All changes of the workspace in the order in which they were made, page by page: to follow them without gaps or repeats, pass the `endCursor` of each page as `after` of the next.',
-      extensions: { cost: connectionCost } satisfies FieldExtensions,
+      extensions: { cost: pageCost } satisfies FieldExtensions,
       args: {
         after: t.arg.string({
           description: 'Only changes after the one with this cursor; from the first one unless set.',
@@ -153,7 +151,7 @@ builder.queryType({
       type: changePageType,
       description:
         'The changes of the record with this ID, of any kind, the latest first, even after its deletion. Empty if no record ever had this ID.',
-      extensions: { cost: connectionCost } satisfies FieldExtensions,
+      extensions: { cost: pageCost } satisfies FieldExtensions,
       args: { id: t.arg.id({ required: true, description: 'The ID of a record.' }), ...historyArguments },
       resolve: (_root, { id, ...args }, { loaders, limits }) => loaders.history(id, parseHistory(args, limits)),
     }),

@@ -3,10 +3,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { assertValidSchema } from 'graphql';
 import type { ChangePage } from '../../store/log/read-changes.ts';
 import type { FeedQuery, SubscriptionContext } from '../execution/context.ts';
-import type { FieldExtensions } from '../limits/extensions.ts';
+import type { FieldExtensions } from '../limits.ts';
 import { builder } from './builder.ts';
 import { changePageType, type FeedArgs, parseChangeCursor, parseFeed, recordKindType } from './changes.ts';
-import { connectionCost } from './connection.ts';
+import { pageCost } from './connection.ts';
 import './object-types.ts';
 import './query.ts';
 import './mutation.ts';
@@ -21,14 +21,14 @@ builder.subscriptionType({
       type: changePageType,
       description:
         'The changes of the workspace as they are made, in the same order and with the same cursors as the query `changes`, 1 to 50 in each event. After a disconnect, pass the last `endCursor` as `after`, or send it as `Last-Event-ID`, as browsers do.',
-      extensions: { cost: connectionCost } satisfies FieldExtensions,
+      extensions: { cost: pageCost } satisfies FieldExtensions,
       args: {
         after: t.arg.string({
           description: 'Only changes after the one with this cursor; unless set, only changes made from now on.',
         }),
         kinds: t.arg({ type: [recordKindType], description: 'Only changes of records of these kinds.' }),
       },
-      // Pothos knows one type of context; the one here is made in run-subscription.ts.
+      // Pothos knows one type of context; the one here is made in subscription.ts.
       subscribe: (_root, args, context: unknown) => follow(args, context as SubscriptionContext),
       resolve: (page: ChangePage) => page,
     }),

@@ -4,11 +4,11 @@ import { expected } from '../../model/issues.ts';
 import { capitalized, constantCase, linkField, uncapitalized } from '../../model/labels.ts';
 import type { RecordKind } from '../../model/record-kind.ts';
 import type { Bounds, Grouping } from '../../store/query/record-query.ts';
-import type { ArgumentExtensions, FieldCost, FieldExtensions } from '../limits/extensions.ts';
+import type { CostFunction, FieldExtensions } from '../limits.ts';
 import { refused } from './argument.ts';
 import { builder, comparedFields, type ObjectFields, type QueryFields, subjectOf, type Values } from './builder.ts';
 import { defaultPageSize, pageSize, whereArgument } from './connection.ts';
-import { parseFilter } from './filter.ts';
+import { filterCost, parseFilter } from './filter.ts';
 import { fieldsFor } from './object-types.ts';
 
 /** A group of records: their number, and the values of the fields that are grouped by. */
@@ -28,7 +28,7 @@ export function summaryField(t: QueryFields, kind: RecordKind) {
   return t.field({
     type: createSummaryType(kind, options),
     description: `The number of ${kind.pluralLabel}, in total and in groups, the largest group first.`,
-    extensions: { cost: costOfSummary } satisfies FieldExtensions,
+    extensions: { cost: costOfSummary(kind) } satisfies FieldExtensions,
     args: {
       where: t.arg(whereArgument(kind)),
       groupBy: t.arg({
@@ -38,7 +38,6 @@ export function summaryField(t: QueryFields, kind: RecordKind) {
       }),
       timeZone: t.arg.string({
         description: 'The time zone of months and days, by its IANA name, such as `Europe/Berlin`; UTC unless set.',
-        extensions: { cost: () => summaryCost } satisfies ArgumentExtensions,
       }),
       first: t.arg.int({
         description:
@@ -65,10 +64,12 @@ export function summaryField(t: QueryFields, kind: RecordKind) {
   });
 }
 
-const costOfSummary: FieldCost = {
-  base: summaryCost,
-  listSize: ({ first }, limits) => (typeof first === 'number' ? Math.max(1, first) : defaultPageSize(limits)),
-};
+const costOfSummary =
+  (kind: RecordKind): CostFunction =>
+  ({ where, timeZone, first }, limits) => ({
+    own: summaryCost * (timeZone === undefined ? 1 : 2) + filterCost(kind, where, limits.maxCost),
+    items: typeof first === 'number' ? Math.max(1, first) : defaultPageSize(limits),
+  });
 
 const dateField = (t: ObjectFields<Group>, { name, by, description }: GroupingOption) =>
   t.string({

@@ -2,13 +2,13 @@ import { isObject } from '../../../model/issues.ts';
 import { listField } from '../../../model/labels.ts';
 import type { RecordKind, RecordOf } from '../../../model/record-kind.ts';
 import { recordKinds } from '../../../records/index.ts';
-import { requireFewExternalIds } from '../../../services/checks/batch.ts';
+import { requireBatchSize, requireFewExternalIds } from '../../../services/checks/batch.ts';
 import { isRejected, type Rejected } from '../../../services/checks/validation.ts';
 import { importRecords, type NewRecords } from '../../../services/import-records.ts';
-import { type ArgumentExtensions, type FieldExtensions, item, lengthOf } from '../../limits/extensions.ts';
+import { type CostFunction, type FieldExtensions, lengthOf } from '../../limits.ts';
 import { builder, type MutationFields, typeOf } from '../builder.ts';
 import { createInput, literal } from './input-type.ts';
-import { byId, dryRunArgument, issueType, onInvalidArgument, requireLength, write, writeCost } from './write.ts';
+import { byId, dryRunArgument, issueType, onInvalidArgument, write, writeCost } from './write.ts';
 
 type Imported = ReadonlyMap<RecordKind, readonly (RecordOf<RecordKind> | Rejected)[]>;
 
@@ -24,7 +24,6 @@ const exampleInput = literal({
 
 const inputType = builder.inputRef<Readonly<Record<string, readonly unknown[] | null>>>('ImportInput').implement({
   description: `The records to create, by their kind: \`${exampleInput}\`.`,
-  extensions: item,
   fields: (t) =>
     Object.fromEntries(
       recordKinds.map((kind) => [
@@ -33,8 +32,6 @@ const inputType = builder.inputRef<Readonly<Record<string, readonly unknown[] | 
       ]),
     ),
 });
-
-const asSent = { cost: { isSent: true } } satisfies FieldExtensions;
 
 const rejectedItem = builder.objectRef<RejectedItem>('RejectedItem').implement({
   description: 'An item that an import has left out.',
@@ -54,7 +51,6 @@ const importedType = builder.objectRef<Imported>('ImportedRecords').implement({
         t.field({
           type: [typeOf(kind)],
           description: `The ${kind.pluralLabel}, in the order sent.`,
-          extensions: asSent,
           resolve: (imported) => recordsOf(imported, kind),
         }),
       ]),
@@ -62,7 +58,6 @@ const importedType = builder.objectRef<Imported>('ImportedRecords').implement({
     rejected: t.field({
       type: [rejectedItem],
       description: 'The items that were left out because of `onInvalid: SKIP`, list by list, in the order sent.',
-      extensions: asSent,
       resolve: rejectedIn,
     }),
   }),
@@ -73,31 +68,13 @@ export const importField = (t: MutationFields) =>
     type: importedType,
     nullable: true,
     description: `Creates records of all kinds, all or none, and returns them in the order sent. They refer to each other by \`ref\`, in any direction: \`importRecords(input: ${exampleInput}) { projects { id } }\`.`,
-    extensions: {
-      cost: {
-        listSizes: ({ input, onInvalid }) => ({
-          ...lengthsIn(input),
-          rejected: onInvalid === 'SKIP' ? totalLength(input) : 0,
-        }),
-      },
-    } satisfies FieldExtensions,
+    extensions: { cost: costOfImport } satisfies FieldExtensions,
     args: {
-      input: t.arg({
-        type: inputType,
-        required: true,
-        description: 'The records to create.',
-        extensions: {
-          requireLength,
-          lengthIn: totalLength,
-          requireContent: (sent) => requireFewExternalIds(Object.values(isObject(sent) ? sent : {}).flat()),
-          cost: (sent) => writeCost * totalLength(sent),
-        } satisfies ArgumentExtensions,
-      }),
+      input: t.arg({ type: inputType, required: true, description: 'The records to create.' }),
       ...onInvalidArgument,
       ...dryRunArgument,
     },
     resolve(_root, { input, onInvalid, dryRun }, context, info) {
-      requireLength(totalLength(input), 'input', context.limits);
       const batches = recordKinds.map((kind): NewRecords => {
         const name = listField(kind);
         return { kind, items: (input[name] ?? []).map(context.parsers.create(kind)), pathOf: (index) => [name, index] };
@@ -129,4 +106,11 @@ const lengthsIn = (input: unknown): Readonly<Record<string, number>> =>
     }),
   );
 
-const totalLength = (input: unknown): number => Object.values(lengthsIn(input)).reduce((sum, length) => sum + length);
+/** Throws a ServiceError for too many records. */
+const costOfImport: CostFunction = ({ input, onInvalid }, { maxBatch }) => {
+  const lengths = lengthsIn(input);
+  const size = Object.values(lengths).reduce((sum, length) => sum + length);
+  requireBatchSize(size, maxBatch);
+  requireFewExternalIds(Object.values(isObject(input) ? input : {}).flat());
+  return { own: writeCost * size, lists: { ...lengths, rejected: onInvalid === 'SKIP' ? size : 0 } };
+};

@@ -5,8 +5,7 @@ import { matchableFields, type RecordKind } from '../../../model/record-kind.ts'
 import type { ValueLimits } from '../../../model/schemas.ts';
 import { kindNamed } from '../../../records/index.ts';
 import type { RecordKey } from '../../../services/record-keys.ts';
-import { anywhere, linksOf, toStored, type Ways } from '../../execution/item-parsers.ts';
-import { item } from '../../limits/extensions.ts';
+import { anywhere, item, linksOf, toStored, type Ways } from '../../execution/item-parsers.ts';
 import { parseText } from '../argument.ts';
 import { builder, type InputFields, type InputRef, memoize, scalarOf } from '../builder.ts';
 
@@ -63,6 +62,7 @@ export const patchInput = (kind: RecordKind): InputRef<unknown> =>
 
 const externalId = builder.inputType('ExternalIdInput', {
   description: 'The ID of a record in another system: `{ key: "erp", value: "4711" }`.',
+  extensions: item,
   fields: (t) => ({
     key: t.string({ required: true, description: 'The name of the system, as in `externalIds`.' }),
     value: t.string({ required: true, description: 'The ID that the record has there.' }),
@@ -86,6 +86,7 @@ const linkTypes = {
   }),
   toStored: builder.inputType('StoredRecordLink', {
     description: 'Refers to a stored record without its ID: `{ externalId: { key: "erp", value: "4711" } }`.',
+    extensions: item,
     fields: (t) => ({ externalId: externalIdField(t, true) }),
   }),
 };

@@ -3,7 +3,7 @@ import type { Limits } from '../../../config.ts';
 import { badRequest, tooLarge } from '../../../errors.ts';
 import { count } from '../../../model/issues.ts';
 import { type ChangeRange, type NotReversed, type Reverted, revertChanges } from '../../../services/revert-changes.ts';
-import type { FieldExtensions, SentArguments } from '../../limits/extensions.ts';
+import type { CostFunction, FieldExtensions } from '../../limits.ts';
 import { builder, type MutationFields } from '../builder.ts';
 import { changeCursor, recordKindType } from '../changes.ts';
 import { dryRunArgument, write, writeCost } from './write.ts';
@@ -40,7 +40,6 @@ const reverted = builder.objectRef<Reverted>('RevertedChanges').implement({
     notReversed: t.expose('notReversed', {
       type: [notReversed],
       description: 'The changes that were not reversed, in their order.',
-      extensions: { cost: { isSent: true } } satisfies FieldExtensions,
     }),
   }),
 });
@@ -50,13 +49,7 @@ export const revertField = (t: MutationFields) =>
     type: reverted,
     nullable: true,
     description: `Reverses the changes after \`after\`, up to and with \`upTo\`: the records that they changed get the state back that they had before, by changes of their own. A record that has changed since is kept. At most as many changes as the setting \`MAX_BATCH\`: \`revertChanges(after: "4700", upTo: "4711") { reversed kept failed }\`.`,
-    extensions: {
-      cost: {
-        listSize: changesIn,
-        perRecord: writeCost,
-        listSizes: (args, limits) => ({ notReversed: changesIn(args, limits) }),
-      },
-    } satisfies FieldExtensions,
+    extensions: { cost: costOfReversal } satisfies FieldExtensions,
     args: {
       after: t.arg.string({ required: true, description: 'The cursor before the first change to reverse.' }),
       upTo: t.arg.string({ required: true, description: 'The cursor of the last change to reverse.' }),
@@ -69,10 +62,11 @@ export const revertField = (t: MutationFields) =>
     },
   });
 
-function changesIn({ after, upTo }: SentArguments, { maxBatch }: Limits): number {
-  const changes = Math.trunc(Number(upTo) - Number(after));
-  return Math.min(maxBatch, Math.max(1, changes || 1));
-}
+const costOfReversal: CostFunction = ({ after, upTo }, { maxBatch }) => {
+  const sent = Math.trunc(Number(upTo) - Number(after)) || 1;
+  const changes = Math.min(maxBatch, Math.max(1, sent));
+  return { own: writeCost * changes, lists: { notReversed: changes } };
+};
 
 /** Throws a ServiceError: 400, or 413 for too many changes. */
 function parseRange(after: string, upTo: string, { maxBatch }: Limits): ChangeRange {

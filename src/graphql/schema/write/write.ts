@@ -1,6 +1,5 @@
 /** The mutations that create, update, upsert and delete records, and what all mutations share: how they run, what they cost, and the arguments `dryRun` and `onInvalid`. */
 import type { GraphQLResolveInfo } from 'graphql';
-import type { Limits } from '../../../config.ts';
 import { badRequest, ServiceError } from '../../../errors.ts';
 import type { Issue, Parsed } from '../../../model/issues.ts';
 import { capitalized, withArticle } from '../../../model/labels.ts';
@@ -15,7 +14,7 @@ import { dryRun, type Session } from '../../../services/session.ts';
 import { updateRecord, updateRecords } from '../../../services/update-records.ts';
 import { type Upserted, upsertRecords } from '../../../services/upsert-records.ts';
 import type { Context } from '../../execution/context.ts';
-import { type ArgumentExtensions, type FieldExtensions, lengthOf } from '../../limits/extensions.ts';
+import { type CostFunction, type FieldExtensions, lengthOf } from '../../limits.ts';
 import { builder, type InputRef, type MutationFields, typeOf } from '../builder.ts';
 import {
   createInput,
@@ -65,19 +64,13 @@ export async function write<T>(
 
 export const byId = (records: readonly RecordOf<RecordKind>[]) => records.map((record) => [record.id, record] as const);
 
-/** Throws a ServiceError for a batch that is too long. */
-export const requireLength = (length: number, _name: string, { maxBatch }: Limits): void =>
-  requireBatchSize(length, maxBatch);
-
-const batchCost = {
-  cost: { listSize: ({ input }) => lengthOf(input), perRecord: writeCost },
-} satisfies FieldExtensions;
-
-/** Returns the items, valid or not: the service reports the issues of all items together. Throws a ServiceError for too many. */
-function parseItems<T>({ limits }: Context, sent: readonly unknown[], parse: (item: unknown) => T): T[] {
-  requireLength(sent.length, 'input', limits);
-  return sent.map(parse);
-}
+/** Throws a ServiceError for a batch that is too large. */
+const costOfBatch: CostFunction = ({ input }, { maxBatch }) => {
+  const size = lengthOf(input);
+  requireBatchSize(size, maxBatch);
+  requireFewExternalIds(Array.isArray(input) ? input : []);
+  return { own: writeCost * size, items: size };
+};
 
 export const dryRunArgument = builder.args((t) => ({
   dryRun: t.boolean({
@@ -94,10 +87,6 @@ const batchArguments = (type: InputRef<unknown>, description: string) =>
       type: [type],
       required: true,
       description,
-      extensions: {
-        requireLength,
-        requireContent: (sent) => requireFewExternalIds(Array.isArray(sent) ? sent : []),
-      } satisfies ArgumentExtensions,
     }),
     ...dryRunArgument,
   }));
@@ -137,10 +126,10 @@ export const createField = (t: MutationFields, kind: RecordKind) =>
     type: [typeOf(kind)],
     nullable: true,
     description: `Creates ${kind.pluralLabel}, all or none, and returns them in the order sent: ${exampleMutation(`create${kind.plural}`, { input: [exampleChange(kind)] })}.`,
-    extensions: batchCost,
+    extensions: { cost: costOfBatch } satisfies FieldExtensions,
     args: batchArguments(createInput(kind), `The ${kind.pluralLabel} to create.`),
     resolve(_root, { input, dryRun }, context, info) {
-      const items = parseItems(context, input, context.parsers.create(kind));
+      const items = input.map(context.parsers.create(kind));
       return write(context, info, { run: (session) => createRecords(session, kind, items), dryRun, primed: byId });
     },
   });
@@ -150,10 +139,10 @@ export const updateField = (t: MutationFields, kind: RecordKind) =>
     type: [typeOf(kind)],
     nullable: true,
     description: `Changes ${kind.pluralLabel}, all or none, and returns them in the order sent. Absent fields stay unchanged, null clears a field, and \`externalIds\` is replaced as a whole; an item that changes nothing writes nothing: ${exampleMutation(`update${kind.plural}`, { input: [examplePatch(kind)] })}.`,
-    extensions: batchCost,
+    extensions: { cost: costOfBatch } satisfies FieldExtensions,
     args: batchArguments(patchInput(kind), `The ${kind.pluralLabel} to change, each once.`),
     resolve(_root, { input, dryRun }, context, info) {
-      const items = parseItems(context, input, context.parsers.patch(kind));
+      const items = input.map(context.parsers.patch(kind));
       return write(context, info, { run: (session) => updateRecords(session, kind, items), dryRun, primed: byId });
     },
   });
@@ -165,7 +154,7 @@ export const updateOneField = (t: MutationFields, kind: RecordKind) =>
     nullable: true,
     deprecationReason: `Use \`update${kind.plural}\`, which also changes several at once.`,
     description: `Changes fields of ${withArticle(kind.label)}. Absent fields stay unchanged, null clears a field, and \`externalIds\` is replaced as a whole: ${exampleMutation(`update${kind.name}`, { id: exampleId(kind), input: exampleChange(kind) })}.`,
-    extensions: { cost: { perRecord: writeCost } } satisfies FieldExtensions,
+    extensions: { cost: () => ({ own: writeCost }) } satisfies FieldExtensions,
     args: {
       id: t.arg.id({ required: true, description: `The ID of the ${kind.label}.` }),
       input: t.arg({ type: updateInput(kind), required: true, description: 'The fields to change.' }),
@@ -179,7 +168,7 @@ export const upsertField = (t: MutationFields, kind: RecordKind) =>
     type: [upsertedType(kind)],
     nullable: true,
     description: `Updates the ${kind.pluralLabel} that match an item by its key, and creates the others, all or none. Returns them in the order sent: ${exampleUpsert(kind)}.`,
-    extensions: batchCost,
+    extensions: { cost: costOfBatch } satisfies FieldExtensions,
     args: {
       ...batchArguments(upsertInput(kind), `The ${kind.pluralLabel} to create or change, each once.`),
       by: t.arg({
@@ -191,7 +180,7 @@ export const upsertField = (t: MutationFields, kind: RecordKind) =>
     },
     resolve(_root, { input, by, onInvalid, dryRun }, context, info) {
       const { limits, parsers } = context;
-      const items = parseItems(context, input, parsers.upsert(kind));
+      const items = input.map(parsers.upsert(kind));
       const options = { by: parseKey(by, limits), limits, onInvalid };
       return write(context, info, {
         run: (session) => upsertRecords(session, kind, items, options),
@@ -237,8 +226,6 @@ const upsertedType = (kind: RecordKind) =>
     }),
   });
 
-const limited = { extensions: { requireLength } satisfies ArgumentExtensions };
-
 const handling = builder.enumType('ReferenceHandling', {
   description: 'What a deletion does if other records refer to the ones it deletes.',
   values: {
@@ -251,37 +238,37 @@ const handling = builder.enumType('ReferenceHandling', {
   } as const,
 });
 
+/** References that are cleared cost as much as the most records that may have them. Throws a ServiceError for a batch that is too large. */
+const costOfDeletion: CostFunction = ({ ids, keys, references }, { maxBatch }) => {
+  const size = lengthOf(ids ?? keys);
+  requireBatchSize(size, maxBatch);
+  return { own: writeCost * (size + (references === 'CLEAR' ? maxBatch : 0)), items: size };
+};
+
 export const deleteField = (t: MutationFields, kind: RecordKind) =>
   t.field({
     type: [typeOf(kind)],
     nullable: true,
     description: `Deletes ${kind.pluralLabel}, all or none, and returns them as they were, in the order sent: ${exampleMutation(`delete${kind.plural}`, { ids: [exampleId(kind)] })}.`,
-    extensions: {
-      cost: { listSize: ({ ids, keys }) => lengthOf(ids ?? keys), perRecord: writeCost },
-    } satisfies FieldExtensions,
+    extensions: { cost: costOfDeletion } satisfies FieldExtensions,
     args: {
-      ids: t.arg.idList({ ...limited, description: `The IDs of the ${kind.pluralLabel}, each once.` }),
+      ids: t.arg.idList({ description: `The IDs of the ${kind.pluralLabel}, each once.` }),
       by: t.arg({
         type: keyType(kind),
         description: `The key by which \`keys\` identify the ${kind.pluralLabel}, instead of their IDs: ${exampleKey(kind)}.`,
       }),
-      keys: t.arg.stringList({ ...limited, description: `The values of the key, each once: \`["4711"]\`.` }),
+      keys: t.arg.stringList({ description: `The values of the key, each once: \`["4711"]\`.` }),
       references: t.arg({
         type: handling,
         required: true,
         defaultValue: 'refuse',
         description: 'What to do if other records refer to them. References between records of the batch do not count.',
-        // Charges for as many records as may be changed.
-        extensions: {
-          cost: (value, { maxBatch }) => (value === 'CLEAR' ? maxBatch * writeCost : 0),
-        } satisfies ArgumentExtensions,
       }),
       ...dryRunArgument,
     },
     resolve(_root, { ids, by, keys, references, dryRun }, context, info) {
       const { argument, sent } = requireOneList(ids, by, keys);
       const { limits } = context;
-      requireLength(sent.length, argument, limits);
       // The service says which IDs it does not know.
       const items = sent.map((text) => (by ? parseText(text, limits.maxTextLength) : { value: text }));
       const options = { references, maxCleared: limits.maxBatch, by: by ? parseKey(by, limits) : undefined };

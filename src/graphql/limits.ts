@@ -1,0 +1,259 @@
+/**
+ * Rejects operations over the limits, before anything is executed. A field costs 1, more for an object, and everything inside a list once
+ * for each of its items: aliases, fragments, pages and batches multiply, and a few hundred characters can request millions of fields. One
+ * walk measures a validated operation, with the variables of its request. It visits a fragment once, however often it is spread: chains of
+ * fragments that spread each other twice would otherwise take longer to measure than to refuse.
+ */
+import {
+  type ExecutionArgs,
+  type ExecutionResult,
+  type FieldNode,
+  type FragmentDefinitionNode,
+  GraphQLError,
+  type GraphQLField,
+  type GraphQLNamedType,
+  type GraphQLSchema,
+  getNamedType,
+  getNullableType,
+  getOperationAST,
+  isListType,
+  Kind,
+  type OperationDefinitionNode,
+  SchemaMetaFieldDef,
+  type SelectionNode,
+  type SelectionSetNode,
+  TypeMetaFieldDef,
+  valueFromASTUntyped,
+} from 'graphql';
+import type { Plugin } from 'graphql-yoga';
+import type { Limits } from '../config.ts';
+import { ServiceError } from '../errors.ts';
+import { count, cut, maxQuoted } from '../model/issues.ts';
+
+/** The GraphQL extensions of this schema's fields. */
+export interface FieldExtensions {
+  /** The stored field that the field of a record, of a group of records or of a change is read from. */
+  readonly storedField?: string;
+  readonly cost?: CostFunction;
+}
+
+/**
+ * Returns what a field costs besides the 1 of a value or the 5 of an object. Throws a ServiceError for a list that is too long: its items are
+ * not read then. Reads within bounds whatever is sent.
+ */
+export type CostFunction = (args: SentArguments, limits: Limits) => FieldCost;
+
+/** Arguments by name, before they are validated: as sent, in the document or in variables, or undefined. */
+export type SentArguments = Readonly<Record<string, unknown>>;
+
+export interface FieldCost {
+  readonly own?: number;
+  /** The most objects that the field returns: the selection is counted once for each. 1 unless set. */
+  readonly items?: number;
+  /** The lengths of lists in the object that the field returns, by name, where they depend on the arguments of this field. */
+  readonly lists?: Readonly<Record<string, number>>;
+}
+
+/** The length of a list as sent: GraphQL accepts an item without its list as a list of one. */
+export const lengthOf = (value: unknown): number => (Array.isArray(value) ? value.length : 1);
+
+/** The cost of an object: waiting for a link's loader takes at least ten times as long as reading a value. */
+const objectCost = 5;
+
+/** The cost of a value with an alias: the same long text under a hundred names makes a response of hundreds of megabytes. */
+const aliasCost = 50;
+
+/** Typical lengths of introspection's lists: GraphQL defines these fields, so they cannot declare a cost. */
+const introspectionSizes: Readonly<Record<string, number>> = { fields: 20, inputFields: 12, args: 1 };
+const otherIntrospectionSize = 4;
+
+const introspectionFields: Readonly<Record<string, Field>> = { __schema: SchemaMetaFieldDef, __type: TypeMetaFieldDef };
+
+type Field = GraphQLField<unknown, unknown>;
+
+interface Measured {
+  /** Levels of fields, including fragments. */
+  readonly depth: number;
+  /** Those of a fragment count once for each spread, those of a list once. */
+  readonly fields: number;
+  readonly cost: number;
+  /** The dearest of the fields, whether in a fragment or not. */
+  readonly dearest?: { readonly node: FieldNode; readonly cost: number; readonly below: Measured } | undefined;
+}
+
+interface MeasuredOperation extends Measured {
+  /** As written: those of a fragment count once, however often it is spread. */
+  readonly aliases: number;
+  readonly directives: number;
+}
+
+const nothing: Measured = { depth: 0, fields: 0, cost: 0 };
+
+/** Where a selection is: the lengths of lists in its object, and what its fragments measure there. */
+interface Place {
+  readonly lists: Readonly<Record<string, number>>;
+  readonly fragments: Map<string, Measured>;
+}
+
+/** Measures a validated operation. Throws a ServiceError for a list in an argument that is too long. */
+export function measure(
+  { schema, document, variableValues }: ExecutionArgs,
+  operation: OperationDefinitionNode,
+  limits: Limits,
+): MeasuredOperation {
+  const fragments = new Map<string, FragmentDefinitionNode>();
+  for (const node of document.definitions) {
+    if (node.kind === Kind.FRAGMENT_DEFINITION) fragments.set(node.name.value, node);
+  }
+  const variables = { ...defaultsOf(operation), ...variableValues };
+  const usual: Place = { lists: {}, fragments: new Map() };
+  let aliases = 0;
+  let directives = operation.directives?.length ?? 0;
+
+  function measureAll(type: GraphQLNamedType, { selections }: SelectionSetNode, place: Place): Measured {
+    let { depth, fields, cost, dearest } = nothing;
+    for (const node of selections) {
+      const measured = measureSelection(type, node, place);
+      depth = Math.max(depth, measured.depth);
+      fields += measured.fields;
+      cost += measured.cost;
+      if (measured.dearest && measured.dearest.cost > (dearest?.cost ?? 0)) dearest = measured.dearest;
+    }
+    return { depth, fields, cost, dearest };
+  }
+
+  function measureSelection(type: GraphQLNamedType, node: SelectionNode, place: Place): Measured {
+    directives += node.directives?.length ?? 0;
+    switch (node.kind) {
+      case Kind.FIELD:
+        return measureField(type, node, place);
+      case Kind.FRAGMENT_SPREAD:
+        return measureFragment(node.name.value, place);
+      case Kind.INLINE_FRAGMENT: {
+        const condition = node.typeCondition && schema.getType(node.typeCondition.name.value);
+        return measureAll(condition ?? type, node.selectionSet, place);
+      }
+    }
+  }
+
+  function measureFragment(name: string, place: Place): Measured {
+    const known = place.fragments.get(name);
+    if (known) return known;
+    const fragment = fragments.get(name);
+    const type = fragment && schema.getType(fragment.typeCondition.name.value);
+    const measured = type ? measureAll(type, fragment.selectionSet, place) : nothing;
+    place.fragments.set(name, measured);
+    return measured;
+  }
+
+  function measureField(parent: GraphQLNamedType, node: FieldNode, { lists }: Place): Measured {
+    if (node.alias) aliases += 1;
+    const field = fieldOf(parent, node.name.value);
+    const declared = costOf(node, field);
+    // Lists of other lengths, which only fields of Mutation return: fragments cannot nest them.
+    const place = declared.lists ? { lists: declared.lists, fragments: new Map() } : usual;
+    const type = field && getNamedType(field.type);
+    const below = type && node.selectionSet ? measureAll(type, node.selectionSet, place) : nothing;
+    const times = lists[node.name.value] ?? declared.items ?? 1;
+    const cost = baseCost(node, type) + (declared.own ?? 0) + times * below.cost;
+    return { depth: 1 + below.depth, fields: 1 + below.fields, cost, dearest: { node, cost, below } };
+  }
+
+  function costOf(node: FieldNode, field: Field | undefined): FieldCost {
+    if (!field) return {};
+    if (isIntrospection(getNamedType(field.type))) return { items: introspectionSize(schema, field) };
+    const { cost } = field.extensions as FieldExtensions;
+    if (!cost) return {};
+    const sent = node.arguments?.map(({ name, value }) => [name.value, valueFromASTUntyped(value, variables)]);
+    return cost(Object.fromEntries(sent ?? []), limits);
+  }
+
+  const type = schema.getRootType(operation.operation);
+  return { ...(type ? measureAll(type, operation.selectionSet, usual) : nothing), aliases, directives };
+}
+
+const defaultsOf = ({ variableDefinitions = [] }: OperationDefinitionNode) =>
+  Object.fromEntries(
+    variableDefinitions.flatMap(({ variable, defaultValue }) =>
+      defaultValue ? [[variable.name.value, valueFromASTUntyped(defaultValue)]] : [],
+    ),
+  );
+
+/** Undefined for `__typename`. */
+const fieldOf = (type: GraphQLNamedType, name: string): Field | undefined =>
+  ('getFields' in type ? (type.getFields()[name] as Field | undefined) : undefined) ?? introspectionFields[name];
+
+function baseCost({ alias, selectionSet }: FieldNode, type: GraphQLNamedType | undefined): number {
+  if (!selectionSet) return alias ? aliasCost : 1;
+  return type && isIntrospection(type) ? 1 : objectCost;
+}
+
+/** The names are reserved. graphql-js compares with all names of introspection, which took two thirds of the walk. */
+const isIntrospection = ({ name }: GraphQLNamedType): boolean => name.startsWith('__');
+
+function introspectionSize(schema: GraphQLSchema, { name, type }: Field): number {
+  if (!isListType(getNullableType(type))) return 1;
+  if (name === 'types') return Object.keys(schema.getTypeMap()).length;
+  return introspectionSizes[name] ?? otherIntrospectionSize;
+}
+
+/** Returns `locations.nodes.workOrders`: at each level the dearest field, while it has more than a third of the cost. */
+function dearestPath({ cost, dearest }: Measured): string[] {
+  if (!dearest?.node.selectionSet || dearest.cost <= cost / 3) return [];
+  const { alias, name } = dearest.node;
+  return [(alias ?? name).value, ...dearestPath(dearest.below)];
+}
+
+/** The part of a request's context that tells its response the cost of the operation, and its log line the name. */
+interface Costed {
+  readonly client?: { cost?: number };
+  readonly requestLog?: { operation: string | undefined };
+}
+
+interface Hook {
+  readonly args: ExecutionArgs & { readonly contextValue: Costed };
+  readonly setResultAndStopExecution: (result: ExecutionResult) => void;
+}
+
+export function useOperationLimits(limits: Limits): Plugin<Costed> {
+  const check = ({ args, setResultAndStopExecution }: Hook) => {
+    const error = refusal(args, limits);
+    if (error) setResultAndStopExecution({ errors: [error] });
+  };
+  return { onExecute: check, onSubscribe: check };
+}
+
+function refusal(args: Hook['args'], limits: Limits): GraphQLError | undefined {
+  const operation = getOperationAST(args.document, args.operationName);
+  if (!operation) return undefined;
+  const { client, requestLog } = args.contextValue;
+  if (requestLog) requestLog.operation = operation.name?.value;
+  try {
+    const measured = measure(args, operation, limits);
+    const { depth, aliases, directives, cost } = measured;
+    const { maxDepth, maxAliases, maxDirectives, maxCost } = limits;
+    if (depth > maxDepth) return tooLarge(`the operation is more than ${maxDepth} levels deep`);
+    if (aliases > maxAliases) return tooLarge(`the operation has more than ${maxAliases} aliases`);
+    if (directives > maxDirectives) return tooLarge(`the operation has more than ${maxDirectives} directives`);
+    if (client) client.cost = cost;
+    // Also NaN: an infinite cost times the length of an empty list.
+    return cost <= maxCost ? undefined : tooCostly(measured, maxCost);
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    const { message, status } = error;
+    return new GraphQLError(message, { extensions: { http: { status } } });
+  }
+}
+
+const tooLarge = (message: string) => new GraphQLError(message, { extensions: { code: 'GRAPHQL_VALIDATION_FAILED' } });
+
+function tooCostly(measured: Measured, limit: number): GraphQLError {
+  const requested = measured.cost;
+  const path = dearestPath(measured).join('.');
+  const cost = Number.isFinite(requested) ? ` (it costs ${count(Math.ceil(requested))})` : '';
+  const place = path && `, above all in ${cut(path, maxQuoted)}`;
+  return new GraphQLError(
+    `the operation costs more than ${count(limit)}${cost}: select fewer fields or aliases, or use smaller pages or batches${place}`,
+    { extensions: { cost: { requested, limit } } },
+  );
+}

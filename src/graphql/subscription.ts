@@ -1,0 +1,285 @@
+/**
+ * Subscriptions over server-sent events: graphql-sse's distinct connections, which EventSource reads, too. Each event is executed like a
+ * query. There may be many streams, so each holds little: nothing between two events, and one event until its client has read it.
+ */
+import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import { PassThrough } from 'node:stream';
+import { setTimeout as pause } from 'node:timers/promises';
+import { getFragmentsFromDocument } from '@graphql-tools/executor';
+import { collectFields } from '@graphql-tools/utils';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import {
+  createSourceEventStream,
+  type ExecutionArgs,
+  type ExecutionResult,
+  GraphQLError,
+  getOperationAST,
+} from 'graphql';
+import { isAsyncIterable, type Plugin, processRegularResult, type YogaServerInstance } from 'graphql-yoga';
+import type { Limits } from '../config.ts';
+import { badRequest, ResponseTooLarge, ServiceError, unavailable } from '../errors.ts';
+import { count } from '../model/issues.ts';
+import type { ChangePage } from '../store/log/read-changes.ts';
+import { rootCause, type ToResponse } from './errors.ts';
+import type { Context, FeedQuery, SubscriptionContext } from './execution/context.ts';
+import { createLoaders } from './execution/loaders.ts';
+import { eventStreamType } from './request.ts';
+
+/** The most open streams in this process. Each may be executed for each change of its workspace. */
+const maxStreams = 500;
+
+/** The most characters of an event. There may be hundreds of streams, and each holds an event until its client has read it. */
+const maxEventLength = 500_000;
+
+/** Milliseconds between two attempts to read from a database that is unavailable. */
+const retryDelay = 1_000;
+
+/**
+ * Milliseconds between keep-alive comments, without which proxies and clients would close the connection. The key is
+ * checked as often: including its time in the cache, a revoked key ends a stream within five seconds.
+ */
+const keepAliveInterval = 3_000;
+
+/** Milliseconds that a client has to read what was sent, if its stream ends before it is complete. */
+const closeAfter = 1_000;
+
+export interface ServerContext extends Pick<Context, 'session' | 'sessionFor' | 'requestLog'> {
+  readonly client: {
+    readonly acceptsEvents: boolean;
+    readonly lastEventId: string | undefined;
+    readonly response: ServerResponse;
+    cost?: number;
+    subscription?: Subscription;
+  };
+}
+
+interface Subscription {
+  readonly events: AsyncIterable<ServerEvent>;
+  /** Aborted when the client leaves, its access ends, all is sent, or the service stops: nothing more is read or sent. */
+  readonly end: AbortController;
+}
+
+interface ServerEvent {
+  /** The ID that a browser sends as `Last-Event-ID` when it reconnects. */
+  readonly id?: string;
+  /** JSON without line breaks. */
+  readonly data: string;
+}
+
+export type YogaContext = Pick<Context, 'limits' | 'parsers'>;
+
+type Yoga = YogaServerInstance<ServerContext, YogaContext>;
+
+type BeginningContext = SubscriptionContext & ServerContext;
+
+export function useSubscriptions(
+  limits: Limits,
+  toResponse: ToResponse,
+): Plugin<BeginningContext, ServerContext, YogaContext> {
+  let yoga: Yoga;
+
+  /** Leaves the events to the endpoint: for yoga, there is nothing to send. */
+  async function subscribe(args: ExecutionArgs, context: BeginningContext, end: AbortController) {
+    const { session, requestLog, stream, client } = context;
+
+    /** Yields one event, or where that would be too long, one for each change. */
+    async function* eventsOf(page: ChangePage): AsyncGenerator<ServerEvent> {
+      const result = await resultOf(page);
+      if (!result) return;
+      const data = isTooLarge(result) ? undefined : await textOf(result);
+      if (data !== undefined && data.length <= maxEventLength) {
+        yield { ...(result.data && { id: String(page.end) }), data };
+      } else if (page.changes.length === 1) {
+        yield { data: await textOf(tooLong(page)) };
+      } else {
+        for (const part of onesOf(page)) yield* eventsOf(part);
+      }
+    }
+
+    /** Executes the operation for a page. Waits for the database: a skipped page would be lost. */
+    const resultOf = (rootValue: ChangePage) =>
+      whenAvailable(async () => {
+        const { execute, contextFactory } = yoga.getEnveloped({ session, requestLog });
+        const result: ExecutionResult = await execute({ ...args, rootValue, contextValue: await contextFactory() });
+        const failure = result.errors?.map(rootCause).find(isUnavailable);
+        if (failure) throw failure;
+        return result;
+      }, stream.signal);
+
+    /** Returns the same text as the body of a response to a query. */
+    const textOf = async (result: ExecutionResult): Promise<string> =>
+      processRegularResult(toResponse(result, requestLog), yoga.fetchAPI, 'application/json').text();
+
+    async function* events(pages: AsyncIterable<ChangePage>): AsyncGenerator<ServerEvent> {
+      try {
+        for await (const page of pages) {
+          for await (const event of eventsOf(page)) {
+            yield event;
+            // The content of an event without an ID is unknown: continuing after it would leave a gap.
+            if (event.id === undefined) return;
+          }
+        }
+      } catch (error) {
+        yield { data: await textOf({ errors: [asGraphqlError(error)] }) };
+      }
+    }
+
+    if (!client.acceptsEvents) throw notAccepted();
+    requireField(args);
+    const source = await createSourceEventStream(args);
+    if (!isAsyncIterable(source)) return source;
+    client.subscription = { events: events(source as AsyncIterable<ChangePage>), end };
+    return {};
+  }
+
+  return {
+    onYogaInit: (init) => {
+      yoga = init.yoga as never;
+    },
+    onSubscribe({ args: { contextValue, schema, document }, extendContext, setSubscribeFn }) {
+      const { session, client } = contextValue;
+      const end = new AbortController();
+      const { signal } = end;
+      // Work that has not begun yet fails with this reason, which is no error of the service.
+      const leave = () => end.abort(unavailable('the client has left', 'CLIENT_LEFT'));
+      client.response.once('close', leave);
+      if (client.response.closed) leave();
+      const store = session.store.until(signal);
+      const readPage = (query: FeedQuery) =>
+        whenAvailable(() => createLoaders(store.within(limits), schema, document).changePage(query), signal);
+      extendContext({
+        session: { ...session, store },
+        stream: { lastEventId: client.lastEventId, readPage, signal },
+      });
+      setSubscribeFn((args: ExecutionArgs) => subscribe(args, contextValue, end));
+    },
+  };
+}
+
+const notAccepted = () =>
+  new ServiceError(
+    406,
+    'a subscription is sent as server-sent events: expected an Accept header that allows text/event-stream',
+  );
+
+/** Rejects a subscription without a field, for which graphql-js would fail. Validation rejects directives with variables here. */
+function requireField({ schema, document, operationName }: ExecutionArgs): void {
+  const operation = getOperationAST(document, operationName);
+  const root = schema.getSubscriptionType();
+  if (!operation || !root) return;
+  const fragments = getFragmentsFromDocument(document);
+  const { fields } = collectFields(schema, fragments, { coerced: {}, sources: {} }, root, operation.selectionSet);
+  if (fields.size === 0) throw badRequest('a subscription must select a field');
+}
+
+const isUnavailable = (error: unknown): boolean => error instanceof ServiceError && error.status === 503;
+
+const isTooLarge = ({ errors = [] }: ExecutionResult): boolean =>
+  errors.some((error) => rootCause(error) instanceof ResponseTooLarge);
+
+/** Returns the changes of the page as pages of their own. */
+const onesOf = ({ changes, end, hasMore }: ChangePage): ChangePage[] =>
+  changes.map((change, index) => {
+    const isLast = index === changes.length - 1;
+    return { changes: [change], end: isLast ? end : change.number, hasMore: isLast ? hasMore : true };
+  });
+
+/** The result for a single change that is too long: clients that reconnect would get it again. */
+function tooLong({ changes }: ChangePage): ExecutionResult {
+  const most = `an event may have ${count(maxEventLength)} characters, and this one of one change has more`;
+  const message = `${most}: select fewer fields, or leave it out, with after: "${changes[0]?.number}"`;
+  return { errors: [asGraphqlError(new ServiceError(413, message, [], { reason: 'response too large' }))] };
+}
+
+/** Repeats the work while the database is unavailable. Undefined once the signal is aborted, even after an error. */
+async function whenAvailable<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T | undefined> {
+  while (!signal.aborted) {
+    try {
+      const result = await work();
+      if (!signal.aborted) return result;
+    } catch (error) {
+      if (!signal.aborted && !isUnavailable(error)) throw error;
+      await pause(retryDelay, undefined, { signal }).catch(() => undefined);
+    }
+  }
+  return undefined;
+}
+
+const asGraphqlError = (error: unknown): GraphQLError =>
+  error instanceof GraphQLError
+    ? error
+    : new GraphQLError('the subscription has failed', { originalError: error as Error });
+
+const comment = ':\n\n';
+const complete = 'event: complete\ndata:\n\n';
+
+const eventText = ({ id, data }: ServerEvent): string =>
+  `event: next\n${id === undefined ? '' : `id: ${id}\n`}data: ${data}\n\n`;
+
+export const singleEvent = (data: string): string => `${eventText({ data })}${complete}`;
+
+/** Sets the headers of an event stream. Proxies such as nginx must not collect events before they send them on. */
+export const asEventStream = (reply: FastifyReply): FastifyReply =>
+  reply.type(eventStreamType).header('x-accel-buffering', 'no');
+
+/**
+ * Returns the function that sends events. If the client leaves, its access ends or the service stops before all are sent, there is no
+ * `complete`, and clients reconnect. It throws a ServiceError 503 if too many streams are open.
+ */
+export function createEventStreams(closing: AbortSignal) {
+  const open = new Set<AbortController>();
+  closing.addEventListener('abort', () => {
+    for (const end of open) end.abort();
+  });
+
+  return (request: FastifyRequest, reply: FastifyReply, { events, end }: Subscription): FastifyReply => {
+    if (closing.aborted) end.abort();
+    if (open.size >= maxStreams) {
+      end.abort();
+      throw unavailable('too many event streams are open, try again', 'TOO_MANY_EVENT_STREAMS');
+    }
+    open.add(end);
+    const body = new PassThrough();
+    // The headers are sent with the first bytes.
+    body.write(comment);
+    let isComplete = false;
+    const timer = setInterval(async () => {
+      if (body.writableLength === 0) body.write(comment);
+      if (!(await request.hasAccess())) end.abort();
+    }, keepAliveInterval);
+    const stop = () => {
+      open.delete(end);
+      clearInterval(timer);
+      body.end();
+      // A stopping service does not wait for a client that does not read: it reconnects, and gets what it has not read.
+      if (!isComplete && !reply.raw.closed) setTimeout(() => reply.raw.destroy(), closeAfter).unref();
+    };
+    // An abort before now is not reported again.
+    if (end.signal.aborted) stop();
+    else end.signal.addEventListener('abort', stop);
+    const failed = (error: unknown) => request.log.error({ err: error }, 'an event stream has failed');
+    write(events, [body, reply.raw], end)
+      .then(() => {
+        isComplete = !end.signal.aborted;
+      }, failed)
+      .finally(() => end.abort());
+    return asEventStream(reply).send(body);
+  };
+}
+
+/** Writes each event when the client has read enough of those before. */
+async function write(
+  events: AsyncIterable<ServerEvent>,
+  [body, response]: readonly [PassThrough, ServerResponse],
+  end: AbortController,
+): Promise<void> {
+  for await (const event of events) {
+    if (end.signal.aborted) return;
+    body.write(eventText(event));
+    for (const stream of [body, response]) {
+      if (stream.writableNeedDrain) await once(stream, 'drain', { signal: end.signal }).catch(() => undefined);
+    }
+  }
+  if (!end.signal.aborted) body.write(complete);
+}
