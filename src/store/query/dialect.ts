@@ -102,22 +102,19 @@ export interface Dialect extends TransactionSql {
   ): Promise<readonly (readonly unknown[])[]>;
   /** Returns an expression for the first characters of a time's date, such as 7 of `2026-03-01`, this many seconds (SQL) after UTC. */
   date(column: string, length: number, offset?: string): string;
+  /** Returns these IDs as rows, to select from: the table `parent`, with the column `value`. */
+  parents(ids: readonly string[]): Knex.Raw;
   /** Runs one statement for the pages of all parents, and returns them in the order of the parents. */
   selectPages(run: Run, pages: PagesSelection): Promise<PageRows[]>;
-  /** Like `selectPages`, but returns undefined if the texts have more than `maxBytes`, and then reads none of them. */
-  selectPagesWithin(run: Run, pages: PagesSelection, maxBytes: number): Promise<PageRows[] | undefined>;
 }
 
 /** The pages of many parents. Their queries refer to the ID of the parent as `parent.value`. */
 export interface PagesSelection {
-  readonly workspaceId: number;
   readonly table: Table;
   readonly parentIds: readonly string[];
   /** The rows of a parent, with these columns; undefined if only the count is wanted. */
   readonly page: ((columns: string) => Knex.QueryBuilder) | undefined;
   readonly count: Knex.QueryBuilder | undefined;
-  /** The columns with which `page` measures rows: `id`, and as `bytes` the length of all texts. */
-  readonly measured: string;
 }
 
 export interface PageRows {
