@@ -3,7 +3,7 @@ import type { Knex } from 'knex';
 import type { StoredField } from '../../model/fields.ts';
 import type { RecordKind, Table } from '../../model/record-kind.ts';
 import type { Row, Run, Statement, TransactionSql } from '../connections/driver.ts';
-import { type Column, type ColumnType, columnsOf, recordIn } from './columns.ts';
+import { type ColumnType, columnsOf, recordIn } from './columns.ts';
 import type { Value } from './record-query.ts';
 import type { NewChange } from './tables.ts';
 
@@ -131,11 +131,9 @@ export async function selectRecords(
 ): Promise<Row[]> {
   const columns = columnsOf(table);
   const select = (selected: string) => query.select(builder.raw(selected));
-  return recordsIn(columns, await selectValues(run, columns, select, isBounded));
+  const rows = await selectValues(run, columns, select, isBounded);
+  return rows.map((values) => recordIn(columns, values));
 }
-
-export const recordsIn = (columns: readonly Column[], rows: readonly (readonly unknown[])[]): Row[] =>
-  rows.map((values) => recordIn(columns, values));
 
 /** True for columns with JSON, which takes time to parse. */
 export const isJson = ({ type }: SelectedColumn): boolean => type === 'externalIds' || type === 'json';
