@@ -49,4 +49,4 @@ export const argumentExtensions = ({ extensions }: GraphQLArgument): ArgumentExt
 export const lengthOf = (value: unknown): number => listOf(value).length;
 
 /** Returns the value as a list: GraphQL accepts an item without its list as a list of one. */
-export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [value]);
+const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [value]);

@@ -18,7 +18,6 @@ import {
   positionOfId,
   type Value,
 } from '../../store/query/record-query.ts';
-import { listOf } from '../limits/extensions.ts';
 import { refused } from './argument.ts';
 import { builder, comparedFields, type InputRef, subjectOf } from './builder.ts';
 
@@ -111,9 +110,10 @@ const orderCost = 10;
 /** Like a link in a filter, it is followed from every record that matches. */
 const linkCost = 1_000;
 
-/** The orders are as sent, of any shape and depth. */
+/** The orders are as sent, of any shape and depth; one may stand without its list. */
 export function costOfOrder(sent: unknown): number {
-  return listOf(sent ?? []).reduce<number>((sum, order) => sum + orderCost + linkCost * linksIn(order), 0);
+  const orders: readonly unknown[] = [sent ?? []].flat();
+  return orders.reduce<number>((sum, order) => sum + orderCost + linkCost * linksIn(order), 0);
 }
 
 function linksIn(order: unknown): number {
