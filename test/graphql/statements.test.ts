@@ -48,7 +48,7 @@ const backwards: [string, number, string][] = [
   ],
   [
     'changes with what changed, their records and the links of these',
-    5,
+    6,
     '{ changes(first: 1000, kinds: [PROJECT]) { nodes { cursor user { id } fields { field before after } record { id ... on Project { name location { city } } } } endCursor } }',
   ],
   [

@@ -24,29 +24,31 @@ select id
     from projects
     where workspace_id = $2 and location_id = wanted_id limit 10002) as found limit $3;
 
+select coalesce(sum(bytes), 0) as bytes
+  from (select 0 + coalesce(octet_length(id::text), 0) + coalesce(octet_length(name::text), 0) + coalesce(octet_length(reference::text), 0) + coalesce(octet_length(notes::text), 0) + coalesce(octet_length(status_id::text), 0) + coalesce(octet_length(company_id::text), 0) + coalesce(octet_length(location_id::text), 0) + coalesce(octet_length(external_ids::text), 0) + coalesce(octet_length(created_by::text), 0) + coalesce(octet_length(updated_by::text), 0) as bytes
+    from unnest($1::text[]) as wanted (wanted_id)
+    cross join lateral (select *
+      from projects
+      where workspace_id = $2 and id = wanted_id limit 1) as found) as page;
+
 select id as c0, name as c1, reference as c2, start_date as c3, end_date as c4, notes as c5, status_id as c6, company_id as c7, location_id as c8, external_ids as c9, workspace_id as c10, created_at as c11, updated_at as c12, created_by as c13, updated_by as c14
   from unnest($1::text[]) as wanted (wanted_id)
   cross join lateral (select *
     from projects
-    where workspace_id = $2 and id = wanted_id limit 1) as found
-  where (select coalesce(sum(bytes), 0) as total
-    from (select 0 + coalesce(octet_length(id::text), 0) + coalesce(octet_length(name::text), 0) + coalesce(octet_length(reference::text), 0) + coalesce(octet_length(notes::text), 0) + coalesce(octet_length(status_id::text), 0) + coalesce(octet_length(company_id::text), 0) + coalesce(octet_length(location_id::text), 0) + coalesce(octet_length(external_ids::text), 0) + coalesce(octet_length(created_by::text), 0) + coalesce(octet_length(updated_by::text), 0) as bytes
-      from unnest($3::text[]) as wanted (wanted_id)
-      cross join lateral (select *
-        from projects
-        where workspace_id = $4 and id = wanted_id limit 1) as found) as page) <= $5 for no key update;
+    where workspace_id = $2 and id = wanted_id limit 1) as found for no key update;
+
+select coalesce(sum(bytes), 0) as bytes
+  from (select 0 + coalesce(octet_length(id::text), 0) + coalesce(octet_length(name::text), 0) + coalesce(octet_length(type_id::text), 0) + coalesce(octet_length(reference::text), 0) + coalesce(octet_length(project_id::text), 0) + coalesce(octet_length(status_id::text), 0) + coalesce(octet_length(location_id::text), 0) + coalesce(octet_length(notes::text), 0) + coalesce(octet_length(external_ids::text), 0) + coalesce(octet_length(created_by::text), 0) + coalesce(octet_length(updated_by::text), 0) as bytes
+    from unnest($1::text[]) as wanted (wanted_id)
+    cross join lateral (select *
+      from work_orders
+      where workspace_id = $2 and id = wanted_id limit 1) as found) as page;
 
 select id as c0, name as c1, type_id as c2, reference as c3, project_id as c4, status_id as c5, location_id as c6, start_date as c7, end_date as c8, notes as c9, external_ids as c10, workspace_id as c11, created_at as c12, updated_at as c13, created_by as c14, updated_by as c15
   from unnest($1::text[]) as wanted (wanted_id)
   cross join lateral (select *
     from work_orders
-    where workspace_id = $2 and id = wanted_id limit 1) as found
-  where (select coalesce(sum(bytes), 0) as total
-    from (select 0 + coalesce(octet_length(id::text), 0) + coalesce(octet_length(name::text), 0) + coalesce(octet_length(type_id::text), 0) + coalesce(octet_length(reference::text), 0) + coalesce(octet_length(project_id::text), 0) + coalesce(octet_length(status_id::text), 0) + coalesce(octet_length(location_id::text), 0) + coalesce(octet_length(notes::text), 0) + coalesce(octet_length(external_ids::text), 0) + coalesce(octet_length(created_by::text), 0) + coalesce(octet_length(updated_by::text), 0) as bytes
-      from unnest($3::text[]) as wanted (wanted_id)
-      cross join lateral (select *
-        from work_orders
-        where workspace_id = $4 and id = wanted_id limit 1) as found) as page) <= $5 for no key update;
+    where workspace_id = $2 and id = wanted_id limit 1) as found for no key update;
 
 update projects set location_id = sent."locationId", updated_at = sent."updatedAt"
   from json_to_recordset($1) as sent ("id" text, "locationId" text, "updatedAt" timestamptz)

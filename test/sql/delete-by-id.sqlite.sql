@@ -16,23 +16,27 @@ select id
   from projects
   where workspace_id = ? and projects.location_id = ? limit ?;
 
+select coalesce(sum(bytes), 0) as bytes
+  from (select 0 + coalesce(octet_length(id), 0) + coalesce(octet_length(name), 0) + coalesce(octet_length(reference), 0) + coalesce(octet_length(notes), 0) + coalesce(octet_length(status_id), 0) + coalesce(octet_length(company_id), 0) + coalesce(octet_length(location_id), 0) + coalesce(octet_length(external_ids), 0) + coalesce(octet_length(created_by), 0) + coalesce(octet_length(updated_by), 0) as bytes
+    from projects
+    where workspace_id = ? and projects.id in (select value
+      from json_each(?))) as page;
+
 select json_array(id, name, reference, start_date, end_date, notes, status_id, company_id, location_id, json(external_ids), workspace_id, created_at, updated_at, created_by, updated_by) as record
   from projects
   where workspace_id = ? and projects.id in (select value
-    from json_each(?)) and (select coalesce(sum(bytes), 0) as total
-    from (select 0 + coalesce(octet_length(id), 0) + coalesce(octet_length(name), 0) + coalesce(octet_length(reference), 0) + coalesce(octet_length(notes), 0) + coalesce(octet_length(status_id), 0) + coalesce(octet_length(company_id), 0) + coalesce(octet_length(location_id), 0) + coalesce(octet_length(external_ids), 0) + coalesce(octet_length(created_by), 0) + coalesce(octet_length(updated_by), 0) as bytes
-      from projects
-      where workspace_id = ? and projects.id in (select value
-        from json_each(?))) as page) <= ?;
+    from json_each(?));
+
+select coalesce(sum(bytes), 0) as bytes
+  from (select 0 + coalesce(octet_length(id), 0) + coalesce(octet_length(name), 0) + coalesce(octet_length(type_id), 0) + coalesce(octet_length(reference), 0) + coalesce(octet_length(project_id), 0) + coalesce(octet_length(status_id), 0) + coalesce(octet_length(location_id), 0) + coalesce(octet_length(notes), 0) + coalesce(octet_length(external_ids), 0) + coalesce(octet_length(created_by), 0) + coalesce(octet_length(updated_by), 0) as bytes
+    from work_orders
+    where workspace_id = ? and work_orders.id in (select value
+      from json_each(?))) as page;
 
 select json_array(id, name, type_id, reference, project_id, status_id, location_id, start_date, end_date, notes, json(external_ids), workspace_id, created_at, updated_at, created_by, updated_by) as record
   from work_orders
   where workspace_id = ? and work_orders.id in (select value
-    from json_each(?)) and (select coalesce(sum(bytes), 0) as total
-    from (select 0 + coalesce(octet_length(id), 0) + coalesce(octet_length(name), 0) + coalesce(octet_length(type_id), 0) + coalesce(octet_length(reference), 0) + coalesce(octet_length(project_id), 0) + coalesce(octet_length(status_id), 0) + coalesce(octet_length(location_id), 0) + coalesce(octet_length(notes), 0) + coalesce(octet_length(external_ids), 0) + coalesce(octet_length(created_by), 0) + coalesce(octet_length(updated_by), 0) as bytes
-      from work_orders
-      where workspace_id = ? and work_orders.id in (select value
-        from json_each(?))) as page) <= ?;
+    from json_each(?));
 
 update projects set location_id = sent.location_id, updated_at = sent.updated_at
   from (select value ->> 0 as id, ? as location_id, ? as updated_at

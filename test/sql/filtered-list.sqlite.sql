@@ -1,16 +1,7 @@
 select json_group_array(json_array(c0, c1, c2)) as records
   from ((select id as c0, name as c1, start_date as c2
-      from (select *
-        from (select id, name, start_date
-          from work_orders
-          where workspace_id = ? and (work_orders.project_id in (select t1.id
-              from projects as t1
-              where t1.workspace_id = ? and (t1.name >= ? and t1.name < ?)) and work_orders.start_date >= ?) and likelihood(work_orders.start_date is not null, 0.1)
-          order by work_orders.start_date desc, work_orders.id desc limit ?) as first_part
-        union all select *
-        from (select id, name, start_date
-          from work_orders
-          where workspace_id = ? and (work_orders.project_id in (select t1.id
-              from projects as t1
-              where t1.workspace_id = ? and (t1.name >= ? and t1.name < ?)) and work_orders.start_date >= ?) and likelihood(work_orders.start_date is null, 0.25)
-          order by work_orders.start_date desc, work_orders.id desc limit ?) as second_part) as work_orders limit ?));
+      from work_orders
+      where workspace_id = ? and (work_orders.project_id in (select t1.id
+          from projects as t1
+          where t1.workspace_id = ? and (t1.name >= ? and t1.name < ?)) and work_orders.start_date >= ?)
+      order by work_orders.start_date desc nulls last, work_orders.id desc limit ?));

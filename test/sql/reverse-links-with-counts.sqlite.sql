@@ -8,7 +8,7 @@ select parent.key as place, (select json_group_array(json_array(id, name))
     from (select id, name
       from work_orders
       where workspace_id = ? and work_orders.project_id = parent.value
-      order by work_orders.id limit ?) as page) as items, (select count(*) as count
+      order by work_orders.id limit ?) as page) as records, (select count(*) as count
     from work_orders
     where workspace_id = ? and work_orders.project_id = parent.value) as count
   from json_each(?) as parent;

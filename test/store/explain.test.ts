@@ -59,6 +59,7 @@ const by = (field: string, direction: 'asc' | 'desc' = 'asc'): { orderBy: readon
   limit: 20,
 });
 const position = { values: ['name 20000'], id: 'work_order_01h455vb4pex5vsknk084sn02q' };
+const timePosition = { values: ['2022-01-01T00:00:00.000Z'], id: position.id };
 const yard = { field: 'name', in: ['name 7919'] };
 
 test.each<readonly [string, string, () => Promise<unknown>]>([
@@ -69,6 +70,12 @@ test.each<readonly [string, string, () => Promise<unknown>]>([
   ],
   ['an order by a text', 'work_orders_name', () => store.list(workOrder, by('name'))],
   ['a page in the middle', 'work_orders_name', () => store.list(workOrder, { ...by('name'), after: position })],
+  ['an order by a time', 'work_orders_start_date', () => store.list(workOrder, by('startDate', 'desc'))],
+  [
+    'a page before the middle',
+    'work_orders_start_date',
+    () => store.list(workOrder, { ...by('startDate', 'desc'), fromEnd: true, before: timePosition }),
+  ],
   [
     'a text',
     'work_orders_reference',

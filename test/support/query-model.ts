@@ -58,6 +58,18 @@ export function createModel(world: World) {
     return ancestors;
   }
 
+  /** Null also where the linked record is not there. */
+  function orderedValue(record: PlainRecord, { links = [], field }: Order): Value | null {
+    let from: PlainRecord | undefined = record;
+    for (const { reference, target } of links) from = from && recordWithId(target.table, from[reference]);
+    return (from?.[field] ?? null) as Value | null;
+  }
+
+  const positionOf = (orderBy: readonly Order[], record: PlainRecord): Position => ({
+    values: orderBy.filter((order) => !isId(order)).map((order) => orderedValue(record, order)),
+    id: record.id,
+  });
+
   /** The records in the query's order, the other way round if it reads from the end. */
   function find(records: readonly PlainRecord[], query: RecordQuery): PlainRecord[] {
     const { where, orderBy = [], fromEnd = false, after, before, limit = Number.POSITIVE_INFINITY } = query;
@@ -71,6 +83,8 @@ export function createModel(world: World) {
   }
 
   return {
+    positionOf,
+
     list: ({ table }: RecordKind, query: RecordQuery): PlainRecord[] => find(recordsOf(table), query),
 
     page(link: ReverseLink, parentId: string, query: PagesQuery): { records: PlainRecord[]; count?: number } {
@@ -118,16 +132,13 @@ const inOrderOf = (field: string, records: readonly PlainRecord[]): Value[] =>
     .filter((value) => value !== null)
     .toSorted(compareValues);
 
-export const positionOf = (orderBy: readonly Order[], record: PlainRecord): Position => {
-  const fields = orderBy.map(({ field }) => field).filter((field) => field !== 'id');
-  return { values: fields.map((field) => (record[field] ?? null) as Value | null), id: record.id };
-};
+const isId = ({ field, links }: Order): boolean => field === 'id' && links === undefined;
 
 function comparePositions(orderBy: readonly Order[], a: Position, b: Position): number {
   let sign = 1;
-  for (const [index, { field, direction }] of orderBy.entries()) {
-    sign = direction === 'desc' ? -1 : 1;
-    if (field === 'id') break;
+  for (const [index, order] of orderBy.entries()) {
+    sign = order.direction === 'desc' ? -1 : 1;
+    if (isId(order)) break;
     const difference = compareNullable(a.values[index] ?? null, b.values[index] ?? null, sign);
     if (difference !== 0) return difference;
   }

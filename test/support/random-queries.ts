@@ -1,10 +1,17 @@
 /** Random records of all kinds, and random conditions, orders and summaries about them, which a seed repeats. */
 import type { Field } from '../../src/model/fields.ts';
+import { linkFields } from '../../src/model/links.ts';
 import type { RecordKind } from '../../src/model/record-kind.ts';
 import type { ReverseLink } from '../../src/model/reverse-link.ts';
 import { kindNamed, recordKinds } from '../../src/records/index.ts';
 import { reverseLinksOf } from '../../src/records/reverse-links.ts';
-import type { Condition, Grouping, Order, Value } from '../../src/store/query/record-query.ts';
+import {
+  type Condition,
+  type Grouping,
+  type Order,
+  orderName,
+  type Value,
+} from '../../src/store/query/record-query.ts';
 import type { createRandom } from './random.ts';
 
 type Random = ReturnType<typeof createRandom>;
@@ -133,10 +140,20 @@ export function createGenerator(random: Random, idsByTable: ReadonlyMap<string, 
 
   /** Each field once, and the ID last. */
   function orderBy(kind: RecordKind): Order[] {
-    const sortable = fieldsOf(kind).flatMap(([name, { type }]) => (type === 'externalIds' ? [] : [name]));
-    const fields = new Set(several(3, () => pick(sortable)));
-    if (fields.delete('id')) fields.add('id');
-    return [...fields].map((field) => ({ field, direction: pick(['asc', 'desc']) }));
+    const orders = new Map(several(3, () => order(kind)).map((it) => [orderName(it), it]));
+    const id = orders.get('id');
+    orders.delete('id');
+    return [...orders.values(), ...(id ? [id] : [])];
+  }
+
+  function order(kind: RecordKind, links: NonNullable<Order['links']> = []): Order {
+    const choices = linkFields(kind);
+    if (choices.length > 0 && links.length < 2 && chance(0.25)) {
+      const [, reference, { target }] = pick(choices);
+      return order(kindNamed(target), [...links, { reference, target: kindNamed(target) }]);
+    }
+    const [field] = pick(fieldsOf(kind).filter(([, { type }]) => type !== 'externalIds'));
+    return { field, direction: pick(['asc', 'desc']), ...(links.length > 0 && { links }) };
   }
 
   function groupings(kind: RecordKind): Grouping[] {

@@ -20,7 +20,13 @@ import type { RecordKind, RecordOf, Values } from '../../model/record-kind.ts';
 import type { ReverseLink } from '../../model/reverse-link.ts';
 import { kindNamed, kindOfId } from '../../records/index.ts';
 import type { Change, ChangePage, ChangePageQuery, HistoryQuery } from '../../store/log/read-changes.ts';
-import type { Condition, RecordQuery, Summary, SummaryQuery } from '../../store/query/record-query.ts';
+import {
+  type Condition,
+  orderName,
+  type RecordQuery,
+  type Summary,
+  type SummaryQuery,
+} from '../../store/query/record-query.ts';
 import type { LinkToRead } from '../../store/records/linked-records.ts';
 import type { Page } from '../../store/records/read-records.ts';
 import type { LimitedReads } from '../../store/workspace-store.ts';
@@ -53,7 +59,7 @@ export function createLoaders(store: LimitedReads, schema: GraphQLSchema, docume
   const boundsOf = (typeName: string): string[] => [...(stored.get(typeName) ?? [])].filter((field) => field !== 'id');
 
   const fieldsOfPage = (kind: RecordKind, { orderBy }: PageQuery): ReadonlySet<string> =>
-    new Set([...fieldsOf(kind), ...orderBy.map(({ field }) => field)]);
+    new Set([...fieldsOf(kind), ...orderBy.map(orderName)]);
 
   /** Returns the loader of a kind's records by their IDs; null for an ID that is unknown, or of another kind. */
   function of<K extends RecordKind>(kind: K): RecordLoader<K> {

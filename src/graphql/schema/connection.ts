@@ -192,7 +192,7 @@ function parseArguments(kind: RecordKind, args: ConnectionArgs, limits: Limits):
     throw badRequest('first and last: expected one of them, received both');
   const fromEnd = typeof last === 'number';
   const size = fromEnd ? pageSize('last', last, limits) : pageSize('first', first ?? defaultPageSize(limits), limits);
-  const orderBy = parseOrder(args.orderBy);
+  const orderBy = parseOrder(kind, args.orderBy);
   const position = (name: 'after' | 'before') => {
     const { [name]: sent } = args;
     return sent === null || sent === undefined ? undefined : parseCursor(kind, orderBy, name, sent);

@@ -1,18 +1,33 @@
-/** A cursor has the order, unless that is the default, and the values: its use with another order is noticed. It only narrows a page. */
+/**
+ * Orders by fields of the record, and by those of records it links to: `{ project: { name: ASC } }`. A cursor has the order, unless that is
+ * the default, and the values: its use with another order is noticed. It only narrows a page.
+ */
 import { badRequest } from '../../errors.ts';
 import { parseComparedValue } from '../../model/compared-values.ts';
 import type { Field } from '../../model/fields.ts';
-import { expected } from '../../model/issues.ts';
+import { expected, isObject, type Path } from '../../model/issues.ts';
 import { uncapitalized } from '../../model/labels.ts';
+import { linkFields } from '../../model/links.ts';
 import type { RecordKind } from '../../model/record-kind.ts';
-import { kindOfId, recordKinds } from '../../records/index.ts';
-import { type Order, oldestFirst, type Position, positionOfId, type Value } from '../../store/query/record-query.ts';
-import { lengthOf } from '../limits.ts';
+import { kindNamed, kindOfId, recordKinds } from '../../records/index.ts';
+import {
+  type Order,
+  oldestFirst,
+  orderName,
+  type Position,
+  positionOfId,
+  type Value,
+} from '../../store/query/record-query.ts';
 import { refused } from './argument.ts';
 import { builder, comparedFields, type InputRef, subjectOf } from './builder.ts';
 
-/** `{ startDate: 'desc' }` */
-export type SentOrder = Readonly<Record<string, Order['direction'] | null | undefined>>;
+/** `{ startDate: 'desc' }` or `{ project: { name: 'asc' } }` */
+export interface SentOrder {
+  readonly [name: string]: Order['direction'] | SentOrder | null | undefined;
+}
+
+/** The most links of an order: each is a lookup for every record that matches. */
+const maxLinks = 2;
 
 const direction = builder.enumType('OrderDirection', {
   description: 'The direction of an order. Records without a value come last in both.',
@@ -28,12 +43,19 @@ const types = new Map(
       description: `What to order ${kind.pluralLabel} by: exactly one field, such as \`${exampleOrder(kind).slice(1, -1)}\`. Text is ordered by its Unicode code points.`,
       isOneOf: true,
       fields: (t) =>
-        Object.fromEntries(
-          comparedFields(kind).map(([name, field]) => [
+        Object.fromEntries([
+          ...comparedFields(kind).map(([name, field]) => [
             name,
             t.field({ type: direction, description: describeOrder(field) }),
           ]),
-        ),
+          ...linkFields(kind).map(([name, , { target, refersTo }]) => [
+            name,
+            t.field({
+              type: orderOf(kindNamed(target)),
+              description: `By a field of ${refersTo}; at most ${maxLinks} links within each other. Slower than by a field of the ${kind.label} itself.`,
+            }),
+          ]),
+        ]),
     });
     return [kind, type] as const;
   }),
@@ -53,32 +75,57 @@ export function exampleOrder(kind: RecordKind): string {
 }
 
 /** Returns the order for an argument. Throws a ServiceError 400. */
-export function parseOrder(sent: readonly SentOrder[] | null | undefined): readonly Order[] {
-  const orders: Order[] = [];
-  for (const [index, order] of (sent ?? []).entries()) {
-    for (const [field, direction] of Object.entries(order)) {
-      if (!direction) continue;
-      if (orders.some((earlier) => earlier.field === field)) {
-        throw refused(['orderBy', index, field], 'expected each field once');
-      }
-      orders.push({ field, direction });
-    }
-  }
+export function parseOrder(kind: RecordKind, sent: readonly SentOrder[] | null | undefined): readonly Order[] {
+  const orders = (sent ?? []).flatMap((order, index) => ordersIn(kind, order, ['orderBy', index]));
+  const names = orders.map(({ order }) => orderName(order));
+  const repeated = orders.find((_, index) => names.indexOf(names[index] ?? '') < index);
+  if (repeated) throw refused(repeated.path, 'expected each field once');
   // No two records have the same ID: what follows it has no effect.
-  const id = orders.findIndex(({ field }) => field === 'id');
-  const effective = id < 0 ? orders : orders.slice(0, id + 1);
-  const isDefault = effective.length === 0 || (id === 0 && effective[0]?.direction === 'asc');
+  const id = names.indexOf('id');
+  const effective = orders.slice(0, id < 0 ? undefined : id + 1).map(({ order }) => order);
+  const isDefault = effective.length === 0 || isDefaultOrder(effective);
   return isDefault ? oldestFirst : effective;
 }
 
-const orderCost = 10;
+interface OrderAt {
+  readonly order: Order;
+  readonly path: Path;
+}
 
-export const costOfOrder = (sent: unknown): number => (sent ? orderCost * lengthOf(sent) : 0);
+/** Returns the one order that is set. (A variable that is not sent leaves none.) */
+function ordersIn(kind: RecordKind, sent: SentOrder, path: Path, links: NonNullable<Order['links']> = []): OrderAt[] {
+  return Object.entries(sent).flatMap(([name, value]): OrderAt[] => {
+    const at = [...path, name];
+    if (!value) return [];
+    if (typeof value === 'string') {
+      return [{ order: { field: name, direction: value, ...(links.length > 0 && { links }) }, path: at }];
+    }
+    const [, reference = '', { target = '' } = {}] = linkFields(kind).find(([link]) => link === name) ?? [];
+    if (links.length === maxLinks) throw refused(at, `expected at most ${maxLinks} links within each other`);
+    return ordersIn(kindNamed(target), value, at, [...links, { reference, target: kindNamed(target) }]);
+  });
+}
+
+const orderCost = 10;
+/** Like a link in a filter, it is followed from every record that matches. */
+const linkCost = 1_000;
+
+/** The orders are as sent, of any shape and depth; one may stand without its list. */
+export function costOfOrder(sent: unknown): number {
+  const orders: readonly unknown[] = [sent ?? []].flat();
+  return orders.reduce<number>((sum, order) => sum + orderCost + linkCost * linksIn(order), 0);
+}
+
+function linksIn(order: unknown): number {
+  let links = -1;
+  for (let inner = order; isObject(inner) && links < maxLinks; [inner] = Object.values(inner)) links += 1;
+  return Math.max(0, links);
+}
 
 /** Returns the cursor of a record in an order. The record has the fields of the order. */
 export function cursorOf(orderBy: readonly Order[], record: { readonly id: string }): string {
   if (isDefaultOrder(orderBy)) return record.id;
-  const values = valueFields(orderBy).map((field) => (record as Readonly<Record<string, unknown>>)[field]);
+  const values = valueOrders(orderBy).map((order) => (record as Readonly<Record<string, unknown>>)[orderName(order)]);
   return Buffer.from(JSON.stringify([textOf(orderBy), values, record.id])).toString('base64url');
 }
 
@@ -99,14 +146,14 @@ export function parseCursor(kind: RecordKind, orderBy: readonly Order[], name: s
   return { values: parsed, id };
 }
 
-const isDefaultOrder = ([first]: readonly Order[]): boolean => first?.field === 'id' && first.direction === 'asc';
+const isDefaultOrder = ([first]: readonly Order[]): boolean =>
+  first !== undefined && orderName(first) === 'id' && first.direction === 'asc';
 
-/** Returns `startDate DESC, name ASC` */
+/** Returns `startDate DESC, project.name ASC` */
 const textOf = (orderBy: readonly Order[]): string =>
-  orderBy.map(({ field, direction }) => `${field} ${direction.toUpperCase()}`).join(', ');
+  orderBy.map((order) => `${orderName(order)} ${order.direction.toUpperCase()}`).join(', ');
 
-const valueFields = (orderBy: readonly Order[]): string[] =>
-  orderBy.map(({ field }) => field).filter((field) => field !== 'id');
+const valueOrders = (orderBy: readonly Order[]): Order[] => orderBy.filter((order) => orderName(order) !== 'id');
 
 /** Returns undefined unless the text has the form of a cursor, of whatever order. */
 function decoded(sent: string): readonly unknown[] | undefined {
@@ -120,11 +167,11 @@ function decoded(sent: string): readonly unknown[] | undefined {
 
 /** Returns undefined unless there is a value, or null, for each field of the order, in the form that records have. */
 function parseValues(kind: RecordKind, orderBy: readonly Order[], values: unknown): (Value | null)[] | undefined {
-  const fields = valueFields(orderBy);
-  if (!Array.isArray(values) || values.length !== fields.length) return undefined;
-  for (const [index, name] of fields.entries()) {
+  const orders = valueOrders(orderBy);
+  if (!Array.isArray(values) || values.length !== orders.length) return undefined;
+  for (const [index, { links, field: name }] of orders.entries()) {
     const value = values[index];
-    const field = kind.storedFields[name];
+    const field = (links?.at(-1)?.target ?? kind).storedFields[name];
     const parsed = field && parseComparedValue(field, value, Number.POSITIVE_INFINITY);
     const isValue = parsed !== undefined && 'value' in parsed && parsed.value === value;
     if (value !== null && !isValue) return undefined;

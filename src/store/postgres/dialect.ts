@@ -13,15 +13,8 @@
  */
 import { type Knex, knex } from 'knex';
 import type { Row, Run } from '../connections/driver.ts';
-import { columnList, columnName, columnsOf } from '../query/columns.ts';
-import {
-  type Dialect,
-  type Filters,
-  type PageRows,
-  type PagesSelection,
-  type Pattern,
-  recordsIn,
-} from '../query/dialect.ts';
+import { columnList, columnName, columnsOf, recordIn } from '../query/columns.ts';
+import type { Dialect, Filters, PageRows, PagesSelection, Pattern } from '../query/dialect.ts';
 import { requireWhole } from '../query/rows.ts';
 import { runQuery } from '../query/run-query.ts';
 import { deletions, inserts, updates, withChanges } from './writes.ts';
@@ -53,6 +46,8 @@ function createPostgresDialect({ isCitus }: { readonly isCitus: boolean }): Dial
         [ids as string[], workspaceId],
       ),
     );
+  const parents: Dialect['parents'] = (ids) =>
+    builder.raw('unnest(?::text[]) with ordinality as parent (value, place)', [ids as string[]]);
   return {
     builder,
     // If a process stops responding in the middle of a transaction, its connection is closed and its locks are released.
@@ -80,8 +75,8 @@ function createPostgresDialect({ isCitus }: { readonly isCitus: boolean }): Dial
     withChanges: isCitus ? undefined : withChanges,
     updates,
     deletions,
-    selectPages: (run, pages) => selectPages(builder, run, pages),
-    selectPagesWithin: (run, pages, maxBytes) => selectPagesWithin(builder, run, pages, maxBytes),
+    parents,
+    selectPages: (run, pages) => selectPages({ builder, parents }, run, pages),
     date(column, length, offset) {
       const shift = offset === undefined ? '' : ` + (${offset}) * interval '1 second'`;
       return `to_char(${column} at time zone 'UTC'${shift}, '${'YYYY-MM-DD'.slice(0, length)}')`;
@@ -167,80 +162,35 @@ function regularExpressionOf({ characters, isAnchoredAtStart, isAnchoredAtEnd }:
 const escapedCharacter = (character: string): string =>
   /^[A-Za-z0-9]$/.test(character) ? character : `\\U${(character.codePointAt(0) ?? 0).toString(16).padStart(8, '0')}`;
 
-async function selectPages(builder: Knex, run: Run, pages: PagesSelection): Promise<PageRows[]> {
-  const { table, page, count } = pages;
+/** A lateral join for each parent reads only its page: a window function numbers all records, which takes ten times as long. */
+async function selectPages(
+  { builder, parents }: Pick<Dialect, 'builder' | 'parents'>,
+  run: Run,
+  { table, parentIds, page, count }: PagesSelection,
+): Promise<PageRows[]> {
+  const columns = columnsOf(table);
   const selected = [
     'parent.place::int as page_place',
     ...(count ? ['page_count.count as page_count'] : []),
     ...(page ? ['page.*'] : []),
   ];
-  const records = page?.(`true as is_record, ${columnList(table)}`);
-  const rows = await runQuery(
-    run,
-    builder.from(parentsSql(builder, pages, records)).select(builder.raw(selected.join(', '))),
-  );
-  return pagesIn(rows, pages);
-}
-
-async function selectPagesWithin(
-  builder: Knex,
-  run: Run,
-  pages: PagesSelection,
-  maxBytes: number,
-): Promise<PageRows[] | undefined> {
-  const { table, workspaceId, count, page, measured } = pages;
-  if (!page) return selectPages(builder, run, pages);
-  const items = builder.from(page(measured).as('item')).select(builder.raw('*, row_number() over () as place'));
-  const rows = await runQuery(
-    run,
-    builder.raw(
-      `with item as materialized (
-        select parent.place::int as page_place, page.id, page.bytes, page.place::int as item_place
-        ${count ? ', page_count.count as page_count' : ''}
-        from ?
-      ), total as materialized (select coalesce(sum(bytes), 0) as bytes from item)
-      select page_place, item_place, total.bytes as page_bytes, ${count ? 'page_count, ' : ''} record.*
-      from item cross join total left join lateral (
-        select true as is_record, ${columnList(table)} from ${table.table}
-        where workspace_id = ? and ${table.table}.id = item.id and total.bytes <= ? limit 1
-      ) as record on true`,
-      [parentsSql(builder, pages, items), workspaceId, maxBytes],
-    ),
-  );
-  if (Number(rows[0]?.page_bytes) > maxBytes) return undefined;
-  return pagesIn(
-    rows.toSorted((a, b) => Number(a.item_place) - Number(b.item_place)),
-    pages,
-  );
-}
-
-/** A lateral join for each parent reads only its page: a window function numbers all records, which takes ten times as long. */
-function parentsSql(
-  builder: Knex,
-  { parentIds, count }: PagesSelection,
-  page: Knex.QueryBuilder | undefined,
-): Knex.Raw {
   const joins = [
-    'unnest(?::text[]) with ordinality as parent (value, place)',
-    ...(count ? ['cross join lateral ? as page_count'] : []),
-    ...(page ? ['left join lateral ? as page on true'] : []),
+    parents(parentIds),
+    ...(count ? [builder.raw('cross join lateral ? as page_count', [count])] : []),
+    ...(page
+      ? [builder.raw('left join lateral ? as page on true', [page(`true as is_record, ${columnList(table)}`)])]
+      : []),
   ];
-  return builder.raw(joins.join(' '), [parentIds as string[], ...(count ? [count] : []), ...(page ? [page] : [])]);
-}
-
-async function pagesIn(rows: readonly Row[], { table, parentIds, count }: PagesSelection): Promise<PageRows[]> {
-  const columns = columnsOf(table);
-  const pages: { records: Row[]; count?: number }[] = parentIds.map(() => ({ records: [] }));
-  const records = recordsIn(
-    columns,
-    rows.map((row) => columns.map(({ name }) => row[name])),
-  );
-  rows.forEach((row, index) => {
-    const page = pages[Number(row.page_place) - 1];
-    if (!page) return;
-    if (count) page.count = Number(row.page_count);
-    const record = records[index];
-    if (row.is_record && record) page.records.push(record);
-  });
-  return pages;
+  const pages = builder
+    .from(builder.raw(joins.map(() => '?').join(' '), joins))
+    .select(builder.raw(selected.join(', ')));
+  const found: { records: Row[]; count?: number }[] = parentIds.map(() => ({ records: [] }));
+  for (const row of await runQuery(run, pages)) {
+    const ofParent = found[Number(row.page_place) - 1];
+    if (!ofParent) continue;
+    if (count) ofParent.count = Number(row.page_count);
+    const values = columns.map(({ name }) => row[name]);
+    if (row.is_record) ofParent.records.push(recordIn(columns, values));
+  }
+  return found;
 }

@@ -40,7 +40,9 @@ const conversions: Record<ColumnType, Conversion> = {
   json: asJson,
 };
 
-export const columnName = (field: string): string => field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+/** The value of a linked record is called as no column of a table is: `project__name` */
+export const columnName = (field: string): string =>
+  field.replaceAll('.', '__').replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
 const columnsByTable = new WeakMap<Table, readonly Column[]>();
 

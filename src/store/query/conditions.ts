@@ -17,21 +17,36 @@ interface Scope {
   readonly depth: number;
 }
 
-export const conditionSql = (scope: Scope, condition: Condition): Knex.Raw =>
-  simplifiedSql(scope, simplified(condition, scope.table));
+/** Returns undefined if every record matches. */
+export function conditionSql(scope: Scope, condition: Condition): Knex.Raw | undefined {
+  const { dialect, table } = scope;
+  const sql = foldedSql(scope, condition);
+  if (typeof sql !== 'boolean') return sql;
+  return sql ? undefined : dialect.filters.isOneOf(columnOf(scope, table.key?.at(-1) ?? 'id'), 'id', []);
+}
 
-function simplifiedSql(scope: Scope, condition: Condition): Knex.Raw {
-  const { builder } = scope.dialect;
+/**
+ * Returns true or false for what is so in every record, such as `all: []`. Constants do not become SQL: Postgres would fold the filter by
+ * workspace with them, which Citus needs wherever a condition is a part of a subquery.
+ */
+function foldedSql(scope: Scope, condition: Condition): Knex.Raw | boolean {
+  const { dialect } = scope;
   if ('all' in condition) return joined(scope, condition.all, 'and');
   if ('any' in condition) return joined(scope, condition.any, 'or');
-  if ('not' in condition) return builder.raw('(?) is not true', [simplifiedSql(scope, condition.not)]);
+  if ('not' in condition) {
+    const sql = foldedSql(scope, condition.not);
+    return typeof sql === 'boolean' ? !sql : dialect.builder.raw('(?) is not true', [sql]);
+  }
   if ('near' in condition) return nearSql(scope, condition.near);
   if ('link' in condition) return linkSql(scope, condition);
   if ('reverse' in condition) return reverseSql(scope, condition);
   if ('key' in condition) return externalIdSql(scope, condition);
+  const { type, required } = fieldOf(scope.table.storedFields, condition.field);
   const column = columnOf(scope, condition.field);
-  if ('isSet' in condition) return scope.dialect.filters.isSet(column, condition.isSet);
-  return comparisonSql(scope.dialect, fieldOf(scope.table.storedFields, condition.field).type, column, condition);
+  // Postgres 17 folds these, too.
+  if ('isSet' in condition) return required ? condition.isSet : dialect.filters.isSet(column, condition.isSet);
+  if ('in' in condition && condition.in.length === 0) return false;
+  return comparisonSql(dialect, type, column, condition);
 }
 
 const columnOf = ({ alias }: Pick<Scope, 'alias'>, field: string): string => `${alias}.${columnName(field)}`;
@@ -42,51 +57,52 @@ function externalIdSql(scope: Scope, { field, key, value }: Extract<Condition, {
   return dialect.filters.hasExternalId(records, key, value);
 }
 
-/** As a balanced tree: SQLite allows expressions that are 1,000 levels deep, and a chain has a level for each condition. */
-function joined(scope: Scope, conditions: readonly Condition[], operator: 'and' | 'or'): Knex.Raw {
-  const { builder } = scope.dialect;
-  const [first] = conditions;
-  if (!first) return operator === 'and' ? builder.raw('true') : neverSql(scope);
-  if (conditions.length === 1) return simplifiedSql(scope, first);
-  const middle = conditions.length >> 1;
-  const halves = [conditions.slice(0, middle), conditions.slice(middle)];
-  return builder.raw(
+function joined(scope: Scope, conditions: readonly Condition[], operator: 'and' | 'or'): Knex.Raw | boolean {
+  const folded = conditions.map((condition) => foldedSql(scope, condition));
+  const decides = operator === 'or';
+  if (folded.includes(decides)) return decides;
+  const parts = folded.filter((part) => typeof part !== 'boolean');
+  return parts.length === 0 ? !decides : treeOf(scope.dialect, parts, operator);
+}
+
+/** Balanced: SQLite allows expressions that are 1,000 levels deep, and a chain has a level for each condition. */
+function treeOf(dialect: Dialect, parts: readonly Knex.Raw[], operator: 'and' | 'or'): Knex.Raw {
+  const [first] = parts;
+  if (first && parts.length === 1) return first;
+  const middle = parts.length >> 1;
+  const halves = [parts.slice(0, middle), parts.slice(middle)];
+  return dialect.builder.raw(
     `(? ${operator} ?)`,
-    halves.map((half) => joined(scope, half, operator)),
+    halves.map((half) => treeOf(dialect, half, operator)),
   );
 }
 
-/** Not `false`, with which Postgres would drop the filter by workspace: Citus needs it wherever this is a part of a subquery. */
-const neverSql = (scope: Scope): Knex.Raw => simplifiedSql(scope, { field: scope.table.key?.at(-1) ?? 'id', in: [] });
-
-function linkSql(scope: Scope, { link, target, matches }: Extract<Condition, { link: string }>): Knex.Raw {
+function linkSql(scope: Scope, { link, target, matches }: Extract<Condition, { link: string }>): Knex.Raw | boolean {
   const inner = scopeInside(scope, target);
-  return scope.dialect.filters.isAmong(columnOf(scope, link), {
-    column: `${inner.alias}.id`,
-    from: `${target.table} as ${inner.alias}`,
-    where: ownRows(inner, matches),
-  });
+  const where = ownRows(inner, foldedSql(inner, matches));
+  const from = `${target.table} as ${inner.alias}`;
+  return where && scope.dialect.filters.isAmong(columnOf(scope, link), { column: `${inner.alias}.id`, from, where });
 }
 
 function reverseSql(
   scope: Scope,
   { reverse, quantifier, matches }: Extract<Condition, { quantifier: string }>,
-): Knex.Raw {
+): Knex.Raw | boolean {
   const { builder, filters } = scope.dialect;
   const { kind, field, direction } = reverse;
   const inner = scopeInside(scope, kind);
   const { alias } = inner;
-  const where = ownRows(inner, matches);
+  const isSome = quantifier === 'some';
+  // "Every record matches" is "no record fails to match".
+  const where = ownRows(inner, foldedSql(inner, quantifier === 'every' ? { not: matches } : matches));
+  if (!where) return !isSome;
   if (direction === 'ancestors') {
     const ancestors = ancestorsOf(scope, reverse, builder.raw(columnOf(scope, field)));
-    return builder.raw(`${quantifier === 'some' ? '' : 'not '}exists (select 1 from ? as ${alias} where ?)`, [
-      ancestors,
-      where,
-    ]);
+    return builder.raw(`${isSome ? '' : 'not '}exists (select 1 from ? as ${alias} where ?)`, [ancestors, where]);
   }
   const column = columnOf(inner, field);
   const from = `${kind.table} as ${alias}`;
-  if (quantifier === 'some') return filters.isAmong(`${scope.alias}.id`, { column, from, where });
+  if (isSome) return filters.isAmong(`${scope.alias}.id`, { column, from, where });
   // The databases look these up for each record, and so need not find all of them for one page.
   return builder.raw(`not exists (select 1 from ${from} where ${column} = ${scope.alias}.id and ?)`, [where]);
 }
@@ -96,10 +112,11 @@ const scopeInside = (scope: Scope, table: Table): Scope => {
   return { ...scope, table, depth, alias: `t${depth}` };
 };
 
-function ownRows(scope: Scope, matches: Condition): Knex.Raw {
-  const { dialect, workspaceId, alias } = scope;
+/** False if no record matches. */
+function ownRows({ dialect, workspaceId, alias }: Scope, matches: Knex.Raw | boolean): Knex.Raw | false {
+  if (matches === false) return false;
   const own = dialect.builder.raw(`${alias}.workspace_id = ?`, [workspaceId]);
-  return isAlways(matches) ? own : dialect.builder.raw('? and ?', [own, simplifiedSql(scope, matches)]);
+  return matches === true ? own : dialect.builder.raw('? and ?', [own, matches]);
 }
 
 /** Kilometres. */
@@ -210,48 +227,6 @@ const formsOf = (character: string): readonly string[] => [
 ];
 
 const isSingle = (text: string): boolean => Array.from(text).length === 1;
-
-/** Constants such as `all: []` are folded before they become SQL: Postgres would fold the filter by workspace with them, which Citus needs. */
-const always: Condition = { all: [] };
-const never: Condition = { any: [] };
-
-const isAlways = (condition: Condition): boolean => 'all' in condition && condition.all.length === 0;
-const isNever = (condition: Condition): boolean => 'any' in condition && condition.any.length === 0;
-
-/** Constants remain only at the top, or as `matches: { all: [] }`. There is no `every`, and no `in` without values. */
-function simplified(condition: Condition, table: Table): Condition {
-  if ('all' in condition) {
-    const parts = condition.all.map((part) => simplified(part, table)).filter((part) => !isAlways(part));
-    return parts.find(isNever) ?? (parts.length === 1 ? (parts[0] as Condition) : { all: parts });
-  }
-  if ('any' in condition) {
-    const parts = condition.any.map((part) => simplified(part, table)).filter((part) => !isNever(part));
-    return parts.find(isAlways) ?? (parts.length === 1 ? (parts[0] as Condition) : { any: parts });
-  }
-  if ('not' in condition) return opposite(simplified(condition.not, table));
-  if ('link' in condition) {
-    const matches = simplified(condition.matches, condition.target);
-    return isNever(matches) ? never : { ...condition, matches };
-  }
-  if ('reverse' in condition) return simplifiedReverse(condition);
-  if ('in' in condition && condition.in.length === 0) return never;
-  // Postgres 17 folds these, too.
-  if ('isSet' in condition && table.storedFields[condition.field]?.required) return condition.isSet ? always : never;
-  return condition;
-}
-
-function opposite(condition: Condition): Condition {
-  if (isAlways(condition)) return never;
-  if (isNever(condition)) return always;
-  return 'not' in condition ? condition.not : { not: condition };
-}
-
-function simplifiedReverse({ reverse, quantifier, matches }: Extract<Condition, { quantifier: string }>): Condition {
-  // "Every record matches" is "no record fails to match".
-  const inner = simplified(quantifier === 'every' ? { not: matches } : matches, reverse.kind);
-  if (isNever(inner)) return quantifier === 'some' ? never : always;
-  return { reverse, quantifier: quantifier === 'some' ? 'some' : 'none', matches: inner };
-}
 
 type TreeScope = Pick<Scope, 'dialect' | 'workspaceId'>;
 type Tree = Pick<ReverseLink, 'kind' | 'field'>;

@@ -3,7 +3,7 @@ import type { Knex } from 'knex';
 import type { StoredField } from '../../model/fields.ts';
 import type { RecordKind, Table } from '../../model/record-kind.ts';
 import type { Row, Run, Statement, TransactionSql } from '../connections/driver.ts';
-import { type Column, type ColumnType, columnsOf, recordIn } from './columns.ts';
+import { type ColumnType, columnsOf, recordIn } from './columns.ts';
 import type { Value } from './record-query.ts';
 import type { NewChange } from './tables.ts';
 
@@ -103,22 +103,19 @@ export interface Dialect extends TransactionSql {
   ): Promise<readonly (readonly unknown[])[]>;
   /** Returns an expression for the first characters of a time's date, such as 7 of `2026-03-01`, this many seconds (SQL) after UTC. */
   date(column: string, length: number, offset?: string): string;
+  /** Returns these IDs as rows, to select from: the table `parent`, with the column `value`. */
+  parents(ids: readonly string[]): Knex.Raw;
   /** Runs one statement for the pages of all parents, and returns them in the order of the parents. */
   selectPages(run: Run, pages: PagesSelection): Promise<PageRows[]>;
-  /** Like `selectPages`, but returns undefined if the texts have more than `maxBytes`, and then reads none of them. */
-  selectPagesWithin(run: Run, pages: PagesSelection, maxBytes: number): Promise<PageRows[] | undefined>;
 }
 
 /** The pages of many parents. Their queries refer to the ID of the parent as `parent.value`. */
 export interface PagesSelection {
-  readonly workspaceId: number;
   readonly table: Table;
   readonly parentIds: readonly string[];
   /** The rows of a parent, with these columns; undefined if only the count is wanted. */
   readonly page: ((columns: string) => Knex.QueryBuilder) | undefined;
   readonly count: Knex.QueryBuilder | undefined;
-  /** The columns with which `page` measures rows: `id`, and as `bytes` the length of all texts. */
-  readonly measured: string;
 }
 
 export interface PageRows {
@@ -135,11 +132,9 @@ export async function selectRecords(
 ): Promise<Row[]> {
   const columns = columnsOf(table);
   const select = (selected: string) => query.select(builder.raw(selected));
-  return recordsIn(columns, await selectValues(run, columns, select, isBounded));
+  const rows = await selectValues(run, columns, select, isBounded);
+  return rows.map((values) => recordIn(columns, values));
 }
-
-export const recordsIn = (columns: readonly Column[], rows: readonly (readonly unknown[])[]): Row[] =>
-  rows.map((values) => recordIn(columns, values));
 
 /** True for columns with JSON, which takes time to parse. */
 export const isJson = ({ type }: SelectedColumn): boolean => type === 'externalIds' || type === 'json';

@@ -1,5 +1,6 @@
 /** Queries for records of a workspace: lists, pages and summaries, as plain values. Knows no SQL. */
-import type { Table } from '../../model/record-kind.ts';
+import { linkField } from '../../model/labels.ts';
+import type { RecordKind, Table } from '../../model/record-kind.ts';
 import type { ReverseLink } from '../../model/reverse-link.ts';
 
 export interface RecordQuery {
@@ -11,14 +12,26 @@ export interface RecordQuery {
   readonly after?: Position | undefined;
   readonly before?: Position | undefined;
   readonly limit?: number;
-  /** The stored fields to read; if absent, all. */
+  /** The stored fields to read, and values of linked records by their names in the order; if absent, all. */
   readonly fields?: ReadonlySet<string> | undefined;
 }
 
 export interface Order {
   readonly field: string;
   readonly direction: 'asc' | 'desc';
+  /** The links from the record to the one whose field it is. Records without that come last, like those without a value. */
+  readonly links?: readonly OrderLink[];
 }
+
+interface OrderLink {
+  /** `projectId` */
+  readonly reference: string;
+  readonly target: RecordKind;
+}
+
+/** Returns the name under which a record has the value: `name`, or `project.name` for a value of a linked record. */
+export const orderName = ({ links = [], field }: Order): string =>
+  [...links.map(({ reference }) => linkField(reference)), field].join('.');
 
 /** The place of a record in an order, whether it is still stored or not. */
 export interface Position {

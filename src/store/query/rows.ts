@@ -1,10 +1,11 @@
-/** Records without a value come last, and no two records have the same place. */
+/** The rows of a query: those that match, in its order, from a place in it. Records without a value come last in either direction. */
 import type { Knex } from 'knex';
+import type { StoredField } from '../../model/fields.ts';
 import type { Table } from '../../model/record-kind.ts';
 import { columnList, columnName, partOf } from './columns.ts';
 import { conditionSql, fieldOf } from './conditions.ts';
 import type { Dialect } from './dialect.ts';
-import type { Order, Position, RecordQuery } from './record-query.ts';
+import { type Order, orderName, type Position, type RecordQuery } from './record-query.ts';
 
 export interface Source {
   readonly dialect: Dialect;
@@ -21,58 +22,78 @@ export function selectRows(source: Source, query: RecordQuery): Knex.QueryBuilde
   return ordered(matching(source, query, terms), terms, query);
 }
 
-/** Records with and without a first value have a query each, the second read only for missing rows: no index has the order of both. */
+/**
+ * Like `selectRows`, for a page of a long list. After a value, records without one still follow; with `or … is null`, a database would
+ * read its index from the beginning of the list, which for a page in the middle of a million took 1.5 s. So the rest of those with a value
+ * and those without are a query each, and the second is read only if the page has room.
+ */
 export function selectList(source: Source, query: RecordQuery): Knex.QueryBuilder {
   const { dialect, table } = source;
-  const { orderBy = [], limit, fields, fromEnd } = query;
+  const { orderBy = [], limit, after, fromEnd } = query;
   const terms = termsOf(table, orderBy);
-  if (orderBy.length === 0 || limit === undefined || !terms[0]?.mayBeNull) return selectRows(source, query);
-  const parts = partsOf(source, query, terms);
-  const [firstPart, secondPart] = fromEnd ? parts.toReversed() : parts;
-  if (!firstPart || !secondPart) return firstPart ?? matching(source, query, terms).whereRaw('false');
-  const columns = dialect.builder.raw(columnList(partOf(table, fields)));
-  const union = dialect.builder.raw(
-    `(select * from ? as first_part union all select * from ? as second_part) as ${table.table}`,
-    [firstPart.select(columns), secondPart.select(columns)],
+  const [first, ...rest] = terms;
+  if (!first?.mayBeNull || !after || valueAt(after, first) === null || fromEnd || limit === undefined) {
+    return selectRows(source, query);
+  }
+  const matchingRows = () => matching(source, { ...query, after: undefined }, terms);
+  const withValue = beyondSql(dialect, 'after', [{ ...first, mayBeNull: false }, ...rest], after);
+  const withoutValue = dialect.filters.isSet(first.column, false);
+  const columns = dialect.builder.raw(columnList(partOf(withLinkedFields(table, orderBy), query.fields)));
+  const parts = [withValue, withoutValue].map((condition) =>
+    ordered(matchingRows().where(condition), terms, query).select(columns),
   );
-  return dialect.builder.from(union).limit(requireWhole(limit));
+  const union = `(select * from ? as with_value union all select * from ? as without_value) as ${table.table}`;
+  return dialect.builder.from(dialect.builder.raw(union, parts)).limit(requireWhole(limit));
 }
 
-function partsOf(source: Source, query: RecordQuery, terms: readonly Term[]): Knex.QueryBuilder[] {
-  const [first, ...rest] = terms as [Term, ...Term[]];
-  const { after, before } = query;
-  const { filters } = source.dialect;
-  const isUnset = (position: Position | undefined) => position && valueAt(position, first) === null;
-  const parts: Knex.QueryBuilder[] = [];
-  if (!isUnset(after)) {
-    const withValue = [{ ...first, mayBeNull: false }, ...rest];
-    const range = { ...query, before: isUnset(before) ? undefined : before };
-    const rows = matching(source, range, withValue);
-    // A position excludes records without a value by itself; with this condition too, SQLite would begin at the first value.
-    if (!range.after && !range.before) rows.where(filters.isSet(first.column, true));
-    parts.push(ordered(rows, withValue, query));
-  }
-  if (!before || isUnset(before)) {
-    // Postgres uses an index for its order only if that begins with the term, although it is null here.
-    const inIndex = { ...first, mayBeNull: false, descending: rest[0]?.descending ?? false };
-    const range = { ...query, after: isUnset(after) ? after : undefined };
-    const rows = matching(source, range, rest).where(filters.isSet(first.column, false));
-    parts.push(ordered(rows, [inIndex, ...rest], query));
-  }
-  return parts;
-}
-
-function matching(source: Source, { where, after, before }: RecordQuery, terms: readonly Term[]): Knex.QueryBuilder {
-  const { dialect, workspaceId, table, from, restriction } = source;
-  const { builder } = dialect;
+function matching(source: Source, query: RecordQuery, terms: readonly Term[]): Knex.QueryBuilder {
+  const { dialect, workspaceId, table, restriction } = source;
+  const { where, after, before } = query;
   const alias = table.table;
-  const rows = from ? builder.from(builder.raw(`? as ${alias}`, [from])) : builder(alias);
+  const rows = dialect.builder.from(fromSql(source, query.orderBy ?? []));
   rows.where('workspace_id', workspaceId);
   if (restriction) rows.where(restriction);
-  if (where) rows.where(conditionSql({ dialect, workspaceId, table, alias, depth: 0 }, where));
+  const condition = where && conditionSql({ dialect, workspaceId, table, alias, depth: 0 }, where);
+  if (condition) rows.where(condition);
   if (after) rows.where(beyondSql(dialect, 'after', terms, after));
   if (before) rows.where(beyondSql(dialect, 'before', terms, before));
   return rows;
+}
+
+/** The table, with a column for each value of a linked record that is in the order. */
+function fromSql({ dialect, workspaceId, table, from }: Source, orderBy: readonly Order[]): Knex.Raw | string {
+  const { builder } = dialect;
+  const columns: string[] = [];
+  /** By the reference that each follows: orders through the same links share them. */
+  const joins = new Map<string, { readonly alias: string; readonly sql: string }>();
+  for (const order of orderBy) {
+    // Not the name of the table: it means the linked record within the join of a kind that refers to itself.
+    let last = 'record';
+    for (const { reference, target } of order.links ?? []) {
+      const column = `${last}.${columnName(reference)}`;
+      const alias = joins.get(column)?.alias ?? `linked_${joins.size}`;
+      joins.set(column, { alias, sql: dialect.joinById({ table: target, alias }, column) });
+      last = alias;
+    }
+    if (order.links) columns.push(`${last}.${columnName(order.field)} as ${columnName(orderName(order))}`);
+  }
+  const rows = from ?? builder.raw(table.table);
+  if (columns.length === 0) return from ? builder.raw(`? as ${table.table}`, [rows]) : table.table;
+  const joined = [...joins.values()].map(({ sql }) => sql).join(' ');
+  return builder.raw(`(select record.*, ${columns.join(', ')} from ? as record ${joined}) as ${table.table}`, [
+    rows,
+    ...Array(joins.size).fill(workspaceId),
+  ]);
+}
+
+/** Adds the values of linked records that are in the order to the fields of a table. */
+export function withLinkedFields(table: Table, orderBy: readonly Order[] = []): Table {
+  const linked = orderBy.flatMap((order): [string, StoredField][] => {
+    const target = order.links?.at(-1)?.target;
+    return target ? [[orderName(order), { ...fieldOf(target.storedFields, order.field), required: false }]] : [];
+  });
+  if (linked.length === 0) return table;
+  return { ...table, storedFields: { ...table.storedFields, ...Object.fromEntries(linked) } };
 }
 
 function ordered(rows: Knex.QueryBuilder, terms: readonly Term[], { orderBy, fromEnd = false, limit }: RecordQuery) {
@@ -96,24 +117,27 @@ interface Term {
 }
 
 /** Returns the terms of an order. The ID is always the last. */
-function termsOf({ storedFields, table }: Table, orderBy: readonly Order[]): Term[] {
+function termsOf(table: Table, orderBy: readonly Order[]): Term[] {
+  const { storedFields } = withLinkedFields(table, orderBy);
   const terms = orderBy
-    .filter(({ field }) => field !== 'id')
-    .map(({ field, direction }, index): Term => {
-      const { required = false } = fieldOf(storedFields, field);
-      return { column: `${table}.${columnName(field)}`, descending: direction === 'desc', mayBeNull: !required, index };
+    .map((order) => ({ ...order, name: orderName(order) }))
+    .filter(({ name }) => name !== 'id')
+    .map(({ name, direction }, index): Term => {
+      const { required = false } = fieldOf(storedFields, name);
+      const column = `${table.table}.${columnName(name)}`;
+      return { column, descending: direction === 'desc', mayBeNull: !required, index };
     });
   const descending = orderBy.at(-1)?.direction === 'desc';
-  return [...terms, { column: `${table}.id`, descending, mayBeNull: false, index: undefined }];
+  return [...terms, { column: `${table.table}.id`, descending, mayBeNull: false, index: undefined }];
 }
 
+/** Only fields that may be without a value say where those are: what both databases do otherwise is the order of indexes on the others. */
 function orderSql(terms: readonly Term[], fromEnd: boolean): string {
-  const directed = (expression: string, descending: boolean) => (descending ? `${expression} desc` : expression);
   return terms
-    .flatMap(({ column, descending, mayBeNull }) => [
-      ...(mayBeNull ? [directed(`(${column} is null)`, fromEnd)] : []),
-      directed(column, descending !== fromEnd),
-    ])
+    .map(({ column, descending, mayBeNull }) => {
+      const nulls = mayBeNull ? ` nulls ${fromEnd ? 'first' : 'last'}` : '';
+      return `${column}${descending === fromEnd ? '' : ' desc'}${nulls}`;
+    })
     .join(', ');
 }
 

@@ -6,6 +6,7 @@ import type { Row } from '../connections/driver.ts';
 import { type Column, columnName, columnsOf, partOf, recordIn } from '../query/columns.ts';
 import type { SelectedColumn } from '../query/dialect.ts';
 import { oldestFirst, type RecordQuery } from '../query/record-query.ts';
+import { withLinkedFields } from '../query/rows.ts';
 import { rowsQuery } from '../query/run-query.ts';
 import type { Measured, ReadBudget } from './read-budget.ts';
 import type { Scope } from './read-records.ts';
@@ -31,7 +32,7 @@ export const readLinked =
     links: readonly LinkToRead[],
   ): Promise<RecordOf<K>[]> | undefined => {
     const { dialect, workspaceId } = scope;
-    const page = { table: partOf(kind, query.fields), links };
+    const page = { table: partOf(withLinkedFields(kind, query.orderBy), query.fields), links };
     const rows = rowsQuery(dialect, kind, workspaceId, { orderBy: oldestFirst, ...query });
     const extent = { table: page.table, linked: linkedTablesOf(links), maxRows: query.limit };
     // The cast is safe: the rows have the columns of the kind's fields.

@@ -1,8 +1,10 @@
 /**
  * Limits the text that one request may read into memory, and what all responses hold together until they are sent, however slowly clients
  * read. A page has a limited number of records, but a single record may have hundreds of thousands of characters: so each read first
- * reserves the most text that its records can have. If less than that is left, the database measures the records, and returns none of
- * them if they are too long.
+ * reserves the most text that its records can have. If less than that is left, a statement of its own measures the records, which are read
+ * only if they are not too long. Between these two statements others may write longer records, or delete those before them on the page. That
+ * takes a write at this very moment, the records remain as few, each of limited length, and they count like all others: what exceeds the
+ * budget is missing to the next read.
  */
 import type { Knex } from 'knex';
 import pLimit from 'p-limit';
@@ -10,8 +12,8 @@ import { ResponseTooLarge, unavailable } from '../../errors.ts';
 import { textLengthOfAll } from '../../model/fields.ts';
 import type { Table } from '../../model/record-kind.ts';
 import { maxIdentifierLength, maxLengthOf, type ValueLimits } from '../../model/schemas.ts';
-import type { Row, Run } from '../connections/driver.ts';
-import { bytesSql, type Dialect, selectRecords } from '../query/dialect.ts';
+import type { Run } from '../connections/driver.ts';
+import { bytesSql, type Dialect } from '../query/dialect.ts';
 import { runQuery } from '../query/run-query.ts';
 
 export interface ReadLimits extends ValueLimits {
@@ -22,9 +24,9 @@ export interface ReadLimits extends ValueLimits {
 export interface BoundedRead<T> {
   readonly table: Table;
   readonly maxRows: number;
-  readAll(): Promise<T>;
-  /** Returns undefined if the texts have more than `maxBytes`. Texts that may be long are not read then. */
-  readWithin(maxBytes: number): Promise<T | undefined>;
+  read(): Promise<T>;
+  /** Returns the bytes of the texts that `read` would read: at least as many as they have characters. */
+  measure(): Promise<number>;
   rowsOf(result: T): readonly object[];
 }
 
@@ -111,24 +113,22 @@ export function createReadBudget(limits: ReadLimits, hold: (length: number) => v
     return result;
   }
 
-  async function read<T>({ table, maxRows, readAll, readWithin, rowsOf }: BoundedRead<T>): Promise<T> {
-    const reserved = maxRows * maxTextLength(table, limits);
-    const measured = <R extends T | undefined>(result: R): Measured<R> => ({
-      result,
-      length: result === undefined ? 0 : textLengthOfAll(rowsOf(result)),
-    });
-    const readMeasured = async () => measured(await readAll());
-    const unmeasured = readReserved(reserved, readMeasured);
+  async function read<T>(bounded: BoundedRead<T>): Promise<T> {
+    const most = bounded.maxRows * maxTextLength(bounded.table, limits);
+    const readAll = async (): Promise<Measured<T>> => {
+      const result = await bounded.read();
+      return { result, length: textLengthOfAll(bounded.rowsOf(result)) };
+    };
+    const unmeasured = readReserved(most, readAll);
     if (unmeasured) return unmeasured;
     return oneAtATime(async () => {
       await Promise.all(running);
-      const unmeasuredNow = readReserved(reserved, readMeasured);
-      if (unmeasuredNow) return unmeasuredNow;
-      // A text has at least as many bytes as characters, so what passes is within the budget.
-      const maxBytes = left;
-      const result = await readWith(maxBytes, async () => measured(await readWithin(maxBytes)));
-      if (result === undefined) throw new ResponseTooLarge(limits.maxResponseLength);
-      return result;
+      const all = left;
+      const readMeasured = async () => {
+        if ((await bounded.measure()) > all) throw new ResponseTooLarge(limits.maxResponseLength);
+        return readAll();
+      };
+      return readReserved(most, readAll) ?? readWith(all, readMeasured);
     });
   }
 
@@ -142,26 +142,15 @@ export function createReadBudget(limits: ReadLimits, hold: (length: number) => v
   };
 }
 
-/** One statement, unless it finds nothing. Rows are locked once: of two statements that lock them twice, each could wait for the other. */
-export async function selectWithin(
-  dialect: Dialect,
-  run: Run,
-  table: Table,
-  rows: Knex.QueryBuilder,
-  maxBytes: number,
-  locked = rows,
-): Promise<Row[] | undefined> {
+/** Returns the bytes of the texts of rows, which are not read. */
+export async function measureRows(dialect: Dialect, run: Run, table: Table, rows: Knex.QueryBuilder): Promise<number> {
   const { builder } = dialect;
-  const page = rows.clone().select(builder.raw(`${bytesSql(dialect, table)} as bytes`));
-  const total = builder.from(page.as('page')).select(builder.raw('coalesce(sum(bytes), 0) as total'));
-  const records = await selectRecords(dialect, run, table, locked.clone().whereRaw('? <= ?', [total, maxBytes]), true);
-  if (records.length > 0) return records;
-  const [row] = await runQuery(run, total);
-  const bytes = Number(row?.total);
-  if (bytes > maxBytes) return undefined;
-  // Every record has an ID, so 0 means that there are no records. Otherwise they have become shorter since the first statement.
-  return bytes === 0 ? records : selectWithin(dialect, run, table, rows, maxBytes, locked);
+  const measured = rows.clone().select(builder.raw(`${bytesSql(dialect, table)} as bytes`));
+  const [row] = await runQuery(run, builder.from(measured.as('page')).select(builder.raw(sumOfBytes)));
+  return Number(row?.bytes);
 }
+
+export const sumOfBytes = 'coalesce(sum(bytes), 0) as bytes';
 
 function maxTextLength(table: Table, limits: ReadLimits): number {
   let length = 0;

@@ -15,9 +15,9 @@ import {
   type Summary,
   type SummaryQuery,
 } from '../query/record-query.ts';
-import { type Source, selectRows } from '../query/rows.ts';
+import { type Source, selectRows, withLinkedFields } from '../query/rows.ts';
 import { rowsQuery, runQuery } from '../query/run-query.ts';
-import { type BoundedRead, type ReadBudget, selectWithin } from './read-budget.ts';
+import { type BoundedRead, measureRows, type ReadBudget, sumOfBytes } from './read-budget.ts';
 import { readSummary } from './summaries.ts';
 
 export interface RecordReads {
@@ -46,7 +46,7 @@ export interface Scope {
 }
 
 const readBounded = <T>({ budget }: Scope, bounded: BoundedRead<T>): Promise<T> =>
-  budget ? budget.read(bounded) : bounded.readAll();
+  budget ? budget.read(bounded) : bounded.read();
 
 /** Returns the rows of a query, with these fields. A query with a limit is read within the budget. */
 export function readRows(
@@ -61,8 +61,8 @@ export function readRows(
   return readBounded(scope, {
     table,
     maxRows: limit,
-    readAll: () => selectRecords(dialect, run, table, rows, true),
-    readWithin: (maxBytes) => selectWithin(dialect, run, table, rows, maxBytes),
+    measure: () => measureRows(dialect, run, table, rows),
+    read: () => selectRecords(dialect, run, table, rows, true),
     rowsOf: (found) => found,
   });
 }
@@ -77,12 +77,10 @@ export function createRecordReads(scope: Scope): RecordReads {
         await readRows(scope, kind, dialect.rowsById(kind, workspaceId, ids), { fields, limit: ids.length }),
       ),
 
-    list: async (kind, query = {}) =>
-      asRecords(
-        scope,
-        kind,
-        await readRows(scope, kind, rowsQuery(dialect, kind, workspaceId, { orderBy: oldestFirst, ...query }), query),
-      ),
+    async list(kind, query = {}) {
+      const rows = rowsQuery(dialect, kind, workspaceId, { orderBy: oldestFirst, ...query });
+      return asRecords(scope, kind, await readRows(scope, withLinkedFields(kind, query.orderBy), rows, query));
+    },
 
     async count(kind, query) {
       const [row] = await runQuery(run, rowsQuery(dialect, kind, workspaceId, query).count({ count: '*' }));
@@ -97,8 +95,8 @@ export function createRecordReads(scope: Scope): RecordReads {
       const pages = await readBounded(scope, {
         table: selection.table,
         maxRows: ids.length * (query.limit ?? 0),
-        readAll: () => dialect.selectPages(run, selection),
-        readWithin: (maxBytes) => dialect.selectPagesWithin(run, selection, maxBytes),
+        measure: () => measurePages(scope, selection),
+        read: () => dialect.selectPages(run, selection),
         rowsOf: (found) => found.flatMap(({ records }) => records),
       });
       return new Map(
@@ -175,6 +173,18 @@ export function asRecords<K extends RecordKind>(
   return rows as readonly object[] as RecordOf<K>[];
 }
 
+/** Returns the bytes of the texts of all pages, which are not read. */
+async function measurePages({ dialect, run }: Scope, { parentIds, table, page }: PagesSelection): Promise<number> {
+  if (!page) return 0;
+  const { builder } = dialect;
+  const ofParent = builder
+    .from(page(`${bytesSql(dialect, table)} as bytes`).as('page'))
+    .select(builder.raw(sumOfBytes));
+  const all = builder.from(dialect.parents(parentIds)).select(ofParent.as('bytes')).as('page');
+  const [row] = await runQuery(run, builder.from(all).select(builder.raw(sumOfBytes)));
+  return Number(row?.bytes);
+}
+
 function pagesSelection(
   dialect: Dialect,
   workspaceId: number,
@@ -184,11 +194,8 @@ function pagesSelection(
 ): PagesSelection {
   const source = sourceOf(dialect, workspaceId, link);
   const { where, limit, withCount, fields } = query;
-  const table = partOf(link.kind, fields);
   return {
-    workspaceId,
-    table,
-    measured: `id, ${bytesSql(dialect, table)} as bytes`,
+    table: partOf(withLinkedFields(link.kind, query.orderBy), fields),
     parentIds,
     page:
       limit === undefined

@@ -27,12 +27,9 @@ export function readSummary(reads: Reads, kind: RecordKind, query: SummaryQuery)
   return reads.budget.read({
     table: partOf(kind, new Set([...groupBy.map(({ field }) => field), ...min, ...max])),
     maxRows: query.limit + 1,
-    readAll: read,
-    // Groups are few, and their values short: they are measured when they have been read.
-    async readWithin(maxBytes) {
-      const summary = await read();
-      return textLengthOfAll(rowsOf(summary)) <= maxBytes ? summary : undefined;
-    },
+    read,
+    // Groups are few, and their values short.
+    measure: async () => textLengthOfAll(rowsOf(await read())),
     rowsOf,
   });
 }

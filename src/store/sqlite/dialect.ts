@@ -1,5 +1,5 @@
 import { type Knex, knex } from 'knex';
-import type { Row, Run } from '../connections/driver.ts';
+import type { Run } from '../connections/driver.ts';
 import { columnList, columnsOf, recordIn } from '../query/columns.ts';
 import {
   type Dialect,
@@ -15,6 +15,8 @@ import { binaryParts, deletions, inserts, updates, withChanges } from './writes.
 
 // Names of tables and columns need no quotes.
 const builder = knex({ client: 'sqlite3', useNullAsDefault: true, wrapIdentifier: (name) => name });
+
+const parents = (ids: readonly string[]): Knex.Raw => builder.raw('json_each(?) as parent', [JSON.stringify(ids)]);
 
 export const sqliteDialect: Dialect = {
   builder,
@@ -35,8 +37,8 @@ export const sqliteDialect: Dialect = {
   withChanges,
   updates,
   deletions,
+  parents,
   selectPages,
-  selectPagesWithin,
   date: (column, length, offset) =>
     `substr(${offset === undefined ? column : `date(${column}, (${offset}) || ' seconds')`}, 1, ${length})`,
   rowsById: (table, workspaceId, ids) =>
@@ -140,65 +142,26 @@ function valuesOf(columns: readonly Pick<SelectedColumn, 'type'>[]): (array: unk
   };
 }
 
-/** Reads each page as one text, unless its records have external IDs: see `selectValues` in dialect.ts. */
-async function selectPages(run: Run, pages: PagesSelection): Promise<PageRows[]> {
-  const { table, page, count } = pages;
+/** A subquery for each parent reads only its page: a window function numbers all records, which takes a hundred times as long. */
+async function selectPages(run: Run, { table, parentIds, page, count }: PagesSelection): Promise<PageRows[]> {
   const columns = columnsOf(table);
   const toValues = valuesOf(columns);
-  if (page && columns.some(isJson)) {
-    return (await selectPagesWithin(run, pages, Number.MAX_SAFE_INTEGER)) ?? [];
+  const pages = builder.from(parents(parentIds)).select(builder.raw('parent.key as place'));
+  if (page) {
+    const records = builder.raw(`json_group_array(${jsonArray(columns)})`);
+    pages.select(
+      builder
+        .from(page(columnList(table)).as('page'))
+        .select(records)
+        .as('records'),
+    );
   }
-  const rows = await runQuery(run, parentsQuery(pages, columnList(table), jsonArray(columns)));
-  return rows.map((row) => {
-    const records = (page ? JSON.parse(String(row.items)) : []) as unknown[][];
+  if (count) pages.select(count.as('count'));
+  return (await runQuery(run, pages)).map((row) => {
+    const records = (page ? JSON.parse(String(row.records)) : []) as unknown[][];
     return {
       records: records.map((values) => recordIn(columns, toValues(values))),
       ...(count && { count: Number(row.count) }),
     };
   });
-}
-
-async function selectPagesWithin(run: Run, pages: PagesSelection, maxBytes: number): Promise<PageRows[] | undefined> {
-  const { table, parentIds, workspaceId, count, measured } = pages;
-  const columns = columnsOf(table);
-  const toValues = valuesOf(columns);
-  const record = jsonArray(columns.map(({ name, type }) => ({ name: `record.${name}`, type })));
-  const selected = ['place', 'item.key as item', 'bytes', `${record} as record`];
-  const rows = await runQuery(
-    run,
-    builder.raw(
-      `with page as materialized ?, total as materialized (
-        select coalesce(sum(item.value ->> 1), 0) as bytes from page join json_each(page.items) as item
-      )
-      select ${[...selected, ...(count ? ['count'] : [])].join(', ')}
-      from page cross join total left join json_each(page.items) as item
-      left join ${table.table} as record
-        on record.workspace_id = ? and record.id = item.value ->> 0 and total.bytes <= ?`,
-      [parentsQuery(pages, measured, 'json_array(id, bytes)'), workspaceId, maxBytes],
-    ),
-  );
-  if (Number(rows[0]?.bytes) > maxBytes) return undefined;
-  const found: { records: Row[]; count?: number }[] = parentIds.map(() => ({ records: [] }));
-  for (const row of rows) {
-    const page = found[Number(row.place)];
-    if (!page) continue;
-    if (count) page.count = Number(row.count);
-    if (row.item === null || row.record === null) continue;
-    page.records[Number(row.item)] = recordIn(columns, toValues(JSON.parse(String(row.record))));
-  }
-  return found;
-}
-
-/** A subquery for each parent reads only its page: a window function numbers all records, which takes a hundred times as long. */
-function parentsQuery({ parentIds, page, count }: PagesSelection, columns: string, item: string): Knex.QueryBuilder {
-  const parents = builder.from(builder.raw('json_each(?) as parent', [JSON.stringify(parentIds)]));
-  parents.select(builder.raw('parent.key as place'));
-  if (page) {
-    const items = builder.raw(`json_group_array(${item})`);
-    parents.select(builder.from(page(columns).as('page')).select(items).as('items'));
-  } else {
-    parents.select(builder.raw("'[]' as items"));
-  }
-  if (count) parents.select(count.as('count'));
-  return parents;
 }

@@ -11,7 +11,7 @@ import { type ChangeReads, createChangeReads } from '../log/read-changes.ts';
 import { columnName } from '../query/columns.ts';
 import { selectRecords } from '../query/dialect.ts';
 import { rowsQuery, runQuery } from '../query/run-query.ts';
-import { type ReadBudget, selectWithin } from '../records/read-budget.ts';
+import { measureRows, type ReadBudget } from '../records/read-budget.ts';
 import { asRecords, createRecordReads, type RecordReads, readParents, type Scope } from '../records/read-records.ts';
 
 /** Reads of the log. Like records that are read to write them, the versions that are read are limited together. */
@@ -63,21 +63,17 @@ export function createLookups(scope: Scope, { isDryRun = false } = {}): Lookups 
     const rows = rowsInOrder(kind, ids);
     const locked = lockRows(rows.clone(), lock);
     // A single record cannot be too long.
-    const isSingle = ids.length <= 1;
-    const records = await (isSingle
-      ? selectRecords(dialect, run, kind, locked)
-      : selectWithin(dialect, run, kind, rows, bytesLeft, locked));
-    if (records) {
-      bytesLeft -= textLengthOfAll(records);
-      return records;
-    }
-    throw tooMuchText(`the ${kind.pluralLabel} hold`);
+    const bytes = ids.length <= 1 ? 0 : await measureRows(dialect, run, kind, rows);
+    if (bytes > bytesLeft) throw tooMuchText(`the ${kind.pluralLabel} hold`);
+    const records = await selectRecords(dialect, run, kind, locked);
+    bytesLeft -= textLengthOfAll(records);
+    return records;
   }
 
   const budget: ReadBudget = {
     async read(bounded) {
-      const result = await bounded.readWithin(bytesLeft);
-      if (result === undefined) throw tooMuchText('the records held');
+      if ((await bounded.measure()) > bytesLeft) throw tooMuchText('the records held');
+      const result = await bounded.read();
       bytesLeft -= textLengthOfAll(bounded.rowsOf(result));
       return result;
     },
