@@ -14,7 +14,7 @@ import { linkFields, linkParser } from '../model/links.ts';
 import { createParser } from '../model/schemas.ts';
 import { recordKinds } from '../records/index.ts';
 import { linkOrder } from '../records/link-order.ts';
-import { importRecords } from '../services/import-records.ts';
+import { importRecords } from '../services/write.ts';
 import { openWorkspace } from '../store/admin/workspace-names.ts';
 import type { Database } from '../store/database.ts';
 

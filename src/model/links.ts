@@ -1,6 +1,6 @@
 /**
  * Parts of an input item besides the fields of its kind: references by an external ID or by the `ref` of another item,
- * instead of an ID, and the item's own `ref`. The services resolve them: see services/resolve-links.ts.
+ * instead of an ID, and the item's own `ref`. The services resolve them: see services/match.ts.
  */
 import { externalIds, type ReferenceField } from './fields.ts';
 import { expected, type Issue, isObject, type Parsed, validValues } from './issues.ts';

@@ -60,12 +60,16 @@ export type ValuesOf<F extends Fields> = { readonly [N in keyof F]: NullableValu
 
 type RequiredNames<F extends Fields> = { [N in keyof F]: F[N] extends { required: true } ? N : never }[keyof F];
 
-interface RecordBase {
+/** A type, not an interface: only then can records of a kind be used as any record. */
+type RecordBase = {
   readonly id: string;
   readonly workspaceId: string;
   readonly createdAt: string;
   readonly updatedAt: string;
-}
+};
+
+/** A stored record of whatever kind. */
+export type AnyRecord = RecordBase & Values;
 
 /** A stored record: every field is present, and null if not set. */
 export type RecordOf<K extends RecordKind> =

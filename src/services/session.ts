@@ -1,8 +1,8 @@
 /** Sessions: who makes a request, in which workspace, and whether they may write. */
 import { forbidden } from '../errors.ts';
-import type { RecordKind, RecordOf } from '../model/record-kind.ts';
+import type { AnyRecord, RecordKind } from '../model/record-kind.ts';
 import type { WorkspaceReads, WorkspaceStore, WriteRecords } from '../store/workspace-store.ts';
-import type { Stamps } from '../store/writes/work.ts';
+import type { IdempotencyKey } from '../store/writes/idempotency.ts';
 
 export interface Session {
   readonly store: WorkspaceReads;
@@ -33,29 +33,49 @@ export const dryRun = (session: Session): Session => ({
   },
 });
 
-/** A new record counts as last changed by its creator. */
-export function creationStamps(
-  kind: RecordKind,
-  { userId }: Pick<Session, 'userId'>,
-  now = new Date().toISOString(),
-): Stamps {
-  const users = Object.fromEntries(kind.stamps.map((stamp) => [stamp, userId]));
-  return { createdAt: now, updatedAt: now, ...users };
+/** Writes once for the key. A repeat returns the stored result, with the records as they were, and calls `onRepeat`. */
+export function withIdempotencyKey(session: Session, key: IdempotencyKey | undefined, onRepeat: () => void): Session {
+  if (!key) return session;
+  let isUsed = false;
+  return {
+    ...session,
+    writer() {
+      const write = session.writer();
+      return (work, options) => {
+        if (isUsed) throw new Error('a session with a key writes once');
+        isUsed = true;
+        return write(work, { ...options, key: { ...key, onRepeat } });
+      };
+    },
+  };
 }
 
-type UpdateStamps<K extends RecordKind> = Partial<RecordOf<K>> & Pick<Stamps, 'updatedAt'>;
+/** A new record counts as last changed by its creator. */
+export function creationStamps(kind: RecordKind, { userId }: Pick<Session, 'userId'>, now: number) {
+  const createdAt = new Date(now).toISOString();
+  const stamps: Record<string, string | null> = {};
+  for (const stamp of kind.stamps) stamps[stamp] = userId;
+  return { ...stamps, createdAt, updatedAt: createdAt };
+}
 
 /** No two versions of a record have the same `updatedAt`, even when the clock is behind. */
-export const updateStamps = <K extends RecordKind>(
-  kind: K,
+export const updateStamps = (
+  kind: RecordKind,
   { userId }: Pick<Session, 'userId'>,
-  current: RecordOf<K>,
-): UpdateStamps<K> =>
-  // The cast is safe: these are fields of the kind, with values that they may have.
-  ({
-    updatedAt: timeAfter(current),
-    ...(kind.stamps.includes('updatedBy') && { updatedBy: userId }),
-  }) as object as UpdateStamps<K>;
+  current: Versioned,
+  now: number,
+) => ({
+  updatedAt: timeAfterAll([current], now),
+  ...(kind.stamps.includes('updatedBy') && { updatedBy: userId }),
+});
 
-export const timeAfter = ({ updatedAt }: { readonly updatedAt: string }): string =>
-  new Date(Math.max(Date.now(), Date.parse(updatedAt) + 1)).toISOString();
+type Versioned = Pick<AnyRecord, 'updatedAt'>;
+
+/** Returns the time, or one after the last change of these records. */
+export function timeAfterAll(records: readonly (Versioned | null | undefined)[], now: number): string {
+  const last = records.reduce(
+    (latest, record) => (record && record.updatedAt > latest ? record.updatedAt : latest),
+    '',
+  );
+  return new Date(last === '' ? now : Math.max(now, Date.parse(last) + 1)).toISOString();
+}

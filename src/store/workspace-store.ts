@@ -14,12 +14,12 @@ import {
   holdUntilClosed,
   type ReadLimits,
 } from './records/read-budget.ts';
-import { createRecordReads, nameWorkspace, type RecordReads, type Scope } from './records/read-records.ts';
+import { createRecordReads, type RecordReads, type Scope } from './records/read-records.ts';
 import { createTextCache, type Text } from './records/text-cache.ts';
 import { type Addition, createGroupCommit } from './writes/group-commit.ts';
 import { type RepeatableRequest, writeOnce } from './writes/idempotency.ts';
 import type { Work } from './writes/work.ts';
-import { dryRunIn, writeIn } from './writes/write.ts';
+import { dryRunIn, named, writeIn } from './writes/write.ts';
 
 export interface LimitedReads extends RecordReads, ChangeReads {
   /** With linked records (see linked-records.ts). Undefined, with nothing read, where their texts together may be too long. */
@@ -32,16 +32,16 @@ export interface LimitedReads extends RecordReads, ChangeReads {
   hold(length: number): void;
 }
 
-interface WriteOptions {
+export interface WriteOptions<T> {
   /** If the key has a stored result, returns it, or throws a ServiceError 409 if that was another request, and stores nothing. */
   readonly key?: RepeatableRequest | undefined;
   /** True for a dry run, which stores nothing. No other write waits for it. */
   readonly isDryRun?: boolean;
   /** What the work creates and returns if references are found and no value is taken: tried first, see group-commit.ts. */
-  readonly addition?: Pick<Addition, 'kind' | 'drafts' | 'references'> | undefined;
+  readonly addition?: Addition<T> | undefined;
 }
 
-export type WriteRecords = <T>(work: Work<T>, options?: WriteOptions) => Promise<T>;
+export type WriteRecords = <T>(work: Work<T>, options?: WriteOptions<T>) => Promise<T>;
 
 export interface WorkspaceStore extends WorkspaceReads {
   readonly write: WriteRecords;
@@ -88,13 +88,10 @@ export function createStoreOpener(database: Database): OpenStore {
     const scopeOf = (run: Run): Scope => ({ dialect, run: counted(run, usage), workspaceId, workspaceName });
     const reads = readsIn(scopeOf(read));
     const write: WriteRecords = async (work, { key, isDryRun = false, addition } = {}) => {
-      if (isDryRun) return snapshot((run) => dryRunIn(scopeOf(run), author, work));
+      if (isDryRun) return snapshot((run) => dryRunIn(scopeOf(run), work));
       const store = async () => {
         const added = addition && (await groupCommit.add({ ...addition, workspaceId, author, usage, key }));
-        if (!added) return transaction((run) => writeIn(scopeOf(run), author, work, key));
-        nameWorkspace({ workspaceName }, added);
-        // The cast is safe: the work would return the same.
-        return added as Awaited<ReturnType<typeof work>>['returned'];
+        return added ? named({ workspaceName }, added) : transaction((run) => writeIn(scopeOf(run), author, work, key));
       };
       const returned = await (key ? writeOnce(key, scopeOf(read), store) : store());
       watch.changed(workspaceId);

@@ -1,33 +1,39 @@
 /** Writes records to a store directly, without the rules of the services. */
-import type { CreateOf, RecordKind, RecordOf } from '../../src/model/record-kind.ts';
+
+import { newIds } from '../../src/model/ids.ts';
+import type { AnyRecord, CreateOf, RecordKind, RecordOf } from '../../src/model/record-kind.ts';
 import type { WorkspaceStore } from '../../src/store/workspace-store.ts';
 import type { IdempotencyKey } from '../../src/store/writes/idempotency.ts';
 import type { Lookups } from '../../src/store/writes/lookups.ts';
-import {
-  type Change,
-  created,
-  deleted,
-  draftOf,
-  newRecords,
-  type Replacement,
-  type Stamps,
-  updated,
-  type Work,
-} from '../../src/store/writes/work.ts';
+import type { Change, Work } from '../../src/store/writes/work.ts';
 
 const now = '2026-03-01T00:00:00.000Z';
-const stampsNow: Stamps = { createdAt: now, updatedAt: now };
+const stampsNow = { createdAt: now, updatedAt: now };
+
+type Stamps = typeof stampsNow & { readonly createdBy?: string | null; readonly updatedBy?: string | null };
 
 type Writable = Pick<WorkspaceStore, 'write'>;
 
+function newRecords<K extends RecordKind>(kind: K, inputs: readonly CreateOf<K>[], stamps: Stamps): RecordOf<K>[] {
+  const ids = newIds(kind.idPrefix, inputs.length);
+  const unset = Object.fromEntries(Object.keys(kind.storedFields).map((field) => [field, null]));
+  return inputs.map((input, index) => ({ ...unset, ...input, ...stamps, id: ids[index] })) as object[] as RecordOf<K>[];
+}
+
+const created = (kind: RecordKind, records: readonly object[]): Change[] =>
+  (records as AnyRecord[]).map((after) => ({ kind, action: 'created', before: null, after, at: after.createdAt }));
+
 /** A work that only creates records, and the same as an addition. */
-export function creationOf<K extends RecordKind>(kind: K, inputs: readonly CreateOf<K>[], stamps = stampsNow) {
-  const drafts = inputs.map((input) => draftOf(kind, input, stamps));
-  const work: Work<RecordOf<K>[]> = async () => {
-    const records = newRecords(kind, drafts);
-    return { changes: [created(kind, records)], returned: records };
+export function creationOf<K extends RecordKind>(kind: K, inputs: readonly CreateOf<K>[], stamps: Stamps = stampsNow) {
+  const make = () => {
+    const records = newRecords(kind, inputs, stamps);
+    return { changes: created(kind, records), returned: records };
   };
-  return { work, addition: { kind, drafts, references: new Map() } };
+  const work: Work<RecordOf<K>[]> = async () => make();
+  return {
+    work,
+    addition: { kind, values: inputs as readonly object[] as readonly AnyRecord[], references: new Map(), make },
+  };
 }
 
 /** Together with what others insert at the same time. */
@@ -39,27 +45,37 @@ export function insert<K extends RecordKind>(
   return write(work, { addition });
 }
 
+interface Replacement {
+  readonly before: AnyRecord;
+  readonly after: AnyRecord;
+}
+
 /** The lookups of a write, and the changes that it makes, one after the other. */
 export interface Steps extends Lookups {
   add<K extends RecordKind>(kind: K, inputs: readonly CreateOf<K>[], stamps?: Stamps): RecordOf<K>[];
-  update<K extends RecordKind>(kind: K, records: readonly Replacement<RecordOf<K>>[]): void;
-  delete<K extends RecordKind>(kind: K, records: readonly RecordOf<K>[], at: string): void;
+  update(kind: RecordKind, records: readonly Replacement[]): void;
+  delete(kind: RecordKind, records: readonly AnyRecord[], at: string): void;
 }
 
 /** A write in several steps. */
 export const inSteps = <T>({ write }: Writable, work: (steps: Steps) => Promise<T>): Promise<T> =>
-  write(async (find) => {
+  write(async (tx) => {
     const changes: Change[] = [];
     const returned = await work({
-      ...find,
+      ...tx,
       add(kind, inputs, stamps = stampsNow) {
-        const drafts = inputs.map((input) => draftOf(kind, input, stamps));
-        const records = newRecords(kind, drafts);
-        changes.push(created(kind, records));
+        const records = newRecords(kind, inputs, stamps);
+        changes.push(...created(kind, records));
         return records;
       },
-      update: (kind, records) => void changes.push(updated(kind, records)),
-      delete: (kind, records, at) => void changes.push(deleted(kind, records, at)),
+      update(kind, records) {
+        for (const { before, after } of records) {
+          changes.push({ kind, action: 'updated', before, after, at: after.updatedAt });
+        }
+      },
+      delete(kind, records, at) {
+        for (const before of records) changes.push({ kind, action: 'deleted', before, after: null, at });
+      },
     });
     return { changes, returned };
   });

@@ -12,16 +12,20 @@ import type { Driver, Row, Usage } from '../connections/driver.ts';
 import type { Transactions } from '../connections/transactions.ts';
 import type { Dialect, NewRecords } from '../query/dialect.ts';
 import type { Author } from '../query/tables.ts';
-import { type IdempotencyKey, idempotencyRow, usedKeys } from './idempotency.ts';
-import { createLookups } from './lookups.ts';
-import { newRecords } from './work.ts';
+import { type IdempotencyKey, idempotencyRow } from './idempotency.ts';
+import type { Written } from './work.ts';
 
 /** New records of one kind, whose unique values, references and key only the database has checked when they are stored. */
-export interface Addition extends Pick<NewRecords, 'references'> {
-  readonly workspaceId: number;
+export interface Addition<T> extends Pick<NewRecords, 'references'> {
   readonly kind: RecordKind;
-  /** The records, which get their IDs and their workspace when they are stored. */
-  readonly drafts: readonly Row[];
+  /** The fields that were sent for each record. */
+  readonly values: readonly Row[];
+  /** Makes the records when they are stored: their IDs are then in the order of the commits. */
+  make(): Written<T>;
+}
+
+interface Sent<T = unknown> extends Addition<T> {
+  readonly workspaceId: number;
   readonly author: Author;
   readonly usage: Usage;
   readonly key?: IdempotencyKey | undefined;
@@ -29,12 +33,12 @@ export interface Addition extends Pick<NewRecords, 'references'> {
 
 interface GroupCommit {
   /** Undefined, with nothing stored, if the records need a transaction: the database has refused them, or they are too many. */
-  add(addition: Addition): Promise<readonly Row[] | undefined>;
+  add<T>(addition: Sent<T>): Promise<Written<T> | undefined>;
 }
 
-interface Waiting extends Addition {
+interface Waiting extends Sent {
   readonly size: number;
-  readonly resolve: (records: readonly Row[] | undefined) => void;
+  readonly resolve: (written: Written<unknown> | undefined) => void;
   readonly reject: (reason: unknown) => void;
 }
 
@@ -65,67 +69,32 @@ export function createGroupCommit(
     if (queue.running === 0) queues.delete(queueId);
   }
 
-  /** Stores all, or else those that lookups do not refuse, or else each half by itself, until those that are refused are alone. */
+  /** If the database refuses one of them, nobody knows which: each then has a transaction of its own, with lookups. */
   async function store(group: readonly Waiting[]): Promise<void> {
     const [first] = group;
     if (!first || !withChanges) return;
     const { runAlone } = hasGroupsByWorkspace ? database.forWorkspace(first.workspaceId) : database;
     try {
-      const additions = await Promise.all(group.map(newRecordsOf));
+      const written = group.map(({ make }) => make());
+      const additions = await Promise.all(group.map((addition, index) => newRecordsOf(addition, written[index])));
       for (const { usage } of group) usage.statements += 1;
       await runAlone(withChanges(first.kind, additions));
-      for (const [index, { resolve }] of group.entries()) resolve(additions[index]?.records);
+      for (const [index, { resolve }] of group.entries()) resolve(written[index]);
     } catch (error) {
-      if (!concernsSome(error)) for (const { reject } of group) reject(error);
-      else if (group.length === 1) first.resolve(undefined);
-      else {
-        // If the lookups fail, the halves find out why.
-        const refused = await refusedAmong(first.kind, group).catch(() => new Set<Waiting>());
-        for (const { resolve } of refused) resolve(undefined);
-        const others = group.filter((addition) => !refused.has(addition));
-        const half = refused.size > 0 ? others.length : Math.ceil(others.length / 2);
-        await store(others.slice(0, half));
-        await store(others.slice(half));
+      for (const { resolve, reject } of group) {
+        if (concernsSome(error)) resolve(undefined);
+        else reject(error);
       }
     }
-  }
-
-  /** A client that sends many refused additions should not cost the others a commit for each half of a group. */
-  async function refusedAmong(kind: RecordKind, group: readonly Waiting[]): Promise<ReadonlySet<Waiting>> {
-    const refused = new Set<Waiting>();
-    for (const workspaceId of new Set(group.map((addition) => addition.workspaceId))) {
-      const additions = group.filter((addition) => addition.workspaceId === workspaceId);
-      const { read } = database.forWorkspace(workspaceId);
-      const scope = { dialect, run: read, workspaceId, workspaceName: '' };
-      const { existingValues } = createLookups(scope, { isDryRun: true });
-      const refuse = (isRefused: (addition: Waiting) => boolean) => {
-        for (const addition of additions.filter(isRefused)) refused.add(addition);
-      };
-      for (const target of new Set(additions.flatMap(({ references }) => [...references.keys()]))) {
-        const idsIn = ({ references }: Waiting) => references.get(target) ?? [];
-        const found = await existingValues(target, 'id', additions.flatMap(idsIn));
-        refuse((addition) => idsIn(addition).some((id) => !found.has(id)));
-      }
-      for (const [field, { unique }] of Object.entries(kind.fields)) {
-        if (!unique) continue;
-        const textsIn = ({ drafts }: Waiting) =>
-          drafts.flatMap((draft) => (typeof draft[field] === 'string' ? [draft[field]] : []));
-        const taken = await existingValues(kind, field, additions.flatMap(textsIn));
-        refuse((addition) => textsIn(addition).some((text) => taken.has(text)));
-      }
-      const keys = additions.flatMap(({ key }) => key?.key ?? []);
-      const used = await usedKeys(scope, keys);
-      refuse(({ key }) => key !== undefined && used.has(key.key));
-    }
-    return refused;
   }
 
   return {
-    async add(addition) {
+    async add<T>(addition: Sent<T>) {
       const size = sizeOf(addition);
       if (!withChanges || size > 1) return undefined;
-      return new Promise((resolve, reject) => {
-        const entry = { ...addition, size, resolve, reject };
+      return new Promise<Written<T> | undefined>((resolve, reject) => {
+        // The cast is safe: it is resolved with what its own `make` has returned.
+        const entry: Waiting = { ...addition, size, resolve: resolve as Waiting['resolve'], reject };
         const queueId = hasGroupsByWorkspace ? addition.workspaceId : undefined;
         const queue = queues.get(queueId) ?? { waiting: [], running: 0 };
         queues.set(queueId, queue);
@@ -139,10 +108,10 @@ export function createGroupCommit(
   };
 }
 
-function sizeOf({ drafts }: Addition): number {
+function sizeOf({ values }: Addition<unknown>): number {
   let externalIds = 0;
-  for (const draft of drafts) externalIds += externalIdCount(draft.externalIds ?? {});
-  return Math.max(drafts.length / maxRecords, externalIds / maxExternalIds, textLengthOfAll(drafts) / maxLength);
+  for (const sent of values) externalIds += externalIdCount(sent.externalIds ?? {});
+  return Math.max(values.length / maxRecords, externalIds / maxExternalIds, textLengthOfAll(values) / maxLength);
 }
 
 function takeGroup(waiting: Waiting[]): readonly Waiting[] {
@@ -158,8 +127,13 @@ function takeGroup(waiting: Waiting[]): readonly Waiting[] {
   return group;
 }
 
-async function newRecordsOf({ workspaceId, kind, drafts, references, author, key }: Addition): Promise<NewRecords> {
-  const records = newRecords(kind, drafts).map((record): Row => Object.assign(record, { workspaceId }));
+async function newRecordsOf(
+  { workspaceId, kind, references, author, key }: Sent,
+  written: Written<unknown> | undefined,
+): Promise<NewRecords> {
+  const records = (written?.changes ?? []).flatMap(({ after }) =>
+    after ? [Object.assign(after, { workspaceId })] : [],
+  );
   return {
     records,
     references,
@@ -171,7 +145,7 @@ async function newRecordsOf({ workspaceId, kind, drafts, references, author, key
       at: String(records[0]?.createdAt),
       before: null,
     },
-    keyed: key && (await idempotencyRow(workspaceId, key, records)),
+    keyed: key && (await idempotencyRow(workspaceId, key, written?.returned)),
   };
 }
 

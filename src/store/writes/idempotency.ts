@@ -67,13 +67,6 @@ async function unpacked(text: string): Promise<string> {
 const rowsFor = ({ dialect, workspaceId }: Scope, where: RecordQuery['where']) =>
   rowsQuery(dialect, idempotencyResults, workspaceId, { where });
 
-/** Returns those of the keys that have a result in the workspace, for any operation. */
-export async function usedKeys(scope: Scope, keys: readonly string[]): Promise<ReadonlySet<string>> {
-  const rows = rowsFor(scope, { field: 'key', in: keys });
-  const found = await readRows(scope, idempotencyResults, rows, { fields: new Set(['key']) });
-  return new Set(found.map(({ key }) => String(key)));
-}
-
 /** Returns what an earlier request with the key has returned, if there is one. Throws a ServiceError 409 if it was another request. */
 export async function earlierResult<T>(
   scope: Scope,

@@ -4,7 +4,7 @@ import { tooLarge } from '../../errors.ts';
 import { textLengthOfAll } from '../../model/fields.ts';
 import { count } from '../../model/issues.ts';
 import type { ExternalId } from '../../model/links.ts';
-import type { RecordKind, RecordOf } from '../../model/record-kind.ts';
+import type { AnyRecord, RecordKind } from '../../model/record-kind.ts';
 import type { ReverseLink } from '../../model/reverse-link.ts';
 import type { Row } from '../connections/driver.ts';
 import { type ChangeReads, createChangeReads } from '../log/read-changes.ts';
@@ -23,9 +23,9 @@ export interface Lookups extends LogLookups, Pick<RecordReads, 'pages'> {
   /** Locks the records: no other transaction can remove the values before this one ends. */
   existingValues(kind: RecordKind, field: string, values: readonly string[]): Promise<ReadonlySet<string>>;
   /** Reads the records and locks them. IDs without a record are left out. */
-  findToUpdate<K extends RecordKind>(kind: K, ids: readonly string[]): Promise<RecordOf<K>[]>;
+  findToUpdate(kind: RecordKind, ids: readonly string[]): Promise<AnyRecord[]>;
   /** Reads and locks records like findToUpdate, and also waits for transactions that are about to store references to them. */
-  findToDelete<K extends RecordKind>(kind: K, ids: readonly string[]): Promise<RecordOf<K>[]>;
+  findToDelete(kind: RecordKind, ids: readonly string[]): Promise<AnyRecord[]>;
   /** By ID: null for a root. At most `limit` are read. */
   ancestors(tree: ReverseLink, ids: readonly string[], limit: number): Promise<ReadonlyMap<string, string | null>>;
   /** Returns the IDs of records whose reference is one of these IDs, at most `limit`, in no particular order. */

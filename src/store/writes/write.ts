@@ -6,11 +6,12 @@ import type { RecordKind } from '../../model/record-kind.ts';
 import type { Row, Statement } from '../connections/driver.ts';
 import { logChanges } from '../log/changes.ts';
 import { columnsOf } from '../query/columns.ts';
+import type { Dialect } from '../query/dialect.ts';
 import type { Author, NewChange } from '../query/tables.ts';
 import { nameWorkspace, type Scope } from '../records/read-records.ts';
 import { earlierResult, type RepeatableRequest, storeResult } from './idempotency.ts';
 import { createLookups, inLockOrder } from './lookups.ts';
-import type { Change, Replacement, Work, Written } from './work.ts';
+import type { Change, Work, Written } from './work.ts';
 
 /**
  * The most external IDs of the records that one write stores, and as many of those that it replaces or deletes. Each is a row of its own on
@@ -22,47 +23,35 @@ export const maxExternalIdsPerWrite = 30_000;
 /** The rule of externalIdCount, for messages. */
 export const longExternalIds = 'one of more than 100 characters counts several times';
 
-type Writer = Pick<Scope, 'dialect' | 'workspaceId'> & { readonly author: Author };
-
-interface Prepared {
-  readonly statements: Iterable<Statement>;
-  readonly log: readonly NewChange[];
-}
-
-/** Prepares the changes in their order. Throws a ServiceError 413 if too much would be replaced or deleted. */
-function prepare(writer: Writer, changes: readonly Change[]): Prepared[] {
-  requireFewRemovedExternalIds(changes);
-  return changes.filter(({ records }) => records.length > 0).map((change) => prepareOne(writer, change));
-}
-
-function prepareOne(writer: Writer, change: Change): Prepared {
-  const { dialect, workspaceId } = writer;
-  const { kind } = change;
-  switch (change.action) {
-    case 'created':
-    case 'restored': {
-      for (const record of change.records) Object.assign(record, { workspaceId });
-      return {
-        statements: dialect.inserts(kind, change.records),
-        log: change.records.map((record) => changeOf(writer, change, record, record.updatedAt)),
-      };
-    }
-    case 'updated': {
-      const after = change.records.map((record) => record.after);
-      const updates = dialect.updates(kind, workspaceId, after, changedFields(kind, change.records));
-      return {
-        statements: chained(withoutHeldValues(writer, kind, change.records), updates),
-        log: change.records.map((record) => changeOf(writer, change, record.before, record.after.updatedAt)),
-      };
-    }
-    case 'deleted': {
-      const ids = change.records.map(({ id }) => String(id));
-      return {
-        statements: dialect.deletions(kind, workspaceId, ids),
-        log: change.records.map((record) => changeOf(writer, change, record, change.at)),
-      };
-    }
+/** Successive changes of one kind and action, which share statements. */
+function groupsOf(changes: readonly Change[]): Change[][] {
+  const groups: Change[][] = [];
+  for (const change of changes) {
+    const group = groups.at(-1);
+    const isAlike = group?.[0]?.kind === change.kind && group[0].action === change.action;
+    if (isAlike) group.push(change);
+    else groups.push([change]);
   }
+  return groups;
+}
+
+function statementsOf({ dialect, workspaceId }: Scope, changes: readonly Change[]): Iterable<Statement> {
+  const [{ kind, action } = {}] = changes;
+  if (!kind) return [];
+  if (action === 'deleted') {
+    return dialect.deletions(
+      kind,
+      workspaceId,
+      changes.map(({ before }) => String(before?.id)),
+    );
+  }
+  const after = changes.flatMap((change): Row[] => (change.after ? [change.after] : []));
+  if (action === 'created') {
+    for (const record of after) Object.assign(record, { workspaceId });
+    return dialect.inserts(kind, after);
+  }
+  const updates = dialect.updates(kind, workspaceId, after, changedFields(kind, changes));
+  return chained(withoutHeldValues(dialect, workspaceId, kind, changes), updates);
 }
 
 function* chained<T>(...parts: readonly Iterable<T>[]): Generator<T> {
@@ -71,9 +60,10 @@ function* chained<T>(...parts: readonly Iterable<T>[]): Generator<T> {
 
 /** Clears values that records take from each other: the database, changing one after the other, would find them taken. */
 function withoutHeldValues(
-  { dialect, workspaceId }: Writer,
+  dialect: Dialect,
+  workspaceId: number,
   kind: RecordKind,
-  records: readonly Replacement[],
+  changes: readonly Change[],
 ): Iterable<Statement> {
   const fields = Object.entries(kind.fields).flatMap(([name, field]) =>
     field.unique && !field.required ? [name] : [],
@@ -81,39 +71,28 @@ function withoutHeldValues(
   return chained(
     ...fields.map((field) => {
       const taken = new Set(
-        records.flatMap(({ before, after }) => (before[field] === after[field] ? [] : [after[field]])),
+        changes.flatMap(({ before, after }) => (before?.[field] === after?.[field] ? [] : [after?.[field]])),
       );
-      const holders = records.filter(({ before }) => before[field] !== null && taken.has(before[field]));
-      const cleared = holders.map(({ before }) => ({ ...before, [field]: null }));
+      const isHeld = (record: Row | null): record is Row =>
+        (record?.[field] ?? null) !== null && taken.has(record?.[field]);
+      const cleared = changes.flatMap(({ before }) => (isHeld(before) ? [{ ...before, [field]: null }] : []));
       return dialect.updates(kind, workspaceId, cleared, new Set([field]));
     }),
   );
 }
 
-/** Returns the log's entry for a record. Its `before` has no workspace, which may be renamed. */
-function changeOf(
-  { workspaceId, author }: Writer,
-  { kind, action }: Change,
-  { workspaceId: _, ...record }: Row,
-  at: unknown,
-): NewChange {
-  const isNew = action === 'created' || action === 'restored';
-  return {
-    ...author,
-    workspaceId,
-    kind: kind.name,
-    action: isNew ? 'created' : action,
-    recordId: String(record.id),
-    at: String(at),
-    before: isNew ? null : record,
-  };
+/** Its `before` has no workspace, which may be renamed. */
+function loggedAs({ workspaceId }: Scope, author: Author, { kind, action, before, after, at }: Change): NewChange {
+  const { workspaceId: _, ...values } = before ?? {};
+  const recordId = String((after ?? before)?.id);
+  return { ...author, workspaceId, kind: kind.name, action, recordId, at, before: before && values };
 }
 
-function changedFields(kind: RecordKind, records: readonly Replacement[]): ReadonlySet<string> {
+function changedFields(kind: RecordKind, changes: readonly Change[]): ReadonlySet<string> {
   const changed = new Set<string>();
-  for (const { before, after } of records) {
+  for (const { before, after } of changes) {
     for (const { field } of columnsOf(kind)) {
-      if (!changed.has(field) && !isStoredAs(before[field], after[field])) changed.add(field);
+      if (!changed.has(field) && !isStoredAs(before?.[field], after?.[field])) changed.add(field);
     }
   }
   return changed;
@@ -127,48 +106,48 @@ const isStoredAs = (before: unknown, after: unknown): boolean =>
 /** Limits the external IDs of replaced and deleted records. A single record may have as many as the settings allow. */
 function requireFewRemovedExternalIds(changes: readonly Change[]): void {
   let found = 0;
-  for (const change of changes) {
-    const removed = rowsWithoutExternalIds(change);
+  for (const group of groupsOf(changes)) {
+    const removed = group.filter(
+      ({ before, after }) => before && !(after && isStoredAs(before.externalIds, after.externalIds)),
+    );
     if (removed.length <= 1) continue;
-    for (const { externalIds } of removed) found += externalIdCount(externalIds ?? {});
+    for (const { before } of removed) found += externalIdCount(before?.externalIds ?? {});
     if (found <= maxExternalIdsPerWrite) continue;
     const most = `more than ${count(maxExternalIdsPerWrite)} external IDs (${longExternalIds})`;
-    const problem = `the ${change.kind.pluralLabel} hold ${most}: change or delete fewer at a time`;
+    const problem = `the ${group[0]?.kind.pluralLabel} hold ${most}: change or delete fewer at a time`;
     throw tooLarge(problem, 'records too large');
   }
-}
-
-function rowsWithoutExternalIds(change: Change): readonly Row[] {
-  if (change.action === 'created' || change.action === 'restored') return [];
-  if (change.action === 'deleted') return change.records;
-  const isReplaced = ({ before, after }: Replacement) => !isStoredAs(before.externalIds, after.externalIds);
-  return change.records.filter(isReplaced).map(({ before }) => before);
 }
 
 export async function writeIn<T>(scope: Scope, author: Author, work: Work<T>, request?: RepeatableRequest): Promise<T> {
   const { dialect, run, workspaceId } = scope;
   const earlier = request && (await earlierResult<T>(scope, request));
   if (earlier) return earlier.returned;
-  const { changes, returned } = await work(inLockOrder(createLookups(scope)));
-  const prepared = prepare({ ...scope, author }, changes);
-  for (const { statements } of prepared) for (const { sql, values } of statements) await run(sql, values);
+  const written = await work(inLockOrder(createLookups(scope)));
+  const { changes, returned } = written;
+  requireFewRemovedExternalIds(changes);
+  for (const group of groupsOf(changes)) {
+    for (const { sql, values } of statementsOf(scope, group)) await run(sql, values);
+  }
   if (request) await storeResult(scope, request, returned);
-  const log = prepared.flatMap((change) => change.log);
+  const log = changes.map((change) => loggedAs(scope, author, change));
   await logChanges(dialect, run, workspaceId, log);
-  return named(scope, { changes, returned });
+  return named(scope, written);
 }
 
 /** Runs the work on a snapshot, and returns what it would return. Stores and locks nothing. */
-export async function dryRunIn<T>(scope: Scope, author: Author, work: Work<T>): Promise<T> {
+export async function dryRunIn<T>(scope: Scope, work: Work<T>): Promise<T> {
   const written = await work(inLockOrder(createLookups(scope, { isDryRun: true })));
-  // Throws the errors that the write itself would.
-  prepare({ ...scope, author }, written.changes);
+  // Throws the error that the write itself would.
+  requireFewRemovedExternalIds(written.changes);
   return named(scope, written);
 }
 
 /** Returns the result of a write, after giving its new records the name of their workspace. */
-function named<T>(scope: Pick<Scope, 'workspaceName'>, { changes, returned }: Written<T>): T {
-  for (const { action, records } of changes)
-    if (action === 'created' || action === 'restored') nameWorkspace(scope, records);
+export function named<T>(scope: Pick<Scope, 'workspaceName'>, { changes, returned }: Written<T>): T {
+  nameWorkspace(
+    scope,
+    changes.flatMap(({ action, after }) => (action === 'created' && after ? [after] : [])),
+  );
   return returned;
 }

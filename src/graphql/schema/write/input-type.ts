@@ -4,7 +4,7 @@ import { capitalized, constantCase, withArticle } from '../../../model/labels.ts
 import { matchableFields, type RecordKind } from '../../../model/record-kind.ts';
 import type { ValueLimits } from '../../../model/schemas.ts';
 import { kindNamed } from '../../../records/index.ts';
-import type { RecordKey } from '../../../services/record-keys.ts';
+import type { RecordKey } from '../../../services/match.ts';
 import { anywhere, item, linksOf, toStored, type Ways } from '../../execution/item-parsers.ts';
 import { parseText } from '../argument.ts';
 import { builder, type InputFields, type InputRef, memoize, scalarOf } from '../builder.ts';

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Limits } from '../../../config.ts';
 import { badRequest, tooLarge } from '../../../errors.ts';
 import { count } from '../../../model/issues.ts';
-import { type ChangeRange, type NotReversed, type Reverted, revertChanges } from '../../../services/revert-changes.ts';
+import { type ChangeRange, type NotReversed, type Reverted, revertChanges } from '../../../services/revert.ts';
 import type { CostFunction, FieldExtensions } from '../../limits.ts';
 import { builder, type MutationFields } from '../builder.ts';
 import { changeCursor, recordKindType } from '../changes.ts';

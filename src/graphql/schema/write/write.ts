@@ -6,13 +6,17 @@ import { capitalized, withArticle } from '../../../model/labels.ts';
 import type { RecordKind, RecordOf } from '../../../model/record-kind.ts';
 import { textProblem } from '../../../model/schemas.ts';
 import { kindOfId } from '../../../records/index.ts';
-import { requireBatchSize, requireFewExternalIds } from '../../../services/checks/batch.ts';
-import { isRejected } from '../../../services/checks/validation.ts';
-import { createRecords } from '../../../services/create-records.ts';
-import { deleteRecords } from '../../../services/delete-records.ts';
+import { isRejected } from '../../../services/item.ts';
+import { requireBatchSize, requireFewExternalIds } from '../../../services/limits.ts';
 import { dryRun, type Session } from '../../../services/session.ts';
-import { updateRecord, updateRecords } from '../../../services/update-records.ts';
-import { type Upserted, upsertRecords } from '../../../services/upsert-records.ts';
+import {
+  createRecords,
+  deleteRecords,
+  type Upserted,
+  updateRecord,
+  updateRecords,
+  upsertRecords,
+} from '../../../services/write.ts';
 import type { Context } from '../../execution/context.ts';
 import { type CostFunction, type FieldExtensions, lengthOf } from '../../limits.ts';
 import { builder, type InputRef, type MutationFields, typeOf } from '../builder.ts';

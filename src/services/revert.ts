@@ -2,18 +2,19 @@
 import { badRequest } from '../errors.ts';
 import { isSame } from '../model/fields.ts';
 import { count, quote } from '../model/issues.ts';
-import type { RecordKind, RecordOf, Values } from '../model/record-kind.ts';
+import type { AnyRecord, RecordKind, Values } from '../model/record-kind.ts';
 import { kindNamed, kindOfId, recordKinds } from '../records/index.ts';
 import { linkOrder } from '../records/link-order.ts';
 import type { Change as LoggedChange } from '../store/log/read-changes.ts';
 import type { Lookups } from '../store/writes/lookups.ts';
-import { type Change, deleted, restored } from '../store/writes/work.ts';
-import { differing, newVersions } from './change-records.ts';
-import { noRecord, requireFewExternalIds } from './checks/batch.ts';
-import { inTreeOrder, maxAncestors, treeLock, treeOf } from './checks/cycles.ts';
-import { referenceProblems } from './delete-records.ts';
-import { type Session, timeAfter, updateStamps } from './session.ts';
-import { upsertLock } from './upsert-records.ts';
+import type { Change } from '../store/writes/work.ts';
+import { differing, updated } from './changes.ts';
+import { referenceProblems } from './checks.ts';
+import { requireFewExternalIds } from './limits.ts';
+import { noRecord } from './match.ts';
+import { type Session, timeAfterAll, updateStamps } from './session.ts';
+import { inTreeOrder, maxAncestors, treeLock, treeOf } from './trees.ts';
+import { upsertLock } from './write.ts';
 
 /** The changes with greater numbers than `after`, up to the one with the number `upTo`. */
 export interface ChangeRange {
@@ -79,15 +80,8 @@ function touchedBy(changes: readonly LoggedChange[]): Touched[] {
     const earlier = byId.get(id);
     earlier?.numbers.push(number);
     if (earlier) continue;
-    const states = { current: null, target: null };
-    byId.set(id, {
-      id,
-      kind: kindNamed(kind),
-      numbers: [number],
-      wasCreated: action === 'created',
-      latest: change,
-      ...states,
-    });
+    const [wasCreated, states] = [action === 'created', { current: null, target: null }];
+    byId.set(id, { id, kind: kindNamed(kind), numbers: [number], wasCreated, latest: change, ...states });
   }
   return [...byId.values()];
 }
@@ -232,16 +226,16 @@ function hasState(kind: RecordKind, record: Values | null, state: Values | null)
   return Object.keys(kind.fields).every((field) => isSame(record[field] ?? null, state[field] ?? null));
 }
 
-function changesFor(session: Session, reversals: readonly Restorable[]): Change[] {
+function changesFor(session: Session, reversals: readonly Restorable[], now = Date.now()): Change[] {
   const changed = reversals.filter(
     ({ kind, problem, current, target }) => !problem && !hasState(kind, current, target),
   );
   const groups = byKind(changed);
-  const restorations = groups.map(([kind, records]) => restorationOf(session, kind, records));
-  const updates = groups.map(([kind, records]) => updateOf(session, kind, records));
-  const deletions = groups.map(([kind, records]) => deletionOf(kind, records));
-  const hasUnique = ({ kind }: Change) => uniqueFields(kind).length > 0;
-  const hasNone = (change: Change) => !hasUnique(change);
+  const restorations = groups.map(([kind, records]) => restorationOf(session, kind, records, now));
+  const updates = groups.map(([kind, records]) => updateOf(session, kind, records, now));
+  const deletions = groups.map(([, records]) => deletionOf(records, now));
+  const hasUnique = ([change]: readonly Change[]) => change !== undefined && uniqueFields(change.kind).length > 0;
+  const hasNone = (group: readonly Change[]) => !hasUnique(group);
   // Records exist while others refer to them, and unique values are free before others get them.
   return [
     ...deletions.filter(hasUnique),
@@ -249,44 +243,38 @@ function changesFor(session: Session, reversals: readonly Restorable[]): Change[
     ...updates,
     ...restorations.filter(hasUnique),
     ...deletions.filter(hasNone).reverse(),
-  ];
+  ].flat();
 }
 
-/** The casts are safe: the values are those of a record of the kind. */
-const asRecord = <K extends RecordKind>(_kind: K, values: Values | null) => values as object as RecordOf<K>;
-
-function restorationOf<K extends RecordKind>(session: Session, kind: K, records: readonly Restorable[]): Change {
+function restorationOf(session: Session, kind: RecordKind, records: readonly Restorable[], now: number): Change[] {
   const missing = new Map(records.filter(({ current }) => !current).map((record) => [record.id, record]));
   const tree = treeOf(kind);
   const parentOf = (id: string) => {
     const parent = tree && missing.get(id)?.target?.[tree.field];
     return typeof parent === 'string' && missing.has(parent) ? parent : undefined;
   };
-  const { order } = inTreeOrder(missing.keys(), parentOf);
-  const versions = order.map((id) => {
+  return inTreeOrder(missing.keys(), parentOf).order.map((id): Change => {
     const { target = null, latest } = missing.get(id) ?? {};
-    const last = { ...asRecord(kind, target), updatedAt: latest?.at ?? '' };
-    return { ...last, ...updateStamps(kind, session, last) };
+    const after = { ...target, ...updateStamps(kind, session, { updatedAt: latest?.at ?? '' }, now) };
+    return { kind, action: 'created', before: null, after, at: after.updatedAt };
   });
-  return restored(kind, versions);
 }
 
-function updateOf<K extends RecordKind>(session: Session, kind: K, records: readonly Restorable[]): Change {
-  const changes = records.flatMap(({ current, target }) => {
+const updateOf = (session: Session, kind: RecordKind, records: readonly Restorable[], now: number): Change[] =>
+  records.flatMap(({ current, target }) => {
     if (!current || !target) return [];
     const values = Object.fromEntries(Object.keys(kind.fields).map((field) => [field, target[field]]));
-    return [{ record: asRecord(kind, current), values: differing(current, values) }];
+    const changed = differing(current, values);
+    return Object.keys(changed).length > 0 ? [updated(session, kind, current, changed, now)] : [];
   });
-  return newVersions(session, kind, changes).change;
-}
 
-function deletionOf<K extends RecordKind>(kind: K, records: readonly Restorable[]): Change {
-  const going = records.flatMap(({ current, target }) => (current && !target ? [asRecord(kind, current)] : []));
-  const latest = going.reduce(
-    (last, { updatedAt }) => (updatedAt > last ? updatedAt : last),
-    new Date(0).toISOString(),
+function deletionOf(records: readonly Restorable[], now: number): Change[] {
+  const going = records.filter(({ current, target }) => current && !target);
+  const at = timeAfterAll(
+    going.map(({ current }) => current),
+    now,
   );
-  return deleted(kind, going, timeAfter({ updatedAt: latest }));
+  return going.map(({ kind, current }) => ({ kind, action: 'deleted', before: current, after: null, at }));
 }
 
 interface Problem {
@@ -298,8 +286,8 @@ interface Problem {
 interface Reversal {
   readonly id: string;
   readonly kind: RecordKind;
-  current: Values | null;
-  target: Values | null;
+  current: AnyRecord | null;
+  target: AnyRecord | null;
   problem?: Problem;
 }
 

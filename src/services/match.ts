@@ -1,0 +1,261 @@
+/** Finds the stored records that items are about, and those to which their links lead: by IDs, external IDs and unique texts. */
+import type { ExternalIds } from '../model/fields.ts';
+import { expected, type Path, quote } from '../model/issues.ts';
+import { withArticle } from '../model/labels.ts';
+import type { ExternalId, Link } from '../model/links.ts';
+import type { AnyRecord, RecordKind, Values } from '../model/record-kind.ts';
+import {
+  externalIdsProblem,
+  isBlank,
+  recordLengthProblem,
+  requiredMessage,
+  type ValueLimits,
+} from '../model/schemas.ts';
+import { kindNamed, kindOfId } from '../records/index.ts';
+import { lookupOutdated } from '../store/connections/database-error.ts';
+import { type Lookups, maxMatches } from '../store/writes/lookups.ts';
+import type { Item } from './item.ts';
+
+/** The key by which other systems know records. */
+export type RecordKey = { readonly field: string } | { readonly externalId: string };
+
+/** Puts the IDs to which links lead into the values. Locks nothing: the check of all references does that. */
+export async function resolveLinks(tx: Lookups, items: readonly Item[]): Promise<void> {
+  const byRef = itemsByRef(items);
+  const matches = await findLinked(
+    tx,
+    items.flatMap(({ links = [] }) => links),
+  );
+  for (const item of items) {
+    for (const link of item.links ?? []) {
+      const { externalId, ref } = link.to;
+      const target = kindNamed(link.target);
+      if (ref !== undefined) {
+        const found = byRef.get(ref);
+        const problem = refProblem(target, ref, found);
+        if (problem !== undefined) item.issues.push({ path: [link.name, 'ref'], message: problem });
+        else if (found) item.linked.set(link.field, found);
+      } else {
+        const ids = matches.get(keyOf(link)) ?? [];
+        const problem = externalIdProblem(target, externalId, ids);
+        if (problem !== undefined) item.issues.push({ path: [link.name, 'externalId'], message: problem });
+        else item.values = { ...item.values, [link.field]: ids[0] };
+      }
+    }
+  }
+}
+
+/** Only the first item with a ref can be referred to. */
+function itemsByRef(items: readonly Item[]): ReadonlyMap<string, Item> {
+  const byRef = new Map<string, Item>();
+  for (const item of items) {
+    const { ref } = item;
+    if (ref === undefined) continue;
+    if (byRef.has(ref)) {
+      item.issues.push({ path: ['ref'], message: `another record of this mutation has the ref ${quote(ref)}` });
+    } else byRef.set(ref, item);
+  }
+  return byRef;
+}
+
+function refProblem(kind: RecordKind, ref: string, found: Item | undefined): string | undefined {
+  if (!found) return `this mutation creates no record with the ref ${quote(ref)}`;
+  if (found.kind === kind) return undefined;
+  const actual = withArticle(found.kind.label);
+  return `expected the ref of ${withArticle(kind.label)}, ${quote(ref)} is the ref of ${actual}`;
+}
+
+const keyOf = ({ target, to }: Link): string => JSON.stringify([target, to.externalId?.key, to.externalId?.value]);
+
+/** One statement for each kind of record that links lead to. */
+async function findLinked(tx: Lookups, links: readonly Link[]): Promise<ReadonlyMap<string, readonly string[]>> {
+  const matches = new Map<string, readonly string[]>();
+  const wanted = new Map(links.filter(({ to }) => to.externalId).map((link) => [keyOf(link), link]));
+  for (const target of new Set([...wanted.values()].map((link) => link.target))) {
+    const kind = kindNamed(target);
+    if (!kind.fields.externalIds) continue;
+    const ofTarget = [...wanted].filter(([, link]) => link.target === target);
+    const externalIds = ofTarget.flatMap(([, { to }]) => to.externalId ?? []);
+    const found = await tx.findByExternalId(kind, externalIds);
+    for (const [index, [key]] of ofTarget.entries()) matches.set(key, found[index] ?? []);
+  }
+  return matches;
+}
+
+function externalIdProblem(kind: RecordKind, externalId: ExternalId, ids: readonly string[]): string | undefined {
+  const empty = emptyKeyProblem(kind, externalId.value);
+  if (empty !== undefined || ids.length === 1) return empty;
+  const named = describeExternalId(externalId);
+  return ids.length === 0 ? noRecordWith(kind, named) : `${several(kind, ids)} have ${named}: ${listed(ids)}`;
+}
+
+/** Reads and locks what items are about. All items of a write that are not new are of one kind. */
+export async function matchRecords(
+  tx: Lookups,
+  items: readonly Item[],
+  { by, limits }: { readonly by?: RecordKey | undefined; readonly limits?: ValueLimits | undefined },
+): Promise<void> {
+  const [{ op, kind } = {}] = items;
+  if (!kind || op === 'create') return;
+  const find = (ids: readonly string[]) => (op === 'delete' ? tx.findToDelete(kind, ids) : tx.findToUpdate(kind, ids));
+  const ambiguous = by ? await matchByKey(tx, find, kind, items, by) : await matchById(find, kind, items);
+  for (const item of items) {
+    if (op === 'upsert' && by && limits && !ambiguous.has(item)) complete(item, by, limits);
+    const { ifUpdatedAt, before } = item;
+    if (ifUpdatedAt === undefined || !before || ifUpdatedAt === before.updatedAt) continue;
+    const message = expected(`the updatedAt of the stored ${kind.label}, "${before.updatedAt}"`, ifUpdatedAt);
+    item.issues.push({ path: ['ifUpdatedAt'], message, isConflict: true });
+  }
+}
+
+type Find = (ids: readonly string[]) => Promise<AnyRecord[]>;
+
+async function matchById(find: Find, kind: RecordKind, items: readonly Item[]): Promise<ReadonlySet<Item>> {
+  // Lets only well-formed IDs reach the database.
+  const ids = items.flatMap(({ id }) => (id !== undefined && kindOfId(id) === kind ? [id] : []));
+  const found = new Map((ids.length > 0 ? await find(ids) : []).map((record) => [record.id, record]));
+  const places = new Map<string, number>();
+  for (const [index, item] of items.entries()) {
+    const { id, op } = item;
+    if (id === undefined) continue;
+    const path = op === 'delete' ? [] : ['id'];
+    const earlier = places.get(id);
+    if (!found.has(id)) item.issues.unshift({ path, message: noRecord(kind, id) });
+    else if (earlier !== undefined) {
+      item.issues.unshift({ path, message: `item [${earlier}] of this batch also has the ID ${quote(id)}` });
+    } else {
+      places.set(id, index);
+      item.before = found.get(id);
+    }
+  }
+  return new Set();
+}
+
+/** Returns the items whose key several records have: nobody knows which of them is meant. */
+
+async function matchByKey(
+  tx: Lookups,
+  find: Find,
+  kind: RecordKind,
+  items: readonly Item[],
+  by: RecordKey,
+): Promise<ReadonlySet<Item>> {
+  const ambiguous = new Set<Item>();
+  const byKey = itemsByKey(kind, items, by);
+  const keys = [...byKey.keys()];
+  const matches =
+    'field' in by
+      ? await tx.findByText(kind, by.field, keys)
+      : await tx.findByExternalId(
+          kind,
+          keys.map((value) => ({ key: by.externalId, value })),
+        );
+  const ids = matches.flatMap((found) => (found.length === 1 ? found : []));
+  const records = new Map((ids.length > 0 ? await find(ids) : []).map((record) => [record.id, record]));
+  for (const [index, [key, item]] of [...byKey].entries()) {
+    const [id, other] = matches[index] ?? [];
+    if (id === undefined) {
+      if (item.op === 'delete') item.issues.push({ path: [], message: noRecordWith(kind, describeKey(by, key)) });
+    } else if (other !== undefined) {
+      const found = matches[index] ?? [];
+      const message = `${several(kind, found)} have ${describeKey(by, key)}: ${listed(found)}`;
+      item.issues.push({ path: keyPath(item, by), message });
+      ambiguous.add(item);
+    } else {
+      item.before = records.get(id);
+      // Somebody has changed or deleted the record before it was locked: the transaction runs again.
+      if (!item.before || keyIn(item.before, by) !== key) throw lookupOutdated();
+    }
+  }
+  return ambiguous;
+}
+
+/** Items without a key, and those with a key that is empty or that an earlier item has, get an issue. */
+function itemsByKey(kind: RecordKind, items: readonly Item[], by: RecordKey): Map<string, Item> {
+  const places = new Map<string, number>();
+  const byKey = new Map<string, Item>();
+  for (const [index, item] of items.entries()) {
+    const key = item.op === 'delete' ? item.key : keyIn(item.values, by);
+    const path = keyPath(item, by);
+    if (typeof key !== 'string') {
+      // A key that was sent, but is invalid, has an issue already.
+      if (item.issues.some((issue) => issue.path[0] === path[0])) continue;
+      const message = `required: records are found by ${'field' in by ? `the ${by.field}` : 'this external ID'}`;
+      item.issues.unshift({ path, message });
+      continue;
+    }
+    const earlier = places.get(key);
+    const message =
+      emptyKeyProblem(kind, key) ??
+      (earlier === undefined ? undefined : `item [${earlier}] of this batch also has ${describeKey(by, key)}`);
+    if (message !== undefined) item.issues.unshift({ path, message });
+    else {
+      places.set(key, index);
+      byKey.set(key, item);
+    }
+  }
+  return byKey;
+}
+
+/** Only own properties count: the key of an external ID may be any text, such as `constructor`. */
+function keyIn(values: Values, by: RecordKey): unknown {
+  if ('field' in by) return values[by.field];
+  const externalIds = values.externalIds as ExternalIds | null | undefined;
+  return externalIds && Object.hasOwn(externalIds, by.externalId) ? externalIds[by.externalId] : undefined;
+}
+
+/** A deletion by key is sent as the key alone. */
+const keyPath = ({ op }: Item, by: RecordKey): Path => {
+  if (op === 'delete') return [];
+  return 'field' in by ? [by.field] : ['externalIds', by.externalId];
+};
+
+const describeKey = (by: RecordKey, key: string): string =>
+  'field' in by ? `the ${by.field} ${quote(key)}` : describeExternalId({ key: by.externalId, value: key });
+
+/** A new record of an upsert has all that is required; by the IDs of one system, a stored one keeps those of the others. */
+function complete(item: Item, by: RecordKey, limits: ValueLimits): void {
+  const { kind, values, before, issues } = item;
+  if (!before) {
+    const missing = Object.entries(kind.fields).filter(
+      ([name, field]) => field.required && values[name] === undefined && !issues.some(({ path }) => path[0] === name),
+    );
+    issues.unshift(...missing.map(([name, field]) => ({ path: [name], message: requiredMessage(field) })));
+    return;
+  }
+  if ('field' in by || issues.length > 0) return;
+  const externalIds = { ...((before as Values).externalIds as ExternalIds), ...(values.externalIds as ExternalIds) };
+  item.values = { ...values, externalIds };
+  const tooMany = externalIdsProblem(externalIds, limits);
+  const problem = tooMany ?? recordLengthProblem(item.values, limits);
+  if (problem === undefined) return;
+  const path = tooMany === undefined ? [] : ['externalIds'];
+  issues.push({ path, message: `${problem}, including those of the stored ${kind.label}` });
+}
+
+/** Another workspace's record is as unknown as one that never existed. */
+export function noRecord(kind: RecordKind, id: string): string {
+  const problem = `there is no ${kind.label} with the ID ${quote(id)}`;
+  const actual = kindOfId(id);
+  if (actual === kind) return `${problem} in this workspace`;
+  if (actual) return `${problem}: this is the ID of ${withArticle(actual.label)}`;
+  return `${problem}: IDs of this service start with ${kind.idPrefix}_`;
+}
+
+const noRecordWith = (kind: RecordKind, key: string): string =>
+  `there is no ${kind.label} with ${key} in this workspace`;
+
+/** Any number of records may have an empty text, with nothing else in common. */
+export const emptyKeyProblem = (kind: RecordKind, text: string): string | undefined =>
+  isBlank(text) ? expected(`a value to find the ${kind.label} by`, text) : undefined;
+
+/** Returns `the external ID "4711" of "erp"` */
+export const describeExternalId = ({ key, value }: ExternalId): string =>
+  `the external ID ${quote(value)} of ${quote(key)}`;
+
+/** Returns `2 assets`, or `several assets` if not all of them were found. */
+const several = ({ pluralLabel }: RecordKind, ids: readonly string[]): string =>
+  ids.length < maxMatches ? `${ids.length} ${pluralLabel}` : `several ${pluralLabel}`;
+
+const listed = (ids: readonly string[]): string =>
+  ids.length < maxMatches ? ids.join(', ') : `${ids.slice(0, maxMatches - 1).join(', ')}, …`;

@@ -1,0 +1,247 @@
+/**
+ * Every write but the reversal of changes: creations, updates, upserts, deletions and imports, over REST and GraphQL, go from items to
+ * changes in one function. What is wrong with an item is noted in it, so that the response lists everything at once.
+ */
+import { conflict, invalid, notFound } from '../errors.ts';
+import { count, type Issue, type Parsed, type PathOf, quote } from '../model/issues.ts';
+import type { Link, Linkable } from '../model/links.ts';
+import type { Patch } from '../model/patch.ts';
+import type { CreateOf, RecordKind, RecordOf, UpdateOf } from '../model/record-kind.ts';
+import type { ValueLimits } from '../model/schemas.ts';
+import type { Addition } from '../store/writes/group-commit.ts';
+import type { Lookups } from '../store/writes/lookups.ts';
+import { changesOf } from './changes.ts';
+import { checkDeletions, checkReferences, checkUnique, clearedReferences, referencesIn } from './checks.ts';
+import { type Item, isRejected, itemOf, type OnInvalid, type Rejected, type Stored } from './item.ts';
+import { requireFewExternalIds } from './limits.ts';
+import { matchRecords, noRecord, type RecordKey, resolveLinks } from './match.ts';
+import type { Session } from './session.ts';
+import { checkTrees, lockTrees } from './trees.ts';
+
+interface WriteOptions {
+  readonly onInvalid?: OnInvalid;
+  /** The key by which upserts and deletions find their records. */
+  readonly by?: RecordKey | undefined;
+  /** The limits of the records that an upsert completes. */
+  readonly limits?: ValueLimits;
+  /** The most references that a deletion clears; without it, referenced records are not deleted. */
+  readonly maxCleared?: number | undefined;
+  /** One record by its ID, as PATCH has it: a 404 if there is none, and any field counts as a change, even with the value that it had. */
+  readonly isPatch?: boolean;
+}
+
+/** All or none, in the order sent. Throws a ServiceError with every issue: 403, 413, 400, or 409 if all of them are conflicts. */
+async function write(
+  session: Session,
+  sent: readonly Item[],
+  options: WriteOptions = {},
+): Promise<(Stored | Rejected)[]> {
+  const store = session.writer();
+  if (sent.length === 0) return [];
+  requireFewExternalIds(sent.map(({ values }) => values));
+  return store(
+    async (tx) => {
+      // Copies: after a conflict with another transaction, all of this runs again.
+      const items = sent.map((item): Item => ({ ...item, issues: [...item.issues], linked: new Map() }));
+      await lock(tx, items);
+      await resolveLinks(tx, items);
+      await checkReferences(tx, items);
+      await matchRecords(tx, items, options);
+      if (options.isPatch) requireFound(items);
+      await checkUnique(tx, items, options.by);
+      if (options.maxCleared === undefined) await checkDeletions(tx, items);
+      await checkTrees(tx, items, options);
+      if (options.onInvalid === 'skip') rejectReferring(items);
+      else requireValid(items);
+      const valid = items.filter(({ issues }) => issues.length === 0);
+      const cleared = await clearedReferences(tx, session, valid, options.maxCleared);
+      const { changes, stored } = changesOf(session, valid, options);
+      const returned = items.map((item) => stored.get(item) ?? { outcome: 'rejected' as const, issues: item.issues });
+      return { changes: [...cleared, ...changes], returned };
+    },
+    { addition: additionOf(session, sent) },
+  );
+}
+
+/** New records of one kind need no transaction if the database finds their references, and no unique value taken. */
+function additionOf(session: Session, items: readonly Item[]): Addition<(Stored | Rejected)[]> | undefined {
+  const [{ kind } = {}] = items;
+  const isPlain = (item: Item) => item.op === 'create' && item.kind === kind && item.issues.length === 0;
+  if (!kind || !items.every((item) => isPlain(item) && !item.links && item.ref === undefined)) return undefined;
+  const { byTarget, wrong } = referencesIn(items);
+  if (wrong.length > 0) return undefined;
+  const idsOf = (references: readonly { readonly id: string }[]) => [...new Set(references.map(({ id }) => id))];
+  return {
+    kind,
+    values: items.map(({ values }) => values),
+    references: new Map([...byTarget].map(([target, references]) => [target, idsOf(references)])),
+    make() {
+      const { changes, stored } = changesOf(session, items);
+      return { changes, returned: items.map((item) => stored.get(item) as Stored) };
+    },
+  };
+}
+
+/** In the order of all writes (see inLockOrder in store/writes/lookups.ts). */
+async function lock(tx: Lookups, items: readonly Item[]): Promise<void> {
+  const upserted = new Set(items.flatMap(({ op, kind }) => (op === 'upsert' ? [kind] : [])));
+  // Otherwise two upserts of a key that no record has would both create one.
+  for (const kind of upserted) await tx.lock(upsertLock(kind));
+  await lockTrees(tx, items);
+}
+
+/** The lock of writes that may create records for keys that they have looked up. */
+export const upsertLock = ({ table }: RecordKind): string => `upsert ${table}`;
+
+function requireFound(items: readonly Item[]): void {
+  for (const { kind, id = '', before } of items) if (!before) throw notFound(noRecord(kind, id));
+}
+
+/** Issues listed per batch. Beyond that, only the first issue of each item is listed, and the rest are counted. */
+const maxListed = 10_000;
+
+function requireValid(items: readonly Item[]): void {
+  const listed: Issue[] = [];
+  let total = 0;
+  for (const { path, issues } of items) {
+    total += issues.length;
+    const own = listed.length < maxListed ? issues : issues.slice(0, 1);
+    for (const issue of own) listed.push({ path: [...path, ...issue.path], message: issue.message });
+    if (own.length < issues.length) listed.push({ path, message: `and ${count(issues.length - own.length)} more` });
+  }
+  if (total === 0) return;
+  if (items.every(({ issues }) => issues.every(({ isConflict }) => isConflict))) throw conflict(listed);
+  throw invalid(listed, total);
+}
+
+/** An item is not stored without those to which it refers. */
+function rejectReferring(items: readonly Item[]): void {
+  const referring = new Map<Item, { readonly item: Item; readonly link: Link }[]>();
+  for (const item of items) {
+    for (const link of item.links ?? []) {
+      const target = item.linked.get(link.field);
+      if (!target) continue;
+      const others = referring.get(target);
+      if (others) others.push({ item, link });
+      else referring.set(target, [{ item, link }]);
+    }
+  }
+  const left = items.filter(({ issues }) => issues.length > 0);
+  for (let next = left.pop(); next; next = left.pop()) {
+    for (const { item, link } of referring.get(next) ?? []) {
+      if (item.issues.length === 0) left.push(item);
+      item.issues.push({
+        path: [link.name, 'ref'],
+        message: `the record with the ref ${quote(next.ref ?? '')} was rejected`,
+      });
+    }
+  }
+}
+
+/** The cast is safe: what a write of items of one kind returns are records of the kind. */
+const recordsOf = <K extends RecordKind>(_kind: K, written: readonly (Stored | Rejected)[]): RecordOf<K>[] =>
+  written.flatMap((item) => (isRejected(item) ? [] : [item.record])) as object[] as RecordOf<K>[];
+
+/** Creates all or none, in the order sent (docs/interface.md). */
+export async function createRecords<K extends RecordKind>(
+  session: Session,
+  kind: K,
+  batch: readonly Linkable<CreateOf<K>>[],
+): Promise<RecordOf<K>[]> {
+  const items = batch.map((sent, index) => itemOf('create', kind, [index], sent));
+  return recordsOf(kind, await write(session, items));
+}
+
+export interface NewRecords<K extends RecordKind = RecordKind> {
+  readonly kind: K;
+  readonly items: readonly Linkable<CreateOf<K>>[];
+  readonly pathOf: PathOf;
+}
+
+/** Creates records of several kinds, which may refer to each other before they have IDs. Returns them by batch. */
+export async function importRecords(
+  session: Session,
+  batches: readonly NewRecords[],
+  onInvalid: OnInvalid = 'fail',
+): Promise<(RecordOf<RecordKind> | Rejected)[][]> {
+  const items = batches.flatMap(({ kind, items: sent, pathOf }) =>
+    sent.map((item, index) => itemOf('create', kind, pathOf(index), item)),
+  );
+  const written = (await write(session, items, { onInvalid })).values();
+  return batches.map(({ items: sent }) =>
+    sent.map(() => {
+      const item = written.next().value as Stored | Rejected;
+      // The cast is safe: as in recordsOf.
+      return isRejected(item) ? item : (item.record as object as RecordOf<RecordKind>);
+    }),
+  );
+}
+
+/** A record that has all values already keeps its `updatedAt`. */
+export async function updateRecords<K extends RecordKind>(
+  session: Session,
+  kind: K,
+  batch: readonly Patch<K>[],
+): Promise<RecordOf<K>[]> {
+  const items = batch.map(({ id, ifUpdatedAt, change }, index) => ({
+    ...itemOf('update', kind, [index], change),
+    id,
+    ifUpdatedAt,
+  }));
+  return recordsOf(kind, await write(session, items));
+}
+
+/** Any field counts as a change, even with the value that it had, as PATCH has always done. Throws a 404 as well. */
+export async function updateRecord<K extends RecordKind>(
+  session: Session,
+  kind: K,
+  id: string,
+  change: Parsed<UpdateOf<K>>,
+): Promise<RecordOf<K>> {
+  const item = { ...itemOf('update', kind, [], change), id };
+  const [record] = recordsOf(kind, await write(session, [item], { isPatch: true }));
+  return record as RecordOf<K>;
+}
+
+export type Upserted<K extends RecordKind> =
+  | { readonly record: RecordOf<K>; readonly outcome: 'created' | 'updated' | 'unchanged' }
+  | Rejected;
+
+/** Updates the records that have the key of an item, and creates the others. */
+export async function upsertRecords<K extends RecordKind>(
+  session: Session,
+  kind: K,
+  batch: readonly Linkable<UpdateOf<K>>[],
+  options: { readonly by: RecordKey; readonly limits: ValueLimits; readonly onInvalid?: OnInvalid },
+): Promise<Upserted<K>[]> {
+  const items = batch.map((sent, index) => itemOf('upsert', kind, [index], sent));
+  // The cast is safe: as in recordsOf.
+  return (await write(session, items, options)) as object[] as Upserted<K>[];
+}
+
+interface DeleteOptions {
+  readonly references: 'refuse' | 'clear';
+  readonly maxCleared: number;
+  /** What was sent are such keys, instead of IDs. */
+  readonly by?: RecordKey | undefined;
+}
+
+/** Returns the records as they were. */
+export async function deleteRecords<K extends RecordKind>(
+  session: Session,
+  kind: K,
+  sent: readonly Parsed<string>[],
+  { references, maxCleared, by }: DeleteOptions,
+): Promise<RecordOf<K>[]> {
+  const items = sent.map(({ value, issues = [] }, index): Item => {
+    const item = itemOf('delete', kind, [index], {
+      issues: issues.map((issue) => ({ ...issue, path: [] })),
+      validFields: {},
+    });
+    return by ? { ...item, key: value } : { ...item, id: value };
+  });
+  return recordsOf(
+    kind,
+    await write(session, items, { by, maxCleared: references === 'clear' ? maxCleared : undefined }),
+  );
+}
