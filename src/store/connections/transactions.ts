@@ -43,6 +43,9 @@ type Work<T> = (run: Run) => Promise<T>;
 /** Milliseconds. Retry n waits a random time below `basePause * 2 ** n`, so that the same two transactions do not meet again. */
 const basePause = 10;
 
+/** Milliseconds after which no other transaction joins a shared commit. */
+const maxSharedTime = 50;
+
 /** Milliseconds for which a full disk is reported. */
 const fullTime = 10_000;
 
@@ -51,6 +54,14 @@ const cancelGrace = 5_000;
 
 /** The most workspaces whose running work is counted. Beyond that, the least recently used are forgotten. */
 const maxWorkspaces = 10_000;
+
+/** A transaction that waits for the only writer. Throws if the client has left meanwhile. */
+interface Queued {
+  begin(): void;
+  readonly work: Work<unknown>;
+  readonly resolve: (result: unknown) => void;
+  readonly reject: (reason: unknown) => void;
+}
 
 /** A driver's connection. Knex's pool discards a connection that has this mark. */
 interface Connection {
@@ -173,35 +184,45 @@ export function createTransactions(
     }
   }
 
-  async function attempt<T>(
-    connection: Connection,
-    begin: string,
-    end: (connection: Connection) => Promise<unknown>,
-    work: Work<T>,
-  ): Promise<T> {
+  /** Each statement waits for the one before, of which the first is BEGIN, and fails if that has failed. */
+  async function inTransaction<T>(connection: Connection, begin: () => Promise<unknown>, work: Work<T>): Promise<T> {
     const run = runOn(connection);
-    /** The last statement that was sent. Each waits for the one before, of which the first is BEGIN, and fails if that has failed. */
     let last: Promise<unknown> | undefined;
     let isOver = false;
     try {
       const result = await work(async (sql, values) => {
         if (isOver) throw new Error('a statement came after the end of its transaction');
-        const statement = (last ?? run(begin)).then(() => run(sql, values));
+        const statement = (last ?? begin()).then(() => run(sql, values));
         last = statement;
         return statement;
       });
       isOver = true;
-      if (last) {
-        await last;
-        await end(connection);
-      }
+      await last;
+      return result;
+    } finally {
+      isOver = true;
+      await last?.catch(() => {});
+    }
+  }
+
+  /** Nothing is sent for work without statements. */
+  async function attempt<T>(
+    connection: Connection,
+    beginning: string,
+    end: (connection: Connection) => Promise<unknown>,
+    work: Work<T>,
+  ): Promise<T> {
+    let begun: Promise<unknown> | undefined;
+    const begin = () => {
+      begun ??= runOn(connection)(beginning);
+      return begun;
+    };
+    try {
+      const result = await inTransaction(connection, begin, work);
+      if (begun) await end(connection);
       return result;
     } catch (error) {
-      isOver = true;
-      if (last) {
-        await last.catch(() => {});
-        await rollBack(connection);
-      }
+      if (begun) await rollBack(connection);
       throw error;
     }
   }
@@ -220,10 +241,98 @@ export function createTransactions(
       full = undefined;
       return result;
     } catch (error) {
-      if (isDiskFull(error)) full = { error, at: Date.now() };
+      noteIfFull(error);
       throw error;
     }
   }
+
+  function noteIfFull(error: unknown): void {
+    if (isDiskFull(error)) full = { error, at: Date.now() };
+  }
+
+  const queue: Queued[] = [];
+  let isWriting = false;
+
+  /** Waits for the only writer, and shares a commit with others that wait: see `shareCommit`. */
+  function writeInTurn<T>(work: Work<T>, signal: AbortSignal | undefined): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => {
+        queue.splice(queue.indexOf(queued), 1);
+        reject(databaseUnavailable('CONNECTIONS_IN_USE'));
+      }, connectionTimeout);
+      const begin = () => {
+        clearTimeout(timer);
+        signal?.throwIfAborted();
+      };
+      // The cast is safe: it is resolved with what its own work has returned.
+      const queued: Queued = { begin, work, resolve: resolve as Queued['resolve'], reject };
+      queue.push(queued);
+      if (!isWriting) void writeQueued();
+    });
+  }
+
+  async function writeQueued(): Promise<void> {
+    isWriting = true;
+    while (queue.length > 0) {
+      // Without a connection, all of them have waited for it.
+      await use(writes, shareCommit).catch((error: unknown) => {
+        for (const { reject } of queue.splice(0)) reject(error);
+      });
+    }
+    isWriting = false;
+  }
+
+  /**
+   * Runs transactions one after the other under one BEGIN and COMMIT, and acknowledges them after the commit. After the first, each has a
+   * savepoint: one that fails is undone alone. Where that is impossible, because the database has undone everything or the connection is
+   * in doubt, those before it run again: nobody has been told that they were stored.
+   */
+  async function shareCommit(connection: Connection): Promise<void> {
+    const run = runOn(connection);
+    const done: { readonly queued: Queued; readonly result: unknown }[] = [];
+    const end = Date.now() + maxSharedTime;
+    let isBegun = false;
+    for (let next = queue.shift(); next; next = Date.now() < end ? queue.shift() : undefined) {
+      const queued = next;
+      let opened: 'begin' | 'savepoint' | undefined;
+      const open = () => {
+        opened = isBegun ? 'savepoint' : 'begin';
+        isBegun = true;
+        return run(opened === 'begin' ? dialect.begin : 'savepoint own');
+      };
+      try {
+        queued.begin();
+        const result = await inTransaction(connection, open, queued.work);
+        if (opened === 'savepoint') await run('release own');
+        done.push({ queued, result });
+      } catch (error) {
+        queued.reject(error);
+        noteIfFull(error);
+        const isUndone = opened === undefined || (opened === 'savepoint' && (await undo(connection)));
+        if (isUndone) continue;
+        await rollBack(connection);
+        queue.unshift(...done.map((before) => before.queued));
+        return;
+      }
+    }
+    try {
+      if (isBegun) await commit(connection);
+      full = undefined;
+      for (const { queued, result } of done) queued.resolve(result);
+    } catch (error) {
+      noteIfFull(error);
+      await rollBack(connection);
+      for (const { queued } of done) queued.reject(error);
+    }
+  }
+
+  const undo = (connection: Connection): Promise<boolean> =>
+    runOn(connection)('rollback to own')
+      .then(() => runOn(connection)('release own'))
+      .then(
+        () => suspects.get(connection)?.mayBeKept !== false,
+        () => false,
+      );
 
   /** A reader has nothing to commit. */
   const snapshotOn =
@@ -231,7 +340,7 @@ export function createTransactions(
     (connection: Connection): Promise<T> =>
       attempt(connection, dialect.beginSnapshot, rollBack, work);
 
-  const statements = (useConnection: UseConnection): Statements => ({
+  const statements = (useConnection: UseConnection, signal?: AbortSignal): Statements => ({
     run: (sql, values) => useConnection(writes, (connection) => runOn(connection)(sql, values)),
 
     read: (sql, values) => useConnection(reads, (connection) => runOn(connection)(sql, values)),
@@ -239,6 +348,7 @@ export function createTransactions(
     async transaction(work, maxAttempts = 6) {
       for (let attempts = 1; ; attempts += 1) {
         try {
+          if (useConnection !== use && !driver.hasGroupsByWorkspace) return await writeInTurn(work, signal);
           return await write(useConnection, (connection) => attempt(connection, dialect.begin, commit, work));
         } catch (error) {
           if (!(error instanceof TransactionConflict)) throw error;
@@ -259,7 +369,7 @@ export function createTransactions(
     requireRoom() {
       if (full && Date.now() - full.at < fullTime) throw full.error;
     },
-    forWorkspace: (workspaceId, signal) => statements(useForWorkspace(workspaceId, signal)),
+    forWorkspace: (workspaceId, signal) => statements(useForWorkspace(workspaceId, signal), signal),
     async longSnapshot(workspaceId, work) {
       if (!longReads) return statements(useForWorkspace(workspaceId)).snapshot(work);
       return use(longReads, async (connection) => {
