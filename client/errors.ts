@@ -38,7 +38,7 @@ type ErrorDetails = Outcome &
 /** The most characters of a message, more than the service ever sends: something else may have sent the response. */
 const maxMessageLength = 5_000;
 
-const limited = (message: string): string =>
+export const limited = (message: string): string =>
   message.length <= maxMessageLength ? message : `${message.slice(0, maxMessageLength)}…`;
 
 /** The service rejected the request with 400, 404, 409, 413, 503 or another error status. */
@@ -106,53 +106,4 @@ export class UnexpectedResponseError extends YardgraphError {
     this.status = status;
     this.retryAfter = retryAfter;
   }
-}
-
-interface FailedPart {
-  readonly method: string;
-  readonly partSize: number;
-  readonly size: number;
-  readonly cause: unknown;
-}
-
-/** A part of a batch failed, because of `cause`; the parts before it are stored. */
-export class PartialBatchError<T = unknown> extends YardgraphError {
-  override readonly name: string = 'PartialBatchError';
-  /** The results of the parts before, in the order sent. The failed part starts at index `created.length` of the batch. */
-  readonly created: readonly T[];
-  /** The items of the cause, with indexes in the whole batch. */
-  readonly items: readonly FailingItem[];
-
-  constructor(created: readonly T[], { method, partSize, size, cause }: FailedPart) {
-    const start = created.length;
-    const [done, kept] = method === 'delete' ? ['deleted', 'deleted'] : [`${method.replace(/e$/, '')}ed`, 'stored'];
-    const mayBeStored = cause instanceof YardgraphError && cause.mayBeStored;
-    const firstNotStored = mayBeStored ? start + partSize : start;
-    const records = [
-      `${kept}: ${range(0, start)}`,
-      ...(mayBeStored ? [`may be ${kept}: ${range(start, Math.min(start + partSize, size))}`] : []),
-      ...(firstNotStored < size ? [`not ${kept}: ${range(firstNotStored, size)}`] : []),
-    ];
-    const items = (cause instanceof ServiceError ? cause.items : []).map((item) =>
-      item.index === undefined ? item : { ...item, index: item.index + start },
-    );
-    // The message of the cause has indexes in the part.
-    const reason = items.length > 0 ? listed(items) : cause instanceof Error ? cause.message : String(cause);
-    super(
-      `${done} ${start} of ${size} records (${records.join('; ')}). Part ${start / partSize + 1} failed: ${limited(reason)}`,
-      { mayBeStored, cause },
-    );
-    this.created = created;
-    this.items = items;
-  }
-}
-
-const range = (start: number, end: number): string => (end - start === 1 ? `[${start}]` : `[${start}] to [${end - 1}]`);
-
-function listed(items: readonly FailingItem[]): string {
-  const texts = items.slice(0, 10).map(({ index, field, message }) => {
-    const path = [index === undefined ? '' : `[${index}]`, field].filter(Boolean).join('.');
-    return path ? `${path}: ${message}` : message;
-  });
-  return texts.join('; ') + (items.length > 10 ? `; and ${items.length - 10} more` : '');
 }

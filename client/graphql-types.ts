@@ -326,36 +326,42 @@ export interface ChangeNotReversed {
 export interface RecordTypes {
   Asset: {
     stored: Asset;
+    new: NewAsset;
     patch: AssetPatch;
     upsert: UpsertAssetInput;
     key: AssetKey;
   };
   WorkOrder: {
     stored: WorkOrder;
+    new: NewWorkOrder;
     patch: WorkOrderPatch;
     upsert: UpsertWorkOrderInput;
     key: WorkOrderKey;
   };
   Project: {
     stored: Project;
+    new: NewProject;
     patch: ProjectPatch;
     upsert: UpsertProjectInput;
     key: ProjectKey;
   };
   Location: {
     stored: Location;
+    new: NewLocation;
     patch: LocationPatch;
     upsert: UpsertLocationInput;
     key: LocationKey;
   };
   TransportOrder: {
     stored: TransportOrder;
+    new: NewTransportOrder;
     patch: TransportOrderPatch;
     upsert: UpsertTransportOrderInput;
     key: TransportOrderKey;
   };
   AssetCategory: {
     stored: AssetCategory;
+    new: NewAssetCategory;
     patch: AssetCategoryPatch;
     upsert: UpsertAssetCategoryInput;
     key: AssetCategoryKey;

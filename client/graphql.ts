@@ -2,11 +2,10 @@
  * Sends a GraphQL operation and returns its data. The documents that it accepts, text, an AST, or what GraphQL Code Generator and gql.tada
  * make, are described by their structure only, so that the client depends on none of these packages.
  */
-import { received, requireKnown } from './check.ts';
 import { type FailingItem, GraphqlError, type GraphqlErrorItem } from './errors.ts';
-import type { WriteOptions } from './options.ts';
-import { isObject, serviceError } from './rest.ts';
-import { type ApiResponse, messageOf, type Send, unexpected } from './send.ts';
+import { received, requireKnown, type WriteOptions } from './options.ts';
+import { type ApiResponse, detailsOf, isObject, messageOf, serviceError, unexpected } from './responses.ts';
+import type { Send } from './send.ts';
 
 /** The types of the result and the variables are those of the document, or those given for text. */
 export type Graphql = <Result = UntypedObject, Variables = UntypedObject>(
@@ -25,12 +24,11 @@ export function graphql(send: Send): Graphql {
     requireKnown('graphql', options);
     const query = textOf(document);
     const body = { query, ...(variables && { variables }) };
-    return send({ method: 'POST', path: '/graphql', accept, body, isWrite: mayWrite(query), options }, dataIn<Result>);
+    // A document with the keyword of mutations counts as a write, even if the word is only in a comment.
+    const write = /\bmutation\b/.test(query) ? options : undefined;
+    return send({ method: 'POST', path: '/graphql', accept, body, write }, dataIn<Result>);
   };
 }
-
-/** True if the document has the keyword of mutations: it counts as a write, even if the word is only in a comment. */
-const mayWrite = (query: string): boolean => /\bmutation\b/.test(query);
 
 function dataIn<Result>(response: ApiResponse): Result {
   if (errorsIn(response.body)) throw graphqlError(response);
@@ -49,14 +47,14 @@ const isGraphqlError = (error: unknown): error is GraphqlErrorItem =>
   isObject(error) && typeof error.message === 'string';
 
 function graphqlError(response: ApiResponse): GraphqlError {
-  const { isWrite, status, requestId, retryAfter } = response;
+  const { isWrite, status } = response;
   const body = response.bodyWithoutKey();
   const errors = errorsIn(body) ?? [];
   const data = isObject(body) ? body.data : undefined;
   const mayBeStored = isWrite && (status >= 500 || !errors.every((error) => storedNothing(error, data)));
   const message = messageOf(response, errors.map((error) => error.message).join('; '));
   const items = errors.flatMap(itemsIn);
-  return new GraphqlError(message, { errors, data, items, status, requestId, retryAfter, mayBeStored });
+  return new GraphqlError(message, { ...detailsOf(response), errors, data, items, mayBeStored });
 }
 
 /**

@@ -1,5 +1,4 @@
-/** Validates the options of the client and of a single write. Error messages never include a value, which may contain a key or a password. */
-import { received, requireInteger } from './check.ts';
+/** Validates options and arguments, for programs in JavaScript too. Messages never include a value, which may be a key or a password. */
 
 /** A key, or a function that returns the key or a promise of it, called before every attempt so that the key can change. */
 export type ApiKey = string | (() => string | Promise<string>);
@@ -22,6 +21,16 @@ export interface Options {
   readonly changeMessage?: string | undefined;
 }
 
+export interface WriteOptions {
+  /**
+   * Identifies the write: the service carries out requests with the same key once, also those of another program or after a restart.
+   * Up to 255 printable ASCII characters. Default: a random key, which the client's own retries share.
+   */
+  readonly idempotencyKey?: string | undefined;
+  /** The reason why the records are changed: kept with each change. Default: the option of the client. */
+  readonly changeMessage?: string | undefined;
+}
+
 export type ResolvedOptions = ReturnType<typeof readOptions>;
 
 /** Globals of browsers and of Node, undefined elsewhere. */
@@ -32,21 +41,30 @@ const { location, process } = globalThis as {
 
 const example = 'http://127.0.0.1:4000';
 
-/** Timers hold 31 bits; a longer delay would fire at once. */
-const maxTimeout = 2 ** 31 - 1;
-
-const optionNames: readonly string[] = [
-  'serverURL',
-  'apiKeyAuth',
-  'timeout',
-  'retries',
-  'idempotencyKeys',
-  'changeMessage',
-] satisfies (keyof Options)[];
+/** In milliseconds. Timers hold 31 bits; a longer delay would fire at once. */
+export const maxTimeout = 2 ** 31 - 1;
 
 export function readOptions(options: Options) {
-  requireKnownOptions(options);
-  const { serverURL, timeout = 30_000, retries = 3, idempotencyKeys = true, changeMessage } = options;
+  if (typeof options !== 'object' || options === null || Array.isArray(options)) {
+    throw new TypeError(
+      `Yardgraph: expected options with serverURL, such as { serverURL: "${example}" }, received ${received(options)}`,
+    );
+  }
+  const {
+    serverURL,
+    apiKeyAuth,
+    timeout = 30_000,
+    retries = 3,
+    idempotencyKeys = true,
+    changeMessage,
+    ...others
+  } = options;
+  const [unknown] = Object.keys(others);
+  if (unknown !== undefined) {
+    throw new TypeError(
+      `Yardgraph: unknown option ${unknown.slice(0, 100)}, expected one of serverURL, apiKeyAuth, timeout, retries, idempotencyKeys, changeMessage`,
+    );
+  }
   requireInteger('Yardgraph', 'timeout', timeout, 1, maxTimeout);
   requireInteger('Yardgraph', 'retries', retries, 0, 100);
   if (typeof idempotencyKeys !== 'boolean') {
@@ -57,38 +75,21 @@ export function readOptions(options: Options) {
   if (changeMessage !== undefined) requireMessage(changeMessage);
   return {
     serverUrl: readServerUrl(serverURL),
-    apiKey: readApiKey(options.apiKeyAuth),
+    apiKey: readApiKey(apiKeyAuth),
     timeout,
     retries,
     idempotencyKeys,
     changeMessage,
   };
 }
-
-function requireKnownOptions(options: unknown): void {
-  if (typeof options !== 'object' || options === null || Array.isArray(options)) {
-    throw new TypeError(
-      `Yardgraph: expected options with serverURL, such as { serverURL: "${example}" }, received ${received(options)}`,
-    );
-  }
-  const unknown = Object.keys(options).find((name) => !optionNames.includes(name));
-  if (unknown !== undefined) {
-    throw new TypeError(
-      `Yardgraph: unknown option ${unknown.slice(0, 100)}, expected one of ${optionNames.join(', ')}`,
-    );
-  }
-}
-
 function readServerUrl(serverUrl: unknown): string {
-  const isText = typeof serverUrl === 'string' || serverUrl instanceof URL;
-  const url = isText ? parseUrl(String(serverUrl)) : undefined;
+  const text = serverUrl instanceof URL ? serverUrl.href : serverUrl;
+  const url = typeof text === 'string' ? parseUrl(text) : undefined;
   if (!url || !/^https?:$/.test(url.protocol)) {
-    throw new TypeError(
-      `Yardgraph: expected serverURL to be a URL that begins with http:// or https://, such as "${example}"${isText ? '' : `, received ${received(serverUrl)}`}`,
-    );
+    throw invalid(`serverURL to be a URL that begins with http:// or https://, such as "${example}"`, text);
   }
   if (url.username || url.password || url.search || url.hash) {
-    throw new TypeError('Yardgraph: expected serverURL to have no user, password, parameters or fragment');
+    throw invalid('serverURL to have no user, password, parameters or fragment', text);
   }
   return (url.origin + url.pathname).replace(/\/+$/, '');
 }
@@ -116,48 +117,25 @@ function readApiKey(option: unknown): () => Promise<string | undefined> {
  * any others is rejected here, because `fetch` would repeat it in its error.
  */
 function readKey(source: string, value: unknown): string | undefined {
-  if (typeof value !== 'string')
-    throw new TypeError(`Yardgraph: expected ${source} to be a string, received ${received(value)}`);
+  if (typeof value !== 'string') throw invalid(`${source} to be a string`, value);
   const key = value.trim();
-  if (!/^[\x21-\x7e]*$/.test(key)) {
-    throw new TypeError(`Yardgraph: expected ${source} to contain visible ASCII characters only`);
-  }
+  if (!/^[\x21-\x7e]*$/.test(key)) throw invalid(`${source} to contain visible ASCII characters only`, value);
   return key || undefined;
 }
 
-export interface WriteOptions {
-  /**
-   * Identifies the write: the service carries out requests with the same key once, also those of another program or after a restart.
-   * Up to 255 printable ASCII characters. Default: a random key, which the client's own retries share.
-   */
-  readonly idempotencyKey?: string | undefined;
-  /** The reason why the records are changed: kept with each change. Default: the option of the client. */
-  readonly changeMessage?: string | undefined;
-}
-
 export function writeHeaders(
-  { idempotencyKeys, changeMessage: general }: Pick<ResolvedOptions, 'idempotencyKeys' | 'changeMessage'>,
-  { idempotencyKey, changeMessage = general }: WriteOptions = {},
+  { idempotencyKeys, changeMessage: general }: ResolvedOptions,
+  { idempotencyKey, changeMessage = general }: WriteOptions,
 ): Record<string, string> {
-  const key = idempotencyKey === undefined && idempotencyKeys ? randomKey() : idempotencyKey;
-  if (key !== undefined)
-    requireText('idempotencyKey', key, /^[!-~](?:[ -~]{0,253}[!-~])?$/, '1 to 255 printable ASCII characters');
+  const key = idempotencyKey ?? (idempotencyKeys ? randomKey() : undefined);
+  if (key !== undefined && !isText(key, /^[!-~](?:[ -~]{0,253}[!-~])?$/)) {
+    throw invalid('idempotencyKey to be 1 to 255 printable ASCII characters', key);
+  }
   if (changeMessage !== undefined) requireMessage(changeMessage);
   return {
     ...(key !== undefined && { 'idempotency-key': key }),
     ...(changeMessage && { 'x-change-message': asUtf8(changeMessage) }),
   };
-}
-
-/** Headers cannot contain control characters. */
-const requireMessage = (message: unknown): void =>
-  requireText('changeMessage', message, /^\P{Cc}*$/u, 'text without line breaks');
-
-function requireText(name: string, value: unknown, pattern: RegExp, what: string): void {
-  if (typeof value === 'string' && pattern.test(value)) return;
-  throw new TypeError(
-    `Yardgraph: expected ${name} to be ${what}${typeof value === 'string' ? '' : `, received ${received(value)}`}`,
-  );
 }
 
 /** Not crypto.randomUUID, which pages have only if they were loaded over HTTPS. */
@@ -166,3 +144,38 @@ const randomKey = (): string =>
 
 /** Returns the bytes of the text as the characters that `fetch` turns into these bytes. */
 const asUtf8 = (text: string): string => String.fromCharCode(...new TextEncoder().encode(text));
+
+/** Headers cannot contain control characters. */
+function requireMessage(message: unknown): void {
+  if (!isText(message, /^\P{Cc}*$/u)) throw invalid('changeMessage to be text without line breaks', message);
+}
+
+const isText = (value: unknown, pattern: RegExp): boolean => typeof value === 'string' && pattern.test(value);
+
+const invalid = (what: string, value: unknown): TypeError =>
+  new TypeError(`Yardgraph: expected ${what}${typeof value === 'string' ? '' : `, received ${received(value)}`}`);
+
+export function requireInteger(
+  where: string,
+  name: string,
+  value: unknown,
+  min: number,
+  max = Number.MAX_SAFE_INTEGER,
+): void {
+  if (Number.isInteger(value) && (value as number) >= min && (value as number) <= max) return;
+  throw new TypeError(
+    `${where}: expected ${name} to be a whole number from ${min} to ${max}, received ${typeof value === 'number' ? value : received(value)}`,
+  );
+}
+
+/** Rejects options that the method has not read, but for those of every write: a misspelt `dryRun` would write. `where` names the method. */
+export function requireKnown(where: string, unread: object): void {
+  const unknown = Object.keys(unread).find((name) => name !== 'idempotencyKey' && name !== 'changeMessage');
+  if (unknown !== undefined) throw new TypeError(`${where}: unknown option ${unknown.slice(0, 100)}`);
+}
+
+export function received(value: unknown): string {
+  if (value === undefined || value === null) return String(value);
+  if (Array.isArray(value)) return 'an array';
+  return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
+}

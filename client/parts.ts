@@ -1,7 +1,6 @@
-/** Sends a batch in parts, one after the other, each all or nothing. */
-import { requireInteger, requireKnown } from './check.ts';
-import { PartialBatchError } from './errors.ts';
-import type { WriteOptions } from './options.ts';
+/** Sends a batch in parts, one after the other, each all or nothing; if one fails, says which records are stored. */
+import { type FailingItem, limited, ServiceError, YardgraphError } from './errors.ts';
+import { requireInteger, requireKnown, type WriteOptions } from './options.ts';
 
 export interface PartOptions extends WriteOptions {
   /**
@@ -21,28 +20,76 @@ export async function inParts<Item, Result>(
   send: (part: readonly Item[], options: WriteOptions) => Promise<Result[]>,
 ): Promise<Result[]> {
   requireKnown(method, options);
+  const size = items.length;
   if (partSize === undefined) {
     const results = await send(items, options);
-    onProgress?.(items.length, items.length);
+    onProgress?.(size, size);
     return results;
   }
-  requireInteger(method, 'partSize', partSize, 1, Number.MAX_SAFE_INTEGER);
+  requireInteger(method, 'partSize', partSize, 1);
   const results: Result[] = [];
+  let start = 0;
   do {
-    const start = results.length;
     const part = items.slice(start, start + partSize);
-    const stored = await send(part, optionsOfPart(options, start)).catch((error: unknown) => {
-      if (start === 0) throw error;
-      throw new PartialBatchError(results, { method, partSize, size: items.length, cause: error });
+    const stored = await send(part, optionsOfPart(options, start)).catch((cause: unknown) => {
+      throw start === 0 ? cause : new PartialBatchError(results, { method, start, partSize, size, cause });
     });
     for (const result of stored) results.push(result);
-    onProgress?.(results.length, items.length);
-  } while (results.length < items.length);
+    start += partSize;
+    onProgress?.(Math.min(start, size), size);
+  } while (start < size);
   return results;
 }
 
 /** Each part is a separate request, and needs its own key. */
-const optionsOfPart = ({ idempotencyKey, ...options }: WriteOptions, start: number): WriteOptions => ({
-  ...options,
-  ...(idempotencyKey !== undefined && { idempotencyKey: `${idempotencyKey}-${start}` }),
-});
+export const optionsOfPart = ({ idempotencyKey, ...options }: WriteOptions, start: number): WriteOptions =>
+  idempotencyKey === undefined ? options : { ...options, idempotencyKey: `${idempotencyKey}-${start}` };
+
+interface FailedPart {
+  readonly method: string;
+  readonly start: number;
+  readonly partSize: number;
+  readonly size: number;
+  readonly cause: unknown;
+}
+
+/** A part of a batch failed, because of `cause`; the parts before it are stored. */
+export class PartialBatchError<T = unknown> extends YardgraphError {
+  override readonly name: string = 'PartialBatchError';
+  /** The results of the parts before, in the order sent. The failed part starts at index `created.length` of the batch. */
+  readonly created: readonly T[];
+  /** The items of the cause, with indexes in the whole batch. */
+  readonly items: readonly FailingItem[];
+
+  constructor(created: readonly T[], { method, start, partSize, size, cause }: FailedPart) {
+    const [done, kept] = method === 'delete' ? ['deleted', 'deleted'] : [`${method.replace(/e$/, '')}ed`, 'stored'];
+    const mayBeStored = cause instanceof YardgraphError && cause.mayBeStored;
+    const firstNotStored = mayBeStored ? Math.min(start + partSize, size) : start;
+    const records = [
+      `${kept}: ${range(0, start)}`,
+      ...(mayBeStored ? [`may be ${kept}: ${range(start, firstNotStored)}`] : []),
+      ...(firstNotStored < size ? [`not ${kept}: ${range(firstNotStored, size)}`] : []),
+    ];
+    const items = (cause instanceof ServiceError ? cause.items : []).map((item) =>
+      item.index === undefined ? item : { ...item, index: item.index + start },
+    );
+    // The message of the cause has indexes in the part.
+    const reason = items.length > 0 ? listed(items) : cause instanceof Error ? cause.message : String(cause);
+    super(
+      `${done} ${start} of ${size} records (${records.join('; ')}). Part ${start / partSize + 1} failed: ${limited(reason)}`,
+      { mayBeStored, cause },
+    );
+    this.created = created;
+    this.items = items;
+  }
+}
+
+const range = (start: number, end: number): string => (end - start === 1 ? `[${start}]` : `[${start}] to [${end - 1}]`);
+
+function listed(items: readonly FailingItem[]): string {
+  const texts = items.slice(0, 10).map(({ index, field, message }) => {
+    const path = [index === undefined ? '' : `[${index}]`, field].filter(Boolean).join('.');
+    return path ? `${path}: ${message}` : message;
+  });
+  return texts.join('; ') + (items.length > 10 ? `; and ${items.length - 10} more` : '');
+}

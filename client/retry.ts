@@ -1,7 +1,4 @@
-/**
- * Decides when to retry a failed request, and after which delay. Retries a request that may have been stored only if the service stores it
- * once.
- */
+/** Decides when to send a failed request again, and after which delay. */
 import { ConnectionError, ServiceError, TimeoutError, UnexpectedResponseError, YardgraphError } from './errors.ts';
 
 /**
@@ -15,30 +12,20 @@ const maxReconnectDelay = 30_000;
 /** Seconds. If the service asks for a longer wait, the error is thrown at once, so that the caller can decide. */
 const maxRetryAfter = 60;
 
-/** `isStoredOnce` returns true if the service carries out the request once, however often it is sent. */
-export async function retry<T>(
-  retries: number,
-  attempt: () => Promise<T>,
-  isStoredOnce: () => Promise<boolean>,
-): Promise<T> {
-  /** The failure after which the request may have been stored, until a later attempt shows that it was not. */
-  let unresolved: YardgraphError | undefined;
+/** A request that may have been stored is repeated only if it has a key, with which the service stores it once. */
+export async function retry<T>(retries: number, hasKey: boolean, attempt: () => Promise<T>): Promise<T> {
+  let mayBeStored = false;
   for (let failures = 0; ; failures += 1) {
-    let isFinal = failures >= retries;
     try {
-      if (unresolved && !(await isStoredOnce())) {
-        isFinal = true;
-        throw unresolved;
-      }
       return await attempt();
     } catch (error) {
       if (!(error instanceof YardgraphError)) throw error;
-      if (error.mayBeStored) unresolved = error;
-      else if (isResolved(error)) unresolved = undefined;
-      else if (unresolved) Object.assign(error, { mayBeStored: true });
-      const delay = isFinal ? undefined : delayAfter(error, failures);
-      if (delay === undefined) throw error;
-      await new Promise((resolve) => setTimeout(resolve, delay));
+      // An earlier attempt may have been stored, unless this one shows that it was not.
+      if (mayBeStored && !isRejection(error)) Object.assign(error, { mayBeStored });
+      mayBeStored = error.mayBeStored;
+      const delay = delayAfter(error, failures);
+      if (failures >= retries || delay === undefined || (mayBeStored && !hasKey)) throw error;
+      await pause(delay);
     }
   }
 }
@@ -46,21 +33,22 @@ export async function retry<T>(
 /** Statuses with which the service does not say whether an earlier attempt was stored. */
 const unspecific: readonly number[] = [401, 403, 404, 429];
 
-const isResolved = (error: YardgraphError): boolean =>
+/** True if the service has looked for the key of the request, and then rejected it. */
+const isRejection = (error: YardgraphError): boolean =>
   error instanceof ServiceError && error.status < 500 && !unspecific.includes(error.status);
 
 /** Returns the milliseconds to wait before a retry, after `failures` failures; undefined if the error is final. */
-export function delayAfter(error: unknown, failures: number): number | undefined {
-  if (!(error instanceof YardgraphError) || !isTemporary(error)) return undefined;
-  return retryAfterOf(error) > maxRetryAfter ? undefined : randomDelay(error, failures, maxDelay);
+export function delayAfter(error: YardgraphError, failures: number): number | undefined {
+  return !isTemporary(error) || retryAfterOf(error) > maxRetryAfter
+    ? undefined
+    : randomDelay(error, failures, maxDelay);
 }
 
 /**
  * Returns the milliseconds to wait before a follower asks again, after `failures` failures in a row; undefined if the error is final. While a
  * service restarts, a proxy in front of it sends 502 or 504.
  */
-export function reconnectDelay(error: unknown, failures: number): number | undefined {
-  if (!(error instanceof YardgraphError)) return undefined;
+export function reconnectDelay(error: YardgraphError, failures: number): number | undefined {
   const fromProxy = error instanceof UnexpectedResponseError && (error.status === 502 || error.status === 504);
   return fromProxy || isTemporary(error) ? randomDelay(error, failures, maxReconnectDelay) : undefined;
 }
@@ -69,7 +57,7 @@ export function reconnectDelay(error: unknown, failures: number): number | undef
 const randomDelay = (error: YardgraphError, failures: number, max: number): number =>
   retryAfterOf(error) * 1_000 + Math.min(firstDelay * 2 ** failures, max) * (0.5 + Math.random() / 2);
 
-const retryAfterOf = (error: YardgraphError): number => (hasResponse(error) ? error.retryAfter : undefined) ?? 0;
+const retryAfterOf = (error: YardgraphError): number => (hasResponse(error) && error.retryAfter) || 0;
 
 const hasResponse = (error: YardgraphError): error is ServiceError | UnexpectedResponseError =>
   error instanceof ServiceError || error instanceof UnexpectedResponseError;
@@ -82,3 +70,16 @@ const isTemporary = (error: YardgraphError): boolean =>
   error instanceof ConnectionError ||
   error instanceof TimeoutError ||
   (hasResponse(error) && (error.status === 429 || error.status === 503));
+
+/** Not by AbortSignal.timeout, which does not keep a program of Node alive. */
+export const pause = (milliseconds: number, signal?: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    const end = (): void => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', end);
+      resolve();
+    };
+    const timer = setTimeout(end, milliseconds);
+    signal?.addEventListener('abort', end);
+    if (signal?.aborted) end();
+  });

@@ -1,28 +1,13 @@
 /** The client: its methods, one line each. Creates and `projects.update(id, …)` are REST operations; the others are GraphQL. */
 
+import { type Changes, changeCursor, changes, type RevertChanges, revertChanges } from './changes.ts';
+import { type ExportFile, type ExportRows, exportFile, exportRows } from './export.ts';
 import { type Graphql, graphql } from './graphql.ts';
-import type {
-  Asset,
-  AssetCategory,
-  Location,
-  NewAsset,
-  NewAssetCategory,
-  NewLocation,
-  NewProject,
-  NewTransportOrder,
-  NewWorkOrder,
-  Project,
-  ProjectChanges,
-  TransportOrder,
-  WorkOrder,
-} from './openapi.ts';
-import { type Changes, changeCursor, changes, type RevertChanges, revertChanges } from './operations/changes.ts';
-import { type ExportFile, type ExportRows, exportFile, exportRows } from './operations/export.ts';
-import { type ImportRows, importRows } from './operations/import.ts';
-import { type ImportRecords, importRecords, type UpdateBatch, type Writes, writes } from './operations/records.ts';
+import { type ImportRecords, type ImportRows, importRecords, importRows } from './import.ts';
+import type { AssetCategory, Project, ProjectChanges } from './openapi.ts';
 import { type Options, readOptions } from './options.ts';
-import { type Create, create, type List, list, serviceError, type Update, update } from './rest.ts';
-import { createDownload, createSend } from './send.ts';
+import { type List, list, type Records, records, type Update, update } from './records.ts';
+import { createSend } from './send.ts';
 
 /**
  * A client for one Yardgraph service. The API key is not visible in its properties, text or JSON.
@@ -30,21 +15,21 @@ import { createDownload, createSend } from './send.ts';
  * attempt: if it is invalid, requests reject with a TypeError.
  */
 export class Yardgraph {
-  readonly assets: { readonly create: Create<NewAsset, Asset> } & Writes<'Asset'>;
-  readonly workOrders: { readonly create: Create<NewWorkOrder, WorkOrder> } & Writes<'WorkOrder'>;
-  readonly projects: { readonly create: Create<NewProject, Project> } & Omit<Writes<'Project'>, 'update'> & {
-      /**
-       * Changes one project, given its ID, or a batch. Leaves absent fields unchanged, clears fields that are null, and replaces
-       * `externalIds` as a whole.
-       */
-      readonly update: Update<ProjectChanges, Project> & UpdateBatch<'Project'>;
-    };
-  readonly locations: { readonly create: Create<NewLocation, Location> } & Writes<'Location'>;
-  readonly transportOrders: { readonly create: Create<NewTransportOrder, TransportOrder> } & Writes<'TransportOrder'>;
-  readonly assetCategories: { readonly create: Create<NewAssetCategory, AssetCategory> } & Writes<'AssetCategory'> & {
-      /** Returns all asset categories of the workspace, oldest first. */
-      readonly list: List<AssetCategory>;
-    };
+  readonly assets: Records<'Asset'>;
+  readonly workOrders: Records<'WorkOrder'>;
+  readonly projects: Omit<Records<'Project'>, 'update'> & {
+    /**
+     * Changes one project, given its ID, or a batch. Leaves absent fields unchanged, clears fields that are null, and replaces
+     * `externalIds` as a whole.
+     */
+    readonly update: Update<ProjectChanges, Project> & Records<'Project'>['update'];
+  };
+  readonly locations: Records<'Location'>;
+  readonly transportOrders: Records<'TransportOrder'>;
+  readonly assetCategories: Records<'AssetCategory'> & {
+    /** Returns all asset categories of the workspace, oldest first. */
+    readonly list: List<AssetCategory>;
+  };
   /**
    * Creates records of several kinds, all or none. A record can refer to another one of the same import by its `ref`, and to a stored
    * one by its external ID.
@@ -77,27 +62,21 @@ export class Yardgraph {
   readonly graphql: Graphql;
 
   constructor(options: Options) {
-    const resolved = readOptions(options);
-    const send = createSend(resolved);
+    const send = createSend(readOptions(options));
     this.graphql = graphql(send);
-    this.assets = { create: create(send, '/assets'), ...writes(this.graphql, 'Asset') };
-    this.workOrders = { create: create(send, '/work-orders'), ...writes(this.graphql, 'WorkOrder') };
-    const projects = writes(this.graphql, 'Project');
-    this.projects = {
-      create: create(send, '/projects'),
-      ...projects,
-      update: updateOneOrMany(update(send, '/projects'), projects.update),
-    };
-    this.locations = { create: create(send, '/locations'), ...writes(this.graphql, 'Location') };
-    this.transportOrders = { create: create(send, '/transport-orders'), ...writes(this.graphql, 'TransportOrder') };
+    this.assets = records(send, this.graphql, 'Asset', '/assets');
+    this.workOrders = records(send, this.graphql, 'WorkOrder', '/work-orders');
+    const projects = records(send, this.graphql, 'Project', '/projects');
+    this.projects = { ...projects, update: oneOrMany(update(send, '/projects'), projects.update) };
+    this.locations = records(send, this.graphql, 'Location', '/locations');
+    this.transportOrders = records(send, this.graphql, 'TransportOrder', '/transport-orders');
     this.assetCategories = {
-      create: create(send, '/asset-categories'),
+      ...records(send, this.graphql, 'AssetCategory', '/asset-categories'),
       list: list(send, '/asset-categories'),
-      ...writes(this.graphql, 'AssetCategory'),
     };
     this.importRecords = importRecords(this.graphql);
     this.import = importRows(this.graphql);
-    this.exportFile = exportFile(createDownload(resolved, serviceError));
+    this.exportFile = exportFile(send);
     this.export = exportRows(this.exportFile);
     this.changes = changes(this.graphql);
     this.changeCursor = changeCursor(this.graphql);
@@ -106,9 +85,9 @@ export class Yardgraph {
 }
 
 /** Accepts one project by its ID, as the client did before it had batches of changes, or a batch. */
-const updateOneOrMany = (
+const oneOrMany = (
   one: Update<ProjectChanges, Project>,
-  many: UpdateBatch<'Project'>,
-): Update<ProjectChanges, Project> & UpdateBatch<'Project'> =>
+  many: Records<'Project'>['update'],
+): Yardgraph['projects']['update'] =>
   ((first: never, second: never, third: never) =>
     Array.isArray(first) ? many(first, second) : one(first, second, third)) as never;

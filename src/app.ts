@@ -55,7 +55,7 @@ async function servePublicly(
   app.addHook('onRoute', (route) => {
     route.config = { ...route.config, isPublic: () => true };
   });
-  // The client looks for `idempotencyKeys` before it repeats a write: a service without this field would carry the write out twice.
+  // `idempotencyKeys` tells clients that a repeated write is carried out once; a service without this field would carry it out twice.
   app.get('/healthz', async () => ({ status: 'ok', idempotencyKeys: true, version, schema: schemaVersion }));
   app.get('/readyz', async () => {
     await database.ping();

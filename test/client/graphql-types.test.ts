@@ -182,7 +182,7 @@ function recordTypes(): string {
   const orNever = (name: string) => (schema.getType(name) ? name : 'never');
   const lines = recordKinds.map(
     ({ name }) =>
-      `  ${name}: {\n    stored: ${name};\n    patch: ${name}Patch;\n    upsert: ${orNever(`Upsert${name}Input`)};\n    key: ${orNever(`${name}Key`)};\n  };\n`,
+      `  ${name}: {\n    stored: ${name};\n    new: New${name};\n    patch: ${name}Patch;\n    upsert: ${orNever(`Upsert${name}Input`)};\n    key: ${orNever(`${name}Key`)};\n  };\n`,
   );
   return `/** The types of each kind. */\nexport interface RecordTypes {\n${lines.join('')}}\n`;
 }

@@ -19,22 +19,14 @@ interface ScriptedServer {
   /** The reply to each request; the last one is repeated for all further requests. */
   replies: readonly Reply[];
   received: Received[];
-  /** The reply to `GET /healthz`: by default that of a service that does not know Idempotency-Key. */
-  health: Reply;
-  /** How often that was asked. */
-  probes: number;
 }
 
 /** A fresh server for each test of a file. */
 export function useScriptedServer(): ScriptedServer {
-  const script: ScriptedServer = { url: '', replies: [], received: [], health: withoutKeys, probes: 0 };
+  const script: ScriptedServer = { url: '', replies: [], received: [] };
   beforeEach(async () => {
-    Object.assign(script, { replies: [], received: [], health: withoutKeys, probes: 0 });
+    Object.assign(script, { replies: [], received: [] });
     const server = createServer(async (request, response) => {
-      if (request.url === '/healthz') {
-        script.probes += 1;
-        return script.health(response);
-      }
       const received = {
         method: request.method,
         path: request.url,
@@ -61,8 +53,6 @@ export const json =
   (status: number, body: unknown, headers: Record<string, string> = {}): Reply =>
   (response) =>
     void response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
-
-const withoutKeys = json(200, { status: 'ok' });
 
 /** Replies with a problem of RFC 9457. */
 export const problem = (

@@ -2,18 +2,17 @@
  * Reads changes over GraphQL, page by page: those of the workspace in the order of their commits, and those of one record. Reverses those of
  * a range.
  */
-import { received, requireInteger, requireKnown } from '../check.ts';
-import type { YardgraphError } from '../errors.ts';
-import type { Graphql } from '../graphql.ts';
+import { YardgraphError } from './errors.ts';
+import type { Graphql } from './graphql.ts';
 import {
   type ChangePage,
   changePageFields,
   type RecordKind,
   type RevertedChanges,
   revertedChangesFields,
-} from '../graphql-types.ts';
-import type { WriteOptions } from '../options.ts';
-import { reconnectDelay } from '../retry.ts';
+} from './graphql-types.ts';
+import { maxTimeout, received, requireInteger, requireKnown, type WriteOptions } from './options.ts';
+import { pause, reconnectDelay } from './retry.ts';
 
 export interface ChangesOptions {
   /** The cursor after which to read: `endCursor` of the last page that was processed. From the first change unless set. */
@@ -45,21 +44,16 @@ export interface Reconnect {
 
 export type Changes = (options?: ChangesOptions) => AsyncGenerator<ChangePage, void, undefined>;
 
-const maxInterval = 2 ** 31 - 1;
-
 export function changes(graphql: Graphql): Changes {
-  const query = `query ($after: String, $first: Int, $kinds: [RecordKind!]) { changes(after: $after, first: $first, kinds: $kinds) { ${changePageFields} } }`;
+  const query = `query ($after: String, $first: Int, $kinds: [RecordKind!]) {
+    changes(after: $after, first: $first, kinds: $kinds) { ${changePageFields} }
+  }`;
 
-  return (options = {}) => {
-    const { after, kinds, pageSize = 1_000, follow = true, interval = 1_000, onReconnect, signal } = options;
-    requireInteger('changes', 'pageSize', pageSize, 1, Number.MAX_SAFE_INTEGER);
-    requireInteger('changes', 'interval', interval, 1, maxInterval);
-    const read = (cursor: string | undefined) => graphql(query, { after: cursor, first: pageSize, kinds });
-    return pages(async (cursor) => (await read(cursor)).changes, {
-      after,
-      signal,
-      following: follow ? { interval, onReconnect } : undefined,
-    });
+  return ({ after, kinds, pageSize = 1_000, follow = true, interval = 1_000, onReconnect, signal } = {}) => {
+    requireInteger('changes', 'pageSize', pageSize, 1);
+    requireInteger('changes', 'interval', interval, 1, maxTimeout);
+    const read = async (cursor?: string) => (await graphql(query, { after: cursor, first: pageSize, kinds })).changes;
+    return pages(read, { after, signal, onReconnect, interval: follow ? interval : undefined });
   };
 }
 
@@ -70,35 +64,33 @@ export function changeCursor(graphql: Graphql): () => Promise<string> {
 export function historyOf(
   graphql: Graphql,
 ): (id: string, options?: Pick<ChangesOptions, 'after' | 'pageSize'>) => AsyncGenerator<ChangePage, void, undefined> {
-  const query = `query ($id: ID!, $after: String, $first: Int) { history(id: $id, after: $after, first: $first) { ${changePageFields} } }`;
+  const query = `query ($id: ID!, $after: String, $first: Int) {
+    history(id: $id, after: $after, first: $first) { ${changePageFields} }
+  }`;
 
   return (id, { after, pageSize = 100 } = {}) => {
     if (typeof id !== 'string') throw new TypeError(`history: expected the ID as a string, received ${received(id)}`);
-    requireInteger('history', 'pageSize', pageSize, 1, Number.MAX_SAFE_INTEGER);
+    requireInteger('history', 'pageSize', pageSize, 1);
     return pages(async (cursor) => (await graphql(query, { id, after: cursor, first: pageSize })).history, { after });
   };
 }
 
-interface Reading {
-  readonly after?: string | undefined;
-  readonly signal?: AbortSignal | undefined;
-  /** Without it, the last page is the end, and so is an error. */
-  readonly following?: { readonly interval: number; readonly onReconnect: ChangesOptions['onReconnect'] } | undefined;
-}
+type Reading = Pick<ChangesOptions, 'after' | 'signal' | 'onReconnect' | 'interval'>;
 
+/** With an interval, waits for further changes after the last page, and for the service if it is away; otherwise, both are the end. */
 async function* pages(
   read: (after: string | undefined) => Promise<ChangePage>,
-  { after, signal, following }: Reading,
+  { after, signal, onReconnect, interval }: Reading,
 ): AsyncGenerator<ChangePage, void, undefined> {
   let cursor = after;
   let failures = 0;
   while (!signal?.aborted) {
     const page = await read(cursor).catch(async (error: unknown) => {
-      const delay = following && reconnectDelay(error, failures);
+      if (interval === undefined || !(error instanceof YardgraphError)) throw error;
+      const delay = reconnectDelay(error, failures);
       if (delay === undefined) throw error;
       failures += 1;
-      // The cast is safe: other errors are final.
-      following?.onReconnect?.({ error: error as YardgraphError, failures, delay });
+      onReconnect?.({ error, failures, delay });
       await pause(delay, signal);
     });
     if (!page) continue;
@@ -106,22 +98,10 @@ async function* pages(
     cursor = page.endCursor;
     if (page.nodes.length > 0) yield page;
     if (page.hasMore) continue;
-    if (!following) return;
-    await pause(following.interval, signal);
+    if (interval === undefined) return;
+    await pause(interval, signal);
   }
 }
-
-const pause = (milliseconds: number, signal: AbortSignal | undefined): Promise<void> =>
-  new Promise((resolve) => {
-    const end = (): void => {
-      clearTimeout(timer);
-      signal?.removeEventListener('abort', end);
-      resolve();
-    };
-    const timer = setTimeout(end, milliseconds);
-    signal?.addEventListener('abort', end);
-    if (signal?.aborted) end();
-  });
 
 /** The changes after `after`, up to and with `upTo`: cursors, as changes have them. */
 export interface ChangeRange {

@@ -1,8 +1,9 @@
 /** Exports records as a file, or row by row, from one state of the database, while the response arrives. */
-import { requireKnown } from '../check.ts';
-import { ConnectionError } from '../errors.ts';
-import type { kinds } from '../graphql-types.ts';
-import type { Download } from '../send.ts';
+import { ConnectionError } from './errors.ts';
+import type { kinds } from './graphql-types.ts';
+import { requireKnown } from './options.ts';
+import { serviceError, unexpected } from './responses.ts';
+import type { Send } from './send.ts';
 
 type ListName = (typeof kinds)[keyof typeof kinds]['list'];
 
@@ -42,7 +43,7 @@ export type ExportFile = (
 ) => Promise<ExportedFile>;
 
 export const exportFile =
-  (download: Download): ExportFile =>
+  (send: Send): ExportFile =>
   async (name, format, { where, externalIds, excel, signal, ...others } = {}) => {
     requireKnown('export', others);
     const parameters = new URLSearchParams({
@@ -50,10 +51,13 @@ export const exportFile =
       ...(externalIds !== undefined && { externalIds: externalIds.join(',') }),
       ...(excel !== undefined && { excel: String(excel) }),
     });
-    const file = `${name.replace(/[A-Z]/g, '-$&').toLowerCase()}.${format}`;
-    const query = parameters.size > 0 ? `?${parameters}` : '';
-    const { headers, body } = await download(`/export/${encodeURIComponent(file)}${query}`, signal);
-    return { count: Number(headers.get('export-count')), body };
+    const file = encodeURIComponent(`${name.replace(/[A-Z]/g, '-$&').toLowerCase()}.${format}`);
+    const path = `/export/${file}${parameters.size > 0 ? `?${parameters}` : ''}`;
+    return send({ method: 'GET', path, accept: '*/*', isStreamed: true, signal }, (response) => {
+      if (response.status >= 300) throw serviceError(response);
+      if (!response.stream) throw unexpected(response);
+      return { count: Number(response.headers.get('export-count')), body: response.stream };
+    });
   };
 
 export const exportRows = (open: ExportFile): ExportRows =>
@@ -67,6 +71,7 @@ export const exportRows = (open: ExportFile): ExportRows =>
     if (rows !== count) throw new ConnectionError('CUT_OFF', { mayBeStored: false });
   };
 
+/** Not by `for await` of the stream, which Safari does not have. */
 async function* linesIn(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
   const reader = body.pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>).getReader();
   let rest = '';

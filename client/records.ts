@@ -1,0 +1,234 @@
+/**
+ * The methods of a kind. Batches are created over REST; all else is GraphQL, and returns records with all their fields, in the form that REST
+ * gives them.
+ */
+import { type ChangesOptions, historyOf } from './changes.ts';
+import type { Graphql } from './graphql.ts';
+import {
+  type ChangePage,
+  type ItemIssue,
+  kinds,
+  type OnInvalid,
+  type RecordTypes,
+  type ReferenceHandling,
+  type UpsertOutcome,
+} from './graphql-types.ts';
+import { received, requireKnown, type WriteOptions } from './options.ts';
+import { inParts, type PartOptions } from './parts.ts';
+import { type ApiResponse, isObject, serviceError, unexpected } from './responses.ts';
+import type { Send } from './send.ts';
+
+export interface DryRunOptions extends WriteOptions {
+  /** Checks everything and returns what the records would be, but stores nothing. IDs of records that it would create are not final. */
+  readonly dryRun?: boolean | undefined;
+}
+
+export interface BatchOptions extends DryRunOptions, PartOptions {
+  /** With `outcome`, records are returned with their IDs only: a long batch takes little memory. Default: `record`. */
+  readonly returning?: 'record' | 'outcome' | undefined;
+}
+
+export interface UpsertOptions extends BatchOptions {
+  /** With `SKIP`, valid items are stored although others are not valid: these are returned as `REJECTED`. Default: `FAIL`. */
+  readonly onInvalid?: OnInvalid | undefined;
+}
+
+export interface DeleteOptions extends BatchOptions {
+  /**
+   * The handling of other records that refer to those to delete: `REFUSE`, the default, throws an error that counts
+   * them; `CLEAR` sets these references to null.
+   */
+  readonly references?: ReferenceHandling | undefined;
+}
+
+export interface Upserted<Stored> {
+  readonly record: Stored;
+  readonly outcome: Exclude<UpsertOutcome, 'REJECTED'>;
+}
+
+/** An invalid item that was skipped, and why. */
+export interface Rejected {
+  readonly record: null;
+  readonly outcome: 'REJECTED';
+  readonly issues: readonly ItemIssue[];
+}
+
+export type KindName = keyof RecordTypes;
+
+type Stored<Kind extends KindName, Options = unknown> = Options extends { readonly returning: 'outcome' }
+  ? { readonly id: string }
+  : RecordTypes[Kind]['stored'];
+
+type UpsertResult<Kind extends KindName, Options> =
+  | Upserted<Stored<Kind, Options>>
+  | (Options extends { readonly onInvalid: 'SKIP' } ? Rejected : never);
+
+/**
+ * The items of a batch, and one result for each of them: tuples if their number is known when the program is compiled. `Batch` is inferred
+ * from the number alone: each item is checked as an `Item`.
+ */
+type Items<Batch extends readonly unknown[], Item> = { readonly [Index in keyof Batch]: Item };
+type Each<Batch extends readonly unknown[], Result> = { -readonly [Index in keyof Batch]: Result };
+
+/** The operations on records of a kind. Each batch is stored completely or not at all. */
+export interface Records<Kind extends KindName> {
+  /** Creates records, and returns them in the order sent. */
+  readonly create: <const Batch extends readonly unknown[]>(
+    records: Items<Batch, RecordTypes[Kind]['new']>,
+    options?: PartOptions,
+  ) => Promise<Each<Batch, Stored<Kind>>>;
+  /** Changes records. Absent fields stay unchanged, null clears a field, and `externalIds` is replaced as a whole. */
+  readonly update: <const Batch extends readonly unknown[], const Options extends BatchOptions = BatchOptions>(
+    items: Items<Batch, RecordTypes[Kind]['patch']>,
+    options?: Options,
+  ) => Promise<Each<Batch, Stored<Kind, Options>>>;
+  /**
+   * Changes the records that match by the key, and creates the others. `externalIds` is replaced as a whole, but an upsert by an external
+   * ID keeps those of other systems.
+   */
+  readonly upsert: <const Batch extends readonly unknown[], const Options extends UpsertOptions = UpsertOptions>(
+    by: RecordTypes[Kind]['key'],
+    items: Items<Batch, RecordTypes[Kind]['upsert']>,
+    options?: Options,
+  ) => Promise<Each<Batch, UpsertResult<Kind, Options>>>;
+  /** Deletes records, by their IDs or by a key such as `{ by: { externalId: 'erp' }, keys: ['4711'] }`, and returns them as they were. */
+  readonly delete: <const Options extends DeleteOptions = DeleteOptions>(
+    which: readonly string[] | { readonly by: RecordTypes[Kind]['key']; readonly keys: readonly string[] },
+    options?: Options,
+  ) => Promise<Stored<Kind, Options>[]>;
+  /** The changes of a record, the latest first, page by page, also after it was deleted. */
+  readonly history: (id: string, options?: Pick<ChangesOptions, 'after' | 'pageSize'>) => AsyncGenerator<ChangePage>;
+}
+
+type Row = Readonly<Record<string, unknown>>;
+
+/** The arguments of a mutation, which are variables of the same names, each with its type. */
+type Arguments = Readonly<Record<string, readonly [type: string, value: unknown]>>;
+
+export function records<Kind extends KindName>(send: Send, graphql: Graphql, name: Kind, path: string): Records<Kind> {
+  return {
+    create: async (batch: readonly unknown[], options: PartOptions = {}) =>
+      inParts('create', arrayOf('records', 'create', batch), options, (part, write) =>
+        send(
+          { method: 'POST', path, accept, body: part, write },
+          // A tuple is promised, which has as many records as were sent.
+          accepted<Row[]>((body) => Array.isArray(body) && body.length === part.length),
+        ),
+      ),
+    ...batches(graphql, name),
+    // The methods check nothing themselves: the service knows which fields a kind has.
+  } as never;
+}
+
+/** The methods of a kind that write batches over GraphQL, and its history. */
+export function batches<Kind extends KindName>(graphql: Graphql, name: Kind): Omit<Records<Kind>, 'create'> {
+  const { plural, fields } = kinds[name];
+
+  /** Sends the items, which are the argument `list`, and returns the results of all parts. */
+  async function mutate<Result>(
+    method: 'update' | 'upsert' | 'delete',
+    list: 'input' | 'ids' | 'keys',
+    args: Arguments,
+    { dryRun = false, returning = 'record', ...options }: BatchOptions,
+    select = (record: string) => record,
+  ): Promise<Result[]> {
+    const items = arrayOf({ input: 'items', ids: 'IDs', keys: 'keys' }[list], method, args[list]?.[1]);
+    const all = Object.entries({ ...args, dryRun: ['Boolean!', dryRun] as const });
+    const declared = all.map(([arg, [type]]) => `$${arg}: ${type}`).join(', ');
+    const passed = all.map(([arg]) => `${arg}: $${arg}`).join(', ');
+    const variables = Object.fromEntries(all.map(([arg, [, value]]) => [arg, value]));
+    const field = method + plural;
+    const selected = select(returning === 'outcome' ? 'id' : fields);
+    const document = `mutation (${declared}) { ${field}(${passed}) { ${selected} } }`;
+    return inParts(
+      method,
+      items,
+      options,
+      async (part, write) => (await graphql(document, { ...variables, [list]: part }, write))[field],
+    );
+  }
+
+  return {
+    async update(items: unknown, options: BatchOptions = {}) {
+      const updated = await mutate<Row>('update', 'input', { input: [`[${name}Patch!]!`, items] }, options);
+      return updated.map(storedAs(name));
+    },
+    async upsert(by: object, items: unknown, { onInvalid = 'FAIL', ...options }: UpsertOptions = {}) {
+      const args: Arguments = {
+        by: [`${name}Key!`, by],
+        input: [`[Upsert${name}Input!]!`, items],
+        onInvalid: ['OnInvalid!', onInvalid],
+      };
+      const issues = onInvalid === 'FAIL' ? '' : 'issues { path message }';
+      const select = (record: string) => `outcome record { ${record} } ${issues}`;
+      const upserted = await mutate<Upserted<Row> | Rejected>('upsert', 'input', args, options, select);
+      return upserted.map(({ record, outcome, ...others }) =>
+        record ? { record: storedAs(name)(record), outcome } : { record, outcome, ...others },
+      );
+    },
+    async delete(which: readonly string[] | Row, { references = 'REFUSE', ...options }: DeleteOptions = {}) {
+      const others: Arguments = { references: ['ReferenceHandling!', references] };
+      const deleted = isObject(which)
+        ? mutate<Row>(
+            'delete',
+            'keys',
+            { by: [`${name}Key!`, which.by], keys: ['[String!]!', which.keys], ...others },
+            options,
+          )
+        : mutate<Row>('delete', 'ids', { ids: ['[ID!]!', which], ...others }, options);
+      return (await deleted).map(storedAs(name));
+    },
+    history: historyOf(graphql),
+  } as never;
+}
+
+function arrayOf(what: string, method: string, items: unknown): readonly unknown[] {
+  if (Array.isArray(items)) return items;
+  throw new TypeError(`${method}: expected an array of ${what}, received ${received(items)}`);
+}
+
+/** The fields that are links to users in GraphQL, and their IDs over REST. */
+const users: ReadonlySet<string> = new Set(['createdBy', 'updatedBy']);
+
+/** GraphQL has null for every field without a value; REST omits it in most kinds, and so do the types of the OpenAPI document. */
+export const storedAs =
+  (name: KindName) =>
+  (row: Row): Row =>
+    Object.fromEntries(
+      Object.entries(row)
+        .filter(([, value]) => value !== null || kinds[name].unset === 'null')
+        .map(([field, value]) => [field, users.has(field) && isObject(value) ? value.id : value]),
+    );
+
+export type Update<Changes, Stored> = (id: string, changes: Changes, options?: WriteOptions) => Promise<Stored>;
+export type List<Stored> = () => Promise<Stored[]>;
+
+export function update<Changes, Stored>(send: Send, path: string): Update<Changes, Stored> {
+  return async (id, changes, options = {}) => {
+    if (typeof id !== 'string') throw new TypeError(`update: expected the ID as a string, received ${received(id)}`);
+    requireKnown('update', options);
+    return send(
+      { method: 'PATCH', path: `${path}/${encodeURIComponent(id)}`, accept, body: changes, write: options },
+      accepted<Stored>((body) => isObject(body) && typeof body.id === 'string'),
+    );
+  };
+}
+
+export function list<Stored>(send: Send, path: string): List<Stored> {
+  return () => send({ method: 'GET', path, accept }, accepted<Stored[]>(Array.isArray));
+}
+
+/** Asks the service for problems (RFC 9457), which list every invalid field. */
+const accept = 'application/json, application/problem+json';
+
+/**
+ * Returns the body of a successful response. Checks only whether the response comes from Yardgraph: the service's tests
+ * ensure that its responses match the types of the OpenAPI document.
+ */
+const accepted =
+  <T>(isExpected: (body: unknown) => boolean) =>
+  (response: ApiResponse): T => {
+    if (response.status >= 300) throw serviceError(response);
+    if (!isExpected(response.body)) throw unexpected(response);
+    return response.body as T;
+  };
