@@ -82,9 +82,11 @@ export function readOptions(options: Options) {
     changeMessage,
   };
 }
+
 function readServerUrl(serverUrl: unknown): string {
   const text = serverUrl instanceof URL ? serverUrl.href : serverUrl;
-  const url = typeof text === 'string' ? parseUrl(text) : undefined;
+  const base = location?.href;
+  const url = typeof text === 'string' && URL.canParse(text, base) ? new URL(text, base) : undefined;
   if (!url || !/^https?:$/.test(url.protocol)) {
     throw invalid(`serverURL to be a URL that begins with http:// or https://, such as "${example}"`, text);
   }
@@ -92,14 +94,6 @@ function readServerUrl(serverUrl: unknown): string {
     throw invalid('serverURL to have no user, password, parameters or fragment', text);
   }
   return (url.origin + url.pathname).replace(/\/+$/, '');
-}
-
-function parseUrl(text: string): URL | undefined {
-  try {
-    return new URL(text, location?.href);
-  } catch {
-    return undefined;
-  }
 }
 
 /** Returns a function that returns the key for the next attempt; undefined to send none. */
@@ -127,7 +121,7 @@ export function writeHeaders(
   { idempotencyKeys, changeMessage: general }: ResolvedOptions,
   { idempotencyKey, changeMessage = general }: WriteOptions,
 ): Record<string, string> {
-  const key = idempotencyKey ?? (idempotencyKeys ? randomKey() : undefined);
+  const key = idempotencyKey === undefined && idempotencyKeys ? randomKey() : idempotencyKey;
   if (key !== undefined && !isText(key, /^[!-~](?:[ -~]{0,253}[!-~])?$/)) {
     throw invalid('idempotencyKey to be 1 to 255 printable ASCII characters', key);
   }

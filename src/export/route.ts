@@ -1,7 +1,6 @@
 /** `GET /export/…`: all records of a kind, or of all kinds, as a file, from one state of the database. */
 import { randomUUID } from 'node:crypto';
 import { type FileHandle, open, unlink } from 'node:fs/promises';
-import type { ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -33,16 +32,21 @@ const maxExports = 2;
 
 const maxKeys = 10;
 
-interface Part {
-  readonly kind: RecordKind;
-  readonly columns: readonly Column[];
-  readonly where?: Condition | undefined;
-}
+/** The parameters of each file. The only one with records of several kinds has no filter. */
+const files: readonly { name: string; kinds: readonly RecordKind[]; parameters: readonly string[] }[] = [
+  ...recordKinds.flatMap((kind) => [
+    { name: `${pathName(kind)}.csv`, kinds: [kind], parameters: ['where', 'externalIds', 'excel'] },
+    { name: `${pathName(kind)}.ndjson`, kinds: [kind], parameters: ['where', 'externalIds'] },
+  ]),
+  { name: 'all.ndjson', kinds: linkOrder, parameters: ['externalIds'] },
+];
 
 interface Export {
-  readonly parts: readonly Part[];
+  readonly kinds: readonly RecordKind[];
+  /** The systems whose IDs have columns of their own. */
+  readonly keys: readonly string[];
+  readonly where: Condition | undefined;
   readonly format: Format;
-  readonly hasTargets: boolean;
 }
 
 interface Options {
@@ -54,15 +58,15 @@ interface Options {
 export function serveExports(app: FastifyInstance, { limits, exportTimeout }: Options, readFilter: ReadFilter): void {
   const running = new Map<number | undefined, number>();
 
-  function begin(workspaceId: number | undefined, response: ServerResponse): void {
-    const count = running.get(workspaceId) ?? 0;
-    if (count >= maxExports) {
-      throw tooManyRequests(
-        `a workspace may have ${maxExports} exports at a time: try again later`,
-        'too many exports',
-      );
+  /** Counts an export of the workspace until its response is closed. */
+  function begin({ identity }: FastifyRequest, { raw: response }: FastifyReply): void {
+    const workspaceId = identity?.workspace.number;
+    const others = running.get(workspaceId) ?? 0;
+    if (others >= maxExports) {
+      const message = `a workspace may have ${maxExports} exports at a time: try again later`;
+      throw tooManyRequests(message, 'too many exports');
     }
-    running.set(workspaceId, count + 1);
+    running.set(workspaceId, others + 1);
     response.once('close', () => {
       const left = (running.get(workspaceId) ?? 1) - 1;
       if (left > 0) running.set(workspaceId, left);
@@ -70,63 +74,44 @@ export function serveExports(app: FastifyInstance, { limits, exportTimeout }: Op
     });
   }
 
-  const send = async (
-    request: FastifyRequest,
-    reply: FastifyReply,
-    name: string,
-    exported: Export,
-  ): Promise<FastifyReply> => {
-    begin(request.identity?.workspace.number, reply.raw);
-    const end = performance.now() + exportTimeout;
-    const goOn = () => {
-      if (performance.now() > end) {
-        throw tooLarge(
-          `an export is read for at most ${count(exportTimeout)} ms: export fewer records at a time, with \`where\``,
-        );
-      }
-      // Nobody reads the response any more.
-      if (reply.raw.destroyed) throw unavailable('the client has left', 'CLIENT_LEFT');
-    };
-    const { file, records } = await request.session.store.longSnapshot(async (snapshot) => {
-      let records = 0;
-      const read = texts(snapshot, exported, (found) => {
-        goOn();
-        records += found;
+  for (const { name, kinds, parameters } of files) {
+    app.get<{ Querystring: Query }>(`/export/${name}`, { exposeHeadRoute: false }, async (request, reply) => {
+      const { where, externalIds, excel } = readParameters(request.query, parameters);
+      const exported = {
+        kinds,
+        keys: readKeys(externalIds),
+        where: where === undefined ? undefined : await readFilter(kinds[0] as RecordKind, parseJson(where, limits)),
+        format: name.endsWith('.ndjson') ? ndjson : readFlag(excel) ? excelCsv : csv,
+      };
+      begin(request, reply);
+      const end = performance.now() + exportTimeout;
+      const requireTime = (): void => {
+        if (performance.now() > end) {
+          const limit = `an export is read for at most ${count(exportTimeout)} ms`;
+          throw tooLarge(`${limit}: export fewer records at a time, with \`where\``);
+        }
+        // Nobody reads the response any more.
+        if (reply.raw.destroyed) throw unavailable('the client has left', 'CLIENT_LEFT');
+      };
+      const { file, records } = await request.session.store.longSnapshot(async (snapshot) => {
+        let records = 0;
+        const read = texts(snapshot, exported, (found) => {
+          records += found;
+          requireTime();
+        });
+        return { file: await writeFile(read), records };
       });
-      return { file: await writeFile(read), records };
+      const { size } = await file.stat();
+      const stream = file.createReadStream({ start: 0 });
+      if (reply.raw.destroyed) stream.destroy();
+      return reply
+        .type(exported.format.type)
+        .header('export-count', records)
+        .header('content-disposition', `attachment; filename="${name}"`)
+        .header('content-length', size)
+        .send(stream);
     });
-    const { size } = await file.stat();
-    const stream = file.createReadStream({ start: 0 });
-    if (reply.raw.destroyed) stream.destroy();
-    return reply
-      .type(exported.format.type)
-      .header('export-count', records)
-      .header('content-disposition', `attachment; filename="${name}"`)
-      .header('content-length', size)
-      .send(stream);
-  };
-
-  for (const kind of recordKinds) {
-    for (const [extension, parameters] of [
-      ['csv', ['where', 'externalIds', 'excel']],
-      ['ndjson', ['where', 'externalIds']],
-    ] as const) {
-      const name = `${pathName(kind)}.${extension}`;
-      app.get<{ Querystring: Query }>(`/export/${name}`, { exposeHeadRoute: false }, async (request, reply) => {
-        const sent = readParameters(request.query, parameters);
-        const keys = readKeys(sent.externalIds);
-        const where = sent.where === undefined ? undefined : await readFilter(kind, parseJson(sent.where, limits));
-        const format = extension === 'ndjson' ? ndjson : readFlag(sent.excel) ? excelCsv : csv;
-        const parts = [{ kind, columns: columnsOf(kind, keys), where }];
-        return send(request, reply, name, { parts, format, hasTargets: keys.length > 0 });
-      });
-    }
   }
-  app.get<{ Querystring: Query }>('/export/all.ndjson', { exposeHeadRoute: false }, async (request, reply) => {
-    const keys = readKeys(readParameters(request.query, ['externalIds']).externalIds);
-    const parts = linkOrder.map((kind) => ({ kind, columns: columnsOf(kind, keys) }));
-    return send(request, reply, 'all.ndjson', { parts, format: ndjson, hasTargets: keys.length > 0 });
-  });
 }
 
 /** Writes a file that no other user can open, and that disappears with the process, however the process ends. */
@@ -149,16 +134,17 @@ function noRoom(error: unknown): never {
 
 async function* texts(
   snapshot: RecordReads,
-  { parts, format, hasTargets }: Export,
+  { kinds, keys, where, format }: Export,
   onRead: (records: number) => void,
 ): AsyncGenerator<string> {
-  for (const { kind, columns, where } of parts) {
+  for (const kind of kinds) {
+    const columns = columnsOf(kind, keys);
     const header = format.header(columns);
     if (header !== '') yield header;
     for await (const found of pagesById(snapshot, kind, { where, limit: pageLength })) {
       onRead(found.length);
       const records = found.map((record): Values => ({ ...record }));
-      const targets = hasTargets ? await readTargets(snapshot, kind, records) : new Map();
+      const targets = keys.length > 0 ? await readTargets(snapshot, kind, records) : new Map();
       yield records.map((record) => format.row(kind, columns, record, targets)).join('');
     }
   }
@@ -166,29 +152,22 @@ async function* texts(
 
 type Query = Readonly<Record<string, string | string[]>>;
 
-function readParameters(
-  query: Query,
-  names: readonly string[],
-): { readonly where?: string; readonly externalIds?: string; readonly excel?: string } {
+function readParameters(query: Query, names: readonly string[]): Partial<Record<string, string>> {
   const unknown = Object.keys(query).filter((name) => !names.includes(name));
   const [problem] = unknownFieldIssues(unknown, names);
   if (problem) throw badRequest(`${unknown[0]?.slice(0, 100)}: ${problem.message.replace('field', 'parameter')}`);
-  const parameters: Record<string, string> = {};
-  for (const [name, value] of Object.entries(query)) {
-    if (typeof value !== 'string') throw badRequest(`${name}: expected it once, received it several times`);
-    parameters[name] = value;
-  }
-  return parameters;
+  const repeated = names.find((name) => Array.isArray(query[name]));
+  if (repeated) throw badRequest(`${repeated}: expected it once, received it several times`);
+  return query as Readonly<Record<string, string>>;
 }
 
 function readKeys(sent: string | undefined): readonly string[] {
   if (sent === undefined) return [];
   const keys = sent.split(',');
-  if (keys.includes('')) throw badRequest(`externalIds: ${expected('names of systems such as erp,crm', sent)}`);
-  if (keys.length > maxKeys)
-    throw badRequest(`externalIds: expected at most ${maxKeys} names, received ${count(keys.length)}`);
-  if (new Set(keys).size < keys.length)
-    throw badRequest(`externalIds: expected each name once, received ${quote(sent)}`);
+  const refuse = (what: string) => badRequest(`externalIds: ${what}`);
+  if (keys.includes('')) throw refuse(expected('names of systems such as erp,crm', sent));
+  if (keys.length > maxKeys) throw refuse(`expected at most ${maxKeys} names, received ${count(keys.length)}`);
+  if (new Set(keys).size < keys.length) throw refuse(`expected each name once, received ${quote(sent)}`);
   return keys;
 }
 
@@ -208,7 +187,7 @@ function parseJson(sent: string, limits: Limits): unknown {
 }
 
 /** The external IDs of the records that links lead to, by their IDs. */
-type Targets = ReadonlyMap<string, Values>;
+type Targets = ReadonlyMap<string, unknown>;
 
 interface Column {
   readonly name: string;
@@ -221,26 +200,23 @@ interface Column {
  */
 function columnsOf(kind: RecordKind, keys: readonly string[]): Column[] {
   const links = new Map(
-    linkFields(kind).map(([link, field, { target }]) => [field, { link, target: kindNamed(target) }]),
+    linkFields(kind).map(([name, field, { target }]) => [field, { name, target: kindNamed(target) }]),
   );
   return Object.keys(kind.storedFields).flatMap((field): Column[] => {
     if (field === 'workspaceId') return [];
     const plain: Column = { name: field, read: (record) => record[field] };
     if (keys.length === 0) return [plain];
-    if (field === 'externalIds') {
-      return keys.map((key) => ({ name: `externalIds.${key}`, read: ({ externalIds }) => idIn(externalIds, key) }));
-    }
+    const columns = (prefix: string, externalIdsOf: Column['read']) =>
+      keys.map(
+        (key): Column => ({
+          name: `${prefix}externalIds.${key}`,
+          read: (record, targets) => idIn(externalIdsOf(record, targets), key),
+        }),
+      );
+    if (field === 'externalIds') return columns('', plain.read);
     const link = links.get(field);
     if (!link?.target.fields.externalIds) return [plain];
-    return [
-      plain,
-      ...keys.map(
-        (key): Column => ({
-          name: `${link.link}.externalIds.${key}`,
-          read: (record, targets) => idIn(targets.get(String(record[field])), key),
-        }),
-      ),
-    ];
+    return [plain, ...columns(`${link.name}.`, (record, targets) => targets.get(String(record[field])))];
   });
 }
 
@@ -250,16 +226,18 @@ const idIn = (externalIds: unknown, key: string): unknown =>
 async function readTargets(store: RecordReads, kind: RecordKind, records: readonly Values[]): Promise<Targets> {
   const idsByKind = new Map<RecordKind, Set<string>>();
   for (const [, field, { target }] of linkFields(kind)) {
-    const ids = idsByKind.get(kindNamed(target)) ?? new Set<string>();
-    for (const record of records) if (typeof record[field] === 'string') ids.add(record[field]);
-    idsByKind.set(kindNamed(target), ids);
+    const found = kindNamed(target);
+    if (!found.fields.externalIds) continue;
+    const ids = idsByKind.get(found) ?? new Set();
+    for (const { [field]: id } of records) if (typeof id === 'string') ids.add(id);
+    idsByKind.set(found, ids);
   }
-  const targets = new Map<string, Values>();
+  const targets = new Map<string, unknown>();
   for (const [target, ids] of idsByKind) {
-    if (!target.fields.externalIds || ids.size === 0) continue;
+    if (ids.size === 0) continue;
     for (const found of await store.find(target, [...ids], new Set(['id', 'externalIds']))) {
       const { id, externalIds }: Values = { ...found };
-      targets.set(String(id), isObject(externalIds) ? externalIds : {});
+      targets.set(String(id), externalIds);
     }
   }
   return targets;
