@@ -20,22 +20,18 @@ export async function inParts<Item, Result>(
   send: (part: readonly Item[], options: WriteOptions) => Promise<Result[]>,
 ): Promise<Result[]> {
   requireKnown(method, options);
+  if (partSize !== undefined) requireInteger(method, 'partSize', partSize, 1);
   const size = items.length;
-  if (partSize === undefined) {
-    const results = await send(items, options);
-    onProgress?.(size, size);
-    return results;
-  }
-  requireInteger(method, 'partSize', partSize, 1);
+  const step = partSize ?? size;
   const results: Result[] = [];
   let start = 0;
   do {
-    const part = items.slice(start, start + partSize);
-    const stored = await send(part, optionsOfPart(options, start)).catch((cause: unknown) => {
-      throw start === 0 ? cause : new PartialBatchError(results, { method, start, partSize, size, cause });
+    const own = partSize === undefined ? options : optionsOfPart(options, start);
+    const stored = await send(items.slice(start, start + step), own).catch((cause: unknown) => {
+      throw start === 0 ? cause : new PartialBatchError(results, { method, start, partSize: step, size, cause });
     });
     for (const result of stored) results.push(result);
-    start += partSize;
+    start += step;
     onProgress?.(Math.min(start, size), size);
   } while (start < size);
   return results;

@@ -102,16 +102,12 @@ export interface Records<Kind extends KindName> {
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** The arguments of a mutation, which are variables of the same names, each with its type. */
-type Arguments = Readonly<Record<string, readonly [type: string, value: unknown]>>;
-
 export function records<Kind extends KindName>(send: Send, graphql: Graphql, name: Kind, path: string): Records<Kind> {
   return {
     create: async (batch: readonly unknown[], options: PartOptions = {}) =>
       inParts('create', arrayOf('records', 'create', batch), options, (part, write) =>
         send(
           { method: 'POST', path, accept, body: part, write },
-          // A tuple is promised, which has as many records as were sent.
           accepted<Row[]>((body) => Array.isArray(body) && body.length === part.length),
         ),
       ),
@@ -123,60 +119,55 @@ export function records<Kind extends KindName>(send: Send, graphql: Graphql, nam
 /** The methods of a kind that write batches over GraphQL, and its history. */
 export function batches<Kind extends KindName>(graphql: Graphql, name: Kind): Omit<Records<Kind>, 'create'> {
   const { plural, fields } = kinds[name];
+  const stored = storedAs(name);
 
-  /** Sends the items, which are the argument `list`, and returns the results of all parts. */
+  /** The variables are the arguments of the mutation; of these, the items are those called `list`. Returns the results of all parts. */
   async function mutate<Result>(
     method: 'update' | 'upsert' | 'delete',
     list: 'input' | 'ids' | 'keys',
-    args: Arguments,
+    args: Row,
     { dryRun = false, returning = 'record', ...options }: BatchOptions,
     select = (record: string) => record,
   ): Promise<Result[]> {
-    const items = arrayOf({ input: 'items', ids: 'IDs', keys: 'keys' }[list], method, args[list]?.[1]);
-    const all = Object.entries({ ...args, dryRun: ['Boolean!', dryRun] as const });
-    const declared = all.map(([arg, [type]]) => `$${arg}: ${type}`).join(', ');
-    const passed = all.map(([arg]) => `${arg}: $${arg}`).join(', ');
-    const variables = Object.fromEntries(all.map(([arg, [, value]]) => [arg, value]));
+    const items = arrayOf({ input: 'items', ids: 'IDs', keys: 'keys' }[list], method, args[list]);
+    const types: Readonly<Record<string, string>> = {
+      input: method === 'update' ? `[${name}Patch!]!` : `[Upsert${name}Input!]!`,
+      ids: '[ID!]!',
+      by: `${name}Key!`,
+      keys: '[String!]!',
+      onInvalid: 'OnInvalid!',
+      references: 'ReferenceHandling!',
+      dryRun: 'Boolean!',
+    };
+    const variables = { ...args, dryRun };
+    const declared = Object.keys(variables).map((arg) => `$${arg}: ${types[arg]}`);
+    const passed = Object.keys(variables).map((arg) => `${arg}: $${arg}`);
     const field = method + plural;
     const selected = select(returning === 'outcome' ? 'id' : fields);
-    const document = `mutation (${declared}) { ${field}(${passed}) { ${selected} } }`;
-    return inParts(
-      method,
-      items,
-      options,
-      async (part, write) => (await graphql(document, { ...variables, [list]: part }, write))[field],
-    );
+    const document = `mutation (${declared.join(', ')}) { ${field}(${passed.join(', ')}) { ${selected} } }`;
+    return inParts(method, items, options, async (part, write) => {
+      return (await graphql(document, { ...variables, [list]: part }, write))[field];
+    });
   }
 
   return {
-    async update(items: unknown, options: BatchOptions = {}) {
-      const updated = await mutate<Row>('update', 'input', { input: [`[${name}Patch!]!`, items] }, options);
-      return updated.map(storedAs(name));
+    async update(input: unknown, options: BatchOptions = {}) {
+      return (await mutate<Row>('update', 'input', { input }, options)).map(stored);
     },
-    async upsert(by: object, items: unknown, { onInvalid = 'FAIL', ...options }: UpsertOptions = {}) {
-      const args: Arguments = {
-        by: [`${name}Key!`, by],
-        input: [`[Upsert${name}Input!]!`, items],
-        onInvalid: ['OnInvalid!', onInvalid],
-      };
+    async upsert(by: object, input: unknown, { onInvalid = 'FAIL', ...options }: UpsertOptions = {}) {
       const issues = onInvalid === 'FAIL' ? '' : 'issues { path message }';
       const select = (record: string) => `outcome record { ${record} } ${issues}`;
+      const args = { by, input, onInvalid };
       const upserted = await mutate<Upserted<Row> | Rejected>('upsert', 'input', args, options, select);
-      return upserted.map(({ record, outcome, ...others }) =>
-        record ? { record: storedAs(name)(record), outcome } : { record, outcome, ...others },
+      return upserted.map((result) =>
+        result.record ? { record: stored(result.record), outcome: result.outcome } : result,
       );
     },
     async delete(which: readonly string[] | Row, { references = 'REFUSE', ...options }: DeleteOptions = {}) {
-      const others: Arguments = { references: ['ReferenceHandling!', references] };
-      const deleted = isObject(which)
-        ? mutate<Row>(
-            'delete',
-            'keys',
-            { by: [`${name}Key!`, which.by], keys: ['[String!]!', which.keys], ...others },
-            options,
-          )
-        : mutate<Row>('delete', 'ids', { ids: ['[ID!]!', which], ...others }, options);
-      return (await deleted).map(storedAs(name));
+      const [list, args] = isObject(which)
+        ? (['keys', { by: which.by, keys: which.keys }] as const)
+        : (['ids', { ids: which }] as const);
+      return (await mutate<Row>('delete', list, { ...args, references }, options)).map(stored);
     },
     history: historyOf(graphql),
   } as never;
@@ -222,8 +213,8 @@ export function list<Stored>(send: Send, path: string): List<Stored> {
 const accept = 'application/json, application/problem+json';
 
 /**
- * Returns the body of a successful response. Checks only whether the response comes from Yardgraph: the service's tests
- * ensure that its responses match the types of the OpenAPI document.
+ * Returns the body of a successful response. Checks only whether the response comes from Yardgraph, and has as many records as the type
+ * promises: the service's tests ensure that its responses match the types of the OpenAPI document.
  */
 const accepted =
   <T>(isExpected: (body: unknown) => boolean) =>
