@@ -224,18 +224,11 @@ const idIn = (externalIds: unknown, key: string): unknown =>
   isObject(externalIds) && Object.hasOwn(externalIds, key) ? externalIds[key] : undefined;
 
 async function readTargets(store: RecordReads, kind: RecordKind, records: readonly Values[]): Promise<Targets> {
-  const idsByKind = new Map<RecordKind, Set<string>>();
-  for (const [, field, { target }] of linkFields(kind)) {
-    const found = kindNamed(target);
-    if (!found.fields.externalIds) continue;
-    const ids = idsByKind.get(found) ?? new Set();
-    for (const { [field]: id } of records) if (typeof id === 'string') ids.add(id);
-    idsByKind.set(found, ids);
-  }
   const targets = new Map<string, unknown>();
-  for (const [target, ids] of idsByKind) {
-    if (ids.size === 0) continue;
-    for (const found of await store.find(target, [...ids], new Set(['id', 'externalIds']))) {
+  for (const [, field, { target }] of linkFields(kind)) {
+    const ids = new Set(records.flatMap(({ [field]: id }) => (typeof id === 'string' ? id : [])));
+    if (!kindNamed(target).fields.externalIds || ids.size === 0) continue;
+    for (const found of await store.find(kindNamed(target), [...ids], new Set(['id', 'externalIds']))) {
       const { id, externalIds }: Values = { ...found };
       targets.set(String(id), externalIds);
     }
