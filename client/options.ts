@@ -61,9 +61,8 @@ export function readOptions(options: Options) {
   } = options;
   const [unknown] = Object.keys(others);
   if (unknown !== undefined) {
-    throw new TypeError(
-      `Yardgraph: unknown option ${unknown.slice(0, 100)}, expected one of serverURL, apiKeyAuth, timeout, retries, idempotencyKeys, changeMessage`,
-    );
+    const known = 'serverURL, apiKeyAuth, timeout, retries, idempotencyKeys, changeMessage';
+    throw new TypeError(`Yardgraph: unknown option ${unknown.slice(0, 100)}, expected one of ${known}`);
   }
   requireInteger('Yardgraph', 'timeout', timeout, 1, maxTimeout);
   requireInteger('Yardgraph', 'retries', retries, 0, 100);
