@@ -10,7 +10,7 @@ const pgbouncer = process.env.PGBOUNCER ?? '/usr/sbin/pgbouncer';
 
 /** Tests of what is the same on any database, and tests that use none: they run only once. */
 const onAnyDatabase = [
-  'test/{browser,client,docs,explorer,http,import,model}/**',
+  'test/{browser,client,docs,http,import,model,pages}/**',
   'test/auth/!(wall).test.ts',
   'test/export/command.test.ts',
   'test/graphql/!(cached|changes|deletions|filters|history|imports|kinds|orders|reverse-links|revert-changes|statements|summaries|updates|upserts).test.ts',

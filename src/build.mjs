@@ -49,7 +49,7 @@ function build() {
   execSync('npm run --silent build --prefix client', { stdio: 'inherit' });
   // What is read at run time, and not compiled.
   const isData = (path) => !/\.ts$|tsconfig\.json$/.test(path);
-  for (const folder of ['src/explorer/browser', 'src/explorer/tabs', 'src/demo'])
+  for (const folder of ['src/pages/browser', 'src/pages/tabs', 'src/demo'])
     cpSync(folder, join('dist.new', folder), { recursive: true, filter: isData });
   // It says that the client's files are ES modules.
   cpSync('client/package.json', 'dist.new/client/package.json');

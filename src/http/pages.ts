@@ -5,34 +5,16 @@
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import fresh from 'fresh';
-import { notFound } from '../errors.ts';
 import { acceptedEncoding, addVary, type Encoding } from './compression.ts';
 
 export type Send = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;
 
-export interface Asset {
-  readonly fileName: string;
-  readonly send: Send;
-}
-
-/** A year, the longest time that caches keep anything. */
-const forever = 'public, max-age=31536000, immutable';
-
 /** Brotli's quality 11 takes twenty times as long for a tenth less, and the first browser waits for it. */
 const brotliOptions = { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } };
 
-/** Creates a file of a page. Its name changes with its content, so that browsers never request it twice. */
-export function createAsset(name: string, extension: 'css' | 'js', text: string): Asset {
-  const type = `text/${extension === 'js' ? 'javascript' : extension}; charset=utf-8`;
-  return {
-    fileName: `${name}-${hashOf(text).slice(0, 16)}.${extension}`,
-    send: sendEncoded(text, { 'content-type': type, 'cache-control': forever }),
-  };
-}
-
-/** Creates a page, or another document that keeps its URL: a client that has it gets a 304. */
+/** Creates a page, a file of one, or another document: a client that has it gets a 304. */
 export function createPage(text: string, type = 'text/html; charset=utf-8'): Send {
   // Weak, because it stands for the content in every encoding.
   const etag = `W/"${hashOf(text)}"`;
@@ -60,15 +42,6 @@ function sendEncoded(text: string, headers: Readonly<Record<string, string>>): S
     addVary(reply.headers(headers), 'Accept-Encoding');
     return reply.header('content-encoding', encoding).send(body);
   };
-}
-
-/** Serves the files of a page in a folder. They are loaded with the first request. */
-export function serveAssets(app: FastifyInstance, folder: string, load: () => Promise<readonly Asset[]>): void {
-  app.get<{ Params: { file: string } }>(`${folder}/:file`, async (request, reply) => {
-    const asset = (await load()).find(({ fileName }) => fileName === request.params.file);
-    if (!asset) throw notFound('there is nothing at this path', 'unknown path');
-    return asset.send(request, reply);
-  });
 }
 
 /** True if the request comes from a browser that opens a page: other clients do not list this type. */

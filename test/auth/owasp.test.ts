@@ -81,11 +81,11 @@ test('API9 Improper inventory management: the OpenAPI document describes all RES
     new Set([
       '/docs',
       '/documentation',
-      '/explorer',
       '/favicon.ico',
       '/graphql',
       '/healthz',
       '/openapi.json',
+      '/pages',
       '/readyz',
       '/reference',
       '/schema.graphql',

@@ -22,23 +22,15 @@ vi.mock('node:zlib', async (original) => {
 });
 
 test('a file that cannot be compressed is an error that nobody caches, and is compressed again the next time', async () => {
-  const { createAsset } = await import('../../src/http/pages.ts');
+  const { createPage } = await import('../../src/http/pages.ts');
   const app = Fastify();
-  const asset = createAsset('page', 'js', 'export {};');
-  app.get('/page.js', (request, reply) => asset.send(request, reply));
+  app.get('/page.js', createPage('export {};', 'text/javascript; charset=utf-8'));
   const request: InjectOptions = { url: '/page.js', headers: { 'accept-encoding': 'br' } };
 
   const failed = await app.inject(request);
   const next = await app.inject(request);
 
-  expect([failed.statusCode, failed.headers['cache-control'], failed.headers['content-encoding']]).toEqual([
-    500,
-    undefined,
-    undefined,
-  ]);
-  expect([next.statusCode, next.headers['cache-control'], next.headers['content-encoding']]).toEqual([
-    200,
-    'public, max-age=31536000, immutable',
-    'br',
-  ]);
+  const shown = ({ statusCode, headers }: typeof failed) => [statusCode, headers.etag, headers['content-encoding']];
+  expect(shown(failed)).toEqual([500, undefined, undefined]);
+  expect(shown(next)).toEqual([200, expect.stringMatching(/^W\/"/), 'br']);
 });

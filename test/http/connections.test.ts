@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { afterEach, expect, test, vi } from 'vitest';
-import { largeAsset, startService } from '../support/service.ts';
+import { largeFile, startService } from '../support/service.ts';
 
 const sockets: Socket[] = [];
 let service: Awaited<ReturnType<typeof startService>>;
@@ -107,7 +107,7 @@ test('connections of clients that stall and do not read the error are closed by 
     ['secret-nonsense\r\n\r\n', 400, 'invalid HTTP'],
     [`GET / HTTP/1.1\r\nx: ${'secret'.repeat(5_000)}`, 431, 'headers too large'],
     // A response of five megabytes that is never read.
-    [`GET ${await largeAsset(service)} HTTP/1.1\r\nhost: localhost\r\n\r\n`],
+    [`GET ${largeFile} HTTP/1.1\r\nhost: localhost\r\n\r\n`],
   ];
   expect(stalled.length).toBe(8);
   for (const [sent] of stalled) (await open(port)).write(sent);
@@ -126,7 +126,7 @@ test('connections of clients that stall and do not read the error are closed by 
 test('a client that reads slowly gets all of its response', async () => {
   const port = await start({ HEADER_TIMEOUT: '500', REQUEST_TIMEOUT: '500' });
   const socket = await open(port);
-  socket.write(`GET ${await largeAsset(service)} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n`);
+  socket.write(`GET ${largeFile} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n`);
 
   let length = 0;
   for await (const chunk of socket) {

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import type { InjectOptions } from 'fastify';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
-import { largeAsset, listen, useSharedService } from '../support/service.ts';
+import { largeFile, listen, useSharedService } from '../support/service.ts';
 
 const service = useSharedService();
 const closed = useSharedService({ MAX_BATCH: '2', MAX_BODY_BYTES: '2000' }, { closed: true });
@@ -128,13 +128,13 @@ test.each<[string, (sockets: Awaited<ReturnType<typeof readPart>>) => void]>([
   ['the client closes the connection', ({ client }) => client.destroy()],
   ['the service closes the connection of a client that does not read', ({ ofServer }) => ofServer.destroy()],
 ])('a response that was not sent completely is logged without a status: %s', async (_, leave) => {
-  const sockets = await readPart(await largeAsset(service));
+  const sockets = await readPart(largeFile);
   service.logs.length = 0;
 
   leave(sockets);
 
   await vi.waitFor(() => expect(requestLines()).toHaveLength(1));
   const [line] = requestLines();
-  expect(line).toMatchObject({ route: '/explorer/:file', msg: 'connection closed before the response was complete' });
+  expect(line).toMatchObject({ route: '/pages/:file', msg: 'connection closed before the response was complete' });
   expect(line).not.toHaveProperty('status');
 });

@@ -54,10 +54,10 @@ test('what is packed is what runs, and no more', async () => {
 });
 
 test('the files that browsers get are packed', () => {
-  const files = readdirSync('src/explorer/browser').filter((name) => name !== 'tsconfig.json');
+  const files = readdirSync('src/pages/browser').filter((name) => name !== 'tsconfig.json');
 
   expect(files.length).toBeGreaterThan(4);
-  expect(readdirSync('dist/src/explorer/browser').toSorted()).toEqual(files.toSorted());
+  expect(readdirSync('dist/src/pages/browser').toSorted()).toEqual(files.toSorted());
 });
 
 test.each(['20.19.0', '22.22.0', '24.11.0', '26.0.0'])('every package it installs runs on Node %s', (node) => {

@@ -18,8 +18,8 @@ const mayImport: Record<string, string[]> = {
   graphql: ['model', 'records', 'services', 'store', 'config', 'errors', 'http'],
   logs: [],
   export: ['config', 'errors', 'http', 'model', 'records', 'store'],
-  explorer: ['config', 'errors', 'http', 'program', '../package.json'],
-  app: ['auth', 'config', 'explorer', 'export', 'graphql', 'http', 'logs', 'rest', 'store', '../package.json'],
+  pages: ['config', 'errors', 'http', 'program', '../package.json'],
+  app: ['auth', 'config', 'export', 'graphql', 'http', 'logs', 'pages', 'rest', 'store', '../package.json'],
   serve: ['app', 'config', 'errors', 'logs', 'store', 'program', '../package.json'],
   // A client of a running service.
   import: ['client', 'errors', 'model', 'records'],
@@ -38,7 +38,7 @@ const layerOf = (path: string): string => {
 
 const files = ['src', 'client']
   .flatMap((folder) => readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((path) => join(folder, path)))
-  .filter((path) => /\.ts$|^src\/explorer\/browser\/.*\.js$/.test(path) && !path.startsWith('client/dist/'));
+  .filter((path) => /\.ts$|^src\/pages\/browser\/.*\.js$/.test(path) && !path.startsWith('client/dist/'));
 
 const imports = files.flatMap((file) =>
   [
@@ -100,7 +100,7 @@ test('only the store knows Knex, and only the adapters know HTTP and GraphQL', (
   expect(new Set(users('knex'))).toEqual(new Set(['store']));
   expect(new Set(users('graphql'))).toEqual(new Set(['graphql']));
   expect(new Set(users('fastify'))).toEqual(
-    new Set(['app', 'auth', 'explorer', 'export', 'graphql', 'http', 'rest', 'serve']),
+    new Set(['app', 'auth', 'export', 'graphql', 'http', 'pages', 'rest', 'serve']),
   );
 });
 

@@ -1,14 +1,11 @@
 /** The home page: what this service is, and where to go from here. It is public, and shows nothing of any workspace. */
-
 import type { FastifyInstance } from 'fastify';
 import { version } from '../../package.json';
 import type { Config } from '../config.ts';
 import { addVary } from '../http/compression.ts';
-import { acceptsHtml, loadLate, pageHead } from '../http/pages.ts';
+import { acceptsHtml, pageHead } from '../http/pages.ts';
 import { program } from '../program.ts';
-import { readStyles } from './page-files.ts';
-
-const loadStyles = loadLate(() => readStyles('home.css'));
+import { documentPolicy } from './documentation.ts';
 
 /** Seconds for which browsers keep the icon. */
 const iconAge = 86_400;
@@ -22,11 +19,10 @@ export function serveHomePage(
     const needsKey = openAccess === 'no' || !(await isOpen());
     addVary(reply, 'Accept');
     if (!acceptsHtml(request)) return { name: 'Yardgraph', version, needsKey, links: linksOf(graphiql) };
-    const { styles, policy } = await loadStyles();
     return reply
       .type('text/html; charset=utf-8')
-      .header('content-security-policy', policy)
-      .send(pageHtml(styles, needsKey, graphiql));
+      .header('content-security-policy', documentPolicy)
+      .send(pageHtml(needsKey, graphiql));
   });
   app.get('/favicon.ico', async (_request, reply) =>
     reply.type('image/svg+xml').header('cache-control', `public, max-age=${iconAge}`).send(icon),
@@ -43,24 +39,24 @@ const linksOf = (graphiql: boolean) => ({
   readiness: '/readyz',
 });
 
-const pageHtml = (styles: string, needsKey: boolean, graphiql: boolean): string => `${pageHead('Yardgraph')}
-<style>${styles}</style>
+const pageHtml = (needsKey: boolean, graphiql: boolean): string => `${pageHead('Yardgraph')}
+<link rel="stylesheet" href="pages/document.css">
 </head>
 <body>
 <main>
-<h1><img src="favicon.ico" alt="" width="40" height="40"> Yardgraph</h1>
+<h1><img src="favicon.ico" alt="" width="32" height="32"> Yardgraph</h1>
 <p>A company’s operational records as one linked graph: assets, asset categories, locations, projects, work orders and
 transport orders.</p>
-<p class="key">${needsKey ? keyNeeded : noKeyNeeded}</p>
-<ul>
+<p>${needsKey ? keyNeeded : noKeyNeeded}</p>
+<table>
 ${graphiql ? link('graphql', 'GraphiQL', 'Query and change records and everything they link to, in the browser.') : ''}
 ${link('reference', 'REST reference', 'The operations that create and change records. Try them on the page.')}
 ${link('documentation/README.md', 'Documentation', 'How to start, and a guide for each reader, as of this version.')}
 ${link('openapi.json', 'OpenAPI document', 'The REST interface, for client generators.')}
 ${link('healthz', 'Health', 'Whether the service runs.')}
 ${link('readyz', 'Readiness', 'Whether it reaches its database.')}
-</ul>
-<p class="version">Version ${version}. In a checkout, <code>npm start</code> starts the service, and <code>npm run demo</code> one
+</table>
+<p>Version ${version}. In a checkout, <code>npm start</code> starts the service, and <code>npm run demo</code> one
 with records to look around; where the package is installed, <code>yardgraph serve</code> does.</p>
 </main>
 </body>
@@ -73,7 +69,7 @@ const noKeyNeeded =
   'Requests need no API key until the first one is <a href="documentation/README.md#keys">created</a>: anyone who can reach this service can read and change its records.';
 
 const link = (href: string, name: string, description: string): string =>
-  `<li><a href="${href}">${name}</a><span>${description}</span></li>`;
+  `<tr><td><a href="${href}">${name}</a></td><td>${description}</td></tr>`;
 
 /** Three linked records. */
 const icon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32">

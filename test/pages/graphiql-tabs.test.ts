@@ -1,7 +1,7 @@
 /** The operations GraphiQL opens with run as they are. */
 import { expect, onTestFinished, test } from 'vitest';
 import { fillDemo } from '../../src/demo/fill.ts';
-import { readTabs } from '../../src/explorer/graphiql.ts';
+import { readTabs } from '../../src/pages/files.ts';
 import { openEvents } from '../support/event-stream.ts';
 import { createLinkedRecords } from '../support/linked-records.ts';
 import { useWorkspaces } from '../support/service.ts';

@@ -33,9 +33,7 @@ test('a page has its own title, runs no script, and loads nothing from other ser
   const { status, headers } = await service.get('/documentation/docs/commands.md');
 
   expect([status, headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
-  expect(headers['content-security-policy']).toMatch(
-    /^default-src 'none'; script-src 'none'; style-src 'sha256-[^' ]+';/,
-  );
+  expect(headers['content-security-policy']).toMatch(/^default-src 'none'; style-src 'self'; img-src/);
   expect(html.get('docs/commands.md')).toMatch(/<title>[A-Z][\w, ]+ – Yardgraph documentation<\/title>/);
   for (const [page, text] of html) {
     expect(text, page).not.toMatch(/<script|\sstyle=|<link[^>]+href="https?:|src="https?:/);
@@ -67,8 +65,8 @@ test.each([
 
 test('every page has a list of all pages, and a long one a list of its sections', () => {
   for (const [page, text] of html) {
-    const [, list = ''] = text.split('<nav id="pages"');
-    expect([...list.matchAll(/<a href/g)], page).toHaveLength(served.length);
+    const [, list = ''] = text.split('<nav aria-label="Documentation"');
+    expect([...list.matchAll(/<a href/g)], page).toHaveLength(['Home', ...served].length);
     expect(list.match(/aria-current/g), page).toHaveLength(1);
   }
   expect(html.get('docs/graphql.md')).toMatch(/<nav aria-label="On this page"><ul><li><a href="#[\w-]+">/);

@@ -1,0 +1,61 @@
+/**
+ * Sends the API key with the requests of a page, and asks for one when the service refuses a request: GraphiQL and Swagger UI call
+ * `fetch`, and know nothing of it. The key must not get into a URL, nor into a storage that outlives the browser tab.
+ */
+const entry = 'yardgraph.key';
+const readKey = () => sessionStorage.getItem(entry);
+
+/** @param {string} id */
+const element = (id) => /** @type {HTMLElement} */ (document.getElementById(id));
+const dialog = /** @type {HTMLDialogElement} */ (element('key-dialog'));
+const input = /** @type {HTMLInputElement} */ (element('key'));
+
+/** One dialog for all requests that are refused meanwhile. @type {Promise<void> | undefined} */
+let asking;
+
+const send = window.fetch;
+window.fetch = async (resource, init) => {
+  const request = new Request(resource, init);
+  // Such as one in the headers of a tab of GraphiQL.
+  const hasOwnKey = request.headers.has('authorization') || request.headers.has('x-api-key');
+  for (;;) {
+    const key = readKey();
+    // A refused request was not executed, and is sent again with the next key.
+    const attempt = request.clone();
+    if (key !== null && !hasOwnKey) attempt.headers.set('authorization', `Bearer ${key}`);
+    const response = await send(attempt);
+    if (response.status !== 401 || hasOwnKey) return response;
+    if (readKey() !== key) continue;
+    const reason = key === null ? 'This service needs an API key.' : 'The service does not accept this API key.';
+    asking ??= ask(reason).finally(() => {
+      asking = undefined;
+    });
+    await asking;
+    if (dialog.returnValue !== 'use') return response;
+  }
+};
+
+/** @param {string} reason @returns {Promise<void>} */
+function ask(reason) {
+  element('key-reason').textContent = reason;
+  dialog.returnValue = '';
+  dialog.showModal();
+  return new Promise((resolve) => {
+    dialog.onclose = () => {
+      if (dialog.returnValue === 'use') sessionStorage.setItem(entry, input.value.trim().replace(/^bearer +/i, ''));
+      if (dialog.returnValue === 'forget') sessionStorage.removeItem(entry);
+      input.value = '';
+      showKey();
+      resolve();
+    };
+  });
+}
+
+/** Shows which key is in use by its prefix, which is no secret. */
+function showKey() {
+  const [prefix] = /^\w+_[\w-]+_[0-9a-f]{8}(?=_)/.exec(readKey() ?? '') ?? [];
+  element('change-key').textContent = prefix ? `API key: ${prefix}` : 'API key';
+}
+
+element('change-key').onclick = () => ask('');
+showKey();

@@ -1,0 +1,68 @@
+/** What the pages load: our own files, and those of GraphiQL and Swagger UI. Nothing comes from other servers. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { extname, join } from 'node:path';
+import type { FastifyInstance } from 'fastify';
+import { notFound } from '../errors.ts';
+import { createPage, loadLate } from '../http/pages.ts';
+
+const own = (name: string) => readFile(join(__dirname, 'browser', name), 'utf8');
+
+const graphiql = () => import('@graphql-yoga/render-graphiql/graphiql');
+
+/** The official package of Swagger UI reports its installations; this one has the same files, and does not. */
+const swaggerUi = (name: string) => readFile(require.resolve(`@fastify/swagger-ui/static/${name}`), 'utf8');
+
+/** Only these can be requested: no path of a request reaches the file system. */
+const files: Readonly<Record<string, () => Promise<string>>> = {
+  'document.css': () => own('document.css'),
+  'key-page.css': () => own('key-page.css'),
+  'key.js': () => own('key.js'),
+  'graphiql.js': () => own('graphiql.js'),
+  'tabs.json': async () => JSON.stringify(readTabs()),
+  'yoga-graphiql.css': async () => (await graphiql()).css,
+  'yoga-graphiql.js': async () => (await graphiql()).js,
+  // The editor names its workers.
+  'editorWorkerService-worker.js': async () => (await graphiql()).editorWorkerService,
+  'graphql-worker.js': async () => (await graphiql()).graphqlWorker,
+  'json-worker.js': async () => (await graphiql()).jsonWorker,
+  'reference.js': () => own('reference.js'),
+  'swagger-ui.css': () => swaggerUi('swagger-ui.css'),
+  'swagger-ui.js': () => swaggerUi('swagger-ui-bundle.js'),
+};
+
+const types: Readonly<Record<string, string>> = {
+  '.css': 'text/css; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.json': 'application/json; charset=utf-8',
+};
+
+/** Each file is loaded for the first browser, and kept. Browsers keep it, too, and ask each time whether it has changed. */
+export function servePageFiles(app: FastifyInstance): void {
+  const loaders = new Map(
+    Object.entries(files).map(([name, load]) => [
+      name,
+      loadLate(async () => createPage(await load(), types[extname(name)])),
+    ]),
+  );
+  app.get<{ Params: { file: string } }>('/pages/:file', async (request, reply) => {
+    const load = loaders.get(request.params.file);
+    if (!load) throw notFound('there is nothing at this path', 'unknown path');
+    const send = await load();
+    return send(request, reply);
+  });
+}
+
+/** The tabs that GraphiQL opens with: operations that run unchanged on any workspace, explained by their comments. */
+export function readTabs(): { query: string; variables: string }[] {
+  const folder = join(__dirname, 'tabs');
+  const names = readdirSync(folder).toSorted();
+  const contentOf = (name: string) => readFileSync(join(folder, name), 'utf8');
+  return names.flatMap((name) => {
+    if (!name.endsWith('.graphql')) return [];
+    const variables = name.replace('.graphql', '.json');
+    // As GraphiQL would format them.
+    const json = names.includes(variables) ? JSON.stringify(JSON.parse(contentOf(variables)), null, 2) : '';
+    return [{ query: contentOf(name), variables: json }];
+  });
+}

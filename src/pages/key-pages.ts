@@ -1,0 +1,70 @@
+/**
+ * The pages that send requests: GraphiQL, at the path of GraphQL, and the REST reference. Both are a library as it comes, below a bar
+ * with the API key. URLs are relative: a proxy may serve the service below a path of its own.
+ */
+import type { FastifyInstance } from 'fastify';
+import { addVary } from '../http/compression.ts';
+import { contentSecurityPolicy, createPage, pageHead, type Send } from '../http/pages.ts';
+
+const bar = `<header id="bar">
+<a href="./">Yardgraph</a>
+<a href="reference">REST reference</a>
+<a href="documentation/README.md">Documentation</a>
+<button id="change-key" type="button">API key</button>
+</header>
+<dialog id="key-dialog" aria-labelledby="key-label" aria-describedby="key-reason">
+<form method="dialog">
+<p id="key-reason"></p>
+<label id="key-label" for="key">API key</label>
+<input id="key" type="password" autocomplete="off" required pattern="[ -~]+" title="An API key has only ASCII characters.">
+<p>It is sent only to this service, and kept until you close this browser tab.</p>
+<button value="use">Use this key</button>
+<button value="forget" formnovalidate>Forget the key</button>
+<button value="cancel" formnovalidate>Cancel</button>
+</form>
+</dialog>`;
+
+/** The page of a library, and of our script that starts it. The script of the key is first: it sends even the library's first request. */
+const page = (title: string, library: string, script: string, body: string): Send =>
+  createPage(`${pageHead(`${title} – Yardgraph`)}
+<link rel="stylesheet" href="pages/${library}.css">
+<link rel="stylesheet" href="pages/key-page.css">
+<script type="module" src="pages/key.js"></script>
+<script defer src="pages/${library}.js"></script>
+<script type="module" src="pages/${script}.js"></script>
+</head>
+<body>
+${bar}
+${body}
+</body>
+</html>
+`);
+
+const graphiql = page(
+  'GraphiQL',
+  'yoga-graphiql',
+  'graphiql',
+  '<main id="graphiql"><noscript>GraphiQL needs JavaScript.</noscript></main>',
+);
+
+/** The editor sets inline styles, and its own styles contain fonts. */
+const graphiqlPolicy = contentSecurityPolicy(
+  "script-src 'self'; worker-src 'self'; style-src 'self' 'unsafe-inline'; font-src data:",
+);
+
+export const sendGraphiql: Send = (request, reply) => {
+  addVary(reply, 'Accept');
+  return graphiql(request, reply.header('content-security-policy', graphiqlPolicy));
+};
+
+const reference = page('REST reference', 'swagger-ui', 'reference', '<div id="reference"></div>');
+
+const referencePolicy = contentSecurityPolicy("script-src 'self'; style-src 'self'");
+
+export function serveReference(app: FastifyInstance): void {
+  app.get('/reference', (request, reply) =>
+    reference(request, reply.header('content-security-policy', referencePolicy)),
+  );
+  // Relative to this path, the page's URLs would lead elsewhere.
+  app.get('/reference/', async (_request, reply) => reply.redirect('../reference', 308));
+}
