@@ -1,6 +1,8 @@
 /** The driver for Postgres, pg: its connections, how their statements are cancelled, and the values it returns. */
+import { createHash } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
 import type { Knex } from 'knex';
+import { LRUCache } from 'lru-cache';
 import { builtins, getTypeParser as standardParser, type TypeId } from 'pg-types';
 import type { DatabaseOptions, Driver, Row } from '../connections/driver.ts';
 import { connectionSettings } from './url.ts';
@@ -9,6 +11,7 @@ import { connectionSettings } from './url.ts';
 export function createPostgresDriver(databaseUrl: string, options: DatabaseOptions): Driver {
   const connection = connectionSettings(databaseUrl, options);
   const { host, port, database } = connection;
+  const names = statementNames();
   const pool = (max: number): Knex.Config => ({
     client: 'pg',
     // The cast is safe: Knex passes these settings on to pg, whose settings they are.
@@ -22,7 +25,7 @@ export function createPostgresDriver(databaseUrl: string, options: DatabaseOptio
     pools: { writes: pool(options.poolSize), longReads: pool(2) },
     // The writers of a workspace wait for each other anyway: for the row of its change number.
     hasGroupsByWorkspace: true,
-    query: (connection, sql, values) => query(connection as PostgresConnection, sql, values),
+    query: (connection, sql, values) => query(connection as PostgresConnection, sql, values, names),
     isIdle: async (connection) => (connection as PostgresConnection).getTransactionStatus() === 'I',
     cancel: (connection) => cancel(connection as PostgresConnection),
     destroy: (connection) => void (connection as PostgresConnection).connection.stream.destroy(),
@@ -32,7 +35,11 @@ export function createPostgresDriver(databaseUrl: string, options: DatabaseOptio
 /** The part of pg's client that is used here, some of it undocumented, and Knex's mark for connections to discard. */
 interface PostgresConnection {
   /** A text with several statements returns several results. */
-  query(sql: string, values: readonly unknown[]): Promise<Result | readonly Result[]>;
+  query(statement: {
+    readonly name: string | undefined;
+    readonly text: string;
+    readonly values: readonly unknown[];
+  }): Promise<Result | readonly Result[]>;
   /** Returns the status after the last statement that ended: `I` outside of transactions. */
   getTransactionStatus(): string | null;
   readonly host: string;
@@ -48,13 +55,59 @@ interface Result {
   readonly rows: readonly Row[];
 }
 
-async function query(connection: PostgresConnection, sql: string, values: readonly unknown[]): Promise<readonly Row[]> {
-  const result = await connection.query(sql, values);
+async function query(
+  connection: PostgresConnection,
+  sql: string,
+  values: readonly unknown[],
+  names: StatementNames,
+): Promise<readonly Row[]> {
+  // In a transaction, a statement that is not found could not be repeated.
+  const name = connection.getTransactionStatus() === 'I' ? names.of(sql) : undefined;
+  const send = (by?: string) => connection.query({ name: by, text: sql, values });
+  const result = await send(name).catch((error: { readonly code?: string }) => {
+    if (name === undefined || !isNotKept(error)) throw error;
+    names.stop();
+    return send();
+  });
   if (!('command' in result)) return [];
   // If a statement of the transaction has failed, Postgres responds to COMMIT with a rollback instead of an error.
   if (sql === 'commit' && result.command === 'ROLLBACK') throw rolledBack();
   return result.rows;
 }
+
+type StatementNames = ReturnType<typeof statementNames>;
+
+/** The most statements that a connection keeps: the server holds the plan of each. */
+const maxNamed = 100;
+
+/**
+ * Names for statements that are sent again, whose plans the server then keeps for each connection: of a linked list, planning was three
+ * quarters of the database's time. A name is a hash of the statement: behind a pooler, a connection may find the statement of another
+ * process under it, which is the same. Poolers that keep no statements are noticed: then there are no names any more.
+ */
+function statementNames() {
+  const seen = new LRUCache<string, true>({ max: 1_000 });
+  const names = new Map<string, string>();
+  let isStopped = false;
+  return {
+    of(sql: string): string | undefined {
+      const known = names.get(sql);
+      if (known !== undefined || isStopped || names.size >= maxNamed || !/^(?:select|with|insert)\b/.test(sql))
+        return known;
+      if (seen.has(sql)) names.set(sql, createHash('sha256').update(sql).digest('base64url'));
+      seen.set(sql, true);
+      return undefined;
+    },
+    stop(): void {
+      isStopped = true;
+      names.clear();
+    },
+  };
+}
+
+/** The server has no statement with the name, or one already, or one whose columns have another type since a migration. */
+const isNotKept = (error: { readonly code?: string }): boolean =>
+  error.code === '26000' || error.code === '42P05' || String(error).includes('cached plan must not change result type');
 
 const rolledBack = () => Object.assign(new Error('the transaction was rolled back'), { code: '25P02' });
 

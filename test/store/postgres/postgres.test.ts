@@ -129,6 +129,22 @@ test('a write to a read-only server is a 503, after which a new connection is op
   await service.stop();
 });
 
+test('a statement that is sent again is kept by the server, and sent as a whole where the server does not keep it', async () => {
+  const opened = await connectDatabase(database.url, { ...defaultOptions, poolSize: 1 });
+  const read = () => opened.read('select $1::int + 1 as sum', [1]);
+  const kept = async () => (await opened.run('select statement from pg_prepared_statements')).length;
+  for (let times = 0; times < 3; times += 1) expect(await read()).toEqual([{ sum: 2 }]);
+  expect(await kept()).toBe(1);
+
+  // As a pooler does that connects each transaction with another server process.
+  await opened.run('deallocate all');
+
+  expect(await read()).toEqual([{ sum: 2 }]);
+  expect(await read()).toEqual([{ sum: 2 }]);
+  expect(await kept()).toBe(0);
+  await opened.close();
+});
+
 test('a process opens at most DATABASE_POOL_SIZE connections', async () => {
   const service = await startService({ DATABASE_URL: database.url, DATABASE_POOL_SIZE: '3' });
   let end = () => {};
