@@ -67,13 +67,10 @@ export async function authenticate(app: FastifyInstance, database: Database, set
   };
 
   const isValid = (keys: readonly string[]): Promise<boolean> =>
-    identify(keys).then(
-      () => true,
-      (error: unknown) => {
-        if (isUnauthorized(error)) return false;
-        throw error;
-      },
-    );
+    identify(keys).then(Boolean, (error: unknown) => {
+      if (isUnauthorized(error)) return false;
+      throw error;
+    });
 
   /**
    * Beyond the limit of failed logins, an address gets a ServiceError 429 before its key is looked up, unless this key was accepted before:
