@@ -1,7 +1,7 @@
 /** The OpenAPI 3.1 document, derived from the routes and the record kinds, and served at /openapi.json. */
 import type { FastifyInstance } from 'fastify';
 import type { Limits } from '../../config.ts';
-import { createPage } from '../../http/pages.ts';
+import { createPage, loadLate } from '../../http/pages.ts';
 import { idempotencyKeyPattern, maxMessageLength } from '../../http/request-headers.ts';
 import { apiVersion } from '../../http/server.ts';
 import type { Field } from '../../model/fields.ts';
@@ -11,7 +11,7 @@ import type { RecordKind } from '../../model/record-kind.ts';
 import { maxIdentifierLength, maxLengthOf } from '../../model/schemas.ts';
 import { recordKinds } from '../../records/index.ts';
 import { longExternalIds, maxExternalIdsPerWrite } from '../../store/writes/write.ts';
-import { toResponse } from '../response.ts';
+import { toResponse } from '../handler.ts';
 import { type Route, routes } from '../routes.ts';
 import {
   errorResponses,
@@ -28,11 +28,10 @@ import {
 
 export function serveOpenApi(app: FastifyInstance, limits: Limits): void {
   // Made for the first request: it is a seventh of the work of a start, and most processes never need it.
-  let send: ReturnType<typeof createPage> | undefined;
-  app.get('/openapi.json', (request, reply) => {
-    send ??= createPage(JSON.stringify(openApiDocument(limits)), 'application/json; charset=utf-8');
-    return send(request, reply);
-  });
+  const page = loadLate(async () =>
+    createPage(JSON.stringify(openApiDocument(limits)), 'application/json; charset=utf-8'),
+  );
+  app.get('/openapi.json', async (request, reply) => (await page())(request, reply));
 }
 
 export function openApiDocument(limits: Limits): Json {
