@@ -13,57 +13,7 @@ const pieceLength = 4_096;
 const flushInterval = 100;
 
 /** Characters of lines kept while they cannot be written; further lines are lost. */
-export const maxWaiting = 1_048_576;
-
-/**
- * `write` returns how many bytes it took, and throws if it takes none: the disk is full, or nothing reads the pipe. `format` gives
- * a line the form in which it is written.
- */
-export function createLogs(
-  write: (bytes: Buffer) => number,
-  format = (line: string): string => line,
-): Logs & { flush(): void } {
-  let rest: Buffer = Buffer.alloc(0);
-  let waiting = '';
-  /** Characters since the last attempt to write. */
-  let untried = 0;
-  let lost = 0;
-
-  const logs = {
-    write(line: string): void {
-      // Once a line is lost, all lines are until there is room, so that one line in their place can report it.
-      if (lost > 0 || rest.length + waiting.length >= maxWaiting) lost += 1;
-      else waiting += format(line);
-      untried += line.length;
-      if (untried >= pieceLength) logs.flush();
-    },
-
-    /** Tries once; what is not taken waits for the next attempt. */
-    flush(): void {
-      untried = 0;
-      try {
-        while (rest.length + waiting.length > 0) {
-          if (rest.length === 0) [rest, waiting] = [Buffer.from(waiting), ''];
-          rest = rest.subarray(write(rest));
-          if (lost > 0 && rest.length + waiting.length <= maxWaiting / 2) reportLost();
-        }
-      } catch {
-        // There is no place to report it: log lines cannot be written.
-      }
-    },
-  };
-
-  /** Writes in the same form as other lines, at every log level. */
-  const report = pino({}, logs);
-
-  function reportLost(): void {
-    const lines = lost;
-    lost = 0;
-    report.warn({ lines }, 'log lines were lost');
-  }
-
-  return logs;
-}
+const maxWaiting = 1_048_576;
 
 export const openLogs = async (): Promise<Logs> =>
   standardError(process.stderr.isTTY ? await readableForm() : undefined);
@@ -79,15 +29,55 @@ export function announce(level: 'info' | 'warn', message: string, fields: object
   else pino({}, { write: (line) => console.log(line.trimEnd()) })[level](fields, message);
 }
 
-export function standardError(format?: (line: string) => string): Logs {
+/**
+ * Pino's own destination would not do: at the end of the process it waits for as long as its lines cannot be written. Here they are tried
+ * once. `format` gives a line the form in which it is written.
+ */
+export function standardError(format = (line: string): string => line): Logs {
   // Opening its stream makes a pipe or socket non-blocking: without a reader, a write fails instead of waiting for one.
   const stderr: typeof process.stderr & { readonly _handle?: { setBlocking?(isBlocking: boolean): void } } =
     process.stderr;
   // Node makes terminals blocking: one stopped with Ctrl-S would stop the service.
   if (stderr.isTTY) stderr._handle?.setBlocking?.(false);
-  const logs = createLogs((bytes) => writeSync(stderr.fd, bytes), format);
-  setInterval(logs.flush, flushInterval).unref();
-  process.once('exit', logs.flush);
+
+  let rest: Buffer = Buffer.alloc(0);
+  let waiting = '';
+  /** Characters since the last attempt to write. */
+  let untried = 0;
+  let lost = 0;
+
+  const logs = {
+    write(line: string): void {
+      // Once a line is lost, all lines are until there is room, so that one line in their place can report it.
+      if (lost > 0 || rest.length + waiting.length >= maxWaiting) lost += 1;
+      else waiting += format(line);
+      untried += line.length;
+      if (untried >= pieceLength) flush();
+    },
+  };
+  /** Writes in the same form as other lines, at every log level. */
+  const report = pino({}, logs);
+
+  /** Tries once; what is not taken waits for the next attempt. */
+  function flush(): void {
+    untried = 0;
+    try {
+      while (rest.length + waiting.length > 0) {
+        if (rest.length === 0) [rest, waiting] = [Buffer.from(waiting), ''];
+        rest = rest.subarray(writeSync(stderr.fd, rest));
+        if (lost > 0 && rest.length + waiting.length <= maxWaiting / 2) {
+          const lines = lost;
+          lost = 0;
+          report.warn({ lines }, 'log lines were lost');
+        }
+      }
+    } catch {
+      // The disk is full, or nothing reads the pipe. There is no place to report it: log lines cannot be written.
+    }
+  }
+
+  setInterval(flush, flushInterval).unref();
+  process.once('exit', flush);
   return logs;
 }
 

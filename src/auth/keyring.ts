@@ -5,9 +5,8 @@
 
 import DataLoader from 'dataloader';
 import { LRUCache } from 'lru-cache';
-import pLimit from 'p-limit';
 import { unauthorized } from '../errors.ts';
-import { type ApiKey, createKeyStore, type KeyStore } from '../store/admin/api-keys.ts';
+import { type ApiKey, createKeyStore } from '../store/admin/api-keys.ts';
 import type { Database } from '../store/database.ts';
 import type { WorkspaceId } from '../store/query/tables.ts';
 import { hashOf, isHash, newSecret, parseKey } from './keys.ts';
@@ -29,9 +28,11 @@ export const anonymousIn = (workspace: WorkspaceId): Identity => ({
   keyPrefix: null,
 });
 
-/** In milliseconds. */
-const cacheTtl = 2_000;
-const cacheOptions = { max: 10_000, ttl: cacheTtl };
+/** `ttl` is in milliseconds. */
+const cacheOptions = { max: 10_000, ttl: 2_000 };
+
+/** A statement with this many keys takes a few milliseconds, so no request waits long for the lookups of others. */
+const keysPerStatement = 1_000;
 
 /** Milliseconds between two updates of a key's last use. */
 const useInterval = 60_000;
@@ -44,7 +45,6 @@ const noHash = hashOf(newSecret());
 
 export function createKeyring(database: Database) {
   const store = createKeyStore(database);
-  const lookUp = createKeyLookup(store);
   const keys = new LRUCache<string, ApiKey>(cacheOptions);
   // In a cache of their own, so that unknown prefixes cannot evict keys.
   const unknown = new LRUCache<string, true>(cacheOptions);
@@ -52,15 +52,27 @@ export function createKeyring(database: Database) {
   const accepted = new LRUCache<string, number>({ max: 10_000 });
   /** Written one after the other, since each may wait for a server that does not respond. */
   let written: Promise<unknown> = Promise.resolve();
+  /** Strangers cause lookups, too: a statement looks up all keys that are needed when the one before it has ended. */
+  let lookup: Promise<unknown> = Promise.resolve();
+  const lookups = new DataLoader<string, ApiKey | undefined>(
+    async (prefixes) => {
+      const found = store.findAll(prefixes);
+      lookup = found.catch(() => undefined);
+      const byPrefix = new Map((await found).map((key) => [key.id, key]));
+      return prefixes.map((prefix) => byPrefix.get(prefix));
+    },
+    { maxBatchSize: keysPerStatement, batchScheduleFn: (dispatch) => void lookup.then(dispatch) },
+  );
   let isClosed = false;
   /** The identity of requests while there are no keys, by the name of the workspace. Requests share the check for keys. */
-  const anonymous = new LRUCache<string, Identity>({ max: 1, ttl: cacheTtl, fetchMethod: checkForKeys });
-
-  async function checkForKeys(workspace: string): Promise<Identity | undefined> {
-    if (await store.isEmpty()) return anonymousIn(await store.openWorkspace(workspace));
-    isClosed = true;
-    return undefined;
-  }
+  const anonymous = new LRUCache<string, Identity>({
+    ...cacheOptions,
+    fetchMethod: async (workspace) => {
+      if (await store.isEmpty()) return anonymousIn(await store.openWorkspace(workspace));
+      isClosed = true;
+      return undefined;
+    },
+  });
 
   async function findAnonymous(): Promise<Identity | undefined> {
     const identity = isClosed ? undefined : await anonymous.fetch(anonymousWorkspace);
@@ -69,7 +81,8 @@ export function createKeyring(database: Database) {
 
   async function find(prefix: string): Promise<ApiKey | undefined> {
     if (unknown.has(prefix)) return undefined;
-    const key = await lookUp(prefix);
+    // The loader shares a lookup until it has ended: then its result is cached below, and a failure is not reused.
+    const key = await lookups.load(prefix).finally(() => lookups.clear(prefix));
     if (key) keys.set(prefix, key);
     else unknown.set(prefix, true);
     return key;
@@ -132,38 +145,3 @@ export function createKeyring(database: Database) {
 
 const isFuture = (time: string | null | undefined): boolean => !!time && Date.parse(time) > Date.now();
 const isPast = (time: string | null): boolean => time !== null && Date.parse(time) <= Date.now();
-
-/** A statement with this many keys takes a few milliseconds, so no request waits long for the lookups of others. */
-const keysPerStatement = 1_000;
-
-function createKeyLookup(store: KeyStore): (prefix: string) => Promise<ApiKey | undefined> {
-  let running: Promise<unknown> = Promise.resolve();
-  const oneAtATime = pLimit(1);
-  const lookups = new DataLoader<string, ApiKey | undefined>(
-    (prefixes) => {
-      const found = store.findAll(prefixes);
-      running = found.catch(() => undefined);
-      return found.then((keys) => {
-        const byPrefix = new Map(keys.map((key) => [key.id, key]));
-        return prefixes.map((prefix) => byPrefix.get(prefix));
-      });
-    },
-    {
-      maxBatchSize: keysPerStatement,
-      // Batches run one after the other. Dispatching calls the function above at once, which sets `running`.
-      batchScheduleFn: (dispatch) =>
-        void oneAtATime(() => {
-          dispatch();
-          return running;
-        }),
-    },
-  );
-  return async (prefix) => {
-    try {
-      return await lookups.load(prefix);
-    } finally {
-      // Other requests have joined this lookup until now. From now on the keyring caches a result, and a failure is not reused.
-      lookups.clear(prefix);
-    }
-  };
-}

@@ -34,38 +34,28 @@ export const mayRetry = ({ status, type }: ErrorResponse): boolean => status ===
  * without detail. Unexpected errors are logged, and so is an unavailable database, with its cause.
  */
 export function errorResponseFor(error: unknown, request: RequestLog): ErrorResponse {
-  // The first of several errors counts.
-  request.rejectionReason ??= rejectionReasonOf(error);
-  if (!(error instanceof ServiceError))
-    return clientErrorOf(error, request.routeOptions.bodyLimit) ?? unexpected(error, request);
-  if (error.status === 503) request.log.warn({ cause: error.cause }, error.message);
-  return error;
+  if (error instanceof ServiceError) {
+    // The first of several errors counts.
+    request.rejectionReason ??= error.reason ?? reasonFor(error.status);
+    if (error.status === 503) request.log.warn({ cause: error.cause }, error.message);
+    return error;
+  }
+  const status = error instanceof Error && 'statusCode' in error ? Number(error.statusCode) : 500;
+  const code = errorCode(error);
+  request.rejectionReason ??= code === 'FST_ERR_BAD_URL' ? 'malformed URL' : reasonFor(status);
+  if (status >= 400 && status < 500) return { status, message: clientErrorMessage(status, code, request), issues: [] };
+  request.log.error({ err: error }, 'unexpected error');
+  return { status: 500, message: `unexpected error, request ${request.id}`, issues: [] };
 }
 
-function unexpected(error: unknown, { id, log }: RequestLog): ErrorResponse {
-  log.error({ err: error }, 'unexpected error');
-  return { status: 500, message: `unexpected error, request ${id}`, issues: [] };
-}
-
-function clientErrorOf(error: unknown, maxBytes: number): ErrorResponse | undefined {
-  const status = statusOf(error);
-  if (status < 400 || status >= 500) return undefined;
+function clientErrorMessage(status: number, code: string, { routeOptions: { bodyLimit } }: RequestLog): string {
   const messages: Readonly<Record<string, string>> = {
     FST_ERR_BAD_URL: 'the path is not valid: expected UTF-8, percent-encoded',
-    FST_ERR_CTP_BODY_TOO_LARGE: `expected a body of at most ${count(maxBytes)} bytes: split it into several requests`,
+    FST_ERR_CTP_BODY_TOO_LARGE: `expected a body of at most ${count(bodyLimit)} bytes: split it into several requests`,
     FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'the body does not have the length given in Content-Length',
     FST_ERR_CTP_INVALID_MEDIA_TYPE: 'expected the header Content-Type: application/json',
   };
-  const other = `the request is not valid: ${(STATUS_CODES[status] ?? 'error').toLowerCase()}`;
-  return { status, message: messages[errorCode(error)] ?? other, issues: [] };
-}
-
-const statusOf = (error: unknown): number =>
-  error instanceof Error && 'statusCode' in error ? Number(error.statusCode) : 500;
-
-function rejectionReasonOf(error: unknown): string {
-  if (error instanceof ServiceError) return error.reason ?? reasonFor(error.status);
-  return errorCode(error) === 'FST_ERR_BAD_URL' ? 'malformed URL' : reasonFor(statusOf(error));
+  return messages[code] ?? `the request is not valid: ${(STATUS_CODES[status] ?? 'error').toLowerCase()}`;
 }
 
 /** Sends `{ error, code }`, or with `Accept: application/problem+json` a problem with all issues. */

@@ -25,11 +25,26 @@ const chunkSize = 65_536;
 export function readJsonBodies(app: FastifyInstance, limits: Limits): void {
   const { maxBodyBytes } = limits;
   app.addHook('onRequest', (request, reply, done) => {
-    requireKnownEncoding(request, reply);
-    requireUtf8(request);
+    requireUtf8AndGzip(request, reply);
     done();
   });
-  app.addHook('preParsing', boundBodies(maxLargeBodies * maxBodyBytes, maxBodyBytes));
+  let bytesInUse = 0;
+  // After the hooks that authenticate: strangers send no bodies.
+  app.addHook('preParsing', (request, reply, _payload, done) => {
+    const { 'content-length': length = '0', 'transfer-encoding': transferEncoding } = request.headers;
+    // A body without a length, or that inflates, counts as one of the greatest length.
+    const isKnown = transferEncoding === undefined && !isGzip(request);
+    const bytes = isKnown ? Math.min(Number(length), maxBodyBytes) : maxBodyBytes;
+    if (bytes === 0) return done();
+    if (bytesInUse + bytes > maxLargeBodies * maxBodyBytes) {
+      return done(unavailable('too many large bodies are being read, try again', 'BODIES'));
+    }
+    bytesInUse += bytes;
+    reply.raw.once('close', () => {
+      bytesInUse -= bytes;
+    });
+    done();
+  });
   app.decorateRequest('bodyHash', null);
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body: Buffer, done) => {
@@ -46,43 +61,22 @@ export function readJsonBodies(app: FastifyInstance, limits: Limits): void {
   });
 }
 
-/**
- * Returns a hook that rejects a body with a 503 while others are in use, until their responses are closed. It runs after the hooks that
- * authenticate: strangers send no bodies. A body without a length, or that inflates, counts as one of the greatest length.
- */
-function boundBodies(maxBytes: number, maxBodyBytes: number) {
-  let inUse = 0;
-  return (
-    request: FastifyRequest,
-    { raw: response }: FastifyReply,
-    _payload: unknown,
-    done: (error?: Error) => void,
-  ) => {
-    const { 'content-length': length = '0', 'transfer-encoding': encoding } = request.headers;
-    const isKnown = encoding === undefined && !isGzip(request);
-    const bytes = isKnown ? Math.min(Number(length), maxBodyBytes) : maxBodyBytes;
-    if (bytes === 0) return done();
-    if (inUse + bytes > maxBytes) return done(unavailable('too many large bodies are being read, try again', 'BODIES'));
-    inUse += bytes;
-    response.once('close', () => {
-      inUse -= bytes;
-    });
-    done();
-  };
-}
-
-/** HTTP has two names for gzip. */
-const gzipNames = ['gzip', 'x-gzip'];
-
 const encodingOf = ({ headers }: FastifyRequest) => headers['content-encoding']?.trim().toLowerCase() ?? 'identity';
 
-const isGzip = (request: FastifyRequest): boolean => gzipNames.includes(encodingOf(request));
+/** HTTP has two names for gzip. It would allow several encodings, such as `gzip, gzip`. */
+const isGzip = (request: FastifyRequest): boolean => ['gzip', 'x-gzip'].includes(encodingOf(request));
 
-/** Throws a ServiceError 415. HTTP would allow several encodings, such as `gzip, gzip`. */
-function requireKnownEncoding(request: FastifyRequest, reply: FastifyReply): void {
-  if (encodingOf(request) === 'identity' || isGzip(request)) return;
-  reply.header('accept-encoding', 'gzip');
-  throw new ServiceError(415, 'expected the Content-Encoding gzip, or none');
+/** Throws a ServiceError 415 for other encodings, and for another charset than UTF-8, which an absent one means. */
+function requireUtf8AndGzip(request: FastifyRequest, reply: FastifyReply): void {
+  if (encodingOf(request) !== 'identity' && !isGzip(request)) {
+    reply.header('accept-encoding', 'gzip');
+    throw new ServiceError(415, 'expected the Content-Encoding gzip, or none');
+  }
+  const { 'content-type': type = '' } = request.headers;
+  for (const parameter of type.toLowerCase().split(';').slice(1)) {
+    const [name = '', value = 'utf-8'] = parameter.split('=').map((text) => text.trim().replaceAll('"', ''));
+    if (name === 'charset' && value !== 'utf-8') throw new ServiceError(415, 'expected the charset utf-8');
+  }
 }
 
 /**
@@ -106,16 +100,8 @@ async function gunzip(body: Buffer, maxBytes: number): Promise<Buffer> {
   }
 }
 
-/** Throws a ServiceError 415 for another charset than UTF-8, which an absent one means. */
-function requireUtf8({ headers: { 'content-type': type = '' } }: FastifyRequest): void {
-  for (const parameter of type.toLowerCase().split(';').slice(1)) {
-    const [name = '', value = 'utf-8'] = parameter.split('=').map((text) => text.trim().replaceAll('"', ''));
-    if (name === 'charset' && value !== 'utf-8') throw new ServiceError(415, 'expected the charset utf-8');
-  }
-}
-
 /** `JSON.parse` keeps `__proto__` as an ordinary key, which external IDs may have; Fastify's own parser rejects it. Throws a ServiceError. */
-export function parseJson(body: Buffer, limits: Limits): unknown {
+function parseJson(body: Buffer, limits: Limits): unknown {
   if (body.length === 0) return undefined;
   requireSmallJson(body, limits);
   if (!isUtf8(body)) throw badRequest('the body is not valid UTF-8');
@@ -128,28 +114,21 @@ export function parseJson(body: Buffer, limits: Limits): unknown {
   }
 }
 
-/**
- * The most objects and arrays of a body, distinct keys in all of them, keys with repeated ones, and keys of one object. V8 takes a microsecond
- * to parse an object, up to six for a new key, and a tenth for a repeated one, and meanwhile no other request gets a response. The largest
- * batch has fewer with all of its fields; external IDs have a limit of their own.
- */
-const boundsOf = ({ maxBatch, maxExternalIds }: Limits) => ({
-  maxContainers: Math.max(100_000, 10 * maxBatch),
-  maxDistinctKeys: Math.max(100_000, 10 * maxBatch),
-  maxAllKeys: Math.max(500_000, 50 * maxBatch),
-  maxKeys: Math.max(1_000, maxExternalIds),
-});
-
 const [quote, backslash, colon] = [0x22, 0x5c, 0x3a];
 const [openBracket, closeBracket, openBrace, closeBrace] = [0x5b, 0x5d, 0x7b, 0x7d];
 
 /**
- * Scans the bytes once without building values from them, so that a body beyond the limits is rejected before it is parsed.
- * Leaves invalid JSON to the parser. Throws a ServiceError 400, or 413 for too many objects, arrays or keys.
+ * Scans the bytes once without building values from them, so that a body beyond the limits is rejected before it is parsed. Leaves invalid
+ * JSON to the parser. Throws a ServiceError 400, or 413 for too many objects, arrays or keys.
+ *
+ * V8 takes a microsecond to parse an object, up to six for a new key, and a tenth for a repeated one, and meanwhile no other request gets
+ * a response. The largest batch has less with all of its fields; external IDs have a limit of their own.
  */
 export function requireSmallJson(bytes: Buffer, limits: Limits): void {
-  const { maxNesting } = limits;
-  const { maxContainers, maxDistinctKeys, maxAllKeys, maxKeys } = boundsOf(limits);
+  const { maxNesting, maxBatch } = limits;
+  const maxContainers = Math.max(100_000, 10 * maxBatch);
+  const maxAllKeys = 5 * maxContainers;
+  const maxKeys = Math.max(1_000, limits.maxExternalIds);
   /** The number of keys so far in each open object or array, by depth. */
   const keys = [0];
   let depth = 0;
@@ -180,7 +159,7 @@ export function requireSmallJson(bytes: Buffer, limits: Limits): void {
         break;
     }
   }
-  if (allKeys > maxDistinctKeys) requireFewDistinctKeys(bytes, maxDistinctKeys);
+  if (allKeys > maxContainers) requireFewDistinctKeys(bytes, maxContainers);
 }
 
 const tooMany = (limit: number, what: string) =>

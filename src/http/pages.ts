@@ -3,44 +3,29 @@
  * another origin.
  */
 import { createHash } from 'node:crypto';
-import { promisify } from 'node:util';
-import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import fresh from 'fresh';
-import { acceptedEncoding, addVary, type Encoding } from './compression.ts';
+import { acceptedEncoding, addVary, codecs, type Encoding } from './compression.ts';
 
 export type Send = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;
 
-/** Brotli's quality 11 takes twenty times as long for a tenth less, and the first browser waits for it. */
-const brotliOptions = { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } };
-
 /** Creates a page, a file of one, or another document: a client that has it gets a 304. */
 export function createPage(text: string, type = 'text/html; charset=utf-8'): Send {
-  // Weak, because it stands for the content in every encoding.
-  const etag = `W/"${hashOf(text)}"`;
-  const send = sendEncoded(text, { 'content-type': type, etag });
-  return async (request, reply) =>
-    fresh(request.headers, { etag }) ? reply.code(304).header('etag', etag).send() : send(request, reply);
-}
-
-const hashOf = (text: string): string => createHash('sha256').update(text).digest('base64url');
-
-/**
- * Returns a function that sends the text. It sets the headers last: if the text cannot be compressed, the error must not be
- * cached like it.
- */
-function sendEncoded(text: string, headers: Readonly<Record<string, string>>): Send {
   const content = Buffer.from(text);
+  // Weak, because it stands for the content in every encoding.
+  const etag = `W/"${createHash('sha256').update(text).digest('base64url')}"`;
   const encoded: Record<Encoding, () => Promise<Buffer>> = {
-    br: loadLate(() => promisify(brotliCompress)(content, brotliOptions)),
-    gzip: loadLate(() => promisify(gzip)(content)),
+    br: loadLate(() => codecs.br.async(content)),
+    gzip: loadLate(() => codecs.gzip.async(content)),
   };
   return async (request, reply) => {
+    if (fresh(request.headers, { etag })) return reply.code(304).header('etag', etag).send();
     const encoding = acceptedEncoding(request.headers['accept-encoding']);
-    if (encoding === undefined) return reply.headers(headers).send(content);
-    const body = await encoded[encoding]();
-    addVary(reply.headers(headers), 'Accept-Encoding');
-    return reply.header('content-encoding', encoding).send(body);
+    const body = encoding === undefined ? content : await encoded[encoding]();
+    // Not before: if the text cannot be compressed, the error must not be cached like it.
+    reply.headers({ 'content-type': type, etag });
+    if (encoding !== undefined) addVary(reply.header('content-encoding', encoding), 'Accept-Encoding');
+    return reply.send(body);
   };
 }
 

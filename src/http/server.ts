@@ -1,16 +1,28 @@
-/** Sets up what all paths share: request IDs, headers, limits, logs and the form of errors. Knows no routes, but what to say where there is none. */
+/**
+ * The server without its routes: what all paths share, such as request IDs, headers and the log, and the limits that keep a client from
+ * holding connections, memory or the event loop.
+ */
 import { randomUUID } from 'node:crypto';
-import type { IncomingMessage } from 'node:http';
+import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import cors from '@fastify/cors';
-import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, LogController } from 'fastify';
+import underPressure from '@fastify/under-pressure';
+import Fastify, {
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  LogController,
+} from 'fastify';
 import type { Config } from '../config.ts';
-import { badRequest, forbidden, notFound, ServiceError } from '../errors.ts';
+import { badRequest, forbidden, notFound, ServiceError, unavailable } from '../errors.ts';
 import { type Logs, standardError } from '../logs.ts';
 import { expected } from '../model/issues.ts';
 import { compressResponses } from './compression.ts';
 import { reasonFor, sendError } from './error-response.ts';
 import { readJsonBodies } from './json-body.ts';
-import { closeQueuedResponses, closeStalledSockets, rejectBrokenHttp } from './sockets.ts';
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -54,8 +66,7 @@ export function createServer(
     // While the service closes, requests on open connections still get their response instead of Fastify's own 503.
     return503OnClosing: false,
     frameworkErrors: (error, request, reply) => {
-      logWhenClosed(request, reply);
-      reply.headers(headersFor(request.id));
+      beginRequest(request, reply);
       return sendError(request, reply, error);
     },
     clientErrorHandler: ({ code }, socket) => rejectBrokenHttp(app.log, code, socket),
@@ -67,8 +78,17 @@ export function createServer(
   });
   app.decorateRequest('rejectionReason', null);
   app.decorateRequest('operation', undefined);
-  app.addHook('onRequest', beginRequest);
-  app.addHook('onSend', keepConnectionOfLargeBody);
+  // The hooks that run for every request take a callback: where nothing is awaited, a promise is only overhead.
+  app.addHook('onRequest', (request, reply, done) => {
+    beginRequest(request, reply);
+    requireValidHost(request);
+    done();
+  });
+  app.addHook('onSend', (_request, reply, _body, done) => {
+    // Fastify would close the connection while the body is still arriving: most clients would see that instead of the 413.
+    if (reply.statusCode === 413) reply.removeHeader('connection');
+    done();
+  });
   app.setErrorHandler((error, request, reply) => sendError(request, reply, error));
   app.server.maxConnections = http.maxConnections;
   closeQueuedResponses(app.server);
@@ -107,20 +127,15 @@ function requestId({ headers }: IncomingMessage): string {
 
 export const apiVersion = '1.0.0';
 
-const headersFor = (id: string) => ({
-  'x-request-id': id,
-  'api-version': apiVersion,
-  'cache-control': 'private, no-cache',
-  'x-content-type-options': 'nosniff',
-  'referrer-policy': 'no-referrer',
-});
-
-/** The hooks that run for every request take a callback: where nothing is awaited, a promise is only overhead. */
-function beginRequest(request: FastifyRequest, reply: FastifyReply, done: () => void): void {
+function beginRequest(request: FastifyRequest, reply: FastifyReply): void {
   logWhenClosed(request, reply);
-  reply.headers(headersFor(request.id));
-  requireValidHost(request);
-  done();
+  reply.headers({
+    'x-request-id': request.id,
+    'api-version': apiVersion,
+    'cache-control': 'private, no-cache',
+    'x-content-type-options': 'nosniff',
+    'referrer-policy': 'no-referrer',
+  });
 }
 
 /** A name, an IPv4 address, or an IPv6 address in brackets, and a port, by the characters of RFC 3986. */
@@ -131,12 +146,6 @@ function requireValidHost({ raw }: FastifyRequest): void {
   const { host = raw.httpVersion === '1.0' ? '' : undefined } = raw.headers;
   if (host === '' || (host && hostAndPort.test(host) && URL.canParse(`http://${host}`))) return;
   throw badRequest(`Host: ${expected('a host name or an IP address, optionally with a port', host)}`);
-}
-
-/** Fastify would close the connection while the body is still arriving: most clients would see that instead of the 413. */
-function keepConnectionOfLargeBody(_request: FastifyRequest, reply: FastifyReply, _body: unknown, done: () => void) {
-  if (reply.statusCode === 413) reply.removeHeader('connection');
-  done();
 }
 
 /** Logs the request when its response is complete or its connection is closed, whichever comes first. */
@@ -183,25 +192,23 @@ export function rejectUnknownRoutes(
     methodsByUrl.set(url, [...(methodsByUrl.get(url) ?? []), method].flat());
   });
 
-  function reject(request: FastifyRequest, reply: FastifyReply): never {
-    const [path = ''] = request.url.split('?');
-    const [url, methods = []] = [...methodsByUrl].find(([candidate]) => leadsTo(candidate, path)) ?? [];
-    if (url === undefined) throw notFound(`there is nothing at this path${slashHint(path)}`, 'unknown path');
-    const allowed = methods.toSorted().join(', ');
-    reply.header('allow', allowed);
-    const hint = hintFor(request.method, url);
-    throw new ServiceError(405, `this path supports ${allowed} only${hint ? `: ${hint}` : ''}`);
-  }
-
-  /** Suggests a path only if it is one of ours: a slash at the end is easily overlooked. */
-  function slashHint(path: string): string {
-    const known = /^\/.+\/$/.test(path) && [...methodsByUrl.keys()].find((url) => leadsTo(url, path.slice(0, -1)));
-    return known ? `: ${known.replace(':id', '{id}')} has no slash at the end` : '';
-  }
+  const urlOf = (path: string) => [...methodsByUrl.keys()].find((url) => leadsTo(url, path));
 
   app.addHook('onRequest', (request, reply, done) => {
-    if (request.is404 || hasEmptyParameter(request)) reject(request, reply);
-    done();
+    // The router finds `/projects/:id` for `/projects/`, too.
+    if (!request.is404 && !Object.values(request.params as object).includes('')) return done();
+    const [path = ''] = request.url.split('?');
+    const url = urlOf(path);
+    if (url === undefined) {
+      // A slash at the end is easily overlooked.
+      const known = path.length > 2 && path.endsWith('/') && urlOf(path.slice(0, -1));
+      const hint = known ? `: ${known.replace(':id', '{id}')} has no slash at the end` : '';
+      throw notFound(`there is nothing at this path${hint}`, 'unknown path');
+    }
+    const allowed = methodsByUrl.get(url)?.toSorted().join(', ');
+    const hint = hintFor(request.method, url);
+    reply.header('allow', allowed);
+    throw new ServiceError(405, `this path supports ${allowed} only${hint ? `: ${hint}` : ''}`);
   });
 }
 
@@ -214,5 +221,97 @@ function leadsTo(url: string, path: string): boolean {
   );
 }
 
-/** True for a path such as `/projects/`, at which the router finds `/projects/:id`. */
-const hasEmptyParameter = ({ params }: FastifyRequest): boolean => Object.values(params as object).includes('');
+/** The time between forced collections, in milliseconds. */
+const collectionInterval = 5_000;
+
+/**
+ * Refuses requests while the process is short of memory, or its event loop is late by `maxEventLoopDelay` milliseconds on average: it
+ * finishes those that it has. `maxBytes` counts the heap and buffers, uncollected garbage included: the process should stay below 1 GB, and
+ * what it has begun takes the other half.
+ */
+export async function refuseUnderPressure(
+  app: FastifyInstance,
+  { maxBytes = 400 * 1_048_576, maxEventLoopDelay = 5_000 } = {},
+): Promise<void> {
+  setFlagsFromString('--expose-gc');
+  const collect: () => void = runInNewContext('gc');
+  let collectedAt = 0;
+  await app.register(underPressure, {
+    maxEventLoopDelay,
+    healthCheck: async () => {
+      const { heapUsed, external } = process.memoryUsage();
+      return heapUsed + external <= maxBytes;
+    },
+    healthCheckInterval: 200,
+    pressureHandler: (request, _reply, type) => {
+      // While requests are refused, nothing is allocated: without this, garbage counted for more than 50 s after the load had ended.
+      if (Date.now() - collectedAt > collectionInterval) {
+        collectedAt = Date.now();
+        collect();
+      }
+      // A supervisor that asked how the service is, and was refused, would end it.
+      if (request.routeOptions.config.isPublic?.(request)) return;
+      throw unavailable('the service is overloaded, try again', type);
+    },
+  });
+}
+
+/** `_httpMessage` is the response that is due or being sent on a socket. Node has no public name for it. */
+type HttpSocket = Socket & { readonly _httpMessage?: ServerResponse<IncomingMessage> | null };
+
+/** Milliseconds that a client has to read why its request was rejected, before its connection is closed. */
+const closeAfter = 1_000;
+
+/**
+ * Closes all responses of a connection that is closed. Node closes only the one being sent: those of the requests pipelined
+ * behind it would never end, and what they hold would never be released.
+ */
+export function closeQueuedResponses(server: Server): void {
+  const responsesBySocket = new WeakMap<Socket, Set<ServerResponse>>();
+  server.on('connection', (socket: Socket) => {
+    const responses = new Set<ServerResponse>();
+    responsesBySocket.set(socket, responses);
+    // After Node's own listeners.
+    socket.once('close', () => setImmediate(() => responses.forEach(close)));
+  });
+  server.prependListener('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
+    const responses = responsesBySocket.get(socket);
+    responses?.add(response);
+    response.once('close', () => responses?.delete(response));
+  });
+}
+
+function close(response: ServerResponse): void {
+  response.destroy();
+  response.emit('close');
+}
+
+/** Closes sockets without traffic for `timeout` milliseconds, unless the service has yet to respond. */
+function closeStalledSockets(server: Server, timeout: number): void {
+  server.setTimeout(timeout, (socket: HttpSocket) => {
+    const isResponseDue = socket._httpMessage && socket.writableLength === 0;
+    if (!isResponseDue) socket.destroy();
+  });
+}
+
+/** Writes an error response to the socket directly: invalid HTTP never becomes a request. `code` is Node's. */
+function rejectBrokenHttp(log: FastifyBaseLogger, code: string | undefined, socket: HttpSocket): void {
+  if (code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
+  // Otherwise a request that is completed later would be executed but could not get a response.
+  socket.pause();
+  const status = code === 'HPE_HEADER_OVERFLOW' ? 431 : code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : 400;
+  const reason = status === 400 ? 'invalid HTTP' : reasonFor(status);
+  log.info({ status, reason, code, address: socket.remoteAddress }, 'not a valid HTTP request');
+  const title = STATUS_CODES[status] ?? '';
+  const body = JSON.stringify({ error: `the request is not valid: ${title.toLowerCase()}`, code: String(status) });
+  const head = `content-type: application/json; charset=utf-8\r\ncontent-length: ${body.length}\r\nconnection: close`;
+  /** Complete requests that arrived before the invalid one get their responses first. */
+  const rejectInTurn = (): void => {
+    const response = socket._httpMessage;
+    if (response && (response.req.complete || response.headersSent)) return void response.once('close', rejectInTurn);
+    if (!socket.writable) return;
+    socket.end(`HTTP/1.1 ${status} ${title}\r\n${head}\r\n\r\n${body}`);
+    setTimeout(() => socket.destroy(), closeAfter);
+  };
+  rejectInTurn();
+}

@@ -12,7 +12,6 @@ import { requireBatchSize, requireFewExternalIds } from '../services/limits.ts';
 import { withIdempotencyKey } from '../services/session.ts';
 import { createRecords, updateRecord } from '../services/write.ts';
 import { pagesById, type WorkspaceReads } from '../store/workspace-store.ts';
-import { toJson, toResponse } from './response.ts';
 import type { Route } from './routes.ts';
 
 type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;
@@ -130,3 +129,19 @@ function preferredHandling({ headers }: FastifyRequest): string | undefined {
   }
   return undefined;
 }
+
+/**
+ * Returns the record as REST sends it. In an asset, a field that is not set is null. In every other kind it is absent: the
+ * interface marks no field there as nullable, and a strict client may reject null.
+ */
+export function toResponse(kind: RecordKind, record: object): object {
+  if (kind.unset === 'null') return record;
+  const response: Record<string, unknown> = {};
+  for (const [field, value] of Object.entries(record)) {
+    if (value !== null) response[field] = value;
+  }
+  return response;
+}
+
+export const toJson = (kind: RecordKind, records: readonly object[]): string =>
+  JSON.stringify(records.map((record) => toResponse(kind, record)));

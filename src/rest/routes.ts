@@ -36,21 +36,20 @@ export function methodHint(method: string, path: string): string | undefined {
   const route = routes.find((candidate) => candidate.path === path);
   if (!route) return undefined;
   const { kind } = route;
-  const update = routes.find((candidate) => candidate.kind === kind && candidate.operation === 'update');
   switch (method) {
     case 'GET':
     case 'HEAD':
-      return `to read ${kind.pluralLabel}, send the query ${exampleQuery(kind)} to /graphql`;
+      return `to read ${kind.pluralLabel}, send the query { ${listField(kind)} { nodes { id name } } } to /graphql`;
     case 'PUT':
     case 'PATCH':
-    case 'POST':
-      if (!update) return `to change ${kind.pluralLabel}, send the mutation update${kind.plural} to /graphql`;
-      return `to change ${kind.pluralLabel}, send ${update.method} to ${update.template}`;
+    case 'POST': {
+      const update = routes.find((candidate) => candidate.kind === kind && candidate.operation === 'update');
+      const how = update ? `${update.method} to ${update.template}` : `the mutation update${kind.plural} to /graphql`;
+      return `to change ${kind.pluralLabel}, send ${how}`;
+    }
     case 'DELETE':
       return `to delete ${kind.pluralLabel}, send the mutation delete${kind.plural} to /graphql`;
     default:
       return undefined;
   }
 }
-
-const exampleQuery = (kind: RecordKind): string => `{ ${listField(kind)} { nodes { id name } } }`;

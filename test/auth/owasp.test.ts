@@ -104,5 +104,5 @@ test('API10 Unsafe consumption of APIs: the service connects only to its databas
     .toSorted();
 
   // The last one cancels statements of its own database; the others import status texts and a check of addresses.
-  expect(calls).toEqual(['config.ts', 'http/error-response.ts', 'http/sockets.ts', 'store/postgres/driver.ts']);
+  expect(calls).toEqual(['config.ts', 'http/error-response.ts', 'http/server.ts', 'store/postgres/driver.ts']);
 });

@@ -3,7 +3,7 @@ import { constants, PerformanceObserver } from 'node:perf_hooks';
 import Fastify from 'fastify';
 import { expect, onTestFinished, test } from 'vitest';
 import { sendError } from '../../src/http/error-response.ts';
-import { refuseUnderPressure } from '../../src/http/pressure.ts';
+import { refuseUnderPressure } from '../../src/http/server.ts';
 
 test('a request gets 503 and when to try again while the heap is full, but for what needs no key, and garbage is collected', async () => {
   const app = Fastify();

@@ -5,7 +5,7 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { afterEach, expect, test, vi } from 'vitest';
-import { closeQueuedResponses } from '../../src/http/sockets.ts';
+import { closeQueuedResponses } from '../../src/http/server.ts';
 
 let server: Server;
 

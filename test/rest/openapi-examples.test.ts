@@ -10,7 +10,7 @@ import { loadConfig } from '../../src/config.ts';
 import type { RecordKind } from '../../src/model/record-kind.ts';
 import { asset, assetCategory, location, recordKinds, transportOrder, workOrder } from '../../src/records/index.ts';
 import { openApiDocument } from '../../src/rest/openapi/document.ts';
-import { errorsOf, exportErrors, sharedErrors } from '../../src/rest/openapi/errors.ts';
+import { errorsOf, exportErrors, sharedErrors } from '../../src/rest/openapi/responses.ts';
 import { type Route, routes } from '../../src/rest/routes.ts';
 import { unknownId } from '../support/records.ts';
 import { type TestResponse, useSharedService } from '../support/service.ts';

@@ -4,7 +4,7 @@ import { get, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { assetCategory } from '../../src/records/index.ts';
-import { toResponse } from '../../src/rest/response.ts';
+import { toResponse } from '../../src/rest/handler.ts';
 import { createDatabase } from '../support/database.ts';
 import { change, insert } from '../support/insert.ts';
 import { storeOpener } from '../support/open-store.ts';

@@ -1,7 +1,8 @@
 /** The OpenAPI 3.1 document, derived from the routes and the record kinds, and served at /openapi.json. */
 import type { FastifyInstance } from 'fastify';
 import type { Limits } from '../../config.ts';
-import { createPage } from '../../http/pages.ts';
+import { createPage, loadLate } from '../../http/pages.ts';
+import { idempotencyKeyPattern, maxMessageLength } from '../../http/request-headers.ts';
 import { apiVersion } from '../../http/server.ts';
 import type { Field } from '../../model/fields.ts';
 import { count } from '../../model/issues.ts';
@@ -10,25 +11,37 @@ import type { RecordKind } from '../../model/record-kind.ts';
 import { maxIdentifierLength, maxLengthOf } from '../../model/schemas.ts';
 import { recordKinds } from '../../records/index.ts';
 import { longExternalIds, maxExternalIdsPerWrite } from '../../store/writes/write.ts';
-import { toResponse } from '../response.ts';
+import { toResponse } from '../handler.ts';
 import { type Route, routes } from '../routes.ts';
-import { errorResponses, errorSchemas, errorsOf, exportErrors, sharedErrorResponses } from './errors.ts';
-import { type HeaderName, headers, type Json, parameters, ref, responseHeaders } from './parts.ts';
+import {
+  errorResponses,
+  errorSchemas,
+  errorsOf,
+  exportErrors,
+  type HeaderName,
+  headers,
+  type Json,
+  ref,
+  responseHeaders,
+  sharedErrors,
+} from './responses.ts';
 
 export function serveOpenApi(app: FastifyInstance, limits: Limits): void {
   // Made for the first request: it is a seventh of the work of a start, and most processes never need it.
-  let send: ReturnType<typeof createPage> | undefined;
-  app.get('/openapi.json', (request, reply) => {
-    send ??= createPage(JSON.stringify(openApiDocument(limits)), 'application/json; charset=utf-8');
-    return send(request, reply);
-  });
+  const page = loadLate(async () =>
+    createPage(JSON.stringify(openApiDocument(limits)), 'application/json; charset=utf-8'),
+  );
+  app.get('/openapi.json', async (request, reply) => (await page())(request, reply));
 }
 
 export function openApiDocument(limits: Limits): Json {
   const paths: Record<string, Record<string, Json>> = {};
   for (const route of routes) {
     const { template } = route;
-    paths[template] = { ...paths[template], [route.method.toLowerCase()]: operation(route, limits) };
+    paths[template] = {
+      ...paths[template],
+      [route.method.toLowerCase()]: { tags: [tagOf(route.kind)], ...operations[route.operation](route, limits) },
+    };
   }
   paths[exportPath] = { get: exportOperation() };
   return {
@@ -64,7 +77,7 @@ export function openApiDocument(limits: Limits): Json {
             'An API key, as `yardgraph keys create` prints it. It is sent as `Authorization: Bearer KEY`; the service also accepts `Authorization: KEY` and `X-API-Key: KEY`.',
         },
       },
-      responses: sharedErrorResponses(),
+      responses: errorResponses('shared', sharedErrors),
     },
   };
 }
@@ -92,60 +105,85 @@ Records are created in batches, all or nothing, and returned in the order sent. 
 
 const tagOf = ({ pluralLabel }: RecordKind): string => capitalized(pluralLabel);
 
-const operation = (route: Route, limits: Limits): Json => ({
-  tags: [tagOf(route.kind)],
-  ...describe[route.operation](route, limits),
+const requestHeaders = {
+  Prefer: '`handling=lenient` (RFC 7240): unknown fields are ignored instead of rejected.',
+  'Idempotency-Key':
+    'A value unique to this request, such as the random UUID `6ec0bd7f-11c0-43da-975e-2a8ad9ebae0b`. Requests with the same key and the same body run once, and repeats get the first response. See **Retries**.',
+  'X-Change-Message': `Why the records are created or changed, in UTF-8 and at most ${count(maxMessageLength)} characters: it is kept with each change, beside the user of the key and the ID of the request.`,
+  'If-None-Match':
+    'The `ETag` of a response that the client has: if it is still current, the response is 304 without a body.',
+};
+
+/** The components are called after the headers, without hyphens. */
+const parameters = Object.fromEntries(
+  Object.entries(requestHeaders).map(([name, description]) => {
+    const schema = { type: 'string', ...(name === 'Idempotency-Key' && { pattern: idempotencyKeyPattern }) };
+    return [name.replaceAll('-', ''), { name, in: 'header', description, schema }];
+  }),
+);
+
+const writeParameters = ['Prefer', 'IdempotencyKey', 'XChangeMessage'].map((name) => ref('parameters', name));
+const writeHeaders: readonly HeaderName[] = ['Preference-Applied', 'Idempotency-Replayed'];
+
+const inPath = (name: string, description: string, rules: Json = {}): Json => ({
+  name,
+  in: 'path',
+  required: true,
+  description,
+  schema: { type: 'string', ...rules },
 });
 
-const describe: Record<Route['operation'], (route: Route, limits: Limits) => Json> = { create, update, list };
+const operations: Record<Route['operation'], (route: Route, limits: Limits) => Json> = { create, update, list };
 
 function create(route: Route, limits: Limits): Json {
-  const { kind, operation } = route;
-  const schema = { type: 'array', maxItems: limits.maxBatch, items: ref('schemas', requestName(kind, operation)) };
+  const { kind } = route;
+  const { maxBatch } = limits;
+  const externalIds = `${count(maxExternalIdsPerWrite)} external IDs together (${longExternalIds})`;
+  const batch = [`${count(maxBatch)} records`, ...(kind.fields.externalIds ? [externalIds] : [])].join(', and ');
+  const unique = Object.keys(kind.fields).find((name) => kind.fields[name]?.unique);
+  const unless = `, unless they have a \`${unique}\`: it is unique in the workspace, and if another ${kind.label} has it, the response is 409`;
   return {
     operationId: `create${kind.plural}`,
     summary: `Create ${kind.pluralLabel}`,
-    description: sentences(
-      `Creates all records of the batch in one transaction, or none of them if any is invalid, and returns them in the order sent. A batch has at most ${count(limits.maxBatch)} records${kind.fields.externalIds ? `, and ${count(maxExternalIdsPerWrite)} external IDs together (${longExternalIds})` : ''}, and may be empty.`,
-      repeatText(kind),
-    ),
+    description: `Creates all records of the batch in one transaction, or none of them if any is invalid, and returns them in the order sent. A batch has at most ${batch}, and may be empty.\n\nSent again without an \`Idempotency-Key\`, the request creates the records again${unique ? unless : ''}.`,
     parameters: writeParameters,
-    requestBody: body(route, schema, `Each record has at most ${textLimit(limits)}.`),
-    responses: {
-      201: success(route, many(kind), 'The created records, in the order sent.', writeHeaders),
-      ...errors(route),
+    requestBody: {
+      description: `Each record has at most ${textLimit(limits)}.`,
+      required: true,
+      content: json({ type: 'array', maxItems: maxBatch, items: ref('schemas', `New${kind.name}`) }, [kind.example]),
     },
+    responses: responses(route, writeHeaders, 'The created records, in the order sent.', many(kind), [stored(kind)]),
   };
 }
 
 function update(route: Route, limits: Limits): Json {
-  const { kind, operation } = route;
+  const { kind } = route;
+  // Of the only kind that an operation changes.
+  const change = { name: 'Harbour wall, phase 2', startDate: null };
+  const changed = stored(kind, { ...kind.example, ...change }, '2026-03-01T07:45:00.000Z');
   return {
     operationId: `update${kind.name}`,
     summary: `Change ${withArticle(kind.label)}`,
-    description: sentences(
-      `Changes the fields that are sent, and returns the whole ${kind.label}. Absent fields stay as they are, null clears a field, and \`externalIds\` is replaced as a whole. An empty object changes nothing, including \`updatedAt\`. If any field is invalid, nothing is changed.`,
-      'Sent again without an `Idempotency-Key`, the request changes only `updatedAt`.',
-    ),
+    description: `Changes the fields that are sent, and returns the whole ${kind.label}. Absent fields stay as they are, null clears a field, and \`externalIds\` is replaced as a whole. An empty object changes nothing, including \`updatedAt\`. If any field is invalid, nothing is changed.\n\nSent again without an \`Idempotency-Key\`, the request changes only \`updatedAt\`.`,
     parameters: [
-      {
-        name: 'id',
-        in: 'path',
-        required: true,
-        description: `ID of the ${kind.label}, from the response that created it. If there is none yet, create one first.`,
-        schema: { type: 'string' },
-      },
+      inPath(
+        'id',
+        `ID of the ${kind.label}, from the response that created it. If there is none yet, create one first.`,
+      ),
       ...writeParameters,
     ],
-    requestBody: body(
-      route,
-      ref('schemas', requestName(kind, operation)),
-      `The changes have at most ${textLimit(limits)}.`,
-    ),
-    responses: {
-      200: success(route, ref('schemas', kind.name), `The changed ${kind.label}, with all its fields.`, writeHeaders),
-      ...errors(route),
+    requestBody: {
+      description: `The changes have at most ${textLimit(limits)}.`,
+      required: true,
+      content: json(ref('schemas', `${kind.name}Changes`), change),
     },
+    responses: responses(
+      route,
+      writeHeaders,
+      `The changed ${kind.label}, with all its fields.`,
+      ref('schemas', kind.name),
+      changed,
+    ),
   };
 }
 
@@ -157,58 +195,35 @@ function list(route: Route): Json {
     description: `Returns all ${kind.pluralLabel} of the workspace as one array, oldest first, from one consistent snapshot. To read them page by page, or single ones, use GraphQL.`,
     parameters: [ref('parameters', 'IfNoneMatch')],
     responses: {
-      200: success(route, many(kind), `All ${kind.pluralLabel}, oldest first.`, ['ETag']),
-      304: {
-        description: 'The response that the client has is still current.',
-        headers: responseHeaders('ETag'),
-      },
-      ...errors(route),
+      304: { description: 'The response that the client has is still current.', headers: responseHeaders('ETag') },
+      ...responses(route, ['ETag'], `All ${kind.pluralLabel}, oldest first.`, many(kind), [stored(kind)]),
     },
   };
 }
 
-const writeParameters = ['Prefer', 'IdempotencyKey', 'XChangeMessage'].map((name) => ref('parameters', name));
+const json = (schema: Json, example: unknown): Json => ({ 'application/json': { schema, example } });
 
-const writeHeaders: readonly HeaderName[] = ['Preference-Applied', 'Idempotency-Replayed'];
+/** The responses of an operation: the successful one, and errors. */
+function responses(route: Route, names: readonly HeaderName[], description: string, schema: Json, example: unknown) {
+  const success = { description, headers: responseHeaders(...names), content: json(schema, example) };
+  return { [route.success]: success, ...errorResponses(`${route.method} ${route.template}`, errorsOf(route)) };
+}
 
 const many = ({ name }: RecordKind): Json => ({ type: 'array', items: ref('schemas', name) });
-
-const body = (route: Route, schema: Json, description: string): Json => ({
-  description,
-  required: true,
-  content: { 'application/json': { schema, example: validBody(route) } },
-});
-
-const success = (route: Route, schema: Json, description: string, headers: readonly HeaderName[]): Json => ({
-  description,
-  headers: responseHeaders(...headers),
-  content: { 'application/json': { schema, example: successBody(route) } },
-});
-
-const errors = (route: Route): Json => errorResponses(`${route.method} ${route.template}`, errorsOf(route));
 
 const textLimit = ({ maxRecordLength }: Limits): string =>
   `${count(maxRecordLength)} characters in all texts, external IDs included`;
 
-const sentences = (...texts: readonly string[]): string => texts.join('\n\n');
-
-function repeatText({ fields, label }: RecordKind): string {
-  const unique = Object.keys(fields).find((name) => fields[name]?.unique);
-  return unique === undefined
-    ? 'Sent again without an `Idempotency-Key`, the request creates the records again.'
-    : `Sent again without an \`Idempotency-Key\`, the request creates the records again, unless they have a \`${unique}\`: it is unique in the workspace, and if another ${label} has it, the response is 409.`;
-}
-
-const files = [...recordKinds.flatMap((kind) => [`${pathName(kind)}.csv`, `${pathName(kind)}.ndjson`]), 'all.ndjson'];
-
-const queryParameter = (name: string, description: string): Json => ({
-  name,
-  in: 'query',
-  description,
-  schema: { type: 'string' },
-});
-
 const exportPath = '/export/{file}';
+
+const exportQuery = {
+  where:
+    'Only records that match this filter, which is that of GraphQL as JSON: `{"name":{"eq":"Crane"}}`. Not with all kinds.',
+  externalIds:
+    'The names of up to 10 systems, `erp,crm`: their IDs have columns of their own, also those of linked records.',
+  excel:
+    'Only for CSV: with a byte order mark, and with an apostrophe before texts that a spreadsheet program would execute.',
+};
 
 const exportOperation = (): Json => ({
   operationId: 'exportRecords',
@@ -217,28 +232,12 @@ const exportOperation = (): Json => ({
   description:
     'Returns all records of a kind, or of all kinds, as CSV or NDJSON, oldest first, from one state of the database. A workspace can have one export at a time; others wait.',
   parameters: [
-    {
-      name: 'file',
-      in: 'path',
-      required: true,
-      description: 'The kind of the records, and the format. All kinds together are in the order that links need.',
-      schema: { type: 'string', enum: files },
-    },
-    queryParameter(
-      'where',
-      'Only records that match this filter, which is that of GraphQL as JSON: `{"name":{"eq":"Crane"}}`. Not with all kinds.',
-    ),
-    queryParameter(
-      'externalIds',
-      'The names of up to 10 systems, `erp,crm`: their IDs have columns of their own, also those of linked records.',
-    ),
-    {
-      name: 'excel',
-      in: 'query',
-      description:
-        'Only for CSV: with a byte order mark, and with an apostrophe before texts that a spreadsheet program would execute.',
-      schema: { type: 'boolean' },
-    },
+    inPath('file', 'The kind of the records, and the format. All kinds together are in the order that links need.', {
+      enum: [...recordKinds.map(pathName).flatMap((name) => [`${name}.csv`, `${name}.ndjson`]), 'all.ndjson'],
+    }),
+    ...Object.entries(exportQuery).map(([name, description]) => {
+      return { name, in: 'query', description, schema: { type: name === 'excel' ? 'boolean' : 'string' } };
+    }),
   ],
   responses: {
     200: {
@@ -256,68 +255,47 @@ const exportOperation = (): Json => ({
   },
 });
 
-const requestName = (kind: RecordKind, operation: Route['operation']) =>
-  operation === 'update' ? `${kind.name}Changes` : `New${kind.name}`;
-
 /** Returns the schemas of a kind: `Asset`, `NewAsset`, and `AssetChanges` where there is an update. */
 function kindSchemas(kind: RecordKind, limits: Limits): Json {
-  const requests = routes.filter((route) => route.kind === kind && route.operation !== 'list');
+  const sent = Object.entries(kind.fields);
+  const stored = Object.entries(kind.storedFields);
+  const isNullable = (field: Field) => kind.unset === 'null' && !field.required;
+  const required = sent.flatMap(([name, field]) => (field.required ? [name] : []));
+  const properties = Object.fromEntries(
+    sent.map(([name, field]) => [name, fieldSchema(field, limits, { isNullable: !field.required, isSent: true })]),
+  );
+  const request = { type: 'object', additionalProperties: false };
   return {
-    [kind.name]: responseSchema(kind, limits),
-    ...Object.fromEntries(
-      requests.map(({ operation }) => [requestName(kind, operation), requestSchema(kind, operation, limits)]),
-    ),
+    [kind.name]: {
+      type: 'object',
+      description: kind.description,
+      required: stored.flatMap(([name, field]) => (isNullable(field) || field.required ? [name] : [])),
+      properties: Object.fromEntries(
+        stored.map(([name, field]) => {
+          const schema = fieldSchema(field, limits, { isNullable: isNullable(field) });
+          return [name, field.type === 'id' ? { ...schema, examples: [exampleId(kind)] } : schema];
+        }),
+      ),
+    },
+    [`New${kind.name}`]: { ...request, ...(required.length > 0 && { required }), properties },
+    ...(routes.some((route) => route.kind === kind && route.operation === 'update') && {
+      [`${kind.name}Changes`]: { ...request, properties },
+    }),
   };
 }
 
-function requestSchema(kind: RecordKind, operation: Route['operation'], limits: Limits): Json {
-  const fields = Object.entries(kind.fields);
-  const required = operation === 'create' ? fields.filter(([, field]) => field.required).map(([name]) => name) : [];
-  return {
-    type: 'object',
-    additionalProperties: false,
-    ...(required.length > 0 && { required }),
-    properties: Object.fromEntries(fields.map(([name, field]) => [name, requestFieldSchema(field, limits)])),
-  };
+/** In requests, a datetime may also be a date, and a field that is not required may be null. */
+function fieldSchema(field: Field, limits: Limits, { isNullable = false, isSent = false }): Json {
+  const { examples, ...schema } = typeSchema(field, limits);
+  const mayBeDate = isSent && field.type === 'dateTime';
+  const options = mayBeDate ? ['date-time', 'date'].map((format) => ({ ...schema, format })) : [schema];
+  // Client generators lose the null in `type: ['object', 'null']`, and the type of an `anyOf` branch that has only a format.
+  const described =
+    mayBeDate || (isNullable && schema.type === 'object')
+      ? { anyOf: isNullable ? [...options, { type: 'null' }] : options }
+      : { ...schema, type: isNullable ? [schema.type, 'null'] : schema.type };
+  return { ...described, description: field.description, ...(examples !== undefined && { examples }) };
 }
-
-function responseSchema(kind: RecordKind, limits: Limits): Json {
-  const fields = Object.entries(kind.storedFields);
-  const nullable = kind.unset === 'null';
-  return {
-    type: 'object',
-    description: kind.description,
-    required: fields.filter(([, field]) => nullable || field.required).map(([name]) => name),
-    properties: Object.fromEntries(
-      fields.map(([name, field]) => {
-        const schema = fieldSchema(field, limits, { nullable: nullable && !field.required });
-        return [name, field.type === 'id' ? { ...schema, examples: [exampleId(kind)] } : schema];
-      }),
-    ),
-  };
-}
-
-/** Returns the schema of a field in requests, where a datetime may also be a date, and a field that is not required may be null. */
-function requestFieldSchema(field: Field, limits: Limits): Json {
-  if (field.type !== 'dateTime') return fieldSchema(field, limits, { nullable: !field.required });
-  const { format: _, examples, ...type } = typeSchema(field, limits);
-  const formats = ['date-time', 'date'].map((format) => ({ ...type, format }));
-  return { ...anyOf(formats, { nullable: !field.required }), description: field.description, examples };
-}
-
-/** Client generators lose the null in `type: ['object', 'null']`, and the type of an `anyOf` branch that has only a format. */
-function fieldSchema(field: Field, limits: Limits, { nullable }: { nullable: boolean }): Json {
-  const { type, examples, ...rules } = typeSchema(field, limits);
-  const schema =
-    nullable && type === 'object'
-      ? anyOf([{ type, ...rules }], { nullable })
-      : { type: nullable ? [type, 'null'] : type, ...rules };
-  return { ...schema, description: field.description, ...(examples !== undefined && { examples }) };
-}
-
-const anyOf = (schemas: readonly Json[], { nullable }: { nullable: boolean }): Json => ({
-  anyOf: [...schemas, ...(nullable ? [{ type: 'null' }] : [])],
-});
 
 function typeSchema(field: Field, limits: Limits): Json {
   switch (field.type) {
@@ -345,33 +323,23 @@ function typeSchema(field: Field, limits: Limits): Json {
   }
 }
 
-/** A change of the only kind that an operation changes. */
-const change = { name: 'Harbour wall, phase 2', startDate: null };
-
-function validBody({ kind, operation }: Route): unknown {
-  return operation === 'create' ? [kind.example] : change;
-}
-
 const exampleId = ({ idPrefix }: RecordKind): string => `${idPrefix}_01h455vb4pex5vsknk084sn02q`;
 
-function successBody({ kind, operation }: Route): unknown {
-  if (operation !== 'update') return [storedExample(kind, kind.example, '2026-03-01T07:30:00.000Z')];
-  return storedExample(kind, { ...kind.example, ...change }, '2026-03-01T07:45:00.000Z');
-}
+const createdAt = '2026-03-01T07:30:00.000Z';
 
-function storedExample(kind: RecordKind, sent: object, updatedAt: string): object {
+function stored(kind: RecordKind, sent: object = kind.example, updatedAt = createdAt): object {
   const set: Record<string, unknown> = {
     ...sent,
     id: exampleId(kind),
     workspaceId: 'acme',
-    createdAt: '2026-03-01T07:30:00.000Z',
+    createdAt,
     updatedAt,
     createdBy: 'erp-sync',
     updatedBy: 'erp-sync',
   };
-  const stored = Object.entries(kind.storedFields).map(([name, { type }]) => {
+  const record = Object.entries(kind.storedFields).map(([name, { type }]) => {
     const value = set[name] ?? null;
     return [name, type === 'dateTime' && value !== null ? new Date(String(value)).toISOString() : value];
   });
-  return toResponse(kind, Object.fromEntries(stored));
+  return toResponse(kind, Object.fromEntries(record));
 }

@@ -1,12 +1,46 @@
 /**
- * The error responses of each operation: what they mean, and as examples what the service has responded. The responses are recorded in
+ * The headers of responses, and the errors of each operation: what they mean, and as examples what the service has responded, recorded in
  * `error-examples.json`: `npm run schema` sends requests that get them (test/rest/openapi-examples.test.ts), and writes the file.
  */
 import { capitalized, uncapitalized } from '../../model/labels.ts';
 import type { RecordKind } from '../../model/record-kind.ts';
 import type { Route } from '../routes.ts';
 import recorded from './error-examples.json';
-import { type HeaderName, type Json, ref, responseHeaders } from './parts.ts';
+
+export type Json = Readonly<Record<string, unknown>>;
+
+export const ref = (section: string, name: string): Json => ({ $ref: `#/components/${section}/${name}` });
+
+const headerDescriptions = {
+  'X-Request-Id':
+    'The ID that the request has in the logs: the `X-Request-Id` of the request if it is valid, otherwise a new one.',
+  'API-Version': 'The version of this interface.',
+  'Export-Count': 'The number of records in the file.',
+  ETag: 'Changes whenever the response changes.',
+  'Idempotency-Replayed': '`true` if this is the response to an earlier request with the same `Idempotency-Key`.',
+  'Preference-Applied': '`handling=lenient`, if the request asked for it.',
+  'WWW-Authenticate': 'How to send the key.',
+  'Retry-After': 'Seconds until a retry may succeed. Absent if the request may have been stored.',
+  'RateLimit-Limit': 'Requests per minute. These three headers are sent if the service limits requests.',
+  'RateLimit-Remaining': 'Requests left in this minute.',
+  'RateLimit-Reset': 'Seconds until the minute ends.',
+};
+
+export const headers: Json = Object.fromEntries(
+  Object.entries(headerDescriptions).map(([name, description]) => {
+    const type = /^(?:Export-Count|Retry-After|RateLimit-.*)$/.test(name) ? 'integer' : 'string';
+    const isAlwaysSent = /^(?:X-Request-Id|API-Version|Export-Count|ETag|WWW-Authenticate)$/.test(name);
+    return [name, { description, schema: { type }, ...(isAlwaysSent && { required: true }) }];
+  }),
+);
+
+export type HeaderName = keyof typeof headerDescriptions;
+
+export function responseHeaders(...names: readonly HeaderName[]): Json {
+  const rateLimit = ['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'] as const;
+  const all: readonly HeaderName[] = ['X-Request-Id', 'API-Version', ...names, ...rateLimit];
+  return Object.fromEntries(all.map((name) => [name, ref('headers', name)]));
+}
 
 interface ErrorDescription {
   readonly description: string;
@@ -50,7 +84,7 @@ export const sharedErrors = {
 } satisfies Record<string, ErrorDescription>;
 
 /** The errors of an operation, by their status: its own, or the names of shared ones. */
-type Errors = Readonly<Record<number, ErrorDescription | keyof typeof sharedErrors>>;
+type Errors = Readonly<Record<number | string, ErrorDescription | keyof typeof sharedErrors>>;
 
 const everywhere: Errors = { 401: 'Unauthorized', 429: 'TooManyRequests', 500: 'Unexpected' };
 
@@ -119,9 +153,6 @@ export const errorResponses = (operation: string, errors: Errors): Json =>
       typeof error === 'string' ? ref('responses', error) : errorResponse(operation, error),
     ]),
   );
-
-export const sharedErrorResponses = (): Json =>
-  Object.fromEntries(Object.entries(sharedErrors).map(([name, error]) => [name, errorResponse('shared', error)]));
 
 const schemas = { 'application/json': 'ErrorResponse', 'application/problem+json': 'Problem' } as const;
 
