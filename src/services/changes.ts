@@ -66,8 +66,11 @@ function newRecords(session: Pick<Session, 'userId'>, items: readonly Item[], no
 }
 
 /** Returns only the changed values: the others would log an empty change. */
-export const differing = (record: Values, values: Values): Values =>
-  Object.fromEntries(Object.entries(values).filter(([name, value]) => !isSame(record[name], value)));
+export function differing(record: Values, values: Values): Values {
+  const changed: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(values)) if (!isSame(record[name], value)) changed[name] = value;
+  return changed;
+}
 
 export function updated(
   session: Pick<Session, 'userId'>,

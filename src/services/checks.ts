@@ -138,8 +138,9 @@ export async function checkDeletions(
         const target = going.get(String(item.before?.[field]));
         if (!target || target === item) continue;
         const message = `this ${kind.label} is still referenced by the ${referring.label} ${item.before?.id}`;
-        if (isValid(item) && givesUp(item, field)) dependOn(item, target, { path: [], message, isConflict: true });
-        else target.issues.push({ path: [], message, isConflict: true });
+        const problem: Problem = { path: [], message, isConflict: true };
+        if (isValid(item) && givesUp(item, field)) dependOn(item, target, problem);
+        else target.issues.push(problem);
       }
     }
     for (const [id, { problem, total }] of await referenceProblems(tx, kind, storedIds(ofKind), known)) {

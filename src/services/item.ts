@@ -80,6 +80,12 @@ export function byKind<I extends Item>(items: readonly I[]): ReadonlyMap<RecordK
   return groups;
 }
 
+/** Lets an item refer to a new one, which gets its ID last. */
+export function referTo(other: Item, item: Item, field: string, problem: Problem): void {
+  item.linked = (item.linked ?? new Map<string, Item>()).set(field, other);
+  dependOn(other, item, problem);
+}
+
 /** The item has the problem if the other one is rejected. */
 export function dependOn(other: Item, item: Item, problem: Problem): void {
   other.dependents ??= [];

@@ -14,7 +14,7 @@ import {
 import { kindNamed, kindOfId } from '../records/index.ts';
 import { lookupOutdated } from '../store/connections/database-error.ts';
 import { type Lookups, maxMatches } from '../store/writes/lookups.ts';
-import { dependOn, type Item } from './item.ts';
+import { type Item, referTo } from './item.ts';
 
 /** The key by which other systems know records. */
 export type RecordKey = { readonly field: string } | { readonly externalId: string };
@@ -34,8 +34,7 @@ export async function resolveLinks(tx: Lookups, items: readonly Item[]): Promise
         const path = [link.name, 'ref'];
         const found = byRef.get(ref);
         if (found?.kind === target) {
-          item.linked = (item.linked ?? new Map()).set(link.field, found);
-          dependOn(found, item, { path, message: `the record with the ref ${quote(ref)} was rejected` });
+          referTo(found, item, link.field, { path, message: `the record with the ref ${quote(ref)} was rejected` });
         } else item.issues.push({ path, message: refProblem(target, ref, found) });
       } else {
         const ids = matches.get(keyOf(link)) ?? [];

@@ -10,7 +10,7 @@ import type { Lookups } from '../store/writes/lookups.ts';
 import type { Change } from '../store/writes/work.ts';
 import { changesOf, differing } from './changes.ts';
 import { checkDeletions, checkReferences, checkUnique, referencesIn } from './checks.ts';
-import { byKind, dependOn, type Item, isValid, itemOf, rejectDependents } from './item.ts';
+import { byKind, type Item, isValid, itemOf, referTo, rejectDependents } from './item.ts';
 import { requireFewExternalIds } from './limits.ts';
 import { noRecord } from './match.ts';
 import type { Session } from './session.ts';
@@ -182,10 +182,8 @@ function checkOwnReferences(items: readonly Reversal[], own: ReadonlyMap<string,
       const other = own.get(id);
       if (!other || (other.before && other.op !== 'delete')) continue;
       const problem = { path: [field], message: noRecord(target, id) };
-      if (other.restored) {
-        item.linked = (item.linked ?? new Map()).set(field, other);
-        dependOn(other, item, problem);
-      } else item.issues.push(problem);
+      if (other.restored) referTo(other, item, field, problem);
+      else item.issues.push(problem);
     }
   }
 }

@@ -98,8 +98,8 @@ function additionOf(session: Session, items: readonly Item[]): Addition<(Stored 
 /** In the order of all writes (see inLockOrder in store/writes/lookups.ts). */
 export async function lock(tx: Lookups, items: readonly Item[]): Promise<void> {
   // Otherwise two upserts of a key that no record has would both create one, and two reversals would restore the same record.
-  const looked = items.filter(({ op }) => op === 'upsert' || op === 'restore');
-  for (const { table } of byKind(looked).keys()) await tx.lock(`upsert ${table}`);
+  const lookedUp = items.filter(({ op }) => op === 'upsert' || op === 'restore');
+  for (const { table } of byKind(lookedUp).keys()) await tx.lock(`upsert ${table}`);
   await lockTrees(tx, items);
 }
 
