@@ -1,13 +1,16 @@
-/** What becomes of records: from items to changes. Reads and stores nothing. */
+/** From items to changes: what becomes of records, with their IDs and times. Reads and stores nothing. */
 import { isSame } from '../model/fields.ts';
 import { newIds } from '../model/ids.ts';
 import type { AnyRecord, RecordKind, Values } from '../model/record-kind.ts';
 import type { Change } from '../store/writes/work.ts';
-import type { Item, Stored } from './item.ts';
-import { creationStamps, type Session, timeAfterAll, updateStamps } from './session.ts';
-import { inTreeOrder, parentIn } from './trees.ts';
+import { byKind, type Item, type Stored } from './item.ts';
+import type { Session } from './session.ts';
+import { inTreeOrder, parentIn, treeOf } from './trees.ts';
 
-/** Returns the changes, and what was stored for each item. Items are valid, and those to update or delete have their records. */
+/**
+ * Returns the changes, and what was stored for each item: new records first, each kind's parents before their children, then those that
+ * change, and last those that are deleted. Items are valid, and those to update have their records.
+ */
 export function changesOf(
   session: Pick<Session, 'userId'>,
   items: readonly Item[],
@@ -20,13 +23,9 @@ export function changesOf(
     stored.set(item, { record: (change.after ?? change.before) as AnyRecord, outcome });
   };
   // The same for all kinds: as of that time, everything that was created together is there.
-  const now = Date.now();
-  const newItems = items.filter(({ op, before }) => !before && (op === 'create' || op === 'upsert'));
-  const ids = idsFor(newItems);
-  for (const [item, id] of ids) {
-    const { kind } = item;
-    const after = newRecord(item, id, ids, creationStamps(kind, session, now));
-    add(item, 'created', { kind, action: 'created', before: null, after, at: after.createdAt });
+  const now = new Date().toISOString();
+  for (const [item, after] of newRecords(session, items, now)) {
+    add(item, 'created', { kind: item.kind, action: 'created', before: null, after, at: String(after.updatedAt) });
   }
   for (const item of items) {
     const { op, kind, values, before } = item;
@@ -35,54 +34,66 @@ export function changesOf(
     if (Object.keys(changed).length === 0) stored.set(item, { record: before, outcome: 'unchanged' });
     else add(item, 'updated', updated(session, kind, before, changed, now));
   }
-  const deleted = items.filter(({ op }) => op === 'delete');
-  const at = timeAfterAll(
-    deleted.map(({ before }) => before),
-    now,
-  );
+  const deleted = items.filter(({ op, before }) => op === 'delete' && before);
+  const at = deleted.reduce((time, { before }) => timeAfter(before, time), now);
   for (const item of deleted) {
     add(item, 'deleted', { kind: item.kind, action: 'deleted', before: item.before ?? null, after: null, at });
   }
   return { changes, stored };
 }
 
-/** Gives new items their IDs, kind by kind, parents before their children. */
-function idsFor(items: readonly Item[]): Map<Item, string> {
-  const ids = new Map<Item, string>();
-  for (const kind of new Set(items.map((item) => item.kind))) {
-    const { order } = inTreeOrder(
-      items.filter((item) => item.kind === kind),
-      parentIn,
-    );
-    const newOnes = newIds(kind.idPrefix, order.length);
-    for (const [index, item] of order.entries()) ids.set(item, newOnes[index] ?? '');
+function newRecords(session: Pick<Session, 'userId'>, items: readonly Item[], now: string) {
+  const newItems = items.filter(({ op, before }) => !before && op !== 'delete');
+  const records = new Map<Item, Record<string, unknown>>();
+  for (const [kind, ofKind] of byKind(newItems)) {
+    const fields = Object.keys(kind.fields);
+    const blank = Object.fromEntries(Object.keys(kind.storedFields).map((field) => [field, null]));
+    const unset = { ...blank, ...creationStamps(kind, session, now) };
+    const ids = newIds(kind.idPrefix, ofKind.length).values();
+    for (const item of treeOf(kind) ? inTreeOrder(ofKind, parentIn).order : ofKind) {
+      const { values, restored } = item;
+      const record: Record<string, unknown> = restored
+        ? { ...restored, ...updateStamps(kind, session, restored, now) }
+        : { ...unset, id: ids.next().value };
+      if (!restored) for (const field of fields) record[field] = values[field] ?? null;
+      records.set(item, record);
+    }
   }
-  return ids;
-}
-
-function newRecord(
-  { kind, values, linked }: Item,
-  id: string,
-  ids: ReadonlyMap<Item, string>,
-  stamps: ReturnType<typeof creationStamps>,
-) {
-  const record: Record<string, unknown> = {};
-  for (const field of Object.keys(kind.storedFields)) record[field] = values[field] ?? null;
-  for (const [field, target] of linked) record[field] = ids.get(target);
-  return Object.assign(record, stamps, { id });
+  for (const [{ linked = [] }, record] of records) {
+    for (const [field, target] of linked) record[field] = records.get(target)?.id;
+  }
+  return records;
 }
 
 /** Returns only the changed values: the others would log an empty change. */
-export const differing = (record: Values, values: Values): Values =>
-  Object.fromEntries(Object.entries(values).filter(([name, value]) => !isSame(record[name], value)));
+export function differing(record: Values, values: Values): Values {
+  const changed: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(values)) if (!isSame(record[name], value)) changed[name] = value;
+  return changed;
+}
 
 export function updated(
   session: Pick<Session, 'userId'>,
   kind: RecordKind,
   before: AnyRecord,
   values: Values,
-  now: number,
+  now: string,
 ): Change {
   const after = { ...before, ...values, ...updateStamps(kind, session, before, now) };
   return { kind, action: 'updated', before, after, at: after.updatedAt };
 }
+
+/** A new record counts as last changed by its creator. */
+function creationStamps(kind: RecordKind, { userId }: Pick<Session, 'userId'>, now: string) {
+  const stamps = Object.fromEntries(kind.stamps.map((stamp) => [stamp, userId]));
+  return { ...stamps, createdAt: now, updatedAt: now };
+}
+
+const updateStamps = (kind: RecordKind, { userId }: Pick<Session, 'userId'>, current: AnyRecord, now: string) => ({
+  updatedAt: timeAfter(current, now),
+  ...(kind.stamps.includes('updatedBy') && { updatedBy: userId }),
+});
+
+/** No two versions of a record have the same `updatedAt`, even when the clock is behind. */
+const timeAfter = (record: AnyRecord | undefined, now: string): string =>
+  !record || now > record.updatedAt ? now : new Date(Date.parse(record.updatedAt) + 1).toISOString();

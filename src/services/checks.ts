@@ -10,7 +10,7 @@ import type { Condition } from '../store/query/record-query.ts';
 import type { Lookups } from '../store/writes/lookups.ts';
 import type { Change } from '../store/writes/work.ts';
 import { updated } from './changes.ts';
-import type { Item } from './item.ts';
+import { byKind, dependOn, type Item, isValid, type Problem } from './item.ts';
 import { noRecord, type RecordKey } from './match.ts';
 import type { Session } from './session.ts';
 
@@ -24,8 +24,7 @@ interface Reference {
 export function referencesIn(items: readonly Item[]) {
   const byTarget = new Map<RecordKind, Reference[]>();
   const wrong: { readonly item: Item; readonly issue: Issue }[] = [];
-  for (const kind of new Set(items.map((item) => item.kind))) {
-    const ofKind = items.filter((item) => item.kind === kind);
+  for (const [kind, ofKind] of byKind(items)) {
     for (const [name, field] of Object.entries(kind.fields)) {
       if (field.type !== 'reference') continue;
       const target = kindNamed(field.target);
@@ -51,39 +50,66 @@ function wrongKind(kind: RecordKind, id: string): string {
   return `expected the ID of a stored ${kind.label} (${kind.idPrefix}_…), received ${received}`;
 }
 
-/** Locks the records that are referred to. */
-export async function checkReferences(tx: Lookups, items: readonly Item[]): Promise<void> {
+/**
+ * Locks the records that are referred to, kind by kind in the order of all writes, but not those with the IDs of `own`: the caller checks
+ * references to them, and locks them to write them.
+ */
+export async function checkReferences(
+  tx: Lookups,
+  items: readonly Item[],
+  own: { has(id: string): boolean } = new Set(),
+): Promise<void> {
   const { byTarget, wrong } = referencesIn(items);
   for (const { item, issue } of wrong) item.issues.push(issue);
+  const existing = new Set<string>();
+  for (const target of linkOrder) {
+    const ids = new Set((byTarget.get(target) ?? []).flatMap(({ id }) => (own.has(id) ? [] : [id])));
+    if (ids.size === 0) continue;
+    for (const id of await tx.existingValues(target, 'id', [...ids])) existing.add(id);
+  }
   for (const [target, references] of byTarget) {
-    if (references.length === 0) continue;
-    const existing = await tx.existingValues(target, 'id', [...new Set(references.map(({ id }) => id))]);
     for (const { item, field, id } of references) {
-      if (!existing.has(id)) item.issues.push({ path: [field], message: noRecord(target, id) });
+      if (!existing.has(id) && !own.has(id)) item.issues.push({ path: [field], message: noRecord(target, id) });
     }
   }
 }
 
-/** A record may keep its own values. Those of the key by which records were found are known to be free. */
-export async function checkUnique(tx: Lookups, items: readonly Item[], by: RecordKey | undefined): Promise<void> {
-  for (const kind of new Set(items.map((item) => item.kind))) {
+/** True if the stored record of the item will not have its value of this field any more. */
+const givesUp = ({ op, values, before }: Item, field: string): boolean =>
+  before !== undefined && (op === 'delete' || (values[field] !== undefined && values[field] !== before[field]));
+
+/**
+ * A record may keep its own values, and one that is restored may get those that another one gives up in the same write. Values of the key
+ * by which records were found are known to be free.
+ */
+export async function checkUnique(tx: Lookups, items: readonly Item[], by?: RecordKey): Promise<void> {
+  for (const [kind, ofKind] of byKind(items)) {
     for (const [name, field] of Object.entries(kind.fields)) {
       if (!field.unique || (by && 'field' in by && by.field === name)) continue;
       const isNew = ({ values, before }: Item) => typeof values[name] === 'string' && values[name] !== before?.[name];
-      const sent = items.filter((item) => item.kind === kind && isNew(item));
+      const sent = ofKind.filter(isNew);
       if (sent.length === 0) continue;
       const textOf = ({ values }: Item) => String(values[name]);
       const stored = await tx.existingValues(kind, name, [...new Set(sent.map(textOf))]);
+      const holders = new Map(ofKind.filter((item) => givesUp(item, name)).map((item) => [item.before?.[name], item]));
       const earlier = new Map<string, Item>();
       for (const item of sent) {
         const text = textOf(item);
         const first = earlier.get(text);
-        const has = `has the ${name} ${quote(text)}`;
-        const message = stored.has(text)
-          ? `another ${kind.label} ${has}`
-          : `item [${first?.path.at(-1)}] of this batch also ${has}`;
-        if (stored.has(text) || first) item.issues.push({ path: [name], message, isConflict: true });
-        else earlier.set(text, item);
+        const holder = item.op === 'restore' ? holders.get(text) : undefined;
+        const takenBy = (other: string): Problem => {
+          const message = `${other} has the ${name} ${quote(text)}`;
+          return { path: [name], message, isConflict: true };
+        };
+        const another = `another ${kind.label}`;
+        if (stored.has(text) && !holder) item.issues.push(takenBy(another));
+        else if (first) {
+          const place = first.path.at(-1);
+          item.issues.push(takenBy(place === undefined ? another : `item [${place}] of this batch also`));
+        } else {
+          earlier.set(text, item);
+          if (holder) dependOn(holder, item, takenBy(another));
+        }
       }
     }
   }
@@ -92,22 +118,40 @@ export async function checkUnique(tx: Lookups, items: readonly Item[], by: Recor
 const referencesTo = (kind: RecordKind) =>
   reverseLinksOf(kind.name).filter(({ direction }) => direction === 'referring');
 
-/** Records that are deleted themselves do not count. */
-export async function checkDeletions(tx: Lookups, items: readonly Item[]): Promise<void> {
-  const going = goingOf(items);
-  const [{ kind } = {}] = items;
-  if (!kind || going.size === 0) return;
-  const problems = await referenceProblems(tx, kind, going, new Map([[kind, going]]));
-  for (const { before, issues } of items) {
-    const found = before && problems.get(before.id);
-    if (!found) continue;
-    const message = `${found.problem}; delete ${found.total === 1 ? 'it' : 'them'} first, or send references: CLEAR`;
-    issues.push({ path: [], message, isConflict: true });
+/**
+ * Nothing may refer to a record that is deleted. Records that the same write deletes too, or lets refer to another, do not count, unless
+ * their items are rejected: then so is the deletion. `advice` says at the end of a message what to do about the references.
+ */
+export async function checkDeletions(
+  tx: Lookups,
+  items: readonly Item[],
+  advice: (pronoun: 'it' | 'them') => string = () => '',
+): Promise<void> {
+  const deleted = items.filter((item) => item.op === 'delete' && isValid(item));
+  const going = new Map(deleted.flatMap((item) => (item.before ? [[item.before.id, item]] : [])));
+  if (going.size === 0) return;
+  const groups = byKind(items);
+  const known = new Map([...groups].map(([kind, ofKind]) => [kind, storedIds(ofKind)]));
+  for (const [kind, ofKind] of byKind([...going.values()])) {
+    for (const { kind: referring, field } of referencesTo(kind)) {
+      for (const item of groups.get(referring) ?? []) {
+        const target = going.get(String(item.before?.[field]));
+        if (!target || target === item) continue;
+        const message = `this ${kind.label} is still referenced by the ${referring.label} ${item.before?.id}`;
+        const problem: Problem = { path: [], message, isConflict: true };
+        if (isValid(item) && givesUp(item, field)) dependOn(item, target, problem);
+        else target.issues.push(problem);
+      }
+    }
+    for (const [id, { problem, total }] of await referenceProblems(tx, kind, storedIds(ofKind), known)) {
+      const message = `${problem}${advice(total === 1 ? 'it' : 'them')}`;
+      going.get(id)?.issues.push({ path: [], message, isConflict: true });
+    }
   }
 }
 
-const goingOf = (items: readonly Item[]): ReadonlySet<string> =>
-  new Set(items.flatMap(({ op, before }) => (op === 'delete' && before ? [before.id] : [])));
+const storedIds = (items: readonly Item[]): ReadonlySet<string> =>
+  new Set(items.flatMap(({ before }) => (before ? [before.id] : [])));
 
 const maxNamed = 3;
 
@@ -118,7 +162,7 @@ const maxCounted = 10_000;
 const listed = new Intl.ListFormat('en-GB');
 
 /** Returns what refers to each of the records, as `this asset is referenced by …`, if anything does but the records that do not count. */
-export async function referenceProblems(
+async function referenceProblems(
   tx: Pick<Lookups, 'pages'>,
   kind: RecordKind,
   ids: ReadonlySet<string>,
@@ -160,7 +204,7 @@ export async function clearedReferences(
   items: readonly Item[],
   maxCleared: number | undefined,
 ): Promise<Change[]> {
-  const going = goingOf(items);
+  const going = storedIds(items.filter(({ op }) => op === 'delete'));
   const [{ kind } = {}] = items;
   if (!kind || going.size === 0 || maxCleared === undefined) return [];
   const links = referencesTo(kind);
@@ -178,7 +222,7 @@ export async function clearedReferences(
     throw badRequest(`${problem}: delete fewer records at once, or first change the records that refer to them`);
   }
   const changes: Change[] = [];
-  const now = Date.now();
+  const now = new Date().toISOString();
   // A deletion of a project locks it before its work orders, and so must one that clears references in both.
   for (const referring of linkOrder) {
     const ids = idsByKind.get(referring);

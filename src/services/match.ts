@@ -14,7 +14,7 @@ import {
 import { kindNamed, kindOfId } from '../records/index.ts';
 import { lookupOutdated } from '../store/connections/database-error.ts';
 import { type Lookups, maxMatches } from '../store/writes/lookups.ts';
-import type { Item } from './item.ts';
+import { type Item, referTo } from './item.ts';
 
 /** The key by which other systems know records. */
 export type RecordKey = { readonly field: string } | { readonly externalId: string };
@@ -31,10 +31,11 @@ export async function resolveLinks(tx: Lookups, items: readonly Item[]): Promise
       const { externalId, ref } = link.to;
       const target = kindNamed(link.target);
       if (ref !== undefined) {
+        const path = [link.name, 'ref'];
         const found = byRef.get(ref);
-        const problem = refProblem(target, ref, found);
-        if (problem !== undefined) item.issues.push({ path: [link.name, 'ref'], message: problem });
-        else if (found) item.linked.set(link.field, found);
+        if (found?.kind === target) {
+          referTo(found, item, link.field, { path, message: `the record with the ref ${quote(ref)} was rejected` });
+        } else item.issues.push({ path, message: refProblem(target, ref, found) });
       } else {
         const ids = matches.get(keyOf(link)) ?? [];
         const problem = externalIdProblem(target, externalId, ids);
@@ -58,9 +59,8 @@ function itemsByRef(items: readonly Item[]): ReadonlyMap<string, Item> {
   return byRef;
 }
 
-function refProblem(kind: RecordKind, ref: string, found: Item | undefined): string | undefined {
+function refProblem(kind: RecordKind, ref: string, found: Item | undefined): string {
   if (!found) return `this mutation creates no record with the ref ${quote(ref)}`;
-  if (found.kind === kind) return undefined;
   const actual = withArticle(found.kind.label);
   return `expected the ref of ${withArticle(kind.label)}, ${quote(ref)} is the ref of ${actual}`;
 }
@@ -98,9 +98,11 @@ export async function matchRecords(
   const [{ op, kind } = {}] = items;
   if (!kind || op === 'create') return;
   const find = (ids: readonly string[]) => (op === 'delete' ? tx.findToDelete(kind, ids) : tx.findToUpdate(kind, ids));
-  const ambiguous = by ? await matchByKey(tx, find, kind, items, by) : await matchById(find, kind, items);
+  if (by) {
+    const ambiguous = await matchByKey(tx, find, kind, items, by);
+    if (op === 'upsert' && limits) for (const item of items) if (!ambiguous.has(item)) complete(item, by, limits);
+  } else await matchById(find, kind, items);
   for (const item of items) {
-    if (op === 'upsert' && by && limits && !ambiguous.has(item)) complete(item, by, limits);
     const { ifUpdatedAt, before } = item;
     if (ifUpdatedAt === undefined || !before || ifUpdatedAt === before.updatedAt) continue;
     const message = expected(`the updatedAt of the stored ${kind.label}, "${before.updatedAt}"`, ifUpdatedAt);
@@ -110,7 +112,7 @@ export async function matchRecords(
 
 type Find = (ids: readonly string[]) => Promise<AnyRecord[]>;
 
-async function matchById(find: Find, kind: RecordKind, items: readonly Item[]): Promise<ReadonlySet<Item>> {
+async function matchById(find: Find, kind: RecordKind, items: readonly Item[]): Promise<void> {
   // Lets only well-formed IDs reach the database.
   const ids = items.flatMap(({ id }) => (id !== undefined && kindOfId(id) === kind ? [id] : []));
   const found = new Map((ids.length > 0 ? await find(ids) : []).map((record) => [record.id, record]));
@@ -128,11 +130,9 @@ async function matchById(find: Find, kind: RecordKind, items: readonly Item[]): 
       item.before = found.get(id);
     }
   }
-  return new Set();
 }
 
 /** Returns the items whose key several records have: nobody knows which of them is meant. */
-
 async function matchByKey(
   tx: Lookups,
   find: Find,

@@ -1,6 +1,5 @@
 /** Sessions: who makes a request, in which workspace, and whether they may write. */
 import { forbidden } from '../errors.ts';
-import type { AnyRecord, RecordKind } from '../model/record-kind.ts';
 import type { WorkspaceReads, WorkspaceStore, WriteRecords } from '../store/workspace-store.ts';
 import type { IdempotencyKey } from '../store/writes/idempotency.ts';
 
@@ -48,34 +47,4 @@ export function withIdempotencyKey(session: Session, key: IdempotencyKey | undef
       };
     },
   };
-}
-
-/** A new record counts as last changed by its creator. */
-export function creationStamps(kind: RecordKind, { userId }: Pick<Session, 'userId'>, now: number) {
-  const createdAt = new Date(now).toISOString();
-  const stamps: Record<string, string | null> = {};
-  for (const stamp of kind.stamps) stamps[stamp] = userId;
-  return { ...stamps, createdAt, updatedAt: createdAt };
-}
-
-/** No two versions of a record have the same `updatedAt`, even when the clock is behind. */
-export const updateStamps = (
-  kind: RecordKind,
-  { userId }: Pick<Session, 'userId'>,
-  current: Versioned,
-  now: number,
-) => ({
-  updatedAt: timeAfterAll([current], now),
-  ...(kind.stamps.includes('updatedBy') && { updatedBy: userId }),
-});
-
-type Versioned = Pick<AnyRecord, 'updatedAt'>;
-
-/** Returns the time, or one after the last change of these records. */
-export function timeAfterAll(records: readonly (Versioned | null | undefined)[], now: number): string {
-  const last = records.reduce(
-    (latest, record) => (record && record.updatedAt > latest ? record.updatedAt : latest),
-    '',
-  );
-  return new Date(last === '' ? now : Math.max(now, Date.parse(last) + 1)).toISOString();
 }

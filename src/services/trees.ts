@@ -6,7 +6,7 @@ import type { RecordKind } from '../model/record-kind.ts';
 import { kindOfId, recordKinds } from '../records/index.ts';
 import { reverseLinksOf } from '../records/reverse-links.ts';
 import type { Lookups } from '../store/writes/lookups.ts';
-import type { Item, OnInvalid } from './item.ts';
+import { type Item, idOf, isValid, type OnInvalid, type Problem, rejectDependents } from './item.ts';
 
 const trees = new Map(
   recordKinds.map((kind) => [kind, reverseLinksOf(kind.name).find(({ direction }) => direction === 'ancestors')]),
@@ -15,27 +15,26 @@ const trees = new Map(
 /** The link from a record to its ancestors, if the kind forms a tree. */
 export const treeOf = (kind: RecordKind) => trees.get(kind);
 
-export const treeLock = ({ table }: RecordKind): string => `tree ${table}`;
-
 /** Two moves at the same time can form a cycle that neither forms alone, so one waits for the other. New records have no descendants. */
 export async function lockTrees(tx: Lookups, items: readonly Item[]): Promise<void> {
   for (const kind of recordKinds) {
     const field = treeOf(kind)?.field;
+    if (field === undefined) continue;
     const mayMove = ({ op, values, links = [] }: Item) =>
-      (op === 'update' || op === 'upsert') &&
-      field !== undefined &&
+      op !== 'create' &&
+      op !== 'delete' &&
       (typeof values[field] === 'string' || links.some((link) => link.field === field));
-    if (field !== undefined && items.some((item) => item.kind === kind && mayMove(item))) await tx.lock(treeLock(kind));
+    if (items.some((item) => item.kind === kind && mayMove(item))) await tx.lock(`tree ${kind.table}`);
   }
 }
 
 /** Returns the item of the same write that becomes the parent of a new one. */
 export function parentIn({ kind, linked }: Item): Item | undefined {
   const tree = treeOf(kind);
-  return tree && linked.get(tree.field);
+  return tree && linked?.get(tree.field);
 }
 
-export const maxAncestors = 100_000;
+const maxAncestors = 100_000;
 
 /** Notes the items that would make a record its own ancestor, if all of them, or all valid ones, are stored together. */
 export async function checkTrees(
@@ -48,45 +47,62 @@ export async function checkTrees(
     const tree = treeOf(kind);
     if (!tree) continue;
     const { field } = tree;
-    const moves = items.filter((item) => item.kind === kind && item.before && item.values[field] !== undefined);
+    const moves = items.filter((item) => item.kind === kind && idOf(item) && item.values[field] !== undefined);
     const parentIds = new Set(moves.map(({ values }) => values[field]).filter((id) => isIdOf(kind, id)));
     if (parentIds.size === 0) continue;
     const stored = await tx.ancestors(tree, [...parentIds], maxAncestors + 1);
     if (stored.size > maxAncestors) {
       throw badRequest(`expected at most ${count(maxAncestors)} ${kind.pluralLabel} above those of a batch`);
     }
-    const made = () => (onInvalid === 'fail' ? moves : moves.filter(({ issues }) => issues.length === 0));
-    for (const { values, issues } of movesInCycles(made(), field, stored)) {
-      const what = `the ID of ${withArticle(kind.label)} that is neither this one nor one of its descendants`;
-      issues.push({ path: [field], message: expected(what, values[field]) });
-    }
-    // To leave these moves out can close other cycles, and so on: then none is made.
-    if (onInvalid === 'fail' || movesInCycles(made(), field, stored).length === 0) continue;
-    for (const { issues } of made()) {
-      issues.push({ path: [field], message: 'other records that this batch moves were rejected' });
-    }
+    if (onInvalid === 'skip') rejectMovesInCycles(items, moves, field, stored);
+    else for (const item of movesInCycles(moves, field, stored)) item.issues.push(cycleProblem(item, field));
   }
 }
 
+/** The most rounds in which only the moves in cycles are rejected: then all others are, too. */
+const maxRounds = 10;
+
+/** To leave out a move, and what depends on it, can close another cycle. */
+function rejectMovesInCycles(items: readonly Item[], moves: readonly Item[], field: string, stored: Parents): void {
+  for (let round = 1; ; round += 1) {
+    rejectDependents(items);
+    const made = moves.filter(isValid);
+    const inCycles = movesInCycles(made, field, stored);
+    if (inCycles.length === 0) return;
+    const message = 'other records that this batch moves were rejected';
+    if (round > maxRounds) for (const { issues } of made) issues.push({ path: [field], message });
+    else for (const item of inCycles) item.issues.push(cycleProblem(item, field));
+  }
+}
+
+function cycleProblem({ op, kind, values }: Item, field: string): Problem {
+  const what = `the ID of ${withArticle(kind.label)} that is neither this one nor one of its descendants`;
+  const message =
+    op === 'restore'
+      ? `this ${kind.label} would be its own ancestor, because others have been moved since`
+      : expected(what, values[field]);
+  return { path: [field], message };
+}
+
+/** The stored parents of records, by ID; null for a root. */
+type Parents = ReadonlyMap<string, string | null>;
+
 const isIdOf = (kind: RecordKind, id: unknown): id is string => typeof id === 'string' && kindOfId(id) === kind;
 
-function movesInCycles(
-  moves: readonly Item[],
-  field: string,
-  stored: ReadonlyMap<string, string | null>,
-): readonly Item[] {
-  const moved = new Map(moves.map(({ before, values }) => [before?.id ?? '', values[field]]));
+function movesInCycles(moves: readonly Item[], field: string, stored: Parents): readonly Item[] {
+  const moved = new Map(moves.map((item) => [idOf(item) ?? '', item.values[field]]));
   const parentOf = (id: string): string | undefined => {
     const parentId = moved.has(id) ? moved.get(id) : stored.get(id);
     return typeof parentId === 'string' ? parentId : undefined;
   };
   const { inCycles } = inTreeOrder(moved.keys(), parentOf);
-  return moves.filter(({ before }) => before && inCycles.has(before.id));
+  return moves.filter((item) => inCycles.has(idOf(item) ?? ''));
 }
 
 /** New records can refer to each other by `ref`, also in a circle. */
 function checkNewTrees(items: readonly Item[]): void {
-  const { inCycles } = inTreeOrder(items, parentIn);
+  const linked = items.filter((item) => item.linked);
+  const { inCycles } = inTreeOrder(linked, parentIn);
   for (const { kind, links = [], issues } of inCycles) {
     const link = links.find(({ field }) => field === treeOf(kind)?.field);
     const message = `expected ${withArticle(kind.label)} that is neither this one nor one of its descendants`;

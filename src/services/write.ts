@@ -1,10 +1,11 @@
 /**
- * Every write but the reversal of changes: creations, updates, upserts, deletions and imports, over REST and GraphQL, go from items to
- * changes in one function. What is wrong with an item is noted in it, so that the response lists everything at once.
+ * Every write but the reversal of changes, which composes the same steps for its own items: creations, updates, upserts, deletions and
+ * imports, over REST and GraphQL, go from items to changes in one function. What is wrong with an item is noted in it, so that the
+ * response lists everything at once.
  */
 import { conflict, invalid, notFound } from '../errors.ts';
-import { count, type Issue, type Parsed, type PathOf, quote } from '../model/issues.ts';
-import type { Link, Linkable } from '../model/links.ts';
+import { count, type Issue, type Parsed, type PathOf } from '../model/issues.ts';
+import type { Linkable } from '../model/links.ts';
 import type { Patch } from '../model/patch.ts';
 import type { CreateOf, RecordKind, RecordOf, UpdateOf } from '../model/record-kind.ts';
 import type { ValueLimits } from '../model/schemas.ts';
@@ -12,7 +13,17 @@ import type { Addition } from '../store/writes/group-commit.ts';
 import type { Lookups } from '../store/writes/lookups.ts';
 import { changesOf } from './changes.ts';
 import { checkDeletions, checkReferences, checkUnique, clearedReferences, referencesIn } from './checks.ts';
-import { type Item, isRejected, itemOf, type OnInvalid, type Rejected, type Stored } from './item.ts';
+import {
+  byKind,
+  type Item,
+  isRejected,
+  isValid,
+  itemOf,
+  type OnInvalid,
+  type Rejected,
+  rejectDependents,
+  type Stored,
+} from './item.ts';
 import { requireFewExternalIds } from './limits.ts';
 import { matchRecords, noRecord, type RecordKey, resolveLinks } from './match.ts';
 import type { Session } from './session.ts';
@@ -42,18 +53,18 @@ async function write(
   return store(
     async (tx) => {
       // Copies: after a conflict with another transaction, all of this runs again.
-      const items = sent.map((item): Item => ({ ...item, issues: [...item.issues], linked: new Map() }));
+      const items = sent.map((item): Item => ({ ...item, issues: [...item.issues] }));
       await lock(tx, items);
       await resolveLinks(tx, items);
       await checkReferences(tx, items);
       await matchRecords(tx, items, options);
       if (options.isPatch) requireFound(items);
       await checkUnique(tx, items, options.by);
-      if (options.maxCleared === undefined) await checkDeletions(tx, items);
+      if (options.maxCleared === undefined) await checkDeletions(tx, items, orClear);
       await checkTrees(tx, items, options);
-      if (options.onInvalid === 'skip') rejectReferring(items);
+      if (options.onInvalid === 'skip') rejectDependents(items);
       else requireValid(items);
-      const valid = items.filter(({ issues }) => issues.length === 0);
+      const valid = items.filter(isValid);
       const cleared = await clearedReferences(tx, session, valid, options.maxCleared);
       const { changes, stored } = changesOf(session, valid, options);
       const returned = items.map((item) => stored.get(item) ?? { outcome: 'rejected' as const, issues: item.issues });
@@ -62,6 +73,8 @@ async function write(
     { addition: additionOf(session, sent) },
   );
 }
+
+const orClear = (pronoun: string) => `; delete ${pronoun} first, or send references: CLEAR`;
 
 /** New records of one kind need no transaction if the database finds their references, and no unique value taken. */
 function additionOf(session: Session, items: readonly Item[]): Addition<(Stored | Rejected)[]> | undefined {
@@ -83,15 +96,12 @@ function additionOf(session: Session, items: readonly Item[]): Addition<(Stored 
 }
 
 /** In the order of all writes (see inLockOrder in store/writes/lookups.ts). */
-async function lock(tx: Lookups, items: readonly Item[]): Promise<void> {
-  const upserted = new Set(items.flatMap(({ op, kind }) => (op === 'upsert' ? [kind] : [])));
-  // Otherwise two upserts of a key that no record has would both create one.
-  for (const kind of upserted) await tx.lock(upsertLock(kind));
+export async function lock(tx: Lookups, items: readonly Item[]): Promise<void> {
+  // Otherwise two upserts of a key that no record has would both create one, and two reversals would restore the same record.
+  const lookedUp = items.filter(({ op }) => op === 'upsert' || op === 'restore');
+  for (const { table } of byKind(lookedUp).keys()) await tx.lock(`upsert ${table}`);
   await lockTrees(tx, items);
 }
-
-/** The lock of writes that may create records for keys that they have looked up. */
-export const upsertLock = ({ table }: RecordKind): string => `upsert ${table}`;
 
 function requireFound(items: readonly Item[]): void {
   for (const { kind, id = '', before } of items) if (!before) throw notFound(noRecord(kind, id));
@@ -112,30 +122,6 @@ function requireValid(items: readonly Item[]): void {
   if (total === 0) return;
   if (items.every(({ issues }) => issues.every(({ isConflict }) => isConflict))) throw conflict(listed);
   throw invalid(listed, total);
-}
-
-/** An item is not stored without those to which it refers. */
-function rejectReferring(items: readonly Item[]): void {
-  const referring = new Map<Item, { readonly item: Item; readonly link: Link }[]>();
-  for (const item of items) {
-    for (const link of item.links ?? []) {
-      const target = item.linked.get(link.field);
-      if (!target) continue;
-      const others = referring.get(target);
-      if (others) others.push({ item, link });
-      else referring.set(target, [{ item, link }]);
-    }
-  }
-  const left = items.filter(({ issues }) => issues.length > 0);
-  for (let next = left.pop(); next; next = left.pop()) {
-    for (const { item, link } of referring.get(next) ?? []) {
-      if (item.issues.length === 0) left.push(item);
-      item.issues.push({
-        path: [link.name, 'ref'],
-        message: `the record with the ref ${quote(next.ref ?? '')} was rejected`,
-      });
-    }
-  }
 }
 
 /** The cast is safe: what a write of items of one kind returns are records of the kind. */

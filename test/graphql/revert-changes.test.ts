@@ -109,10 +109,44 @@ describe('a range of changes', () => {
   });
 });
 
+test('what depends on a change that is not reversed is not reversed either', async () => {
+  const patch = (kind: string, list: string, input: object) =>
+    service.data(`mutation ($input: [${kind}Patch!]!) { update${list}(input: $input) { id } }`, { input: [input] });
+  const remove = (ids: string[]) =>
+    service.data('mutation ($ids: [ID!]) { deleteAssetCategories(ids: $ids) { id } }', { ids });
+  const [top] = await service.create('/asset-categories', { name: 'Machines' });
+  const [lifting] = await service.create('/asset-categories', { name: 'Lifting', parentId: top.id });
+  const [cranes] = await service.create('/asset-categories', { name: 'Cranes', parentId: lifting.id });
+  const [crane, pump] = await service.create('/assets', { name: 'Crane', uid: 'X-1' }, { name: 'Pump' });
+  const after = await cursor();
+  await remove([lifting.id, cranes.id]);
+  const [yard] = await service.create('/locations', { name: 'North yard' });
+  await patch('Asset', 'Assets', { id: crane.id, uid: null });
+  await patch('Asset', 'Assets', { id: pump.id, uid: 'X-1', currentLocationId: yard.id });
+  const upTo = await cursor();
+  await remove([top.id]);
+  await patch('Asset', 'Assets', { id: pump.id, name: 'Old pump' });
+  const last = await cursor();
+
+  const { notReversed, ...counts } = await revert(after, upTo);
+
+  expect(counts).toEqual({ reversed: 0, kept: 1, failed: 4 });
+  expect(notReversed.map(({ message }: { message: string }) => message)).toEqual([
+    `there is no asset category with the ID "${top.id}" in this workspace`,
+    `there is no asset category with the ID "${lifting.id}" in this workspace`,
+    `this location is still referenced by the asset ${pump.id}`,
+    'another asset has the uid "X-1"',
+    `this asset has changed since, last by change ${last}`,
+  ]);
+  expect(await cursor()).toBe(last);
+});
+
 test('records are deleted before those that they refer to, as a copy with foreign keys needs', async () => {
   const after = await cursor();
   const [yard] = await service.create('/locations', { name: 'North yard' });
   const [wall] = await service.create('/projects', { name: 'Harbour wall', locationId: yard.id });
+  const [lifting] = await service.create('/asset-categories', { name: 'Lifting' });
+  const [cranes] = await service.create('/asset-categories', { name: 'Cranes', parentId: lifting.id });
   const upTo = await cursor();
   await revert(after, upTo);
   const end = await cursor();
@@ -123,10 +157,14 @@ test('records are deleted before those that they refer to, as a copy with foreig
     { after: upTo },
   );
   expect(changes.nodes).toEqual([
+    { action: 'DELETED', recordId: cranes.id },
+    { action: 'DELETED', recordId: lifting.id },
     { action: 'DELETED', recordId: wall.id },
     { action: 'DELETED', recordId: yard.id },
     { action: 'CREATED', recordId: yard.id },
     { action: 'CREATED', recordId: wall.id },
+    { action: 'CREATED', recordId: lifting.id },
+    { action: 'CREATED', recordId: cranes.id },
   ]);
 });
 
