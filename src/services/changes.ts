@@ -2,14 +2,14 @@
 import { isSame } from '../model/fields.ts';
 import { newIds } from '../model/ids.ts';
 import type { AnyRecord, RecordKind, Values } from '../model/record-kind.ts';
-import type { Change } from '../store/writes/work.ts';
+import type { Change } from '../store/writes/write.ts';
 import type { Item, Stored } from './item.ts';
-import { creationStamps, type Session, timeAfterAll, updateStamps } from './session.ts';
+import { type Author, creationStamps, timeAfterAll, updateStamps } from './session.ts';
 import { inTreeOrder, parentIn } from './trees.ts';
 
 /** Returns the changes, and what was stored for each item. Items are valid, and those to update or delete have their records. */
 export function changesOf(
-  session: Pick<Session, 'userId'>,
+  session: Author,
   items: readonly Item[],
   { isPatch = false }: { readonly isPatch?: boolean } = {},
 ): { readonly changes: Change[]; readonly stored: ReadonlyMap<Item, Stored> } {
@@ -76,13 +76,7 @@ function newRecord(
 export const differing = (record: Values, values: Values): Values =>
   Object.fromEntries(Object.entries(values).filter(([name, value]) => !isSame(record[name], value)));
 
-export function updated(
-  session: Pick<Session, 'userId'>,
-  kind: RecordKind,
-  before: AnyRecord,
-  values: Values,
-  now: number,
-): Change {
+export function updated(session: Author, kind: RecordKind, before: AnyRecord, values: Values, now: number): Change {
   const after = { ...before, ...values, ...updateStamps(kind, session, before, now) };
   return { kind, action: 'updated', before, after, at: after.updatedAt };
 }

@@ -7,8 +7,8 @@ import { kindNamed, kindOfId } from '../records/index.ts';
 import { linkOrder } from '../records/link-order.ts';
 import { reverseLinksOf } from '../records/reverse-links.ts';
 import type { Condition } from '../store/query/record-query.ts';
-import type { Lookups } from '../store/writes/lookups.ts';
-import type { Change } from '../store/writes/work.ts';
+import type { Tx } from '../store/writes/tx.ts';
+import type { Change } from '../store/writes/write.ts';
 import { updated } from './changes.ts';
 import type { Item } from './item.ts';
 import { noRecord, type RecordKey } from './match.ts';
@@ -52,7 +52,7 @@ function wrongKind(kind: RecordKind, id: string): string {
 }
 
 /** Locks the records that are referred to. */
-export async function checkReferences(tx: Lookups, items: readonly Item[]): Promise<void> {
+export async function checkReferences(tx: Tx, items: readonly Item[]): Promise<void> {
   const { byTarget, wrong } = referencesIn(items);
   for (const { item, issue } of wrong) item.issues.push(issue);
   for (const [target, references] of byTarget) {
@@ -65,7 +65,7 @@ export async function checkReferences(tx: Lookups, items: readonly Item[]): Prom
 }
 
 /** A record may keep its own values. Those of the key by which records were found are known to be free. */
-export async function checkUnique(tx: Lookups, items: readonly Item[], by: RecordKey | undefined): Promise<void> {
+export async function checkUnique(tx: Tx, items: readonly Item[], by: RecordKey | undefined): Promise<void> {
   for (const kind of new Set(items.map((item) => item.kind))) {
     for (const [name, field] of Object.entries(kind.fields)) {
       if (!field.unique || (by && 'field' in by && by.field === name)) continue;
@@ -93,7 +93,7 @@ const referencesTo = (kind: RecordKind) =>
   reverseLinksOf(kind.name).filter(({ direction }) => direction === 'referring');
 
 /** Records that are deleted themselves do not count. */
-export async function checkDeletions(tx: Lookups, items: readonly Item[]): Promise<void> {
+export async function checkDeletions(tx: Tx, items: readonly Item[]): Promise<void> {
   const going = goingOf(items);
   const [{ kind } = {}] = items;
   if (!kind || going.size === 0) return;
@@ -119,7 +119,7 @@ const listed = new Intl.ListFormat('en-GB');
 
 /** Returns what refers to each of the records, as `this asset is referenced by …`, if anything does but the records that do not count. */
 export async function referenceProblems(
-  tx: Pick<Lookups, 'pages'>,
+  tx: Pick<Tx, 'pages'>,
   kind: RecordKind,
   ids: ReadonlySet<string>,
   uncounted: ReadonlyMap<RecordKind, ReadonlySet<string>>,
@@ -155,7 +155,7 @@ const countedUpTo = (most: number, found: number, kind: RecordKind): string =>
 
 /** Returns the changes that clear all references to the records that are deleted. Throws a ServiceError 400 for more than `maxCleared`. */
 export async function clearedReferences(
-  tx: Lookups,
+  tx: Tx,
   session: Session,
   items: readonly Item[],
   maxCleared: number | undefined,

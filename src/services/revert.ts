@@ -6,8 +6,8 @@ import type { AnyRecord, RecordKind, Values } from '../model/record-kind.ts';
 import { kindNamed, kindOfId, recordKinds } from '../records/index.ts';
 import { linkOrder } from '../records/link-order.ts';
 import type { Change as LoggedChange } from '../store/log/read-changes.ts';
-import type { Lookups } from '../store/writes/lookups.ts';
-import type { Change } from '../store/writes/work.ts';
+import type { Tx } from '../store/writes/tx.ts';
+import type { Change } from '../store/writes/write.ts';
 import { differing, updated } from './changes.ts';
 import { referenceProblems } from './checks.ts';
 import { requireFewExternalIds } from './limits.ts';
@@ -50,12 +50,12 @@ interface Touched extends Reversal {
  */
 export async function revertChanges(session: Session, range: ChangeRange): Promise<Reverted> {
   const write = session.writer();
-  return write(async (find) => {
-    const touched = touchedBy(await changesIn(find, range));
-    const existing = await readStates(find, touched, range);
+  return write(async (tx) => {
+    const touched = touchedBy(await changesIn(tx, range));
+    const existing = await readStates(tx, touched, range);
     requireFewExternalIds(touched.flatMap(withNewExternalIds));
-    await keepChanged(find, touched, range);
-    failImpossible(touched, await surroundingsOf(find, touched, existing));
+    await keepChanged(tx, touched, range);
+    failImpossible(touched, await surroundingsOf(tx, touched, existing));
     return { changes: changesFor(session, touched), returned: outcomeOf(touched) };
   });
 }
@@ -64,11 +64,11 @@ export async function revertChanges(session: Session, range: ChangeRange): Promi
 const withNewExternalIds = ({ current, target }: Touched) =>
   target && !isSame(current?.externalIds, target.externalIds) ? [target] : [];
 
-async function changesIn(find: Lookups, { after, upTo }: ChangeRange): Promise<LoggedChange[]> {
-  const last = await find.lastChange();
+async function changesIn(tx: Tx, { after, upTo }: ChangeRange): Promise<LoggedChange[]> {
+  const last = await tx.lastChange();
   if (upTo > last) throw badRequest(`there is no change with the cursor "${upTo}" yet: the last one is "${last}"`);
   if (upTo <= after) return [];
-  const changes = await find.changes({ after, limit: upTo - after, withBefore: false });
+  const changes = await tx.changes({ after, limit: upTo - after, withBefore: false });
   // Numbers have gaps where an older version of the service has moved changes.
   return changes.filter(({ number }) => number <= upTo);
 }
@@ -89,14 +89,14 @@ function touchedBy(changes: readonly LoggedChange[]): Touched[] {
 const idsOf = (records: readonly { readonly id: string }[]) => records.map(({ id }) => id);
 
 /** Locks the records and those to which the earlier states refer. Returns the IDs of the latter that exist. */
-async function readStates(find: Lookups, touched: readonly Touched[], { after }: ChangeRange): Promise<Set<string>> {
+async function readStates(tx: Tx, touched: readonly Touched[], { after }: ChangeRange): Promise<Set<string>> {
   const groups = byKind(touched);
   // Upserts look for records that are restored here, and so do other reversals: nothing else could make them wait.
-  for (const [kind] of groups) await find.lock(upsertLock(kind));
-  for (const [kind] of groups) if (treeOf(kind)) await find.lock(treeLock(kind));
+  for (const [kind] of groups) await tx.lock(upsertLock(kind));
+  for (const [kind] of groups) if (treeOf(kind)) await tx.lock(treeLock(kind));
   for (const [kind, records] of groups) {
     const known = records.filter(({ wasCreated }) => !wasCreated);
-    const versions = await find.versions(
+    const versions = await tx.versions(
       kind,
       known.map(({ id }) => ({ id, number: after })),
     );
@@ -104,9 +104,9 @@ async function readStates(find: Lookups, touched: readonly Touched[], { after }:
   }
   const existing = new Set<string>();
   for (const [kind, ids] of referencesIn(touched)) {
-    for (const id of await find.existingValues(kind, 'id', ids)) existing.add(id);
+    for (const id of await tx.existingValues(kind, 'id', ids)) existing.add(id);
   }
-  for (const [kind, records] of groups) await readCurrent(find, kind, records);
+  for (const [kind, records] of groups) await readCurrent(tx, kind, records);
   return existing;
 }
 
@@ -124,24 +124,24 @@ function referencesIn(records: readonly Touched[]) {
   return linkOrder.flatMap((kind) => (wanted.has(kind) ? [[kind, [...(wanted.get(kind) ?? [])]] as const] : []));
 }
 
-async function readCurrent(find: Lookups, kind: RecordKind, records: readonly Touched[]): Promise<void> {
+async function readCurrent(tx: Tx, kind: RecordKind, records: readonly Touched[]): Promise<void> {
   const created = records.filter(({ wasCreated }) => wasCreated);
   const others = records.filter(({ wasCreated }) => !wasCreated);
   const found = [
-    ...(created.length > 0 ? await find.findToDelete(kind, idsOf(created)) : []),
-    ...(others.length > 0 ? await find.findToUpdate(kind, idsOf(others)) : []),
+    ...(created.length > 0 ? await tx.findToDelete(kind, idsOf(created)) : []),
+    ...(others.length > 0 ? await tx.findToUpdate(kind, idsOf(others)) : []),
   ];
   const current = new Map(found.map((record) => [record.id, record]));
   for (const record of records) record.current = current.get(record.id) ?? null;
 }
 
 /** Keeps the records whose state is no longer the one in which the range left them, unless it is that before the range already. */
-async function keepChanged(find: Lookups, touched: readonly Touched[], { upTo }: ChangeRange): Promise<void> {
+async function keepChanged(tx: Tx, touched: readonly Touched[], { upTo }: ChangeRange): Promise<void> {
   if (touched.length === 0) return;
-  const latest = await find.histories(idsOf(touched), { limit: 1, withBefore: false });
+  const latest = await tx.histories(idsOf(touched), { limit: 1, withBefore: false });
   for (const [index, record] of touched.entries()) record.latest = latest[index]?.[0] ?? record.latest;
   for (const [kind, records] of byKind(touched.filter((record) => record.latest.number > upTo))) {
-    const left = await find.versions(
+    const left = await tx.versions(
       kind,
       records.map(({ id }) => ({ id, number: upTo })),
     );
@@ -155,7 +155,7 @@ async function keepChanged(find: Lookups, touched: readonly Touched[], { upTo }:
 }
 
 async function surroundingsOf(
-  find: Lookups,
+  tx: Tx,
   touched: readonly Touched[],
   existing: ReadonlySet<string>,
 ): Promise<Surroundings> {
@@ -165,14 +165,14 @@ async function surroundingsOf(
   for (const [kind, records] of groups) {
     const going = records.filter(({ problem, current, target }) => !problem && current && !target);
     if (going.length === 0) continue;
-    const found = await referenceProblems(find, kind, new Set(idsOf(going)), own);
+    const found = await referenceProblems(tx, kind, new Set(idsOf(going)), own);
     for (const [id, { problem }] of found) referring.set(id, problem);
   }
   for (const [kind, records] of groups) {
     const tree = treeOf(kind);
     const ids = tree ? textsOf(records, tree.field) : [];
     if (!tree || ids.length === 0) continue;
-    const found = await find.ancestors(tree, ids, maxAncestors + 1);
+    const found = await tx.ancestors(tree, ids, maxAncestors + 1);
     if (found.size > maxAncestors) {
       throw badRequest(`expected at most ${count(maxAncestors)} ${kind.pluralLabel} above those of the changes`);
     }
@@ -182,7 +182,7 @@ async function surroundingsOf(
     for (const field of uniqueFields(kind)) {
       const texts = textsOf(records, field);
       if (texts.length === 0) continue;
-      for (const text of await find.existingValues(kind, field, texts)) taken.add(uniqueKey(kind, field, text));
+      for (const text of await tx.existingValues(kind, field, texts)) taken.add(uniqueKey(kind, field, text));
     }
   }
   return { existing, referring, parents, taken };

@@ -6,6 +6,8 @@ import type { IdempotencyKey } from '../store/writes/idempotency.ts';
 
 export interface Session {
   readonly store: WorkspaceReads;
+  /** The name of the workspace, which records have as their `workspaceId`. */
+  readonly workspace: string;
   /** Recorded as `createdBy` and `updatedBy`; null while the service runs open. */
   readonly userId: string | null;
   /** Returns the function that writes, the only way to write. Throws a ServiceError 403 if the user may only read. */
@@ -17,12 +19,16 @@ export const createSession = (
   { userId, mayWrite }: { readonly userId: string | null; readonly mayWrite: boolean },
 ): Session => ({
   store,
+  workspace: store.workspaceName,
   userId,
   writer() {
     if (!mayWrite) throw forbidden('this API key is read-only', 'read-only key');
     return store.write;
   },
 });
+
+/** What records say of the session that wrote them. */
+export type Author = Pick<Session, 'workspace' | 'userId'>;
 
 /** Checks a write and returns its result, but stores nothing. New records have IDs other than those that the write will give them. */
 export const dryRun = (session: Session): Session => ({
@@ -51,20 +57,15 @@ export function withIdempotencyKey(session: Session, key: IdempotencyKey | undef
 }
 
 /** A new record counts as last changed by its creator. */
-export function creationStamps(kind: RecordKind, { userId }: Pick<Session, 'userId'>, now: number) {
+export function creationStamps(kind: RecordKind, { workspace, userId }: Author, now: number) {
   const createdAt = new Date(now).toISOString();
   const stamps: Record<string, string | null> = {};
   for (const stamp of kind.stamps) stamps[stamp] = userId;
-  return { ...stamps, createdAt, updatedAt: createdAt };
+  return { ...stamps, workspaceId: workspace, createdAt, updatedAt: createdAt };
 }
 
 /** No two versions of a record have the same `updatedAt`, even when the clock is behind. */
-export const updateStamps = (
-  kind: RecordKind,
-  { userId }: Pick<Session, 'userId'>,
-  current: Versioned,
-  now: number,
-) => ({
+export const updateStamps = (kind: RecordKind, { userId }: Author, current: Versioned, now: number) => ({
   updatedAt: timeAfterAll([current], now),
   ...(kind.stamps.includes('updatedBy') && { updatedBy: userId }),
 });

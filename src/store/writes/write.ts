@@ -1,4 +1,7 @@
-/** Carries out writes, which services describe as data (see work.ts): turns their changes into statements and entries of the log. */
+/**
+ * Carries out writes: services say what a write looks up and changes, as data, and this turns their changes into statements and entries of
+ * the log.
+ */
 import { tooLarge } from '../../errors.ts';
 import { externalIdCount } from '../../model/fields.ts';
 import { count } from '../../model/issues.ts';
@@ -7,11 +10,28 @@ import type { Row, Statement } from '../connections/driver.ts';
 import { logChanges } from '../log/changes.ts';
 import { columnsOf } from '../query/columns.ts';
 import type { Dialect } from '../query/dialect.ts';
-import type { Author, NewChange } from '../query/tables.ts';
-import { nameWorkspace, type Scope } from '../records/read-records.ts';
+import type { Action, Author, NewChange } from '../query/tables.ts';
+import type { Scope } from '../records/read-records.ts';
 import { earlierResult, type RepeatableRequest, storeResult } from './idempotency.ts';
-import { createLookups, inLockOrder } from './lookups.ts';
-import type { Change, Work, Written } from './work.ts';
+import { createTx, type Tx } from './tx.ts';
+
+/** Has no effects: it runs again after a conflict. Throws a ServiceError below 500 to reject the write, TransactionConflict to run again. */
+export type Work<T> = (tx: Tx) => Promise<Written<T>>;
+
+export interface Written<T> {
+  readonly changes: readonly Change[];
+  /** The result, now and when the write is repeated with its key: plain data, for it is stored as JSON. */
+  readonly returned: T;
+}
+
+/** What happens to one record, which was read with a lock unless it is new, or stored again with the ID that it had. */
+export interface Change {
+  readonly kind: RecordKind;
+  readonly action: Action;
+  readonly before: Row | null;
+  readonly after: Row | null;
+  readonly at: string;
+}
 
 /**
  * The most external IDs of the records that one write stores, and as many of those that it replaces or deletes. Each is a row of its own on
@@ -46,13 +66,14 @@ function statementsOf({ dialect, workspaceId }: Scope, changes: readonly Change[
     );
   }
   const after = changes.flatMap((change): Row[] => (change.after ? [change.after] : []));
-  if (action === 'created') {
-    for (const record of after) Object.assign(record, { workspaceId });
-    return dialect.inserts(kind, after);
-  }
+  if (action === 'created') return dialect.inserts(kind, rowsIn(workspaceId, after));
   const updates = dialect.updates(kind, workspaceId, after, changedFields(kind, changes));
   return chained(withoutHeldValues(dialect, workspaceId, kind, changes), updates);
 }
+
+/** Records have the name of their workspace, and rows its number. */
+export const rowsIn = (workspaceId: number, records: readonly Row[]): Row[] =>
+  records.map((record) => ({ ...record, workspaceId }));
 
 function* chained<T>(...parts: readonly Iterable<T>[]): Generator<T> {
   for (const part of parts) yield* part;
@@ -123,8 +144,7 @@ export async function writeIn<T>(scope: Scope, author: Author, work: Work<T>, re
   const { dialect, run, workspaceId } = scope;
   const earlier = request && (await earlierResult<T>(scope, request));
   if (earlier) return earlier.returned;
-  const written = await work(inLockOrder(createLookups(scope)));
-  const { changes, returned } = written;
+  const { changes, returned } = await work(createTx(scope));
   requireFewRemovedExternalIds(changes);
   for (const group of groupsOf(changes)) {
     for (const { sql, values } of statementsOf(scope, group)) await run(sql, values);
@@ -132,22 +152,13 @@ export async function writeIn<T>(scope: Scope, author: Author, work: Work<T>, re
   if (request) await storeResult(scope, request, returned);
   const log = changes.map((change) => loggedAs(scope, author, change));
   await logChanges(dialect, run, workspaceId, log);
-  return named(scope, written);
+  return returned;
 }
 
 /** Runs the work on a snapshot, and returns what it would return. Stores and locks nothing. */
 export async function dryRunIn<T>(scope: Scope, work: Work<T>): Promise<T> {
-  const written = await work(inLockOrder(createLookups(scope, { isDryRun: true })));
+  const { changes, returned } = await work(createTx(scope, { isDryRun: true }));
   // Throws the error that the write itself would.
-  requireFewRemovedExternalIds(written.changes);
-  return named(scope, written);
-}
-
-/** Returns the result of a write, after giving its new records the name of their workspace. */
-export function named<T>(scope: Pick<Scope, 'workspaceName'>, { changes, returned }: Written<T>): T {
-  nameWorkspace(
-    scope,
-    changes.flatMap(({ action, after }) => (action === 'created' && after ? [after] : [])),
-  );
+  requireFewRemovedExternalIds(changes);
   return returned;
 }
