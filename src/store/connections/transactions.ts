@@ -55,9 +55,9 @@ const cancelGrace = 5_000;
 /** The most workspaces whose running work is counted. Beyond that, the least recently used are forgotten. */
 const maxWorkspaces = 10_000;
 
-/** A transaction that is to be written. `begin` throws if the client has left meanwhile. */
+/** A transaction that waits to be written. */
 interface Queued {
-  begin(): void;
+  isInTime(): boolean;
   readonly work: Work<unknown>;
   readonly resolve: (result: unknown) => void;
   readonly reject: (reason: unknown) => void;
@@ -104,7 +104,7 @@ export function createTransactions(
     driver.destroy(connection);
   }
 
-  /** Leaves half of the connections to other workspaces and to the service itself. Waiting longer than for a connection is a 503. */
+  /** Leaves half of the connections to other workspaces and to the service itself. */
   const useForWorkspace =
     (workspaceId: number, signal?: AbortSignal): UseConnection =>
     (pool, work) =>
@@ -119,16 +119,24 @@ export function createTransactions(
   function inTurn<T>(limit: LimitFunction, work: () => Promise<T>): Promise<T> {
     if (limit.activeCount + limit.pendingCount < limit.concurrency) return limit(work);
     return new Promise((resolve, reject) => {
-      let isLate = false;
-      const timer = setTimeout(() => {
-        isLate = true;
-        reject(databaseUnavailable('CONNECTIONS_IN_USE'));
-      }, connectionTimeout);
+      const isInTime = startWaiting(reject);
       void limit(async () => {
-        clearTimeout(timer);
-        if (!isLate) await work().then(resolve, reject);
+        if (isInTime()) await work().then(resolve, reject);
       });
     });
+  }
+
+  /** Waiting longer than for a connection is a 503. Returns a function that ends the wait, and tells whether it was not too long. */
+  function startWaiting(reject: (reason: unknown) => void): () => boolean {
+    let isLate = false;
+    const timer = setTimeout(() => {
+      isLate = true;
+      reject(databaseUnavailable('CONNECTIONS_IN_USE'));
+    }, connectionTimeout);
+    return () => {
+      clearTimeout(timer);
+      return !isLate;
+    };
   }
 
   /** A connection runs one statement at a time. Throws the store's errors. */
@@ -217,6 +225,7 @@ export function createTransactions(
     let isBegun = false;
     for (let next = queue.shift(); next; next = Date.now() < end ? queue.shift() : undefined) {
       const queued = next;
+      if (!queued.isInTime()) continue;
       let opened: 'begin' | 'savepoint' | undefined;
       const open = () => {
         opened = isBegun ? 'savepoint' : 'begin';
@@ -224,7 +233,6 @@ export function createTransactions(
         return send(connection, opened === 'begin' ? dialect.begin : 'savepoint own');
       };
       try {
-        queued.begin();
         const result = await inTransaction(connection, open, queued.work);
         if (opened === 'savepoint') await send(connection, 'release own');
         done.push({ queued, result });
@@ -264,21 +272,6 @@ export function createTransactions(
   const waiting: Queued[] = [];
   let isWriting = false;
 
-  /** Waits for the only writer. */
-  function enqueue(queued: Queued): void {
-    const timer = setTimeout(() => {
-      waiting.splice(waiting.indexOf(entry), 1);
-      queued.reject(databaseUnavailable('CONNECTIONS_IN_USE'));
-    }, connectionTimeout);
-    const begin = () => {
-      clearTimeout(timer);
-      queued.begin();
-    };
-    const entry = { ...queued, begin };
-    waiting.push(entry);
-    if (!isWriting) void writeWaiting();
-  }
-
   async function writeWaiting(): Promise<void> {
     isWriting = true;
     while (waiting.length > 0) {
@@ -292,11 +285,19 @@ export function createTransactions(
 
   const write = <T>(useConnection: UseConnection, work: Work<T>, signal: AbortSignal | undefined): Promise<T> =>
     new Promise((resolve, reject) => {
-      const begin = () => signal?.throwIfAborted();
+      const ownWork: Work<T> = async (run) => {
+        signal?.throwIfAborted();
+        return work(run);
+      };
       // The cast is safe: it is resolved with what its own work has returned.
-      const queued: Queued = { begin, work, resolve: resolve as Queued['resolve'], reject };
-      if (!driver.hasGroupsByWorkspace) return enqueue(queued);
-      useConnection(writes, (connection) => shareCommit(connection, [queued])).catch((error) => reject(noted(error)));
+      const queued = { work: ownWork, resolve: resolve as Queued['resolve'], reject };
+      if (driver.hasGroupsByWorkspace) {
+        const alone = [{ ...queued, isInTime: () => true }];
+        useConnection(writes, (connection) => shareCommit(connection, alone)).catch((error) => reject(noted(error)));
+      } else {
+        waiting.push({ ...queued, isInTime: startWaiting(reject) });
+        if (!isWriting) void writeWaiting();
+      }
     });
 
   const statements = (useConnection: UseConnection, signal?: AbortSignal): Statements => ({
