@@ -71,7 +71,7 @@ function* statementsOf({ dialect, workspaceId }: Scope, changes: readonly Change
 }
 
 /** Records have the name of their workspace, and rows its number. */
-export const rowsIn = (workspaceId: number, records: readonly Row[]): Row[] =>
+const rowsIn = (workspaceId: number, records: readonly Row[]): Row[] =>
   records.map((record) => ({ ...record, workspaceId }));
 
 /** Clears values that records take from each other: the database, changing one after the other, would find them taken. */
