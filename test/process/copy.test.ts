@@ -134,6 +134,8 @@ describe.each(directions.slice(isPostgres ? 0 : 1))(
         ['1001', '100'],
         ['0991', '1001'],
         ['95', '0991'],
+        // No write makes one, and a copy leaves it as it is.
+        ['own parent', 'own parent'],
       ]);
       // The same ids, and other parents.
       await plant('theirs', [
