@@ -174,7 +174,7 @@ const kindTables = ({ text, time, double, boolean, whole, json }: Types): Readon
     texts: ['name', 'reference', 'number'],
   },
 
-  // Deferrable, although no statement of the service needs to defer it: copies write a parent before its children.
+  // Deferrable, although no statement of the service needs to defer it: copies set the parents when all categories are there.
   asset_categories: {
     columns: `
       workspace_id ${whole} not null,

@@ -8,9 +8,8 @@ import { recordKinds } from '../records/index.ts';
 import { apiKeys } from '../store/admin/api-keys.ts';
 import { copyTables } from '../store/admin/copy.ts';
 import { connectDatabase, type Database, openDatabase } from '../store/database.ts';
-import { databaseUrlProblem } from '../store/database-settings.ts';
+import { databaseUrlProblem, sqlitePath } from '../store/database-settings.ts';
 import { changeNumbers, changes, idempotencyResults, workspaceNames } from '../store/query/tables.ts';
-import { sqlitePath } from '../store/sqlite/url.ts';
 import { longStatementTimeout } from './database.ts';
 import { createProgressBar } from './terminal.ts';
 

@@ -2,9 +2,9 @@
 import { isSame } from '../model/fields.ts';
 import { newIds } from '../model/ids.ts';
 import type { AnyRecord, RecordKind, Values } from '../model/record-kind.ts';
-import type { Change } from '../store/writes/work.ts';
+import type { Change } from '../store/writes/write.ts';
 import { byKind, type Item, type Stored } from './item.ts';
-import type { Session } from './session.ts';
+import type { Author } from './session.ts';
 import { inTreeOrder, parentIn, treeOf } from './trees.ts';
 
 /**
@@ -12,7 +12,7 @@ import { inTreeOrder, parentIn, treeOf } from './trees.ts';
  * change, and last those that are deleted. Items are valid, and those to update have their records.
  */
 export function changesOf(
-  session: Pick<Session, 'userId'>,
+  session: Author,
   items: readonly Item[],
   { isPatch = false }: { readonly isPatch?: boolean } = {},
 ): { readonly changes: Change[]; readonly stored: ReadonlyMap<Item, Stored> } {
@@ -42,7 +42,7 @@ export function changesOf(
   return { changes, stored };
 }
 
-function newRecords(session: Pick<Session, 'userId'>, items: readonly Item[], now: string) {
+function newRecords(session: Author, items: readonly Item[], now: string) {
   const newItems = items.filter(({ op, before }) => !before && op !== 'delete');
   const records = new Map<Item, Record<string, unknown>>();
   for (const [kind, ofKind] of byKind(newItems)) {
@@ -72,24 +72,18 @@ export function differing(record: Values, values: Values): Values {
   return changed;
 }
 
-export function updated(
-  session: Pick<Session, 'userId'>,
-  kind: RecordKind,
-  before: AnyRecord,
-  values: Values,
-  now: string,
-): Change {
+export function updated(session: Author, kind: RecordKind, before: AnyRecord, values: Values, now: string): Change {
   const after = { ...before, ...values, ...updateStamps(kind, session, before, now) };
   return { kind, action: 'updated', before, after, at: after.updatedAt };
 }
 
 /** A new record counts as last changed by its creator. */
-function creationStamps(kind: RecordKind, { userId }: Pick<Session, 'userId'>, now: string) {
+function creationStamps(kind: RecordKind, { workspace, userId }: Author, now: string) {
   const stamps = Object.fromEntries(kind.stamps.map((stamp) => [stamp, userId]));
-  return { ...stamps, createdAt: now, updatedAt: now };
+  return { ...stamps, workspaceId: workspace, createdAt: now, updatedAt: now };
 }
 
-const updateStamps = (kind: RecordKind, { userId }: Pick<Session, 'userId'>, current: AnyRecord, now: string) => ({
+const updateStamps = (kind: RecordKind, { userId }: Author, current: AnyRecord, now: string) => ({
   updatedAt: timeAfter(current, now),
   ...(kind.stamps.includes('updatedBy') && { updatedBy: userId }),
 });

@@ -7,8 +7,8 @@ import { kindNamed, kindOfId } from '../records/index.ts';
 import { linkOrder } from '../records/link-order.ts';
 import { reverseLinksOf } from '../records/reverse-links.ts';
 import type { Condition } from '../store/query/record-query.ts';
-import type { Lookups } from '../store/writes/lookups.ts';
-import type { Change } from '../store/writes/work.ts';
+import type { Tx } from '../store/writes/tx.ts';
+import type { Change } from '../store/writes/write.ts';
 import { updated } from './changes.ts';
 import { byKind, dependOn, type Item, isValid, type Problem } from './item.ts';
 import { noRecord, type RecordKey } from './match.ts';
@@ -55,7 +55,7 @@ function wrongKind(kind: RecordKind, id: string): string {
  * references to them, and locks them to write them.
  */
 export async function checkReferences(
-  tx: Lookups,
+  tx: Tx,
   items: readonly Item[],
   own: { has(id: string): boolean } = new Set(),
 ): Promise<void> {
@@ -82,7 +82,7 @@ const givesUp = ({ op, values, before }: Item, field: string): boolean =>
  * A record may keep its own values, and one that is restored may get those that another one gives up in the same write. Values of the key
  * by which records were found are known to be free.
  */
-export async function checkUnique(tx: Lookups, items: readonly Item[], by?: RecordKey): Promise<void> {
+export async function checkUnique(tx: Tx, items: readonly Item[], by?: RecordKey): Promise<void> {
   for (const [kind, ofKind] of byKind(items)) {
     for (const [name, field] of Object.entries(kind.fields)) {
       if (!field.unique || (by && 'field' in by && by.field === name)) continue;
@@ -123,7 +123,7 @@ const referencesTo = (kind: RecordKind) =>
  * their items are rejected: then so is the deletion. `advice` says at the end of a message what to do about the references.
  */
 export async function checkDeletions(
-  tx: Lookups,
+  tx: Tx,
   items: readonly Item[],
   advice: (pronoun: 'it' | 'them') => string = () => '',
 ): Promise<void> {
@@ -163,7 +163,7 @@ const listed = new Intl.ListFormat('en-GB');
 
 /** Returns what refers to each of the records, as `this asset is referenced by …`, if anything does but the records that do not count. */
 async function referenceProblems(
-  tx: Pick<Lookups, 'pages'>,
+  tx: Pick<Tx, 'pages'>,
   kind: RecordKind,
   ids: ReadonlySet<string>,
   uncounted: ReadonlyMap<RecordKind, ReadonlySet<string>>,
@@ -199,7 +199,7 @@ const countedUpTo = (most: number, found: number, kind: RecordKind): string =>
 
 /** Returns the changes that clear all references to the records that are deleted. Throws a ServiceError 400 for more than `maxCleared`. */
 export async function clearedReferences(
-  tx: Lookups,
+  tx: Tx,
   session: Session,
   items: readonly Item[],
   maxCleared: number | undefined,

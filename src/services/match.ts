@@ -13,14 +13,14 @@ import {
 } from '../model/schemas.ts';
 import { kindNamed, kindOfId } from '../records/index.ts';
 import { lookupOutdated } from '../store/connections/database-error.ts';
-import { type Lookups, maxMatches } from '../store/writes/lookups.ts';
+import { maxMatches, type Tx } from '../store/writes/tx.ts';
 import { type Item, referTo } from './item.ts';
 
 /** The key by which other systems know records. */
 export type RecordKey = { readonly field: string } | { readonly externalId: string };
 
 /** Puts the IDs to which links lead into the values. Locks nothing: the check of all references does that. */
-export async function resolveLinks(tx: Lookups, items: readonly Item[]): Promise<void> {
+export async function resolveLinks(tx: Tx, items: readonly Item[]): Promise<void> {
   const byRef = itemsByRef(items);
   const matches = await findLinked(
     tx,
@@ -68,7 +68,7 @@ function refProblem(kind: RecordKind, ref: string, found: Item | undefined): str
 const keyOf = ({ target, to }: Link): string => JSON.stringify([target, to.externalId?.key, to.externalId?.value]);
 
 /** One statement for each kind of record that links lead to. */
-async function findLinked(tx: Lookups, links: readonly Link[]): Promise<ReadonlyMap<string, readonly string[]>> {
+async function findLinked(tx: Tx, links: readonly Link[]): Promise<ReadonlyMap<string, readonly string[]>> {
   const matches = new Map<string, readonly string[]>();
   const wanted = new Map(links.filter(({ to }) => to.externalId).map((link) => [keyOf(link), link]));
   for (const target of new Set([...wanted.values()].map((link) => link.target))) {
@@ -91,7 +91,7 @@ function externalIdProblem(kind: RecordKind, externalId: ExternalId, ids: readon
 
 /** Reads and locks what items are about. All items of a write that are not new are of one kind. */
 export async function matchRecords(
-  tx: Lookups,
+  tx: Tx,
   items: readonly Item[],
   { by, limits }: { readonly by?: RecordKey | undefined; readonly limits?: ValueLimits | undefined },
 ): Promise<void> {
@@ -134,7 +134,7 @@ async function matchById(find: Find, kind: RecordKind, items: readonly Item[]): 
 
 /** Returns the items whose key several records have: nobody knows which of them is meant. */
 async function matchByKey(
-  tx: Lookups,
+  tx: Tx,
   find: Find,
   kind: RecordKind,
   items: readonly Item[],

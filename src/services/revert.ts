@@ -6,8 +6,8 @@ import { badRequest } from '../errors.ts';
 import type { AnyRecord, RecordKind, Values } from '../model/record-kind.ts';
 import { linkOrder } from '../records/link-order.ts';
 import type { Change as LoggedChange } from '../store/log/read-changes.ts';
-import type { Lookups } from '../store/writes/lookups.ts';
-import type { Change } from '../store/writes/work.ts';
+import type { Tx } from '../store/writes/tx.ts';
+import type { Change } from '../store/writes/write.ts';
 import { changesOf, differing } from './changes.ts';
 import { checkDeletions, checkReferences, checkUnique, referencesIn } from './checks.ts';
 import { byKind, type Item, isValid, itemOf, referTo, rejectDependents } from './item.ts';
@@ -74,7 +74,7 @@ export async function revertChanges(session: Session, range: ChangeRange): Promi
   });
 }
 
-async function changesIn(tx: Lookups, { after, upTo }: ChangeRange): Promise<LoggedChange[]> {
+async function changesIn(tx: Tx, { after, upTo }: ChangeRange): Promise<LoggedChange[]> {
   const last = await tx.lastChange();
   if (upTo > last) throw badRequest(`there is no change with the cursor "${upTo}" yet: the last one is "${last}"`);
   if (upTo <= after) return [];
@@ -85,7 +85,7 @@ async function changesIn(tx: Lookups, { after, upTo }: ChangeRange): Promise<Log
 
 /** Returns an item for each record, targets of references first, which is the order in which writes lock them. */
 async function reversalsOf(
-  tx: Lookups,
+  tx: Tx,
   changes: readonly LoggedChange[],
   { after }: ChangeRange,
 ): Promise<readonly Reversal[]> {
@@ -111,7 +111,7 @@ async function reversalsOf(
 
 /** Returns the records as they were right after the change with this number, by ID. */
 async function versionsAt(
-  tx: Lookups,
+  tx: Tx,
   kind: RecordKind,
   ids: readonly string[],
   number: number,
@@ -131,7 +131,7 @@ const fieldsOf = ({ fields }: RecordKind, record: AnyRecord): Values =>
 const idsOf = (items: readonly Reversal[]): string[] => items.map(({ id }) => id);
 
 /** Locks the records. What they have already is no value of their items any more. */
-async function readStored(tx: Lookups, items: readonly Reversal[]): Promise<void> {
+async function readStored(tx: Tx, items: readonly Reversal[]): Promise<void> {
   for (const [kind, ofKind] of byKind(items)) {
     const deleted = ofKind.filter(({ op }) => op === 'delete');
     const others = ofKind.filter(({ op }) => op === 'restore');
@@ -148,7 +148,7 @@ async function readStored(tx: Lookups, items: readonly Reversal[]): Promise<void
 }
 
 /** Rejects the items whose records are no longer as the range left them, unless they are as before the range already. */
-async function keepChanged(tx: Lookups, items: readonly Reversal[], { upTo }: ChangeRange): Promise<void> {
+async function keepChanged(tx: Tx, items: readonly Reversal[], { upTo }: ChangeRange): Promise<void> {
   if (items.length === 0) return;
   const histories = await tx.histories(idsOf(items), { limit: 1, withBefore: false });
   const latest = new Map(histories.flat().map((change) => [change.id, change]));

@@ -5,6 +5,8 @@ import type { IdempotencyKey } from '../store/writes/idempotency.ts';
 
 export interface Session {
   readonly store: WorkspaceReads;
+  /** The name of the workspace, which records have as their `workspaceId`. */
+  readonly workspace: string;
   /** Recorded as `createdBy` and `updatedBy`; null while the service runs open. */
   readonly userId: string | null;
   /** Returns the function that writes, the only way to write. Throws a ServiceError 403 if the user may only read. */
@@ -16,12 +18,16 @@ export const createSession = (
   { userId, mayWrite }: { readonly userId: string | null; readonly mayWrite: boolean },
 ): Session => ({
   store,
+  workspace: store.workspaceName,
   userId,
   writer() {
     if (!mayWrite) throw forbidden('this API key is read-only', 'read-only key');
     return store.write;
   },
 });
+
+/** What records say of the session that wrote them. */
+export type Author = Pick<Session, 'workspace' | 'userId'>;
 
 /** Checks a write and returns its result, but stores nothing. New records have IDs other than those that the write will give them. */
 export const dryRun = (session: Session): Session => ({

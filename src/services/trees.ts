@@ -5,7 +5,7 @@ import { withArticle } from '../model/labels.ts';
 import type { RecordKind } from '../model/record-kind.ts';
 import { kindOfId, recordKinds } from '../records/index.ts';
 import { reverseLinksOf } from '../records/reverse-links.ts';
-import type { Lookups } from '../store/writes/lookups.ts';
+import type { Tx } from '../store/writes/tx.ts';
 import { type Item, idOf, isValid, type OnInvalid, type Problem, rejectDependents } from './item.ts';
 
 const trees = new Map(
@@ -16,7 +16,7 @@ const trees = new Map(
 export const treeOf = (kind: RecordKind) => trees.get(kind);
 
 /** Two moves at the same time can form a cycle that neither forms alone, so one waits for the other. New records have no descendants. */
-export async function lockTrees(tx: Lookups, items: readonly Item[]): Promise<void> {
+export async function lockTrees(tx: Tx, items: readonly Item[]): Promise<void> {
   for (const kind of recordKinds) {
     const field = treeOf(kind)?.field;
     if (field === undefined) continue;
@@ -38,7 +38,7 @@ const maxAncestors = 100_000;
 
 /** Notes the items that would make a record its own ancestor, if all of them, or all valid ones, are stored together. */
 export async function checkTrees(
-  tx: Lookups,
+  tx: Tx,
   items: readonly Item[],
   { onInvalid = 'fail' }: { readonly onInvalid?: OnInvalid },
 ): Promise<void> {

@@ -10,7 +10,7 @@ import type { Patch } from '../model/patch.ts';
 import type { CreateOf, RecordKind, RecordOf, UpdateOf } from '../model/record-kind.ts';
 import type { ValueLimits } from '../model/schemas.ts';
 import type { Addition } from '../store/writes/group-commit.ts';
-import type { Lookups } from '../store/writes/lookups.ts';
+import type { Tx } from '../store/writes/tx.ts';
 import { changesOf } from './changes.ts';
 import { checkDeletions, checkReferences, checkUnique, clearedReferences, referencesIn } from './checks.ts';
 import {
@@ -95,8 +95,8 @@ function additionOf(session: Session, items: readonly Item[]): Addition<(Stored 
   };
 }
 
-/** In the order of all writes (see inLockOrder in store/writes/lookups.ts). */
-export async function lock(tx: Lookups, items: readonly Item[]): Promise<void> {
+/** In the order of all writes (see lockOrder in store/writes/tx.ts). */
+export async function lock(tx: Tx, items: readonly Item[]): Promise<void> {
   // Otherwise two upserts of a key that no record has would both create one, and two reversals would restore the same record.
   const lookedUp = items.filter(({ op }) => op === 'upsert' || op === 'restore');
   for (const { table } of byKind(lookedUp).keys()) await tx.lock(`upsert ${table}`);

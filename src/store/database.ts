@@ -4,7 +4,7 @@ import { StartError } from '../errors.ts';
 import { reason } from './connections/database-error.ts';
 import type { DatabaseOptions, Driver, Pools } from './connections/driver.ts';
 import { createTransactions, type Transactions } from './connections/transactions.ts';
-import { defaultOptions } from './database-settings.ts';
+import { defaultOptions, sqlitePath } from './database-settings.ts';
 import { openPostgresDialect } from './postgres/dialect.ts';
 import { createPostgresDriver } from './postgres/driver.ts';
 import { isPostgresUrl } from './postgres/url.ts';
@@ -12,7 +12,6 @@ import type { Dialect } from './query/dialect.ts';
 import { migrate, migrationNames, migrationSource, pendingMigrations } from './schema/migrations.ts';
 import { sqliteDialect } from './sqlite/dialect.ts';
 import { createSqliteDriver } from './sqlite/driver.ts';
-import { sqlitePath } from './sqlite/url.ts';
 
 export interface Database extends Transactions {
   readonly dialect: Dialect;

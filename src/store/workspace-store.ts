@@ -18,8 +18,7 @@ import { createRecordReads, type RecordReads, type Scope } from './records/read-
 import { createTextCache, type Text } from './records/text-cache.ts';
 import { type Addition, createGroupCommit } from './writes/group-commit.ts';
 import { type RepeatableRequest, writeOnce } from './writes/idempotency.ts';
-import type { Work } from './writes/work.ts';
-import { dryRunIn, named, writeIn } from './writes/write.ts';
+import { dryRunIn, type Work, writeIn } from './writes/write.ts';
 
 export interface LimitedReads extends RecordReads, ChangeReads {
   /** With linked records (see linked-records.ts). Undefined, with nothing read, where their texts together may be too long. */
@@ -48,6 +47,7 @@ export interface WorkspaceStore extends WorkspaceReads {
 }
 
 export interface WorkspaceReads extends RecordReads, ChangeReads {
+  readonly workspaceName: string;
   snapshot<T>(work: (store: RecordReads) => Promise<T>): Promise<T>;
   /** Like `snapshot`, for work that may read for minutes. Others do not wait for it; few run at a time. */
   longSnapshot<T>(work: (store: RecordReads) => Promise<T>): Promise<T>;
@@ -91,7 +91,7 @@ export function createStoreOpener(database: Database): OpenStore {
       if (isDryRun) return snapshot((run) => dryRunIn(scopeOf(run), work));
       const store = async () => {
         const added = addition && (await groupCommit.add({ ...addition, workspaceId, author, usage, key }));
-        return added ? named({ workspaceName }, added) : transaction((run) => writeIn(scopeOf(run), author, work, key));
+        return added ? added.returned : transaction((run) => writeIn(scopeOf(run), author, work, key));
       };
       const returned = await (key ? writeOnce(key, scopeOf(read), store) : store());
       watch.changed(workspaceId);
@@ -100,6 +100,7 @@ export function createStoreOpener(database: Database): OpenStore {
     const source = { workspace, lastChange: reads.lastChange };
     return {
       ...reads,
+      workspaceName,
       write,
       snapshot: (work) => snapshot((run) => work(createRecordReads(scopeOf(run)))),
       longSnapshot: (work) => database.longSnapshot(workspaceId, (run) => work(createRecordReads(scopeOf(run)))),

@@ -121,7 +121,7 @@ describe.each(directions.slice(isPostgres ? 0 : 1))(
         }
       });
 
-    test('parents are written before their children, whichever of their ids is greater', async () => {
+    test('asset categories keep their parents, whichever of their ids is greater', async () => {
       const number = (index: number) => String(index).padStart(3, '0');
       const chain = Array.from({ length: 250 }, (_, index) => number(index));
       const roots = Array.from({ length: 120 }, (_, index): [string, null] => [`4${number(index)}`, null]);
@@ -134,6 +134,8 @@ describe.each(directions.slice(isPostgres ? 0 : 1))(
         ['1001', '100'],
         ['0991', '1001'],
         ['95', '0991'],
+        // No write makes one, and a copy leaves it as it is.
+        ['own parent', 'own parent'],
       ]);
       // The same ids, and other parents.
       await plant('theirs', [

@@ -18,7 +18,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-const session = { userId: 'user-7' };
+const session = { workspace: 'acme', userId: 'user-7' };
 
 const item = (op: Item['op'], kind: RecordKind, value: Values, rest: Partial<Item> = {}): Item => ({
   ...itemOf(op, kind, [], { value }),
@@ -38,11 +38,12 @@ test('new records have all fields, a new ID, and the time and user of their crea
   const { changes, stored } = changesOf(session, [created]);
 
   expect(changes).toMatchObject([{ kind: project, action: 'created', before: null, at: now }]);
-  const { id, workspaceId, ...after } = changes[0]?.after ?? {};
+  const { id, ...after } = changes[0]?.after ?? {};
   expect(id).toMatch(/^project_[0-9a-z]{26}$/);
   expect(after).toEqual({
     ...Object.fromEntries(Object.keys(project.fields).map((field) => [field, null])),
     name: 'Harbour wall',
+    workspaceId: 'acme',
     createdAt: now,
     updatedAt: now,
     createdBy: 'user-7',

@@ -4,29 +4,46 @@ import { newIds } from '../../src/model/ids.ts';
 import type { AnyRecord, CreateOf, RecordKind, RecordOf } from '../../src/model/record-kind.ts';
 import type { WorkspaceStore } from '../../src/store/workspace-store.ts';
 import type { IdempotencyKey } from '../../src/store/writes/idempotency.ts';
-import type { Lookups } from '../../src/store/writes/lookups.ts';
-import type { Change, Work } from '../../src/store/writes/work.ts';
+import type { Tx } from '../../src/store/writes/tx.ts';
+import type { Change, Work } from '../../src/store/writes/write.ts';
 
 const now = '2026-03-01T00:00:00.000Z';
 const stampsNow = { createdAt: now, updatedAt: now };
 
 type Stamps = typeof stampsNow & { readonly createdBy?: string | null; readonly updatedBy?: string | null };
 
-type Writable = Pick<WorkspaceStore, 'write'>;
+/** Without a name, what is written is returned without its workspace. */
+type Writable = Pick<WorkspaceStore, 'write'> & Partial<Pick<WorkspaceStore, 'workspaceName'>>;
 
-function newRecords<K extends RecordKind>(kind: K, inputs: readonly CreateOf<K>[], stamps: Stamps): RecordOf<K>[] {
+function newRecords<K extends RecordKind>(
+  kind: K,
+  inputs: readonly CreateOf<K>[],
+  stamps: Stamps,
+  workspaceId?: string,
+): RecordOf<K>[] {
   const ids = newIds(kind.idPrefix, inputs.length);
   const unset = Object.fromEntries(Object.keys(kind.storedFields).map((field) => [field, null]));
-  return inputs.map((input, index) => ({ ...unset, ...input, ...stamps, id: ids[index] })) as object[] as RecordOf<K>[];
+  return inputs.map((input, index) => ({
+    ...unset,
+    ...input,
+    ...stamps,
+    workspaceId,
+    id: ids[index],
+  })) as object[] as RecordOf<K>[];
 }
 
 const created = (kind: RecordKind, records: readonly object[]): Change[] =>
   (records as AnyRecord[]).map((after) => ({ kind, action: 'created', before: null, after, at: after.createdAt }));
 
 /** A work that only creates records, and the same as an addition. */
-export function creationOf<K extends RecordKind>(kind: K, inputs: readonly CreateOf<K>[], stamps: Stamps = stampsNow) {
+export function creationOf<K extends RecordKind>(
+  kind: K,
+  inputs: readonly CreateOf<K>[],
+  stamps: Stamps = stampsNow,
+  workspaceId?: string,
+) {
   const make = () => {
-    const records = newRecords(kind, inputs, stamps);
+    const records = newRecords(kind, inputs, stamps, workspaceId);
     return { changes: created(kind, records), returned: records };
   };
   const work: Work<RecordOf<K>[]> = async () => make();
@@ -38,10 +55,12 @@ export function creationOf<K extends RecordKind>(kind: K, inputs: readonly Creat
 
 /** Together with what others insert at the same time. */
 export function insert<K extends RecordKind>(
-  { write }: Writable,
-  ...creation: Parameters<typeof creationOf<K>>
+  { write, workspaceName }: Writable,
+  kind: K,
+  inputs: readonly CreateOf<K>[],
+  stamps?: Stamps,
 ): Promise<RecordOf<K>[]> {
-  const { work, addition } = creationOf(...creation);
+  const { work, addition } = creationOf(kind, inputs, stamps, workspaceName);
   return write(work, { addition });
 }
 
@@ -50,21 +69,21 @@ interface Replacement {
   readonly after: AnyRecord;
 }
 
-/** The lookups of a write, and the changes that it makes, one after the other. */
-export interface Steps extends Lookups {
+/** the transaction of a write, and the changes that it makes, one after the other. */
+export interface Steps extends Tx {
   add<K extends RecordKind>(kind: K, inputs: readonly CreateOf<K>[], stamps?: Stamps): RecordOf<K>[];
   update(kind: RecordKind, records: readonly Replacement[]): void;
   delete(kind: RecordKind, records: readonly AnyRecord[], at: string): void;
 }
 
 /** A write in several steps. */
-export const inSteps = <T>({ write }: Writable, work: (steps: Steps) => Promise<T>): Promise<T> =>
+export const inSteps = <T>({ write, workspaceName }: Writable, work: (steps: Steps) => Promise<T>): Promise<T> =>
   write(async (tx) => {
     const changes: Change[] = [];
     const returned = await work({
       ...tx,
       add(kind, inputs, stamps = stampsNow) {
-        const records = newRecords(kind, inputs, stamps);
+        const records = newRecords(kind, inputs, stamps, workspaceName);
         changes.push(...created(kind, records));
         return records;
       },
@@ -93,9 +112,13 @@ export const change = <K extends RecordKind>(
   });
 
 /** The store, for writes that are carried out once for this key. */
-export const withKey = ({ write }: Writable, key: IdempotencyKey): Writable => ({
+export const withKey = ({ write, ...store }: Writable, key: IdempotencyKey): Writable => ({
+  ...store,
   write: (work, options) => write(work, { ...options, key: { ...key, onRepeat: () => {} } }),
 });
 
 /** The store, for writes that change nothing. */
-export const dry = ({ write }: Writable): Writable => ({ write: (work) => write(work, { isDryRun: true }) });
+export const dry = ({ write, ...store }: Writable): Writable => ({
+  ...store,
+  write: (work) => write(work, { isDryRun: true }),
+});

@@ -2,11 +2,11 @@
 import { createHash } from 'node:crypto';
 import { StartError } from '../../errors.ts';
 import type { Table } from '../../model/record-kind.ts';
-import type { Row, Run } from '../connections/driver.ts';
+import type { Row, Run, Statement } from '../connections/driver.ts';
 import type { Database } from '../database.ts';
 import { columnName } from '../query/columns.ts';
 import { type Dialect, selectRecords } from '../query/dialect.ts';
-import { literally, rowsQuery, runQuery } from '../query/run-query.ts';
+import { literally, runQuery } from '../query/run-query.ts';
 import { workspaceNames } from '../query/tables.ts';
 
 /** The result for one table. The checksum covers all fields of all records, ordered by what identifies them. */
@@ -63,35 +63,33 @@ export async function copyTables(
   });
 }
 
+/** Parents are set when all records are there: databases check a foreign key at each statement, and a parent may come after its children. */
 async function copyTable(source: Side, target: Side, table: Table, progress: Progress): Promise<CopiedTable> {
-  const digest = createDigest(table);
-  async function* read(): AsyncGenerator<readonly Row[]> {
-    for await (const page of pages(source, table)) {
-      digest.add(page);
-      yield page;
-      progress.step(page.length, `copying ${table.label} records`);
-    }
+  const parent = parentField(table);
+  const copied = await readAll(source, table, async (page) => {
+    const records = parent === undefined ? page : page.map((record) => ({ ...record, [parent]: null }));
+    await runAll(target, target.dialect.inserts(table, records));
+    progress.step(page.length, `copying ${table.label} records`);
+  });
+  if (parent !== undefined) await readAll(source, table, (page) => setParents(target, table, parent, page));
+  return copied;
+}
+
+async function setParents(target: Side, table: Table, parent: string, page: readonly Row[]): Promise<void> {
+  const children = page.filter((record) => record[parent] !== null);
+  for (const workspaceId of new Set(children.map((record) => Number(record.workspaceId)))) {
+    const ofWorkspace = children.filter((record) => record.workspaceId === workspaceId);
+    await runAll(target, target.dialect.updates(table, workspaceId, ofWorkspace, new Set([parent])));
   }
-  const find = (workspaceId: number, ids: readonly string[]) => {
-    const rows = rowsQuery(source.dialect, table, workspaceId, { where: { field: 'id', in: ids } });
-    return selectRecords(source.dialect, source.run, table, rows);
-  };
-  for await (const page of parentsFirst(table, read(), find)) {
-    for (const { sql, values } of target.dialect.inserts(table, page)) await target.run(sql, values);
-  }
-  return digest.result();
 }
 
 async function requireSame(target: Side, expected: CopiedTable, progress: Progress): Promise<void> {
-  const { table } = expected;
-  const digest = createDigest(table);
-  for await (const page of pages(target, table)) {
-    digest.add(page);
-    progress.step(page.length, `comparing ${table.label} records`);
-  }
-  const { records, checksum } = digest.result();
+  const { label } = expected.table;
+  const { records, checksum } = await readAll(target, expected.table, async (page) =>
+    progress.step(page.length, `comparing ${label} records`),
+  );
   if (records === expected.records && checksum === expected.checksum) return;
-  throw new StartError(`the ${table.label} records differ from the originals after the copy: nothing was kept`);
+  throw new StartError(`the ${label} records differ from the originals after the copy: nothing was kept`);
 }
 
 async function count({ dialect, run }: Side, { table }: Table): Promise<number> {
@@ -99,9 +97,20 @@ async function count({ dialect, run }: Side, { table }: Table): Promise<number> 
   return Number(row?.count);
 }
 
-async function* pages({ dialect, run }: Side, table: Table): AsyncGenerator<readonly Row[]> {
+async function runAll({ run }: Side, statements: Iterable<Statement>): Promise<void> {
+  for (const { sql, values } of statements) await run(sql, values);
+}
+
+/** Reads all records in the order of their keys, a page at a time. */
+async function readAll(
+  { dialect, run }: Side,
+  table: Table,
+  use: (page: readonly Row[]) => Promise<void>,
+): Promise<CopiedTable> {
   const key = table.key ?? ['workspaceId', 'id'];
   const columns = key.map(columnName);
+  const hash = createHash('sha256');
+  let records = 0;
   let last: Row | undefined;
   for (;;) {
     const rows = dialect.builder(table.table).orderBy(columns).limit(recordsPerPage, literally);
@@ -109,85 +118,13 @@ async function* pages({ dialect, run }: Side, table: Table): AsyncGenerator<read
       const position = key.map((field) => last?.[field] as string | number);
       rows.whereRaw(`(${columns.join(', ')}) > (${key.map(() => '?').join(', ')})`, position);
     }
-    const records: readonly Row[] = await selectRecords(dialect, run, table, rows);
-    if (records.length > 0) yield records;
-    if (records.length < recordsPerPage) return;
-    last = records.at(-1);
+    const page: readonly Row[] = await selectRecords(dialect, run, table, rows);
+    for (const record of page) hash.update(`${JSON.stringify(record)}\n`);
+    records += page.length;
+    if (page.length > 0) await use(page);
+    if (page.length < recordsPerPage) return { table, records, checksum: hash.digest('hex') };
+    last = page.at(-1);
   }
-}
-
-function createDigest(table: Table) {
-  const hash = createHash('sha256');
-  let records = 0;
-  return {
-    add(page: readonly Row[]) {
-      records += page.length;
-      for (const record of page) hash.update(`${JSON.stringify(record)}\n`);
-    },
-    result: (): CopiedTable => ({ table, records, checksum: hash.digest('hex') }),
-  };
-}
-
-type Page = readonly Row[];
-
-const textOf = ({ workspaceId, id }: Row): string => `${workspaceId} ${id}`;
-
-/**
- * Yields the records of these pages, which are ordered by workspace and ID, with each parent before its children: databases check foreign keys
- * at each statement, and not all of them can defer the check to the end of the transaction. A parent has the greater ID if a category was
- * moved below a newer one, or if processes with different clocks created the two. A child that comes before its parent is deferred, and read
- * again after it. Only its ID is held until then: a million of them take about 400 MB.
- */
-async function* parentsFirst(
-  table: Table,
-  pages: AsyncIterable<Page>,
-  find: (workspaceId: number, ids: readonly string[]) => Promise<Page>,
-): AsyncGenerator<Page> {
-  const field = parentField(table);
-  const deferred = new Set<string>();
-  const childrenOf = new Map<string, Row[]>();
-
-  /** Defers a record whose parent comes later, or is itself deferred. Returns whether it did. */
-  function deferIfEarly({ workspaceId, id, [field ?? '']: parentId }: Row): boolean {
-    if (typeof parentId !== 'string') return false;
-    const [key, parent] = [{ workspaceId, id }, textOf({ workspaceId, id: parentId })];
-    if (parentId <= String(id) && !deferred.has(parent)) return false;
-    deferred.add(textOf(key));
-    const siblings = childrenOf.get(parent);
-    if (siblings) siblings.push(key);
-    else childrenOf.set(parent, [key]);
-    return true;
-  }
-
-  function release(records: readonly Row[]): Row[] {
-    const parents: Row[] = [...records];
-    for (const parent of parents) {
-      const children = childrenOf.get(textOf(parent)) ?? [];
-      childrenOf.delete(textOf(parent));
-      for (const child of children) deferred.delete(textOf(child));
-      for (const child of children) parents.push(child);
-    }
-    return parents.slice(records.length);
-  }
-
-  for await (const page of pages) {
-    const ready = page.filter((record) => !deferIfEarly(record));
-    if (ready.length > 0) yield ready;
-    const released = release(ready);
-    for (let start = 0, end = 0; start < released.length; start = end) {
-      const workspaceId = Number(released[start]?.workspaceId);
-      while (end - start < recordsPerPage && released[end]?.workspaceId === workspaceId) end += 1;
-      const ids = released.slice(start, end).map(({ id }) => String(id));
-      const records = new Map((await find(workspaceId, ids)).map((record) => [record.id, record]));
-      yield ids.map((id) => records.get(id)).filter((record) => record !== undefined);
-    }
-  }
-  const [first, ...others] = [...childrenOf.values()]
-    .flatMap((children) => children.map(({ id }) => String(id)))
-    .toSorted();
-  if (first === undefined) return;
-  const more = others.length > 0 ? ` and ${others.length} more` : '';
-  throw new StartError(`${table.label} records that are their own ancestors cannot be copied: ${first}${more}`);
 }
 
 const parentField = (table: Table): string | undefined =>

@@ -1,83 +1,74 @@
 /**
  * The errors that the store throws when a statement fails. Drivers put values into their messages, and Knex adds the SQL:
  * neither may reach a response or a log.
- *
- * | Cause                                       | Becomes                  | The transaction | The connection |
- * |---------------------------------------------|--------------------------|-----------------|----------------|
- * | a conflict with another (`conflicts`)       | TransactionConflict, 503 | is retried      | is kept        |
- * | a workspace that was deleted                | WorkspaceDeleted, 503    | has failed      | is kept        |
- * | no connection, or a lost one                | 503                      | has failed      | is closed      |
- * | a read-only server, or a file that cannot   | 503                      | has failed      | is closed      |
- * | be read or written                          |                          |                 |                |
- * | busy, full, too slow (`temporary…`), or a   | 503                      | has failed      | is kept        |
- * | server of a cluster that is unavailable     |                          |                 |                |
- * | any of these but the first two, at COMMIT   | 503: may be stored       | is unknown      | as above       |
- * | the same, in a single-statement transaction | likewise, unless it      | is unknown      | as above       |
- * |                                             | failed before COMMIT     |                 |                |
- * | a corrupt file                              | DatabaseError, 500       | has failed      | is closed      |
- * | anything else                               | DatabaseError, 500       | has failed      | is kept        |
- *
- * A connection is kept only if it is idle afterwards, in no transaction and without an active statement.
- *
- * If a group of new records fails because of a conflict, a deleted workspace or a DatabaseError, none of them is stored, and each half of
- * the group is stored by itself: the cause may be one of them. After any other error a retry is useless, or could store them twice.
  */
 import { diskFullType, mayBeStored, ServiceError, unavailable } from '../../errors.ts';
 
-const temporarySqlite = /^SQLITE_(?:BUSY|CANTOPEN|FULL|INTERRUPT|IOERR|LOCKED|READONLY)/;
-
-/** Postgres's errors after which a retry may succeed: classes of codes, of two characters, and single codes. */
-const temporaryPostgres: ReadonlySet<string> = new Set([
-  '08', // the connection
-  '28', // authorization to connect
-  '3D', // the name of the database
-  '40', // transactions that were rolled back
-  '53', // resources
-  '55', // locks
-  '57', // an operator's intervention, such as a shutdown
-  '58', // the operating system
-  '25006', // a read-only server
-  '25P03', // a transaction that was idle for too long
-  '25P04', // a transaction that took too long
-]);
-
-const isTemporary = (code: string): boolean =>
-  temporarySqlite.test(code) ||
-  temporaryPostgres.has(code) ||
-  (code.length === 5 && temporaryPostgres.has(code.slice(0, 2)));
-
 /**
- * Parts of the messages with which Citus reports a lost connection to another machine: most are libpq's, and have no code of
- * their own.
+ * What an error means. `is` says for the write: after a conflict with another transaction it is retried; it was for a deleted workspace; the
+ * database is unavailable, which is a 503; or else it is a defect, a 500. `isStored` says whether it may be stored all the same, if the
+ * error came at COMMIT or from a statement that is a transaction by itself: 'early' errors of the latter come before its commit. `closes`
+ * says that the connection is closed. Otherwise it is kept, if it is idle afterwards, in no transaction and without an active statement.
+ *
+ * If a group of new records fails because of a conflict, a deleted workspace or a defect, nothing is stored, and each addition is stored by
+ * itself: the cause may be one of them. After any other error a retry is useless, or could store them twice.
  */
-const lostInCluster = [
-  'server closed the connection',
-  'no connection to the server',
-  'connection not open',
-  'could not receive data from server',
-  'could not send data to server',
-  'SSL connection',
-  'SSL error',
-  'SSL SYSCALL error',
-  'connection error',
-  'connection to the remote node',
-  'connection marked as essential',
-  'terminating connection',
+interface Meaning {
+  readonly is: 'conflict' | 'deleted' | 'unavailable' | 'defect';
+  readonly isStored: 'no' | 'early' | 'unknown';
+  readonly closes?: true;
+}
+
+/** Parts of the messages with which Citus reports a lost connection to another machine: most are libpq's, and have no code of their own. */
+const lostInCluster =
+  /server closed the connection|no connection to the server|connection not open|could not (?:receive data from|send data to) server|SSL (?:connection|error|SYSCALL error)|connection error|connection to the remote node|connection marked as essential|terminating connection/;
+
+/** By the codes of SQLite and Postgres, and parts of messages. The first that matches applies. */
+const meanings: readonly (Meaning & { readonly code: RegExp; readonly message?: RegExp })[] = [
+  // A serialization failure, a deadlock, a value that was taken or a row that was deleted after it had been looked up.
+  { code: /^(?:40001|40P01|23505|23503)$/, is: 'conflict', isStored: 'no' },
+  { code: /^SQLITE_CONSTRAINT/, message: /UNIQUE constraint failed/, is: 'conflict', isStored: 'no' },
+  { code: /^(?:23514|SQLITE_CONSTRAINT)$/, message: /change_numbers_open/, is: 'deleted', isStored: 'no' },
+  // The server is read-only, as one that is now a standby, or the file cannot be opened.
+  { code: /^(?:25006$|SQLITE_CANTOPEN)/, is: 'unavailable', isStored: 'early', closes: true },
+  // The connection is lost, the server shuts down, or the file cannot be read or written.
+  { code: /^(?:08...$|57P0[1-3]$|SQLITE_IOERR)/, is: 'unavailable', isStored: 'unknown', closes: true },
+  // Resources such as the disk are used up, locks are held, or the statement was cancelled because it took too long.
+  {
+    code: /^(?:53...$|55...$|57014$|SQLITE_(?:BUSY|FULL|INTERRUPT|LOCKED|READONLY))/,
+    is: 'unavailable',
+    isStored: 'early',
+  },
+  // The server refuses to connect, has rolled back, waited too long for the transaction, was stopped or cannot use its files.
+  { code: /^(?:28...|3D...|40...|25P0[34]|57...|58...)$/, is: 'unavailable', isStored: 'unknown' },
+  { code: /^XX000$/, message: lostInCluster, is: 'unavailable', isStored: 'unknown' },
+  // Nothing in memory can be trusted.
+  { code: /^SQLITE_(?:CORRUPT|NOMEM|NOTADB|PROTOCOL|MISUSE)/, is: 'defect', isStored: 'no', closes: true },
+  // Citus reports XX000 when some of its nodes have committed, and others may not have.
+  { code: /^(?:XX...|unknown)$/, is: 'defect', isStored: 'unknown' },
 ];
 
-const isLostInCluster = (error: unknown): boolean =>
-  codeOf(error) === 'XX000' && lostInCluster.some((text) => String(error).includes(text));
+function meaningOf(error: unknown, isConnectionLost = false): Meaning {
+  const found = meanings.find(
+    ({ code, message }) => code.test(codeOf(error)) && (message?.test(String(error)) ?? true),
+  );
+  if (isConnectionLost && (found?.is ?? 'defect') === 'defect') return { is: 'unavailable', isStored: 'unknown' };
+  return found ?? { is: 'defect', isStored: 'no' };
+}
 
-const conflicts: ReadonlySet<string> = new Set([
-  '40001', // serialization failure
-  '40P01', // deadlock
-  '23505', // a unique value was taken after it had been looked up
-  '23503', // a referenced row was deleted after it had been looked up
-]);
+/** True if the connection is to be closed. */
+export const needsNewConnection = (error: unknown): boolean => meaningOf(error).closes ?? false;
 
-/** SQLite's equivalent of 23505: it names the kind of constraint only in its message. */
-const isTaken = (error: unknown): boolean =>
-  codeOf(error) === 'SQLITE_CONSTRAINT' && String(error).includes('UNIQUE constraint failed');
+/** Converts a driver's error to one without SQL and values. It came in a transaction, at its COMMIT, or from a statement that is one by itself. */
+export function databaseError(error: unknown, isConnectionLost: boolean, at: 'work' | 'commit' | 'alone'): Error {
+  const { is, isStored } = meaningOf(error, isConnectionLost);
+  const code = codeOf(error);
+  const isUncertain = at === 'commit' ? isStored !== 'no' : at === 'alone' && isStored === 'unknown';
+  if (isUncertain) return mayBeStored('check whether the records were stored before retrying', code);
+  if (is === 'conflict') return new TransactionConflict(code);
+  if (is === 'deleted') return new WorkspaceDeleted();
+  return is === 'unavailable' ? databaseUnavailable(code) : new DatabaseError(`database error: ${code}`, code);
+}
 
 /** A failure of the database that the client can do nothing about. */
 export class DatabaseError extends Error {
@@ -121,41 +112,11 @@ const isFull = (code: string): boolean => code === 'SQLITE_FULL' || code === '53
 
 export const isDiskFull = (error: unknown): boolean => error instanceof ServiceError && isFull(String(error.cause));
 
-const isDeleted = (error: unknown): boolean =>
-  /^(?:23514|SQLITE_CONSTRAINT)$/.test(codeOf(error)) && String(error).includes('change_numbers_open');
-
 export const isConflict = (error: unknown): boolean =>
   error instanceof TransactionConflict ||
   (error instanceof DatabaseError && /^(?:23|SQLITE_CONSTRAINT)/.test(error.code ?? ''));
 
-/** Converts a driver's error to one without SQL and values: a ServiceError 503 if a retry may succeed. */
-export function databaseError(error: unknown, isConnectionLost = false): Error {
-  const code = codeOf(error);
-  if (conflicts.has(code) || isTaken(error)) return new TransactionConflict(code);
-  if (isDeleted(error)) return new WorkspaceDeleted();
-  if (isConnectionLost || isTemporary(code) || isLostInCluster(error)) return databaseUnavailable(code);
-  return new DatabaseError(`database error: ${code}`, code);
-}
-
-/** The server ends the connection or is now a standby; or SQLite could not use its file, and nothing in memory can be trusted. */
-export const needsNewConnection = (error: unknown): boolean =>
-  /^(?:25006$|08...$|57P0[1-3]$|SQLITE_(?:CANTOPEN|CORRUPT|IOERR|NOMEM|NOTADB|PROTOCOL|MISUSE))/.test(codeOf(error));
-
-/** True if a statement that is a transaction by itself failed before its commit. */
-export const isNotStored = (error: unknown): boolean =>
-  /^(?:SQLITE_(?:BUSY|CANTOPEN|FULL|INTERRUPT|LOCKED|READONLY)|25006$|53...$|55...$|57014$)/.test(codeOf(error));
-
 export const connectionError = (error: unknown): Error => databaseUnavailable(codeOf(error));
-
-/** Converts an error at COMMIT. Unless the database reports that it rolled back, the records may be stored. */
-export function commitError(error: unknown, isConnectionLost: boolean): Error {
-  const failure = databaseError(error, isConnectionLost);
-  if ([TransactionConflict, WorkspaceDeleted].some((notStored) => failure instanceof notStored)) return failure;
-  // Citus reports XX000 when some of its nodes have committed, and others may not have.
-  const isRolledBack = failure instanceof DatabaseError && !/^(?:unknown$|XX)/.test(codeOf(error));
-  if (isRolledBack) return failure;
-  return mayBeStored('check whether the records were stored before retrying', codeOf(error));
-}
 
 export const databaseUnavailable = (code: string) =>
   unavailable(unavailableMessage(code), code, isFull(code) ? diskFullType : undefined);

@@ -1,18 +1,18 @@
 /**
  * Statements and transactions. Knex's own transactions are not used: they continue with the work when BEGIN has failed, and do
  * not distinguish an error at COMMIT, after which the outcome is unknown, from an earlier one.
+ *
+ * SQLite has one writer: transactions that wait for it share a commit, a write to disk. On Postgres each has its own.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Knex } from 'knex';
 import { LRUCache } from 'lru-cache';
 import pLimit, { type LimitFunction } from 'p-limit';
 import {
-  commitError,
   connectionError,
   databaseError,
   databaseUnavailable,
   isDiskFull,
-  isNotStored,
   needsNewConnection,
   TransactionConflict,
 } from './database-error.ts';
@@ -55,9 +55,9 @@ const cancelGrace = 5_000;
 /** The most workspaces whose running work is counted. Beyond that, the least recently used are forgotten. */
 const maxWorkspaces = 10_000;
 
-/** A transaction that waits for the only writer. Throws if the client has left meanwhile. */
+/** A transaction that waits to be written. */
 interface Queued {
-  begin(): void;
+  isInTime(): boolean;
   readonly work: Work<unknown>;
   readonly resolve: (result: unknown) => void;
   readonly reject: (reason: unknown) => void;
@@ -67,8 +67,6 @@ interface Queued {
 interface Connection {
   __knex__disposed?: unknown;
 }
-
-const isLost = ({ __knex__disposed }: Connection): boolean => __knex__disposed !== undefined;
 
 type UseConnection = <T>(pool: Knex, work: (connection: Connection) => Promise<T>) => Promise<T>;
 
@@ -81,7 +79,8 @@ export function createTransactions(
   /** Connections on which a statement has failed, and whether each may be reused if it is idle. */
   const suspects = new WeakMap<Connection, { readonly mayBeKept: boolean }>();
   const setUps = new WeakMap<Connection, Set<string>>();
-  const limits = new WeakMap<Knex, LRUCache<number, LimitFunction>>();
+  const half = Math.ceil(reads.client.config.pool.max / 2);
+  const limits = new LRUCache<number, LimitFunction>({ max: maxWorkspaces, memoMethod: () => pLimit(half) });
   /** The error of the last write, if the disk was full, and when that was. */
   let full: { readonly error: unknown; readonly at: number } | undefined;
 
@@ -105,11 +104,11 @@ export function createTransactions(
     driver.destroy(connection);
   }
 
-  /** Leaves half of a pool's connections to other workspaces and to the service itself. Waiting longer than for a connection is a 503. */
+  /** Leaves half of the connections to other workspaces and to the service itself. */
   const useForWorkspace =
     (workspaceId: number, signal?: AbortSignal): UseConnection =>
     (pool, work) =>
-      inTurn(limitOf(pool, workspaceId), async () => {
+      inTurn(limits.memo(workspaceId), async () => {
         signal?.throwIfAborted();
         return use(pool, async (connection) => {
           signal?.throwIfAborted();
@@ -117,31 +116,36 @@ export function createTransactions(
         });
       });
 
-  function limitOf(pool: Knex, workspaceId: number): LimitFunction {
-    const half = Math.ceil(pool.client.config.pool.max / 2);
-    const ofPool =
-      limits.get(pool) ?? new LRUCache<number, LimitFunction>({ max: maxWorkspaces, memoMethod: () => pLimit(half) });
-    limits.set(pool, ofPool);
-    return ofPool.memo(workspaceId);
-  }
-
   function inTurn<T>(limit: LimitFunction, work: () => Promise<T>): Promise<T> {
     if (limit.activeCount + limit.pendingCount < limit.concurrency) return limit(work);
     return new Promise((resolve, reject) => {
-      let isLate = false;
-      const timer = setTimeout(() => {
-        isLate = true;
-        reject(databaseUnavailable('CONNECTIONS_IN_USE'));
-      }, connectionTimeout);
+      const isInTime = startWaiting(reject);
       void limit(async () => {
-        clearTimeout(timer);
-        if (!isLate) await work().then(resolve, reject);
+        if (isInTime()) await work().then(resolve, reject);
       });
     });
   }
 
-  /** A connection runs one statement at a time. */
-  async function query(connection: Connection, sql: string, values: readonly unknown[] = []): Promise<readonly Row[]> {
+  /** Waiting longer than for a connection is a 503. Returns a function that ends the wait, and tells whether it was not too long. */
+  function startWaiting(reject: (reason: unknown) => void): () => boolean {
+    let isLate = false;
+    const timer = setTimeout(() => {
+      isLate = true;
+      reject(databaseUnavailable('CONNECTIONS_IN_USE'));
+    }, connectionTimeout);
+    return () => {
+      clearTimeout(timer);
+      return !isLate;
+    };
+  }
+
+  /** A connection runs one statement at a time. Throws the store's errors. */
+  async function query(
+    connection: Connection,
+    sql: string,
+    values: readonly unknown[] = [],
+    at: Parameters<typeof databaseError>[2] = 'work',
+  ): Promise<readonly Row[]> {
     let timer = setTimeout(() => {
       driver.cancel(connection);
       timer = setTimeout(() => close(connection), cancelGrace);
@@ -151,48 +155,39 @@ export function createTransactions(
     } catch (error) {
       const wasKept = suspects.get(connection)?.mayBeKept !== false;
       suspects.set(connection, { mayBeKept: wasKept && !needsNewConnection(error) });
-      throw error;
+      throw databaseError(error, connection.__knex__disposed !== undefined, at);
     } finally {
       clearTimeout(timer);
     }
   }
 
   /** Like `query`, for statements that are counted by listeners to Knex's own event, such as tests. */
-  function send(connection: Connection, sql: string, values: readonly unknown[] = []): Promise<readonly Row[]> {
+  const send: typeof query = (connection, sql, values = [], at = 'work') => {
     writes.client.emit('query', { sql, bindings: values });
-    return query(connection, sql, values);
-  }
-
-  const runOn =
-    (connection: Connection): Run =>
-    (sql, values) =>
-      send(connection, sql, values).catch((error: unknown) => {
-        throw databaseError(error, isLost(connection));
-      });
+    return query(connection, sql, values, at);
+  };
 
   async function runAlone(connection: Connection, { sql, values, setUp = [] }: Statement): Promise<void> {
-    try {
-      const done = setUps.get(connection) ?? new Set();
-      setUps.set(connection, done);
-      for (const statement of setUp) {
-        if (!done.has(statement)) await query(connection, statement);
-        done.add(statement);
-      }
-      await send(connection, sql, values);
-    } catch (error) {
-      throw isNotStored(error) ? databaseError(error, isLost(connection)) : commitError(error, isLost(connection));
+    const done = setUps.get(connection) ?? new Set();
+    setUps.set(connection, done);
+    for (const statement of setUp) {
+      if (!done.has(statement)) await query(connection, statement);
+      done.add(statement);
     }
+    await send(connection, sql, values, 'alone');
   }
 
-  /** Each statement waits for the one before, of which the first is BEGIN, and fails if that has failed. */
+  /** An error is ignored: SQLite may have rolled back by itself, as on a full disk. The connection is inspected in any case. */
+  const rollBack = (connection: Connection) => send(connection, 'rollback').catch(() => {});
+
+  /** Each statement waits for the one before, of which the first is BEGIN, and fails if that has failed. Work without statements sends none. */
   async function inTransaction<T>(connection: Connection, begin: () => Promise<unknown>, work: Work<T>): Promise<T> {
-    const run = runOn(connection);
     let last: Promise<unknown> | undefined;
     let isOver = false;
     try {
       const result = await work(async (sql, values) => {
         if (isOver) throw new Error('a statement came after the end of its transaction');
-        const statement = (last ?? begin()).then(() => run(sql, values));
+        const statement = (last ?? begin()).then(() => send(connection, sql, values));
         last = statement;
         return statement;
       });
@@ -205,81 +200,18 @@ export function createTransactions(
     }
   }
 
-  /** Nothing is sent for work without statements. */
-  async function attempt<T>(
-    connection: Connection,
-    beginning: string,
-    end: (connection: Connection) => Promise<unknown>,
-    work: Work<T>,
-  ): Promise<T> {
-    let begun: Promise<unknown> | undefined;
+  /** A reader has nothing to commit. */
+  async function snapshotOn<T>(connection: Connection, work: Work<T>): Promise<T> {
+    let isBegun = false;
     const begin = () => {
-      begun ??= runOn(connection)(beginning);
-      return begun;
+      isBegun = true;
+      return send(connection, dialect.beginSnapshot);
     };
     try {
-      const result = await inTransaction(connection, begin, work);
-      if (begun) await end(connection);
-      return result;
-    } catch (error) {
-      if (begun) await rollBack(connection);
-      throw error;
+      return await inTransaction(connection, begin, work);
+    } finally {
+      if (isBegun) await rollBack(connection);
     }
-  }
-
-  const commit = (connection: Connection) =>
-    send(connection, 'commit').catch((error: unknown) => {
-      throw commitError(error, isLost(connection));
-    });
-
-  /** An error is ignored: SQLite may have rolled back by itself, as on a full disk. The connection is inspected in any case. */
-  const rollBack = (connection: Connection) => send(connection, 'rollback').catch(() => {});
-
-  async function write<T>(useConnection: UseConnection, work: (connection: Connection) => Promise<T>): Promise<T> {
-    try {
-      const result = await useConnection(writes, work);
-      full = undefined;
-      return result;
-    } catch (error) {
-      noteIfFull(error);
-      throw error;
-    }
-  }
-
-  function noteIfFull(error: unknown): void {
-    if (isDiskFull(error)) full = { error, at: Date.now() };
-  }
-
-  const queue: Queued[] = [];
-  let isWriting = false;
-
-  /** Waits for the only writer, and shares a commit with others that wait: see `shareCommit`. */
-  function writeInTurn<T>(work: Work<T>, signal: AbortSignal | undefined): Promise<T> {
-    return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => {
-        queue.splice(queue.indexOf(queued), 1);
-        reject(databaseUnavailable('CONNECTIONS_IN_USE'));
-      }, connectionTimeout);
-      const begin = () => {
-        clearTimeout(timer);
-        signal?.throwIfAborted();
-      };
-      // The cast is safe: it is resolved with what its own work has returned.
-      const queued: Queued = { begin, work, resolve: resolve as Queued['resolve'], reject };
-      queue.push(queued);
-      if (!isWriting) void writeQueued();
-    });
-  }
-
-  async function writeQueued(): Promise<void> {
-    isWriting = true;
-    while (queue.length > 0) {
-      // Without a connection, all of them have waited for it.
-      await use(writes, shareCommit).catch((error: unknown) => {
-        for (const { reject } of queue.splice(0)) reject(error);
-      });
-    }
-    isWriting = false;
   }
 
   /**
@@ -287,69 +219,96 @@ export function createTransactions(
    * savepoint: one that fails is undone alone. Where that is impossible, because the database has undone everything or the connection is
    * in doubt, those before it run again: nobody has been told that they were stored.
    */
-  async function shareCommit(connection: Connection): Promise<void> {
-    const run = runOn(connection);
+  async function shareCommit(connection: Connection, queue: Queued[]): Promise<void> {
     const done: { readonly queued: Queued; readonly result: unknown }[] = [];
     const end = Date.now() + maxSharedTime;
     let isBegun = false;
     for (let next = queue.shift(); next; next = Date.now() < end ? queue.shift() : undefined) {
       const queued = next;
+      if (!queued.isInTime()) continue;
       let opened: 'begin' | 'savepoint' | undefined;
       const open = () => {
         opened = isBegun ? 'savepoint' : 'begin';
         isBegun = true;
-        return run(opened === 'begin' ? dialect.begin : 'savepoint own');
+        return send(connection, opened === 'begin' ? dialect.begin : 'savepoint own');
       };
       try {
-        queued.begin();
         const result = await inTransaction(connection, open, queued.work);
-        if (opened === 'savepoint') await run('release own');
+        if (opened === 'savepoint') await send(connection, 'release own');
         done.push({ queued, result });
       } catch (error) {
-        queued.reject(error);
-        noteIfFull(error);
         const isUndone = opened === undefined || (opened === 'savepoint' && (await undo(connection)));
+        if (!isUndone) await rollBack(connection);
+        queued.reject(noted(error));
         if (isUndone) continue;
-        await rollBack(connection);
         queue.unshift(...done.map((before) => before.queued));
         return;
       }
     }
     try {
-      if (isBegun) await commit(connection);
+      if (isBegun) await send(connection, 'commit', [], 'commit');
       full = undefined;
       for (const { queued, result } of done) queued.resolve(result);
     } catch (error) {
-      noteIfFull(error);
       await rollBack(connection);
-      for (const { queued } of done) queued.reject(error);
+      for (const { queued } of done) queued.reject(noted(error));
     }
   }
 
   const undo = (connection: Connection): Promise<boolean> =>
-    runOn(connection)('rollback to own')
-      .then(() => runOn(connection)('release own'))
+    send(connection, 'rollback to own')
+      .then(() => send(connection, 'release own'))
       .then(
         () => suspects.get(connection)?.mayBeKept !== false,
         () => false,
       );
 
-  /** A reader has nothing to commit. */
-  const snapshotOn =
-    <T>(work: Work<T>) =>
-    (connection: Connection): Promise<T> =>
-      attempt(connection, dialect.beginSnapshot, rollBack, work);
+  /** Remembers an error if the disk was full. */
+  function noted(error: unknown): unknown {
+    if (isDiskFull(error)) full = { error, at: Date.now() };
+    return error;
+  }
+
+  const waiting: Queued[] = [];
+  let isWriting = false;
+
+  async function writeWaiting(): Promise<void> {
+    isWriting = true;
+    while (waiting.length > 0) {
+      // Without a connection, all of them have waited for it.
+      await use(writes, (connection) => shareCommit(connection, waiting)).catch((error: unknown) => {
+        for (const { reject } of waiting.splice(0)) reject(noted(error));
+      });
+    }
+    isWriting = false;
+  }
+
+  const write = <T>(useConnection: UseConnection, work: Work<T>, signal: AbortSignal | undefined): Promise<T> =>
+    new Promise((resolve, reject) => {
+      const ownWork: Work<T> = async (run) => {
+        signal?.throwIfAborted();
+        return work(run);
+      };
+      // The cast is safe: it is resolved with what its own work has returned.
+      const queued = { work: ownWork, resolve: resolve as Queued['resolve'], reject };
+      if (driver.hasGroupsByWorkspace) {
+        const alone = [{ ...queued, isInTime: () => true }];
+        useConnection(writes, (connection) => shareCommit(connection, alone)).catch((error) => reject(noted(error)));
+      } else {
+        waiting.push({ ...queued, isInTime: startWaiting(reject) });
+        if (!isWriting) void writeWaiting();
+      }
+    });
 
   const statements = (useConnection: UseConnection, signal?: AbortSignal): Statements => ({
-    run: (sql, values) => useConnection(writes, (connection) => runOn(connection)(sql, values)),
+    run: (sql, values) => useConnection(writes, (connection) => send(connection, sql, values)),
 
-    read: (sql, values) => useConnection(reads, (connection) => runOn(connection)(sql, values)),
+    read: (sql, values) => useConnection(reads, (connection) => send(connection, sql, values)),
 
     async transaction(work, maxAttempts = 6) {
       for (let attempts = 1; ; attempts += 1) {
         try {
-          if (useConnection !== use && !driver.hasGroupsByWorkspace) return await writeInTurn(work, signal);
-          return await write(useConnection, (connection) => attempt(connection, dialect.begin, commit, work));
+          return await write(useConnection, work, signal);
         } catch (error) {
           if (!(error instanceof TransactionConflict)) throw error;
           if (attempts >= maxAttempts) throw error.afterLastAttempt();
@@ -358,9 +317,14 @@ export function createTransactions(
       }
     },
 
-    runAlone: (statement) => write(useConnection, (connection) => runAlone(connection, statement)),
+    async runAlone(statement) {
+      await useConnection(writes, (connection) => runAlone(connection, statement)).catch((error: unknown) => {
+        throw noted(error);
+      });
+      full = undefined;
+    },
 
-    snapshot: (work) => useConnection(reads, snapshotOn(work)),
+    snapshot: (work) => useConnection(reads, (connection) => snapshotOn(connection, work)),
   });
   const own = statements(use);
 
@@ -374,7 +338,7 @@ export function createTransactions(
       if (!longReads) return statements(useForWorkspace(workspaceId)).snapshot(work);
       return use(longReads, async (connection) => {
         try {
-          return await snapshotOn(work)(connection);
+          return await snapshotOn(connection, work);
         } finally {
           if (driver.afterLongRead) await own.run(driver.afterLongRead).catch(() => {});
         }

@@ -3,6 +3,8 @@
  * workspaces; and those of a workspace soon after a write of this process. If that fails, because a machine with some of the workspaces is
  * unavailable, each is read by itself until it can be read again: those on other machines go on.
  */
+import pLimit from 'p-limit';
+
 /** Milliseconds between two reads, within which changes of other processes are noticed. */
 const interval = 500;
 
@@ -12,15 +14,14 @@ const delayAfterWrite = 10;
 /** Reads of single workspaces at the same time: few, because each may hold a connection until it times out. */
 const concurrentReads = 2;
 
-interface Waiting {
-  readonly after: number;
-  readonly resolve: () => void;
-}
-
 interface Watch {
+  readonly workspaceId: number;
   /** The number of the workspace's last change, when it was last read. */
   last: number;
-  readonly waiting: Set<Waiting>;
+  /** Each ends if the workspace has a change with a greater number than it knows. */
+  readonly waiting: Set<{ readonly after: number; end(): void }>;
+  isReading: boolean;
+  hasFailed: boolean;
 }
 
 interface ChangeWatch {
@@ -32,85 +33,69 @@ interface ChangeWatch {
 
 type ReadLastChanges = (workspaceIds: readonly number[]) => Promise<ReadonlyMap<number, number>>;
 
-/** One read of all workspaces runs at a time. */
 export function createChangeWatch(readLastChanges: ReadLastChanges): ChangeWatch {
   const watches = new Map<number, Watch>();
-  const outdated = new Set<number>();
-  const failing = new Set<number>();
-  let isReadingFailing = false;
-  let nextOfAll = 0;
-  let isReading = false;
-  let timer: NodeJS.Timeout | undefined;
+  const inTurn = pLimit(concurrentReads);
+  const outdated = new Set<Watch>();
+  // Those who wait keep a connection open; the timers need not keep the process running.
+  let ofAll: NodeJS.Timeout | undefined;
+  let isPlanned = false;
 
-  function readIn(milliseconds: number): void {
-    clearTimeout(timer);
-    // Those who wait keep a connection open; the timer need not keep the process running.
-    timer = setTimeout(() => void read(), milliseconds).unref();
+  function readAll(): void {
+    for (const { workspaceId, waiting } of watches.values()) if (waiting.size === 0) watches.delete(workspaceId);
+    read(watches.values());
+    if (watches.size > 0) return;
+    clearInterval(ofAll);
+    ofAll = undefined;
   }
 
-  async function read(): Promise<void> {
-    for (const [workspaceId, { waiting }] of watches) {
-      if (waiting.size > 0) continue;
-      watches.delete(workspaceId);
-      failing.delete(workspaceId);
-    }
-    if (watches.size === 0) return outdated.clear();
-    const isOfAll = Date.now() >= nextOfAll;
-    if (isOfAll) nextOfAll = Date.now() + interval;
-    const due = [...watches.keys()].filter(
-      (workspaceId) => !failing.has(workspaceId) && (isOfAll || outdated.has(workspaceId)),
-    );
+  function readSoon(watch: Watch, milliseconds: number): void {
+    outdated.add(watch);
+    if (isPlanned) return;
+    isPlanned = true;
+    setTimeout(readOutdated, milliseconds).unref();
+  }
+
+  function readOutdated(): void {
+    const wanted = [...outdated];
     outdated.clear();
-    isReading = true;
-    if (due.length > 0 && !(await hasRead(due))) for (const workspaceId of due) failing.add(workspaceId);
-    isReading = false;
-    void readFailing();
-    readIn(outdated.size > 0 ? delayAfterWrite : Math.max(0, nextOfAll - Date.now()));
+    isPlanned = false;
+    // A read that runs already may miss the write.
+    for (const watch of wanted) if (watch.isReading) readSoon(watch, delayAfterWrite);
+    read(wanted);
   }
 
-  async function hasRead(workspaceIds: readonly number[]): Promise<boolean> {
-    const numbers = await readLastChanges(workspaceIds).catch(() => undefined);
-    if (numbers) for (const workspaceId of workspaceIds) endWaits(workspaceId, numbers.get(workspaceId) ?? 0);
-    return numbers !== undefined;
+  /** Leaves out what is still being read, perhaps until it times out. */
+  function read(wanted: Iterable<Watch>): void {
+    const due = [...wanted].filter(({ isReading }) => !isReading);
+    for (const watch of due) watch.isReading = true;
+    void readTogether(due.filter(({ hasFailed }) => !hasFailed));
+    for (const watch of due) if (watch.hasFailed) void inTurn(() => readTogether([watch]));
   }
 
-  /** Retries each failing workspace on its own. The caller does not wait for it, because a read may take until it times out. */
-  async function readFailing(): Promise<void> {
-    if (isReadingFailing) return;
-    isReadingFailing = true;
-    const left = [...failing].values();
-    const readEach = async () => {
-      for (const workspaceId of left) if (await hasRead([workspaceId])) failing.delete(workspaceId);
-    };
-    await Promise.all(Array.from({ length: concurrentReads }, readEach));
-    isReadingFailing = false;
-  }
-
-  function endWaits(workspaceId: number, last: number): void {
-    const watch = watches.get(workspaceId);
-    if (!watch) return;
-    watch.last = last;
-    for (const { after, resolve } of watch.waiting) if (last > after) resolve();
-  }
-
-  function readSoon(workspaceId: number, milliseconds: number): void {
-    const isPlanned = outdated.size > 0;
-    outdated.add(workspaceId);
-    if (!isReading && !isPlanned) readIn(milliseconds);
+  async function readTogether(due: readonly Watch[]): Promise<void> {
+    if (due.length === 0) return;
+    const numbers = await readLastChanges(due.map(({ workspaceId }) => workspaceId)).catch(() => undefined);
+    for (const watch of due) {
+      watch.isReading = false;
+      watch.hasFailed = numbers === undefined;
+      watch.last = numbers?.get(watch.workspaceId) ?? watch.last;
+      for (const { after, end } of watch.waiting) if (watch.last > after) end();
+    }
   }
 
   function begin(workspaceId: number): Watch {
-    const watch: Watch = { last: 0, waiting: new Set() };
+    const watch: Watch = { workspaceId, last: 0, waiting: new Set(), isReading: false, hasFailed: false };
     watches.set(workspaceId, watch);
-    readSoon(workspaceId, 0);
+    readSoon(watch, 0);
+    ofAll ??= setInterval(readAll, interval).unref();
     return watch;
   }
 
   return {
     changed(workspaceId) {
-      // What was written can also be read.
-      failing.delete(workspaceId);
-      if (watches.has(workspaceId)) readSoon(workspaceId, delayAfterWrite);
+      const watch = watches.get(workspaceId);
+      if (watch) readSoon(watch, delayAfterWrite);
     },
 
     wait(workspaceId, after, signal) {
@@ -122,7 +107,7 @@ export function createChangeWatch(readLastChanges: ReadLastChanges): ChangeWatch
           signal.removeEventListener('abort', end);
           resolve();
         };
-        const waiting: Waiting = { after, resolve: end };
+        const waiting = { after, end };
         watch.waiting.add(waiting);
         signal.addEventListener('abort', end);
       });

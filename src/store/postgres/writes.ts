@@ -26,9 +26,14 @@ const fieldList = (columns: readonly JsonColumn[]): string => columns.map(({ fie
 const recordset = (parameter: string, columns: readonly JsonColumn[]): string =>
   `json_to_recordset(${parameter}) as sent (${columns.map(({ field, type }) => `"${field}" ${jsonTypes[type]}`).join(', ')})`;
 
-const insertFrom = (parameter: string, table: Table): string =>
-  `insert into ${table.table} (${columnList(table)})
-    select ${fieldList(columnsOf(table))} from ${recordset(parameter, columnsOf(table))}`;
+/** Without `workspace`, the parameter with its number, the rows have it. */
+function insertFrom(parameter: string, table: Table, workspace?: string): string {
+  const columns = columnsOf(table);
+  const sent = workspace === undefined ? columns : columns.filter(({ type }) => type !== 'workspace');
+  const values = columns.map(({ field, type }) => (type === 'workspace' && workspace ? workspace : `"${field}"`));
+  return `insert into ${table.table} (${columnList(table)})
+    select ${values.join(', ')} from ${recordset(parameter, sent)}`;
+}
 
 /** With a parameter per value, of which a statement may have 65,535, batches take a third longer than with one JSON text. */
 export function* inserts(table: Table, unordered: readonly Row[], isCitus: boolean): Generator<Statement> {
@@ -101,7 +106,7 @@ export function withChanges(table: Table, additions: readonly NewRecords[]): Sta
     conditions.push(`(select count(*) from found_${target.table}) = cardinality(${sent})`);
   }
   const where = conditions.length > 0 ? ` where 1 / (case when ${conditions.join(' and ')} then 1 else 0 end) = 1` : '';
-  return { sql: `with ${parts.join(', ')} ${insertFrom('$1', table)}${where}`, values };
+  return { sql: `with ${parts.join(', ')} ${insertFrom('$1', table, '$2')}${where}`, values };
 }
 
 export function* updates(

@@ -8,6 +8,7 @@ import type { Value } from './record-query.ts';
 import type { NewChange } from './tables.ts';
 
 export interface NewRecords {
+  /** Their workspace is that of the change. */
   readonly records: readonly Row[];
   readonly references: References;
   /** What their rows of the log have in common. */

@@ -12,69 +12,57 @@ interface Source {
   lastChange(): Promise<number>;
 }
 
-/** A text of the workspace as it was after this change, or later; undefined if there is none to be cached. */
-type Cached = { readonly change: number; readonly text: Text };
-
-/** Bytes where a response is nothing but the text: to encode 500 records each time takes a third of their response. */
+/** Bytes where a response is nothing but the text: to encode 500 records each time takes a third of their response. Undefined is cached, too. */
 export type Text = string | Buffer | undefined;
+
+/** A text of the workspace as it was after this change, or later. */
+type Cached = { readonly change: number; readonly text: Text };
 
 const sizeOf = ({ text = '' }: Cached): number => 1 + (typeof text === 'string' ? 2 * text.length : text.length);
 
 export function createTextCache() {
   const cache = new LRUCache<string, Cached>({ maxSize, sizeCalculation: sizeOf });
-  const names = new LRUCache<string, true>({ max: maxNames });
-  /** What is being made or read, and the next one, which begins after it. */
-  const turnsByName = new Map<
-    string,
-    { running?: Promise<unknown> | undefined; next?: Promise<unknown> | undefined }
-  >();
+  const requested = new LRUCache<string, true>({ max: maxNames });
+  const making = new Map<string, Promise<Text>>();
+  const reading = new Map<number, Promise<number>>();
+  const nextReading = new Map<number, Promise<number>>();
 
-  /** Callers that arrive meanwhile share the next run. The cast is safe: all calls with a name pass an equivalent `make`. */
-  function inTurn<T>(name: string, make: () => Promise<T>): Promise<T> {
-    const turns = turnsByName.get(name) ?? {};
-    turnsByName.set(name, turns);
-    if (turns.next) return turns.next as Promise<T>;
-    const begin = async () => {
-      turns.next = undefined;
-      const running = make();
-      turns.running = running;
-      try {
-        return await running;
-      } finally {
-        turns.running = undefined;
-        if (!turns.next) turnsByName.delete(name);
-      }
+  /** Requests that arrive while it is read share the next reading: this one may miss what was committed before they came. */
+  function lastChange(source: Source): Promise<number> {
+    const { number } = source.workspace;
+    const begin = () => {
+      nextReading.delete(number);
+      const own = source.lastChange().finally(() => reading.delete(number));
+      reading.set(number, own);
+      return own;
     };
-    if (!turns.running) return begin();
-    const next = turns.running.then(begin, begin);
-    turns.next = next;
+    const next = nextReading.get(number) ?? reading.get(number)?.then(begin, begin);
+    if (!next) return begin();
+    nextReading.set(number, next);
     return next;
   }
 
-  /** Returns the number of the last change. Requests that arrive while it is read share the next reading. */
-  const lastChange = (source: Source): Promise<number> =>
-    inTurn(String(source.workspace.number), () => source.lastChange());
-
-  async function derive(source: Source, name: string, write: () => Promise<Text>, sent?: number) {
+  async function derive(source: Source, name: string, write: () => Promise<Text>, sent?: number): Promise<Text> {
     // The texts contain the name of the workspace, which may change.
     const key = `${source.workspace.number} ${source.workspace.name} ${name}`;
     // A text that was not requested before is written at once: to look for a cached one takes a statement.
-    if (!names.has(key) && sent === undefined) {
-      names.set(key, true);
+    if (!requested.has(key) && sent === undefined) {
+      requested.set(key, true);
       return write();
     }
     // Read before the records, so that a write in the meantime makes the text out of date.
     const change = sent ?? (await lastChange(source));
     const current = cache.get(key);
     if (current?.change === change) return current.text;
-    // With the number: a request that shared the turn of one from before a write could get the text from before it.
-    return inTurn(`${key} ${change}`, async () => {
-      const made = cache.get(key);
-      if (made?.change === change) return made.text;
-      const text = await write();
-      cache.set(key, { change, text });
-      return text;
-    });
+    const version = `${key} ${change}`;
+    // If it fails, each tries for itself: the client for which it was written may have left.
+    const shared = making.get(version)?.catch(write);
+    if (shared) return shared;
+    const made = write().finally(() => making.delete(version));
+    making.set(version, made);
+    const text = await made;
+    cache.set(key, { change, text });
+    return text;
   }
 
   return { lastChange, derive };

@@ -156,7 +156,7 @@ function statementFor(view: string, kind: RecordKind, targets: readonly RecordKi
     ],
     of: ({ records, references, change, keyed }) => [
       [
-        ...valuesOf(records[0], shared),
+        ...valuesOf({ ...records[0], workspaceId: change.workspaceId }, shared),
         ...valuesOf(change as object as Row, changeColumns),
         ...valuesOf(keyed, keyColumns),
         records.length,

@@ -13,7 +13,7 @@ import type { Transactions } from '../connections/transactions.ts';
 import type { Dialect, NewRecords } from '../query/dialect.ts';
 import type { Author } from '../query/tables.ts';
 import { type IdempotencyKey, idempotencyRow } from './idempotency.ts';
-import type { Written } from './work.ts';
+import type { Written } from './write.ts';
 
 /** New records of one kind, whose unique values, references and key only the database has checked when they are stored. */
 export interface Addition<T> extends Pick<NewRecords, 'references'> {
@@ -131,9 +131,7 @@ async function newRecordsOf(
   { workspaceId, kind, references, author, key }: Sent,
   written: Written<unknown> | undefined,
 ): Promise<NewRecords> {
-  const records = (written?.changes ?? []).flatMap(({ after }) =>
-    after ? [Object.assign(after, { workspaceId })] : [],
-  );
+  const records = (written?.changes ?? []).flatMap(({ after }) => (after ? [after] : []));
   return {
     records,
     references,

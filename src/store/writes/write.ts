@@ -1,17 +1,37 @@
-/** Carries out writes, which services describe as data (see work.ts): turns their changes into statements and entries of the log. */
+/**
+ * Carries out writes: services say what a write looks up and changes, as data, and this turns their changes into statements and rows of the
+ * log, which are numbered without gaps, in the order of their commits.
+ */
 import { tooLarge } from '../../errors.ts';
 import { externalIdCount } from '../../model/fields.ts';
 import { count } from '../../model/issues.ts';
 import type { RecordKind } from '../../model/record-kind.ts';
-import type { Row, Statement } from '../connections/driver.ts';
-import { logChanges } from '../log/changes.ts';
+import type { Row, Run, Statement } from '../connections/driver.ts';
 import { columnsOf } from '../query/columns.ts';
 import type { Dialect } from '../query/dialect.ts';
-import type { Author, NewChange } from '../query/tables.ts';
-import { nameWorkspace, type Scope } from '../records/read-records.ts';
+import { runQuery } from '../query/run-query.ts';
+import { type Action, type Author, changes as changesTable, type NewChange } from '../query/tables.ts';
+import type { Scope } from '../records/read-records.ts';
 import { earlierResult, type RepeatableRequest, storeResult } from './idempotency.ts';
-import { createLookups, inLockOrder } from './lookups.ts';
-import type { Change, Work, Written } from './work.ts';
+import { createTx, type Tx } from './tx.ts';
+
+/** Has no effects: it runs again after a conflict. Throws a ServiceError below 500 to reject the write, TransactionConflict to run again. */
+export type Work<T> = (tx: Tx) => Promise<Written<T>>;
+
+export interface Written<T> {
+  readonly changes: readonly Change[];
+  /** The result, now and when the write is repeated with its key: plain data, for it is stored as JSON. */
+  readonly returned: T;
+}
+
+/** What happens to one record, which was read with a lock unless it is new, or stored again with the ID that it had. */
+export interface Change {
+  readonly kind: RecordKind;
+  readonly action: Action;
+  readonly before: Row | null;
+  readonly after: Row | null;
+  readonly at: string;
+}
 
 /**
  * The most external IDs of the records that one write stores, and as many of those that it replaces or deletes. Each is a row of its own on
@@ -35,57 +55,77 @@ function groupsOf(changes: readonly Change[]): Change[][] {
   return groups;
 }
 
-function statementsOf({ dialect, workspaceId }: Scope, changes: readonly Change[]): Iterable<Statement> {
+function* statementsOf({ dialect, workspaceId }: Scope, changes: readonly Change[]): Generator<Statement> {
   const [{ kind, action } = {}] = changes;
-  if (!kind) return [];
-  if (action === 'deleted') {
-    return dialect.deletions(
-      kind,
-      workspaceId,
-      changes.map(({ before }) => String(before?.id)),
-    );
-  }
+  if (!kind) return;
   const after = changes.flatMap((change): Row[] => (change.after ? [change.after] : []));
-  if (action === 'created') {
-    for (const record of after) Object.assign(record, { workspaceId });
-    return dialect.inserts(kind, after);
+  if (action === 'created') yield* dialect.inserts(kind, rowsIn(workspaceId, after));
+  if (action === 'updated') {
+    yield* withoutHeldValues(dialect, workspaceId, kind, changes);
+    yield* dialect.updates(kind, workspaceId, after, changedFields(kind, changes));
   }
-  const updates = dialect.updates(kind, workspaceId, after, changedFields(kind, changes));
-  return chained(withoutHeldValues(dialect, workspaceId, kind, changes), updates);
+  if (action === 'deleted') {
+    const ids = changes.map(({ before }) => String(before?.id));
+    yield* dialect.deletions(kind, workspaceId, ids);
+  }
 }
 
-function* chained<T>(...parts: readonly Iterable<T>[]): Generator<T> {
-  for (const part of parts) yield* part;
-}
+/** Records have the name of their workspace, and rows its number. */
+const rowsIn = (workspaceId: number, records: readonly Row[]): Row[] =>
+  records.map((record) => ({ ...record, workspaceId }));
 
 /** Clears values that records take from each other: the database, changing one after the other, would find them taken. */
-function withoutHeldValues(
+function* withoutHeldValues(
   dialect: Dialect,
   workspaceId: number,
   kind: RecordKind,
   changes: readonly Change[],
-): Iterable<Statement> {
-  const fields = Object.entries(kind.fields).flatMap(([name, field]) =>
-    field.unique && !field.required ? [name] : [],
-  );
-  return chained(
-    ...fields.map((field) => {
-      const taken = new Set(
-        changes.flatMap(({ before, after }) => (before?.[field] === after?.[field] ? [] : [after?.[field]])),
-      );
-      const isHeld = (record: Row | null): record is Row =>
-        (record?.[field] ?? null) !== null && taken.has(record?.[field]);
-      const cleared = changes.flatMap(({ before }) => (isHeld(before) ? [{ ...before, [field]: null }] : []));
-      return dialect.updates(kind, workspaceId, cleared, new Set([field]));
-    }),
-  );
+): Generator<Statement> {
+  for (const [name, { unique, required }] of Object.entries(kind.fields)) {
+    if (!unique || required) continue;
+    const taken = new Set(
+      changes.flatMap(({ before, after }) => (before?.[name] === after?.[name] ? [] : [after?.[name]])),
+    );
+    const cleared = changes.flatMap(({ before }) => {
+      const value = before?.[name] ?? null;
+      return value !== null && taken.has(value) ? [{ ...before, [name]: null }] : [];
+    });
+    yield* dialect.updates(kind, workspaceId, cleared, new Set([name]));
+  }
+}
+
+/** As late in a transaction as possible: until its commit, others that log changes of the workspace wait. */
+async function log({ dialect, run, workspaceId }: Scope, author: Author, changes: readonly Change[]): Promise<void> {
+  if (changes.length === 0) return;
+  const before = (await takeNumbers(dialect, run, workspaceId, changes.length)) - changes.length;
+  const rows = changes.map((change, index) => ({
+    ...loggedAs(workspaceId, author, change),
+    number: before + index + 1,
+  }));
+  for (const { sql, values } of dialect.inserts(changesTable, rows)) await run(sql, values);
 }
 
 /** Its `before` has no workspace, which may be renamed. */
-function loggedAs({ workspaceId }: Scope, author: Author, { kind, action, before, after, at }: Change): NewChange {
+function loggedAs(workspaceId: number, author: Author, { kind, action, before, after, at }: Change): NewChange {
   const { workspaceId: _, ...values } = before ?? {};
   const recordId = String((after ?? before)?.id);
   return { ...author, workspaceId, kind: kind.name, action, recordId, at, before: before && values };
+}
+
+/** Takes the next numbers of a workspace, and returns the last one. Others that take numbers of it wait until the transaction ends. */
+export async function takeNumbers(
+  { builder }: Dialect,
+  run: Run,
+  workspace_id: number,
+  number: number,
+): Promise<number> {
+  const taken = builder('change_numbers')
+    .insert({ workspace_id, number })
+    .onConflict('workspace_id')
+    .merge({ number: builder.raw('change_numbers.number + excluded.number') })
+    .returning('number');
+  const [row] = await runQuery(run, taken);
+  return Number(row?.number);
 }
 
 function changedFields(kind: RecordKind, changes: readonly Change[]): ReadonlySet<string> {
@@ -120,34 +160,22 @@ function requireFewRemovedExternalIds(changes: readonly Change[]): void {
 }
 
 export async function writeIn<T>(scope: Scope, author: Author, work: Work<T>, request?: RepeatableRequest): Promise<T> {
-  const { dialect, run, workspaceId } = scope;
   const earlier = request && (await earlierResult<T>(scope, request));
   if (earlier) return earlier.returned;
-  const written = await work(inLockOrder(createLookups(scope)));
-  const { changes, returned } = written;
+  const { changes, returned } = await work(createTx(scope));
   requireFewRemovedExternalIds(changes);
   for (const group of groupsOf(changes)) {
-    for (const { sql, values } of statementsOf(scope, group)) await run(sql, values);
+    for (const { sql, values } of statementsOf(scope, group)) await scope.run(sql, values);
   }
   if (request) await storeResult(scope, request, returned);
-  const log = changes.map((change) => loggedAs(scope, author, change));
-  await logChanges(dialect, run, workspaceId, log);
-  return named(scope, written);
+  await log(scope, author, changes);
+  return returned;
 }
 
 /** Runs the work on a snapshot, and returns what it would return. Stores and locks nothing. */
 export async function dryRunIn<T>(scope: Scope, work: Work<T>): Promise<T> {
-  const written = await work(inLockOrder(createLookups(scope, { isDryRun: true })));
+  const { changes, returned } = await work(createTx(scope, { isDryRun: true }));
   // Throws the error that the write itself would.
-  requireFewRemovedExternalIds(written.changes);
-  return named(scope, written);
-}
-
-/** Returns the result of a write, after giving its new records the name of their workspace. */
-export function named<T>(scope: Pick<Scope, 'workspaceName'>, { changes, returned }: Written<T>): T {
-  nameWorkspace(
-    scope,
-    changes.flatMap(({ action, after }) => (action === 'created' && after ? [after] : [])),
-  );
+  requireFewRemovedExternalIds(changes);
   return returned;
 }

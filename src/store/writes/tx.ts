@@ -1,4 +1,4 @@
-/** Finds the records that a write needs to know, and locks them until its transaction ends. */
+/** What a write may do in its transaction before it says what it changes: find records, and lock them until the transaction ends. */
 import type { Knex } from 'knex';
 import { tooLarge } from '../../errors.ts';
 import { textLengthOfAll } from '../../model/fields.ts';
@@ -6,7 +6,6 @@ import { count } from '../../model/issues.ts';
 import type { ExternalId } from '../../model/links.ts';
 import type { AnyRecord, RecordKind } from '../../model/record-kind.ts';
 import type { ReverseLink } from '../../model/reverse-link.ts';
-import type { Row } from '../connections/driver.ts';
 import { type ChangeReads, createChangeReads } from '../log/read-changes.ts';
 import { columnName } from '../query/columns.ts';
 import { selectRecords } from '../query/dialect.ts';
@@ -15,9 +14,9 @@ import { measureRows, type ReadBudget } from '../records/read-budget.ts';
 import { asRecords, createRecordReads, type RecordReads, readParents, type Scope } from '../records/read-records.ts';
 
 /** Reads of the log. Like records that are read to write them, the versions that are read are limited together. */
-type LogLookups = Pick<ChangeReads, 'lastChange' | 'changes' | 'histories' | 'versions'>;
+type LogReads = Pick<ChangeReads, 'lastChange' | 'changes' | 'histories' | 'versions'>;
 
-export interface Lookups extends LogLookups, Pick<RecordReads, 'pages'> {
+export interface Tx extends LogReads, Pick<RecordReads, 'pages'> {
   /** Waits for all other transactions that hold the lock with this name in the workspace, and keeps it until this one ends. */
   lock(name: string): Promise<void>;
   /** Locks the records: no other transaction can remove the values before this one ends. */
@@ -43,10 +42,26 @@ const tooMuchText = (recordsHold: string) =>
     'records too large',
   );
 
-/** Creates the lookups of a transaction. In a dry run they lock nothing, so that no other write waits. */
-export function createLookups(scope: Scope, { isDryRun = false } = {}): Lookups {
+/**
+ * Two writes that lock the same things in different orders could wait for each other: so locks with a name come first, then the records
+ * that others refer to, then those that are changed, and last those with values that are to be unique. A write that locks in another
+ * order is a defect, which fails here and not in a deadlock. Records of several kinds have an order of their own, targets before what
+ * refers to them, which is not checked here.
+ */
+const lockOrder = ['names', 'referenced records', 'changed records', 'unique values'] as const;
+
+/** For one write. A dry run locks nothing, so that no other write waits for it. */
+export function createTx(scope: Scope, { isDryRun = false } = {}): Tx {
   const { dialect, run, workspaceId } = scope;
   let bytesLeft = maxBytes;
+  let lastPlace = 0;
+
+  function requireOrder(locked: (typeof lockOrder)[number]): void {
+    const place = lockOrder.indexOf(locked);
+    if (place < lastPlace) throw new Error('a write locks what it should have locked before');
+    lastPlace = place;
+  }
+
   const lockRows = (rows: Knex.QueryBuilder, lock: 'forUpdate' | 'forNoKeyUpdate' | 'forKeyShare') =>
     isDryRun ? rows : rows[lock]();
 
@@ -59,7 +74,8 @@ export function createLookups(scope: Scope, { isDryRun = false } = {}): Lookups 
     kind: RecordKind,
     ids: readonly string[],
     lock: 'forUpdate' | 'forNoKeyUpdate',
-  ): Promise<readonly Row[]> {
+  ): Promise<AnyRecord[]> {
+    requireOrder('changed records');
     const rows = rowsInOrder(kind, ids);
     const locked = lockRows(rows.clone(), lock);
     // A single record cannot be too long.
@@ -67,7 +83,7 @@ export function createLookups(scope: Scope, { isDryRun = false } = {}): Lookups 
     if (bytes > bytesLeft) throw tooMuchText(`the ${kind.pluralLabel} hold`);
     const records = await selectRecords(dialect, run, kind, locked);
     bytesLeft -= textLengthOfAll(records);
-    return records;
+    return asRecords(scope, kind, records);
   }
 
   const budget: ReadBudget = {
@@ -90,10 +106,12 @@ export function createLookups(scope: Scope, { isDryRun = false } = {}): Lookups 
     pages: createRecordReads(scope).pages,
 
     async lock(name) {
+      requireOrder('names');
       if (dialect.lock && !isDryRun) await run(dialect.lock, [workspaceId, name]);
     },
 
     async existingValues(kind, field, values) {
+      requireOrder(field === 'id' ? 'referenced records' : 'unique values');
       const rows =
         field === 'id'
           ? rowsInOrder(kind, values)
@@ -102,9 +120,9 @@ export function createLookups(scope: Scope, { isDryRun = false } = {}): Lookups 
       return new Set(found.map(({ value }) => String(value)));
     },
 
-    findToUpdate: async (kind, ids) => asRecords(scope, kind, await readToWrite(kind, ids, 'forNoKeyUpdate')),
+    findToUpdate: (kind, ids) => readToWrite(kind, ids, 'forNoKeyUpdate'),
 
-    findToDelete: async (kind, ids) => asRecords(scope, kind, await readToWrite(kind, ids, 'forUpdate')),
+    findToDelete: (kind, ids) => readToWrite(kind, ids, 'forUpdate'),
 
     ancestors: (tree, ids, limit) => readParents(scope, tree, ids, limit),
 
@@ -116,46 +134,13 @@ export function createLookups(scope: Scope, { isDryRun = false } = {}): Lookups 
   };
 }
 
-/**
- * Returns the same lookups for one write, and checks their order. Two writes that lock the same things in different orders could
- * wait for each other: so locks with a name come first, then the records that others refer to, then those that are changed, and
- * last those with values that are to be unique. A write that locks in another order is a defect, which fails here and not in a
- * deadlock. Records of several kinds have an order of their own, targets before what refers to them, which is not checked here.
- */
-export function inLockOrder(lookups: Lookups): Lookups {
-  let last = 0;
-  const after = (place: number): void => {
-    if (place < last) throw new Error('a write locks what it should have locked before');
-    last = place;
-  };
-  return {
-    ...lookups,
-    lock(name) {
-      after(0);
-      return lookups.lock(name);
-    },
-    existingValues(kind, field, values) {
-      after(field === 'id' ? 1 : 3);
-      return lookups.existingValues(kind, field, values);
-    },
-    findToUpdate(kind, ids) {
-      after(2);
-      return lookups.findToUpdate(kind, ids);
-    },
-    findToDelete(kind, ids) {
-      after(2);
-      return lookups.findToDelete(kind, ids);
-    },
-  };
-}
-
 /** The most records that are found for one value: a caller that looks for one needs no more to see that there are several. */
 export const maxMatches = 4;
 
 type Matches = readonly (readonly string[])[];
 
 /** Thousands of values in one statement, each looked up in an index. */
-function createRecordMatches({ dialect, run, workspaceId }: Scope): Pick<Lookups, 'findByText' | 'findByExternalId'> {
+function createRecordMatches({ dialect, run, workspaceId }: Scope): Pick<Tx, 'findByText' | 'findByExternalId'> {
   const { builder, jsonElements, filters } = dialect;
 
   /** `ids` is a subquery for the IDs of the records that have the parts `sent.value ->> 0`, `1`, …. */
