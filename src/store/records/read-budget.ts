@@ -7,7 +7,7 @@
  * budget is missing to the next read.
  */
 import type { Knex } from 'knex';
-import pLimit from 'p-limit';
+import pLimit, { type LimitFunction } from 'p-limit';
 import { ResponseTooLarge, unavailable } from '../../errors.ts';
 import { textLengthOfAll } from '../../model/fields.ts';
 import type { Table } from '../../model/record-kind.ts';
@@ -87,7 +87,8 @@ export function createReadBudget(limits: ReadLimits, hold: (length: number) => v
   let left = 2 * limits.maxResponseLength + limits.maxRecordLength;
   /** Reads whose reservation was within the budget, and which may still give back a part of it. */
   const running = new Set<Promise<unknown>>();
-  const oneAtATime = pLimit(1);
+  /** Made when it is first needed: most responses never need it. */
+  let oneAtATime: LimitFunction | undefined;
 
   /** Runs a read for which `reserved` is taken from the budget, and gives back what it does not need. */
   async function readWith<T>(reserved: number, read: () => Promise<Measured<T>>): Promise<T> {
@@ -121,6 +122,7 @@ export function createReadBudget(limits: ReadLimits, hold: (length: number) => v
     };
     const unmeasured = readReserved(most, readAll);
     if (unmeasured) return unmeasured;
+    oneAtATime ??= pLimit(1);
     return oneAtATime(async () => {
       await Promise.all(running);
       const all = left;
