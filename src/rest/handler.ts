@@ -1,4 +1,5 @@
 /** The handlers of the REST routes. They translate between HTTP and the services, and contain no rules. */
+
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import fresh from 'fresh';
@@ -8,7 +9,7 @@ import { idempotencyKeyOf, markReplayed } from '../http/request-headers.ts';
 import { expected, isObject, type Parsed } from '../model/issues.ts';
 import type { RecordKind } from '../model/record-kind.ts';
 import { createParser, type RecordParser, updateParser } from '../model/schemas.ts';
-import { requireBatchSize, requireFewExternalIds } from '../services/limits.ts';
+import { requireBatchSize, requireFewExternalIds } from '../services/item.ts';
 import { withIdempotencyKey } from '../services/session.ts';
 import { createRecords, updateRecord } from '../services/write.ts';
 import { pagesById, type WorkspaceReads } from '../store/workspace-store.ts';

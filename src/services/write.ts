@@ -22,9 +22,9 @@ import {
   type OnInvalid,
   type Rejected,
   rejectDependents,
+  requireFewExternalIds,
   type Stored,
 } from './item.ts';
-import { requireFewExternalIds } from './limits.ts';
 import { matchRecords, noRecord, type RecordKey, resolveLinks } from './match.ts';
 import type { Session } from './session.ts';
 import { checkTrees, lockTrees } from './trees.ts';

@@ -1,6 +1,6 @@
 /** The records of one workspace: every statement filters by it or writes it. Contains no rules, which belong to services. */
 import type { RecordKind, RecordOf } from '../model/record-kind.ts';
-import { counted, type Run, type Usage } from './connections/driver.ts';
+import type { Run, Usage } from './connections/driver.ts';
 import type { Database } from './database.ts';
 import { createChangeWatch } from './log/change-watch.ts';
 import { type ChangeReads, createChangeReads, lastChanges } from './log/read-changes.ts';
@@ -120,6 +120,13 @@ export function createStoreOpener(database: Database): OpenStore {
   }
   return (workspace, user) => open(workspace, user);
 }
+
+const counted =
+  (run: Run, usage: Usage): Run =>
+  (sql, values) => {
+    usage.statements += 1;
+    return run(sql, values);
+  };
 
 const readsIn = (scope: Scope): RecordReads & ChangeReads => ({
   ...createRecordReads(scope),

@@ -1,11 +1,13 @@
 /** Stored API keys: looked up by prefix, and listed for the operator across all workspaces. */
+
 import type { Knex } from 'knex';
 import { ServiceError } from '../../errors.ts';
 import { boolean, dateTime, required, text } from '../../model/fields.ts';
 import type { Table, ValuesOf } from '../../model/record-kind.ts';
 import type { Database } from '../database.ts';
+import { changedColumns } from '../query/columns.ts';
 import { selectRecords } from '../query/dialect.ts';
-import { changedColumns, literally, runQuery } from '../query/run-query.ts';
+import { literally, runQuery } from '../query/rows.ts';
 import type { WorkspaceId } from '../query/tables.ts';
 import { openWorkspace } from './workspace-names.ts';
 

@@ -6,7 +6,7 @@ import type { Row, Run, Statement } from '../connections/driver.ts';
 import type { Database } from '../database.ts';
 import { columnName } from '../query/columns.ts';
 import { type Dialect, selectRecords } from '../query/dialect.ts';
-import { literally, runQuery } from '../query/run-query.ts';
+import { literally, runQuery } from '../query/rows.ts';
 import { workspaceNames } from '../query/tables.ts';
 
 /** The result for one table. The checksum covers all fields of all records, ordered by what identifies them. */

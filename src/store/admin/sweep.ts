@@ -1,7 +1,7 @@
 /** Deletes results stored for repeated requests once they are too old to be repeated. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Database } from '../database.ts';
-import { literally, runQuery } from '../query/run-query.ts';
+import { literally, runQuery } from '../query/rows.ts';
 import { idempotencyResults } from '../query/tables.ts';
 
 /** Milliseconds. */

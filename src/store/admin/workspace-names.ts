@@ -6,7 +6,7 @@ import { WorkspaceDeleted } from '../connections/database-error.ts';
 import type { Run } from '../connections/driver.ts';
 import type { Database } from '../database.ts';
 import type { Dialect } from '../query/dialect.ts';
-import { runQuery } from '../query/run-query.ts';
+import { runQuery } from '../query/rows.ts';
 import type { WorkspaceId } from '../query/tables.ts';
 
 export async function findWorkspace({ builder }: Dialect, run: Run, name: string): Promise<WorkspaceId | undefined> {

@@ -6,7 +6,7 @@ import { program } from '../../program.ts';
 import { isConflict } from '../connections/database-error.ts';
 import type { Run } from '../connections/driver.ts';
 import type { Database } from '../database.ts';
-import { rowsQuery, runQuery } from '../query/run-query.ts';
+import { rowsQuery, runQuery } from '../query/rows.ts';
 import { changes, type WorkspaceId } from '../query/tables.ts';
 import { takeNumbers } from '../writes/write.ts';
 import { type ApiKey, createKeyStore } from './api-keys.ts';

@@ -59,10 +59,3 @@ export interface Usage {
   /** One that several requests share counts for each; those that begin or end transactions or set up a connection do not count. */
   statements: number;
 }
-
-export const counted =
-  (run: Run, usage: Usage): Run =>
-  (sql, values) => {
-    usage.statements += 1;
-    return run(sql, values);
-  };

@@ -4,8 +4,7 @@ import { badRequest } from '../../errors.ts';
 import type { RecordKind, RecordOf } from '../../model/record-kind.ts';
 import type { Row } from '../connections/driver.ts';
 import { columnsOf } from '../query/columns.ts';
-import { requireWhole } from '../query/rows.ts';
-import { rowsQuery, runQuery } from '../query/run-query.ts';
+import { requireWhole, rowsQuery, runQuery } from '../query/rows.ts';
 import { type Action, type Author, changes as table } from '../query/tables.ts';
 import { asRecords, createRecordReads, readRows, type Scope } from '../records/read-records.ts';
 

@@ -15,8 +15,7 @@ import { type Knex, knex } from 'knex';
 import type { Row, Run } from '../connections/driver.ts';
 import { columnList, columnName, columnsOf, recordIn } from '../query/columns.ts';
 import type { Dialect, Filters, PageRows, PagesSelection, Pattern } from '../query/dialect.ts';
-import { requireWhole } from '../query/rows.ts';
-import { runQuery } from '../query/run-query.ts';
+import { requireWhole, runQuery } from '../query/rows.ts';
 import { deletions, inserts, updates, withChanges } from './writes.ts';
 
 type Read = (sql: string) => Promise<readonly Row[]>;

@@ -105,3 +105,8 @@ export function* slicesOf(rows: readonly Row[], maxRows: number): Generator<read
   }
   if (start < rows.length) yield start === 0 ? rows : rows.slice(start);
 }
+
+export function changedColumns(table: Table, changes: Row): Row {
+  const changed = columnsOf(table).filter(({ field }) => changes[field] !== undefined);
+  return Object.fromEntries(changed.map((column) => [column.name, toColumnValue(column, changes[column.field])]));
+}

@@ -2,6 +2,8 @@
 import type { Knex } from 'knex';
 import type { StoredField } from '../../model/fields.ts';
 import type { Table } from '../../model/record-kind.ts';
+import { DatabaseError } from '../connections/database-error.ts';
+import type { Run } from '../connections/driver.ts';
 import { columnList, columnName, partOf } from './columns.ts';
 import { conditionSql, fieldOf } from './conditions.ts';
 import type { Dialect } from './dialect.ts';
@@ -167,3 +169,27 @@ function beyondSql(dialect: Dialect, side: 'after' | 'before', terms: readonly T
 }
 
 const valueAt = ({ values, id }: Position, { index }: Term) => (index === undefined ? id : (values[index] ?? null));
+
+export const rowsQuery = (
+  dialect: Dialect,
+  table: Table,
+  workspaceId: number,
+  query: RecordQuery = {},
+): Knex.QueryBuilder => selectList({ dialect, table, workspaceId }, query);
+
+/** Writes a limit into the statement: Citus rejects it as a parameter in statements on several workspaces. */
+export const literally = { skipBinding: true } as const;
+
+/** Runs a query, in the database's own form. Knex's errors have the SQL in their messages, and must not leave the store. */
+export function runQuery(run: Run, query: Knex.QueryBuilder | Knex.Raw): ReturnType<Run> {
+  const { sql, bindings } = compiled(query);
+  return run(sql, bindings);
+}
+
+function compiled(query: Knex.QueryBuilder | Knex.Raw): Knex.SqlNative {
+  try {
+    return query.toSQL().toNative();
+  } catch {
+    throw new DatabaseError('a query could not be built');
+  }
+}

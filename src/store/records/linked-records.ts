@@ -6,8 +6,7 @@ import type { Row } from '../connections/driver.ts';
 import { type Column, columnName, columnsOf, partOf, recordIn } from '../query/columns.ts';
 import type { SelectedColumn } from '../query/dialect.ts';
 import { oldestFirst, type RecordQuery } from '../query/record-query.ts';
-import { withLinkedFields } from '../query/rows.ts';
-import { rowsQuery } from '../query/run-query.ts';
+import { rowsQuery, withLinkedFields } from '../query/rows.ts';
 import type { Measured, ReadBudget } from './read-budget.ts';
 import type { Scope } from './read-records.ts';
 

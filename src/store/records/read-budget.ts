@@ -14,7 +14,7 @@ import type { Table } from '../../model/record-kind.ts';
 import { maxIdentifierLength, maxLengthOf, type ValueLimits } from '../../model/schemas.ts';
 import type { Run } from '../connections/driver.ts';
 import { bytesSql, type Dialect } from '../query/dialect.ts';
-import { runQuery } from '../query/run-query.ts';
+import { runQuery } from '../query/rows.ts';
 
 export interface ReadLimits extends ValueLimits {
   /** Characters of text in a response. Reads for it may have twice as many, because the database measures text in bytes. */

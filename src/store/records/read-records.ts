@@ -15,8 +15,7 @@ import {
   type Summary,
   type SummaryQuery,
 } from '../query/record-query.ts';
-import { type Source, selectRows, withLinkedFields } from '../query/rows.ts';
-import { rowsQuery, runQuery } from '../query/run-query.ts';
+import { rowsQuery, runQuery, type Source, selectRows, withLinkedFields } from '../query/rows.ts';
 import { type BoundedRead, measureRows, type ReadBudget, sumOfBytes } from './read-budget.ts';
 import { readSummary } from './summaries.ts';
 

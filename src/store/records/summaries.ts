@@ -8,8 +8,7 @@ import type { Row, Run } from '../connections/driver.ts';
 import { columnName, columnsOf, partOf } from '../query/columns.ts';
 import type { Dialect } from '../query/dialect.ts';
 import type { Bounds, Summary, SummaryQuery, Value } from '../query/record-query.ts';
-import { requireWhole, selectRows } from '../query/rows.ts';
-import { runQuery } from '../query/run-query.ts';
+import { requireWhole, runQuery, selectRows } from '../query/rows.ts';
 import type { ReadBudget } from './read-budget.ts';
 
 interface Reads {

@@ -10,7 +10,7 @@ import {
   type Pattern,
   type SelectedColumn,
 } from '../query/dialect.ts';
-import { rowsQuery, runQuery } from '../query/run-query.ts';
+import { rowsQuery, runQuery } from '../query/rows.ts';
 import { binaryParts, deletions, inserts, updates, withChanges } from './writes.ts';
 
 // Names of tables and columns need no quotes.

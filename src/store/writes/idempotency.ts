@@ -10,7 +10,7 @@ import { idempotencyKeyReused, mayBeStored, mayBeStoredType, ServiceError } from
 import { isObject } from '../../model/issues.ts';
 import type { Row } from '../connections/driver.ts';
 import type { RecordQuery } from '../query/record-query.ts';
-import { rowsQuery } from '../query/run-query.ts';
+import { rowsQuery } from '../query/rows.ts';
 import { idempotencyResults } from '../query/tables.ts';
 import { nameWorkspace, readRows, type Scope } from '../records/read-records.ts';
 

@@ -9,7 +9,7 @@ import type { ReverseLink } from '../../model/reverse-link.ts';
 import { type ChangeReads, createChangeReads } from '../log/read-changes.ts';
 import { columnName } from '../query/columns.ts';
 import { selectRecords } from '../query/dialect.ts';
-import { rowsQuery, runQuery } from '../query/run-query.ts';
+import { rowsQuery, runQuery } from '../query/rows.ts';
 import { measureRows, type ReadBudget } from '../records/read-budget.ts';
 import { asRecords, createRecordReads, type RecordReads, readParents, type Scope } from '../records/read-records.ts';
 

@@ -9,7 +9,7 @@ import type { RecordKind } from '../../model/record-kind.ts';
 import type { Row, Run, Statement } from '../connections/driver.ts';
 import { columnsOf } from '../query/columns.ts';
 import type { Dialect } from '../query/dialect.ts';
-import { runQuery } from '../query/run-query.ts';
+import { runQuery } from '../query/rows.ts';
 import { type Action, type Author, changes as changesTable, type NewChange } from '../query/tables.ts';
 import type { Scope } from '../records/read-records.ts';
 import { earlierResult, type RepeatableRequest, storeResult } from './idempotency.ts';

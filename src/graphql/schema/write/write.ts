@@ -6,8 +6,7 @@ import { capitalized, withArticle } from '../../../model/labels.ts';
 import type { RecordKind, RecordOf } from '../../../model/record-kind.ts';
 import { textProblem } from '../../../model/schemas.ts';
 import { kindOfId } from '../../../records/index.ts';
-import { isRejected } from '../../../services/item.ts';
-import { requireBatchSize, requireFewExternalIds } from '../../../services/limits.ts';
+import { isRejected, requireBatchSize, requireFewExternalIds } from '../../../services/item.ts';
 import { dryRun, type Session } from '../../../services/session.ts';
 import {
   createRecords,
