@@ -44,7 +44,7 @@ async function printKey(text: string): Promise<void> {
 const whilePrinting = <T>(
   { transaction, dialect }: Database,
   work: (store: KeyStore, run: Run) => Promise<T>,
-): Promise<T> => transaction((run) => work(createKeyStore({ run, read: run, dialect }), run), 1);
+): Promise<T> => transaction((run) => work(createKeyStore({ run, read: run, dialect }), run), { maxAttempts: 1 });
 
 const withKeyStore = (
   config: Config,

@@ -1,8 +1,8 @@
 /**
  * Rejects operations over the limits, before anything is executed. A field costs 1, more for an object, and everything inside a list once
  * for each of its items: aliases, fragments, pages and batches multiply, and a few hundred characters can request millions of fields. One
- * walk measures a validated operation, with the variables of its request. It visits a fragment once, however often it is spread: chains of
- * fragments that spread each other twice would otherwise take longer to measure than to refuse.
+ * walk measures a validated operation, with the variables of its request. It visits a fragment once, however often it is spread, and
+ * once more for each mutation: chains of fragments that spread each other twice would otherwise take longer to measure than to refuse.
  */
 import {
   type ExecutionArgs,
@@ -46,7 +46,7 @@ export type CostFunction = (args: SentArguments, limits: Limits) => FieldCost;
 /** Arguments by name, before they are validated: as sent, in the document or in variables, or undefined. */
 export type SentArguments = Readonly<Record<string, unknown>>;
 
-export interface FieldCost {
+interface FieldCost {
   readonly own?: number;
   /** The most objects that the field returns: the selection is counted once for each. 1 unless set. */
   readonly items?: number;
@@ -150,7 +150,7 @@ export function measure(
     if (node.alias) aliases += 1;
     const field = fieldOf(parent, node.name.value);
     const declared = costOf(node, field);
-    // Lists of other lengths, which only fields of Mutation return: fragments cannot nest them.
+    // Only fields of Mutation set the lengths of lists. What fragments measured elsewhere cannot be reused there.
     const place = declared.lists ? { lists: declared.lists, fragments: new Map() } : usual;
     const type = field && getNamedType(field.type);
     const below = type && node.selectionSet ? measureAll(type, node.selectionSet, place) : nothing;

@@ -5,8 +5,6 @@ export type Path = readonly (string | number)[];
 
 export type PathOf = (index: number) => Path;
 
-export const inBatch: PathOf = (index) => [index];
-
 export interface Issue {
   readonly path: Path;
   readonly message: string;

@@ -79,8 +79,8 @@ const givesUp = ({ op, values, before }: Item, field: string): boolean =>
   before !== undefined && (op === 'delete' || (values[field] !== undefined && values[field] !== before[field]));
 
 /**
- * A record may keep its own values, and one that is restored may get those that another one gives up in the same write. Values of the key
- * by which records were found are known to be free.
+ * A record may keep its own values, and one that is restored may get those that another one gives up in the same write. Skips
+ * the key by which records were found: matching has looked its values up.
  */
 export async function checkUnique(tx: Tx, items: readonly Item[], by?: RecordKey): Promise<void> {
   for (const [kind, ofKind] of byKind(items)) {
@@ -119,8 +119,8 @@ const referencesTo = (kind: RecordKind) =>
   reverseLinksOf(kind.name).filter(({ direction }) => direction === 'referring');
 
 /**
- * Nothing may refer to a record that is deleted. Records that the same write deletes too, or lets refer to another, do not count, unless
- * their items are rejected: then so is the deletion. `advice` says at the end of a message what to do about the references.
+ * Nothing may refer to a record that is deleted. References that this write removes are ignored; if the item that would remove one is
+ * rejected, so is the deletion. `advice` says at the end of a message what to do about the references.
  */
 export async function checkDeletions(
   tx: Tx,

@@ -99,8 +99,8 @@ export async function matchRecords(
   if (!kind || op === 'create') return;
   const find = (ids: readonly string[]) => (op === 'delete' ? tx.findToDelete(kind, ids) : tx.findToUpdate(kind, ids));
   if (by) {
-    const ambiguous = await matchByKey(tx, find, kind, items, by);
-    if (op === 'upsert' && limits) for (const item of items) if (!ambiguous.has(item)) complete(item, by, limits);
+    const matched = await matchByKey(tx, find, kind, items, by);
+    if (op === 'upsert' && limits) for (const item of matched) complete(item, by, limits);
   } else await matchById(find, kind, items);
   for (const item of items) {
     const { ifUpdatedAt, before } = item;
@@ -132,15 +132,15 @@ async function matchById(find: Find, kind: RecordKind, items: readonly Item[]): 
   }
 }
 
-/** Returns the items whose key several records have: nobody knows which of them is meant. */
+/** Returns the items whose key one record has, or none. If several have it, nobody knows which of them is meant. */
 async function matchByKey(
   tx: Tx,
   find: Find,
   kind: RecordKind,
   items: readonly Item[],
   by: RecordKey,
-): Promise<ReadonlySet<Item>> {
-  const ambiguous = new Set<Item>();
+): Promise<readonly Item[]> {
+  const matched: Item[] = [];
   const byKey = itemsByKey(kind, items, by);
   const keys = [...byKey.keys()];
   const matches =
@@ -154,20 +154,20 @@ async function matchByKey(
   const records = new Map((ids.length > 0 ? await find(ids) : []).map((record) => [record.id, record]));
   for (const [index, [key, item]] of [...byKey].entries()) {
     const [id, other] = matches[index] ?? [];
+    if (other === undefined) matched.push(item);
     if (id === undefined) {
       if (item.op === 'delete') item.issues.push({ path: [], message: noRecordWith(kind, describeKey(by, key)) });
     } else if (other !== undefined) {
       const found = matches[index] ?? [];
       const message = `${several(kind, found)} have ${describeKey(by, key)}: ${listed(found)}`;
       item.issues.push({ path: keyPath(item, by), message });
-      ambiguous.add(item);
     } else {
       item.before = records.get(id);
       // Somebody has changed or deleted the record before it was locked: the transaction runs again.
       if (!item.before || keyIn(item.before, by) !== key) throw lookupOutdated();
     }
   }
-  return ambiguous;
+  return matched;
 }
 
 /** Items without a key, and those with a key that is empty or that an earlier item has, get an issue. */

@@ -59,10 +59,10 @@ export async function checkTrees(
   }
 }
 
-/** The most rounds in which only the moves in cycles are rejected: then all others are, too. */
+/** After this many rounds, every remaining move is rejected. */
 const maxRounds = 10;
 
-/** To leave out a move, and what depends on it, can close another cycle. */
+/** Rejecting a move, and what depends on it, can create another cycle. */
 function rejectMovesInCycles(items: readonly Item[], moves: readonly Item[], field: string, stored: Parents): void {
   for (let round = 1; ; round += 1) {
     rejectDependents(items);

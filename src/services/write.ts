@@ -70,7 +70,7 @@ async function write(
       const returned = items.map((item) => stored.get(item) ?? { outcome: 'rejected' as const, issues: item.issues });
       return { changes: [...cleared, ...changes], returned };
     },
-    { addition: additionOf(session, sent) },
+    { addition: additionOf(session, sent), items: sent.length },
   );
 }
 

@@ -38,7 +38,12 @@ export interface WriteOptions<T> {
   readonly isDryRun?: boolean;
   /** What the work creates and returns if references are found and no value is taken: tried first, see group-commit.ts. */
   readonly addition?: Addition<T> | undefined;
+  /** How many items the work is about, if that says how long it takes. */
+  readonly items?: number;
 }
+
+/** The most items of a write that others may be made to wait for: it takes a few milliseconds. */
+const maxSmall = 100;
 
 export type WriteRecords = <T>(work: Work<T>, options?: WriteOptions<T>) => Promise<T>;
 
@@ -87,11 +92,13 @@ export function createStoreOpener(database: Database): OpenStore {
     const { read, transaction, snapshot } = database.forWorkspace(workspaceId, signal);
     const scopeOf = (run: Run): Scope => ({ dialect, run: counted(run, usage), workspaceId, workspaceName });
     const reads = readsIn(scopeOf(read));
-    const write: WriteRecords = async (work, { key, isDryRun = false, addition } = {}) => {
+    const write: WriteRecords = async (work, { key, isDryRun = false, addition, items } = {}) => {
       if (isDryRun) return snapshot((run) => dryRunIn(scopeOf(run), work));
       const store = async () => {
         const added = addition && (await groupCommit.add({ ...addition, workspaceId, author, usage, key }));
-        return added ? added.returned : transaction((run) => writeIn(scopeOf(run), author, work, key));
+        if (added) return added.returned;
+        const isSmall = items !== undefined && items <= maxSmall;
+        return transaction((run) => writeIn(scopeOf(run), author, work, key), { isSmall });
       };
       const returned = await (key ? writeOnce(key, scopeOf(read), store) : store());
       watch.changed(workspaceId);

@@ -195,7 +195,7 @@ function storedFieldsIn(schema: GraphQLSchema, document: DocumentNode): StoredFi
 }
 
 /** The part of a resolver's `info` that says what is selected. */
-export type FieldInfo = Pick<GraphQLResolveInfo, 'fieldNodes' | 'fragments'>;
+type FieldInfo = Pick<GraphQLResolveInfo, 'fieldNodes' | 'fragments'>;
 
 type FieldsOf = (kind: RecordKind) => ReadonlySet<string>;
 
@@ -209,11 +209,11 @@ interface SelectedConnection {
 const maxJoined = 8;
 
 /** By the nodes of a field, which are the same in all executions of a compiled document. */
-const known = new WeakMap<readonly FieldNode[], SelectedConnection>();
+const selectedByNodes = new WeakMap<readonly FieldNode[], SelectedConnection>();
 
 function selectedConnection(kind: RecordKind, info: FieldInfo, fieldsOf: FieldsOf): SelectedConnection {
   const { fieldNodes, fragments } = info;
-  const cached = known.get(fieldNodes);
+  const cached = selectedByNodes.get(fieldNodes);
   if (cached) return cached;
   const parts = fieldsBelow(fieldNodes, `${kind.name}Connection`, fragments);
   const edges = fieldsBelow(parts.get('edges') ?? [], `${kind.name}Edge`, fragments);
@@ -223,7 +223,7 @@ function selectedConnection(kind: RecordKind, info: FieldInfo, fieldsOf: FieldsO
     readsCount: parts.has('totalCount'),
     links: linksBelow(kind, records, fragments, fieldsOf),
   };
-  known.set(fieldNodes, selected);
+  selectedByNodes.set(fieldNodes, selected);
   return selected;
 }
 

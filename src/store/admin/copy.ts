@@ -59,7 +59,7 @@ export async function copyTables(
       if (to.dialect.finishCopy) await write(to.dialect.finishCopy);
       return copied;
     };
-    return to.transaction(fill, 1);
+    return to.transaction(fill, { maxAttempts: 1 });
   });
 }
 

@@ -32,7 +32,7 @@ interface Statements {
   /** Runs a statement that only reads. It does not wait for writes, except in a SQLite database in memory. */
   readonly read: Run;
   /** Work that conflicts with other transactions is retried a few times. */
-  transaction<T>(work: Work<T>, maxAttempts?: number): Promise<T>;
+  transaction<T>(work: Work<T>, options?: { readonly maxAttempts?: number; readonly isSmall?: boolean }): Promise<T>;
   /** Runs a statement that is a transaction by itself, without BEGIN and COMMIT: its error may be one at COMMIT. It is not retried. */
   runAlone(statement: Statement): Promise<void>;
   snapshot<T>(work: Work<T>): Promise<T>;
@@ -57,10 +57,18 @@ const maxWorkspaces = 10_000;
 
 /** A transaction that waits to be written. */
 interface Queued {
-  isInTime(): boolean;
   readonly work: Work<unknown>;
+  readonly workspaceId: number | undefined;
+  /** Others are acknowledged after it if it joins them: it is done soon. */
+  readonly isSmall: boolean;
+  isInTime(): boolean;
   readonly resolve: (result: unknown) => void;
   readonly reject: (reason: unknown) => void;
+}
+
+interface Caller {
+  readonly workspaceId?: number;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** A driver's connection. Knex's pool discards a connection that has this mark. */
@@ -215,15 +223,15 @@ export function createTransactions(
   }
 
   /**
-   * Runs transactions one after the other under one BEGIN and COMMIT, and acknowledges them after the commit. After the first, each has a
-   * savepoint: one that fails is undone alone. Where that is impossible, because the database has undone everything or the connection is
+   * Runs transactions one after the other under one BEGIN and COMMIT, and acknowledges them after the commit. After the first, only small
+   * ones join, and each has a savepoint: one that fails is undone alone. Where that is impossible, because the database has undone everything or the connection is
    * in doubt, those before it run again: nobody has been told that they were stored.
    */
   async function shareCommit(connection: Connection, queue: Queued[]): Promise<void> {
     const done: { readonly queued: Queued; readonly result: unknown }[] = [];
     const end = Date.now() + maxSharedTime;
     let isBegun = false;
-    for (let next = queue.shift(); next; next = Date.now() < end ? queue.shift() : undefined) {
+    for (let next = takeNext(queue, true); next; next = Date.now() < end ? takeNext(queue, false) : undefined) {
       const queued = next;
       if (!queued.isInTime()) continue;
       let opened: 'begin' | 'savepoint' | undefined;
@@ -246,13 +254,26 @@ export function createTransactions(
       }
     }
     try {
-      if (isBegun) await send(connection, 'commit', [], 'commit');
-      full = undefined;
+      if (isBegun) {
+        await send(connection, 'commit', [], 'commit');
+        full = undefined;
+      }
       for (const { queued, result } of done) queued.resolve(result);
     } catch (error) {
       await rollBack(connection);
       for (const { queued } of done) queued.reject(noted(error));
     }
+  }
+
+  let lastWorkspace: number | undefined;
+
+  /** Prefers another workspace than the last one: one that writes much waits for itself. */
+  function takeNext(queue: Queued[], mayBeLarge: boolean): Queued | undefined {
+    const allowed = queue.filter(({ isSmall }) => isSmall || mayBeLarge);
+    const next = allowed.find(({ workspaceId }) => workspaceId !== lastWorkspace) ?? allowed[0];
+    if (next) queue.splice(queue.indexOf(next), 1);
+    lastWorkspace = next?.workspaceId;
+    return next;
   }
 
   const undo = (connection: Connection): Promise<boolean> =>
@@ -275,22 +296,27 @@ export function createTransactions(
   async function writeWaiting(): Promise<void> {
     isWriting = true;
     while (waiting.length > 0) {
-      // Without a connection, all of them have waited for it.
+      // There is no connection for any of them.
       await use(writes, (connection) => shareCommit(connection, waiting)).catch((error: unknown) => {
-        for (const { reject } of waiting.splice(0)) reject(noted(error));
+        for (const { isInTime, reject } of waiting.splice(0)) if (isInTime()) reject(noted(error));
       });
     }
     isWriting = false;
   }
 
-  const write = <T>(useConnection: UseConnection, work: Work<T>, signal: AbortSignal | undefined): Promise<T> =>
+  const write = <T>(
+    useConnection: UseConnection,
+    work: Work<T>,
+    { signal, workspaceId }: Caller,
+    isSmall: boolean,
+  ): Promise<T> =>
     new Promise((resolve, reject) => {
       const ownWork: Work<T> = async (run) => {
         signal?.throwIfAborted();
         return work(run);
       };
       // The cast is safe: it is resolved with what its own work has returned.
-      const queued = { work: ownWork, resolve: resolve as Queued['resolve'], reject };
+      const queued = { work: ownWork, workspaceId, isSmall, resolve: resolve as Queued['resolve'], reject };
       if (driver.hasGroupsByWorkspace) {
         const alone = [{ ...queued, isInTime: () => true }];
         useConnection(writes, (connection) => shareCommit(connection, alone)).catch((error) => reject(noted(error)));
@@ -300,15 +326,15 @@ export function createTransactions(
       }
     });
 
-  const statements = (useConnection: UseConnection, signal?: AbortSignal): Statements => ({
+  const statements = (useConnection: UseConnection, caller: Caller = {}): Statements => ({
     run: (sql, values) => useConnection(writes, (connection) => send(connection, sql, values)),
 
     read: (sql, values) => useConnection(reads, (connection) => send(connection, sql, values)),
 
-    async transaction(work, maxAttempts = 6) {
+    async transaction(work, { maxAttempts = 6, isSmall = false } = {}) {
       for (let attempts = 1; ; attempts += 1) {
         try {
-          return await write(useConnection, work, signal);
+          return await write(useConnection, work, caller, isSmall);
         } catch (error) {
           if (!(error instanceof TransactionConflict)) throw error;
           if (attempts >= maxAttempts) throw error.afterLastAttempt();
@@ -333,7 +359,7 @@ export function createTransactions(
     requireRoom() {
       if (full && Date.now() - full.at < fullTime) throw full.error;
     },
-    forWorkspace: (workspaceId, signal) => statements(useForWorkspace(workspaceId, signal), signal),
+    forWorkspace: (workspaceId, signal) => statements(useForWorkspace(workspaceId, signal), { workspaceId, signal }),
     async longSnapshot(workspaceId, work) {
       if (!longReads) return statements(useForWorkspace(workspaceId)).snapshot(work);
       return use(longReads, async (connection) => {

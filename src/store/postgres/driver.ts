@@ -64,9 +64,9 @@ async function query(
   // In a transaction, a statement that is not found could not be repeated.
   const name = connection.getTransactionStatus() === 'I' ? names.of(sql) : undefined;
   const send = (by?: string) => connection.query({ name: by, text: sql, values });
-  const result = await send(name).catch((error: { readonly code?: string }) => {
+  const result = await send(name).catch((error: ServerError) => {
     if (name === undefined || !isNotKept(error)) throw error;
-    names.stop();
+    names.afterError(error);
     return send();
   });
   if (!('command' in result)) return [];
@@ -83,31 +83,41 @@ const maxNamed = 100;
 /**
  * Names for statements that are sent again, whose plans the server then keeps for each connection: of a linked list, planning was three
  * quarters of the database's time. A name is a hash of the statement: behind a pooler, a connection may find the statement of another
- * process under it, which is the same. Poolers that keep no statements are noticed: then there are no names any more.
+ * process under it, which is the same. If a pooler drops prepared statements, this process stops naming them.
  */
 function statementNames() {
   const seen = new LRUCache<string, true>({ max: 1_000 });
   const names = new Map<string, string>();
+  let migrations = 0;
   let isStopped = false;
   return {
     of(sql: string): string | undefined {
       const known = names.get(sql);
       if (known !== undefined || isStopped || names.size >= maxNamed || !/^(?:select|with|insert)\b/.test(sql))
         return known;
-      if (seen.has(sql)) names.set(sql, createHash('sha256').update(sql).digest('base64url'));
+      if (seen.has(sql)) names.set(sql, `${migrations} ${createHash('sha256').update(sql).digest('base64url')}`);
       seen.set(sql, true);
       return undefined;
     },
-    stop(): void {
-      isStopped = true;
+    afterError(error: ServerError): void {
       names.clear();
+      if (isOfEarlierSchema(error)) migrations += 1;
+      else isStopped = true;
     },
   };
 }
 
-/** The server has no statement with the name, or one already, or one whose columns have another type since a migration. */
-const isNotKept = (error: { readonly code?: string }): boolean =>
-  error.code === '26000' || error.code === '42P05' || String(error).includes('cached plan must not change result type');
+interface ServerError {
+  readonly code?: string;
+}
+
+/** Another process has migrated the tables, and columns have another type. */
+const isOfEarlierSchema = (error: ServerError): boolean =>
+  String(error).includes('cached plan must not change result type');
+
+/** The server has no statement with the name, or one already. */
+const isNotKept = (error: ServerError): boolean =>
+  error.code === '26000' || error.code === '42P05' || isOfEarlierSchema(error);
 
 const rolledBack = () => Object.assign(new Error('the transaction was rolled back'), { code: '25P02' });
 

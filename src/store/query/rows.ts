@@ -27,7 +27,7 @@ export function selectRows(source: Source, query: RecordQuery): Knex.QueryBuilde
 /**
  * Like `selectRows`, for a page of a long list. After a value, records without one still follow; with `or … is null`, a database would
  * read its index from the beginning of the list, which for a page in the middle of a million took 1.5 s. So the rest of those with a value
- * and those without are a query each, and the second is read only if the page has room.
+ * and those without are a query each, of one page at most, and ordered together: a parallel plan of Postgres may read them in any order.
  */
 export function selectList(source: Source, query: RecordQuery): Knex.QueryBuilder {
   const { dialect, table } = source;
@@ -40,12 +40,13 @@ export function selectList(source: Source, query: RecordQuery): Knex.QueryBuilde
   const matchingRows = () => matching(source, { ...query, after: undefined }, terms);
   const withValue = beyondSql(dialect, 'after', [{ ...first, mayBeNull: false }, ...rest], after);
   const withoutValue = dialect.filters.isSet(first.column, false);
-  const columns = dialect.builder.raw(columnList(partOf(withLinkedFields(table, orderBy), query.fields)));
+  const fields = query.fields && new Set([...query.fields, 'id', ...orderBy.map(orderName)]);
+  const columns = dialect.builder.raw(columnList(partOf(withLinkedFields(table, orderBy), fields)));
   const parts = [withValue, withoutValue].map((condition) =>
     ordered(matchingRows().where(condition), terms, query).select(columns),
   );
   const union = `(select * from ? as with_value union all select * from ? as without_value) as ${table.table}`;
-  return dialect.builder.from(dialect.builder.raw(union, parts)).limit(requireWhole(limit));
+  return ordered(dialect.builder.from(dialect.builder.raw(union, parts)), terms, query);
 }
 
 function matching(source: Source, query: RecordQuery, terms: readonly Term[]): Knex.QueryBuilder {

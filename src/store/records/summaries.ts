@@ -97,7 +97,7 @@ async function summarize(
   };
 }
 
-/** Of a time that is grouped by in a time zone. Finding the offsets of a year takes half a millisecond. */
+/** The most different years of a time that is grouped by in a time zone: one year's offsets take 0.5 ms to compute. */
 const maxYears = 100;
 
 interface Offset {

@@ -27,7 +27,7 @@ export function createTextCache() {
   const reading = new Map<number, Promise<number>>();
   const nextReading = new Map<number, Promise<number>>();
 
-  /** Requests that arrive while it is read share the next reading: this one may miss what was committed before they came. */
+  /** A read in progress may miss a commit from before this request arrived, so the request waits for the next read, with all others. */
   function lastChange(source: Source): Promise<number> {
     const { number } = source.workspace;
     const begin = () => {
@@ -61,7 +61,8 @@ export function createTextCache() {
     const made = write().finally(() => making.delete(version));
     making.set(version, made);
     const text = await made;
-    cache.set(key, { change, text });
+    // One that took longer may be older.
+    if ((cache.get(key)?.change ?? -1) < change) cache.set(key, { change, text });
     return text;
   }
 

@@ -42,7 +42,7 @@ interface Waiting extends Sent {
   readonly reject: (reason: unknown) => void;
 }
 
-/** The most of an addition, and of its group: making the statement takes 20 ms. On SQLite, each external ID is a row of its own. */
+/** Limits of one addition; a group may exceed them by `reserve`. Making the statement takes 20 ms. On SQLite, each external ID is a row. */
 const maxRecords = 5_000;
 const maxExternalIds = 30_000;
 const maxLength = 4_000_000;

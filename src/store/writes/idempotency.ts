@@ -118,7 +118,7 @@ function throwConflict(error: unknown): undefined {
 const retryWithKey = ({ cause }: ServiceError) =>
   mayBeStored('retry with the same Idempotency-Key, which stores the records once', String(cause));
 
-/** A transaction may have 50 MB of records, whose JSON several at a time would multiply. */
+/** One at a time: a transaction may hold 50 MB of records, and its JSON as much again. */
 const oneAtATime = pLimit(1);
 
 export async function storeResult({ dialect, run, workspaceId }: Scope, key: IdempotencyKey, returned: unknown) {

@@ -145,6 +145,18 @@ test('a statement that is sent again is kept by the server, and sent as a whole 
   await opened.close();
 });
 
+test('a statement that the server keeps is sent again if the type of a column has changed', async () => {
+  const opened = await connectDatabase(database.url, { ...defaultOptions, poolSize: 1 });
+  await opened.run('create table changing (value int)');
+  await opened.run('insert into changing values (1)');
+  for (let times = 0; times < 3; times += 1) await opened.read('select value from changing');
+
+  await opened.run('alter table changing alter value type text');
+
+  expect(await opened.read('select value from changing')).toEqual([{ value: '1' }]);
+  await opened.close();
+});
+
 test('a process opens at most DATABASE_POOL_SIZE connections', async () => {
   const service = await startService({ DATABASE_URL: database.url, DATABASE_POOL_SIZE: '3' });
   let end = () => {};

@@ -1,0 +1,62 @@
+/** Transactions that wait for SQLite's only writer share commits: each is stored or undone alone, and acknowledged after the commit. */
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { type Database, openDatabase } from '../../../src/store/database.ts';
+import { createFile } from '../../support/database.ts';
+
+let file: Awaited<ReturnType<typeof createFile>>;
+let database: Database;
+let sent: string[];
+
+beforeEach(async () => {
+  file = await createFile();
+  database = await openDatabase(file.url);
+  await database.run('create table notes (workspace integer, text text unique)');
+  sent = [];
+  database.knex.on('query', ({ sql }: { sql: string }) => sent.push(sql));
+});
+
+afterEach(async () => {
+  await database.close();
+  await file.remove();
+});
+
+const insert = (workspace: number, text: string, isSmall = true) =>
+  database
+    .forWorkspace(workspace)
+    .transaction((run) => run('insert into notes values (?, ?)', [workspace, text]), { isSmall, maxAttempts: 1 });
+
+const stored = async () =>
+  (await database.read('select text from notes order by rowid')).map(({ text }) => String(text));
+
+test('those that wait are stored by one commit, and one that fails is undone alone', async () => {
+  const results = await Promise.allSettled(['a', 'b', 'a', 'c'].map((text) => insert(1, text)));
+
+  expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected', 'fulfilled']);
+  expect(sent.filter((sql) => sql === 'commit')).toHaveLength(1);
+  expect(await stored()).toEqual(['a', 'b', 'c']);
+});
+
+test('a workspace does not wait for all transactions of another one', async () => {
+  await Promise.all([...['a', 'b', 'c', 'd'].map((text) => insert(1, text)), insert(2, 'other')]);
+
+  expect((await stored()).indexOf('other')).toBeLessThanOrEqual(1);
+});
+
+test('nothing small is acknowledged later because something large has joined it', async () => {
+  await Promise.all([insert(1, 'small'), insert(1, 'large', false), insert(1, 'also small')]);
+
+  expect(sent.filter((sql) => sql === 'commit')).toHaveLength(2);
+  expect(await stored()).toEqual(['small', 'also small', 'large']);
+});
+
+test('if the database undoes all of them, those before the one that failed are stored all the same', async () => {
+  const failing = database.forWorkspace(1).transaction(async (run) => {
+    await run('insert into notes values (1, ?)', ['lost']);
+    await run('rollback');
+    throw new Error('the database has undone everything');
+  });
+  const results = await Promise.allSettled([insert(1, 'before'), failing, insert(1, 'after')]);
+
+  expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+  expect((await stored()).toSorted()).toEqual(['after', 'before']);
+});
