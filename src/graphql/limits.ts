@@ -105,7 +105,8 @@ export function measure(
   for (const node of document.definitions) {
     if (node.kind === Kind.FRAGMENT_DEFINITION) fragments.set(node.name.value, node);
   }
-  const variables = { ...defaultsOf(operation), ...variableValues };
+  // Without a prototype, in which a variable named toString that is not sent would be found.
+  const variables = Object.assign(Object.create(null), defaultsOf(operation), variableValues);
   const usual: Place = { lists: {}, fragments: new Map() };
   let aliases = 0;
   let directives = operation.directives?.length ?? 0;

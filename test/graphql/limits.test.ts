@@ -78,13 +78,14 @@ describe('characters of texts in a response', () => {
     service.create('/projects', { name: 'n', notes: 'x'.repeat(notes), externalIds: { key: 'y'.repeat(99) } });
 
   test('as many as the limit are allowed', async () => {
-    await create(900);
+    // With the names, which have 36 characters.
+    await create(864);
 
     expect((await service.data(query)).projects.nodes).toHaveLength(1);
   });
 
   test('one more is refused, and nothing of the response is sent', async () => {
-    await create(901);
+    await create(865);
 
     const { body } = await service.graphql(query);
 
@@ -97,6 +98,17 @@ describe('characters of texts in a response', () => {
       ],
     });
     expect(body.data ?? null).toBeNull();
+  });
+
+  test('control characters count as JSON has them, and the names of external IDs like values', async () => {
+    await service.create('/projects', { name: 'n', notes: '\u0001'.repeat(170) });
+    expect((await service.graphql(query)).body.errors[0].message).toContain('1,000 characters');
+
+    await service.create('/projects', {
+      name: 'n',
+      externalIds: { ['k'.repeat(400)]: '', ['l'.repeat(400)]: '', ['m'.repeat(400)]: '' },
+    });
+    expect((await service.graphql(query)).body.errors[0].message).toContain('1,000 characters');
   });
 
   test('a mutation reports that its records are kept', async () => {
@@ -182,6 +194,38 @@ describe('a list in a variable', () => {
       { errors: [{ message, extensions: { code: 'BAD_USER_INPUT' } }] },
     ]);
   });
+});
+
+test.each(['toString', 'constructor', '__proto__', 'valueOf'])(
+  'a variable named %s that is not sent is not set',
+  async (name) => {
+    const service = await startService();
+    const costOf = async (query: string) => Number((await service.graphql(query)).headers['query-cost']);
+    const listWith = (first: string) =>
+      `query ($${name}: Int, $other: Int) { assets(first: ${first}) { nodes { id } } }`;
+
+    expect(await costOf(listWith(`$${name}`))).toBe(await costOf(listWith('$other')));
+    for (let times = 0; times < 3; times += 1) {
+      const { status, body } = await service.graphql(
+        `query ($${name}: [AssetOrderBy!]) { assets(orderBy: $${name}) { totalCount } }`,
+      );
+      expect([status, body]).toEqual([200, { data: { assets: { totalCount: 0 } } }]);
+    }
+    await service.stop();
+  },
+);
+
+test('a cursor that is longer than any is refused without being decoded', async () => {
+  const service = await startService();
+  const forged = Buffer.from(JSON.stringify(['name ASC', ['x'.repeat(300_000)], 'asset_01h455vb4pex5vsknk084sn02q']));
+
+  const { body } = await service.graphql(
+    'query ($after: String) { assets(orderBy: [{ name: ASC }], after: $after) { totalCount nodes { id } } }',
+    { after: forged.toString('base64url') },
+  );
+  await service.stop();
+
+  expect(body.errors[0].message).toMatch(/^after: expected a cursor from a page of assets, received "/);
 });
 
 test('a cost beyond all numbers is refused, also where an empty list multiplies it by zero', async () => {

@@ -90,8 +90,12 @@ export function createExecutor(schema: GraphQLSchema, { limits, suggestions }: O
       textLength(result.data) > limits.maxResponseLength
         ? errorFor(new ResponseTooLarge(limits.maxResponseLength))
         : result.errors?.find((error) => rootCause(error) instanceof ResponseTooLarge);
-    if (!tooLarge) return result;
-    return { errors: [operation.operation === OperationTypeNode.MUTATION ? executedBut(tooLarge) : tooLarge] };
+    if (operation.operation !== OperationTypeNode.MUTATION) return tooLarge ? { errors: [tooLarge] } : result;
+    if (tooLarge) return { errors: [executedBut(tooLarge, 413)] };
+    // What the mutation has returned could not be read on, but it is stored.
+    const isStored = (error: GraphQLError) => (error.path?.length ?? 0) > 1 && statusOf(error) === 503;
+    const errors = result.errors?.map((error) => (isStored(error) ? executedBut(error, 503) : error));
+    return errors ? { ...result, errors } : result;
   }
 
   return async (args: ExecutionArgs): Promise<ExecutionResult> => {
@@ -108,9 +112,18 @@ export function createExecutor(schema: GraphQLSchema, { limits, suggestions }: O
     if (errors) return { errors };
     const read = { ...args, variableValues: coerced };
     const text = document.loc?.source.body;
-    if (operation.operation !== OperationTypeNode.QUERY || text === undefined) return run(read, operation);
+    const isMutation = operation.operation === OperationTypeNode.MUTATION;
+    if (!isMutation && (operation.operation !== OperationTypeNode.QUERY || text === undefined))
+      return run(read, operation);
     try {
       const { session, holdText } = args.contextValue as Context;
+      if (isMutation) {
+        // Refused before anything is stored; what is selected of the stored records counts like what a query reads.
+        holdText(1);
+        const result = await run(read, operation);
+        holdText(textLength(result.data));
+        return result;
+      }
       const data = await session.store.deriveText(nameOf(text, operationName, coerced), async () => {
         const result = await run(read, operation);
         if (result.errors) throw new NotCached(result);
@@ -137,11 +150,16 @@ class NotCached extends Error {
 const errorFor = (originalError: Error) => new GraphQLError(originalError.message, { originalError });
 
 /** Replaces a mutation's response that is too large: the records are stored nevertheless. */
-const executedBut = ({ path, message }: GraphQLError): GraphQLError =>
+const executedBut = ({ path, message }: GraphQLError, status: 413 | 503): GraphQLError =>
   new GraphQLError(message, {
     path,
-    originalError: new ServiceError(413, `the mutation was executed, but ${message}`, [], { type: mayBeStoredType }),
+    originalError: new ServiceError(status, `the mutation was executed, but ${message}`, [], { type: mayBeStoredType }),
   });
+
+const statusOf = (error: unknown): number | undefined => {
+  const cause = rootCause(error);
+  return cause instanceof ServiceError ? cause.status : undefined;
+};
 
 /**
  * Returns the schema to read variables with. Items may lack required fields: the service lists them with all else that is wrong, whereas
@@ -183,11 +201,13 @@ const interpret: Run = (args) => {
 
 /**
  * Only queries: what a mutation stores must not depend on how graphql-jit reads input, which has differed from GraphQL three times.
- * Directives may leave out fields by variables, which it checks field by field; `__proto__` would be no field of its objects.
+ * Directives may leave out fields by variables, which it checks field by field; `__proto__` would be no field of its objects; and a variable
+ * named `toString` that is not sent would be a function.
  */
 function mayCompile(args: ExecutionArgs, operation: OperationDefinitionNode, limits: Limits): boolean {
   if (operation.operation !== OperationTypeNode.QUERY) return false;
   if (args.document.loc?.source.body.includes('__proto__')) return false;
+  if (operation.variableDefinitions?.some(({ variable }) => variable.name.value in Object.prototype)) return false;
   const { directives, fields } = measure(args, operation, limits);
   return directives === 0 && fields <= maxCompiled;
 }
@@ -247,12 +267,27 @@ const withText = (data: string): WrittenResult => ({
   stringify: ({ extensions }) => `{"data":${data}${extensions ? `,"extensions":${JSON.stringify(extensions)}` : ''}}`,
 });
 
-/** Returns the characters of all texts: a thousand records can link to the same long one, and each has it in the response. */
+/**
+ * Returns the characters of all texts and names, as JSON has them: a thousand records can link to the same long text, and each has it in the
+ * response. Control characters take six each: 40 million of them, which are few texts of 10,000, took 1.1 GB.
+ */
 function textLength(value: unknown): number {
-  if (typeof value === 'string') return value.length;
+  if (typeof value === 'string') {
+    return value.length > maxShort && escaped.test(value) ? JSON.stringify(value).length : value.length;
+  }
   if (typeof value !== 'object' || value === null) return 0;
   let length = 0;
   if (Array.isArray(value)) for (const item of value) length += textLength(item);
-  else for (const name in value) length += textLength((value as Readonly<Record<string, unknown>>)[name]);
+  else {
+    for (const name in value) {
+      length += name.length + textLength((value as Readonly<Record<string, unknown>>)[name]);
+    }
+  }
   return length;
 }
+
+/** Characters of texts such as IDs, of which even a response full of escapes is bounded by what an operation may cost. */
+const maxShort = 64;
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what JSON escapes.
+const escaped = /[\u0000-\u001f"\\]/;

@@ -131,8 +131,8 @@ export const defaultPageSize = ({ maxPageSize }: Limits): number => Math.min(50,
 
 /** All fields of a page are counted once for each of its records. */
 export function pageCost({ first, last }: SentArguments, limits: Limits) {
-  const size = first ?? last ?? defaultPageSize(limits);
-  return { items: typeof size === 'number' ? Math.max(1, size) : 1 };
+  const size = first ?? last;
+  return { items: typeof size === 'number' ? Math.max(1, size) : defaultPageSize(limits) };
 }
 
 const connectionCost =

@@ -224,11 +224,12 @@ export function createTransactions(
 
   /**
    * Runs transactions one after the other under one BEGIN and COMMIT, and acknowledges them after the commit. After the first, only small
-   * ones join, and each has a savepoint: one that fails is undone alone. Where that is impossible, because the database has undone everything or the connection is
-   * in doubt, those before it run again: nobody has been told that they were stored.
+   * ones join, and each has a savepoint. One that fails is undone alone, and told so after the commit: the reason may be what another one
+   * has written. Where that is impossible, because the database has undone everything or the connection is in doubt, those before it run
+   * again.
    */
   async function shareCommit(connection: Connection, queue: Queued[]): Promise<void> {
-    const done: { readonly queued: Queued; readonly result: unknown }[] = [];
+    const done: { readonly queued: Queued; settle(): void }[] = [];
     const end = Date.now() + maxSharedTime;
     let isBegun = false;
     for (let next = takeNext(queue, true); next; next = Date.now() < end ? takeNext(queue, false) : undefined) {
@@ -243,12 +244,14 @@ export function createTransactions(
       try {
         const result = await inTransaction(connection, open, queued.work);
         if (opened === 'savepoint') await send(connection, 'release own');
-        done.push({ queued, result });
+        done.push({ queued, settle: () => queued.resolve(result) });
       } catch (error) {
         const isUndone = opened === undefined || (opened === 'savepoint' && (await undo(connection)));
         if (!isUndone) await rollBack(connection);
-        queued.reject(noted(error));
+        if (opened === undefined) queued.reject(error);
+        else if (isUndone) done.push({ queued, settle: () => queued.reject(noted(error)) });
         if (isUndone) continue;
+        queued.reject(noted(error));
         queue.unshift(...done.map((before) => before.queued));
         return;
       }
@@ -258,7 +261,7 @@ export function createTransactions(
         await send(connection, 'commit', [], 'commit');
         full = undefined;
       }
-      for (const { queued, result } of done) queued.resolve(result);
+      for (const { settle } of done) settle();
     } catch (error) {
       await rollBack(connection);
       for (const { queued } of done) queued.reject(noted(error));

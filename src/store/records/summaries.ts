@@ -1,4 +1,5 @@
 /** Summaries of the records of one workspace: counted in groups by the database, with the least and greatest values. */
+import { LRUCache } from 'lru-cache';
 import { IANAZone } from 'luxon';
 import { badRequest } from '../../errors.ts';
 import { hasSupportedYear } from '../../model/date-time.ts';
@@ -126,11 +127,19 @@ function offsetsIn(timeZone: string, years: readonly string[]): Offset[] {
     const middle = offsetAt(start.from + Math.floor(length / 2_000) * 1_000);
     return [...changesBetween(start, middle), ...changesBetween(middle, end)];
   };
-  return years.toSorted().flatMap((year) => {
+  const ofYear = (year: string): readonly Offset[] => {
     const start = offsetAt(Date.parse(`${year}-01-01T00:00:00Z`));
     return [start, ...changesBetween(start, offsetAt(Date.parse(`${year}-12-31T23:59:59Z`)))];
+  };
+  return years.toSorted().flatMap((year) => {
+    const key = `${timeZone} ${year}`;
+    const known = knownOffsets.get(key) ?? ofYear(year);
+    knownOffsets.set(key, known);
+    return known;
   });
 }
+
+const knownOffsets = new LRUCache<string, readonly Offset[]>({ max: 10_000 });
 
 /** A binary search, in which a time is compared as often as the number of offsets can be halved. */
 function offsetSql(column: string, offsets: readonly Offset[]): string {

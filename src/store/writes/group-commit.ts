@@ -7,8 +7,8 @@
 import { ServiceError } from '../../errors.ts';
 import { externalIdCount, textLengthOfAll } from '../../model/fields.ts';
 import type { RecordKind } from '../../model/record-kind.ts';
-import { TransactionConflict, WorkspaceDeleted } from '../connections/database-error.ts';
-import type { Driver, Row, Usage } from '../connections/driver.ts';
+import { databaseUnavailable, TransactionConflict, WorkspaceDeleted } from '../connections/database-error.ts';
+import type { DatabaseOptions, Driver, Row, Usage } from '../connections/driver.ts';
 import type { Transactions } from '../connections/transactions.ts';
 import type { Dialect, NewRecords } from '../query/dialect.ts';
 import type { Author } from '../query/tables.ts';
@@ -38,6 +38,8 @@ interface GroupCommit {
 
 interface Waiting extends Sent {
   readonly size: number;
+  /** When it has waited for as long as for a connection, in milliseconds. */
+  readonly latest: number;
   readonly resolve: (written: Written<unknown> | undefined) => void;
   readonly reject: (reason: unknown) => void;
 }
@@ -51,11 +53,12 @@ const maxLength = 4_000_000;
 const reserve = 0.1;
 
 export function createGroupCommit(
-  database: Pick<Transactions, 'runAlone' | 'forWorkspace'>,
+  database: Pick<Transactions, 'runAlone' | 'forWorkspace'> & { readonly options: DatabaseOptions },
   dialect: Dialect,
   { hasGroupsByWorkspace }: Pick<Driver, 'hasGroupsByWorkspace'>,
 ): GroupCommit {
   const { withChanges } = dialect;
+  const { options } = database;
   /** The additions that wait, by workspace or all together. A queue is here as long as its groups are being stored. */
   const queues = new Map<number | undefined, { readonly waiting: Waiting[]; running: number }>();
   // On Postgres one group is sent while another is synced to disk. More would be smaller, and wait for each other at the change number.
@@ -64,7 +67,7 @@ export function createGroupCommit(
   async function runGroups(queueId: number | undefined): Promise<void> {
     const queue = queues.get(queueId);
     if (!queue) return;
-    while (queue.waiting.length > 0) await store(takeGroup(queue.waiting));
+    while (queue.waiting.length > 0) await store(takeGroup(refuseLate(queue.waiting)));
     queue.running -= 1;
     if (queue.running === 0) queues.delete(queueId);
   }
@@ -94,7 +97,8 @@ export function createGroupCommit(
       if (!withChanges || size > 1) return undefined;
       return new Promise<Written<T> | undefined>((resolve, reject) => {
         // The cast is safe: it is resolved with what its own `make` has returned.
-        const entry: Waiting = { ...addition, size, resolve: resolve as Waiting['resolve'], reject };
+        const latest = Date.now() + options.connectionTimeout;
+        const entry: Waiting = { ...addition, size, latest, resolve: resolve as Waiting['resolve'], reject };
         const queueId = hasGroupsByWorkspace ? addition.workspaceId : undefined;
         const queue = queues.get(queueId) ?? { waiting: [], running: 0 };
         queues.set(queueId, queue);
@@ -112,6 +116,14 @@ function sizeOf({ values }: Addition<unknown>): number {
   let externalIds = 0;
   for (const sent of values) externalIds += externalIdCount(sent.externalIds ?? {});
   return Math.max(values.length / maxRecords, externalIds / maxExternalIds, textLengthOfAll(values) / maxLength);
+}
+
+/** Returns those that wait, without those that have waited for too long while another process held a lock. */
+function refuseLate(waiting: Waiting[]): Waiting[] {
+  const now = Date.now();
+  for (const { latest, reject } of waiting) if (latest < now) reject(databaseUnavailable('CONNECTIONS_IN_USE'));
+  waiting.push(...waiting.splice(0).filter(({ latest }) => latest >= now));
+  return waiting;
 }
 
 function takeGroup(waiting: Waiting[]): readonly Waiting[] {

@@ -49,6 +49,30 @@ test('a transaction whose statement runs too long stores nothing', async () => {
   await limited.close();
 });
 
+test('a mutation that is stored, and whose links cannot be read, is not to be sent again', async () => {
+  const service = await startService({ DATABASE_URL: database.url, DATABASE_STATEMENT_TIMEOUT: '500' });
+  const other = await openDatabase(database.url);
+
+  await other.transaction(async (run) => {
+    await run('lock table assets in access exclusive mode');
+    const { headers, body } = await service.graphql(
+      'mutation { createLocations(input: [{ name: "once" }]) { id assets { nodes { id } } } }',
+    );
+
+    expect(headers['retry-after']).toBeUndefined();
+    expect(body.errors).toMatchObject([
+      {
+        message: 'the mutation was executed, but the database is not available, try again',
+        extensions: { code: 'SERVICE_UNAVAILABLE', mayBeStored: true },
+      },
+    ]);
+  });
+
+  expect((await service.data('{ locations { nodes { name } } }')).locations.nodes).toEqual([{ name: 'once' }]);
+  await service.stop();
+  await other.close();
+});
+
 test('requests that get no connection in time are 503 with Retry-After, over REST and GraphQL', async () => {
   const service = await startService({
     DATABASE_URL: database.url,

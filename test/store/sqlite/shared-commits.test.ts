@@ -49,6 +49,18 @@ test('nothing small is acknowledged later because something large has joined it'
   expect(await stored()).toEqual(['small', 'also small', 'large']);
 });
 
+test('one that fails because of what another has written is told so only after the commit', async () => {
+  const order: string[] = [];
+  database.knex.on('query', ({ sql }: { sql: string }) => sql === 'commit' && order.push('commit'));
+  const conflicting = insert(1, 'a').then(
+    () => 'stored',
+    () => order.push('refused'),
+  );
+  await Promise.all([conflicting, insert(1, 'a').catch(() => order.push('refused')), insert(1, 'b')]);
+
+  expect(order).toEqual(['commit', 'refused']);
+});
+
 test('if the database undoes all of them, those before the one that failed are stored all the same', async () => {
   const failing = database.forWorkspace(1).transaction(async (run) => {
     await run('insert into notes values (1, ?)', ['lost']);
