@@ -20,16 +20,23 @@ afterEach(async () => {
   await file.remove();
 });
 
+const small = { isSmall: true, maxAttempts: 1 };
+
 const insert = (workspace: number, text: string, isSmall = true) =>
   database
     .forWorkspace(workspace)
-    .transaction((run) => run('insert into notes values (?, ?)', [workspace, text]), { isSmall, maxAttempts: 1 });
+    .transaction((run) => run('insert into notes values (?, ?)', [workspace, text]), { ...small, isSmall });
 
 const stored = async () =>
   (await database.read('select text from notes order by rowid')).map(({ text }) => String(text));
 
 test('those that wait are stored by one commit, and one that fails is undone alone', async () => {
-  const results = await Promise.allSettled(['a', 'b', 'a', 'c'].map((text) => insert(1, text)));
+  const failing = () =>
+    database.forWorkspace(1).transaction(async (run) => {
+      await run('insert into notes values (1, ?)', ['half']);
+      await run('insert into notes values (1, ?)', ['a']);
+    }, small);
+  const results = await Promise.allSettled([insert(1, 'a'), insert(1, 'b'), failing(), insert(1, 'c')]);
 
   expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected', 'fulfilled']);
   expect(sent.filter((sql) => sql === 'commit')).toHaveLength(1);
@@ -62,12 +69,12 @@ test('one that fails because of what another has written is told so only after t
 });
 
 test('if the database undoes all of them, those before the one that failed are stored all the same', async () => {
-  const failing = database.forWorkspace(1).transaction(async (run) => {
-    await run('insert into notes values (1, ?)', ['lost']);
-    await run('rollback');
-    throw new Error('the database has undone everything');
-  });
-  const results = await Promise.allSettled([insert(1, 'before'), failing, insert(1, 'after')]);
+  const failing = () =>
+    database.forWorkspace(1).transaction(async (run) => {
+      await run('rollback');
+      throw new Error('the database has undone everything');
+    }, small);
+  const results = await Promise.allSettled([insert(1, 'before'), failing(), insert(1, 'after')]);
 
   expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
   expect((await stored()).toSorted()).toEqual(['after', 'before']);
