@@ -25,7 +25,7 @@ export async function describeChanges(yardgraph: Yardgraph, made: MadeChanges): 
  * Returns the ranges of the changes. Only if their number is not known, or others wrote meanwhile, are the changes read. Undefined if the
  * ranges are too many.
  */
-export async function findRanges(
+async function findRanges(
   yardgraph: Yardgraph,
   { after, message, number }: MadeChanges,
 ): Promise<readonly (readonly [from: number, to: number])[] | undefined> {

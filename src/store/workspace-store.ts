@@ -27,7 +27,7 @@ export interface LimitedReads extends RecordReads, ChangeReads {
     query: RecordQuery & { readonly limit: number },
     links: readonly LinkToRead[],
   ): Promise<RecordOf<K>[]> | undefined;
-  /** Counts a text of this length as held by the response, which another one has read. Throws a ServiceError 503 if too much is held. */
+  /** Counts a text of this length as held by the response until it is closed. Throws a ServiceError 503 before the first if too much is held. */
   hold(length: number): void;
 }
 
@@ -80,11 +80,11 @@ type OpenStore = (workspace: WorkspaceId, user: StoreUser) => WorkspaceStore;
 
 /** Called once per database: the stores that it opens share group commits and cached values. */
 export function createStoreOpener(database: Database): OpenStore {
-  const { dialect, driver } = database;
+  const { dialect } = database;
   const texts = createTextCache();
   const heldTexts: HeldTexts = { length: 0 };
   const watch = createChangeWatch((workspaceIds) => lastChanges({ dialect, run: database.read }, workspaceIds));
-  const groupCommit = createGroupCommit(database, dialect, driver);
+  const groupCommit = createGroupCommit(database);
 
   function open(workspace: WorkspaceId, user: StoreUser, signal?: AbortSignal): WorkspaceStore {
     const { number: workspaceId, name: workspaceName } = workspace;

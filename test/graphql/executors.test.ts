@@ -206,6 +206,29 @@ test('a field of a patch whose variable is not sent stays as it is each time', a
   }
 });
 
+test('a mutation counts as an unsent response, and is not executed while there are too many', async () => {
+  const schema = buildSchema('type Query { it: Int } type Mutation { write: String }');
+  const execute = createExecutor(schema, loadConfig({}));
+  const document = parse('mutation { write }');
+  const held: number[] = [];
+  let writes = 0;
+  const write = () => {
+    writes += 1;
+    return `written ${writes}`;
+  };
+  const rootValue = { write };
+  const responses = (holdText: (length: number) => void) =>
+    execute({ schema, document, rootValue, contextValue: { holdText } });
+
+  await responses((length) => held.push(length));
+  expect([writes, held]).toEqual([1, [1, 'write'.length + 'written 1'.length]]);
+
+  const { errors } = await responses(() => {
+    throw new Error('too many long responses');
+  });
+  expect([writes, errors?.[0]?.message]).toEqual([1, 'too many long responses']);
+});
+
 test('a document is compiled the second time, unless it has directives', async () => {
   const paths: object[] = [];
   const schema = buildSchema('type Query { it: Int }');

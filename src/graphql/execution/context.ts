@@ -13,7 +13,7 @@ export interface Context {
   readonly loaders: Loaders;
   readonly limits: Limits;
   readonly parsers: ItemParsers;
-  /** Counts a text of this length as held by the response, which another one has read. Throws a ServiceError 503 if too much is held. */
+  /** Counts a text of this length as held by the response until it is closed. Throws a ServiceError 503 before the first if too much is held. */
   readonly holdText: (length: number) => void;
   readonly requestLog: RequestLog;
 }

@@ -27,7 +27,6 @@ export type Values = Readonly<Record<string, any>>;
 
 type Schema = (typeof builder)['$inferSchemaTypes'];
 
-export type ObjectRef<T> = PothosSchemaTypes.ObjectRef<Schema, T>;
 export type InputFields = PothosSchemaTypes.InputFieldBuilder<Schema, 'InputObject'>;
 export type Argument<T> = PothosSchemaTypes.ArgumentRef<Schema, T>;
 export type QueryFields = PothosSchemaTypes.QueryFieldBuilder<Schema, Schema['Root']>;

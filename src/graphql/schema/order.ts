@@ -22,7 +22,7 @@ import { refused } from './argument.ts';
 import { builder, comparedFields, type InputRef, subjectOf } from './builder.ts';
 
 /** `{ startDate: 'desc' }` or `{ project: { name: 'asc' } }` */
-export interface SentOrder {
+interface SentOrder {
   readonly [name: string]: Order['direction'] | SentOrder | null | undefined;
 }
 

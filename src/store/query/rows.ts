@@ -29,7 +29,7 @@ export function selectRows(source: Source, query: RecordQuery): Knex.QueryBuilde
  * read its index from the beginning of the list, which for a page in the middle of a million took 1.5 s. So the rest of those with a value
  * and those without are a query each, of one page at most, and ordered together: a parallel plan of Postgres may read them in any order.
  */
-export function selectList(source: Source, query: RecordQuery): Knex.QueryBuilder {
+function selectList(source: Source, query: RecordQuery): Knex.QueryBuilder {
   const { dialect, table } = source;
   const { orderBy = [], limit, after, fromEnd } = query;
   const terms = termsOf(table, orderBy);

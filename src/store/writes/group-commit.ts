@@ -13,7 +13,7 @@ import type { Transactions } from '../connections/transactions.ts';
 import type { Dialect, NewRecords } from '../query/dialect.ts';
 import type { Author } from '../query/tables.ts';
 import { type IdempotencyKey, idempotencyRow } from './idempotency.ts';
-import type { Written } from './write.ts';
+import { maxExternalIdsPerWrite, type Written } from './write.ts';
 
 /** New records of one kind, whose unique values, references and key only the database has checked when they are stored. */
 export interface Addition<T> extends Pick<NewRecords, 'references'> {
@@ -31,6 +31,12 @@ interface Sent<T = unknown> extends Addition<T> {
   readonly key?: IdempotencyKey | undefined;
 }
 
+interface GroupDatabase extends Pick<Transactions, 'runAlone' | 'forWorkspace'> {
+  readonly dialect: Pick<Dialect, 'withChanges'>;
+  readonly driver: Pick<Driver, 'hasGroupsByWorkspace'>;
+  readonly options: Pick<DatabaseOptions, 'connectionTimeout'>;
+}
+
 interface GroupCommit {
   /** Undefined, with nothing stored, if the records need a transaction: the database has refused them, or they are too many. */
   add<T>(addition: Sent<T>): Promise<Written<T> | undefined>;
@@ -46,19 +52,14 @@ interface Waiting extends Sent {
 
 /** Limits of one addition; a group may exceed them by `reserve`. Making the statement takes 20 ms. On SQLite, each external ID is a row. */
 const maxRecords = 5_000;
-const maxExternalIds = 30_000;
 const maxLength = 4_000_000;
 
 /** Share of a group kept free for small additions behind a large first one. */
 const reserve = 0.1;
 
-export function createGroupCommit(
-  database: Pick<Transactions, 'runAlone' | 'forWorkspace'> & { readonly options: DatabaseOptions },
-  dialect: Dialect,
-  { hasGroupsByWorkspace }: Pick<Driver, 'hasGroupsByWorkspace'>,
-): GroupCommit {
-  const { withChanges } = dialect;
-  const { options } = database;
+export function createGroupCommit(database: GroupDatabase): GroupCommit {
+  const { withChanges } = database.dialect;
+  const { hasGroupsByWorkspace } = database.driver;
   /** The additions that wait, by workspace or all together. A queue is here as long as its groups are being stored. */
   const queues = new Map<number | undefined, { readonly waiting: Waiting[]; running: number }>();
   // On Postgres one group is sent while another is synced to disk. More would be smaller, and wait for each other at the change number.
@@ -97,7 +98,7 @@ export function createGroupCommit(
       if (!withChanges || size > 1) return undefined;
       return new Promise<Written<T> | undefined>((resolve, reject) => {
         // The cast is safe: it is resolved with what its own `make` has returned.
-        const latest = Date.now() + options.connectionTimeout;
+        const latest = Date.now() + database.options.connectionTimeout;
         const entry: Waiting = { ...addition, size, latest, resolve: resolve as Waiting['resolve'], reject };
         const queueId = hasGroupsByWorkspace ? addition.workspaceId : undefined;
         const queue = queues.get(queueId) ?? { waiting: [], running: 0 };
@@ -115,7 +116,11 @@ export function createGroupCommit(
 function sizeOf({ values }: Addition<unknown>): number {
   let externalIds = 0;
   for (const sent of values) externalIds += externalIdCount(sent.externalIds ?? {});
-  return Math.max(values.length / maxRecords, externalIds / maxExternalIds, textLengthOfAll(values) / maxLength);
+  return Math.max(
+    values.length / maxRecords,
+    externalIds / maxExternalIdsPerWrite,
+    textLengthOfAll(values) / maxLength,
+  );
 }
 
 /** Returns those that wait, without those that have waited for too long while another process held a lock. */
