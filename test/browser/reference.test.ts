@@ -100,7 +100,7 @@ describeInChromium('the reference', () => {
     await page.getByRole('button', { name: /execute query/i }).waitFor();
     await inUse.click();
     await dialog.getByRole('button', { name: 'Forget the key' }).click();
-    expect(await storedKey()).toBeNull();
+    await expect.poll(storedKey).toBeNull();
     expect(await page.evaluate("[JSON.stringify(localStorage).includes('yardgraph_'), document.cookie]")).toEqual([
       false,
       '',
