@@ -53,9 +53,10 @@ function commands(settings: Settings, exitWith: (code: number) => void): Command
     .version(`${version} (schema ${schemaVersion})`)
     // A suggestion stays on the line of its error.
     .configureOutput({ outputError: (text, write) => write(`${text.trim().replaceAll('\n', ' ')}\n`) })
-    .addHelpText(
-      'afterAll',
-      '\nSettings are environment variables, such as DATABASE_URL (default: sqlite:data/yardgraph.db). docs/settings.md lists them.',
+    .addHelpText('afterAll', ({ command }) =>
+      command.options.some(({ long }) => long === '--url')
+        ? ''
+        : '\nSettings are environment variables, such as DATABASE_URL (default: sqlite:data/yardgraph.db). docs/settings.md lists them.',
     );
 
   const withAddress = (command: Command) =>
@@ -91,21 +92,31 @@ function commands(settings: Settings, exitWith: (code: number) => void): Command
 
   const ofClient = (command: Command) =>
     command
-      .option('--url <url>', 'the service', settings.YARDGRAPH_URL || 'http://127.0.0.1:4000')
-      .addHelpText('after', '\nThe API key of the service, if it has keys, is read from YARDGRAPH_API_KEY.');
+      .option('--url <url>', 'the service, instead of YARDGRAPH_URL', settings.YARDGRAPH_URL || 'http://127.0.0.1:4000')
+      .addHelpText('after', '\nThe API key of the service, if it has keys, is read from the environment variable YARDGRAPH_API_KEY.');
 
   const several = (value: string, others: readonly string[]) => [...others, value];
   ofClient(program.command('import'))
-    .description('import CSV or NDJSON files, or a folder of them, into a running service')
+    .description('import CSV or JSON files, or a folder of them, into a running service')
     .argument('<file...>', 'files named like assets.csv, or folders')
     .option('--kind <kind>', 'the kind of files whose names do not say it, such as assets')
-    .option('--upsert-by <key>', 'uid, reference or externalIds.erp; for one kind: projects=reference', several, [])
+    .option('--profile <name>', 'options for the files of another program: snipe-it, shelf, homebox, atlas, or a file')
+    .option('--upsert-by <key>', 'id, uid, reference or externalIds.erp; for one kind: projects=reference', several, [])
     .option('--map <column=field>', 'a column whose name is not that of its field', several, [])
     .option('--skip <column>', 'a column to leave out', several, [])
+    .option('--skip-others', 'leave out all columns that are unknown')
+    .option('--columns <names>', 'the names of the columns, with commas, of files without a header')
+    .option('--link-by <link=field>', 'what a column such as location has: location=name, reference, externalIds.erp', several, [])
+    .option('--create-missing <kind>', 'create locations, say, for names in links that none has', several, [])
+    .option('--delete-missing <most>', 'delete at most so many records whose keys are not in the files')
+    .option('--blank <meaning>', 'what an empty cell does in an upsert: clear the field, or keep it')
+    .option('--null <text>', 'the text of a cell without a value, such as \\N')
     .option('--dates <example>', '31 December 2026 as the files write it: 31.12.2026, 12/31/26')
     .option('--time-zone <zone>', 'the zone of times without one, such as Europe/Berlin')
     .option('--decimal-comma', 'numbers are written 53,08', false)
+    .option('--excel', 'take off the apostrophes that export --excel has added', false)
     .option('--encoding <name>', 'of files that are not UTF-8, such as windows-1252')
+    .option('--refused <file>', 'where refused rows go, instead of a new file beside each; overwritten')
     .option('--batch <rows>', 'the most rows that are stored at a time', '1000')
     .option('--message <text>', 'kept with each change')
     .option('--dry-run', 'check all rows, and store nothing', false)

@@ -7,7 +7,7 @@ import { pipeline } from 'node:stream/promises';
 import type { ReadableStream } from 'node:stream/web';
 import { type Yardgraph, YardgraphError } from '../../client/index.ts';
 import { errorCode, StartError } from '../errors.ts';
-import { kindCalled } from '../import/rows.ts';
+import { kindCalled } from '../import/columns.ts';
 import { expected } from '../model/issues.ts';
 import { listField } from '../model/labels.ts';
 import { recordKinds } from '../records/index.ts';

@@ -1,31 +1,54 @@
 /** `yardgraph import`: imports files into a running service, with a preview, progress, and files of refused rows. */
+import { createHash, randomUUID } from 'node:crypto';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import type { SingleBar } from 'cli-progress';
-import { Interrupted, StartError } from '../errors.ts';
-import { type FileOptions, findFiles, type ImportFile } from '../import/files.ts';
+import { errorCode, Interrupted, StartError } from '../errors.ts';
+import { columnFinder, kindCalled } from '../import/columns.ts';
+import { findFiles, hashOf, type ImportFile } from '../import/find.ts';
 import { describeChanges, uniqueMessage } from '../import/made-changes.ts';
-import { requireEncoding } from '../import/read-csv.ts';
-import { reasonsOf, refusedPath } from '../import/refused.ts';
-import { datePatternOf, kindCalled, requireTimeZone } from '../import/rows.ts';
-import { type Import, identityOf, scan, sectionsOf, upsertKeysOf } from '../import/run.ts';
-import { openState, type Progress, type State } from '../import/state.ts';
-import { type Preview, preview, progressOf, write } from '../import/write.ts';
+import { type Profile, readPairs, readProfile, rowOptions, withProfile } from '../import/profiles.ts';
+import { type ReadOptions, readRows, requireEncoding, tableOf } from '../import/read.ts';
+import { countedRows, Refusals, refusedFile, refusedPaths, Tally } from '../import/report.ts';
+import type { Warning } from '../import/row.ts';
+import {
+  deleteRecords,
+  earlierLinks,
+  type Import,
+  missingRecords,
+  type Plan,
+  type Result,
+  scan,
+  sendAll,
+  setLateLinks,
+  upsertKeysOf,
+} from '../import/run.ts';
+import { rowReader } from '../import/values.ts';
+import { collectWarnings } from '../import/warnings.ts';
 import { count, expected, quote } from '../model/issues.ts';
+import { counted } from '../model/labels.ts';
+import type { RecordKind } from '../model/record-kind.ts';
+import { recordKinds } from '../records/index.ts';
+import { linkOrder } from '../records/link-order.ts';
 import { connect, isExpected, messageOf } from './service.ts';
-import { confirm, createProgressBar, exitCodes, withInterrupts } from './terminal.ts';
+import { confirm, createProgressBar, exitCodes, printTable, withInterrupts } from './terminal.ts';
 
-export interface ImportOptions {
+export interface ImportOptions extends Pick<Profile, 'kind' | 'skip' | 'skipOthers' | 'dates' | 'timeZone' | 'null'> {
   readonly url: string;
   readonly apiKey: string | undefined;
-  readonly kind?: string;
-  readonly upsertBy: readonly string[];
+  readonly profile?: string;
+  readonly upsertBy: string[];
   readonly map: readonly string[];
-  readonly skip: readonly string[];
-  readonly dates?: string;
-  readonly timeZone?: string;
+  readonly linkBy: readonly string[];
+  readonly createMissing: string[];
+  readonly deleteMissing?: string;
+  readonly blank?: 'clear' | 'keep';
   readonly decimalComma: boolean;
+  readonly excel: boolean;
   readonly encoding?: string;
+  readonly columns?: string;
+  readonly refused?: string;
   readonly batch: string;
   readonly message?: string;
   readonly dryRun: boolean;
@@ -34,111 +57,193 @@ export interface ImportOptions {
   readonly yes: boolean;
 }
 
+/**
+ * What an import notes before it stores anything, in a file that it removes at the end: a second start with the same files and options goes
+ * on with the same keys.
+ */
+interface RunLine {
+  readonly run: string;
+  /** The hashes of the files, and of everything else that decides what is sent. */
+  readonly identity: string;
+  readonly partSize: number;
+  readonly refused: readonly string[];
+  /** The cursor of the last change before the first write. */
+  readonly after: string;
+  /** In milliseconds: the service knows a key for 24 hours. */
+  readonly startedAt: number;
+}
+
+/** In milliseconds. */
+const keyLifetime = 23 * 3_600_000;
+
 /** Imports the files, and returns the exit code. Throws a StartError before anything is stored. */
 export async function importFiles(paths: readonly string[], options: ImportOptions): Promise<number> {
   // Rows are garbage soon: collected earlier, a million of them take 140 MB of memory instead of 190, and a tenth more time.
   setFlagsFromString('--optimize-for-size');
-  const fileOptions = readFileOptions(options);
-  const partSize = readBatch(options.batch);
-  const files = findFiles(paths, fileOptions);
-  const { url, upsertBy, map, skip, dates, timeZone, decimalComma, encoding, message } = options;
-  const how = { url, upsertBy, map, skip, dates, timeZone, decimalComma, encoding, message };
-  const identity = await identityOf(files, how);
-  const statePath = `${resolve(paths[0] ?? '')}.import-state`;
-  const state = await openState(statePath);
+  const profile = profileOf(options);
+  const partSize = readNumber('batch', options.batch, 1);
+  const { files, skipped } = findFiles(paths, requireKind('kind', profile.kind));
+  const hashes: string[] = [];
+  for (const file of files) hashes.push(await hashOf(file));
+  const linePath = `${resolve(paths[0] ?? '')}.import-run`;
+  const names = files.map(({ name, kind }) => [name, kind?.name]);
+  const { url, message, encoding, columns } = options;
+  const decisive = JSON.stringify([hashes, names, profile, url, message, encoding, columns]);
+  const identity = createHash('sha256').update(decisive).digest('hex');
+  const known = readLine(linePath, identity);
+  const run = known?.run ?? randomUUID().slice(0, 8);
+  const fileKeys = hashes.map((hash, index) => `${index}${hash.slice(0, 8)}`);
+  const refused = known?.refused ?? refusedPaths(files, options.refused);
+  const changeMessage = uniqueMessage(message?.trim() || `import of ${files[0]?.name.slice(0, 100)}`, run);
+  const yardgraph = connect({ serverURL: url, apiKeyAuth: options.apiKey ?? '', changeMessage });
+  const warnings = new Map(files.map((file) => [file, collectWarnings()]));
+  const warn = (file: ImportFile) => (warning: Warning) => warnings.get(file)?.warn(warning);
+  const reading = readingOf(profile, options);
   const bar = createBar();
-  try {
-    const known = state.progress();
-    if (known && known.identity !== identity) {
-      throw new StartError(
-        `${statePath} is the state of an import that was not finished, of other files or with other options. Finish it, or delete its state to begin anew`,
+  let line = known;
+
+  return withInterrupts(async (signal) => {
+    try {
+      const plan = await scan(files, (file) => reading.rows(file, undefined, warn(file)), reading.rows);
+      const kinds = plan.sections.map(({ kind }) => kind);
+      const work: Import = {
+        ...{ yardgraph, files, read: reading.rows, partSize: known?.partSize ?? partSize, signal },
+        upsertKeys: upsertKeysOf(kinds, profile.upsertBy ?? [], kindCalled),
+        createMissing: new Set(profile.createMissing?.flatMap((name) => requireKind('create-missing', name) ?? [])),
+        deleteMissing:
+          options.deleteMissing === undefined ? undefined : readNumber('delete-missing', options.deleteMissing, 0),
+        onProgress: bar.increment,
+      };
+      requireDeletable(work, kinds);
+      for (const path of skipped) console.log(`Left out, because it is no file to import: ${path}`);
+      if (known) requireKeys(work, kinds, known);
+      else if (options.preview || options.dryRun) {
+        bar.start('checking', plan.total);
+        const isClean = await preview(work, plan, warn, warnings, bar);
+        if (options.dryRun) return isClean && skipped.length === 0 ? exitCodes.all : exitCodes.some;
+        if (!options.yes) await confirm('Store them?', 'nothing was stored');
+      } else printWarnings(warnings);
+      line ??= { run, identity, partSize, refused, after: await yardgraph.changeCursor(), startedAt: Date.now() };
+      if (!known) writeLine(linePath, line);
+      bar.start('storing', plan.total);
+      const earlier = known ? await earlierLinks(work, known.after, changeMessage) : new Map();
+      const code = await store(work, plan, { id: run, fileKeys, earlier }, { line, reading, changeMessage, bar });
+      rmSync(linePath, { force: true });
+      return code === exitCodes.all && skipped.length > 0 ? exitCodes.some : code;
+    } catch (error) {
+      const stored = bar.stop();
+      if (!isExpected(error)) throw error;
+      const isInterrupted = error instanceof Interrupted;
+      if (!line) throw new StartError(isInterrupted ? `${error.message}: nothing was stored` : messageOf(error, url));
+      const again = isInterrupted ? 'Restore the files if they have changed, and run' : 'Run';
+      console.error(
+        `${messageOf(error, url)}. Stored so far: ${stored}. ${again} the same command again to go on: nothing is stored twice.`,
       );
+      return exitCodes.interrupted;
     }
-    return await withInterrupts(async (signal) => {
-      const base = { state, files, options: fileOptions, partSize, signal, onProgress: bar.increment };
-      const progress = known ?? (await scan(base, identity));
-      const kinds = sectionsOf(base, progress).map(({ kind }) => kind);
-      const changeMessage = changeMessageOf(options, files, progress.run);
-      const yardgraph = connect({ serverURL: url, apiKeyAuth: options.apiKey ?? '', changeMessage });
-      const work = { ...base, upsertKeys: upsertKeysOf(kinds, upsertBy), yardgraph };
-      const code = await checkAndStore(work, progress, options, bar);
-      await state.remove();
-      return code;
-    });
-  } catch (error) {
-    bar.stop();
-    return await leave(state, error, url);
-  }
-}
-
-async function checkAndStore(work: Import, progress: Progress, options: ImportOptions, bar: Bar): Promise<number> {
-  if (progress.after !== undefined) {
-    console.log(
-      `Going on with the import that stopped after ${count(doneRows(progress))} of ${countedRows(progress.total)}.`,
-    );
-  } else if (options.preview || options.dryRun) {
-    bar.start('checking', progress.total, 0);
-    const found = await preview(work, progress);
-    bar.stop();
-    printPreview(progress, found);
-    if (options.dryRun) return found.counts.refused > 0 ? exitCodes.some : exitCodes.all;
-    if (!options.yes) await confirm('Store them?', 'nothing was stored');
-  }
-  bar.start('storing', progress.total, doneRows(progress));
-  await write(work);
-  bar.stop();
-  return printResult(work, options);
-}
-
-async function leave(state: State, error: unknown, url: string): Promise<number> {
-  const progress = state.progress();
-  if (progress?.after === undefined) {
-    await state.remove();
-    if (!isExpected(error)) throw error;
-    throw new StartError(
-      error instanceof Interrupted ? `${error.message}: nothing was stored.` : messageOf(error, url),
-    );
-  }
-  await state.close();
-  if (!isExpected(error)) throw error;
-  console.error(
-    `${messageOf(error, url)}. Stored so far: ${count(doneRows(progress))} of ${countedRows(progress.total)}. ${error instanceof Interrupted ? 'Restore the files if they have changed, and run' : 'Run'} the same command again to go on.`,
-  );
-  return exitCodes.interrupted;
-}
-
-const countedRows = (n: number): string => `${count(n)} ${n === 1 ? 'row' : 'rows'}`;
-
-const doneRows = ({ counts: { created, updated, unchanged, refused } }: Progress): number =>
-  created + updated + unchanged + refused;
-
-function readFileOptions({ kind, map, skip, dates, timeZone, decimalComma, encoding }: ImportOptions): FileOptions {
-  const known = kind === undefined ? undefined : kindCalled(kind);
-  if (kind !== undefined && !known) throw new StartError(`--kind: ${expected('a kind such as assets', kind)}`);
-  if (timeZone !== undefined) requireTimeZone(timeZone);
-  if (encoding !== undefined) requireEncoding(encoding);
-  const columns = map.map((mapping) => {
-    const at = mapping.lastIndexOf('=');
-    if (at < 1) throw new StartError(`--map: ${expected('a column and a field, such as "Serial no=uid"', mapping)}`);
-    return [mapping.slice(0, at), mapping.slice(at + 1)] as const;
   });
+}
+
+function profileOf(options: ImportOptions): Profile {
+  const { kind, skip, skipOthers, dates, timeZone, decimalComma, excel, blank, upsertBy, createMissing } = options;
+  const own = { kind, skip, skipOthers, dates, timeZone, decimalComma, excel, blank, upsertBy, createMissing };
+  const pairs = { map: readPairs('--map', options.map), linkBy: readPairs('--link-by', options.linkBy) };
+  if (blank !== undefined && !['clear', 'keep'].includes(blank))
+    throw new StartError(`--blank: ${expected('clear or keep', blank)}`);
+  const profile = options.profile === undefined ? {} : readProfile(options.profile);
+  return withProfile({ ...own, ...pairs, null: options.null }, profile);
+}
+
+function requireKind(option: string, name: string | undefined): RecordKind | undefined {
+  const kind = name === undefined ? undefined : kindCalled(name);
+  if (name !== undefined && !kind) throw new StartError(`--${option}: ${expected('a kind such as assets', name)}`);
+  return kind;
+}
+
+function readNumber(option: string, text: string, min: number): number {
+  if (/^\d{1,6}$/.test(text) && Number(text) >= min) return Number(text);
+  throw new StartError(`--${option}: ${expected(`a whole number from ${min}`, text)}`);
+}
+
+function requireDeletable({ deleteMissing, upsertKeys }: Import, kinds: readonly RecordKind[]): void {
+  if (deleteMissing !== undefined && !kinds.every((kind) => upsertKeys.has(kind))) {
+    throw new StartError('--delete-missing: say by --upsert-by how records are found');
+  }
+}
+
+/** How the files are read, by the options. */
+function readingOf(profile: Profile, { encoding, columns }: ImportOptions) {
+  if (encoding !== undefined) requireEncoding(encoding);
+  const optionsByKind = new Map(recordKinds.map((kind) => [kind, rowOptions(profile, kind)]));
+  const optionsOf = (kind: RecordKind) => optionsByKind.get(kind) ?? rowOptions(profile, kind);
+
+  function readOptions({ kind }: ImportFile, warn: (warning: Warning) => void): ReadOptions {
+    const find = kind && columnFinder(kind, optionsOf(kind));
+    const isKnown = (name: string) => name.trim() !== '' && find?.(name) !== undefined;
+    return { encoding, columns: columns?.split(',').map((name) => name.trim()), isKnown, warn };
+  }
+
   return {
-    columns: { map: new Map(columns), skip: new Set(skip) },
-    form: {
-      datePattern: dates === undefined ? undefined : datePatternOf(dates),
-      timeZone,
-      hasDecimalComma: decimalComma,
+    table: (file: ImportFile) =>
+      file.format === 'csv'
+        ? tableOf(
+            file,
+            readOptions(file, () => {}),
+          )
+        : undefined,
+    /** Rows that say no kind, as those that cannot be read, are taken to be of the kind of the row before. */
+    async *rows(file: ImportFile, only?: RecordKind, warn?: (warning: Warning) => void) {
+      const readers = new Map<RecordKind, ReturnType<typeof rowReader>>();
+      let kind = file.kind ?? recordKinds[0];
+      for await (const row of readRows(file, readOptions(file, warn ?? (() => {})))) {
+        if (row.kind !== undefined) kind = kindCalled(row.kind);
+        if (!kind || (only && kind !== only)) continue;
+        const read = readers.get(kind) ?? rowReader(kind, optionsOf(kind), warn);
+        readers.set(kind, read);
+        yield inFile(file, () => read(row));
+      }
     },
-    encoding,
-    kind: known,
   };
 }
 
-function readBatch(batch: string): number {
-  const size = Number(batch);
-  if (!/^\d{1,6}$/.test(batch) || size < 1)
-    throw new StartError(`--batch: ${expected('a whole number from 1', batch)}`);
-  return size;
+function inFile<T>({ name }: ImportFile, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw error instanceof StartError ? new StartError(`${name}: ${error.message}`) : error;
+  }
+}
+
+function readLine(path: string, identity: string): RunLine | undefined {
+  let line: RunLine;
+  try {
+    line = JSON.parse(readFileSync(path, 'utf8'));
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return undefined;
+    if (!(error instanceof SyntaxError)) throw error;
+    throw new StartError(`${path} is not the line of an import: move it away`);
+  }
+  if (line.identity === identity) return line;
+  throw new StartError(
+    `${path} is of an import that was not finished, of other files or with other options. Finish it, or delete this file to begin anew`,
+  );
+}
+
+function writeLine(path: string, line: RunLine): void {
+  try {
+    writeFileSync(path, `${JSON.stringify(line)}\n`, { flag: 'wx' });
+  } catch (error) {
+    if (errorCode(error) === 'EEXIST') throw new StartError('another import of these files has begun just now');
+    throw new StartError(`cannot write ${path}, where an import notes that it has begun: ${String(error)}`);
+  }
+}
+
+function requireKeys({ upsertKeys }: Import, kinds: readonly RecordKind[], { startedAt }: RunLine): void {
+  console.log('Going on with the import that was stopped: what it has stored is not stored again.');
+  if (kinds.every((kind) => upsertKeys.has(kind)) || Date.now() - startedAt < keyLifetime) return;
+  throw new StartError(
+    'the import began more than 23 hours ago, and the service soon forgets which rows it has stored. Look for the last one, then import the rest of the rows as a file of its own, or use --upsert-by',
+  );
 }
 
 type Bar = ReturnType<typeof createBar>;
@@ -147,67 +252,195 @@ function createBar() {
   let bar: SingleBar | undefined;
   let begun = 0;
   return {
-    start(doing: string, total: number, done: number) {
+    start(doing: string, total: number) {
       bar = createProgressBar('{doing} {percentage}% {value}/{total} rows, {rate}/s, {eta_formatted} left');
       begun = Date.now();
-      bar.start(total, done, { doing, rate: 0 });
+      bar.start(total, 0, { doing, rate: 0 });
     },
     increment(rows: number) {
       const rate = ((bar?.getProgress() ?? 0) * (bar?.getTotal() ?? 0)) / ((Date.now() - begun) / 1_000 || 1);
       bar?.increment(rows, { rate: Math.round(rate) });
     },
-    stop() {
+    /** Returns how far it came. */
+    stop(): string {
+      const [done, total] = [Math.round((bar?.getProgress() ?? 0) * (bar?.getTotal() ?? 0)), bar?.getTotal() ?? 0];
       bar?.stop();
       bar = undefined;
+      return `${count(done)} of ${countedRows(total)}`;
     },
   };
 }
 
-function printPreview(
-  { total }: Progress,
-  { counts: { created, updated, unchanged, refused }, refused: first, foreign, firstForeign }: Preview,
-): void {
+type Warnings = ReadonlyMap<ImportFile, ReturnType<typeof collectWarnings>>;
+
+/** Shows what would become of the rows. Returns true if none would be refused. */
+async function preview(
+  work: Import,
+  plan: Plan,
+  warn: (file: ImportFile) => (warning: Warning) => void,
+  warnings: Warnings,
+  bar: Bar,
+): Promise<boolean> {
+  const tally = new Tally();
+  const refusals = new Refusals();
+  const missing = new Map<RecordKind, Set<string>>();
+  const kept = keptRecords(work);
+  await sendAll(work, plan, {
+    missing,
+    warn,
+    onResults({ file }, results) {
+      for (const result of results) {
+        tally.add(result);
+        kept.add(result);
+        if (result.outcome === 'REJECTED') refusals.add(file, result.sent.row, result.issues);
+      }
+    },
+  });
+  bar.stop();
+  const { created, changed, unchanged, refused } = tally.rows;
   console.log(
-    `${countedRows(total)}: ${count(created)} to create, ${count(updated)} to update, ${count(unchanged)} unchanged, ${count(refused)} refused`,
+    `${countedRows(plan.total)}: ${count(created)} to create, ${count(changed)} to update, ${count(unchanged)} unchanged, ${count(refused)} refused`,
   );
-  for (const { file, row, issues } of first) console.log(`  ${file.name}, line ${row.line}: ${reasonsOf(issues)}`);
-  if (refused > first.length) console.log(`  and ${count(refused - first.length)} more`);
-  if (firstForeign) {
-    const { link, id, file, line } = firstForeign;
-    const example = `${link} ${quote(id)} in ${file.name}, line ${line}`;
-    console.log(
-      `Links to IDs of other systems, which lead to no record here: ${count(foreign)}, the first is ${example}`,
-    );
+  const { head, rows } = tally.table();
+  if (rows.length > 0) printTable(head, rows);
+  for (const text of refusals.lines()) console.log(text);
+  printWarnings(warnings);
+  for (const [kind, names] of missing) console.log(`To create for links to them: ${counted(names.size, kind)}`);
+  const deleted = await kept.missing();
+  for (const [kind, ids] of deleted)
+    console.log(`To delete, because they are not in the files: ${counted(ids.length, kind)}`);
+  const isTooMany = exceeds(work, deleted);
+  if (deleted.size > 0 && refused > 0) console.log('As rows are refused, none is deleted.');
+  else if (isTooMany) console.log(isTooMany);
+  return refused === 0 && !isTooMany;
+}
+
+function printWarnings(warnings: Warnings): void {
+  const groups = [...warnings].flatMap(([file, collected]) => collected.groups().map((group) => ({ file, ...group })));
+  if (groups.length > 0) console.log('Allowed, and probably wrong:');
+  for (const { file, message, first, count: number } of groups) {
+    const [{ line = 0, column = '', detail = '' } = {}] = first;
+    const where = [`line ${line}`, column === '' ? '' : `column ${quote(column)}`, detail].filter(Boolean).join(', ');
+    console.log(`  ${file.name}: ${message}: ${number === 1 ? where : `${count(number)} times, first in ${where}`}`);
   }
 }
 
-async function printResult(work: Import, options: ImportOptions): Promise<number> {
-  const { state, yardgraph, files } = work;
-  const { counts, refused: refusedFiles, after = '', run } = progressOf(work);
-  const { created, updated, unchanged, refused } = counts;
-  console.log(
-    `${count(created)} created, ${count(updated)} updated, ${count(unchanged)} unchanged, ${count(refused)} refused`,
+/** The records that rows have become, or are, if all others of their kinds are to be deleted. */
+function keptRecords(work: Import) {
+  const kept = new Map<RecordKind, Set<string>>();
+  return {
+    add({ sent: { row }, id, outcome }: Result): void {
+      if (work.deleteMissing === undefined) return;
+      const ids = kept.get(row.kind) ?? new Set();
+      kept.set(row.kind, ids);
+      if (id !== undefined && outcome !== 'REJECTED') ids.add(id);
+    },
+    /** The others, by kind, those first that link to others. */
+    async missing(): Promise<Map<RecordKind, string[]>> {
+      const missing = new Map<RecordKind, string[]>();
+      for (const kind of linkOrder.toReversed()) {
+        const ids = kept.get(kind);
+        const others = ids ? await missingRecords(work, kind, ids) : [];
+        if (others.length > 0) missing.set(kind, others);
+      }
+      return missing;
+    },
+  };
+}
+
+function exceeds(
+  { deleteMissing = 0 }: Import,
+  missing: ReadonlyMap<RecordKind, readonly string[]>,
+): string | undefined {
+  const number = [...missing.values()].reduce((sum, ids) => sum + ids.length, 0);
+  if (number <= deleteMissing) return undefined;
+  return `Nothing is deleted: ${count(number)} records are not in the files, and --delete-missing allows ${count(deleteMissing)}.`;
+}
+
+interface Storing {
+  readonly line: RunLine;
+  readonly reading: ReturnType<typeof readingOf>;
+  readonly changeMessage: string;
+  readonly bar: Bar;
+}
+
+async function store(
+  work: Import,
+  plan: Plan,
+  run: NonNullable<Parameters<typeof sendAll>[2]['run']>,
+  { line, reading, changeMessage, bar }: Storing,
+): Promise<number> {
+  const { files, yardgraph } = work;
+  const tables = await Promise.all(files.map(reading.table));
+  // With --refused and one file, there is one path.
+  const refusedFiles = files.map((_, index) => refusedFile(line.refused[index] ?? '', tables[index]));
+  const missing = new Map<RecordKind, Set<string>>();
+  const kept = keptRecords(work);
+  const rows = { CREATED: 0, UPDATED: 0, UNCHANGED: 0, REJECTED: 0 };
+  const late = await sendAll(work, plan, {
+    run,
+    missing,
+    warn: () => () => {},
+    onResults({ file }, results) {
+      for (const result of results) {
+        rows[result.outcome] += 1;
+        kept.add(result);
+      }
+      refusedFiles[files.indexOf(file)]?.add(results.filter(({ outcome }) => outcome === 'REJECTED'));
+    },
+  });
+  const unset = await setLateLinks(work, plan, late);
+  bar.stop();
+  const texts = Object.entries(rows).map(
+    ([outcome, n]) => `${count(n)} ${outcome === 'REJECTED' ? 'refused' : outcome.toLowerCase()}`,
   );
-  const withRefused = refusedFiles.flatMap(({ name, bytes }, index) =>
-    bytes > 0 ? files.slice(index, index + 1).map((file) => refusedPath(file, name)) : [],
+  console.log(texts.join(', '));
+  for (const [kind, names] of missing) console.log(`Created for links to them: ${counted(names.size, kind)}`);
+  printList(
+    unset.map(
+      ({ link: { record, way }, message }) =>
+        `${record}: ${way.field} ${quote(way.value ?? '')} was not set: ${message}`,
+    ),
   );
-  if (withRefused.length === 1)
-    console.log(`The refused rows are in ${withRefused[0]}, each with the reason: fix them, and import that file.`);
-  else if (withRefused.length > 1) {
+  const written = refusedFiles.filter((file) => !file.isEmpty()).map(({ path }) => path);
+  if (written.length === 1)
+    console.log(`The refused rows are in ${written[0]}, each with the reason: fix them, and import that file.`);
+  else if (written.length > 1) {
     // Links between their rows are found only within one import.
     console.log('The refused rows are in these files, each with the reason: fix them, and import the files together.');
-    for (const path of withRefused) console.log(`  ${path}`);
+    for (const path of written) console.log(`  ${path}`);
   }
-  const unset = await state.unsetLinks(10);
-  for (const { record, field, id, message } of unset.first)
-    console.log(`  ${record}: ${field} ${quote(id)} was not set: ${message}`);
-  const others = unset.count - unset.first.length;
-  if (others > 0) console.log(`  and ${count(others)} more`);
-  const made = { after, message: changeMessageOf(options, files, run), number: created + updated };
-  console.log(await describeChanges(yardgraph, made));
-  if (created + updated + unchanged === 0 && refused > 0) return exitCodes.nothing;
-  return refused + unset.count > 0 ? exitCodes.some : exitCodes.all;
+  const isWhole = rows.REJECTED + unset.length === 0;
+  const isDeleted = work.deleteMissing === undefined || (await deleteOthers(work, kept, isWhole));
+  const number = rows.CREATED + rows.UPDATED;
+  console.log(await describeChanges(yardgraph, { after: line.after, message: changeMessage, number }));
+  if (rows.REJECTED > 0 && rows.REJECTED === plan.total) return exitCodes.nothing;
+  return isWhole && isDeleted ? exitCodes.all : exitCodes.some;
 }
 
-const changeMessageOf = ({ message }: ImportOptions, files: readonly ImportFile[], run: string): string =>
-  uniqueMessage(message?.trim() || `import of ${files[0]?.name.slice(0, 100)}`, run);
+function printList(lines: readonly string[]): void {
+  for (const text of lines.slice(0, 10)) console.log(`  ${text}`);
+  if (lines.length > 10) console.log(`  and ${count(lines.length - 10)} more`);
+}
+
+/** Returns true if all that is not in the files is deleted. */
+async function deleteOthers(work: Import, kept: ReturnType<typeof keptRecords>, isWhole: boolean): Promise<boolean> {
+  if (!isWhole) {
+    console.log('As not all rows are stored, none is deleted.');
+    return false;
+  }
+  const missing = await kept.missing();
+  const isTooMany = exceeds(work, missing);
+  if (isTooMany) {
+    console.log(isTooMany);
+    return false;
+  }
+  const refused: string[] = [];
+  for (const [kind, ids] of missing) {
+    const others = await deleteRecords(work, kind, ids);
+    console.log(`Deleted, because they are not in the files: ${counted(ids.length - others.length, kind)}`);
+    refused.push(...others.map(({ id, message }) => `${id} was not deleted: ${message}`));
+  }
+  printList(refused);
+  return refused.length === 0;
+}

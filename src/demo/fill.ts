@@ -8,8 +8,11 @@
 import { createSessionOpener } from '../auth/authenticate.ts';
 import { anonymousIn, anonymousWorkspace } from '../auth/keyring.ts';
 import { ServiceError } from '../errors.ts';
-import { type FileOptions, findFiles, readRows } from '../import/files.ts';
-import type { Row } from '../import/rows.ts';
+import { findFiles } from '../import/find.ts';
+import { rowOptions } from '../import/profiles.ts';
+import { readRows } from '../import/read.ts';
+import type { RecordRow } from '../import/row.ts';
+import { rowReader } from '../import/values.ts';
 import { linkFields, linkParser } from '../model/links.ts';
 import { createParser } from '../model/schemas.ts';
 import { recordKinds } from '../records/index.ts';
@@ -18,10 +21,6 @@ import { importRecords } from '../services/write.ts';
 import { openWorkspace } from '../store/admin/workspace-names.ts';
 import type { Database } from '../store/database.ts';
 
-const fileOptions: FileOptions = {
-  columns: { map: new Map(), skip: new Set() },
-  form: { hasDecimalComma: false },
-};
 /** Not those of the settings, which may be stricter. */
 const limits = { maxTextLength: 1_000, maxExternalIds: 10, maxRecordLength: 10_000 };
 
@@ -40,22 +39,26 @@ export async function fillDemo(database: Database): Promise<void> {
 }
 
 async function readBatches() {
-  const rows: Row[] = [];
-  for (const file of findFiles([__dirname], fileOptions)) {
-    for await (const row of readRows(file, fileOptions)) rows.push(row);
+  const rows: RecordRow[] = [];
+  for (const file of findFiles([__dirname], undefined).files) {
+    const { kind } = file;
+    if (!kind) continue;
+    const read = rowReader(kind, rowOptions({}, kind));
+    for await (const row of readRows(file, { isKnown: () => true, warn: () => {} })) rows.push(read(row));
   }
   const refOf = (kindName: string, id: unknown) => `${kindName} ${id}`;
   const refs = new Set(rows.flatMap(({ kind, id }) => (id === undefined ? [] : [refOf(kind.name, id)])));
   return linkOrder.map((kind) => {
     const parse = linkParser({ fields: linkFields(kind), ways: ['ref'] }, limits, createParser(kind, limits));
-    const items = rows.flatMap(({ kind: kindOfRow, id, fields }) => {
+    const items = rows.flatMap(({ kind: kindOfRow, id, fields, externalIds, links }) => {
       if (kindOfRow !== kind) return [];
       const record: Record<string, unknown> = { ...fields, ...(id !== undefined && { ref: refOf(kind.name, id) }) };
+      if (Object.keys(externalIds).length > 0) record.externalIds = externalIds;
       for (const [link, field, { target }] of linkFields(kind)) {
-        const ref = refOf(target, record[field]);
-        if (!refs.has(ref)) continue;
-        delete record[field];
-        record[link] = { ref };
+        const { value } = links.find((other) => other.field === field) ?? {};
+        const ref = refOf(target, value);
+        if (refs.has(ref)) record[link] = { ref };
+        else record[field] = value;
       }
       return [parse(record)];
     });

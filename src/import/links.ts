@@ -1,145 +1,353 @@
-/** Links of rows: to records that are stored, and to rows of the same import, which have no IDs of the service yet. */
+/** Links of rows: to records that are stored, and to rows of the same import, which have no IDs of the service before they are stored. */
+import type { Yardgraph } from '../../client/index.ts';
 import { type Issue, quote } from '../model/issues.ts';
+import { listField } from '../model/labels.ts';
 import { linkFields } from '../model/links.ts';
-import type { RecordKind } from '../model/record-kind.ts';
-import { kindOfId, recordKinds } from '../records/index.ts';
-import type { Outside, Row } from './rows.ts';
-import type { LateLink, State } from './state.ts';
+import type { RecordKind, Values } from '../model/record-kind.ts';
+import { kindNamed, kindOfId } from '../records/index.ts';
+import type { RecordRow, RowLink, Warning } from './row.ts';
 
-interface Linked {
-  readonly row: Row;
-  readonly record: Readonly<Record<string, unknown>>;
-  readonly issues: readonly Issue[];
-  readonly late: readonly Omit<LateLink, 'kind' | 'record'>[];
-  /** The IDs of the records that earlier rows got, by the references that have the IDs of these rows. */
-  readonly known: ReadonlyMap<string, string>;
+/** What has become of a row, for the links that lead to it. */
+export interface RowState {
+  /** The ID of its record. A preview has that of a record which is there already, and none of one that would be created. */
+  record?: string;
+  is: 'coming' | 'accepted' | 'refused';
 }
 
-const targets = new Set(recordKinds.flatMap((kind) => linkFields(kind).map(([, , { target }]) => target)));
+/** The rows of a kind to which links of the same import lead. */
+export interface LinkedKind {
+  /** In the order in which they are read. */
+  readonly states: RowState[];
+  /** By what links say of them: by `id`, `name`, `externalIds.erp`. */
+  readonly by: ReadonlyMap<string, Map<string, RowState[]>>;
+}
 
-export const isTarget = ({ name }: RecordKind): boolean => targets.has(name);
+/** What `row` says of itself where a link says `by`. */
+export function nameOf({ id, fields, externalIds }: RecordRow, by: string): string | undefined {
+  if (by === 'id') return id;
+  const key = externalKey(by);
+  const name = key === undefined ? fields[by] : (externalIds[key] ?? (fields.externalIds as Values | undefined)?.[key]);
+  return typeof name === 'string' ? name : undefined;
+}
+
+const externalKey = (by: string): string | undefined => /^externalIds\.(.+)$/s.exec(by)?.[1];
+
+export const targetOf = (kind: RecordKind, field: string): RecordKind =>
+  kindNamed(linkFields(kind).find(([, name]) => name === field)?.[2].target ?? '');
+
+/** A row as it is sent. */
+export interface LinkedRow {
+  readonly row: RecordRow;
+  /** Of a row of a kind to which links lead. */
+  readonly state: RowState | undefined;
+  readonly record: Record<string, unknown>;
+  readonly issues: Issue[];
+  /** References to rows that are stored later: set when these are. */
+  readonly late: Omit<LateLink, 'kind' | 'record'>[];
+  /** References that a preview leaves out, because they lead to rows that would be created. */
+  readonly unsent: Set<string>;
+  /** The IDs of the records that earlier rows have become, by the cells that have the IDs of these rows. */
+  readonly known: Map<number, string>;
+}
+
+export interface LateLink {
+  readonly kind: RecordKind;
+  readonly record: string;
+  readonly way: RowLink;
+}
+
+interface Linking {
+  readonly yardgraph: Yardgraph;
+  readonly linked: ReadonlyMap<RecordKind, LinkedKind>;
+  /** Kinds of which records are created for names that none has. */
+  readonly createMissing: ReadonlySet<RecordKind>;
+  /** Those names: with a preview, they are only counted. */
+  readonly missing: Map<RecordKind, Set<string>>;
+  readonly isPreview: boolean;
+  readonly warn: (warning: Warning) => void;
+  /** Rows of this kind are created, so that they can refer to others that are sent with them. */
+  readonly areCreated: boolean;
+  /** The stored records of these rows, before the import has changed any: an upsert finds them, or an update. */
+  readonly storedRecords: (rows: readonly RecordRow[]) => Promise<readonly (Values | undefined)[]>;
+}
+
+function grouped<T, K>(items: readonly T[], keyOf: (item: T) => K): Map<K, T[]> {
+  const groups = new Map<K, T[]>();
+  for (const item of items) {
+    const group = groups.get(keyOf(item));
+    if (group) group.push(item);
+    else groups.set(keyOf(item), [item]);
+  }
+  return groups;
+}
+
+/** Sets the links of `rows`, which are sent together. */
+export async function setLinks(linking: Linking, kind: RecordKind, rows: readonly LinkedRow[]): Promise<void> {
+  const twofold = rows.filter(({ row }) => waysOf(row).some(([, { length }]) => length > 1));
+  const chosen = twofold.length > 0 ? await chooseWays(linking, kind, twofold) : new Map<LinkedRow, RowLink[]>();
+  const ways = rows.flatMap((sent) =>
+    (chosen.get(sent) ?? waysOf(sent.row).flatMap(([, [way]]) => way ?? [])).map((way) => ({ sent, way })),
+  );
+  for (const { row, record } of rows) {
+    for (const { field, value } of row.links) if (value === null && !(field in record)) record[field] = null;
+  }
+  const found = await findByNames(
+    linking,
+    kind,
+    ways.map(({ way }) => way),
+  );
+  const ofKind = linking.linked.get(kind)?.by.get('id');
+  const together = new Set(rows.map(({ state }) => state));
+  for (const { row, state, record, issues } of rows) {
+    if (!ofKind || row.id === undefined) continue;
+    const first = ofKind.get(row.id)?.find(({ is }) => is !== 'refused');
+    if (first && first !== state) issues.push(issueOf(['id'], `an earlier row has the ID ${quote(row.id ?? '')}`));
+    if (linking.areCreated && !linking.isPreview) record.ref = row.id;
+  }
+  for (const { sent, way } of ways) setLink(linking, kind, sent, way, found, together);
+}
+
+const issueOf = (path: Issue['path'], message: string): Issue => ({ path, message });
+
+/** The links of a row that lead somewhere, by their references. */
+function waysOf({ links }: RecordRow): (readonly [field: string, ways: readonly RowLink[]])[] {
+  const leading = links.filter(({ value }) => value !== null);
+  return [...grouped(leading, ({ field }) => field)];
+}
+
+function setLink(
+  linking: Linking,
+  kind: RecordKind,
+  { row: { source }, record, issues, late, unsent, known }: LinkedRow,
+  way: RowLink,
+  found: FoundByName,
+  together: ReadonlySet<RowState | undefined>,
+): void {
+  const { field, name, by, cell } = way;
+  const value = way.value ?? '';
+  const target = targetOf(kind, field);
+  const rows = linking.linked.get(target)?.by.get(by)?.get(value) ?? [];
+  const others = rows.filter(({ is }) => is !== 'refused');
+  const key = externalKey(by);
+  delete record[field];
+  const leave = () => (linking.isPreview ? unsent.add(field) : late.push({ way }));
+
+  if (by === 'id') {
+    const [row] = others;
+    if (row?.record !== undefined) {
+      record[field] = row.record;
+      known.set(cell, row.record);
+    } else if (row?.is === 'coming' && linking.areCreated && !linking.isPreview && together.has(row)) {
+      record[name] = { ref: value };
+    } else if (row) leave();
+    else if (rows.length > 0 && kindOfId(value) !== target) {
+      issues.push(issueOf([field], `the row with the ID ${quote(value)} was refused`));
+    } else {
+      record[field] = value;
+      if (kindOfId(value) !== target)
+        linking.warn({ line: source.line, column: source.names[cell] ?? field, message: foreignId(target) });
+    }
+  } else if (key !== undefined) {
+    if (linking.isPreview && others.some((row) => row.record === undefined)) unsent.add(field);
+    else record[name] = { externalId: { key, value } };
+  } else {
+    // Rows of the own kind may come later, or have come earlier and be found, too: all of these links are set in the end.
+    if (!linking.isPreview && target === kind && others.length > 0) return void leave();
+    const ids = new Set([
+      ...(found.get(`${field}.${by}`)?.get(value) ?? []),
+      ...others.flatMap((row) => row.record ?? []),
+    ]);
+    const unstored = linking.isPreview ? others.filter((row) => row.record === undefined).length : 0;
+    const [id] = ids;
+    if (ids.size + unstored > 1) issues.push(issueOf([name], severalMatch(target, by, value)));
+    else if (id !== undefined) record[field] = id;
+    else if (unstored > 0 || (linking.isPreview && linking.missing.get(target)?.has(value))) leave();
+    else issues.push(issueOf([name], noneMatches(target, by, value)));
+  }
+}
+
+const severalMatch = ({ pluralLabel }: RecordKind, by: string, value: string): string =>
+  `several ${pluralLabel} have the ${by} ${quote(value)}: say which by an ID`;
+
+const noneMatches = (target: RecordKind, by: string, value: string): string => {
+  const option = by === 'name' ? `: create it with --create-missing ${listField(target)}` : '';
+  return `no ${target.label} has the ${by} ${quote(value)}${option}`;
+};
+
+/** The IDs of records, by what they are called: the first map is by the reference and the field, the second by the text. */
+type FoundByName = ReadonlyMap<string, ReadonlyMap<string, ReadonlySet<string>>>;
+
+/** Finds the records to which links lead by a field such as `name`; creates those that are missing, if that is wanted. */
+async function findByNames(linking: Linking, kind: RecordKind, ways: readonly RowLink[]): Promise<FoundByName> {
+  const found = new Map<string, Map<string, Set<string>>>();
+  const byName = ways.filter(({ by }) => by !== 'id' && externalKey(by) === undefined);
+  for (const [at, ofField] of grouped(byName, ({ field, by }) => `${field}.${by}`)) {
+    const [{ field, by } = { field: '', by: '' }] = ofField;
+    const target = targetOf(kind, field);
+    const values = [...new Set(ofField.flatMap(({ value }) => value ?? []))];
+    const ids = await findIds(linking.yardgraph, target, by, values);
+    found.set(at, ids);
+    if (by !== 'name' || !linking.createMissing.has(target)) continue;
+    const rows = linking.linked.get(target)?.by.get(by);
+    const missing = values.filter((value) => !ids.has(value) && !rows?.get(value)?.some(({ is }) => is !== 'refused'));
+    const named = linking.missing.get(target) ?? new Set();
+    linking.missing.set(target, named);
+    for (const value of missing) named.add(value);
+    if (linking.isPreview) continue;
+    const created = missing.map((name) => ({ kind: target.name, record: { name } })) as never[];
+    for await (const result of linking.yardgraph.import(created)) {
+      const { name = '' } = (result.row as { readonly record: { readonly name?: string } }).record;
+      if (result.outcome !== 'REJECTED') ids.set(name, new Set([result.id]));
+    }
+  }
+  return found;
+}
+
+async function findIds(yardgraph: Yardgraph, target: RecordKind, by: string, values: readonly string[]) {
+  const ids = new Map<string, Set<string>>();
+  for (const record of await readRecords(yardgraph, target, by, values, [by])) {
+    const value = String(record[by]);
+    ids.set(value, (ids.get(value) ?? new Set()).add(String(record.id)));
+  }
+  return ids;
+}
+
+/** What a condition of a filter may have, and a page. */
+const maxListed = 1_000;
+
+/** Reads the records of which a field has one of these values. */
+export async function readRecords(
+  yardgraph: Yardgraph,
+  kind: RecordKind,
+  field: string,
+  values: readonly string[],
+  fields: readonly string[],
+): Promise<Values[]> {
+  const list = listField(kind);
+  const query = `query ($where: ${kind.name}Filter, $after: String) {
+    ${list}(first: ${maxListed}, after: $after, where: $where) {
+      nodes { ${[...new Set(['id', ...fields])].join(' ')} } pageInfo { hasNextPage endCursor }
+    }
+  }`;
+  const records: Values[] = [];
+  for (let start = 0; start < values.length; start += maxListed) {
+    const where = { [field]: { in: values.slice(start, start + maxListed) } };
+    for (let after: string | undefined, isLast = false; !isLast; ) {
+      const { [list]: page } = (await yardgraph.graphql(query, { where, after })) as Record<string, Page>;
+      records.push(...(page?.nodes ?? []));
+      after = page?.pageInfo.endCursor;
+      isLast = !page?.pageInfo.hasNextPage;
+    }
+  }
+  return records;
+}
+
+interface Page {
+  readonly nodes: readonly Values[];
+  readonly pageInfo: { readonly hasNextPage: boolean; readonly endCursor?: string };
+}
 
 /**
- * Returns the rows with their links. One that leads to an earlier row has its record's ID; one to a row of the same part has its `ref`, if
- * the rows are created; one to a later row is set when that is stored.
+ * Of links that a row says in several ways, such as by an ID and by an external ID, returns the one that counts: the one that leads elsewhere
+ * than the link that is stored. If several do, they must lead to the same record.
  */
-export async function linkRows(
-  state: State,
-  kind: RecordKind,
-  rows: readonly Row[],
-  areCreated: boolean,
-): Promise<readonly Linked[]> {
-  const links = linkFields(kind);
-  const found = new Map<string, ReadonlyMap<string, string | null>>();
-  for (const [, field, { target }] of links) {
-    const ids = rows.flatMap(({ fields: { [field]: id } }) => (typeof id === 'string' ? [id] : []));
-    if (ids.length > 0) found.set(field, await state.findRows(target, ids));
+async function chooseWays(linking: Linking, kind: RecordKind, rows: readonly LinkedRow[]) {
+  const stored = await linking.storedRecords(rows.map(({ row }) => row));
+  const rowOf = ({ field, by, value }: RowLink) =>
+    linking.linked
+      .get(targetOf(kind, field))
+      ?.by.get(by)
+      ?.get(value ?? '')
+      ?.find(({ is }) => is !== 'refused');
+  const ways = rows.flatMap(({ row }) => waysOf(row).flatMap(([, ofField]) => (ofField.length > 1 ? ofField : [])));
+  const found = await findByNames({ ...linking, createMissing: new Set() }, kind, ways);
+  /** The IDs of the records that may be meant. */
+  const idsOf = (way: RowLink): readonly string[] =>
+    way.by === 'id'
+      ? [rowOf(way)?.record ?? way.value ?? '']
+      : [...(found.get(`${way.field}.${way.by}`)?.get(way.value ?? '') ?? [])];
+
+  const records = new Map<unknown, Values>();
+  for (const [field, ofField] of grouped(ways, (way) => way.field)) {
+    const target = targetOf(kind, field);
+    const ids = [...stored.map((record) => String(record?.[field])), ...ofField.flatMap(idsOf)];
+    const known = [...new Set(ids)].filter((id) => kindOfId(id) === target);
+    const fields = Object.keys(target.fields).filter((name) => ['name', 'reference', 'externalIds'].includes(name));
+    for (const record of await readRecords(linking.yardgraph, target, 'id', known, fields))
+      records.set(record.id, record);
   }
-  const ownIds = rows.flatMap(({ id }) => id ?? []);
-  const own = isTarget(kind) ? await state.findRows(kind.name, ownIds) : new Map();
-  const inPart = new Set<string>();
-  const isDouble = rows.map(({ id }) => {
-    if (id === undefined || !isTarget(kind)) return false;
-    const isKnown = inPart.has(id) || (own.get(id) ?? null) !== null;
-    inPart.add(id);
-    return isKnown;
-  });
+  const leadsTo = (way: RowLink, id: unknown): boolean => {
+    if (way.by === 'id') return idsOf(way)[0] === id;
+    const key = externalKey(way.by);
+    const record = records.get(id);
+    const value = key === undefined ? record?.[way.by] : (record?.externalIds as Values | undefined)?.[key];
+    return value === way.value;
+  };
+  /** An ID of another workspace leads nowhere, if the row is new here. */
+  const isUnknown = (way: RowLink): boolean =>
+    way.by === 'id' && !rowOf(way) && kindOfId(way.value ?? '') !== undefined && !records.has(way.value);
 
-  return rows.map((row, index): Linked => {
-    const record: Record<string, unknown> = { ...row.fields };
-    const issues: Issue[] = [...row.issues];
-    const late: Linked['late'][number][] = [];
-    const known = new Map<string, string>();
-    if (isDouble[index]) issues.push({ path: ['id'], message: `an earlier row has the ID ${quote(row.id ?? '')}` });
-    for (const [link, field, { target }] of links) {
-      const { [field]: id } = record;
-      const to = typeof id === 'string' ? found.get(field)?.get(id) : undefined;
-      if (typeof id !== 'string' || to === undefined) {
-        setOutside(record, row.outside, { link, field });
-        continue;
-      }
-      if (to === '') issues.push(refusedTarget(field, id));
-      else if (to !== null) {
-        record[field] = to;
-        known.set(field, to);
-      } else {
-        delete record[field];
-        if (areCreated && target === kind.name && inPart.has(id)) record[link] = { ref: id };
-        else late.push({ field, target, id });
-      }
-    }
-    return {
-      row,
-      record: areCreated && isTarget(kind) && row.id !== undefined ? { ...record, ref: row.id } : record,
-      issues,
-      late,
-      known,
-    };
-  });
-}
+  const choose = (ofField: readonly RowLink[], id: unknown): RowLink | undefined => {
+    const [first] = ofField;
+    const differing = ofField.filter((way) => (id === undefined ? !isUnknown(way) : !leadsTo(way, id)));
+    if (ofField.length < 2 || differing.length < 2) return differing[0] ?? first;
+    const coming = differing.find((way) => linking.isPreview && rowOf(way) && rowOf(way)?.record === undefined);
+    if (coming) return coming;
+    const byId = differing
+      .toSorted((a, b) => Number(b.by === 'id') - Number(a.by === 'id'))
+      .find((way) => idsOf(way).length > 0);
+    const value = byId && idsOf(byId).find((one) => differing.every((way) => leadsTo(way, one)));
+    return byId && value !== undefined ? { ...byId, by: 'id', value } : undefined;
+  };
 
-function setOutside(
-  record: Record<string, unknown>,
-  outside: readonly Outside[],
-  { link, field }: { link: string; field: string },
-): Outside | undefined {
-  const given = outside.find((other) => other.link === link);
-  if (!given) return undefined;
-  delete record[field];
-  record[link] = { externalId: { key: given.key, value: given.value } };
-  return given;
-}
-
-export interface Checked {
-  readonly row: Row;
-  readonly record: Record<string, unknown>;
-  /** The names of the links and references to rows of the import. The service cannot find their targets before they are stored. */
-  readonly coming: Set<string>;
-  /** Why the row will be refused, whatever the service says of it. */
-  readonly issues: Issue[];
-  /** Links to IDs that no row has, and that the service does not give: it keeps them as those of another system. */
-  readonly foreign: ForeignLink[];
-}
-
-export interface ForeignLink {
-  readonly link: string;
-  readonly id: string;
-}
-
-export async function linkUnstored(state: State, kind: RecordKind, rows: readonly Row[]): Promise<readonly Checked[]> {
-  const checked = rows.map(
-    (row): Checked => ({ row, record: { ...row.fields }, coming: new Set(), issues: [], foreign: [] }),
+  return new Map(
+    rows.map((sent, index) => {
+      const chosen = waysOf(sent.row).flatMap(([field, ofField]) => {
+        const way = choose(ofField, stored[index]?.[field] ?? undefined);
+        if (way) return [way];
+        const texts = ofField.map(
+          ({ name, by, value }) => `${by === 'id' ? field : `${name}.${by}`} ${quote(value ?? '')}`,
+        );
+        sent.issues.push(
+          issueOf([field], `expected one ${targetOf(kind, field).label}, received ${texts.join(' and ')}`),
+        );
+        return [];
+      });
+      return [sent, chosen];
+    }),
   );
-  for (const [link, field, { target }] of linkFields(kind)) {
-    const byKey = new Map<string, { readonly value: string; readonly coming: Set<string> }[]>();
-    const withId = checked.flatMap((row) => {
-      const given = setOutside(row.record, row.row.outside, { link, field });
-      if (given) {
-        const others = byKey.get(given.key) ?? [];
-        byKey.set(given.key, others);
-        others.push({ value: given.value, coming: row.coming });
-      }
-      const { [field]: id } = row.record;
-      return typeof id === 'string' ? [{ ...row, id }] : [];
-    });
-    const ids = withId.map(({ id }) => id);
-    const expected = ids.length > 0 ? await state.findExpected(target, ids) : new Map<string, boolean>();
-    for (const { id, coming, issues, foreign } of withId) {
-      const isRefused = expected.get(id);
-      if (isRefused !== undefined) coming.add(field);
-      else if (kindOfId(id)?.name !== target) foreign.push({ link, id });
-      if (isRefused) issues.push(refusedTarget(field, id));
-    }
-    for (const [key, links] of byKey) {
-      const values = links.map(({ value }) => value);
-      const found = await state.findOutside(target, key, values);
-      for (const { value, coming } of links) if (found.has(value)) coming.add(link);
-    }
-  }
-  return checked;
 }
 
-const refusedTarget = (field: string, id: string): Issue => ({
-  path: [field],
-  message: `the row with the ID ${quote(id)} was refused`,
-});
+/** Returns the record to which a late link leads, now that all rows are stored, or why there is none. */
+export async function findLate(
+  yardgraph: Yardgraph,
+  linked: ReadonlyMap<RecordKind, LinkedKind>,
+  links: readonly LateLink[],
+): Promise<readonly { readonly id?: string; readonly message?: string }[]> {
+  const names = new Map<string, Map<string, Set<string>>>();
+  for (const [at, ofField] of grouped(links, ({ kind, way }) => `${kind.name}.${way.field}.${way.by}`)) {
+    const [{ kind, way } = links[0] as LateLink] = ofField;
+    if (way.by === 'id') continue;
+    const values = [...new Set(ofField.flatMap((link) => link.way.value ?? []))];
+    names.set(at, await findIds(yardgraph, targetOf(kind, way.field), way.by, values));
+  }
+  return links.map(({ kind, way: { field, by, value } }) => {
+    const target = targetOf(kind, field);
+    if (by === 'id') {
+      const rows =
+        linked
+          .get(target)
+          ?.by.get(by)
+          ?.get(value ?? '') ?? [];
+      const id = rows.find(({ is }) => is === 'accepted')?.record;
+      return id === undefined ? { message: 'the row with this ID was refused' } : { id };
+    }
+    const ids = names.get(`${kind.name}.${field}.${by}`)?.get(value ?? '') ?? new Set<string>();
+    const [id, second] = ids;
+    if (id === undefined) return { message: `no ${target.label} has this ${by}: its row was refused` };
+    return second === undefined ? { id } : { message: severalMatch(target, by, value ?? '') };
+  });
+}
+
+const foreignId = ({ label }: RecordKind): string =>
+  `no ${label} here has such an ID: it is kept as one of another system`;

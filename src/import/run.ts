@@ -1,196 +1,285 @@
-/** What the steps of an import share: its service, its files, its state, how it reads rows in parts, and how it sends them. */
-
-import { randomUUID } from 'node:crypto';
-import {
-  GraphqlError,
-  type ImportOptions,
-  type ImportResult,
-  type ImportRow,
-  type Yardgraph,
-} from '../../client/index.ts';
+/**
+ * The steps of an import: `scan` reads the files, `preview` has the service check all rows, and `store` stores them. Rows are sent in parts
+ * with idempotency keys that follow from the run, the file and the place of the row: so a second start sends all parts again, and the service
+ * returns what it has stored already.
+ */
+import { GraphqlError, ServiceError, type Yardgraph } from '../../client/index.ts';
 import { StartError } from '../errors.ts';
-import { quote } from '../model/issues.ts';
+import { isSame } from '../model/fields.ts';
+import { type Issue, quote } from '../model/issues.ts';
 import { constantCase, listField } from '../model/labels.ts';
-import { matchableFields, type RecordKind } from '../model/record-kind.ts';
-import { kindNamed } from '../records/index.ts';
+import { matchableFields, type RecordKind, type Values } from '../model/record-kind.ts';
+import { kindOfId } from '../records/index.ts';
+import { linkOrder } from '../records/link-order.ts';
+import { type ImportFile, requireUnchanged } from './find.ts';
 import {
-  type FileOptions,
-  hashOf,
-  type ImportFile,
-  inLinkOrder,
-  readRows,
-  requireUnchanged,
-  type Section,
-} from './files.ts';
-import { isTarget } from './links.ts';
-import { newRefusedName } from './refused.ts';
-import { kindCalled, plain, type Row } from './rows.ts';
-import type { Counts, Names, Progress, State } from './state.ts';
+  findLate,
+  type LateLink,
+  type LinkedKind,
+  type LinkedRow,
+  nameOf,
+  type RowState,
+  readRecords,
+  setLinks,
+  targetOf,
+} from './links.ts';
+import type { RecordRow, Warning } from './row.ts';
 
-type UpsertKey = { readonly field: string } | { readonly externalId: string };
+/** How the stored records of rows are found: by a field, by the ID of another system, or by their own. */
+export type UpsertKey = { readonly field: string } | { readonly externalId: string } | 'id';
 
 export interface Import {
   readonly yardgraph: Yardgraph;
-  readonly state: State;
   readonly files: readonly ImportFile[];
-  readonly options: FileOptions;
-  /** The keys by which rows are upserted, by their kind; rows of other kinds are created. */
+  /** Reads the rows of a file, or those of a kind. */
+  readonly read: (file: ImportFile, kind?: RecordKind) => AsyncGenerator<RecordRow>;
+  /** By kind; rows of other kinds are created. */
   readonly upsertKeys: ReadonlyMap<RecordKind, UpsertKey>;
+  /** Kinds of which records are created for names of links that none has. */
+  readonly createMissing: ReadonlySet<RecordKind>;
+  /** The most records that are deleted because they are not in the files. */
+  readonly deleteMissing: number | undefined;
   readonly partSize: number;
   readonly signal: AbortSignal;
   readonly onProgress: (rows: number) => void;
 }
 
-export const noCounts: Counts = { created: 0, updated: 0, unchanged: 0, refused: 0 };
-
-export async function identityOf(files: readonly ImportFile[], how: object): Promise<string> {
-  const hashes: string[] = [];
-  for (const file of files) hashes.push(`${file.name} ${file.kind?.name} ${await hashOf(file)}`);
-  return JSON.stringify([hashes, how]);
+interface Section {
+  readonly file: ImportFile;
+  readonly kind: RecordKind;
 }
 
-/**
- * Reads all files once, and notes how many rows they have, and to which of them links may lead. Throws a StartError for a file that cannot
- * be read to its end, and for an unknown column.
- */
+export interface Plan {
+  /** The files and kinds in the order in which they are stored: links lead to what is stored before, or is of the same kind. */
+  readonly sections: readonly Section[];
+  readonly total: number;
+  readonly linked: ReadonlyMap<RecordKind, LinkedKind>;
+}
+
+/** Reads all files, with warnings, and those again to whose rows links lead. Throws a StartError for one that cannot be read to its end. */
 export async function scan(
-  { state, files, options }: Pick<Import, 'state' | 'files' | 'options'>,
-  identity: string,
-): Promise<Progress> {
-  const sections = new Map<string, Section>();
+  files: readonly ImportFile[],
+  readFirst: Import['read'],
+  read: Import['read'],
+): Promise<Plan> {
+  const found = new Map<string, Section>();
+  const ways = new Map<RecordKind, Set<string>>();
   let total = 0;
   for (const file of files) {
-    for await (const rows of partsOf(readRows(file, options), 1_000)) {
-      total += rows.length;
-      for (const { kind } of rows) sections.set(JSON.stringify([file.path, kind.name]), { file, kind });
-      await state.expectRows(namesOf(rows));
+    for await (const { kind, links } of readFirst(file)) {
+      total += 1;
+      const key = `${kind.name} ${file.path}`;
+      if (!found.has(key)) found.set(key, { file, kind });
+      for (const { field, by, value } of links) {
+        const target = targetOf(kind, field);
+        if (value !== null) ways.set(target, (ways.get(target) ?? new Set()).add(by));
+      }
     }
   }
-  const progress: Progress = {
-    run: randomUUID().slice(0, 8),
-    identity,
-    sections: inLinkOrder([...sections.values()]).map(({ file, kind }) => [files.indexOf(file), kind.name]),
-    total,
-    section: 0,
-    rows: 0,
-    since: Date.now(),
-    counts: noCounts,
-    refused: files.map((file) => ({ name: newRefusedName(file), bytes: 0 })),
-  };
-  await state.advance(progress);
-  return progress;
+  const sections = linkOrder.flatMap((kind) => [...found.values()].filter((section) => section.kind === kind));
+  const linked = new Map<RecordKind, LinkedKind>();
+  for (const { file, kind } of sections) {
+    const names = ways.get(kind);
+    if (!names) continue;
+    const { states, by } = linked.get(kind) ?? {
+      states: [],
+      by: new Map([...names].map((name) => [name, new Map<string, RowState[]>()] as const)),
+    };
+    linked.set(kind, { states, by });
+    for await (const row of read(file, kind)) {
+      const state: RowState = { is: 'coming' };
+      states.push(state);
+      for (const [way, rows] of by) {
+        const name = nameOf(row, way);
+        if (name === undefined) continue;
+        const others = rows.get(name);
+        if (others) others.push(state);
+        else rows.set(name, [state]);
+      }
+    }
+  }
+  return { sections, total, linked };
 }
 
-export function namesOf(rows: readonly Row[]): Names {
-  const targets = rows.filter(({ kind }) => isTarget(kind));
-  return {
-    ids: targets.flatMap(({ kind, id }) => (id === undefined ? [] : [{ kind: kind.name, id }])),
-    outside: targets.flatMap(({ kind, fields: { externalIds } }) =>
-      Object.entries(externalIds ?? {}).flatMap(([key, value]) =>
-        typeof value === 'string' ? [[kind.name, key, value] as const] : [],
-      ),
-    ),
-  };
+interface Item {
+  readonly row: RecordRow;
+  /** Its place among the rows of its kind in its file. */
+  readonly place: number;
+  readonly state: RowState | undefined;
 }
-
-export const sectionsOf = ({ files }: Pick<Import, 'files'>, { sections }: Progress): Section[] =>
-  sections.flatMap(([at, kind]) => files.slice(at, at + 1).map((file) => ({ file, kind: kindNamed(kind) })));
 
 const maxPartLength = 4_000_000;
 
-/**
- * Yields the rows of a section, but the first ones, in parts. The next part is read while one is sent. Throws an Interrupted if the file has
- * changed.
- */
-export function partsIn(
-  { options, partSize }: Pick<Import, 'options' | 'partSize'>,
-  { file, kind }: Section,
-  skipped = 0,
-): AsyncGenerator<readonly Row[]> {
-  async function* rows() {
-    let seen = 0;
-    for await (const row of readRows(file, options)) if (row.kind === kind && ++seen > skipped) yield row;
-  }
+/** Yields the rows of a section in parts, with the next one read while one is sent. Throws an Interrupted if the file has changed. */
+async function* partsIn({ read, partSize }: Import, { linked }: Plan, { file, kind }: Section, skipped: number) {
   async function* parts() {
-    for await (const part of partsOf(rows(), partSize)) {
-      requireUnchanged(file);
-      yield part;
+    let part: Item[] = [];
+    let length = 0;
+    let place = 0;
+    const states = linked.get(kind)?.states;
+    for await (const row of read(file, kind)) {
+      const size = row.source.text.length;
+      if (part.length === partSize || (part.length > 0 && length + size > maxPartLength)) {
+        requireUnchanged(file);
+        yield part;
+        part = [];
+        length = 0;
+      }
+      part.push({ row, place, state: states?.[skipped + place] });
+      length += size;
+      place += 1;
     }
+    requireUnchanged(file);
+    if (part.length > 0) yield part;
   }
-  return oneAhead(parts());
-}
-
-async function* oneAhead<T>(items: AsyncGenerator<T>): AsyncGenerator<T> {
-  let next = items.next();
+  const all = parts();
+  let next = all.next();
   try {
     for (;;) {
       const { done, value } = await next;
       if (done) return;
-      next = items.next();
-      // An error is thrown when its item is due, or not at all if nobody asks for it.
+      next = all.next();
+      // An error is thrown when its part is due, or not at all if nobody asks for it.
       next.catch(() => {});
       yield value;
     }
   } finally {
-    await items.return(undefined);
+    await all.return(undefined);
   }
 }
 
-async function* partsOf<R extends Row>(rows: AsyncIterable<R>, partSize: number): AsyncGenerator<readonly R[]> {
-  let part: R[] = [];
-  let length = 0;
-  for await (const row of rows) {
-    const size = lengthOf(row);
-    if (part.length === partSize || (part.length > 0 && length + size > maxPartLength)) {
-      yield part;
-      part = [];
-      length = 0;
+type Outcome = 'CREATED' | 'UPDATED' | 'UNCHANGED' | 'REJECTED';
+
+/** What has become of a row, or would become of it. */
+export interface Result {
+  readonly sent: LinkedRow;
+  readonly outcome: Outcome;
+  readonly issues: readonly Issue[];
+  readonly id?: string | undefined;
+  /** Of a preview of a row that is not created: the record as it would be, and as it is. */
+  readonly after?: Values | undefined;
+  readonly before?: Values | undefined;
+}
+
+/** How a run through all rows differs: a preview, or storing, which is bound to a run. */
+export interface Mode {
+  readonly run?: Run | undefined;
+  readonly missing: Map<RecordKind, Set<string>>;
+  readonly warn: (file: ImportFile) => (warning: Warning) => void;
+  readonly onResults: (section: Section, results: readonly Result[]) => void;
+}
+
+export interface Run {
+  /** Of the keys of all parts. */
+  readonly id: string;
+  /** By file: its place, and a hash. */
+  readonly fileKeys: readonly string[];
+  /** Links of records that an earlier start has changed, as they were: by the ID and the reference. */
+  readonly earlier: ReadonlyMap<unknown, Values>;
+}
+
+/** Sends all rows. Of links to later rows, only those that can be set are; the others are returned. */
+export async function sendAll(work: Import, plan: Plan, mode: Mode): Promise<LateLink[]> {
+  const { run, missing, warn } = mode;
+  const isPreview = run === undefined;
+  const late: LateLink[] = [];
+  for (const { states } of plan.linked.values()) {
+    for (const state of states) Object.assign(state, { is: 'coming', record: undefined });
+  }
+  const done = new Map<RecordKind, number>();
+  for (const section of plan.sections) {
+    const { kind, file } = section;
+    const by = work.upsertKeys.get(kind);
+    const linking = {
+      ...{
+        yardgraph: work.yardgraph,
+        linked: plan.linked,
+        createMissing: work.createMissing,
+        missing,
+        isPreview,
+      },
+      warn: warn(file),
+      areCreated: by === undefined,
+      storedRecords: (rows: readonly RecordRow[]) => storedRecords(work, kind, by, rows, run),
+    };
+    const fileKey = run && `import-${run.id}-${run.fileKeys[work.files.indexOf(file)]}-${kind.name}`;
+
+    /** Links are set in what is sent together: its rows may lead to each other. */
+    const send = async (items: readonly Item[]): Promise<Result[]> => {
+      const rows = items.map((item): LinkedRow => linkedRow(item, by));
+      await setLinks(
+        linking,
+        kind,
+        rows.filter(({ issues }) => issues.length === 0),
+      );
+      const key = fileKey && `${fileKey}-${items[0]?.place}`;
+      const valid = rows.filter(({ issues }) => issues.length === 0);
+      const results = new Map((await deliver(work, kind, valid, key)).map((result) => [result.sent, result]));
+      return rows.map((sent) => settled(results.get(sent) ?? rejected(sent, sent.issues)));
+    };
+    const settled = (result: Result): Result => {
+      const { sent, outcome, id } = result;
+      const isStored = outcome !== 'REJECTED';
+      if (sent.state) {
+        sent.state.is = isStored ? 'accepted' : 'refused';
+        // The ID of a record that a preview would create is not final.
+        if (isStored && id !== undefined && !(isPreview && outcome === 'CREATED')) sent.state.record = id;
+      }
+      if (isStored && id !== undefined) for (const { way } of sent.late) late.push({ kind, record: id, way });
+      return result;
+    };
+
+    for await (const part of partsIn(work, plan, section, done.get(kind) ?? 0)) {
+      work.signal.throwIfAborted();
+      const results = await halving(part, send, (item, message) =>
+        settled(rejected(linkedRow(item, by), [{ path: [], message }])),
+      );
+      done.set(kind, (done.get(kind) ?? 0) + part.length);
+      mode.onResults(section, results);
+      work.onProgress(part.length);
     }
-    part.push(row);
-    length += size;
   }
-  if (part.length > 0) yield part;
+  return late;
 }
 
-const lengthOf = ({ source }: Row): number =>
-  typeof source === 'string' ? source.length : source.reduce((sum, cell) => sum + (cell?.length ?? 0), 0);
+const rejected = (sent: LinkedRow, issues: readonly Issue[]): Result => ({ sent, outcome: 'REJECTED', issues });
 
-interface Item {
-  readonly row: Row;
-  readonly record: Readonly<Record<string, unknown>>;
+function linkedRow({ row, state }: Item, by: UpsertKey | undefined): LinkedRow {
+  const record: Record<string, unknown> = { ...row.fields };
+  const ownIds = Object.entries(row.externalIds);
+  const isCreated = by === undefined || (by === 'id' && row.id === undefined);
+  if (ownIds.length > 0 && !isCreated) record.mergeExternalIds = row.externalIds;
+  else if (ownIds.some(([, value]) => value !== null)) {
+    record.externalIds = Object.fromEntries(ownIds.filter(([, value]) => value !== null));
+  }
+  return { row, state, record, issues: [...row.issues], late: [], unsent: new Set(), known: new Map() };
 }
 
-export type Result<I extends Item> = ImportResult<I & ImportRow>;
-
-/**
- * Returns what became of each item, in their order. Undefined if the service rejects the part as a whole, because of one row or of its
- * size; if it is one item, that is refused.
- */
-export async function sendPart<I extends Item>(
-  { yardgraph, upsertKeys, partSize }: Pick<Import, 'yardgraph' | 'upsertKeys' | 'partSize'>,
-  kind: RecordKind,
+/** Sends items in as few parts as the service accepts: one that it rejects as a whole, for its size or for an item, is sent in halves. */
+async function halving<I, R>(
   items: readonly I[],
-  options: Pick<ImportOptions, 'dryRun' | 'idempotencyKey'>,
-): Promise<Result<I>[] | undefined> {
-  const by = upsertKeys.get(kind);
-  // The casts are safe: the service checks the records, and the keys are those of the kind.
-  const rows = items.map((item) => ({ ...item, kind: kind.name })) as object[] as (I & ImportRow)[];
-  const upsertBy = (by && { [kind.name]: by }) as never;
+  send: (items: readonly I[]) => Promise<readonly R[]>,
+  reject: (item: I, message: string) => R,
+): Promise<R[]> {
   try {
-    const results: Result<I>[] = [];
-    for await (const result of yardgraph.import(rows, { ...options, partSize, upsertBy }))
-      results.push(withLines(result, items));
-    return results;
+    return [...(await send(items))];
   } catch (error) {
-    const [row, ...others] = rows;
-    if (isKeyReused(error) && others.length > 0) return undefined;
-    // JSON throws a RangeError for what is nested too deeply.
-    if (!isRejected(error) && !(error instanceof RangeError)) throw error;
-    if (!row || others.length > 0) return undefined;
-    const message = error instanceof RangeError ? 'nested too deeply to be sent' : error.message;
-    return [{ row, outcome: 'REJECTED', issues: [{ path: [], message }] }];
+    const [first] = items;
+    if (isKeyReused(error)) {
+      // A half of the part was stored with its key, which is the key of the half: by itself, it is found again.
+      if (items.length === 1) throw new StartError(storedOtherwise);
+    } else if (!isRejected(error)) throw error;
+    else if (items.length === 1 && first !== undefined) {
+      return [reject(first, error.message)];
+    }
+    const half = Math.ceil(items.length / 2);
+    const results = await halving(items.slice(0, half), send, reject);
+    return [...results, ...(await halving(items.slice(half), send, reject))];
   }
 }
+
+const storedOtherwise =
+  'the import has stored these rows already, with links that are others now: records that they lead to have been renamed, created or deleted meanwhile. Undo its changes, and import the files again';
 
 /** True if the service rejects what was sent, or how much that is, and has done nothing. */
 export const isRejected = (error: unknown): error is GraphqlError =>
@@ -198,49 +287,281 @@ export const isRejected = (error: unknown): error is GraphqlError =>
   !error.mayBeStored &&
   error.errors.every(({ extensions }) => extensions?.code === 'BAD_USER_INPUT');
 
-/** True if a half of the part was stored with its key, before the import was interrupted. */
 const isKeyReused = (error: unknown): boolean =>
   error instanceof GraphqlError &&
   error.errors.every(({ extensions }) => extensions?.type === 'urn:yardgraph:idempotency-key-reused');
 
-/** Names other rows by their lines in the file, where the service names them by their places in the batch. */
-function withLines<I extends Item>(result: Result<I>, items: readonly I[]): Result<I> {
-  if (result.outcome !== 'REJECTED') return result;
-  const issues = result.issues.map(({ path, message }) => {
-    const place = /^item \[(\d+)\] of this batch/.exec(message);
-    const line = items[Number(place?.[1])]?.row.line;
-    return { path, message: place && line !== undefined ? message.replace(place[0], `line ${line}`) : message };
-  });
-  return { ...result, issues };
+/** The methods of a kind. The casts are safe: the service checks the records, and the keys are those of the kind. */
+const methodsOf = ({ yardgraph }: Pick<Import, 'yardgraph'>, kind: RecordKind) =>
+  yardgraph[listField(kind) as 'assets'] as unknown as {
+    upsert(by: object, records: readonly object[], options: object): Promise<Upserted[]>;
+    update(records: readonly object[], options: object): Promise<Values[]>;
+    delete(ids: readonly string[], options: object): Promise<Values[]>;
+  };
+
+interface Upserted {
+  readonly outcome: Outcome;
+  readonly record: Values | null;
+  readonly issues?: readonly { readonly path: readonly string[]; readonly message: string }[];
 }
 
-export function added(counts: Counts, results: readonly { readonly outcome: string }[], refused: number): Counts {
-  const number = (outcome: string) => results.filter((result) => result.outcome === outcome).length;
-  return {
-    created: counts.created + number('CREATED'),
-    updated: counts.updated + number('UPDATED'),
-    unchanged: counts.unchanged + number('UNCHANGED'),
-    refused: counts.refused + refused,
+/** Sends rows whose links are set. Without a key it is a preview, which has the records of rows that are not created, too. */
+async function deliver(work: Import, kind: RecordKind, rows: readonly LinkedRow[], key?: string): Promise<Result[]> {
+  const by = work.upsertKeys.get(kind);
+  if (rows.length === 0) return [];
+  if (by === undefined) return create(work, kind, rows, key);
+  if (by !== 'id') return upsert(work, kind, by, rows, key);
+  const [old, added] = [rows.filter(({ row }) => row.id !== undefined), rows.filter(({ row }) => row.id === undefined)];
+  const created = added.length > 0 ? await create(work, kind, added, key) : [];
+  return [...created, ...(old.length > 0 ? await update(work, kind, old, key === undefined) : [])];
+}
+
+async function create(work: Import, kind: RecordKind, rows: readonly LinkedRow[], key?: string): Promise<Result[]> {
+  const sent = rows.map((row) => ({ sent: row, kind: kind.name, record: row.record })) as never[];
+  const results: Result[] = [];
+  const options = { partSize: rows.length, dryRun: key === undefined, idempotencyKey: key };
+  for await (const { row, ...result } of work.yardgraph.import(sent, options)) {
+    const issues = result.outcome === 'REJECTED' ? withLines(result.issues, rows) : [];
+    results.push({ ...result, issues, sent: (row as { readonly sent: LinkedRow }).sent });
+  }
+  return results;
+}
+
+const clientKey = (by: Exclude<UpsertKey, 'id'>) => ('field' in by ? { field: constantCase(by.field) } : by);
+
+async function upsert(
+  work: Import,
+  kind: RecordKind,
+  by: Exclude<UpsertKey, 'id'>,
+  rows: readonly LinkedRow[],
+  key?: string,
+): Promise<Result[]> {
+  const isPreview = key === undefined;
+  const options = { onInvalid: 'SKIP', dryRun: isPreview, returning: isPreview ? 'record' : 'outcome' };
+  const records = rows.map(({ record }) => record);
+  const { upsert: send } = methodsOf(work, kind);
+  const upserted = await send(clientKey(by), records, { ...options, idempotencyKey: key }).catch((error) => {
+    // An earlier start has stored them, as they were to be then. That they are upserted again does no harm.
+    if (!isKeyReused(error)) throw error;
+    return send(clientKey(by), records, options);
+  });
+  const changed = upserted.flatMap(({ outcome, record }) =>
+    isPreview && outcome === 'UPDATED' ? String(record?.id) : [],
+  );
+  const stored = await recordsById(work, kind, changed);
+  return rows.map((sent, index) => {
+    const { outcome = 'REJECTED', record, issues = [] } = upserted[index] ?? {};
+    const id = record ? String(record.id) : undefined;
+    const before = outcome === 'UNCHANGED' ? record : stored.get(id);
+    return {
+      sent,
+      outcome,
+      id,
+      after: record ?? undefined,
+      before: before ?? undefined,
+      issues: withLines(issues, rows),
+    };
+  });
+}
+
+/** Changes records by their IDs. Those that stay as they are have the same `updatedAt` afterwards. */
+async function update(
+  work: Import,
+  kind: RecordKind,
+  rows: readonly LinkedRow[],
+  isPreview: boolean,
+): Promise<Result[]> {
+  const stored = await recordsById(
+    work,
+    kind,
+    rows.map(({ row }) => row.id ?? ''),
+  );
+  const known = rows.filter(({ row }) => stored.has(row.id));
+  const records = known.map(({ row, record }) => ({ ...record, id: row.id }));
+  const { update: send } = methodsOf(work, kind);
+  const results = await validOnly(records, (left) => send(left, { dryRun: isPreview }));
+  const unknown = {
+    path: ['id'],
+    message: `there is no ${kind.label} with this ID in this workspace: leave it empty to create one`,
   };
+  return [
+    ...rows.filter(({ row }) => !stored.has(row.id)).map((sent) => rejected(sent, [unknown])),
+    ...known.map((sent, index): Result => {
+      const { issues, result } = results[index] ?? { issues: [] };
+      const before = stored.get(sent.row.id);
+      if (!result) return rejected(sent, withLines(issues, known));
+      const outcome = kindFields(kind).every((field) => isSame(before?.[field] ?? null, result[field] ?? null))
+        ? 'UNCHANGED'
+        : 'UPDATED';
+      return { sent, outcome, id: sent.row.id, before, after: result, issues: [] };
+    }),
+  ];
+}
+
+const kindFields = ({ fields }: RecordKind): string[] => Object.keys(fields);
+
+async function recordsById(work: Import, kind: RecordKind, ids: readonly string[]): Promise<Map<unknown, Values>> {
+  const own = [...new Set(ids)].filter((id) => kindOfId(id) === kind);
+  const records = await readRecords(work.yardgraph, kind, 'id', own, kindFields(kind));
+  return new Map(records.map((record) => [record.id, record]));
+}
+
+/** Writes a batch that is stored as a whole or not at all: without its invalid items, which it returns with their issues. */
+async function validOnly<I>(items: readonly I[], send: (items: readonly I[]) => Promise<readonly Values[]>) {
+  const results = items.map((): { issues: Issue[]; result?: Values | undefined } => ({ issues: [] }));
+  for (let left = [...items.keys()]; left.length > 0; ) {
+    try {
+      const written = await send(left.flatMap((place) => items.slice(place, place + 1)));
+      for (const [index, place] of left.entries()) Object.assign(results[place] ?? {}, { result: written[index] });
+      break;
+    } catch (error) {
+      if (!(error instanceof ServiceError) || !error.items.some(({ index }) => index !== undefined)) throw error;
+      for (const { index, field, message } of error.items) {
+        results[left[index ?? -1] ?? -1]?.issues.push({ path: field === undefined ? [] : [field], message });
+      }
+      left = left.filter((place) => results[place]?.issues.length === 0);
+    }
+  }
+  return results;
+}
+
+/** Names other rows by their lines in the file, where the service names them by their places in the batch. */
+const withLines = (issues: readonly Issue[], rows: readonly LinkedRow[]): Issue[] =>
+  issues.map(({ path, message }) => {
+    const place = /^item \[(\d+)\] of this batch/.exec(message);
+    const line = rows[Number(place?.[1])]?.row.source.line;
+    return { path, message: place && line !== undefined ? message.replace(place[0], `line ${line}`) : message };
+  });
+
+/** The records that rows would change, as they were before this run: a dry run of upserts finds them, by their keys alone. */
+async function storedRecords(
+  work: Import,
+  kind: RecordKind,
+  by: UpsertKey | undefined,
+  rows: readonly RecordRow[],
+  run: Run | undefined,
+): Promise<(Values | undefined)[]> {
+  if (by === undefined) return [];
+  const earlier = (record: Values | null | undefined) => record && { ...record, ...run?.earlier.get(record.id) };
+  if (by === 'id') {
+    const stored = await recordsById(
+      work,
+      kind,
+      rows.flatMap(({ id }) => id ?? []),
+    );
+    return rows.map(({ id }) => earlier(stored.get(id)) ?? undefined);
+  }
+  const keys = rows.map((row) =>
+    'field' in by
+      ? { [by.field]: row.fields[by.field] }
+      : { externalIds: { [by.externalId]: nameOf(row, `externalIds.${by.externalId}`) } },
+  );
+  const found = await methodsOf(work, kind).upsert(clientKey(by), keys, { onInvalid: 'SKIP', dryRun: true });
+  return found.map(({ outcome, record }) => (outcome === 'CREATED' ? undefined : (earlier(record) ?? undefined)));
+}
+
+/** The links of records that an earlier start of this import has changed, as they were. */
+export async function earlierLinks({ yardgraph, upsertKeys }: Import, after: string, message: string) {
+  const earlier = new Map<unknown, Record<string, unknown>>();
+  if (upsertKeys.size === 0) return earlier;
+  for await (const { nodes } of yardgraph.changes({ after, follow: false })) {
+    for (const change of nodes) {
+      if (change.message !== message || change.action !== 'UPDATED') continue;
+      const links = change.fields.filter(({ field }) => /Id$/.test(field)).map(({ field, before }) => [field, before]);
+      earlier.set(change.recordId, { ...Object.fromEntries(links), ...earlier.get(change.recordId) });
+    }
+  }
+  return earlier;
+}
+
+/** Sets links that led to later rows. Returns those that cannot be set, and why. */
+export async function setLateLinks(work: Import, { linked }: Plan, links: readonly LateLink[]) {
+  const unset: { readonly link: LateLink; readonly message: string }[] = [];
+  for (let start = 0; start < links.length; start += work.partSize) {
+    work.signal.throwIfAborted();
+    const part = links.slice(start, start + work.partSize);
+    const found = await findLate(work.yardgraph, linked, part);
+    const ready = part.flatMap((link, index) => {
+      const { id, message = '' } = found[index] ?? {};
+      if (id === undefined) unset.push({ link, message });
+      return id === undefined ? [] : [{ link, id }];
+    });
+    for (const kind of new Set(ready.map(({ link }) => link.kind))) {
+      const ofKind = ready.filter(({ link }) => link.kind === kind);
+      const results = await halving(
+        ofKind,
+        (some) => {
+          const records = some.map(({ link, id }) => ({ id: link.record, [link.way.field]: id }));
+          return validOnly(records, (left) => methodsOf(work, kind).update(left, { returning: 'outcome' }));
+        },
+        (_, message) => ({ issues: [{ path: [], message }] }),
+      );
+      for (const [index, { link }] of ofKind.entries()) {
+        const [issue] = results[index]?.issues ?? [];
+        if (issue) unset.push({ link, message: issue.message });
+      }
+    }
+  }
+  return unset;
+}
+
+/** The stored records of a kind whose key is not in the files: all of those that have the key, but for `kept`. */
+export async function missingRecords(work: Import, kind: RecordKind, kept: ReadonlySet<string>): Promise<string[]> {
+  const by = work.upsertKeys.get(kind);
+  const where =
+    by === undefined || by === 'id'
+      ? undefined
+      : 'field' in by
+        ? { [by.field]: { isNull: false } }
+        : { externalIds: { key: by.externalId } };
+  const ids: string[] = [];
+  for await (const { id } of work.yardgraph.export(listField(kind) as 'assets', { where, signal: work.signal })) {
+    if (!kept.has(id)) ids.push(id);
+  }
+  return ids;
+}
+
+/** Deletes records. Returns those that others refer to, and are kept. */
+export async function deleteRecords(work: Import, kind: RecordKind, ids: readonly string[]) {
+  const kept: { readonly id: string; readonly message: string }[] = [];
+  for (let start = 0; start < ids.length; start += work.partSize) {
+    work.signal.throwIfAborted();
+    const part = ids.slice(start, start + work.partSize);
+    const results = await halving(
+      part,
+      (some) => validOnly(some, (left) => methodsOf(work, kind).delete(left, { returning: 'outcome' })),
+      (_, message) => ({ issues: [{ path: [], message }] }),
+    );
+    for (const [index, { issues }] of results.entries()) {
+      const [issue] = issues;
+      if (issue) kept.push({ id: part[index] ?? '', message: issue.message });
+    }
+  }
+  return kept;
 }
 
 /** The word in place of a key for a kind whose rows are all created. */
-const create = 'create';
+const createWord = 'create';
 
 /**
  * Returns the keys by kind. Each option is a key for all kinds, `externalIds.erp`, or for one, `projects=reference`. Throws a StartError
  * unless there is none, or one for each kind.
  */
-export function upsertKeysOf(kinds: readonly RecordKind[], options: readonly string[]): Map<RecordKind, UpsertKey> {
+export function upsertKeysOf(
+  kinds: readonly RecordKind[],
+  options: readonly string[],
+  kindCalled: (name: string) => RecordKind | undefined,
+): Map<RecordKind, UpsertKey> {
   const keys = new Map<RecordKind, UpsertKey>();
   if (options.length === 0) return keys;
-  const named = new Map(options.map((option) => splitOption(option)));
-  for (const kind of kinds) {
+  const named = new Map(options.map((option) => splitOption(option, kindCalled)));
+  for (const kind of new Set(kinds)) {
     const name = named.get(kind) ?? named.get(undefined) ?? '';
-    if (name === create) continue;
+    if (name === createWord) continue;
     const key = keyOf(kind, name);
     if (!key) {
-      const known = [...matchableFields(kind), ...(kind.fields.externalIds ? ['externalIds.erp'] : []), create];
+      const external = kind.fields.externalIds ? ['externalIds.erp'] : [];
+      const known = [...matchableFields(kind), ...external, 'id', createWord];
       const choices = known.map((choice) => `--upsert-by ${listField(kind)}=${choice}`).join(', or ');
       throw new StartError(
         name === ''
@@ -253,7 +574,10 @@ export function upsertKeysOf(kinds: readonly RecordKind[], options: readonly str
   return keys;
 }
 
-function splitOption(option: string): [RecordKind | undefined, string] {
+function splitOption(
+  option: string,
+  kindCalled: (name: string) => RecordKind | undefined,
+): [RecordKind | undefined, string] {
   const at = option.indexOf('=');
   const [kindName, key] = [option.slice(0, Math.max(0, at)), option.slice(at + 1)];
   // The name of a system may have the character, too: `externalIds.a=b`.
@@ -263,9 +587,12 @@ function splitOption(option: string): [RecordKind | undefined, string] {
   return [kind, key];
 }
 
+const plain = (name: string): string => name.toLowerCase().replace(/[\s_-]/g, '');
+
 function keyOf(kind: RecordKind, name: string): UpsertKey | undefined {
+  if (plain(name) === 'id') return 'id';
   const externalId = /^external ?ids?\.(.+)$/is.exec(name)?.[1];
   if (externalId !== undefined && kind.fields.externalIds) return { externalId };
   const field = matchableFields(kind).find((candidate) => plain(candidate) === plain(name));
-  return field === undefined ? undefined : { field: constantCase(field) };
+  return field === undefined ? undefined : { field };
 }

@@ -37,7 +37,10 @@ export function useImports(settings: Readonly<Record<string, string>> = {}) {
     read: (name: string) => readFileSync(join(folder, name), 'utf8'),
     files: () => readdirSync(folder).toSorted(),
 
-    /** Runs the command, and returns what it has printed on standard output, with the folder left out, and its exit code. */
+    /**
+     * Runs the command, and returns what it has printed on standard output, with the folder left out, and its exit code. The lines of the
+     * preview's table are apart.
+     */
     async command(...args: readonly string[]) {
       return this.commandWith(key(), ...args);
     },
@@ -45,7 +48,14 @@ export function useImports(settings: Readonly<Record<string, string>> = {}) {
     /** The same with another key. */
     async commandWith(apiKey: string, ...args: readonly string[]) {
       const { code, out, err } = await runCommand({ YARDGRAPH_URL: url, YARDGRAPH_API_KEY: apiKey }, ...args);
-      return { code, out: out.replaceAll(`${folder}/`, '').split('\n'), err: err.replaceAll(`${folder}/`, '') };
+      const lines = out.replaceAll(`${folder}/`, '').split('\n');
+      const isOfTable = (line: string) => /^ +created +changed| {2,}[\d,]+(?: +[\d,]+){4}$/.test(line);
+      return {
+        code,
+        out: lines.filter((line) => !isOfTable(line)),
+        table: lines.filter(isOfTable).map((line) => line.trim().replace(/ {2,}/g, ' ')),
+        err: err.replaceAll(`${folder}/`, ''),
+      };
     },
 
     /** Writes the files, and imports them without a question. */

@@ -1,0 +1,186 @@
+/** What an import tells people: what would become of each column, why rows are refused, and the files of these rows. */
+import { appendFileSync, existsSync, lstatSync, rmSync, statSync } from 'node:fs';
+import { basename, dirname, extname, join } from 'node:path';
+import { StartError } from '../errors.ts';
+import { csvCell } from '../model/csv.ts';
+import { isSame } from '../model/fields.ts';
+import { count, formatIssue, type Issue } from '../model/issues.ts';
+import { linkFields } from '../model/links.ts';
+import type { RecordKind, Values } from '../model/record-kind.ts';
+import { reasonColumn } from './columns.ts';
+import type { Table } from './csv.ts';
+import type { ImportFile } from './find.ts';
+import type { RecordRow } from './row.ts';
+import type { Result } from './run.ts';
+
+const none = { created: 0, changed: 0, cleared: 0, unchanged: 0, refused: 0 };
+type Counts = Record<keyof typeof none, number>;
+
+/** Counts what becomes of rows, and of each of their columns. */
+export class Tally {
+  readonly rows: Counts = { ...none };
+  private readonly kinds = new Map<RecordKind, { readonly rows: Counts; readonly columns: Map<string, Counts> }>();
+
+  add({ sent, outcome, issues, before, after }: Result): void {
+    const { kind } = sent.row;
+    const ofKind = this.kinds.get(kind) ?? { rows: { ...none }, columns: new Map<string, Counts>() };
+    this.kinds.set(kind, ofKind);
+    const fate = { CREATED: 'created', UPDATED: 'changed', UNCHANGED: 'unchanged', REJECTED: 'refused' } as const;
+    const addTo = (column: string, what: keyof Counts) => {
+      const counts = ofKind.columns.get(column) ?? { ...none };
+      ofKind.columns.set(column, counts);
+      counts[what] += 1;
+    };
+    this.rows[fate[outcome]] += 1;
+    ofKind.rows[fate[outcome]] += 1;
+    if (outcome === 'REJECTED') {
+      for (const column of new Set(issues.flatMap(({ path }) => columnAt(kind, path) ?? []))) addTo(column, 'refused');
+      return;
+    }
+    let isCleared = false;
+    for (const [column, value] of cellsOf(sent.row)) {
+      const [old, now] = [valueAt(before, column), valueAt(after, column)];
+      if (outcome === 'CREATED') {
+        if (value !== null) addTo(column, 'created');
+      } else if (sent.unsent.has(column)) addTo(column, 'changed');
+      else if (isSame(old, now)) addTo(column, 'unchanged');
+      else addTo(column, now === null ? 'cleared' : 'changed');
+      isCleared ||= outcome === 'UPDATED' && now === null && old !== null;
+    }
+    if (isCleared) {
+      ofKind.rows.cleared += 1;
+      this.rows.cleared += 1;
+    }
+  }
+
+  /** A line for each kind, with those of its columns below it. */
+  table(): { readonly head: readonly string[]; readonly rows: readonly (readonly (string | number)[])[] } {
+    const line = (name: string, counts: Counts) => [name, ...Object.values(counts)];
+    const rows = [...this.kinds].flatMap(([{ pluralLabel }, { rows: counts, columns }]) => [
+      line(pluralLabel, counts),
+      ...[...columns].map(([column, ofColumn]) => line(`  ${column}`, ofColumn)),
+    ]);
+    return { head: ['', ...Object.keys(none)], rows };
+  }
+}
+
+function cellsOf({ fields, externalIds, links }: RecordRow): Map<string, unknown> {
+  const cells = new Map<string, unknown>(Object.entries(fields));
+  for (const [key, value] of Object.entries(externalIds)) cells.set(`externalIds.${key}`, value);
+  // Of a link that is said in several ways, one may be empty.
+  for (const { field, value } of links) cells.set(field, cells.get(field) ?? value);
+  return cells;
+}
+
+function valueAt(record: Values | undefined, column: string): unknown {
+  const key = /^externalIds\.(.+)$/s.exec(column)?.[1];
+  return (key === undefined ? record?.[column] : (record?.externalIds as Values | undefined)?.[key]) ?? null;
+}
+
+function columnAt(kind: RecordKind, [first, second]: Issue['path']): string | undefined {
+  const field = linkFields(kind).find(([name]) => name === first)?.[1];
+  if (/^(merge)?externalIds$/i.test(String(first)) && second !== undefined) return `externalIds.${second}`;
+  return field ?? (first === undefined ? undefined : String(first));
+}
+
+const maxListed = 10;
+const maxReasons = 1_000;
+
+/** Why rows are refused: the first ones, and of more than these, how many have which reason. */
+export class Refusals {
+  private count = 0;
+  private readonly first: string[] = [];
+  private readonly reasons = new Map<string, { readonly text: string; readonly first: string; count: number }>();
+
+  add(file: ImportFile, { source: { line } }: RecordRow, issues: readonly Issue[]): void {
+    this.count += 1;
+    const place = `${file.name}, line ${line}`;
+    if (this.first.length < maxListed) this.first.push(`  ${place}: ${reasonsOf(issues)}`);
+    for (const issue of issues) {
+      const text = formatIssue(issue).replace(/, received (?:"(?:\\.|[^"\\])*"…?|[^\s,;:]+)/, '');
+      const key = text.replace(/"(?:\\.|[^"\\])*"/g, '""').replace(/\bline \d+/g, 'line');
+      const known = this.reasons.get(key);
+      if (known) known.count += 1;
+      else if (this.reasons.size < maxReasons) this.reasons.set(key, { text, first: place, count: 1 });
+    }
+  }
+
+  lines(): readonly string[] {
+    if (this.count <= maxListed) return this.first;
+    const reasons = [...this.reasons.values()].toSorted((a, b) => b.count - a.count);
+    const others = reasons.length - 2 * maxListed;
+    return [
+      ...reasons
+        .slice(0, 2 * maxListed)
+        .map(({ count: n, text, first }) => `  ${countedRows(n)}: ${text}, first in ${first}`),
+      ...(others > 0 ? [`  and ${count(others)} other reasons`] : []),
+    ];
+  }
+}
+
+export const countedRows = (n: number): string => `${count(n)} ${n === 1 ? 'row' : 'rows'}`;
+
+const reasonsOf = (issues: readonly Issue[]): string => issues.map(formatIssue).join('; ');
+
+/** Where the refused rows of each file go: beside it, under a name that nothing has, or where the option says. */
+export function refusedPaths(files: readonly ImportFile[], option: string | undefined): string[] {
+  const isFolder = option !== undefined && statSync(option, { throwIfNoEntry: false })?.isDirectory();
+  if (option !== undefined && !isFolder) {
+    if (files.length > 1) {
+      throw new StartError('--refused: for several files, name a folder that is there: each file has other columns');
+    }
+    if (files.some(({ path }) => existsSync(option) && statSync(option).ino === statSync(path).ino)) {
+      throw new StartError('--refused: this is the file to import');
+    }
+    return [option];
+  }
+  return files.map(({ path }) => {
+    // An assets.csv.gz is read, but not written.
+    const name = basename(path).replace(/\.gz$/i, '');
+    const stem = basename(name, extname(name));
+    for (let n = 1; ; n += 1) {
+      const found = join(option ?? dirname(path), `${stem}.refused${n === 1 ? '' : `-${n}`}${extname(name)}`);
+      // Somebody may be fixing an earlier one.
+      if (isFolder || !lstatSync(found, { throwIfNoEntry: false })) return found;
+    }
+  });
+}
+
+/** Writes a file of refused rows, of the same form as the file they are from, with the reasons in a last column: it can be fixed and imported. */
+export function refusedFile(path: string, table: Table | undefined) {
+  rmSync(path, { force: true });
+  const { names = [], separator = ',', declaration = '' } = table ?? {};
+  const lineOf = (cells: readonly (string | null)[], reason: string): string => {
+    // A row may have fewer cells than the header, or more: the reason stands below its name unless there are more.
+    const all = Array.from({ length: Math.max(names.length, cells.length) }, (_, index) => cells[index] ?? null);
+    const kept = all.filter((_, index) => names[index] !== reasonColumn);
+    return [...kept, reason].map((cell) => csvCell(cell, separator)).join(separator);
+  };
+  const textOf = ({ sent: { row, known }, issues }: Result): string => {
+    const { source } = row;
+    const reason = reasonsOf(issues);
+    if (table) {
+      if (source.cells.length === 0) return source.text + separator + csvCell(reason, separator);
+      const cells = source.cells.map((cell, index) => known.get(index) ?? (cell === null ? null : String(cell)));
+      return lineOf(cells, reason);
+    }
+    // The line is not written anew, because it may be nested too deeply, and numbers have more digits. Of two values with a name, the last counts.
+    const text = source.text.trim();
+    if (!text.endsWith('}')) return text;
+    const ids = [...known].map(([cell, id]) => [source.names[cell], id]);
+    const added = JSON.stringify({ ...Object.fromEntries(ids), [reasonColumn]: reason });
+    return /^\{\s*\}$/.test(text) ? added : `${text.slice(0, -1)},${added.slice(1)}`;
+  };
+  // A byte order mark, because spreadsheet programs read other files as Windows-1252.
+  const start = table ? `\uFEFF${declaration}${lineOf(names, reasonColumn)}\n` : '';
+  let isEmpty = true;
+  return {
+    path,
+    isEmpty: () => isEmpty,
+    add(results: readonly Result[]): void {
+      if (results.length === 0) return;
+      appendFileSync(path, (isEmpty ? start : '') + results.map((result) => `${textOf(result)}\n`).join(''));
+      isEmpty = false;
+    },
+  };
+}
