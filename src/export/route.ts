@@ -7,7 +7,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Limits } from '../config.ts';
 import { badRequest, errorCode, tooLarge, tooManyRequests, unavailable } from '../errors.ts';
 import { requireSmallJson } from '../http/json-body.ts';
-import { csvCell } from '../model/csv.ts';
+import { csvCell, withApostrophe } from '../model/csv.ts';
 import { count, expected, isObject, quote } from '../model/issues.ts';
 import { constantCase, pathName, uncapitalized } from '../model/labels.ts';
 import { linkFields } from '../model/links.ts';
@@ -271,4 +271,4 @@ function cellOf(value: unknown, protect: (text: string) => string): string | nul
 const csv = csvWith('', (text) => text);
 
 /** For spreadsheet programs: with a byte order mark, and an apostrophe before texts that they would execute. */
-const excelCsv = csvWith('\uFEFF', (text) => (/^[=+\-@\t\r]/.test(text) ? `'${text}` : text));
+const excelCsv = csvWith('\uFEFF', withApostrophe);

@@ -63,5 +63,8 @@ export interface RowLink {
 export interface Warning {
   readonly line: number;
   readonly column: string;
+  /** The same for all warnings of a sort, which are counted together. */
   readonly message: string;
+  /** What it is about, such as the value, quoted. */
+  readonly detail?: string;
 }

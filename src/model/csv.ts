@@ -4,3 +4,13 @@ export function csvCell(text: string | null, separator = ','): string {
   const needsQuotes = text === '' || text.includes(separator) || /["\r\n]|^\s|\s$/.test(text);
   return needsQuotes ? `"${text.replaceAll('"', '""')}"` : text;
 }
+
+/**
+ * Adds an apostrophe before a text that spreadsheet programs would execute, and before one that looks as if it had got one: so
+ * `withoutApostrophe` returns every text as it was.
+ */
+export const withApostrophe = (text: string): string => (/^'*[=+\-@\t\r]/.test(text) ? `'${text}` : text);
+
+export const withoutApostrophe = (cell: string): string => (hasApostrophe(cell) ? cell.slice(1) : cell);
+
+export const hasApostrophe = (cell: string): boolean => /^'+[=+\-@\t\r]/.test(cell);

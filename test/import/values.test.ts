@@ -1,0 +1,618 @@
+/** What the columns and cells of a file mean, without a service: a value is read as it was written, or the row is refused. */
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { columnFinder, kindCalled } from '../../src/import/columns.ts';
+import { type Profile, readPairs, readProfile, rowOptions, withProfile } from '../../src/import/profiles.ts';
+import { type Cell, JsonNumber, type SourceRow } from '../../src/import/row.ts';
+import { rowReader } from '../../src/import/values.ts';
+import { collectWarnings } from '../../src/import/warnings.ts';
+import { withApostrophe } from '../../src/model/csv.ts';
+import { formatIssue } from '../../src/model/issues.ts';
+import type { RecordKind } from '../../src/model/record-kind.ts';
+import { asset, location, project, workOrder } from '../../src/records/index.ts';
+import { byEffort } from '../support/effort.ts';
+
+const source = (names: readonly string[], cells: readonly Cell[], line = 2): SourceRow => ({
+  line,
+  names,
+  cells,
+  text: '',
+});
+
+/** Reads a row of these cells, by the names of their columns. */
+function read(kind: RecordKind, row: Readonly<Record<string, Cell>>, profile: Profile = {}) {
+  const { fields, externalIds, links, id, issues } = rowReader(
+    kind,
+    rowOptions(profile, kind),
+  )(source(Object.keys(row), Object.values(row)));
+  const linked = links.map(({ name, by, value }) => [`${name}.${by}`, value] as const);
+  return { fields, externalIds, links: Object.fromEntries(linked), id, issues: issues.map(formatIssue) };
+}
+
+/** The value of a cell, or why it is refused. */
+function cellOf(kind: RecordKind, name: string, cell: Cell, profile?: Profile): unknown {
+  const { fields, issues } = read(kind, { [name]: cell }, profile);
+  return issues.length > 0 ? issues.join('; ').replace(`${name}: `, '') : fields[name];
+}
+
+const dateOf = (cell: Cell, profile?: Profile) => cellOf(project, 'startDate', cell, profile);
+
+describe('dates and times', () => {
+  test.each([
+    ['2026-03-01', '2026-03-01T00:00:00.000Z'],
+    ['2026-3-1', '2026-03-01T00:00:00.000Z'],
+    ['2026/03/01', '2026-03-01T00:00:00.000Z'],
+    [' 2026-03-01 ', '2026-03-01T00:00:00.000Z'],
+    ['2026-03-01T07:30:00Z', '2026-03-01T07:30:00.000Z'],
+    ['2026-03-01T07:30Z', '2026-03-01T07:30:00.000Z'],
+    ['2026-03-01 07:30:00+00', '2026-03-01T07:30:00.000Z'],
+    ['2026-03-01 07:30:00.5+0530', '2026-03-01T02:00:00.500Z'],
+    ['2026-03-01 07:30:00.123000 -05:00', '2026-03-01T12:30:00.123Z'],
+    ['2026-03-01 07:30:00 UTC', '2026-03-01T07:30:00.000Z'],
+    ['31. Dezember 2026', '2026-12-31T00:00:00.000Z'],
+    ['1. März 2026', '2026-03-01T00:00:00.000Z'],
+    ['Dec 31, 2026', '2026-12-31T00:00:00.000Z'],
+    ['March 1st, 2026', '2026-03-01T00:00:00.000Z'],
+    ['31-Dec-2026', '2026-12-31T00:00:00.000Z'],
+    ['31.Okt.2026', '2026-10-31T00:00:00.000Z'],
+    ['1 March 2026 7:30 PM UTC', '2026-03-01T19:30:00.000Z'],
+  ])('%s is read without an option', (cell, expected) => {
+    expect(dateOf(cell)).toBe(expected);
+  });
+
+  test.each([
+    ['31.12.2026', '01.03.2026', '2026-03-01'],
+    ['31.12.2026', '1.3.2026', '2026-03-01'],
+    ['31.12.26', '1.3.26', '2026-03-01'],
+    ['31.12.26', '1.3.61', '1961-03-01'],
+    ['31.12.26', '1.3.2026', '2026-03-01'],
+    ['31.12.26', '1. Mrz 26', '2026-03-01'],
+    ['12/31/2026', '03/01/2026', '2026-03-01'],
+    ['31/12/2026', '1/3/2026', '2026-03-01'],
+    ['2026-12-31', '2026-03-01', '2026-03-01'],
+    ['26-12-31', '26-03-01', '2026-03-01'],
+    ['31.12.2026', '2026-03-01', '2026-03-01'],
+  ])('with --dates %s, %s is %s', (dates, cell, expected) => {
+    expect(dateOf(cell, { dates })).toBe(`${expected}T00:00:00.000Z`);
+  });
+
+  test.each([
+    ['03/01/2026 7:30 AM', '12/31/2026', '2026-03-01T06:30:00.000Z'],
+    ['3/1/2026, 7:30:15 pm', '12/31/2026', '2026-03-01T18:30:15.000Z'],
+    ['3/1/2026 12:05 AM', '12/31/2026', '2026-02-28T23:05:00.000Z'],
+    ['3/1/2026 12:05 p.m.', '12/31/2026', '2026-03-01T11:05:00.000Z'],
+    ['01.07.2026 7:30:15', '31.12.2026', '2026-07-01T05:30:15.000Z'],
+    ['01.07.2026 07:30 Uhr', '31.12.2026', '2026-07-01T05:30:00.000Z'],
+    ['2024-03-02 01:33:49.802', '31.12.2026', '2024-03-02T00:33:49.802Z'],
+    ['2026-07-01T07:30:00+05:00', '31.12.2026', '2026-07-01T02:30:00.000Z'],
+  ])('%s, with --dates %s and --time-zone Europe/Berlin, is %s', (cell, dates, expected) => {
+    expect(dateOf(cell, { dates, timeZone: 'Europe/Berlin' })).toBe(expected);
+  });
+
+  const german = { dates: '31.12.2026', timeZone: 'Europe/Berlin' };
+  test.each([
+    ['03/01/2026', {}, 'a date such as 2026-03-01, or its order with --dates 31/12/2026 or --dates 12/31/2026'],
+    ['01.03.2026', {}, 'a date such as 2026-03-01, or its order with --dates 31.12.2026'],
+    ['03/01/2026', german, 'a date such as 31.12.2026 (--dates)'],
+    ['soon', german, 'a date such as 31.12.2026 (--dates)'],
+    ['01.03.26', german, 'a date such as 31.12.2026 (--dates)'],
+    ['1. März 26', german, 'a date such as 31.12.2026 (--dates)'],
+    ['31.12/2026', german, 'a date such as 31.12.2026 (--dates)'],
+    ['soon', {}, 'a date such as 2026-03-01 or 2026-03-01T07:30:00Z'],
+    ['45658', german, 'a date such as 2026-03-01 or 2026-03-01T07:30:00Z (spreadsheets number days: give the column'],
+    ['45658.25', {}, 'a date such as 2026-03-01 or 2026-03-01T07:30:00Z (spreadsheets number days'],
+    ['30.02.2026', german, 'a day that exists'],
+    ['2026-02-30', {}, 'a day that exists'],
+    ['2026-03-01 24:00', german, 'a time from 00:00 to 23:59'],
+    ['2026-03-01 13:00 PM', german, 'a time from 00:00 to 23:59'],
+    ['2026-03-01 07:60', german, 'a date and time such as'],
+    ['2026-03-01 07:30', {}, 'a time with a zone (Z or an offset such as +02:00), or --time-zone Europe/Berlin'],
+    ['2026-03-01T07:30:00.123456Z', {}, 'a time of whole milliseconds'],
+    ['29.03.2026 02:30', german, 'a time that clocks in Europe/Berlin show: they skip this one'],
+    ['25.10.2026 02:30', german, 'a time with its offset, such as +02:00: clocks in Europe/Berlin show this one twice'],
+    ['2026-03-01 07:30 CET', german, 'a date such as 31.12.2026 (--dates)'],
+    ['x'.repeat(10_000), {}, 'a date such as 2026-03-01'],
+  ])('%s with %j is refused', (cell, profile, what) => {
+    expect(dateOf(cell, profile)).toContain(`expected ${what}`);
+    expect(dateOf(cell, profile)).toContain(`received "${cell.slice(0, 100)}"`);
+  });
+
+  test('the hours beside those that a zone skips or has twice are read', () => {
+    expect(dateOf('29.03.2026 01:59', german)).toBe('2026-03-29T00:59:00.000Z');
+    expect(dateOf('29.03.2026 03:00', german)).toBe('2026-03-29T01:00:00.000Z');
+    expect(dateOf('25.10.2026 01:59', german)).toBe('2026-10-24T23:59:00.000Z');
+    expect(dateOf('25.10.2026 03:00', german)).toBe('2026-10-25T02:00:00.000Z');
+  });
+
+  test.each(['31.12', '30.12.2026', '31-12/2026', '31.31.2026', 'soon', '2026-31-12'])(
+    '--dates %s is rejected',
+    (dates) => {
+      expect(() => rowOptions({ dates }, project)).toThrow(
+        '--dates: expected 31 December 2026 as the file writes dates',
+      );
+    },
+  );
+
+  test('a time zone that does not exist is rejected', () => {
+    expect(() => rowOptions({ timeZone: 'Mars/North' }, project)).toThrow('--time-zone: expected a time zone');
+  });
+
+  test('no option makes 03/04/2026 be guessed', () => {
+    const dates = fc.constantFrom(undefined, '31.12.2026', '12.31.2026', '31-12-2026', '2026/12/31', '31.12.26');
+    const profile = fc.record(
+      { timeZone: fc.constant('Europe/Berlin'), decimalComma: fc.boolean(), excel: fc.boolean() },
+      { requiredKeys: [] },
+    );
+    const day = fc.integer({ min: 1, max: 12 });
+    void fc.assert(
+      fc.property(day, day, dates, profile, (first, second, order, others) => {
+        const options = { ...others, ...(order !== undefined && { dates: order }) };
+        expect(dateOf(`${first}/${second}/2026`, options)).toContain('expected');
+        expect(dateOf(`${first}/${second}/26`, options)).toContain('expected');
+      }),
+    );
+  });
+});
+
+describe('numbers', () => {
+  const comma = { decimalComma: true };
+  test.each([
+    ['53.08', {}, 53.08],
+    [' -8 ', {}, -8],
+    ['+8', {}, 8],
+    ['008.50', {}, 8.5],
+    ['.5', {}, 0.5],
+    ['0', {}, 0],
+    ['1e1', {}, 10],
+    ['0.1', {}, 0.1],
+    ['53.079999999999998', {}, 53.08],
+    ['0.30000000000000004', {}, 0.30000000000000004],
+    ['53,08', comma, 53.08],
+    ['-,5', comma, -0.5],
+    [new JsonNumber('53.08'), comma, 53.08],
+  ])('%j with %j is %d', (cell, profile, expected) => {
+    expect(cellOf(location, 'latitude', cell, profile)).toBe(expected);
+  });
+
+  test.each([
+    ['53,08', {}, 'a number such as 53.08, or 53,08 with --decimal-comma'],
+    ['53.08', comma, 'a number such as 53,08 (--decimal-comma)'],
+    ['1.234,5', comma, 'a number such as 53,08 (--decimal-comma)'],
+    ['1.234', comma, 'a number such as 53,08 (--decimal-comma)'],
+    ['1,2,3', comma, 'a number such as 53,08 (--decimal-comma)'],
+    ['1,234.5', {}, 'a number such as 53.08'],
+    ['1 234', {}, 'a number such as 53.08'],
+    ['53°', {}, 'a number such as 53.08'],
+    ['0x10', {}, 'a number such as 53.08'],
+    ['NaN', {}, 'a number such as 53.08'],
+    ['Infinity', {}, 'a number such as 53.08'],
+    ['1e400', {}, 'a number that is kept with all its digits, not as Infinity'],
+    ['1e-400', {}, 'a number that is kept with all its digits, not as 0'],
+    ['12345678901234567890', {}, 'a number that is kept with all its digits'],
+    ['0.12345678901234567890123', {}, 'a number that is kept with all its digits'],
+  ])('%j with %j is refused', (cell, profile, what) => {
+    expect(cellOf(location, 'latitude', cell, profile)).toContain(`expected ${what}`);
+    expect(cellOf(location, 'latitude', cell, profile)).toContain(`received "${cell}"`);
+  });
+
+  test('1e400 as a number of JSON is refused', () => {
+    expect(cellOf(location, 'latitude', new JsonNumber('1e400'))).toContain(
+      'a number that is kept with all its digits, not as Infinity',
+    );
+  });
+});
+
+test.each([
+  ...['TRUE', 'yes', 'Y', '1', 't', 'ja', 'J', 'WAHR', true].map((cell) => [cell, true] as const),
+  ...['False', 'no', 'n', '0', 'F', 'Nein', 'FALSCH', false].map((cell) => [cell, false] as const),
+  ...['x', 'maybe', '2', 'on'].map((cell) => [cell, expect.stringContaining('expected yes or no')] as const),
+])('%j is the truth value %j', (cell, expected) => {
+  expect(cellOf(asset, 'trackUtilization', cell)).toEqual(expected);
+});
+
+describe('texts and IDs', () => {
+  test('are as they are, with their spaces and all digits', () => {
+    const row = { name: ' 1,5 ', uid: new JsonNumber('12345678901234567890'), statusId: new JsonNumber('1.10') };
+    const { fields } = read(asset, { ...row, 'externalIds.erp': new JsonNumber('12345678901234567890') });
+
+    expect(fields).toEqual({ name: ' 1,5 ', uid: '12345678901234567890', statusId: '1.10' });
+  });
+
+  test.each([
+    ['name', { a: 1 }, 'name: expected text, received an object'],
+    ['name', true, 'name: expected text, received true'],
+    ['externalIds.erp', { a: 1 }, 'externalIds.erp: expected text, received an object'],
+    ['externalIds.erp', ['a'], 'externalIds.erp: expected text, received an array'],
+    ['currentLocationId', {}, 'currentLocationId: expected text, received an object'],
+    ['location.name', false, 'currentLocation.name: expected text, received false'],
+    ['id', {}, 'id: expected text, received an object'],
+    ['', 'x', 'a column without a name has a value: name it'],
+    ['externalIds', '[]', 'externalIds: expected an object of texts such as {"erp":"4711"}, received "[]"'],
+    ['externalIds', 'M-1', 'externalIds: expected an object of texts such as {"erp":"4711"}, received "M-1"'],
+    ['externalIds', '{"erp":null}', 'externalIds: expected an object with text as "erp", received "{\\"erp\\":null}"'],
+    ['externalIds', { erp: {} }, 'externalIds: expected an object with text as "erp", received an object'],
+  ])('the column %j with %j is refused', (name, cell, issue) => {
+    expect(read(asset, { [name]: cell }).issues).toEqual([issue]);
+  });
+
+  test.each([
+    ['{"erp":"M-1","crm":12345678901234567890}', { erp: 'M-1', crm: '12345678901234567890' }],
+    ['{"a\\"1":"2 -3","b":-1.10}', { 'a"1': '2 -3', b: '-1.10' }],
+    [{ erp: new JsonNumber('1.10') }, { erp: '1.10' }],
+    [' ', null],
+  ])('the external IDs %j are read', (cell, expected) => {
+    expect(read(asset, { externalIds: cell }).fields).toEqual({ externalIds: expected });
+  });
+
+  test('a column of one external ID concerns this one; __proto__ is a name like any other', () => {
+    const { fields, externalIds } = read(asset, { 'externalIds.__proto__': 'P', 'external IDs.a.b': null });
+
+    expect(fields).toEqual({});
+    expect(Object.entries(externalIds)).toEqual([
+      ['__proto__', 'P'],
+      ['a.b', null],
+    ]);
+    const { value } =
+      Object.getOwnPropertyDescriptor(read(asset, { externalIds: '{"__proto__":1}' }).fields, 'externalIds') ?? {};
+    expect(Object.entries(value)).toEqual([['__proto__', '1']]);
+  });
+});
+
+describe('cells without a value', () => {
+  const names = ['uid', 'statusId', 'acquiredAt', 'trackUtilization', 'externalIds', 'currentLocationId', 'id'];
+  test.each(['', null])('%j clears what is no text', (cell) => {
+    const row = read(asset, { ...Object.fromEntries(names.map((name) => [name, cell])) });
+
+    const cleared = { uid: null, statusId: null, acquiredAt: null, trackUtilization: null, externalIds: null };
+    expect(row).toEqual({ fields: cleared, externalIds: {}, links: { 'currentLocation.id': null }, issues: [] });
+  });
+
+  test('a quoted empty text is one; an empty cell clears', () => {
+    expect(read(location, { city: '', country: null, 'externalIds.erp': '' })).toMatchObject({
+      fields: { city: '', country: null },
+      externalIds: { erp: null },
+    });
+  });
+
+  test('with --null, its text is no value', () => {
+    expect(read(location, { city: '\\N', country: 'N' }, { null: '\\N' }).fields).toEqual({ city: null, country: 'N' });
+  });
+
+  test('with --blank keep, they keep what is stored', () => {
+    const row = read(location, { city: null, latitude: '', country: '', 'externalIds.erp': null }, { blank: 'keep' });
+
+    expect(row).toMatchObject({ fields: { country: '' }, externalIds: {} });
+  });
+
+  test('missing cells at the end keep what is stored', () => {
+    const row = rowReader(location, rowOptions({}, location))(source(['name', 'city'], ['a']));
+
+    expect(row.fields).toEqual({ name: 'a' });
+  });
+
+  test('an empty name is required where a name is; an empty text goes to the service, which refuses it', () => {
+    expect(read(asset, { name: null })).toMatchObject({
+      fields: {},
+      issues: ['name: required: the name of the asset'],
+    });
+    expect(read(asset, { name: '' })).toMatchObject({ fields: { name: '' }, issues: [] });
+    expect(read(location, { name: null })).toMatchObject({ fields: { name: null }, issues: [] });
+  });
+});
+
+describe('the columns of a file', () => {
+  test.each([
+    ['assets', 'Current location ID', 'link currentLocation id'],
+    ['assets', 'currentLocation', 'link currentLocation id'],
+    ['assets', 'current_location.NAME', 'link currentLocation name'],
+    ['assets', 'location', 'link currentLocation id'],
+    ['assets', 'Location.external-ids.erp.eu', 'link currentLocation externalIds.erp.eu'],
+    ['assets', 'status', 'field statusId'],
+    ['assets', 'UID', 'field uid'],
+    ['assets', 'created-at', 'skipped'],
+    ['assets', 'Workspace ID', 'skipped'],
+    ['assets', 'kind', 'skipped'],
+    ['assets', 'refused because', 'skipped'],
+    ['assets', 'ID', 'id'],
+    ['assets', ' ', 'unnamed'],
+    ['assets', 'externalIds.', undefined],
+    ['assets', 'location.city', undefined],
+    ['assets', 'locations', undefined],
+    ['assets', 'status.name', undefined],
+    ['assets', 'constructor', undefined],
+    ['workOrders', 'project.reference', 'link project reference'],
+    ['assetCategories', 'assetCategory', undefined],
+    ['assetCategories', 'parent.name', 'link parent name'],
+    ['assetCategories', 'parent.externalIds.erp', undefined],
+  ])('%s: %s is %s', (kindName, name, expected) => {
+    const kind = kindCalled(kindName) as RecordKind;
+    const column = columnFinder(kind, rowOptions({}, kind))(name);
+    const { is, ...rest } = column ?? {};
+    const about = Object.entries(rest).flatMap(([key, value]) =>
+      typeof value === 'string' && !(column?.is === 'link' && key === 'field') ? [value] : [],
+    );
+
+    expect(column && [is, ...about].join(' ')).toBe(expected);
+  });
+
+  test('--map names whatever a column can be, --link-by what a link has', () => {
+    const profile = {
+      map: { Depot: 'currentLocation.name', 'Serial no': 'externalIds.serial' },
+      linkBy: { 'Current Location': 'externalIds.erp' },
+    };
+    const { links, externalIds } = read(
+      asset,
+      { Depot: 'North', location: 'L-1', locationId: null, ' Serial no': '7' },
+      {
+        ...profile,
+        map: { ...profile.map, locationId: 'currentLocationId' },
+      },
+    );
+
+    expect(links).toEqual({
+      'currentLocation.name': 'North',
+      'currentLocation.externalIds.erp': 'L-1',
+      'currentLocation.id': null,
+    });
+    expect(externalIds).toEqual({ serial: '7' });
+    expect(read(asset, { location: 'North' }, { linkBy: { location: 'name' } }).links).toEqual({
+      'currentLocation.name': 'North',
+    });
+  });
+
+  test.each([
+    [
+      { customer: 'name' },
+      '--link-by: expected a link such as currentLocation, project, location, parent, received "customer"',
+    ],
+    [{ location: 'city' }, '--link-by location: expected id, name or externalIds.KEY, received "city"'],
+  ])('--link-by %j is rejected', (linkBy, message) => {
+    expect(() => rowOptions({ linkBy }, asset)).toThrow(message);
+  });
+
+  test('unknown ones are refused with what to do, or left out, and said once', () => {
+    const row = { Colour: 'red', namee: 'a', Depot: 'x' };
+    expect(() => read(asset, row, { map: { Depot: 'locatoin.name' } })).toThrow(
+      'unknown columns "Colour"; "namee", did you mean "name"?; "Depot", mapped to "locatoin.name"',
+    );
+    expect(() => read(asset, row)).toThrow(
+      'map it to a field with --map "Colour=…", leave it out with --skip "Colour", or leave out all unknown columns with --skip-others. The fields of assets are name, uid',
+    );
+
+    const { warn, groups } = collectWarnings();
+    const readOne = rowReader(asset, rowOptions({ skipOthers: true }, asset), warn);
+    for (const line of [2, 3]) readOne(source(['Colour', 'name', 'Weight'], ['red', 'a', '1'], line));
+    expect(groups()).toMatchObject([
+      { count: 1, message: 'unknown columns are left out', first: [{ line: 2, column: 'Colour, Weight' }] },
+    ]);
+  });
+
+  test.each([
+    [['name', 'Name'], 'the columns "name" and "Name" say the same: leave one out with --skip "Name"'],
+    [['name', 'name'], 'the columns "name" and "name" say the same: rename one in the first line'],
+    [['externalIds', 'external ids.erp'], 'the columns "externalIds" and "external ids.erp" say the same'],
+    [['externalIds.a', 'externalIds.b', 'externalIds'], 'the columns "externalIds.a" and "externalIds" say the same'],
+    [['location', 'Current location ID'], 'the columns "location" and "Current location ID" say the same'],
+  ])('%j are refused', (names, message) => {
+    const readOne = rowReader(asset, rowOptions({}, asset));
+    expect(() => readOne(source(names, ['a', 'b']))).toThrow(message);
+  });
+});
+
+describe('warnings', () => {
+  function warningsOf(
+    kind: RecordKind,
+    names: readonly string[],
+    rows: readonly (readonly Cell[])[],
+    profile: Profile = {},
+  ) {
+    const { warn, groups } = collectWarnings();
+    const readOne = rowReader(kind, rowOptions(profile, kind), warn);
+    for (const [index, cells] of rows.entries()) readOne(source(names, cells, index + 2));
+    return groups().map(({ message, first, count }) => [
+      message,
+      count,
+      first.map(({ line, column, detail }) => [line, column, ...(detail === undefined ? [] : [detail])].join(' ')),
+    ]);
+  }
+
+  test.each([
+    ['assets', ['uid'], [['4.71E+11'], ['1E5']], 'a spreadsheet has probably rounded this ID', ['2 uid "4.71E+11"']],
+    [
+      'assets',
+      ['externalIds.erp'],
+      [['4,71E+11']],
+      'a spreadsheet has probably rounded this ID',
+      ['2 externalIds.erp "4,71E+11"'],
+    ],
+    [
+      'projects',
+      ['startDate'],
+      [['1899-12-30'], ['1900-01-01'], ['2100-12-31'], ['2101-01-01']],
+      'the date is before 1900 or after 2100',
+      ['2 startDate "1899-12-30"', '5 startDate "2101-01-01"'],
+    ],
+    [
+      'locations',
+      ['latitude', 'longitude'],
+      [
+        ['0', '0.0'],
+        ['0', '1'],
+      ],
+      'the coordinates are 0 and 0, which is in the Atlantic',
+      ['2 latitude'],
+    ],
+    [
+      'assets',
+      ['uid'],
+      [['C-1'], ['c-1'], ['C-2'], ['C-1']],
+      'values differ only in case, white space or the form of letters',
+      ['3 uid "c-1" and "C-1" in line 2'],
+    ],
+    [
+      'assets',
+      ['location.name'],
+      [['Köln'], ['Ko\u0308ln']],
+      'values differ only in case, white space or the form of letters',
+      ['3 location.name "Ko\u0308ln" and "Köln" in line 2'],
+    ],
+    ['assets', ['name'], [['a '], ['b']], 'there is white space around the value', ['2 name "a "']],
+    [
+      'assets',
+      ['name'],
+      [["'-x"], ["'x"]],
+      'there is an apostrophe before the value: --excel takes off what an export has added',
+      ['2 name "\'-x"'],
+    ],
+  ])('%s %j %j', (kindName, names, rows, message, lines) => {
+    expect(warningsOf(kindCalled(kindName) as RecordKind, names, rows)).toEqual([[message, lines.length, lines]]);
+  });
+
+  test('names are compared where links go by them', () => {
+    const rows = [['North'], ['north']];
+
+    expect(warningsOf(location, ['name'], rows)).toEqual([]);
+    expect(warningsOf(location, ['name'], rows, { linkBy: { location: 'name' } })).toHaveLength(1);
+  });
+
+  test('a name that several columns have', () => {
+    expect(warningsOf(asset, ['name', 'Colour', 'Colour'], [['a'], ['b']], { skip: ['Colour'] })).toEqual([
+      ['several columns have this name', 1, ['2 Colour']],
+    ]);
+  });
+
+  test('ten of a sort are kept, and the others counted; 100,000 values are compared', () => {
+    const rows = Array.from({ length: 100_002 }, (_, index) => [`C-${index}`, ' ']);
+
+    const [spaces, end, ...others] = warningsOf(asset, ['uid', 'name'], rows);
+    expect([spaces?.[1], spaces?.[2]]).toEqual([100_002, expect.objectContaining({ length: 10 })]);
+    expect(end).toEqual([
+      'after 100,000 values, no more are compared with each other',
+      1,
+      [expect.stringMatching(/^100002 /)],
+    ]);
+    expect(others).toEqual([]);
+  });
+});
+
+describe('profiles', () => {
+  test('the command line adds to a profile, and counts where both say something', () => {
+    const given = {
+      map: { Status: 'uid', ID: 'externalIds.cmms' },
+      skip: ['Category'],
+      upsertBy: [],
+      decimalComma: false,
+      dates: '31.12.2026',
+    };
+    const { map, skip, ...form } = rowOptions(
+      withProfile(given, { ...readProfile('atlas'), decimalComma: true, upsertBy: ['uid'] }),
+      asset,
+    );
+
+    expect(map.get('Status')).toBe('uid');
+    expect(map.get('ID')).toBe('externalIds.cmms');
+    expect(map.get('Location Name')).toBe('currentLocation.name');
+    expect(map.has('Category')).toBe(false);
+    expect(skip.has('Category')).toBe(true);
+    expect(form.form).toMatchObject({ hasDecimalComma: true, dates: { example: '31.12.2026' } });
+  });
+
+  test.each(['snipe-it', 'shelf', 'homebox', 'atlas'])('all columns that %s maps exist', (name) => {
+    const profile = readProfile(name);
+    for (const kindName of profile.kind === undefined ? Object.keys(profile.kinds ?? {}) : [profile.kind]) {
+      const kind = kindCalled(kindName) as RecordKind;
+      const find = columnFinder(kind, rowOptions(profile, kind));
+      const { map, skip } = rowOptions(profile, kind);
+      expect([...map.keys()].filter((column) => find(column) === undefined)).toEqual([]);
+      expect([...skip].filter((column) => map.has(column))).toEqual([]);
+    }
+  });
+
+  test('a work order of Atlas CMMS', () => {
+    const row = {
+      ID: '2538',
+      Title: 'Belt',
+      Status: 'Complete',
+      Description: null,
+      'Due Date': '08/09/2025',
+      Category: 'Emergency',
+      'Location Name': 'Hall 1',
+      Archived: 'No',
+    };
+    const profile = withProfile({ dates: '31/12/2026' }, readProfile('atlas'));
+
+    expect(read(workOrder, row, profile)).toEqual({
+      fields: {
+        name: 'Belt',
+        statusId: 'Complete',
+        notes: null,
+        endDate: '2025-09-08T00:00:00.000Z',
+        typeId: 'Emergency',
+      },
+      externalIds: { atlas: '2538' },
+      links: { 'location.name': 'Hall 1' },
+      issues: [],
+    });
+  });
+
+  test('an unknown one is refused with those that are ready', () => {
+    expect(() => readProfile('nothing')).toThrow(
+      'there is no such file; the profiles that are ready are snipe-it, shelf, homebox, atlas',
+    );
+    expect(() => readProfile('package.json')).toThrow('--profile package.json: unknown key "name"');
+    expect(() => readPairs('--map', ['uid'])).toThrow(
+      '--map: expected two names, such as "Serial no.=uid", received "uid"',
+    );
+    expect(readPairs('--map', ['a=b=uid'])).toEqual({ 'a=b': 'uid' });
+  });
+});
+
+describe('a value as the export writes it is read as it was', () => {
+  const numRuns = byEffort({ small: 200, long: 10_000 });
+  const text = fc.oneof(
+    fc.constantFrom('', ' ', "'=1", "''-", '=1+1', '\t', '\\N', '007', '1E+5'),
+    fc.string({ unit: 'grapheme' }),
+  );
+
+  test('texts and IDs, also as spreadsheets get them', () => {
+    void fc.assert(
+      fc.property(text, text, fc.boolean(), (name, id, excel) => {
+        const written = (value: string) => (excel ? withApostrophe(value) : value);
+        const row = { name: written(name), statusId: written(id), uid: written(id), 'externalIds.erp': written(id) };
+        const { fields, externalIds } = read(asset, row, { excel });
+        expect(fields).toEqual({ name, statusId: id || null, uid: id || null });
+        expect(externalIds).toEqual({ erp: id || null });
+      }),
+      { numRuns },
+    );
+  });
+
+  test('numbers, times, truth values and external IDs', () => {
+    const degrees = fc.double({ min: -90, max: 90, noNaN: true });
+    const times = fc.date({ min: new Date('0002-01-01'), max: new Date('9998-01-01'), noInvalidDate: true });
+    const form = fc.record({
+      dates: fc.constantFrom('31.12.2026', '12/31/26'),
+      timeZone: fc.constant('Europe/Berlin'),
+    });
+    void fc.assert(
+      fc.property(
+        degrees,
+        times,
+        fc.boolean(),
+        fc.dictionary(text, text),
+        form,
+        (latitude, time, flag, ids, profile) => {
+          expect(cellOf(location, 'latitude', String(latitude))).toBe(latitude + 0);
+          expect(cellOf(location, 'latitude', new JsonNumber(JSON.stringify(latitude)), { decimalComma: true })).toBe(
+            latitude + 0,
+          );
+          expect(dateOf(time.toISOString(), profile)).toBe(time.toISOString());
+          expect(cellOf(asset, 'trackUtilization', String(flag), profile)).toBe(flag);
+          const { externalIds } = read(asset, { externalIds: JSON.stringify(ids) }).fields;
+          expect(JSON.stringify(externalIds)).toBe(JSON.stringify(ids));
+        },
+      ),
+      { numRuns },
+    );
+  });
+});
