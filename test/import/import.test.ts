@@ -1,11 +1,8 @@
 /** `yardgraph import`: files as spreadsheets and other systems write them, into a running service. */
-import { rmSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { useShortDelays } from '../support/client.ts';
 import { useImports } from '../support/import.ts';
 
 const imports = useImports();
-useShortDelays();
 
 const bom = '\uFEFF';
 
@@ -61,64 +58,6 @@ test('reads other encodings: UTF-16 by its mark, and others by their name', asyn
   });
   expect((await imports.import({ 'locations-2.csv': windows }, '--encoding', 'windows-1252')).code).toBe(0);
   expect(await imports.records('locations', 'city')).toEqual([{ city: 'Köln' }, { city: 'Köln' }]);
-});
-
-describe('an import that was stopped', () => {
-  /** Runs the work once, when the service is about to run such a statement. */
-  const once = (statement: RegExp, work: () => void) => {
-    const { knex } = imports.service.database;
-    const listen = ({ sql }: { sql: string }) => {
-      if (!statement.test(sql)) return;
-      knex.removeListener('query', listen);
-      work();
-    };
-    knex.on('query', listen);
-  };
-
-  test('amid the links to later rows still says in the end which could not be set', async () => {
-    const rows = ['a,A,b', 'c,C,d', 'e,E,f', 'b,,', 'd,D,', 'f,F,'];
-    const files = { 'asset-categories.csv': `id,name,parentId\n${rows.map((row) => `${row}\n`).join('')}` };
-    // `b` is refused for its text, which is too long.
-    files['asset-categories.csv'] = files['asset-categories.csv'].replace('\nb,,', `\nb,${'x'.repeat(10_001)},`);
-    once(/^update asset_categories/, () => {
-      // As Ctrl-C would, but for the listeners of the tests themselves.
-      process.listeners('SIGINT').at(-1)?.('SIGINT');
-    });
-    const options = ['--batch', '1', '--no-preview'];
-    expect((await imports.import(files, ...options)).code).toBe(3);
-
-    const { code, out } = await imports.import(files, ...options);
-
-    expect([code, out.filter((line) => line.includes('was not set'))]).toEqual([
-      2,
-      [expect.stringMatching(/^ {2}category_\w+: parentId "b" was not set: the row with this ID was refused$/)],
-    ]);
-    const { assetCategories } = await imports.service.data('{ assetCategories { nodes { name parent { name } } } }');
-    expect(assetCategories.nodes).toContainEqual({ name: 'E', parent: { name: 'F' } });
-  });
-
-  test('because a file was changed, or by Ctrl-C, goes on when the files are as they were, whatever path leads to them', async () => {
-    const files = { 'assets.csv': 'name,acquired at\nA,soon\nB,\nC,\nD,\nE,soon\nF,\n' };
-    const options = ['--batch', '1', '--no-preview'];
-    once(/insert into (new_)?assets/, () => imports.write({ 'assets.csv': 'name\nNew\nA\nB\nC\n' }));
-    const { code, err } = await imports.import(files, ...options);
-    expect([code, err.split('\n').at(-1)?.replace(/\d of/, 'some of')]).toEqual([
-      3,
-      'assets.csv has changed since the import began. Stored so far: some of 6 rows. Restore the files if they have changed, and run the same command again to go on: nothing is stored twice.',
-    ]);
-    once(/insert into (new_)?assets/, () => void process.listeners('SIGINT').at(-1)?.('SIGINT'));
-    expect((await imports.import(files, ...options)).code).toBe(3);
-
-    // The file of refused rows may be moved away meanwhile: the rest begins a new one.
-    expect(imports.read('assets.refused.csv')).toContain('\nA,soon,');
-    rmSync(imports.path('assets.refused.csv'));
-    const path = imports.path('assets.csv').replace('/assets.csv', '/./assets.csv');
-    const { out } = await imports.command('import', path, ...options);
-    expect(out).toContain('4 created, 0 updated, 0 unchanged, 2 refused');
-    expect(imports.read('assets.refused.csv')).toMatch(/^\uFEFFname,acquired at,refused because\nE,soon,.*\n$/);
-    const names = (await imports.records('assets', 'name')).map(({ name }: { name: string }) => name);
-    expect(names).toEqual(['B', 'C', 'D', 'F']);
-  });
 });
 
 describe('refused rows', () => {

@@ -1,0 +1,178 @@
+/** An import that is stopped at any moment goes on when it is started again: nothing is stored twice, and nothing is lost. */
+import { rmSync, writeFileSync } from 'node:fs';
+import { afterEach, describe, expect, test } from 'vitest';
+import { useShortDelays } from '../support/client.ts';
+import { startDroppingProxy } from '../support/dropping-proxy.ts';
+import { useImports } from '../support/import.ts';
+
+const imports = useImports();
+useShortDelays();
+
+const tables = {
+  'locations.csv': 'id,name,externalIds.erp,latitude\n1,North,L-1,53\n2,South,L-2,900\n3,West,L-3,54\n4,East,L-4,55\n',
+  'asset-categories.csv': 'id,name,parent id\na,Mobile,d\nb,Tower,a\nc,Small,b\nd,Cranes,\n',
+  'projects.csv': 'reference,name,location,startDate\nP-1,Wall,1,\nP-2,Quay,2,\nP-3,Lock,3,\nP-4,Weir,4,soon\n',
+  'assets.csv': 'name,uid,currentLocation.name\nCrane,C-1,North\nPump,C-2,Depot\nDrill,C-1,\nRoller,C-4,Depot\nSaw,,Gate\n',
+};
+const options = [
+  ...['--upsert-by', 'projects=reference', '--create-missing', 'locations'],
+  ...['locations', 'assetCategories', 'assets'].flatMap((kind) => ['--upsert-by', `${kind}=create`]),
+  ...['--yes', '--no-preview'],
+];
+
+const stored = async (service: ReturnType<typeof imports.service.as>) => {
+  const data = await service.data(`{
+    locations { nodes { name } } assetCategories { nodes { name parent { name } } }
+    projects { nodes { name location { name } } } assets { nodes { name uid currentLocation { name } } }
+  }`);
+  return Object.fromEntries(
+    Object.entries<{ nodes: object[] }>(data).map(([list, { nodes }]) => [
+      list,
+      nodes.map((node) => JSON.stringify(node)).toSorted(),
+    ]),
+  );
+};
+
+const proxies: { stop(): Promise<void> }[] = [];
+afterEach(async () => {
+  for (const proxy of proxies.splice(0)) await proxy.stop();
+});
+
+test('whichever request or response is the last one that arrives', async () => {
+  let passed = 0;
+  let last = Infinity;
+  let isResponseLost = false;
+  const proxy = await startDroppingProxy(imports.url, 1, () => {
+    passed += 1;
+    if (passed < last) return 1;
+    return passed === last && isResponseLost ? 0.75 : 0.25;
+  });
+  proxies.push(proxy);
+  imports.write(tables);
+  const args = ['import', ...Object.keys(tables).map(imports.path), ...options, '--url', proxy.url];
+  const run = async (workspace: string, batch: string) => {
+    const key = await imports.service.key({ workspace });
+    return { ...(await imports.commandWith(key, ...args, '--batch', batch)), service: imports.service.as(key) };
+  };
+  const refused = () =>
+    imports
+      .files()
+      .filter((name) => name.includes('.refused'))
+      .map((name) => {
+        const content = imports.read(name);
+        writeFileSync(imports.path(name), '');
+        return content;
+      });
+
+  const whole = await run('whole', '2');
+  const requests = passed;
+  expect(whole).toMatchObject({ code: 2, out: expect.arrayContaining(['13 created, 0 updated, 0 unchanged, 4 refused']) });
+  const expected = { stored: await stored(whole.service), refused: refused(), out: whole.out };
+  expect(requests).toBeGreaterThan(12);
+
+  // Every request as well as its response is the last one; of the import, some twenty of them.
+  for (let stop = 1; stop < 2 * requests; stop += stop < 6 ? 1 : Math.ceil(requests / 9)) {
+    [passed, last, isResponseLost] = [0, Math.ceil(stop / 2), stop % 2 === 1];
+    const first = await run(`stopped-${stop}`, '2');
+    // Before the first change, nothing was stored, and nothing is noted.
+    expect([stop, first.code]).toEqual([stop, last === 1 ? 1 : 3]);
+    expect(imports.files().includes('locations.csv.import-run')).toBe(last > 1);
+
+    // The second start keeps to the parts of the first one.
+    const batch = last > 1 ? '3' : '2';
+    last = Infinity;
+    const { code, out, service } = await run(`stopped-${stop}`, batch);
+
+    expect([stop, code, out.filter((line) => /created|was not set/.test(line))]).toEqual([
+      stop,
+      2,
+      expected.out.filter((line) => /created|was not set/.test(line)),
+    ]);
+    expect(await stored(service)).toEqual(expected.stored);
+    expect(refused().filter(Boolean)).toEqual(expected.refused);
+    expect(imports.files().filter((name) => name.endsWith('.import-run'))).toEqual([]);
+  }
+}, 120_000);
+
+describe('an import', () => {
+  /** Runs the work once, when the service is about to run such a statement. */
+  const once = (statement: RegExp, work: () => void) => {
+    const { knex } = imports.service.database;
+    const listen = ({ sql }: { sql: string }) => {
+      if (!statement.test(sql)) return;
+      knex.removeListener('query', listen);
+      work();
+    };
+    knex.on('query', listen);
+  };
+
+  test('amid the links to later rows still says in the end which could not be set', async () => {
+    const rows = ['a,A,b', 'c,C,d', 'e,E,f', 'b,,', 'd,D,', 'f,F,'];
+    const files = { 'asset-categories.csv': `id,name,parentId\n${rows.map((row) => `${row}\n`).join('')}` };
+    // `b` is refused for its text, which is too long.
+    files['asset-categories.csv'] = files['asset-categories.csv'].replace('\nb,,', `\nb,${'x'.repeat(10_001)},`);
+    once(/^update asset_categories/, () => {
+      // As Ctrl-C would, but for the listeners of the tests themselves.
+      process.listeners('SIGINT').at(-1)?.('SIGINT');
+    });
+    const options = ['--batch', '1', '--no-preview'];
+    expect((await imports.import(files, ...options)).code).toBe(3);
+
+    const { code, out } = await imports.import(files, ...options);
+
+    expect([code, out.filter((line) => line.includes('was not set'))]).toEqual([
+      2,
+      [expect.stringMatching(/^ {2}category_\w+: parentId "b" was not set: the row with this ID was refused$/)],
+    ]);
+    const { assetCategories } = await imports.service.data('{ assetCategories { nodes { name parent { name } } } }');
+    expect(assetCategories.nodes).toContainEqual({ name: 'E', parent: { name: 'F' } });
+  });
+
+  test('because a file was changed, or by Ctrl-C, goes on when the files are as they were, whatever path leads to them', async () => {
+    const files = { 'assets.csv': 'name,acquired at\nA,soon\nB,\nC,\nD,\nE,soon\nF,\n' };
+    const options = ['--batch', '1', '--no-preview'];
+    once(/insert into (new_)?assets/, () => imports.write({ 'assets.csv': 'name\nNew\nA\nB\nC\n' }));
+    const { code, err } = await imports.import(files, ...options);
+    expect([code, err.split('\n').at(-1)?.replace(/\d of/, 'some of')]).toEqual([
+      3,
+      'assets.csv has changed since the import began. Stored so far: some of 6 rows. Restore the files if they have changed, and run the same command again to go on: nothing is stored twice.',
+    ]);
+    once(/insert into (new_)?assets/, () => void process.listeners('SIGINT').at(-1)?.('SIGINT'));
+    expect((await imports.import(files, ...options)).code).toBe(3);
+
+    // The file of refused rows may be moved away meanwhile: it is written anew, and whole.
+    expect(imports.read('assets.refused.csv')).toContain('\nA,soon,');
+    rmSync(imports.path('assets.refused.csv'));
+    const path = imports.path('assets.csv').replace('/assets.csv', '/./assets.csv');
+    const { out } = await imports.command('import', path, ...options);
+    expect(out).toContain('4 created, 0 updated, 0 unchanged, 2 refused');
+    expect(imports.read('assets.refused.csv')).toMatch(/^\uFEFFname,acquired at,refused because\nA,soon,.*\nE,soon,.*\n$/);
+    const names = (await imports.records('assets', 'name')).map(({ name }: { name: string }) => name);
+    expect(names).toEqual(['B', 'C', 'D', 'F']);
+  });
+
+  test('of other files, or with other options, is not taken for one that was stopped', async () => {
+    once(/insert into (new_)?assets/, () => void process.listeners('SIGINT').at(-1)?.('SIGINT'));
+    const files = { 'assets.csv': 'name\nCrane\nPump\n' };
+    expect((await imports.import(files, '--batch', '1', '--no-preview')).code).toBe(3);
+
+    for (const [content, ...more] of [['name\nDrill\n'], [files['assets.csv'], '--kind', 'locations']]) {
+      const { code, err } = await imports.import({ 'assets.csv': content ?? '' }, ...more);
+      expect([code, err]).toEqual([1, expect.stringContaining('is of an import that was not finished')]);
+    }
+    expect(imports.files()).toEqual(['assets.csv', 'assets.csv.import-run']);
+    expect((await imports.import(files)).out).toContain('2 created, 0 updated, 0 unchanged, 0 refused');
+  });
+
+  test('that creates records does not go on after a day, when the service has forgotten its keys', async () => {
+    once(/insert into (new_)?assets/, () => void process.listeners('SIGINT').at(-1)?.('SIGINT'));
+    const files = { 'assets.csv': 'name,uid\nCrane,C-1\nPump,C-2\n' };
+    expect((await imports.import(files, '--batch', '1', '--no-preview')).code).toBe(3);
+    const line = JSON.parse(imports.read('assets.csv.import-run'));
+    imports.write({ 'assets.csv.import-run': JSON.stringify({ ...line, startedAt: Date.now() - 24 * 3_600_000 }) });
+
+    const { code, err } = await imports.import(files);
+
+    expect([code, err]).toEqual([1, expect.stringContaining('the import began more than 23 hours ago')]);
+  });
+});
