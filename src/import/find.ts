@@ -1,0 +1,114 @@
+/** Finds the files of an import: which there are, of which form and kind, and whether they stay as they were. */
+import { createHash } from 'node:crypto';
+import { createReadStream, readdirSync, realpathSync, statSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { Interrupted, StartError } from '../errors.ts';
+import { listField } from '../model/labels.ts';
+import type { RecordKind } from '../model/record-kind.ts';
+import { recordKinds } from '../records/index.ts';
+import { linkOrder } from '../records/link-order.ts';
+
+export interface ImportFile {
+  readonly path: string;
+  readonly name: string;
+  readonly format: 'csv' | 'json';
+  /** The kind of all rows; unset if each says its own. */
+  readonly kind: RecordKind | undefined;
+  readonly version: string | undefined;
+}
+
+export interface FoundFiles {
+  readonly files: readonly ImportFile[];
+  /** The paths of what is in the folders, and no file to import. */
+  readonly skipped: readonly string[];
+}
+
+/** Compressed, they end with .gz, too. */
+const formats: ReadonlyMap<string, ImportFile['format']> = new Map([
+  ...['csv', 'tsv', 'tab', 'txt'].map((ending) => [ending, 'csv'] as const),
+  ...['ndjson', 'jsonl', 'json'].map((ending) => [ending, 'json'] as const),
+]);
+
+/** What a system keeps in a folder for itself, such as `.DS_Store` and a lock of LibreOffice, and what earlier imports have written. */
+const isOfNobody = (name: string): boolean =>
+  /^(?:\.|~\$|thumbs\.db$|desktop\.ini$)/i.test(name) ||
+  /\.import-(?:run|state)$|\.refused(?:-\d{1,9})?\.[a-z]{2,6}$/i.test(name);
+
+/**
+ * Finds the files with these paths, and those in folders, each once; `kind` is that of files whose names say none. Throws a StartError for a
+ * file that is named and cannot be imported, and for one whose kind nobody says.
+ */
+export function findFiles(paths: readonly string[], kind: RecordKind | undefined): FoundFiles {
+  const found = new Map<string, string>();
+  const skipped: string[] = [];
+  for (const path of paths) {
+    const stats = statSync(path, { throwIfNoEntry: false });
+    if (!stats) throw new StartError(`there is no file ${path}`);
+    const isFolder = stats.isDirectory();
+    const inside = isFolder ? readdirSync(path).filter((name) => !isOfNobody(name)) : [];
+    for (const each of isFolder ? inside.toSorted().map((name) => join(path, name)) : [path]) {
+      const isRead = statSync(each, { throwIfNoEntry: false })?.isFile() && formatOf(each) !== undefined;
+      if (isFolder && !isRead) skipped.push(each);
+      else found.set(realpathSync(each), each);
+    }
+  }
+  const files = [...found.values()].map((path) => fileOf(path, kind));
+  if (files.length === 0) {
+    const others = skipped.length > 0 ? `, found ${skipped.slice(0, 10).join(', ')}` : '';
+    throw new StartError(`there is no file to import: expected files that end with ${endings}${others}`);
+  }
+  return { files, skipped };
+}
+
+const endings = `${[...formats.keys()].map((ending) => `.${ending}`).join(', ')}, or one of these and .gz`;
+
+const nameParts = (path: string): RegExpExecArray | null =>
+  /^(.{0,255})\.([a-z]{1,10})$/i.exec(basename(path).replace(/\.gz$/i, ''));
+
+const formatOf = (path: string): ImportFile['format'] | undefined =>
+  formats.get(nameParts(path)?.[2]?.toLowerCase() ?? '');
+
+function fileOf(path: string, kindOfOthers: RecordKind | undefined): ImportFile {
+  const name = basename(path);
+  const [, stem = name, ending = ''] = nameParts(path) ?? [];
+  if (['xlsx', 'xlsm', 'xls', 'ods', 'numbers'].includes(ending.toLowerCase())) throw workbookError(name);
+  // A file that is named is taken for CSV, whatever its ending is.
+  const format = formatOf(path) ?? 'csv';
+  // Such as assets-2026-03-01.csv, or assets.refused.csv.
+  const kind = kindCalled(/^[a-z _-]*[a-z]/i.exec(stem)?.[0] ?? '') ?? kindOfOthers;
+  if (format === 'csv' && !kind) {
+    const names = recordKinds.map((known) => `${listField(known)}.csv`).join(', ');
+    throw new StartError(`${name}: which kind of record does it have? Name it ${names}, or say it: --kind assets`);
+  }
+  return { path, name, format, kind, version: versionOf(path) };
+}
+
+export const workbookError = (name: string): StartError =>
+  new StartError(
+    `${name} is a workbook, which is not read. In the spreadsheet program, choose File, Save as, and the type CSV UTF-8`,
+  );
+
+/** Returns the kind with this name, in the singular or plural, in any case: `Work orders`, `WORK_ORDER`, `workOrders`. */
+export const kindCalled = (name: string): RecordKind | undefined =>
+  recordKinds.find((kind) => [kind.name, kind.plural].map(plain).includes(plain(name)));
+
+const plain = (name: string): string => name.toLowerCase().replace(/[\s_-]/g, '');
+
+function versionOf(path: string): string | undefined {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  return stats && `${stats.size} ${stats.mtimeMs}`;
+}
+
+/** Throws an Interrupted if the file has changed since it was found: nobody knows which of its rows are stored. */
+export function requireUnchanged({ path, name, version }: ImportFile): void {
+  if (versionOf(path) !== version) throw new Interrupted(`${name} has changed since the import began`);
+}
+
+export async function hashOf({ path }: ImportFile): Promise<string> {
+  const hash = createHash('sha256');
+  for await (const chunk of createReadStream(path)) hash.update(chunk);
+  return hash.digest('hex');
+}
+
+export const inLinkOrder = <T extends { readonly kind: RecordKind }>(sections: readonly T[]): T[] =>
+  linkOrder.flatMap((kind) => sections.filter((section) => section.kind === kind));

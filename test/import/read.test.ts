@@ -1,0 +1,612 @@
+/** Files as people and programs write them, read row by row: no line is lost, and no cell is changed. */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import fc from 'fast-check';
+import { afterAll, expect, test } from 'vitest';
+import { findFiles, hashOf, inLinkOrder, requireUnchanged } from '../../src/import/find.ts';
+import { type ReadOptions, readRows, requireEncoding, tableOf } from '../../src/import/read.ts';
+import { JsonNumber, type SourceRow, type Warning } from '../../src/import/row.ts';
+import { asset, location } from '../../src/records/index.ts';
+import { byEffort } from '../support/effort.ts';
+
+const root = mkdtempSync(join(tmpdir(), 'read-'));
+afterAll(() => rmSync(root, { recursive: true }));
+
+let folders = 0;
+
+function folderWith(files: Readonly<Record<string, string | Uint8Array>>): string {
+  folders += 1;
+  const folder = join(root, String(folders));
+  mkdirSync(folder);
+  for (const [name, content] of Object.entries(files)) writeFileSync(join(folder, name), content);
+  return folder;
+}
+
+const known = new Set(['name', 'uid', 'description', 'acquiredat', 'statusid', 'serial no.', 'colour']);
+
+interface Read {
+  readonly rows: readonly SourceRow[];
+  readonly warnings: readonly Warning[];
+  readonly error?: string;
+}
+
+async function read(
+  content: string | Uint8Array,
+  name = 'assets.csv',
+  options: Partial<ReadOptions> = {},
+): Promise<Read> {
+  const [file] = findFiles([join(folderWith({ [name]: content }), name)], undefined).files;
+  if (!file) throw new Error('expected a file');
+  const warnings: Warning[] = [];
+  const rows: SourceRow[] = [];
+  const isKnown = (column: string) => known.has(column.toLowerCase());
+  try {
+    const all = readRows(file, { isKnown, warn: (warning) => warnings.push(warning), ...options });
+    for await (const row of all) rows.push(row);
+  } catch (error) {
+    rmSync(file.path);
+    return { rows, warnings, error: String(error) };
+  }
+  rmSync(file.path);
+  return { rows, warnings };
+}
+
+/** Rows as `2: Crane|C-1`, with `·` for a cell without a value; refused ones as `2: ! reason`. */
+const shown = ({ rows, error }: Read): string[] => [
+  ...rows.map(({ line, cells, problem }) =>
+    problem === undefined ? `${line}: ${cells.map((cell) => cell ?? '·').join('|')}` : `${line}: ! ${problem}`,
+  ),
+  ...(error === undefined ? [] : [error]),
+];
+
+const twice = 'a quote within a quoted cell is written twice';
+
+const csvFiles: [string, string, string[], Partial<ReadOptions>?][] = [
+  ['commas', 'name,uid\nCrane,C-1\n', ['2: Crane|C-1']],
+  ['no line end at the end', 'name,uid\nCrane,C-1', ['2: Crane|C-1']],
+  ['semicolons, though names have commas', 'name;uid\nCrane, big;C-1\n', ['2: Crane, big|C-1']],
+  ['tabs', 'name\tuid\n\tC-1\nPump, small\tC-2', ['2: ·|C-1', '3: Pump, small|C-2']],
+  ['pipes, one at the end', 'name|uid|\nCrane|C-1|\n', ['2: Crane|C-1']],
+  ['a separator that Excel names', 'sep=;\r\nname;uid\r\nCrane;C-1\r\n', ['3: Crane|C-1']],
+  ['a separator that is named in quotes', '"sep=|"\nname|uid\na,b|C-1\n', ['3: a,b|C-1']],
+  ['a byte order mark before quotes', '\uFEFF"name","uid"\n"Crane","C-1"\n', ['2: Crane|C-1']],
+  [
+    'any mixture of line ends',
+    'name,uid\nA,M-1\r\nB,M-2\r\n\rC,M-3\rD,M-4',
+    ['2: A|M-1', '3: B|M-2', '5: C|M-3', '6: D|M-4'],
+  ],
+  ['doubled carriage returns, as of Python on Windows', 'name,uid\r\r\nA,1\r\r\nB,2\r\r\n', ['3: A|1', '5: B|2']],
+  [
+    'a quoted cell with line breaks',
+    'name,uid\n"Crane\r\nor ""so""\n",C-1\nB,2\n',
+    ['2: Crane\r\nor "so"\n|C-1', '5: B|2'],
+  ],
+  ['white space before and after quotes', 'name, uid\nA, "C,1"\nB,\t"2" ,\n', ['2: A|C,1', '3: B|2']],
+  [
+    'two quotes that do not add up',
+    'name,uid\n"24 in. pipe wrench,W-1\n19" hose reel,W-2\nDrill,W-3\n',
+    [
+      `2: ! the quote before "24 in. pipe wrench,W-1" is not closed at the end of its cell: ${twice}`,
+      `3: ! its quotes and those of line 2 do not add up: ${twice}`,
+      '4: Drill|W-3',
+    ],
+  ],
+  [
+    'lines between quotes that do not add up',
+    'name,uid\n"24 in. pipe,W-1\nA,""\n"B, C",W-2\nD,W-3\n',
+    [
+      `2: ! the quote before "24 in. pipe,W-1" is not closed at the end of its cell: ${twice}`,
+      '3: A|',
+      `4: ! its quotes and those of line 2 do not add up: ${twice}`,
+      '5: D|W-3',
+    ],
+  ],
+  [
+    'a quote that is never closed',
+    'name,uid\nA,1\n"B,2\nC,3\nD,4',
+    ['2: A|1', `3: ! the quote before "B,2" is not closed at the end of its cell: ${twice}`, '4: C|3', '5: D|4'],
+  ],
+  [
+    'text after a closing quote',
+    'name,uid\n"Bolt" M8,1\nB,"2"x\nC,3\n',
+    [
+      `2: ! the quote before "Bolt\\" M8,1" is not closed at the end of its cell: ${twice}`,
+      `3: ! the quote before "2\\"x" is not closed at the end of its cell: ${twice}`,
+      '4: C|3',
+    ],
+  ],
+  [
+    'quotes with a backslash before them, as of MySQL',
+    'name,uid\n"24\\" pipe",1\nC:\\,"\\"\n',
+    [`2: ! the quote before "24\\\\\\" pipe\\",1" is not closed at the end of its cell: ${twice}`, '3: C:\\|\\'],
+  ],
+  [
+    'a quoted cell that may go on below a broken quote',
+    'description,name,uid\nuse it,"He said "stop",1\nand left."\nso,B,2\n',
+    [
+      `2: ! the quote before "He said \\"stop\\",1" is not closed at the end of its cell: ${twice}`,
+      '3: ! it may be the rest of a cell of line 2, whose quotes do not add up',
+      '4: so|B|2',
+    ],
+  ],
+  [
+    'a second cell that opens a quote in a row of two lines',
+    'name,uid,colour\n"A\nB","C,x\nD,1,y\nE" x,2,z\nF,3,w\n',
+    [
+      `2: ! the quote before "C,x" is not closed at the end of its cell: ${twice}`,
+      '4: D|1|y',
+      `5: ! its quotes and those of line 3 do not add up: ${twice}`,
+      '6: F|3|w',
+    ],
+  ],
+  ['a quote within a cell without quotes', 'name,uid\n19" hose reel,W-2\n', ['2: 19" hose reel|W-2']],
+  ['the texts that Excel is to take as texts', 'name,uid\nA,="007"\n', ['2: A|="007"']],
+  [
+    'short and long rows',
+    'name,uid,acquiredAt,statusId\nR1,R-1,2026-01-01,s\nR2,R-2\nR3,R-3,,,,\nR4,R-4,,,x\n',
+    [
+      '2: R1|R-1|2026-01-01|s',
+      '3: R2|R-2',
+      '4: R3|R-3|·|·',
+      '5: ! expected 4 cells, as the header has, received 5: a cell with a separator needs quotes',
+    ],
+  ],
+  ['empty columns at the end of the header', 'name;uid;;\nA;1;;\nB;2\n', ['2: A|1', '3: B|2']],
+  ['the numbers of rows that R adds', '"","name","uid"\n"1","A",NA\n', ['2: 1|A|NA']],
+  ['empty texts in quotes', 'name,uid\nA,""\n"",B\n', ['2: A|', '3: |B']],
+  ['programs that quote every cell, such as phpMyAdmin', '"name","uid"\n"A",""\n"","B"\n', ['2: A|·', '3: ·|B']],
+  ['a header of which one cell is quoted', '"name",uid\nA,""\n', ['2: A|']],
+  ['empty rows', 'name,uid\n\n,\n"",""\n \t\nA,1\n\n', ['6: A|1']],
+  ['titles above the header', 'Assets 2026\n\nPrinted: 1.1.2026, by Jana\nname,uid\nA,1\n', ['5: A|1']],
+  ['the type that PowerShell writes', '#TYPE System.Object\n"Name","Colour"\n"A","red"\n', ['3: A|red']],
+  ['one column', 'List of tools\nname\nDrill, small\nSaw; big\n', ['3: Drill, small', '4: Saw; big']],
+  ['one column of names with commas', 'name\nDrill, small\nSaw, big\n', ['2: Drill, small', '3: Saw, big']],
+  ['names that are not known', 'Bezeichnung;Nr. 1, 2\nA;1\n', ['2: A|1']],
+  ['no header', 'A;1\nB, small;2\n', ['1: A|1', '2: B, small|2'], { columns: ['name', 'uid'] }],
+  ['a header, though its columns are named', 'Name,UID\nA,1\n', ['2: A|1'], { columns: ['name', 'uid'] }],
+  ['files put together', '\uFEFFname,uid\nA,1\n\uFEFFname,uid\nB,2\n', ['2: A|1', '4: B|2']],
+  ['a table of SAP', '|name|uid   |\n|A   |000123|\n', ['2: ·|A   |000123']],
+  [
+    'a NUL',
+    'name,uid\nA\0,1\nB,2\n',
+    ['2: ! it has a NUL character: is the file in another encoding, such as --encoding utf-16le?', '3: B|2'],
+  ],
+  ['nothing', '', ['Error: assets.csv: it is empty: expected a line with the names of the columns']],
+  ['line ends only', '\n\r\n', ['Error: assets.csv: it is empty: expected a line with the names of the columns']],
+  ['a header only', 'name,uid\n', []],
+  [
+    'a header whose quotes do not add up',
+    '"name,uid\nA,1\n',
+    [
+      `Error: assets.csv: line 1, the header: the quote before "name,uid" is not closed at the end of its cell: ${twice}`,
+    ],
+  ],
+  [
+    'a page of HTML',
+    '\n<!DOCTYPE html><html>',
+    ['Error: assets.csv is a page of HTML or XML, not CSV or JSON: was it downloaded without signing in?'],
+  ],
+];
+
+test.each(csvFiles)('reads CSV with %s', async (_, content, expected, options) => {
+  expect(shown(await read(content, 'assets.csv', options))).toEqual(expected);
+});
+
+test('a row has its text as it stands, and the names of all columns', async () => {
+  const { rows } = await read('name,Serial\tno.,\r\n"A" ,"x\r\ny"\r\nB\r\n');
+
+  expect(rows.map(({ text }) => text)).toEqual(['"A" ,"x\r\ny"', 'B']);
+  expect(rows.map(({ names }) => names)).toEqual([
+    ['name', 'Serial no.'],
+    ['name', 'Serial no.'],
+  ]);
+  expect(rows[0]?.names).toBe(rows[1]?.names);
+});
+
+test('warns of lines that are left out, and of a quoted cell that may have swallowed a row', async () => {
+  const { rows, warnings } = await read('Tools\n\nname,uid\nA,1\nNAME, uid \n"24 in. pipe,W-1\n19 in. pipe",W-2\n');
+
+  expect(rows.map(({ line }) => line)).toEqual([4, 6]);
+  expect(warnings).toEqual([
+    { line: 1, column: '', message: 'the lines above the header are left out: "Tools"' },
+    { line: 5, column: '', message: 'the header once more: this line is left out' },
+    {
+      line: 6,
+      column: '',
+      message: 'a quoted cell goes on to line 7, though each of these lines could be a row: is a quote missing?',
+    },
+  ]);
+});
+
+const number = (text: string) => new JsonNumber(text);
+
+async function readJson(content: string, name = 'assets.ndjson') {
+  const { rows, error } = await read(content, name);
+  const read_ = rows.map(({ line, names, cells, problem }) =>
+    problem === undefined
+      ? [line, Object.fromEntries(names.map((key, index) => [key, cells[index]]))]
+      : [line, problem],
+  );
+  return error === undefined ? read_ : [...read_, error];
+}
+
+const jsonFiles: readonly (readonly [string, string, readonly unknown[]])[] = [
+  [
+    'numbers with their digits',
+    '{"a":12345678901234567890}\r\n{"a":1.10,"b":1e400}\r\n{"a":-0.0E+1}',
+    [
+      [1, { a: number('12345678901234567890') }],
+      [2, { a: number('1.10'), b: number('1e400') }],
+      [3, { a: number('-0.0E+1') }],
+    ],
+  ],
+  [
+    'values of all kinds',
+    '{"a":true,"b":null,"c":"","d":{"x":[1,{"y":"\\u00e9\\n\\\\"}]},"e":[]}',
+    [[1, { a: true, b: null, c: '', d: { x: [number('1'), { y: 'é\n\\' }] }, e: [] }]],
+  ],
+  [
+    'lines that are not objects, or not JSON',
+    '1\n[{"a":1}\n{"a":01}\n{"a":NaN}\n{"a":1,}\n{a:1}\n{"a":"\t"}\n{"a":"x\n\n{"a":1} {}\n{"b":1}',
+    [
+      [1, 'expected a JSON object, received "1"'],
+      [2, 'expected a JSON object, received "[{\\"a\\":1}"'],
+      [3, 'it is not JSON: expected } at character 7, received "1}"'],
+      [4, 'it is not JSON: expected a value at character 6, received "NaN}"'],
+      [5, 'it is not JSON: expected a text in double quotes at character 8, received "}"'],
+      [6, 'it is not JSON: expected a text in double quotes at character 2, received "a:1}"'],
+      [
+        7,
+        'it is not JSON: expected a text that is closed, without line ends and unknown escapes at character 6, received "\\"\\t\\"}"',
+      ],
+      [
+        8,
+        'it is not JSON: expected a text that is closed, without line ends and unknown escapes at character 6, received "\\"x"',
+      ],
+      [10, 'it is not JSON: expected the end at character 9, received "{}"'],
+      [11, { b: number('1') }],
+    ],
+  ],
+  [
+    'a name twice',
+    '{"a":1,"a":2}\n{"a":1}',
+    [
+      [1, 'it has the name "a" twice'],
+      [2, { a: number('1') }],
+    ],
+  ],
+  [
+    'values that are nested too deep',
+    `{"a":${'['.repeat(100_000)}\n{"a":1}`,
+    [
+      [1, 'it is nested more than 50 deep'],
+      [2, { a: number('1') }],
+    ],
+  ],
+  [
+    'an array, as jq and pandas write it',
+    '\uFEFF[\n  {\n    "name": "A, [\\"] }"\n  },\r\n  {"name": "B"}\r\n]\n',
+    [
+      [2, { name: 'A, ["] }' }],
+      [5, { name: 'B' }],
+    ],
+  ],
+  ['an empty array', ' [ ] ', []],
+  [
+    'an array with elements that are wrong',
+    '[1, {"a": 01},\n{"a": "x\n},\n[{}], {"a":2},\n]\n{"b":1}\n',
+    [
+      [1, 'expected a JSON object, received "1"'],
+      [1, 'it is not JSON: expected } at character 8, received "1}"'],
+      [
+        2,
+        'it is not JSON: expected a text that is closed, without line ends and unknown escapes at character 7, received "\\"x\\n}"',
+      ],
+      [4, 'expected a JSON object, received "[{}]"'],
+      [4, { a: number('2') }],
+      [6, 'it is after the end of the array'],
+    ],
+  ],
+  [
+    'an array that ends early',
+    '[{"a":1},\n{"a"',
+    [
+      [1, { a: number('1') }],
+      [2, 'the array is not closed: is the file whole, and are all brackets of this record closed?'],
+    ],
+  ],
+  [
+    'an array that ends between records',
+    '[{"a":1},\n',
+    [
+      [1, { a: number('1') }],
+      [2, 'the array is not closed: is the file whole, and are all brackets of this record closed?'],
+    ],
+  ],
+];
+
+test.each(jsonFiles)('reads JSON with %s', async (_, content, expected) => {
+  expect(await readJson(content)).toEqual(expected);
+});
+
+test('names in JSON touch no prototype', async () => {
+  const { rows } = await read('{"__proto__":"y","externalIds":{"__proto__":"x","constructor":"z"}}', 'assets.json');
+
+  expect(rows[0]?.names).toEqual(['__proto__', 'externalIds']);
+  expect(rows[0]?.cells[0]).toBe('y');
+  expect(Object.entries(rows[0]?.cells[1] ?? {})).toEqual([
+    ['__proto__', 'x'],
+    ['constructor', 'z'],
+  ]);
+});
+
+test('rows of JSON say their kind, unless the file does', async () => {
+  const content = '{"kind":"ASSET","name":"A"}\n{"kind":"work orders"}\n{"kind":"X"}\n{"kind":5}\n{"name":"B"}\n';
+  const kinds = async (name: string) =>
+    (await read(content, name)).rows.map(({ kind, problem }) => problem ?? kind ?? 'that of the file');
+
+  const wrong = [
+    'kind: expected one such as "ASSET", received "X"',
+    'kind: expected one such as "ASSET", received "5"',
+  ];
+  expect(await kinds('assets.jsonl')).toEqual(['Asset', 'WorkOrder', ...wrong, 'that of the file']);
+  expect(await kinds('all.ndjson')).toEqual([
+    'Asset',
+    'WorkOrder',
+    ...wrong,
+    'kind: expected one such as "ASSET", received nothing',
+  ]);
+});
+
+test.each([
+  ['assets.csv', 'name,uid\n', 'A,1\r', '"A\n', ',x'],
+  ['assets.ndjson', '', '{"a":1}\r', '{"a":"', '"}'],
+  ['assets.json', '[', '{"a":1},\r', '{"a":"', '"}'],
+])('a row of %s that is too long is refused, and the others are read', async (name, header, row, before, after) => {
+  const long = `${before}${'x'.repeat(2_200_000)}${after}`;
+  const { rows } = await read(`${header}${row}${long}${name.endsWith('json') ? ',' : ''}\r\n${row}`, name);
+
+  expect(rows.flatMap(({ problem }) => problem?.replace(/"x+…?"/, 'it') ?? [])).toContainEqual(
+    expect.stringMatching(/^it is longer than 2,000,000 characters, and only its beginning is kept$/),
+  );
+  expect(rows.filter(({ problem }) => problem === undefined).length).toBe(2);
+  expect(Math.max(...rows.map(({ text }) => text.length))).toBeLessThan(2_000);
+});
+
+test('a quoted cell of many lines that is too long is refused with its first line', async () => {
+  const { rows } = await read(`name,uid\nA,1\n"B,2\n${'C,3\n'.repeat(600_000)}"D",4\n`);
+
+  expect(rows.length).toBe(600_003);
+  expect(rows.filter(({ problem }) => problem !== undefined).map(({ line }) => line)).toEqual([3]);
+});
+
+const german = 'name;uid\r\nKöln 1;Ä\r\n';
+const utf16 = Buffer.from(german, 'utf16le');
+const bigEndian = Buffer.from(utf16).swap16();
+
+test.each([
+  ['UTF-8', Buffer.from(german)],
+  ['UTF-16 with a byte order mark', Buffer.from(`\uFEFF${german}`, 'utf16le')],
+  ['UTF-16 without one', utf16],
+  ['UTF-16, big-endian', bigEndian],
+  ['UTF-16, big-endian, with a byte order mark', Buffer.concat([Buffer.of(0xfe, 0xff), bigEndian])],
+  ['Windows-1252, if it is named', Buffer.from(german, 'latin1'), 'windows-1252'],
+])('reads %s', async (_, content, encoding?: string) => {
+  expect(shown(await read(content, 'assets.csv', { encoding }))).toEqual(['2: Köln 1|Ä']);
+  expect(shown(await read(gzipSync(content), 'assets.csv.gz', { encoding }))).toEqual(['2: Köln 1|Ä']);
+});
+
+test('text of another encoding ends the import with its line', async () => {
+  const content = Buffer.concat([Buffer.from(`name\r\n${'Köln\r\n'.repeat(20_000)}`), Buffer.of(0xe4, 0x0d, 0x0a)]);
+
+  expect((await read(content)).error).toBe(
+    'Error: assets.csv, line 20002: the text is not UTF-8. Save it as UTF-8, or name its encoding: --encoding windows-1252',
+  );
+  expect(() => requireEncoding('utf-99')).toThrow(
+    '--encoding: expected one such as windows-1252 or utf-16le, received "utf-99"',
+  );
+});
+
+test('compressed files are read by their content, and damaged ones are refused', async () => {
+  const content = gzipSync(`name,uid\n${'A,1\n'.repeat(50_000)}`);
+
+  expect((await read(content, 'assets.csv')).rows.length).toBe(50_000);
+  expect((await read('name\nA\n', 'assets.csv.gz')).rows.length).toBe(1);
+  expect((await read(Buffer.concat([content, content]), 'assets.csv.gz')).rows.length).toBe(100_000);
+  expect((await read(content.subarray(0, -20), 'assets.csv.gz')).error).toBe(
+    'Error: assets.csv.gz is damaged or not whole, and cannot be decompressed: Error: unexpected end of file',
+  );
+});
+
+test.each([
+  ['assets.xlsx', 'anything'],
+  ['assets.csv', Buffer.from('PK\x03\x04')],
+  ['assets.csv', Buffer.of(0xd0, 0xcf, 0x11, 0xe0)],
+])('a workbook is refused with advice: %s', async (name, content) => {
+  await expect(read(content, name).then(({ error }) => Promise.reject(new Error(error)))).rejects.toThrow(
+    `${name} is a workbook, which is not read. In the spreadsheet program, choose File, Save as, and the type CSV UTF-8`,
+  );
+});
+
+test('says how a file is written', async () => {
+  const folder = folderWith({ 'assets.csv': 'sep=;\r\nTools\r\nname;uid\r\nA;1\r\n', 'Assets.TXT': 'A\t1\n' });
+  const options = { isKnown: (name: string) => known.has(name), warn: () => {} };
+  const [tabs, semicolons] = findFiles([folder], undefined).files;
+
+  expect(semicolons && (await tableOf(semicolons, options))).toEqual({
+    separator: ';',
+    declaration: 'sep=;\r\n',
+    names: ['name', 'uid'],
+  });
+  expect(tabs && (await tableOf(tabs, { ...options, columns: ['name', 'uid'] }))).toEqual({
+    separator: '\t',
+    declaration: '',
+    names: ['name', 'uid'],
+  });
+});
+
+test('every file of a folder is found or named, in the order of names', () => {
+  const names = [
+    'assets.csv',
+    'locations.tsv',
+    'projects.jsonl',
+    'Work orders 2026.txt',
+    'all.json.gz',
+    'assets-2.tab',
+  ];
+  const others = ['notes.pdf', 'assets.xlsx', 'assets.csv.part'];
+  const hidden = ['.DS_Store', '.~lock.assets.csv#', '~$assets.xlsx', 'assets.refused-2.csv', 'assets.csv.import-run'];
+  const folder = folderWith(Object.fromEntries([...names, ...others, ...hidden].map((name) => [name, ''])));
+  mkdirSync(join(folder, 'old'));
+  const { files, skipped } = findFiles([folder, join(folder, 'assets.csv')], undefined);
+
+  expect(files.map(({ name, format, kind }) => [name, format, kind?.name])).toEqual([
+    ['Work orders 2026.txt', 'csv', 'WorkOrder'],
+    ['all.json.gz', 'json', undefined],
+    ['assets-2.tab', 'csv', 'Asset'],
+    ['assets.csv', 'csv', 'Asset'],
+    ['locations.tsv', 'csv', 'Location'],
+    ['projects.jsonl', 'json', 'Project'],
+  ]);
+  expect(skipped.map((path) => basename(path))).toEqual(['assets.csv.part', 'assets.xlsx', 'notes.pdf', 'old']);
+});
+
+test('files that cannot be imported are refused before anything is read', () => {
+  const folder = folderWith({ 'list.csv': '', 'notes.pdf': '' });
+
+  expect(() => findFiles([join(folder, 'no.csv')], undefined)).toThrow(`there is no file ${join(folder, 'no.csv')}`);
+  expect(() => findFiles([folder], undefined)).toThrow(
+    'list.csv: which kind of record does it have? Name it assets.csv,',
+  );
+  expect(findFiles([folder], asset).files.map(({ kind }) => kind)).toEqual([asset]);
+  rmSync(join(folder, 'list.csv'));
+  expect(() => findFiles([folder], asset)).toThrow(
+    `there is no file to import: expected files that end with .csv, .tsv, .tab, .txt, .ndjson, .jsonl, .json, or one of these and .gz, found ${join(folder, 'notes.pdf')}`,
+  );
+});
+
+test('a file is known by its content, and must stay as it was found', async () => {
+  const folder = folderWith({ 'assets.csv': 'name\nA\n', 'locations.csv': 'name\nA\n' });
+  const { files } = findFiles([folder], undefined);
+  const [first, second] = files;
+  if (!first || !second) throw new Error('expected two files');
+
+  expect(await hashOf(first)).toBe(await hashOf(second));
+  requireUnchanged(first);
+  writeFileSync(first.path, 'name\nA and more\n');
+  expect(() => requireUnchanged(first)).toThrow('assets.csv has changed since the import began');
+  expect(inLinkOrder([{ kind: asset }, { kind: location }])).toEqual([{ kind: location }, { kind: asset }]);
+});
+
+const numRuns = byEffort({ small: 300, long: 10_000 });
+
+/** Texts of what matters to a reader of CSV, and of anything. */
+const cellText = fc.oneof(
+  fc.string({ unit: fc.constantFrom('"', ',', ';', '\t', '|', '\n', '\r', ' ', 'a', 'é', '\uFEFF'), maxLength: 6 }),
+  fc.string({ unit: 'grapheme', maxLength: 10 }).filter((text) => !text.includes('\0')),
+);
+
+test('what a program writes as CSV, with any separator and line ends, is read as it was', async () => {
+  const row = fc.tuple(cellText, fc.option(cellText), fc.option(cellText));
+  const form = fc.record({
+    separator: fc.constantFrom(',', ';', '\t', '|'),
+    ends: fc.array(fc.constantFrom('\n', '\r\n', '\r'), { minLength: 1, maxLength: 3 }),
+    quotesAll: fc.boolean(),
+  });
+  await fc.assert(
+    fc.asyncProperty(fc.array(row, { maxLength: 8 }), form, async (rows, { separator, ends, quotesAll }) => {
+      // A first cell that makes no row empty.
+      const cells = rows.map(([first, ...others]) => [`x${first}`, ...others]);
+      const write = (cell: string | null) =>
+        quotesAll || (cell !== null && /^$|["\r\n,;\t|]|^\s|\s$/.test(cell))
+          ? `"${(cell ?? '').replaceAll('"', '""')}"`
+          : (cell ?? '');
+      const lines = [['name', 'uid', 'description'], ...cells].map((each) => each.map(write).join(separator));
+      const text = lines.map((line, index) => line + ends[index % ends.length]).join('');
+      const { rows: found } = await read(text);
+
+      expect(found.map((each) => each.problem ?? each.cells)).toEqual(
+        cells.map((each) => (quotesAll ? each.map((cell) => cell || null) : each)),
+      );
+    }),
+    { numRuns },
+  );
+});
+
+test('whatever is in a file, each of its lines is in a row, refused, or said to be left out', async () => {
+  const unit = fc.constantFrom(
+    '"',
+    '"',
+    ',',
+    ';',
+    '\n',
+    '\n',
+    '\r',
+    ' ',
+    'a',
+    '{',
+    '}',
+    '[',
+    ']',
+    ':',
+    '\\',
+    '1',
+    '\0',
+  );
+  const content = fc.oneof(
+    fc.tuple(
+      fc.constantFrom('', 'name,uid\n', 'Tools\nname;uid\r\n', '"name"\n', '['),
+      fc.string({ unit, maxLength: 80 }),
+    ),
+  );
+  await fc.assert(
+    fc.asyncProperty(content, fc.constantFrom('assets.csv', 'assets.json'), async ([start, rest], name) => {
+      const text = start + rest;
+      const { rows, warnings, error } = await read(text, name);
+      if (error !== undefined) {
+        expect(error).toMatch(/^Error: assets\.(csv|json)(, line \d+)?: /);
+        return;
+      }
+      const given = new Set(warnings.map(({ line }) => line));
+      for (const { line, text: ofRow } of rows) {
+        const end = line + linesOf(ofRow).length;
+        for (let each = line; each < end; each += 1) given.add(each);
+      }
+      const first = Math.min(...rows.map(({ line }) => line), Infinity);
+      const header = name.endsWith('.csv')
+        ? Math.max(0, ...[...linesOf(text).keys()].filter((at) => at + 1 < first)) + 1
+        : 0;
+      const lost = linesOf(text).flatMap((line, index) =>
+        given.has(index + 1) || /^[\s,;"|[\]]*$/.test(line) || index < header ? [] : [`${index + 1}: ${line}`],
+      );
+      expect(lost).toEqual([]);
+      for (const { line, text: ofRow } of rows) {
+        const from = linesOf(text)
+          .slice(line - 1)
+          .join('\n');
+        expect(from).toContain(linesOf(ofRow).join('\n').trim());
+      }
+    }),
+    { numRuns: numRuns * 5 },
+  );
+});
+
+test('any bytes are read to their end', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.uint8Array({ maxLength: 200 }),
+      fc.constantFrom('assets.csv', 'assets.json'),
+      async (bytes, name) => {
+        const { rows, error } = await read(bytes, name);
+
+        expect(rows.length).toBeLessThanOrEqual(bytes.length);
+        if (error !== undefined) expect(error).toMatch(/^Error: assets\./);
+      },
+    ),
+    { numRuns },
+  );
+});
+
+const linesOf = (text: string): string[] => text.split(/\r\n|\n|\r/);
