@@ -1,0 +1,189 @@
+/** Files that people and other programs write: what each becomes, after public reports of what such files did elsewhere. */
+import { mkdirSync } from 'node:fs';
+import { gzipSync } from 'node:zlib';
+import { expect, test } from 'vitest';
+import { useImports } from '../support/import.ts';
+
+const imports = useImports();
+
+interface Case {
+  readonly files: Readonly<Record<string, string | Uint8Array>>;
+  readonly options?: readonly string[];
+  readonly code?: number;
+  /** Parts of lines that are printed. */
+  readonly out?: readonly string[];
+  readonly stored?: readonly [list: string, fields: string, ...records: readonly object[]];
+}
+
+const lines = (...texts: readonly string[]) => texts.map((text) => `${text}\n`).join('');
+
+test.each<[string, Case]>([
+  [
+    'quotes that do not add up refuse their lines, and swallow none',
+    {
+      files: { 'assets.csv': lines('name,uid', '"24 in. pipe wrench,W-1', '19" hose reel,W-2', 'Drill,W-3') },
+      code: 2,
+      out: ['assets.csv, line 2: the quote before', 'assets.csv, line 3: its quotes and those of line 2 do not add up'],
+      stored: ['assets', 'name uid', { name: 'Drill', uid: 'W-3' }],
+    },
+  ],
+  [
+    'numbers as IDs keep their digits; an object is refused',
+    {
+      files: {
+        'locations.ndjson': lines(
+          '{"name":"A","externalIds.erp":12345678901234567890}',
+          '{"name":"B","externalIds.erp":{"a":1}}',
+          '{"name":"C","externalIds.erp":1.10}',
+          '{"name":"D","externalIds.__proto__":"x"}',
+        ),
+      },
+      code: 2,
+      out: ['locations.ndjson, line 2: externalIds.erp: expected text'],
+      stored: [
+        'locations',
+        'externalIds',
+        { externalIds: { erp: '12345678901234567890' } },
+        { externalIds: { erp: '1.10' } },
+        { externalIds: JSON.parse('{"__proto__":"x"}') },
+      ],
+    },
+  ],
+  [
+    'line ends may differ',
+    {
+      files: { 'locations.csv': 'name,externalIds.erp\nDepot A,M-1\r\nDepot B,M-2\rDepot C,M-3\n' },
+      stored: ['locations', 'externalIds', ...['M-1', 'M-2', 'M-3'].map((erp) => ({ externalIds: { erp } }))],
+    },
+  ],
+  [
+    'an empty uid is no uid',
+    {
+      files: { 'assets.csv': lines('name,uid', 'a,""', 'b,""', 'c,') },
+      stored: ['assets', 'uid', { uid: null }, { uid: null }, { uid: null }],
+    },
+  ],
+  [
+    'short rows and empty surplus cells are read',
+    {
+      files: { 'assets.csv': lines('name,uid,acquiredAt,statusId', 'R1,R-1,2026-01-01,s', 'R2,R-2', 'R3,R-3,,,,') },
+      stored: ['assets', 'uid statusId', ...[['R-1', 's'], ['R-2', null], ['R-3', null]].map(([uid, statusId]) => ({ uid, statusId }))],
+    },
+  ],
+  [
+    'times as programs write them are read where they are not ambiguous',
+    {
+      files: {
+        'projects.csv': lines('name,start date', 'A,03/01/2026 7:30 AM', 'B,2026-03-01 07:30:00+00', 'C,2026-3-1', 'D,2026-03-29 02:30'),
+      },
+      options: ['--dates', '12/31/2026', '--time-zone', 'Europe/Berlin'],
+      code: 2,
+      out: ['line 5: startDate: expected a time that clocks in Europe/Berlin show'],
+      stored: [
+        ...['projects', 'startDate'] as const,
+        { startDate: '2026-03-01T06:30:00.000Z' },
+        { startDate: '2026-03-01T07:30:00.000Z' },
+        { startDate: '2026-03-01T00:00:00.000Z' },
+      ],
+    },
+  ],
+  [
+    'a JSON array is read',
+    { files: { 'projects.json': '[{"name":"J1"},\n {"name":"J2"}]' }, stored: ['projects', 'name', { name: 'J1' }, { name: 'J2' }] },
+  ],
+  [
+    'a number beyond all is one refused row',
+    {
+      files: { 'locations.ndjson': lines('{"name":"A","latitude":1e400}', '{"name":"B","latitude":1}') },
+      code: 2,
+      out: ['locations.ndjson, line 1: latitude: expected a number that is kept with all its digits', '1 created'],
+    },
+  ],
+  [
+    'titles above the header, compressed, with tabs',
+    {
+      files: { 'assets.tsv.gz': gzipSync('Inventory 2026\n\nname\tuid\nCrane\tC-1\n') },
+      out: ['the lines above the header are left out'],
+      stored: ['assets', 'name uid', { name: 'Crane', uid: 'C-1' }],
+    },
+  ],
+  [
+    'a file without a header',
+    {
+      files: { 'assets.txt': lines('Crane;C-1', 'Pump;\\N') },
+      options: ['--columns', 'name,uid', '--null', '\\N'],
+      stored: ['assets', 'name uid', { name: 'Crane', uid: 'C-1' }, { name: 'Pump', uid: null }],
+    },
+  ],
+  [
+    'a refusal names the option that helps',
+    {
+      files: { 'locations.csv': lines('name;latitude', 'A;53,08'), 'projects.csv': lines('name,start date', 'B,31.12.2026') },
+      code: 1,
+      out: ['or 53,08 with --decimal-comma, received "53,08"', 'its order with --dates 31.12.2026, received "31.12.2026"'],
+    },
+  ],
+  [
+    'more than ten refusals are summed up by their reasons',
+    {
+      files: { 'locations.csv': `name,latitude\n${lines(...Array.from({ length: 1_204 }, (_, n) => `L${n},high${n}`), 'A,1', 'B,91')}` },
+      code: 2,
+      out: [
+        '  1,204 rows: latitude: expected a number such as 53.08, first in locations.csv, line 2',
+        '  1 row: latitude: expected a number from -90 to 90, first in locations.csv, line 1207',
+      ],
+    },
+  ],
+  [
+    'what is probably wrong is said, with the line',
+    {
+      files: {
+        'assets.csv': lines('name,uid,acquiredAt', 'A,4.71E+11,0202-01-01', 'B,c-7,', 'C,C-7,'),
+        'locations.csv': lines('name,latitude,longitude', 'A,0,0'),
+      },
+      out: [
+        'a spreadsheet has probably rounded this ID: line 2, column "uid", "4.71E+11"',
+        'the date is before 1900 or after 2100: line 2',
+        'values differ only in case, white space or the form of letters: line 4, column "uid", "C-7" and "c-7" in line 3',
+        'the coordinates are 0 and 0',
+      ],
+    },
+  ],
+])('%s', async (_, { files, options = [], code = 0, out = [], stored }) => {
+  const ended = await imports.import(files, ...options);
+
+  expect([ended.code, ended.out, ended.err]).toEqual([code, expect.anything(), expect.anything()]);
+  for (const part of out) expect(ended.out.join('\n')).toContain(part);
+  if (stored) expect(await imports.records(stored[0], stored[1])).toEqual(stored.slice(2));
+});
+
+test('every file of a folder is imported, or named', async () => {
+  mkdirSync(imports.path('folder'));
+  imports.write({
+    'folder/assets.csv': 'name\nCrane\n',
+    'folder/locations.tsv': 'name\tcity\nNorth\tBremen\n',
+    'folder/projects.jsonl': '{"name":"Wall"}\n',
+  });
+  expect(await imports.command('import', imports.path('folder'), '--yes')).toMatchObject({
+    code: 0,
+    out: expect.arrayContaining(['3 created, 0 updated, 0 unchanged, 0 refused']),
+  });
+  imports.write({ 'folder/plan.pdf': '%PDF' });
+
+  const { code, out } = await imports.command('import', imports.path('folder'), '--yes');
+
+  expect([code, out[0]]).toEqual([2, 'Left out, because it is no file to import: folder/plan.pdf']);
+});
+
+test('--refused names the file of refused rows, which is overwritten, and removed if there are none', async () => {
+  const nightly = (rows: string, ...options: readonly string[]) =>
+    imports.import({ 'assets.csv': `name,acquiredAt\n${rows}` }, '--refused', imports.path('bad.csv'), ...options);
+
+  expect((await nightly('A,soon\nB,\n')).out).toContain(
+    'The refused rows are in bad.csv, each with the reason: fix them, and import that file.',
+  );
+  expect((await nightly('C,later\nD,\n')).code).toBe(2);
+  expect(imports.read('bad.csv')).toMatch(/^\uFEFFname,acquiredAt,refused because\nC,later,.*\n$/);
+  expect((await nightly('E,\n')).code).toBe(0);
+  expect(imports.files()).toEqual(['assets.csv']);
+});

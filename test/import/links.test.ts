@@ -1,0 +1,137 @@
+/** Links of imported rows: by name, by external IDs, by IDs that say the same or something else, and to records that are created for them. */
+import { describe, expect, test } from 'vitest';
+import { useImports } from '../support/import.ts';
+
+const imports = useImports();
+
+const refusalsIn = (out: readonly string[]) => out.filter((line) => /^ {2}\S+, line \d+: /.test(line));
+
+describe('links by name', () => {
+  test('lead to the one record with it, stored or of the import; none and several are refused, in the preview, too', async () => {
+    await imports.import({ 'locations.csv': 'name\nNorth\nGate\nGate\n' });
+    const files = {
+      'locations.csv': 'name\nSouth\nNew\nNew\n',
+      'projects.csv': 'name,location\nA,North\nB,South\nC,Gate\nD,Nowhere\nE,New\nF,\n',
+    };
+
+    const { code, out } = await imports.import(files, '--link-by', 'location=name');
+
+    expect([code, ...refusalsIn(out)]).toEqual([
+      2,
+      '  projects.csv, line 4: location: several locations have the name "Gate": say which by an ID',
+      '  projects.csv, line 5: location: no location has the name "Nowhere": create it with --create-missing locations',
+      '  projects.csv, line 6: location: several locations have the name "New": say which by an ID',
+    ]);
+    expect(out).toContain('9 rows: 6 to create, 0 to update, 0 unchanged, 3 refused');
+    expect(out).toContain('6 created, 0 updated, 0 unchanged, 3 refused');
+    expect(await imports.records('projects', 'name location { name }')).toEqual([
+      { name: 'A', location: { name: 'North' } },
+      { name: 'B', location: { name: 'South' } },
+      { name: 'F', location: null },
+    ]);
+  });
+
+  test('and by reference lead to rows of their own kind that come later, in other parts', async () => {
+    const categories = 'name,parent.name\nMobile,Cranes\nSmall,Mobile\nCranes,\n';
+    const files = {
+      'asset-categories.csv': categories,
+      'projects.csv': 'name,reference\nWall,P-1\n',
+      'work-orders.csv': 'name,project\nDig,P-1\n',
+    };
+
+    const { code } = await imports.import(files, '--link-by', 'project=reference', '--batch', '1');
+
+    expect(code).toBe(0);
+    expect(await imports.records('assetCategories', 'name parent { name }')).toEqual(
+      expect.arrayContaining([
+        { name: 'Mobile', parent: { name: 'Cranes' } },
+        { name: 'Small', parent: { name: 'Mobile' } },
+      ]),
+    );
+    expect(await imports.records('workOrders', 'project { name }')).toEqual([{ project: { name: 'Wall' } }]);
+  });
+
+  test('create what is missing with --create-missing, once', async () => {
+    const files = { 'assets.csv': 'name,currentLocation.name\nA,Depot\nB,Depot\nC,Gate\n' };
+
+    const { code, out } = await imports.import(files, '--create-missing', 'locations', '--batch', '2');
+
+    expect([code, ...out]).toEqual([
+      0,
+      '3 rows: 3 to create, 0 to update, 0 unchanged, 0 refused',
+      'To create for links to them: 2 locations',
+      '3 created, 0 updated, 0 unchanged, 0 refused',
+      'Created for links to them: 2 locations',
+      'Its changes: 1 to 5.',
+    ]);
+    expect(await imports.records('locations', 'name assets { totalCount }')).toEqual([
+      { name: 'Depot', assets: { totalCount: 2 } },
+      { name: 'Gate', assets: { totalCount: 1 } },
+    ]);
+  });
+});
+
+describe('of a link that a row says in two ways,', () => {
+  async function setUp() {
+    await imports.import({
+      'locations.csv': 'id,name,externalIds.erp\n1,North,L-1\n2,South,L-2\n3,West,L-3\n',
+      'projects.csv': 'name,reference,location\nWall,P-1,1\n',
+    });
+    const locations: { name: string; id: string }[] = await imports.records('locations', 'name id');
+    return Object.fromEntries(locations.map(({ name, id }) => [name, id]));
+  }
+  const located = async (reference: string) =>
+    (await imports.service.data(`{ projects(where: { reference: { eq: "${reference}" } }) { nodes { location { name } } } }`))
+      .projects.nodes[0]?.location?.name;
+
+  test('the one counts that differs from what is stored', async () => {
+    const { North, South, West } = await setUp();
+    const header = 'reference,name,locationId,location.externalIds.erp,location.name\n';
+    const rows: [string, string, number][] = [
+      [`P-1,Wall,${North},L-1,North`, 'North', 0],
+      [`P-1,Wall,${South},L-1,North`, 'South', 0],
+      [`P-1,Wall,${South},L-3,South`, 'West', 0],
+      [`P-1,Wall,${West},L-3,North`, 'North', 0],
+      [`P-1,Wall,${South},L-2,South`, 'South', 0],
+      [`P-1,Wall,,L-3,`, 'West', 0],
+      [`P-1,Wall,${South},L-1,West`, 'West', 2],
+    ];
+    for (const [row, location, exitCode] of rows) {
+      const { code, out } = await imports.import({ 'projects.csv': header + row }, '--upsert-by', 'reference');
+      expect([row, code === 1 ? 2 : code, await located('P-1'), ...refusalsIn(out)]).toEqual([
+        ...[row, exitCode, location],
+        ...(exitCode === 0 ? [] : [expect.stringContaining('line 2: locationId: expected one location, received ')]),
+      ]);
+    }
+  });
+
+  test('all must lead to the same record if the row is new; an ID of another workspace leads nowhere', async () => {
+    const { North, South } = await setUp();
+    const file = `name,reference,locationId,location.externalIds.erp\nA,A,${North},L-1\nB,B,${South},L-1\nC,C,location_01k00000000000000000000000,L-2\n`;
+
+    const { out } = await imports.import({ 'projects.csv': file });
+
+    expect(refusalsIn(out)).toEqual([expect.stringContaining('line 3: locationId: expected one location, received ')]);
+    expect([await located('A'), await located('B'), await located('C')]).toEqual(['North', undefined, 'South']);
+  });
+
+  test('a second start decides as the first one did', async () => {
+    const { South } = await setUp();
+    const files = { 'projects.csv': `reference,name,locationId,location.externalIds.erp\nP-1,Wall,${South},L-1\nP-2,Quay,,\n` };
+    const { knex } = imports.service.database;
+    const listen = ({ sql }: { sql: string }) => {
+      if (!/^update projects/.test(sql)) return;
+      knex.removeListener('query', listen);
+      process.listeners('SIGINT').at(-1)?.('SIGINT');
+    };
+    knex.on('query', listen);
+    const options = ['--upsert-by', 'reference', '--batch', '1', '--no-preview'];
+    expect((await imports.import(files, ...options)).code).toBe(3);
+    expect(await located('P-1')).toBe('South');
+
+    const { out } = await imports.import(files, ...options);
+
+    expect(out).toContain('1 created, 1 updated, 0 unchanged, 0 refused');
+    expect(await located('P-1')).toBe('South');
+  });
+});
