@@ -67,20 +67,34 @@ test.each<[string, Case]>([
     'short rows and empty surplus cells are read',
     {
       files: { 'assets.csv': lines('name,uid,acquiredAt,statusId', 'R1,R-1,2026-01-01,s', 'R2,R-2', 'R3,R-3,,,,') },
-      stored: ['assets', 'uid statusId', ...[['R-1', 's'], ['R-2', null], ['R-3', null]].map(([uid, statusId]) => ({ uid, statusId }))],
+      stored: [
+        'assets',
+        'uid statusId',
+        ...[
+          ['R-1', 's'],
+          ['R-2', null],
+          ['R-3', null],
+        ].map(([uid, statusId]) => ({ uid, statusId })),
+      ],
     },
   ],
   [
     'times as programs write them are read where they are not ambiguous',
     {
       files: {
-        'projects.csv': lines('name,start date', 'A,03/01/2026 7:30 AM', 'B,2026-03-01 07:30:00+00', 'C,2026-3-1', 'D,2026-03-29 02:30'),
+        'projects.csv': lines(
+          'name,start date',
+          'A,03/01/2026 7:30 AM',
+          'B,2026-03-01 07:30:00+00',
+          'C,2026-3-1',
+          'D,2026-03-29 02:30',
+        ),
       },
       options: ['--dates', '12/31/2026', '--time-zone', 'Europe/Berlin'],
       code: 2,
       out: ['line 5: startDate: expected a time that clocks in Europe/Berlin show'],
       stored: [
-        ...['projects', 'startDate'] as const,
+        ...(['projects', 'startDate'] as const),
         { startDate: '2026-03-01T06:30:00.000Z' },
         { startDate: '2026-03-01T07:30:00.000Z' },
         { startDate: '2026-03-01T00:00:00.000Z' },
@@ -89,7 +103,10 @@ test.each<[string, Case]>([
   ],
   [
     'a JSON array is read',
-    { files: { 'projects.json': '[{"name":"J1"},\n {"name":"J2"}]' }, stored: ['projects', 'name', { name: 'J1' }, { name: 'J2' }] },
+    {
+      files: { 'projects.json': '[{"name":"J1"},\n {"name":"J2"}]' },
+      stored: ['projects', 'name', { name: 'J1' }, { name: 'J2' }],
+    },
   ],
   [
     'a number beyond all is one refused row',
@@ -118,15 +135,23 @@ test.each<[string, Case]>([
   [
     'a refusal names the option that helps',
     {
-      files: { 'locations.csv': lines('name;latitude', 'A;53,08'), 'projects.csv': lines('name,start date', 'B,31.12.2026') },
+      files: {
+        'locations.csv': lines('name;latitude', 'A;53,08'),
+        'projects.csv': lines('name,start date', 'B,31.12.2026'),
+      },
       code: 1,
-      out: ['or 53,08 with --decimal-comma, received "53,08"', 'its order with --dates 31.12.2026, received "31.12.2026"'],
+      out: [
+        'or 53,08 with --decimal-comma, received "53,08"',
+        'its order with --dates 31.12.2026, received "31.12.2026"',
+      ],
     },
   ],
   [
     'more than ten refusals are summed up by their reasons',
     {
-      files: { 'locations.csv': `name,latitude\n${lines(...Array.from({ length: 1_204 }, (_, n) => `L${n},high${n}`), 'A,1', 'B,91')}` },
+      files: {
+        'locations.csv': `name,latitude\n${lines(...Array.from({ length: 1_204 }, (_, n) => `L${n},high${n}`), 'A,1', 'B,91')}`,
+      },
       code: 2,
       out: [
         '  1,204 rows: latitude: expected a number such as 53.08, first in locations.csv, line 2',

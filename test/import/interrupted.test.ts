@@ -12,7 +12,8 @@ const tables = {
   'locations.csv': 'id,name,externalIds.erp,latitude\n1,North,L-1,53\n2,South,L-2,900\n3,West,L-3,54\n4,East,L-4,55\n',
   'asset-categories.csv': 'id,name,parent id\na,Mobile,d\nb,Tower,a\nc,Small,b\nd,Cranes,\n',
   'projects.csv': 'reference,name,location,startDate\nP-1,Wall,1,\nP-2,Quay,2,\nP-3,Lock,3,\nP-4,Weir,4,soon\n',
-  'assets.csv': 'name,uid,currentLocation.name\nCrane,C-1,North\nPump,C-2,Depot\nDrill,C-1,\nRoller,C-4,Depot\nSaw,,Gate\n',
+  'assets.csv':
+    'name,uid,currentLocation.name\nCrane,C-1,North\nPump,C-2,Depot\nDrill,C-1,\nRoller,C-4,Depot\nSaw,,Gate\n',
 };
 const options = [
   ...['--upsert-by', 'projects=reference', '--create-missing', 'locations'],
@@ -66,7 +67,10 @@ test('whichever request or response is the last one that arrives', async () => {
 
   const whole = await run('whole', '2');
   const requests = passed;
-  expect(whole).toMatchObject({ code: 2, out: expect.arrayContaining(['13 created, 0 updated, 0 unchanged, 4 refused']) });
+  expect(whole).toMatchObject({
+    code: 2,
+    out: expect.arrayContaining(['13 created, 0 updated, 0 unchanged, 4 refused']),
+  });
   const expected = { stored: await stored(whole.service), refused: refused(), out: whole.out };
   expect(requests).toBeGreaterThan(12);
 
@@ -146,7 +150,9 @@ describe('an import', () => {
     const path = imports.path('assets.csv').replace('/assets.csv', '/./assets.csv');
     const { out } = await imports.command('import', path, ...options);
     expect(out).toContain('4 created, 0 updated, 0 unchanged, 2 refused');
-    expect(imports.read('assets.refused.csv')).toMatch(/^\uFEFFname,acquired at,refused because\nA,soon,.*\nE,soon,.*\n$/);
+    expect(imports.read('assets.refused.csv')).toMatch(
+      /^\uFEFFname,acquired at,refused because\nA,soon,.*\nE,soon,.*\n$/,
+    );
     const names = (await imports.records('assets', 'name')).map(({ name }: { name: string }) => name);
     expect(names).toEqual(['B', 'C', 'D', 'F']);
   });

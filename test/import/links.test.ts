@@ -81,8 +81,11 @@ describe('of a link that a row says in two ways,', () => {
     return Object.fromEntries(locations.map(({ name, id }) => [name, id]));
   }
   const located = async (reference: string) =>
-    (await imports.service.data(`{ projects(where: { reference: { eq: "${reference}" } }) { nodes { location { name } } } }`))
-      .projects.nodes[0]?.location?.name;
+    (
+      await imports.service.data(
+        `{ projects(where: { reference: { eq: "${reference}" } }) { nodes { location { name } } } }`,
+      )
+    ).projects.nodes[0]?.location?.name;
 
   test('the one counts that differs from what is stored', async () => {
     const { North, South, West } = await setUp();
@@ -117,7 +120,9 @@ describe('of a link that a row says in two ways,', () => {
 
   test('a second start decides as the first one did', async () => {
     const { South } = await setUp();
-    const files = { 'projects.csv': `reference,name,locationId,location.externalIds.erp\nP-1,Wall,${South},L-1\nP-2,Quay,,\n` };
+    const files = {
+      'projects.csv': `reference,name,locationId,location.externalIds.erp\nP-1,Wall,${South},L-1\nP-2,Quay,,\n`,
+    };
     const { knex } = imports.service.database;
     const listen = ({ sql }: { sql: string }) => {
       if (!/^update projects/.test(sql)) return;

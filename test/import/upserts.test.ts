@@ -1,0 +1,181 @@
+/** Files of records that are stored: changed by a key or by their IDs, and deleted when they are in no file. */
+import { describe, expect, test } from 'vitest';
+import { useImports } from '../support/import.ts';
+
+const imports = useImports();
+
+const assets = (fields: string) => imports.records('assets', fields);
+
+describe('a column of one external ID', () => {
+  test('sets or clears it, and leaves the others', async () => {
+    await imports.import({
+      'assets.ndjson':
+        '{"name":"A","uid":"A","externalIds":{"erp":"1","crm":"2","telematics":"3"}}\n{"name":"B","uid":"B","externalIds":{"erp":"4"}}\n',
+    });
+    const exported = await imports.command('export', 'assets', '--external-ids', 'erp');
+    const same = await imports.import({ 'assets.csv': `${exported.out.join('\n')}\n` }, '--upsert-by', 'uid');
+    expect(same.out[0]).toBe('2 rows: 0 to create, 0 to update, 2 unchanged, 0 refused');
+
+    const file = 'uid,externalIds.crm,externalIds.erp\nA,,5\nB,,\nC,6,\n';
+    const { code, out, table } = await imports.import(
+      { 'assets.csv': `name,${file.replace(/^([ABC]),/gm, '$1,$1,')}` },
+      '--upsert-by',
+      'uid',
+    );
+
+    expect([code, out[0]]).toEqual([0, '3 rows: 1 to create, 2 to update, 0 unchanged, 0 refused']);
+    expect(table).toEqual([
+      'created changed cleared unchanged refused',
+      'assets 1 2 2 0 0',
+      'name 1 0 0 2 0',
+      'uid 1 0 0 2 0',
+      'externalIds.crm 1 0 1 1 0',
+      'externalIds.erp 0 1 1 0 0',
+    ]);
+    expect(await assets('externalIds')).toEqual([
+      { externalIds: { erp: '5', telematics: '3' } },
+      { externalIds: null },
+      { externalIds: { crm: '6' } },
+    ]);
+  });
+});
+
+test('an empty cell clears, or keeps with --blank keep; a missing one keeps', async () => {
+  await imports.import({ 'locations.csv': 'externalIds.erp,name,city,state\n1,A,Bremen,HB\n2,B,Köln,NW\n' });
+  const file = { 'locations.csv': 'externalIds.erp,name,city,state\n1,A,,\n2,B\n' };
+
+  expect((await imports.import(file, '--upsert-by', 'externalIds.erp', '--blank', 'keep')).out[1]).toBe(
+    '0 created, 0 updated, 2 unchanged, 0 refused',
+  );
+  expect((await imports.import(file, '--upsert-by', 'externalIds.erp')).out[1]).toBe(
+    '0 created, 1 updated, 1 unchanged, 0 refused',
+  );
+  expect(await imports.records('locations', 'city state')).toEqual([
+    { city: null, state: null },
+    { city: 'Köln', state: 'NW' },
+  ]);
+});
+
+describe('--upsert-by id', () => {
+  test('changes records by their IDs, creates those without one, and refuses unknown ones', async () => {
+    await imports.import({ 'locations.csv': 'name,city\nA,Bremen\nB,Köln\nC,Ulm\n' });
+    const [a, b] = (await imports.records('locations', 'id')).map(({ id }: { id: string }) => id);
+    const file = `id,name,latitude\n${a},A,\n${b},Beta,50.9\n,New,1\n${a?.slice(0, -4)}zzzz,X,\n7,Y,\n${b},Twice,\n`;
+
+    const { code, out, table } = await imports.import({ 'locations.csv': file }, '--upsert-by', 'id');
+
+    expect([code, ...out]).toEqual([
+      2,
+      '6 rows: 1 to create, 1 to update, 1 unchanged, 3 refused',
+      '  locations.csv, line 5: id: there is no location with this ID in this workspace: leave it empty to create one',
+      '  locations.csv, line 6: id: there is no location with this ID in this workspace: leave it empty to create one',
+      expect.stringContaining('  locations.csv, line 7: id: line 3 also has the ID '),
+      '1 created, 1 updated, 1 unchanged, 3 refused',
+      'The refused rows are in locations.refused.csv, each with the reason: fix them, and import that file.',
+      'Its changes: 4 to 5.',
+    ]);
+    expect(table).toContain('locations 1 1 0 1 3');
+  });
+
+  test('brings an edited export back: only the edits change', async () => {
+    await imports.import({
+      'locations.csv': 'id,name,externalIds.erp\n1,North,L-1\n2,South,L-2\n',
+      'projects.csv': 'name,location,startDate\nWall,1,2026-03-01\nQuay,2,2026-04-01\n',
+    });
+    const forms = [
+      ['--external-ids', 'erp'],
+      ['--names'],
+      ['--excel', '--delimiter', ';', '--dates', '31.12.2026'],
+      ['--format', 'ndjson'],
+    ];
+    for (const [index, form] of forms.entries()) {
+      const name = form.includes('ndjson') ? 'projects.ndjson' : 'projects.csv';
+      const { out } = await imports.command('export', 'projects', ...form);
+      const text = `${out.join('\n')}\n`;
+      const options = ['--upsert-by', 'id', ...(form.includes('--excel') ? ['--excel', '--dates', '31.12.2026'] : [])];
+      const untouched = await imports.import({ [name]: text }, ...options);
+      expect([form, untouched.code, untouched.out[1]]).toEqual([
+        form,
+        0,
+        '0 created, 0 updated, 2 unchanged, 0 refused',
+      ]);
+
+      const edited = await imports.import({ [name]: text.replace(/Quay\d*/, `Quay${index}`) }, ...options);
+
+      expect([edited.code, edited.out[1]]).toEqual([0, '0 created, 1 updated, 1 unchanged, 0 refused']);
+      expect(await imports.records('projects', 'name location { name }')).toEqual([
+        { name: 'Wall', location: { name: 'North' } },
+        { name: `Quay${index}`, location: { name: 'South' } },
+      ]);
+    }
+  });
+});
+
+describe('--delete-missing', () => {
+  const nightly = (rows: string, most: string, ...more: readonly string[]) =>
+    imports.import(
+      { 'assets.csv': `externalIds.erp,name\n${rows}` },
+      '--upsert-by',
+      'externalIds.erp',
+      '--delete-missing',
+      most,
+      ...more,
+    );
+
+  test('deletes records whose key is in no file, but for those without the key', async () => {
+    await imports.import({ 'assets.csv': 'name,externalIds.erp\nA,1\nB,2\nC,3\nOwn,\n' });
+
+    const { code, out } = await nightly('1,A\n4,D\n', '5');
+
+    expect([code, ...out]).toEqual([
+      0,
+      '2 rows: 1 to create, 0 to update, 1 unchanged, 0 refused',
+      'To delete, because they are not in the files: 2 assets',
+      '1 created, 0 updated, 1 unchanged, 0 refused',
+      'Deleted, because they are not in the files: 2 assets',
+      'Its changes: 5 to 7.',
+    ]);
+    expect((await assets('name')).map(({ name }: { name: string }) => name)).toEqual(['A', 'Own', 'D']);
+  });
+
+  test('deletes nothing beyond its limit, or if rows are refused', async () => {
+    await imports.import({ 'assets.csv': 'name,externalIds.erp\nA,1\nB,2\nC,3\n' });
+
+    const many = await nightly('1,A\n', '1');
+    expect([many.code, many.out.at(-2)]).toEqual([
+      2,
+      'Nothing is deleted: 2 records are not in the files, and --delete-missing allows 1.',
+    ]);
+    const refused = await nightly('1,A\n2,\n', '5');
+    expect([refused.code, refused.out]).toEqual([
+      2,
+      expect.arrayContaining(['As not all rows are stored, none is deleted.']),
+    ]);
+    expect(await assets('name')).toHaveLength(3);
+  });
+
+  test('keeps what others refer to, and names it', async () => {
+    await imports.import({
+      'locations.csv': 'name,externalIds.erp\nNorth,1\nSouth,2\n',
+      'projects.csv': 'name,location.externalIds.erp\nWall,2\n',
+    });
+
+    const options = ['--upsert-by', 'externalIds.erp', '--delete-missing', '9'];
+    const { code, out } = await imports.import({ 'locations.csv': 'name,externalIds.erp\nWest,3\n' }, ...options);
+
+    expect([code, ...out.slice(3, 5)]).toEqual([
+      2,
+      'Deleted, because they are not in the files: 1 location',
+      expect.stringMatching(/^ {2}location_\w+ was not deleted: .*referenced by 1 project/),
+    ]);
+    expect((await imports.records('locations', 'name')).map(({ name }: { name: string }) => name)).toEqual([
+      'South',
+      'West',
+    ]);
+  });
+
+  test('needs a key', async () => {
+    const { code, err } = await imports.import({ 'assets.csv': 'name\nA\n' }, '--delete-missing', '5');
+    expect([code, err]).toEqual([1, '--delete-missing: say by --upsert-by how records are found']);
+  });
+});
