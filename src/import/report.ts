@@ -38,15 +38,17 @@ export class Tally {
       return;
     }
     let isCleared = false;
-    for (const [column, value] of cellsOf(sent.row)) {
-      const [old, now] = [valueAt(before, column), valueAt(after, column)];
+    eachCell(sent.row, (column, value) => {
       if (outcome === 'CREATED') {
         if (value !== null) addTo(column, 'created');
-      } else if (sent.unsent.has(column)) addTo(column, 'changed');
+        return;
+      }
+      const [old, now] = [valueAt(before, column), valueAt(after, column)];
+      if (sent.unsent.has(column)) addTo(column, 'changed');
       else if (isSame(old, now)) addTo(column, 'unchanged');
       else addTo(column, now === null ? 'cleared' : 'changed');
       isCleared ||= outcome === 'UPDATED' && now === null && old !== null;
-    }
+    });
     if (isCleared) {
       ofKind.rows.cleared += 1;
       this.rows.cleared += 1;
@@ -64,12 +66,14 @@ export class Tally {
   }
 }
 
-function cellsOf({ fields, externalIds, links }: RecordRow): Map<string, unknown> {
-  const cells = new Map<string, unknown>(Object.entries(fields));
-  for (const [key, value] of Object.entries(externalIds)) cells.set(`externalIds.${key}`, value);
-  // Of a link that is said in several ways, one may be empty.
-  for (const { field, value } of links) cells.set(field, cells.get(field) ?? value);
-  return cells;
+function eachCell({ fields, externalIds, links }: RecordRow, visit: (column: string, value: unknown) => void): void {
+  for (const field of Object.keys(fields)) visit(field, fields[field]);
+  for (const key of Object.keys(externalIds)) visit(`externalIds.${key}`, externalIds[key]);
+  for (const [index, { field }] of links.entries()) {
+    // Of a link that is said in several ways, one may be empty.
+    const ways = links.filter((link) => link.field === field);
+    if (ways[0] === links[index]) visit(field, ways.find(({ value }) => value !== null) ?? null);
+  }
 }
 
 function valueAt(record: Values | undefined, column: string): unknown {

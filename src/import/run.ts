@@ -11,6 +11,8 @@ import { constantCase, listField } from '../model/labels.ts';
 import { matchableFields, type RecordKind, type Values } from '../model/record-kind.ts';
 import { kindOfId } from '../records/index.ts';
 import { linkOrder } from '../records/link-order.ts';
+import type { Column } from './columns.ts';
+import type { Table } from './csv.ts';
 import { type ImportFile, requireUnchanged } from './find.ts';
 import {
   findLate,
@@ -28,11 +30,19 @@ import type { RecordRow, Warning } from './row.ts';
 /** How the stored records of rows are found: by a field, by the ID of another system, or by their own. */
 export type UpsertKey = { readonly field: string } | { readonly externalId: string } | 'id';
 
+export interface Reading {
+  /** Calls `onRow` for each row of the file. */
+  scan(file: ImportFile, onRow: (kind: RecordKind, columns: readonly Column[]) => void): Promise<void>;
+  /** The rows of a kind. */
+  rows(file: ImportFile, kind: RecordKind, warn?: (warning: Warning) => void): AsyncGenerator<RecordRow>;
+  /** How a table is written. */
+  table(file: ImportFile): Promise<Table> | undefined;
+}
+
 export interface Import {
   readonly yardgraph: Yardgraph;
   readonly files: readonly ImportFile[];
-  /** Reads the rows of a file, or those of a kind. */
-  readonly read: (file: ImportFile, kind?: RecordKind) => AsyncGenerator<RecordRow>;
+  readonly reading: Reading;
   /** By kind; rows of other kinds are created. */
   readonly upsertKeys: ReadonlyMap<RecordKind, UpsertKey>;
   /** Kinds of which records are created for names of links that none has. */
@@ -56,25 +66,26 @@ export interface Plan {
   readonly linked: ReadonlyMap<RecordKind, LinkedKind>;
 }
 
-/** Reads all files, with warnings, and those again to whose rows links lead. Throws a StartError for one that cannot be read to its end. */
-export async function scan(
-  files: readonly ImportFile[],
-  readFirst: Import['read'],
-  read: Import['read'],
-): Promise<Plan> {
+/** Reads all files, and those again to whose rows links lead. Throws a StartError for one that cannot be read to its end. */
+export async function scan(files: readonly ImportFile[], reading: Reading): Promise<Plan> {
   const found = new Map<string, Section>();
   const ways = new Map<RecordKind, Set<string>>();
   let total = 0;
   for (const file of files) {
-    for await (const { kind, links } of readFirst(file)) {
+    let last: readonly Column[] | undefined;
+    await reading.scan(file, (kind, columns) => {
       total += 1;
+      // Rows of a table have the same columns.
+      if (columns === last) return;
+      last = columns;
       const key = `${kind.name} ${file.path}`;
       if (!found.has(key)) found.set(key, { file, kind });
-      for (const { field, by, value } of links) {
-        const target = targetOf(kind, field);
-        if (value !== null) ways.set(target, (ways.get(target) ?? new Set()).add(by));
+      for (const column of columns) {
+        if (column.is !== 'link') continue;
+        const target = targetOf(kind, column.field);
+        ways.set(target, (ways.get(target) ?? new Set()).add(column.by));
       }
-    }
+    });
   }
   const sections = linkOrder.flatMap((kind) => [...found.values()].filter((section) => section.kind === kind));
   const linked = new Map<RecordKind, LinkedKind>();
@@ -86,7 +97,7 @@ export async function scan(
       by: new Map([...names].map((name) => [name, new Map<string, RowState[]>()] as const)),
     };
     linked.set(kind, { states, by });
-    for await (const row of read(file, kind)) {
+    for await (const row of reading.rows(file, kind)) {
       const state: RowState = { is: 'coming' };
       states.push(state);
       for (const [way, rows] of by) {
@@ -111,13 +122,18 @@ interface Item {
 const maxPartLength = 4_000_000;
 
 /** Yields the rows of a section in parts, with the next one read while one is sent. Throws an Interrupted if the file has changed. */
-async function* partsIn({ read, partSize }: Import, { linked }: Plan, { file, kind }: Section, skipped: number) {
+async function* partsIn(
+  { reading, partSize }: Import,
+  { linked }: Plan,
+  { file, kind }: Section,
+  { skipped, warn }: { readonly skipped: number; readonly warn: ((warning: Warning) => void) | undefined },
+) {
   async function* parts() {
     let part: Item[] = [];
     let length = 0;
     let place = 0;
     const states = linked.get(kind)?.states;
-    for await (const row of read(file, kind)) {
+    for await (const row of reading.rows(file, kind, warn)) {
       const size = row.source.text.length;
       if (part.length === partSize || (part.length > 0 && length + size > maxPartLength)) {
         requireUnchanged(file);
@@ -138,7 +154,8 @@ async function* partsIn({ read, partSize }: Import, { linked }: Plan, { file, ki
     for (;;) {
       const { done, value } = await next;
       if (done) return;
-      next = all.next();
+      // Once the part is under way: what is read here would keep it from being sent.
+      next = new Promise(setImmediate).then(() => all.next());
       // An error is thrown when its part is due, or not at all if nobody asks for it.
       next.catch(() => {});
       yield value;
@@ -165,7 +182,7 @@ export interface Result {
 export interface Mode {
   readonly run?: Run | undefined;
   readonly missing: Map<RecordKind, Set<string>>;
-  readonly warn: (file: ImportFile) => (warning: Warning) => void;
+  readonly warn: ((file: ImportFile) => (warning: Warning) => void) | undefined;
   readonly onResults: (section: Section, results: readonly Result[]) => void;
 }
 
@@ -198,7 +215,7 @@ export async function sendAll(work: Import, plan: Plan, mode: Mode): Promise<Lat
         missing,
         isPreview,
       },
-      warn: warn(file),
+      warn: warn?.(file) ?? (() => {}),
       areCreated: by === undefined,
       storedRecords: (rows: readonly RecordRow[]) => storedRecords(work, kind, by, rows, run),
     };
@@ -229,7 +246,7 @@ export async function sendAll(work: Import, plan: Plan, mode: Mode): Promise<Lat
       return result;
     };
 
-    for await (const part of partsIn(work, plan, section, done.get(kind) ?? 0)) {
+    for await (const part of partsIn(work, plan, section, { skipped: done.get(kind) ?? 0, warn: warn?.(file) })) {
       work.signal.throwIfAborted();
       const results = await halving(part, send, (item, message) =>
         settled(rejected(linkedRow(item, by), [{ path: [], message }])),
