@@ -220,16 +220,16 @@ class LineReader {
       if (text[open] === '"') {
         const close = closingQuote(text, open);
         end = close === undefined ? text.length : afterSpace(text, close + 1, separator);
-        if (end - this.at > maxRowLength) return this.takeBroken(open, undefined);
+        if (end - this.at > maxRowLength) return this.takeBroken(isLast, open);
         if (!isLast && mayGoOn(text, end)) return undefined;
-        if (close === undefined) return this.takeBroken(open, undefined);
+        if (close === undefined) return this.takeBroken(isLast, open);
         if (end < text.length && text[end] !== separator && !isLineBreak(text, end))
-          return this.takeBroken(open, close);
+          return this.takeBroken(isLast, open, close);
         cells.push(text.slice(open + 1, close).replaceAll('""', '"'));
       } else {
         isQuoted = false;
         end = Math.min(endless(text.indexOf(separator, start)), this.lineEnd(start));
-        if (end - this.at > maxRowLength) return this.takeBroken(this.nextQuote, undefined);
+        if (end - this.at > maxRowLength) return this.takeBroken(isLast, this.nextQuote);
         if (!isLast && mayGoOn(text, end)) return undefined;
         cells.push(text.slice(start, end) || null);
       }
@@ -237,9 +237,16 @@ class LineReader {
     return this.take(end, cells, isQuoted);
   }
 
-  private takeBroken(open: number, failing: number | undefined): ReadRow {
+  private takeBroken(isLast: boolean, open: number, failing?: number): ReadRow | undefined {
     this.nextLineFeed = this.nextReturn = -1;
-    const end = this.lineEnd(open);
+    const first = this.lineEnd(this.at);
+    let end = this.lineEnd(open);
+    if (!isLast && mayGoOn(this.text, end)) {
+      if (end - this.at <= maxRowLength) return undefined;
+      // The line with the quote is itself too long: the rows go on below the first line.
+      this.nextLineFeed = this.nextReturn = -1;
+      end = first;
+    }
     const line = this.line + lineBreaksIn(this.text.slice(this.at, open));
     if (failing !== undefined && failing > end) this.failing = { at: failing, line };
     const start = quote(this.text.slice(open + 1, Math.min(end, open + 31)));

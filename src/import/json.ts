@@ -104,7 +104,9 @@ class Elements {
   split(text: string, isLast: boolean): Part[] {
     const parts: Part[] = [];
     this.text += text;
-    for (; this.at < this.text.length; this.at += 1) {
+    // What the last character means may depend on the next one.
+    const end = !isLast && /[\r\\]$/.test(this.text.slice(-1)) ? this.text.length - 1 : this.text.length;
+    for (; this.at < end; this.at += 1) {
       const character = this.text.charAt(this.at);
       if (character === '\n' || character === '\r') this.endLine(character);
       else if (this.isString) this.readString(character);

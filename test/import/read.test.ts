@@ -5,7 +5,9 @@ import { basename, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
+import { CsvParser } from '../../src/import/csv.ts';
 import { findFiles, hashOf, inLinkOrder, requireUnchanged } from '../../src/import/find.ts';
+import { JsonParser } from '../../src/import/json.ts';
 import { type ReadOptions, readRows, requireEncoding, tableOf } from '../../src/import/read.ts';
 import { JsonNumber, type SourceRow, type Warning } from '../../src/import/row.ts';
 import { asset, location } from '../../src/records/index.ts';
@@ -564,7 +566,7 @@ test('whatever is in a file, each of its lines is in a row, refused, or said to 
   await fc.assert(
     fc.asyncProperty(content, fc.constantFrom('assets.csv', 'assets.json'), async ([start, rest], name) => {
       const text = start + rest;
-      const { rows, warnings, error } = await read(text, name);
+      const { rows, warnings, error } = await read(text, name, { encoding: 'utf-8' });
       if (error !== undefined) {
         expect(error).toMatch(/^Error: assets\.(csv|json)(, line \d+)?: /);
         return;
@@ -590,6 +592,31 @@ test('whatever is in a file, each of its lines is in a row, refused, or said to 
       }
     }),
     { numRuns: numRuns * 5 },
+  );
+});
+
+test('rows are the same in whatever pieces the text of a file arrives', () => {
+  const unit = fc.constantFrom('"', '"', ',', '\n', '\r', ' ', 'a', '{', '}', '[', ']', ':', '\\', '1');
+  const options = { isKnown: (name: string) => known.has(name), warn: () => {} };
+  // Empty rows that are longer than what is read before the header is looked for.
+  const csvStart = `name,uid\n${',\n'.repeat(33_000)}`;
+  const rowsOf = (parser: CsvParser | JsonParser, pieces: readonly string[]) => [
+    ...pieces.flatMap((piece) => parser.read(piece, false)),
+    ...parser.read('', true),
+  ];
+  fc.assert(
+    fc.property(fc.array(fc.string({ unit, maxLength: 4 }), { maxLength: 20 }), fc.boolean(), (pieces, isArray) => {
+      const jsonStart = isArray ? '[' : '{';
+      const whole = pieces.join('');
+
+      expect(rowsOf(new CsvParser(options), [csvStart, ...pieces])).toEqual(
+        rowsOf(new CsvParser(options), [csvStart + whole]),
+      );
+      expect(rowsOf(new JsonParser(true), [jsonStart, ...pieces])).toEqual(
+        rowsOf(new JsonParser(true), [jsonStart + whole]),
+      );
+    }),
+    { numRuns },
   );
 });
 
