@@ -129,10 +129,10 @@ export function columnFinder(kind: RecordKind, options: ColumnOptions): (name: s
   };
 }
 
-/** The same for two columns that say the same: `name`, `externalIds.erp`, `location.id`. */
+/** The same for two columns that say the same: `name`, `externalIds.erp`, `locationId`, `location.name`. */
 export function meaningOf(column: Column): string {
   if (column.is === 'externalId') return `externalIds.${column.key}`;
-  if (column.is === 'link') return `${column.name}.${column.by}`;
+  if (column.is === 'link') return column.by === 'id' ? column.field : `${column.name}.${column.by}`;
   return column.is === 'field' ? column.name : column.is;
 }
 

@@ -1,5 +1,5 @@
 /** What cells mean, with one rule for each type of field. A value is never guessed or changed: what a cell does not say exactly is refused. */
-import { IANAZone } from 'luxon';
+import { DateTime, type Zone } from 'luxon';
 import { StartError } from '../errors.ts';
 import { withoutApostrophe } from '../model/csv.ts';
 import { aDate, parseDateTime } from '../model/date-time.ts';
@@ -7,7 +7,7 @@ import type { Field } from '../model/fields.ts';
 import { expected, type Issue, isObject, quote } from '../model/issues.ts';
 import type { RecordKind } from '../model/record-kind.ts';
 import { requiredMessage } from '../model/schemas.ts';
-import { type Column, type ColumnOptions, columnsOf } from './columns.ts';
+import { type Column, type ColumnOptions, columnsOf, meaningOf } from './columns.ts';
 import { type Cell, JsonNumber, type RecordRow, type RowLink, type SourceRow } from './row.ts';
 import { rowChecker, type Warn } from './warnings.ts';
 
@@ -15,7 +15,7 @@ export interface CellForm {
   /** How the file writes dates. Dates that begin with the year, and those with the name of a month, are always read. */
   readonly dates?: DateForm | undefined;
   /** Of times without one. */
-  readonly timeZone?: IANAZone | undefined;
+  readonly timeZone?: Zone | undefined;
   /** True for numbers such as `53,08`. */
   readonly hasDecimalComma: boolean;
   /** True if texts have the apostrophes that `export --excel` adds. */
@@ -51,19 +51,14 @@ const maxCached = 1_000;
 
 function columnCache(kind: RecordKind, options: ColumnOptions, warn: Warn | undefined) {
   const found = new Map<string, readonly Column[]>();
-  let last: { names: readonly string[]; columns: readonly Column[] } | undefined;
   return ({ names, line }: SourceRow): readonly Column[] => {
-    if (last?.names === names) return last.columns;
     const key = JSON.stringify(names);
-    let columns = found.get(key);
-    if (!columns) {
-      const { leftOut, ...read } = columnsOf(kind, names, options);
-      columns = read.columns;
-      if (leftOut.length > 0) warn?.({ line, column: leftOut.join(', '), message: 'unknown columns are left out' });
-      if (found.size >= maxCached) found.clear();
-      found.set(key, columns);
-    }
-    last = { names, columns };
+    const known = found.get(key);
+    if (known) return known;
+    const { columns, leftOut } = columnsOf(kind, names, options);
+    if (leftOut.length > 0) warn?.({ line, column: leftOut.join(', '), message: 'unknown columns are left out' });
+    if (found.size >= maxCached) found.clear();
+    found.set(key, columns);
     return columns;
   };
 }
@@ -92,7 +87,7 @@ function readRow(cells: readonly Cell[], columns: readonly Column[], form: CellF
       else issues.push({ path: [column.name], message: expected(read.expected, textOf(cell) ?? cell) });
     } else {
       const text = isEmpty ? null : textOf(cell);
-      if (text === undefined) issues.push({ path: pathOf(column), message: expected('text', cell) });
+      if (text === undefined) issues.push({ path: meaningOf(column).split('.'), message: expected('text', cell) });
       else if (column.is === 'externalId') externalIds.set(column.key, text);
       else if (column.is === 'id') id = text ?? undefined;
       else links.push({ name: column.name, field: column.field, by: column.by, value: text, cell: index });
@@ -116,12 +111,6 @@ function hasNoValue(cell: Cell, column: Column, { nullText }: CellForm): boolean
   const { field } = column;
   if (field.type === 'text') return field.unique === true && cell === '';
   return (field.type === 'foreignReference' ? cell : cell.trim()) === '';
-}
-
-function pathOf(column: Column): Issue['path'] {
-  if (column.is === 'externalId') return ['externalIds', column.key];
-  if (column.is !== 'link') return ['id'];
-  return column.by === 'id' ? [column.field] : [column.name, ...column.by.split('.')];
 }
 
 type Read = { readonly value: unknown } | { readonly expected: string };
@@ -157,7 +146,7 @@ function externalIdsIn(ids: unknown): Read {
   return wrong ? { expected: `an object with text as ${quote(wrong[0])}` } : { value: Object.fromEntries(texts) };
 }
 
-/** Parses JSON with numbers as texts, which have all digits. Returns undefined for another text. */
+/** Parses JSON with numbers as texts, which have all their digits. Returns undefined for a text that is none. */
 function parseWithDigits(text: string): unknown {
   try {
     JSON.parse(text);
@@ -216,9 +205,9 @@ export function dateFormOf(given: string): DateForm {
   return { example, order, separator, hasShortYear: !example.includes('2026') };
 }
 
-export function timeZoneOf(name: string): IANAZone {
-  const zone = IANAZone.create(name);
-  if (!zone.isValid) throw new StartError(`--time-zone: ${expected('a time zone such as Europe/Berlin', name)}`);
+export function timeZoneOf(name: string): Zone {
+  const { isValid, zone } = DateTime.local({ zone: name });
+  if (!isValid) throw new StartError(`--time-zone: ${expected('a time zone such as Europe/Berlin', name)}`);
   return zone;
 }
 
@@ -234,15 +223,13 @@ function dateTimeIn(text: string, { dates, timeZone }: CellForm): Read {
   if (day === undefined) return { expected: dateHint(text, dates) };
   if (hour === undefined) return parseDateTime(day);
   const hours = half === undefined ? Number(hour) : hoursOf(Number(hour), half.toLowerCase() === 'p');
-  if (hours === undefined || hours > 23)
-    return { expected: 'a time from 00:00 to 23:59, or from 1:00 to 12:59 am or pm' };
+  if (hours === undefined || hours > 23) return { expected: 'a time from 00:00 to 23:59, or 1:00 to 12:59 am or pm' };
   if (/[1-9]/.test(fraction.slice(3))) return { expected: 'a time of whole milliseconds, because no more are kept' };
   const local = `${day}T${String(hours).padStart(2, '0')}:${minute}:${second}.${fraction.slice(0, 3).padEnd(3, '0')}`;
   if (zone !== undefined) return parseDateTime(local + offsetOf(zone));
   const asUtc = parseDateTime(`${local}Z`);
   if ('expected' in asUtc) return asUtc;
-  if (!timeZone)
-    return { expected: 'a time with a zone (Z or an offset such as +02:00), or --time-zone Europe/Berlin' };
+  if (!timeZone) return { expected: 'a time with a zone such as Z or +02:00, or with --time-zone Europe/Berlin' };
   const [instant, other] = instantsAt(Date.parse(asUtc.value), timeZone);
   if (instant === undefined) return { expected: `a time that clocks in ${timeZone.name} show: they skip this one` };
   if (other !== undefined) {
@@ -256,7 +243,7 @@ function dayIn(text: string, dates: DateForm | undefined): string | undefined {
   const [, first = '', mark = '', second = '', other = '', third = ''] = datePattern.exec(text.toLowerCase()) ?? [];
   const given = [first, second, third];
   const name = given.findIndex((part) => months.has(part));
-  if (name < 0 && (mark !== other || mark === '' || !'./-'.includes(mark))) return undefined;
+  if (name < 0 && (mark !== other || !['.', '/', '-'].includes(mark))) return undefined;
   const declared = mark === dates?.separator ? dates.order : undefined;
   const order = name >= 0 ? orders[name] : first.length === 4 ? yearFirst : declared;
   if (!order) return undefined;
@@ -306,7 +293,7 @@ function offsetOf(zone: string): string {
 }
 
 /** The times at which clocks in the zone show this one, which is given as if it were UTC: one as a rule, none or two when they change. */
-function instantsAt(local: number, zone: IANAZone): number[] {
+function instantsAt(local: number, zone: Zone): number[] {
   const aDay = 86_400_000;
   const offsets = new Set([zone.offset(local - aDay), zone.offset(local + aDay)].map((minutes) => minutes * 60_000));
   const candidates = [...offsets].map((offset) => local - offset);

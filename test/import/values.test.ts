@@ -83,6 +83,7 @@ describe('dates and times', () => {
     ['3/1/2026 12:05 p.m.', '12/31/2026', '2026-03-01T11:05:00.000Z'],
     ['01.07.2026 7:30:15', '31.12.2026', '2026-07-01T05:30:15.000Z'],
     ['01.07.2026 07:30 Uhr', '31.12.2026', '2026-07-01T05:30:00.000Z'],
+    ['1. März 2026, 7:30', '31.12.2026', '2026-03-01T06:30:00.000Z'],
     ['2024-03-02 01:33:49.802', '31.12.2026', '2024-03-02T00:33:49.802Z'],
     ['2026-07-01T07:30:00+05:00', '31.12.2026', '2026-07-01T02:30:00.000Z'],
   ])('%s, with --dates %s and --time-zone Europe/Berlin, is %s', (cell, dates, expected) => {
@@ -97,6 +98,8 @@ describe('dates and times', () => {
     ['soon', german, 'a date such as 31.12.2026 (--dates)'],
     ['01.03.26', german, 'a date such as 31.12.2026 (--dates)'],
     ['1. März 26', german, 'a date such as 31.12.2026 (--dates)'],
+    ['2026./03./01', german, 'a date such as 31.12.2026 (--dates)'],
+    ['2026-Dec-31', german, 'a date such as 31.12.2026 (--dates)'],
     ['31.12/2026', german, 'a date such as 31.12.2026 (--dates)'],
     ['soon', {}, 'a date such as 2026-03-01 or 2026-03-01T07:30:00Z'],
     ['45658', german, 'a date such as 2026-03-01 or 2026-03-01T07:30:00Z (spreadsheets number days: give the column'],
@@ -106,7 +109,7 @@ describe('dates and times', () => {
     ['2026-03-01 24:00', german, 'a time from 00:00 to 23:59'],
     ['2026-03-01 13:00 PM', german, 'a time from 00:00 to 23:59'],
     ['2026-03-01 07:60', german, 'a date and time such as'],
-    ['2026-03-01 07:30', {}, 'a time with a zone (Z or an offset such as +02:00), or --time-zone Europe/Berlin'],
+    ['2026-03-01 07:30', {}, 'a time with a zone such as Z or +02:00, or with --time-zone Europe/Berlin'],
     ['2026-03-01T07:30:00.123456Z', {}, 'a time of whole milliseconds'],
     ['29.03.2026 02:30', german, 'a time that clocks in Europe/Berlin show: they skip this one'],
     ['25.10.2026 02:30', german, 'a time with its offset, such as +02:00: clocks in Europe/Berlin show this one twice'],
@@ -526,6 +529,21 @@ describe('profiles', () => {
       expect([...map.keys()].filter((column) => find(column) === undefined)).toEqual([]);
       expect([...skip].filter((column) => map.has(column))).toEqual([]);
     }
+  });
+
+  test.each([
+    ['snipe-it', 'locations', 'name,address,address2,city,state,country,zip,manager,manager username,currency', []],
+    ['snipe-it', 'assets', 'Asset Name,Asset Tag,Serial,Model,Category,Status,Location,Purchase Date,Notes', []],
+    ['shelf', 'assets', 'title,description,kit,category,tags,location,custodian,bookable,cf: Colour', ['cf: Colour']],
+    ['homebox', 'assets', 'HB.import_ref,HB.location,HB.tags,HB.asset_id,HB.name,HB.field.Colour', ['HB.field.Colour']],
+    ['atlas', 'workOrders', 'ID,Title,Status,Priority,Description,Due Date,Category,Location Name,Completed On', []],
+    ['atlas', 'assets', 'ID,Name,Description,Status,Archived,Location Name,Parent Asset,Area,Barcode,Category', []],
+    ['atlas', 'locations', 'ID,Name,Address,Parent Location,Workers,Teams,Vendors,Contractors', []],
+  ])('%s, %s: of %s, the columns %j are unknown', (name, kindName, header, unknown) => {
+    const kind = kindCalled(kindName) as RecordKind;
+    const find = columnFinder(kind, rowOptions(readProfile(name), kind));
+
+    expect(header.split(',').filter((column) => find(column) === undefined)).toEqual(unknown);
   });
 
   test('a work order of Atlas CMMS', () => {
