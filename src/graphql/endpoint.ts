@@ -21,7 +21,13 @@ import { useExecutor, type WrittenResult } from './execution/execute.ts';
 import { createItemParsers } from './execution/item-parsers.ts';
 import { createSubgraph } from './federation.ts';
 import { useOperationLimits } from './limits.ts';
-import { chooseType, graphqlParams, useOperationChoice } from './request.ts';
+import {
+  chooseType,
+  graphqlParams,
+  isPersistedQuery,
+  persistedQueryNotSupported,
+  useOperationChoice,
+} from './request.ts';
 import { refused } from './schema/argument.ts';
 import { filterCost, parseFilter } from './schema/filter.ts';
 import { schema as ownSchema } from './schema/schema.ts';
@@ -92,7 +98,9 @@ export function createEndpoint(config: Config, closing: AbortSignal) {
       const context = { session, sessionFor, requestLog: request, client };
       // Without yoga's own Request and Response, which took a fifth of the time of a list. Its plugins read only the method of a request.
       const method = { method: request.method } as Request;
-      const result = await yoga.getResultForParams({ params, request: method }, context);
+      const result = isPersistedQuery(params)
+        ? { errors: [persistedQueryNotSupported()] }
+        : await yoga.getResultForParams({ params, request: method }, context);
       const { subscription, cost } = client;
       if (subscription) return sendEvents(request, reply, subscription);
       if (cost !== undefined) reply.header('query-cost', cost);

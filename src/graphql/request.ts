@@ -6,7 +6,7 @@ import type { Limits } from '../config.ts';
 import { badRequest, ServiceError } from '../errors.ts';
 import { requireSmallJson } from '../http/json-body.ts';
 import { jsonProblem } from '../http/json-problem.ts';
-import { count, cut, expected, maxQuoted } from '../model/issues.ts';
+import { count, cut, expected, isObject, maxQuoted } from '../model/issues.ts';
 
 export const eventStreamType = 'text/event-stream';
 
@@ -43,11 +43,31 @@ export function graphqlParams(
   isCached: (document: string) => boolean,
 ): GraphQLParams {
   // The cast is safe: yoga checks the types before it uses them.
-  const params = (method === 'POST' ? body : parametersIn(query, limits)) as GraphQLParams;
+  const params = (method === 'POST' ? withoutEmpty(body) : parametersIn(query, limits)) as GraphQLParams;
   const document = params?.query;
   if (typeof document === 'string' && !isCached(document)) requireSmallDocument(document, limits);
   return params;
 }
+
+/** Programs with a form for a request send an empty text for what is not filled in. */
+function withoutEmpty(body: unknown): unknown {
+  if (!isObject(body)) return body;
+  const { operationName, variables, extensions } = body;
+  if (operationName !== '' && variables !== '' && extensions !== '') return body;
+  return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== ''));
+}
+
+/**
+ * True for the hash of a document, without the document (automatic persisted queries): the client sends the document once it knows that the
+ * service keeps none.
+ */
+export const isPersistedQuery = (params: GraphQLParams): boolean =>
+  isObject(params) && !params.query && isObject(params.extensions) && isObject(params.extensions.persistedQuery);
+
+export const persistedQueryNotSupported = () =>
+  new GraphQLError('PersistedQueryNotSupported', {
+    extensions: { code: 'PERSISTED_QUERY_NOT_SUPPORTED', http: { status: 200 } },
+  });
 
 /** Returns the parameters of a GET: an empty one is absent. */
 function parametersIn(query: unknown, limits: Limits): GraphQLParams {
@@ -105,7 +125,9 @@ function requireSmallDocument(text: string, { maxQueryLength, maxTokens, maxNest
       if (opening.includes(kind)) nesting += 1;
       if (closing.includes(kind)) nesting -= 1;
       if (tokens > maxTokens)
-        throw badRequest(`the document has more than ${count(maxTokens)} tokens (names, punctuation and values)`);
+        throw badRequest(
+          `the document has more than ${count(maxTokens)} tokens (names, punctuation and values): send the records as variables`,
+        );
       if (nesting > maxNesting) throw badRequest(`the document is nested more than ${maxNesting} levels deep`);
       if (kind === TokenKind.NAME && value.length > maxNameLength)
         throw badRequest(`the document has a name longer than ${maxNameLength} characters`);

@@ -6,8 +6,9 @@ import { type Gunzip, gunzip as inflate } from 'node:zlib';
 import { errorCodes, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Limits } from '../config.ts';
 import { badRequest, errorCode, ServiceError, tooLarge, unavailable } from '../errors.ts';
-import { count } from '../model/issues.ts';
+import { count, expected } from '../model/issues.ts';
 import { isSpace, jsonProblem } from './json-problem.ts';
+import { isMergePatch, mergePatchType } from './request-headers.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -26,6 +27,8 @@ export function readJsonBodies(app: FastifyInstance, limits: Limits): void {
   const { maxBodyBytes } = limits;
   app.addHook('onRequest', (request, reply, done) => {
     requireUtf8AndGzip(request, reply);
+    // Only changes can be merged.
+    if (isMergePatch(request) && request.method !== 'PATCH') throw new errorCodes.FST_ERR_CTP_INVALID_MEDIA_TYPE();
     done();
   });
   let bytesInUse = 0;
@@ -47,18 +50,22 @@ export function readJsonBodies(app: FastifyInstance, limits: Limits): void {
   });
   app.decorateRequest('bodyHash', null);
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body: Buffer, done) => {
-    const read = (decoded: Buffer) => {
-      if (request.headers['idempotency-key'] !== undefined) {
-        request.bodyHash = createHash('sha256').update(decoded).digest('base64url');
-      }
-      return parseJson(decoded, limits);
-    };
-    if (!isGzip(request)) return done(null, read(body));
-    gunzip(body, maxBodyBytes)
-      .then(read)
-      .then((value) => done(null, value), done);
-  });
+  app.addContentTypeParser(
+    ['application/json', mergePatchType],
+    { parseAs: 'buffer' },
+    (request, body: Buffer, done) => {
+      const read = (decoded: Buffer) => {
+        if (request.headers['idempotency-key'] !== undefined) {
+          request.bodyHash = createHash('sha256').update(decoded).digest('base64url');
+        }
+        return parseJson(decoded, limits);
+      };
+      if (!isGzip(request)) return done(null, read(body));
+      gunzip(body, maxBodyBytes)
+        .then(read)
+        .then((value) => done(null, value), done);
+    },
+  );
 }
 
 const encodingOf = ({ headers }: FastifyRequest) => headers['content-encoding']?.trim().toLowerCase() ?? 'identity';
@@ -75,7 +82,9 @@ function requireUtf8AndGzip(request: FastifyRequest, reply: FastifyReply): void 
   const { 'content-type': type = '' } = request.headers;
   for (const parameter of type.toLowerCase().split(';').slice(1)) {
     const [name = '', value = 'utf-8'] = parameter.split('=').map((text) => text.trim().replaceAll('"', ''));
-    if (name === 'charset' && value !== 'utf-8') throw new ServiceError(415, 'expected the charset utf-8');
+    if (name === 'charset' && !/^utf-?8$/.test(value)) {
+      throw new ServiceError(415, `${expected('the charset utf-8', value)}: send the body in UTF-8`);
+    }
   }
 }
 

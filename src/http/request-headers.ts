@@ -31,6 +31,12 @@ export function idempotencyKeyOf(
   return { operation, key, requestHash: createHash('sha256').update(asked).digest('base64url') };
 }
 
+export const mergePatchType = 'application/merge-patch+json';
+
+/** True if external IDs are to be merged (RFC 7396) instead of replaced as a whole. */
+export const isMergePatch = ({ headers }: Pick<FastifyRequest, 'headers'>): boolean =>
+  headers['content-type']?.split(';')[0]?.trim().toLowerCase() === mergePatchType;
+
 export const markReplayed = (reply: FastifyReply) => void reply.header('idempotency-replayed', 'true');
 
 /** The greatest length of a message, in Unicode code points. */
