@@ -33,7 +33,7 @@ interface WriteOptions {
   readonly onInvalid?: OnInvalid;
   /** The key by which upserts and deletions find their records. */
   readonly by?: RecordKey | undefined;
-  /** The limits of the records that an upsert completes. */
+  /** The limits of external IDs after they are merged. */
   readonly limits?: ValueLimits;
   /** The most references that a deletion clears; without it, referenced records are not deleted. */
   readonly maxCleared?: number | undefined;
@@ -49,7 +49,7 @@ async function write(
 ): Promise<(Stored | Rejected)[]> {
   const store = session.writer();
   if (sent.length === 0) return [];
-  requireFewExternalIds(sent.map(({ values }) => values));
+  requireFewExternalIds(sent.map(({ merge, values }) => merge ?? values));
   return store(
     async (tx) => {
       // Copies: after a conflict with another transaction, all of this runs again.
@@ -168,13 +168,14 @@ export async function updateRecords<K extends RecordKind>(
   session: Session,
   kind: K,
   batch: readonly Patch<K>[],
+  limits: ValueLimits,
 ): Promise<RecordOf<K>[]> {
   const items = batch.map(({ id, ifUpdatedAt, change }, index) => ({
     ...itemOf('update', kind, [index], change),
     id,
     ifUpdatedAt,
   }));
-  return recordsOf(kind, await write(session, items));
+  return recordsOf(kind, await write(session, items, { limits }));
 }
 
 /** Any field counts as a change, even with the value that it had, as PATCH has always done. Throws a 404 as well. */
@@ -182,10 +183,11 @@ export async function updateRecord<K extends RecordKind>(
   session: Session,
   kind: K,
   id: string,
-  change: Parsed<UpdateOf<K>>,
+  change: Linkable<UpdateOf<K>>,
+  limits: ValueLimits,
 ): Promise<RecordOf<K>> {
   const item = { ...itemOf('update', kind, [], change), id };
-  const [record] = recordsOf(kind, await write(session, [item], { isPatch: true }));
+  const [record] = recordsOf(kind, await write(session, [item], { isPatch: true, limits }));
   return record as RecordOf<K>;
 }
 

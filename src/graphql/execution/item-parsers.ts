@@ -1,8 +1,8 @@
 /** The parsers of items to write, made once for the settings: the same rules and messages as over REST. */
-import { type Linkable, linkFields, linkParser, type RecordLink } from '../../model/links.ts';
+import { type Linkable, linkFields, linkParser, mergeParser, type RecordLink } from '../../model/links.ts';
 import { type Patch, patchParser } from '../../model/patch.ts';
 import type { CreateOf, RecordKind, UpdateOf } from '../../model/record-kind.ts';
-import { createParser, type RecordParser, updateParser, type ValueLimits } from '../../model/schemas.ts';
+import { createParser, updateParser, type ValueLimits } from '../../model/schemas.ts';
 import { kindNamed, recordKinds } from '../../records/index.ts';
 
 /** Ways in which an item's links may refer to records: only a new record can refer to others of the same mutation. */
@@ -23,15 +23,16 @@ export type ItemParsers = ReturnType<typeof createItemParsers>;
 
 /** Returns the parsers of items, valid or not: the service reports the issues of all items together. */
 export function createItemParsers(limits: ValueLimits) {
-  const withLinks = <T>(kind: RecordKind, ways: Ways, parse: RecordParser<T>) =>
+  const withLinks = <T>(kind: RecordKind, ways: Ways, parse: (input: unknown) => Linkable<T>) =>
     linkParser({ fields: linksOf(kind, ways), ways }, limits, parse);
   const byKind = new Map(
     recordKinds.map((kind) => {
-      const upsert = withLinks(kind, toStored, updateParser(kind, limits));
+      const update = mergeParser(kind, 'mergeExternalIds', limits, updateParser(kind, limits));
+      const upsert = withLinks(kind, toStored, update);
       const parsers = {
         create: withLinks(kind, anywhere, createParser(kind, limits)),
         upsert,
-        update: updateParser(kind, limits),
+        update,
         patch: patchParser(kind, limits, upsert),
       };
       return [kind, parsers];

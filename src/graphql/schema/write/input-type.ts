@@ -30,7 +30,7 @@ export const upsertInput = (kind: RecordKind): InputRef<unknown> =>
   builder.inputType(`Upsert${kind.name}Input`, {
     description: `The fields of ${withArticle(kind.label)} to create or change: ${code(kind.example)}. In a stored ${kind.label}, absent fields stay unchanged and null clears a field; a new one needs the fields that \`Create${kind.name}Input\` requires.${kind.fields.externalIds ? replacedExternalIds : ''}`,
     extensions: item,
-    fields: (t) => ({ ...inputFields(t, kind, { requires: false }), ...linkInputFields(t, kind, toStored) }),
+    fields: (t) => ({ ...changeFields(t, kind), ...linkInputFields(t, kind, toStored) }),
   });
 
 const replacedExternalIds =
@@ -41,7 +41,7 @@ export const updateInput = (kind: RecordKind): InputRef<unknown> =>
   builder.inputType(`Update${kind.name}Input`, {
     description: `The fields of ${withArticle(kind.label)} to change: ${code(exampleChange(kind))}. Absent fields stay unchanged; null clears a field.`,
     extensions: item,
-    fields: (t) => inputFields(t, kind, { requires: false }),
+    fields: (t) => changeFields(t, kind),
   });
 
 /** `AssetPatch` */
@@ -55,7 +55,7 @@ export const patchInput = (kind: RecordKind): InputRef<unknown> =>
         type: 'DateTime',
         description: `The \`updatedAt\` of the ${kind.label} when you read it. If the ${kind.label} has changed since, the batch is rejected with the code CONFLICT.`,
       }),
-      ...inputFields(t, kind, { requires: false }),
+      ...changeFields(t, kind),
       ...linkInputFields(t, kind, toStored),
     }),
   });
@@ -110,6 +110,18 @@ const inputFields = (t: InputFields, kind: RecordKind, { requires }: { requires:
       t.field({ type: scalarOf(field), required: requires && field.required === true, description: field.description }),
     ]),
   );
+
+/** The fields of a change, of which none is required. */
+const changeFields = (t: InputFields, kind: RecordKind) => ({
+  ...inputFields(t, kind, { requires: false }),
+  ...(kind.fields.externalIds && {
+    mergeExternalIds: t.field({
+      type: 'ExternalIds',
+      description:
+        'The IDs to set in other systems, instead of `externalIds`; null removes one, and all others stay: `{ erp: "4711", crm: null }`.',
+    }),
+  }),
+});
 
 /** Returns a link to a record of the kind: by an external ID, or by a `ref` if it has none. */
 const exampleLink = ({ fields }: RecordKind) =>

@@ -146,7 +146,11 @@ export const updateField = (t: MutationFields, kind: RecordKind) =>
     args: batchArguments(patchInput(kind), `The ${kind.pluralLabel} to change, each once.`),
     resolve(_root, { input, dryRun }, context, info) {
       const items = input.map(context.parsers.patch(kind));
-      return write(context, info, { run: (session) => updateRecords(session, kind, items), dryRun, primed: byId });
+      return write(context, info, {
+        run: (session) => updateRecords(session, kind, items, context.limits),
+        dryRun,
+        primed: byId,
+      });
     },
   });
 
@@ -163,7 +167,9 @@ export const updateOneField = (t: MutationFields, kind: RecordKind) =>
       input: t.arg({ type: updateInput(kind), required: true, description: 'The fields to change.' }),
     },
     resolve: (_root, { id, input }, context, info) =>
-      write(context, info, { run: (session) => updateRecord(session, kind, id, context.parsers.update(kind)(input)) }),
+      write(context, info, {
+        run: (session) => updateRecord(session, kind, id, context.parsers.update(kind)(input), context.limits),
+      }),
   });
 
 export const upsertField = (t: MutationFields, kind: RecordKind) =>
