@@ -39,13 +39,13 @@ export const ndjson: Format = {
 /** The parameters of CSV. */
 export const formatParameters = ['delimiter', 'dates', 'timeZone', 'decimalComma', 'excel'];
 
-const delimiters: Readonly<Record<string, string>> = { ',': ',', ';': ';', '\t': '\t', tab: '\t' };
+const delimiters = new Map([',', ';', '\t'].map((character) => [character, character])).set('tab', '\t');
 
 const dateForms = ['31.12.2026', '31/12/2026', '12/31/2026'];
 
 /** Throws a ServiceError 400 for a parameter with another value. */
 export function formatOf(sent: Partial<Record<string, string>>): Format {
-  const delimiter = delimiters[sent.delimiter ?? ','];
+  const delimiter = delimiters.get(sent.delimiter ?? ',');
   if (delimiter === undefined) throw refused('delimiter', 'a comma, a semicolon or tab', sent.delimiter);
   const decimalPoint = readFlag('decimalComma', sent.decimalComma) ? ',' : '.';
   const isExcel = readFlag('excel', sent.excel);
@@ -90,12 +90,14 @@ function timeFormat({ dates, timeZone }: Partial<Record<string, string>>): (stor
   const zone = timeZone === undefined ? undefined : IANAZone.create(timeZone);
   if (zone && !zone.isValid) throw refused('timeZone', 'a time zone such as Europe/Berlin', timeZone);
 
+  const offsetAt = zone && offsetsOf(zone);
+
   /** In milliseconds, as if the clock were one of UTC; undefined where the clock does not tell the time. */
   function clockAt(instant: number): number | undefined {
-    if (!zone) return undefined;
-    const local = instant + zone.offset(instant) * aMinute;
-    const offsets = [zone.offset(local - aDay), zone.offset(local + aDay)];
-    const shown = new Set(offsets.filter((offset) => zone.offset(local - offset * aMinute) === offset));
+    if (!offsetAt) return undefined;
+    const local = instant + offsetAt(instant) * aMinute;
+    const offsets = [offsetAt(local - aDay), offsetAt(local + aDay)];
+    const shown = new Set(offsets.filter((offset) => offsetAt(local - offset * aMinute) === offset));
     const [offset = Number.NaN, other] = shown;
     // Before there were zones, clocks differed by seconds.
     return other === undefined && Number.isInteger(offset) && local - offset * aMinute === instant ? local : undefined;
@@ -115,6 +117,26 @@ function timeFormat({ dates, timeZone }: Partial<Record<string, string>>): (stor
     const clock = clockAt(Date.parse(stored));
     const local = clock === undefined ? undefined : new Date(clock).toISOString();
     return local !== undefined && hasSupportedYear(local) ? write(local) : `${write(stored)} UTC`;
+  };
+}
+
+/** The most days whose offset is kept. */
+const maxDays = 10_000;
+
+/**
+ * Returns a function that returns the offset of a zone in minutes. The library takes 15 µs for one, which would be half a minute for 100,000
+ * records. No zone has two changes within six days: on a day that begins and ends with the same offset, there is no other.
+ */
+function offsetsOf(zone: IANAZone): (instant: number) => number {
+  const byDay = new Map<number, number | undefined>();
+  return (instant) => {
+    const day = Math.floor(instant / aDay);
+    if (!byDay.has(day)) {
+      if (byDay.size >= maxDays) byDay.clear();
+      const offset = zone.offset(day * aDay);
+      byDay.set(day, offset === zone.offset((day + 1) * aDay) ? offset : undefined);
+    }
+    return byDay.get(day) ?? zone.offset(instant);
   };
 }
 

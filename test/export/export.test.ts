@@ -181,6 +181,7 @@ describe('CSV for a spreadsheet', () => {
 
   test.each([
     ['csv', 'delimiter=%7C', 'delimiter: expected a comma, a semicolon or tab, received "|"'],
+    ['csv', 'delimiter=constructor', 'delimiter: expected a comma, a semicolon or tab, received "constructor"'],
     ['csv', 'dates=1.2.2026', 'dates: expected one of 31.12.2026, 31/12/2026, 12/31/2026, received "1.2.2026"'],
     ['csv', 'timeZone=Berlin', 'timeZone: expected a time zone such as Europe/Berlin, received "Berlin"'],
     ['csv', 'decimalComma=yes', 'decimalComma: expected true or false, received "yes"'],
