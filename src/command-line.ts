@@ -93,7 +93,10 @@ function commands(settings: Settings, exitWith: (code: number) => void): Command
   const ofClient = (command: Command) =>
     command
       .option('--url <url>', 'the service, instead of YARDGRAPH_URL', settings.YARDGRAPH_URL || 'http://127.0.0.1:4000')
-      .addHelpText('after', '\nThe API key of the service, if it has keys, is read from the environment variable YARDGRAPH_API_KEY.');
+      .addHelpText(
+        'after',
+        '\nThe API key of the service, if it has keys, is read from the environment variable YARDGRAPH_API_KEY.',
+      );
 
   const several = (value: string, others: readonly string[]) => [...others, value];
   ofClient(program.command('import'))
@@ -106,7 +109,12 @@ function commands(settings: Settings, exitWith: (code: number) => void): Command
     .option('--skip <column>', 'a column to leave out', several, [])
     .option('--skip-others', 'leave out all columns that are unknown')
     .option('--columns <names>', 'the names of the columns, with commas, of files without a header')
-    .option('--link-by <link=field>', 'what a column such as location has: location=name, reference, externalIds.erp', several, [])
+    .option(
+      '--link-by <link=field>',
+      'what a column such as location has: location=name, reference, externalIds.erp',
+      several,
+      [],
+    )
     .option('--create-missing <kind>', 'create locations, say, for names in links that none has', several, [])
     .option('--delete-missing <most>', 'delete at most so many records whose keys are not in the files')
     .option('--blank <meaning>', 'what an empty cell does in an upsert: clear the field, or keep it')

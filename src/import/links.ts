@@ -46,14 +46,31 @@ export interface LinkedRow {
   readonly late: Omit<LateLink, 'kind' | 'record'>[];
   /** References that a preview leaves out, because they lead to rows that would be created. */
   readonly unsent: Set<string>;
-  /** The IDs of the records that earlier rows have become, by the cells that have the IDs of these rows. */
-  readonly known: Map<number, string>;
 }
 
 export interface LateLink {
   readonly kind: RecordKind;
   readonly record: string;
   readonly way: RowLink;
+}
+
+/** The IDs of the records that rows of this import have become, by the cells of `row` that have the IDs of these rows. */
+export function recordIdsIn(
+  linked: ReadonlyMap<RecordKind, LinkedKind>,
+  { kind, links }: RecordRow,
+): Map<number, string> {
+  const ids = new Map<number, string>();
+  for (const { field, by, value, cell } of links) {
+    const [row] =
+      by === 'id'
+        ? (linked
+            .get(targetOf(kind, field))
+            ?.by.get(by)
+            ?.get(value ?? '') ?? [])
+        : [];
+    if (row?.record !== undefined) ids.set(cell, row.record);
+  }
+  return ids;
 }
 
 interface Linking {
@@ -118,7 +135,7 @@ function waysOf({ links }: RecordRow): (readonly [field: string, ways: readonly 
 function setLink(
   linking: Linking,
   kind: RecordKind,
-  { row: { source }, record, issues, late, unsent, known }: LinkedRow,
+  { row: { source }, record, issues, late, unsent }: LinkedRow,
   way: RowLink,
   found: FoundByName,
   together: ReadonlySet<RowState | undefined>,
@@ -134,10 +151,8 @@ function setLink(
 
   if (by === 'id') {
     const [row] = others;
-    if (row?.record !== undefined) {
-      record[field] = row.record;
-      known.set(cell, row.record);
-    } else if (row?.is === 'coming' && linking.areCreated && !linking.isPreview && together.has(row)) {
+    if (row?.record !== undefined) record[field] = row.record;
+    else if (row?.is === 'coming' && linking.areCreated && !linking.isPreview && together.has(row)) {
       record[name] = { ref: value };
     } else if (row) leave();
     else if (rows.length > 0 && kindOfId(value) !== target) {

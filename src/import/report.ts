@@ -10,8 +10,9 @@ import type { RecordKind, Values } from '../model/record-kind.ts';
 import { reasonColumn } from './columns.ts';
 import type { Table } from './csv.ts';
 import type { ImportFile } from './find.ts';
+import { recordIdsIn } from './links.ts';
 import type { RecordRow } from './row.ts';
-import type { Result } from './run.ts';
+import type { Plan, Result } from './run.ts';
 
 const none = { created: 0, changed: 0, cleared: 0, unchanged: 0, refused: 0 };
 type Counts = Record<keyof typeof none, number>;
@@ -101,8 +102,12 @@ export class Refusals {
     const place = `${file.name}, line ${line}`;
     if (this.first.length < maxListed) this.first.push(`  ${place}: ${reasonsOf(issues)}`);
     for (const issue of issues) {
-      const text = formatIssue(issue).replace(/, received (?:"(?:\\.|[^"\\])*"…?|[^\s,;:]+)/, '');
-      const key = text.replace(/"(?:\\.|[^"\\])*"/g, '""').replace(/\bline \d+/g, 'line');
+      const [text = ''] = formatIssue(issue).split(', received ', 1);
+      // Without what is quoted.
+      const key = text
+        .split('"')
+        .filter((_, index) => index % 2 === 0)
+        .join('"');
       const known = this.reasons.get(key);
       if (known) known.count += 1;
       else if (this.reasons.size < maxReasons) this.reasons.set(key, { text, first: place, count: 1 });
@@ -151,7 +156,7 @@ export function refusedPaths(files: readonly ImportFile[], option: string | unde
 }
 
 /** Writes a file of refused rows, of the same form as the file they are from, with the reasons in a last column: it can be fixed and imported. */
-export function refusedFile(path: string, table: Table | undefined) {
+export function refusedFile(path: string, table: Table | undefined, linked: Plan['linked']) {
   rmSync(path, { force: true });
   const { names = [], separator = ',', declaration = '' } = table ?? {};
   const lineOf = (cells: readonly (string | null)[], reason: string): string => {
@@ -160,8 +165,10 @@ export function refusedFile(path: string, table: Table | undefined) {
     const kept = all.filter((_, index) => names[index] !== reasonColumn);
     return [...kept, reason].map((cell) => csvCell(cell, separator)).join(separator);
   };
-  const textOf = ({ sent: { row, known }, issues }: Result): string => {
+  const textOf = ({ sent: { row }, issues }: Result): string => {
     const { source } = row;
+    // The IDs of rows are known to this import only: later, links need those of the records.
+    const known = recordIdsIn(linked, row);
     const reason = reasonsOf(issues);
     if (table) {
       if (source.cells.length === 0) return source.text + separator + csvCell(reason, separator);

@@ -269,7 +269,7 @@ function linkedRow({ row, state }: Item, by: UpsertKey | undefined): LinkedRow {
   else if (ownIds.some(([, value]) => value !== null)) {
     record.externalIds = Object.fromEntries(ownIds.filter(([, value]) => value !== null));
   }
-  return { row, state, record, issues: [...row.issues], late: [], unsent: new Set(), known: new Map() };
+  return { row, state, record, issues: [...row.issues], late: [], unsent: new Set() };
 }
 
 /** Sends items in as few parts as the service accepts: one that it rejects as a whole, for its size or for an item, is sent in halves. */
@@ -491,33 +491,45 @@ export async function earlierLinks({ yardgraph, upsertKeys }: Import, after: str
   return earlier;
 }
 
+/** Writes items in parts, but for those that the service refuses: returns these, and why. */
+async function writeAll<I>(
+  { partSize, signal }: Import,
+  items: readonly I[],
+  send: (items: readonly I[]) => Promise<readonly Values[]>,
+): Promise<{ readonly item: I; readonly message: string }[]> {
+  const refused: { item: I; message: string }[] = [];
+  for (let start = 0; start < items.length; start += partSize) {
+    signal.throwIfAborted();
+    const part = items.slice(start, start + partSize);
+    const results = await halving(
+      part,
+      (some) => validOnly(some, send),
+      (_, message) => ({ issues: [{ path: [], message }] }),
+    );
+    for (const [index, item] of part.entries()) {
+      const [issue] = results[index]?.issues ?? [];
+      if (issue) refused.push({ item, message: issue.message });
+    }
+  }
+  return refused;
+}
+
 /** Sets links that led to later rows. Returns those that cannot be set, and why. */
 export async function setLateLinks(work: Import, { linked }: Plan, links: readonly LateLink[]) {
-  const unset: { readonly link: LateLink; readonly message: string }[] = [];
-  for (let start = 0; start < links.length; start += work.partSize) {
-    work.signal.throwIfAborted();
-    const part = links.slice(start, start + work.partSize);
-    const found = await findLate(work.yardgraph, linked, part);
-    const ready = part.flatMap((link, index) => {
-      const { id, message = '' } = found[index] ?? {};
-      if (id === undefined) unset.push({ link, message });
-      return id === undefined ? [] : [{ link, id }];
+  const unset: { readonly item: LateLink; readonly message: string }[] = [];
+  for (const kind of new Set(links.map((link) => link.kind))) {
+    const ofKind = links.filter((link) => link.kind === kind);
+    const found = await findLate(work.yardgraph, linked, ofKind);
+    const ids = new Map(ofKind.map((item, index) => [item, found[index]?.id]));
+    unset.push(
+      ...ofKind.flatMap((item, index) => (ids.get(item) ? [] : { item, message: found[index]?.message ?? '' })),
+    );
+    const ready = ofKind.filter((item) => ids.get(item));
+    const refused = await writeAll(work, ready, (some) => {
+      const records = some.map((link) => ({ id: link.record, [link.way.field]: ids.get(link) }));
+      return methodsOf(work, kind).update(records, { returning: 'outcome' });
     });
-    for (const kind of new Set(ready.map(({ link }) => link.kind))) {
-      const ofKind = ready.filter(({ link }) => link.kind === kind);
-      const results = await halving(
-        ofKind,
-        (some) => {
-          const records = some.map(({ link, id }) => ({ id: link.record, [link.way.field]: id }));
-          return validOnly(records, (left) => methodsOf(work, kind).update(left, { returning: 'outcome' }));
-        },
-        (_, message) => ({ issues: [{ path: [], message }] }),
-      );
-      for (const [index, { link }] of ofKind.entries()) {
-        const [issue] = results[index]?.issues ?? [];
-        if (issue) unset.push({ link, message: issue.message });
-      }
-    }
+    unset.push(...refused);
   }
   return unset;
 }
@@ -539,23 +551,8 @@ export async function missingRecords(work: Import, kind: RecordKind, kept: Reado
 }
 
 /** Deletes records. Returns those that others refer to, and are kept. */
-export async function deleteRecords(work: Import, kind: RecordKind, ids: readonly string[]) {
-  const kept: { readonly id: string; readonly message: string }[] = [];
-  for (let start = 0; start < ids.length; start += work.partSize) {
-    work.signal.throwIfAborted();
-    const part = ids.slice(start, start + work.partSize);
-    const results = await halving(
-      part,
-      (some) => validOnly(some, (left) => methodsOf(work, kind).delete(left, { returning: 'outcome' })),
-      (_, message) => ({ issues: [{ path: [], message }] }),
-    );
-    for (const [index, { issues }] of results.entries()) {
-      const [issue] = issues;
-      if (issue) kept.push({ id: part[index] ?? '', message: issue.message });
-    }
-  }
-  return kept;
-}
+export const deleteRecords = (work: Import, kind: RecordKind, ids: readonly string[]) =>
+  writeAll(work, ids, (some) => methodsOf(work, kind).delete(some, { returning: 'outcome' }));
 
 /** The word in place of a key for a kind whose rows are all created. */
 const createWord = 'create';
