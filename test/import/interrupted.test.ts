@@ -60,7 +60,7 @@ test('whichever request or response is the last one that arrives', async () => {
       .files()
       .filter((name) => name.includes('.refused'))
       .map((name) => {
-        const content = imports.read(name);
+        const content = imports.read(name).replace(/location_\w{26}/g, 'location_…');
         writeFileSync(imports.path(name), '');
         return content;
       });
@@ -74,8 +74,8 @@ test('whichever request or response is the last one that arrives', async () => {
   const expected = { stored: await stored(whole.service), refused: refused(), out: whole.out };
   expect(requests).toBeGreaterThan(12);
 
-  // Every request as well as its response is the last one; of the import, some twenty of them.
-  for (let stop = 1; stop < 2 * requests; stop += stop < 6 ? 1 : Math.ceil(requests / 9)) {
+  // At more than twenty places: a request is the last one that arrives, or its response is.
+  for (let stop = 1; stop < 2 * requests; stop += Math.max(1, Math.floor(requests / 10))) {
     [passed, last, isResponseLost] = [0, Math.ceil(stop / 2), stop % 2 === 1];
     const first = await run(`stopped-${stop}`, '2');
     // Before the first change, nothing was stored, and nothing is noted.
