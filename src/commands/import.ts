@@ -29,7 +29,7 @@ import { collectWarnings } from '../import/warnings.ts';
 import { count, expected, quote } from '../model/issues.ts';
 import { counted } from '../model/labels.ts';
 import type { RecordKind } from '../model/record-kind.ts';
-import { recordKinds } from '../records/index.ts';
+import { asset, recordKinds } from '../records/index.ts';
 import { linkOrder } from '../records/link-order.ts';
 import { connect, isExpected, messageOf } from './service.ts';
 import { confirm, createProgressBar, exitCodes, printTable, withInterrupts } from './terminal.ts';
@@ -185,9 +185,11 @@ function readingOf(profile: Profile, { encoding, columns }: ImportOptions) {
     return { encoding, columns: columns?.split(',').map((name) => name.trim()), isKnown, warn };
   }
 
-  /** Rows that say no kind, as those that cannot be read, are taken to be of the kind of the row before. */
+  const firstKinds = new Map<ImportFile, RecordKind>();
+
+  /** Rows that say no kind, because they cannot be read, are taken to be of the kind of the row before, or of the first row with one. */
   function kindFinder(file: ImportFile) {
-    let kind = file.kind ?? linkOrder[0];
+    let kind = file.kind ?? firstKinds.get(file);
     return (source: SourceRow): RecordKind | undefined => {
       if (source.kind !== undefined) kind = kindCalled(source.kind);
       return kind;
@@ -205,21 +207,29 @@ function readingOf(profile: Profile, { encoding, columns }: ImportOptions) {
     async scan(file: ImportFile, onRow: (kind: RecordKind, columns: readonly Column[]) => void): Promise<void> {
       const kindOf = kindFinder(file);
       const known = new Map<string, readonly Column[]>();
+      let unknown = 0;
       let [last, names, columns]: [RecordKind | undefined, readonly string[], readonly Column[]] = [undefined, [], []];
       for await (const source of readRows(
         file,
         readOptions(file, () => {}),
       )) {
         const kind = kindOf(source);
-        if (!kind) continue;
+        if (!kind) {
+          unknown += 1;
+          continue;
+        }
         if (kind !== last || source.names !== names) {
           const key = JSON.stringify([kind.name, source.names]);
           [last, names] = [kind, source.names];
           columns = known.get(key) ?? inFile(file, () => columnsOf(kind, names, optionsOf(kind)).columns);
           if (known.size < maxKnownColumns) known.set(key, columns);
         }
+        if (!firstKinds.has(file)) firstKinds.set(file, kind);
         onRow(kind, columns);
       }
+      const first = firstKinds.get(file) ?? asset;
+      firstKinds.set(file, first);
+      for (; unknown > 0; unknown -= 1) onRow(first, []);
     },
     async *rows(file: ImportFile, only: RecordKind, warn?: (warning: Warning) => void) {
       const kindOf = kindFinder(file);

@@ -117,6 +117,20 @@ test.each<[string, Case]>([
     },
   ],
   [
+    'a line that is no JSON is refused, whatever its kind would be',
+    {
+      files: { 'all.ndjson': lines('{no', '{"kind":"PROJECT","name":"A"}', '{"kind":"PROJECT",', '{"name":"B"}') },
+      options: ['--upsert-by', 'projects=create'],
+      code: 2,
+      out: [
+        'all.ndjson, line 1: ',
+        'all.ndjson, line 3: ',
+        'all.ndjson, line 4: kind: ',
+        '1 created, 0 updated, 0 unchanged, 3 refused',
+      ],
+    },
+  ],
+  [
     'titles above the header, compressed, with tabs',
     {
       files: { 'assets.tsv.gz': gzipSync('Inventory 2026\n\nname\tuid\nCrane\tC-1\n') },
