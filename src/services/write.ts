@@ -9,8 +9,8 @@ import type { Linkable } from '../model/links.ts';
 import type { Patch } from '../model/patch.ts';
 import type { CreateOf, RecordKind, RecordOf, UpdateOf } from '../model/record-kind.ts';
 import type { ValueLimits } from '../model/schemas.ts';
-import type { Addition } from '../store/writes/group-commit.ts';
 import type { Tx } from '../store/writes/tx.ts';
+import type { Addition } from '../store/writes/write.ts';
 import { changesOf } from './changes.ts';
 import { checkDeletions, checkReferences, checkUnique, clearedReferences, referencesIn } from './checks.ts';
 import {

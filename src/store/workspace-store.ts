@@ -16,9 +16,8 @@ import {
 } from './records/read-budget.ts';
 import { createRecordReads, type RecordReads, type Scope } from './records/read-records.ts';
 import { createTextCache, type Text } from './records/text-cache.ts';
-import { type Addition, createGroupCommit } from './writes/group-commit.ts';
 import { type RepeatableRequest, writeOnce } from './writes/idempotency.ts';
-import { dryRunIn, type Work, writeIn } from './writes/write.ts';
+import { type Addition, dryRunIn, mergeableOf, type Work, writeIn } from './writes/write.ts';
 
 export interface LimitedReads extends RecordReads, ChangeReads {
   /** With linked records (see linked-records.ts). Undefined, with nothing read, where their texts together may be too long. */
@@ -36,7 +35,7 @@ export interface WriteOptions<T> {
   readonly key?: RepeatableRequest | undefined;
   /** True for a dry run, which stores nothing. No other write waits for it. */
   readonly isDryRun?: boolean;
-  /** What the work creates and returns if references are found and no value is taken: tried first, see group-commit.ts. */
+  /** What the work creates and returns if references are found and no value is taken: tried first, see queue.ts. */
   readonly addition?: Addition<T> | undefined;
   /** How many items the work is about, if that says how long it takes. */
   readonly items?: number;
@@ -78,28 +77,27 @@ export interface StoreUser {
 
 type OpenStore = (workspace: WorkspaceId, user: StoreUser) => WorkspaceStore;
 
-/** Called once per database: the stores that it opens share group commits and cached values. */
+/** Called once per database: the stores that it opens share cached values. */
 export function createStoreOpener(database: Database): OpenStore {
   const { dialect } = database;
   const texts = createTextCache();
   const heldTexts: HeldTexts = { length: 0 };
   const watch = createChangeWatch((workspaceIds) => lastChanges({ dialect, run: database.read }, workspaceIds));
-  const groupCommit = createGroupCommit(database);
 
   function open(workspace: WorkspaceId, user: StoreUser, signal?: AbortSignal): WorkspaceStore {
     const { number: workspaceId, name: workspaceName } = workspace;
     const { author, usage = { statements: 0 } } = user;
-    const { read, transaction, snapshot } = database.forWorkspace(workspaceId, signal);
+    const { read, snapshot } = database.forWorkspace(workspaceId, signal);
     const scopeOf = (run: Run): Scope => ({ dialect, run: counted(run, usage), workspaceId, workspaceName });
     const reads = readsIn(scopeOf(read));
     const write: WriteRecords = async (work, { key, isDryRun = false, addition, items } = {}) => {
       if (isDryRun) return snapshot((run) => dryRunIn(scopeOf(run), work));
-      const store = async () => {
-        const added = addition && (await groupCommit.add({ ...addition, workspaceId, author, usage, key }));
-        if (added) return added.returned;
-        const isSmall = items !== undefined && items <= maxSmall;
-        return transaction((run) => writeIn(scopeOf(run), author, work, key), { isSmall });
-      };
+      const store = () =>
+        database.transaction((run) => writeIn(scopeOf(run), author, work, key), {
+          workspaceId,
+          isSmall: items !== undefined && items <= maxSmall,
+          mergeable: addition && mergeableOf({ workspaceId, usage }, author, addition, key),
+        });
       const returned = await (key ? writeOnce(key, scopeOf(read), store) : store());
       watch.changed(workspaceId);
       return returned;

@@ -20,19 +20,21 @@ afterEach(async () => {
   await file.remove();
 });
 
-const small = { isSmall: true, maxAttempts: 1 };
+const small = { workspaceId: 1, isSmall: true, maxAttempts: 1 };
 
 const insert = (workspace: number, text: string, isSmall = true) =>
-  database
-    .forWorkspace(workspace)
-    .transaction((run) => run('insert into notes values (?, ?)', [workspace, text]), { ...small, isSmall });
+  database.transaction((run) => run('insert into notes values (?, ?)', [workspace, text]), {
+    workspaceId: workspace,
+    maxAttempts: 1,
+    isSmall,
+  });
 
 const stored = async () =>
   (await database.read('select text from notes order by rowid')).map(({ text }) => String(text));
 
 test('those that wait are stored by one commit, and one that fails is undone alone', async () => {
   const failing = () =>
-    database.forWorkspace(1).transaction(async (run) => {
+    database.transaction(async (run) => {
       await run('insert into notes values (1, ?)', ['half']);
       await run('insert into notes values (1, ?)', ['a']);
     }, small);
@@ -70,7 +72,7 @@ test('one that fails because of what another has written is told so only after t
 
 test('if the database undoes all of them, those before the one that failed are stored all the same', async () => {
   const failing = () =>
-    database.forWorkspace(1).transaction(async (run) => {
+    database.transaction(async (run) => {
       await run('rollback');
       throw new Error('the database has undone everything');
     }, small);
