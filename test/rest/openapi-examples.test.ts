@@ -111,9 +111,9 @@ describe('error responses', () => {
   const failWith = (code: string, isChosen = (_sql: string) => true): Sent => {
     const { driver } = open.database;
     const query = driver.query.bind(driver);
-    vi.spyOn(driver, 'query').mockImplementation(async (connection, sql, values) => {
+    vi.spyOn(driver, 'query').mockImplementation(async (connection, sql, values, setUp) => {
       if (isChosen(sql)) throw Object.assign(new Error(code), { code });
-      return query(connection, sql, values);
+      return query(connection, sql, values, setUp);
     });
     return {};
   };

@@ -12,7 +12,7 @@ import {
   isDiskFull,
   needsNewConnection,
 } from './database-error.ts';
-import type { DatabaseOptions, Driver, Pools, Row, Run, Statement, TransactionSql } from './driver.ts';
+import type { DatabaseOptions, Driver, Pools, Row, Run, TransactionSql } from './driver.ts';
 
 /** Reads do not wait for writes, except in a SQLite database in memory. */
 interface Reads {
@@ -37,11 +37,9 @@ export type Work<T> = (run: Run) => Promise<T>;
 
 /** A connection while it is used. It runs one statement at a time. */
 export interface Connection {
-  /** Throws the store's errors. */
-  send(sql: string, values?: readonly unknown[], at?: Place): Promise<readonly Row[]>;
-  /** Runs a statement that is a transaction by itself, without BEGIN and COMMIT: its error may be one at COMMIT. */
-  sendAlone(statement: Statement): Promise<void>;
-  /** `failed` after an error: then it is kept only if it is idle. `lost` after one that makes all that it holds doubtful. */
+  /** Throws the store's errors. A statement that is `alone` is a transaction by itself: its error may be one at COMMIT. */
+  send(sql: string, values?: readonly unknown[], at?: Place, setUp?: string): Promise<readonly Row[]>;
+  /** `failed` after an error: then it is kept only if it is idle. `lost` after one that leaves nothing to be trusted. */
   readonly state: 'sound' | 'failed' | 'lost';
 }
 
@@ -72,7 +70,6 @@ export function createConnections(
   { beginSnapshot }: Pick<TransactionSql, 'beginSnapshot'>,
   { connectionTimeout, statementTimeout }: Pick<DatabaseOptions, 'connectionTimeout' | 'statementTimeout'>,
 ): Connections {
-  const setUps = new WeakMap<Pooled, Set<string>>();
   const half = Math.ceil(reads.client.config.pool.max / 2);
   const limits = new LRUCache<number, LimitFunction>({ max: maxWorkspaces, memoMethod: () => pLimit(half) });
   /** The error of the last write, if the disk was full, and when that was. */
@@ -119,45 +116,29 @@ export function createConnections(
 
   function connectionOn(pooled: Pooled): Connection {
     let state: Connection['state'] = 'sound';
-
-    async function query(sql: string, values: readonly unknown[], at: Place): Promise<readonly Row[]> {
-      let timer = setTimeout(() => {
-        driver.cancel(pooled);
-        timer = setTimeout(() => close(pooled), cancelGrace);
-      }, statementTimeout);
-      try {
-        const rows = await driver.query(pooled, sql, values);
-        if (at !== 'work') full = undefined;
-        return rows;
-      } catch (thrown) {
-        state = state === 'lost' || needsNewConnection(thrown) ? 'lost' : 'failed';
-        const error = databaseError(thrown, pooled.__knex__disposed !== undefined, at);
-        if (isDiskFull(error)) full = { error, at: Date.now() };
-        throw error;
-      } finally {
-        clearTimeout(timer);
-      }
-    }
-
-    /** Listeners to Knex's own event, such as tests, count these statements. */
-    const send: Connection['send'] = (sql, values = [], at = 'work') => {
-      writes.client.emit('query', { sql, bindings: values });
-      return query(sql, values, at);
-    };
-
     return {
-      send,
-      async sendAlone({ sql, values, setUp = [] }) {
-        const done = setUps.get(pooled) ?? new Set();
-        setUps.set(pooled, done);
-        for (const statement of setUp) {
-          if (!done.has(statement)) await query(statement, [], 'work');
-          done.add(statement);
-        }
-        await send(sql, values, 'alone');
-      },
       get state() {
         return state;
+      },
+      async send(sql, values = [], at = 'work', setUp = undefined) {
+        // Knex's own event, by which tests count statements.
+        writes.client.emit('query', { sql, bindings: values });
+        let timer = setTimeout(() => {
+          driver.cancel(pooled);
+          timer = setTimeout(() => close(pooled), cancelGrace);
+        }, statementTimeout);
+        try {
+          const rows = await driver.query(pooled, sql, values, setUp);
+          if (at !== 'work') full = undefined;
+          return rows;
+        } catch (thrown) {
+          state = state === 'lost' || needsNewConnection(thrown) ? 'lost' : 'failed';
+          const error = databaseError(thrown, pooled.__knex__disposed !== undefined, at);
+          if (isDiskFull(error)) full = { error, at: Date.now() };
+          throw error;
+        } finally {
+          clearTimeout(timer);
+        }
       },
     };
   }

@@ -126,7 +126,8 @@ export function createQueue(
     try {
       const made = await Promise.all(additions.map((addition) => addition.make()));
       const added = made.map((each) => each.added);
-      await connection.sendAlone(withChanges(first.kind, added));
+      const { sql, values, setUp } = withChanges(first.kind, added);
+      await connection.send(sql, values, 'alone', setUp);
       for (const [index, { resolve }] of group.entries()) resolve(made[index]?.returned);
     } catch (error) {
       for (const { reject } of group) reject(error);

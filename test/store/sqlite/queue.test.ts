@@ -8,11 +8,11 @@ import { createQueue } from '../../../src/store/writes/queue.ts';
 
 test('wait no longer than for a connection, of whatever kind those before them are', async () => {
   let release = () => {};
-  const locked = new Promise<void>((resolve) => {
-    release = resolve;
+  const locked = new Promise<[]>((resolve) => {
+    release = () => resolve([]);
   });
   const transaction = createQueue(
-    { useToWrite: (_, work) => work({ send: async () => [], sendAlone: () => locked, state: 'sound' }) },
+    { useToWrite: (_, work) => work({ send: () => locked, state: 'sound' }) },
     { hasGroupsByWorkspace: false },
     { begin: 'begin', withChanges: () => ({ sql: '', values: [] }) },
     { connectionTimeout: 20 },
