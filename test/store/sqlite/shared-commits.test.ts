@@ -1,5 +1,5 @@
 /** Transactions that wait for SQLite's only writer share commits: each is stored or undone alone, and acknowledged after the commit. */
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { type Database, openDatabase } from '../../../src/store/database.ts';
 import { createFile } from '../../support/database.ts';
 
@@ -43,6 +43,20 @@ test('those that wait are stored by one commit, and one that fails is undone alo
   expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected', 'fulfilled']);
   expect(sent.filter((sql) => sql === 'commit')).toHaveLength(1);
   expect(await stored()).toEqual(['a', 'b', 'c']);
+});
+
+test('each is acknowledged after the commit', async () => {
+  const order: string[] = [];
+  const { driver } = database;
+  const query = driver.query.bind(driver);
+  vi.spyOn(driver, 'query').mockImplementation(async (connection, sql, ...rest) => {
+    const rows = await query(connection, sql, ...rest);
+    if (sql === 'commit') order.push('committed');
+    return rows;
+  });
+  await Promise.all(['a', 'b'].map((text) => insert(1, text).then(() => order.push('acknowledged'))));
+
+  expect(order).toEqual(['committed', 'acknowledged', 'acknowledged']);
 });
 
 test('a workspace does not wait for all transactions of another one', async () => {
