@@ -4,15 +4,28 @@
  * response lists everything at once.
  */
 import { conflict, invalid, notFound } from '../errors.ts';
+import { isSame } from '../model/fields.ts';
+import { newIds } from '../model/ids.ts';
 import { count, type Issue, type Parsed, type PathOf } from '../model/issues.ts';
 import type { Linkable } from '../model/links.ts';
 import type { Patch } from '../model/patch.ts';
-import type { CreateOf, RecordKind, RecordOf, UpdateOf } from '../model/record-kind.ts';
+import type { AnyRecord, CreateOf, RecordKind, RecordOf, UpdateOf, Values } from '../model/record-kind.ts';
 import type { ValueLimits } from '../model/schemas.ts';
 import type { Addition } from '../store/writes/group-commit.ts';
 import type { Tx } from '../store/writes/tx.ts';
-import { changesOf } from './changes.ts';
-import { checkDeletions, checkReferences, checkUnique, clearedReferences, referencesIn } from './checks.ts';
+import type { Change } from '../store/writes/write.ts';
+import {
+  checkDeletions,
+  checkReferences,
+  checkTrees,
+  checkUnique,
+  clearReferences,
+  inTreeOrder,
+  lockTrees,
+  parentIn,
+  referencesIn,
+  treeOf,
+} from './checks.ts';
 import {
   byKind,
   type Item,
@@ -22,12 +35,10 @@ import {
   type OnInvalid,
   type Rejected,
   rejectDependents,
-  requireFewExternalIds,
   type Stored,
 } from './item.ts';
 import { matchRecords, noRecord, type RecordKey, resolveLinks } from './match.ts';
-import type { Session } from './session.ts';
-import { checkTrees, lockTrees } from './trees.ts';
+import type { Author, Session } from './session.ts';
 
 interface WriteOptions {
   readonly onInvalid?: OnInvalid;
@@ -49,7 +60,6 @@ async function write(
 ): Promise<(Stored | Rejected)[]> {
   const store = session.writer();
   if (sent.length === 0) return [];
-  requireFewExternalIds(sent.map(({ values }) => values));
   return store(
     async (tx) => {
       // Copies: after a conflict with another transaction, all of this runs again.
@@ -65,10 +75,10 @@ async function write(
       if (options.onInvalid === 'skip') rejectDependents(items);
       else requireValid(items);
       const valid = items.filter(isValid);
-      const cleared = await clearedReferences(tx, session, valid, options.maxCleared);
-      const { changes, stored } = changesOf(session, valid, options);
+      const cleared = await clearReferences(tx, valid, options.maxCleared);
+      const { changes, stored } = changesOf(session, [...cleared, ...valid], options);
       const returned = items.map((item) => stored.get(item) ?? { outcome: 'rejected' as const, issues: item.issues });
-      return { changes: [...cleared, ...changes], returned };
+      return { changes, returned };
     },
     { addition: additionOf(session, sent), items: sent.length },
   );
@@ -123,6 +133,89 @@ function requireValid(items: readonly Item[]): void {
   if (items.every(({ issues }) => issues.every(({ isConflict }) => isConflict))) throw conflict(listed);
   throw invalid(listed, total);
 }
+
+/**
+ * Returns the changes, and what is then stored for each item: new records first, each kind's parents before their children, then those that
+ * change, and last those that are deleted. Items are valid, and those to update have their records. Reads and stores nothing.
+ */
+export function changesOf(
+  session: Author,
+  items: readonly Item[],
+  { isPatch = false }: { readonly isPatch?: boolean } = {},
+): { readonly changes: Change[]; readonly stored: ReadonlyMap<Item, Stored> } {
+  const changes: Change[] = [];
+  const stored = new Map<Item, Stored>();
+  const add = (item: Item, outcome: Stored['outcome'], change: Change) => {
+    changes.push(change);
+    stored.set(item, { record: (change.after ?? change.before) as AnyRecord, outcome });
+  };
+  // The same for all kinds: as of that time, everything that was created together is there.
+  const now = new Date().toISOString();
+  for (const [item, after] of newRecords(session, items, now)) {
+    add(item, 'created', { kind: item.kind, action: 'created', before: null, after, at: String(after.updatedAt) });
+  }
+  for (const item of items) {
+    const { op, kind, values, before } = item;
+    if (!before || op === 'delete') continue;
+    const changed = isPatch ? values : differing(before, values);
+    if (Object.keys(changed).length === 0) stored.set(item, { record: before, outcome: 'unchanged' });
+    else {
+      const after = { ...before, ...changed, ...updateStamps(kind, session, before, now) };
+      add(item, 'updated', { kind, action: 'updated', before, after, at: after.updatedAt });
+    }
+  }
+  const deleted = items.filter(({ op, before }) => op === 'delete' && before);
+  const at = deleted.reduce((time, { before }) => timeAfter(before, time), now);
+  for (const item of deleted) {
+    add(item, 'deleted', { kind: item.kind, action: 'deleted', before: item.before ?? null, after: null, at });
+  }
+  return { changes, stored };
+}
+
+function newRecords(session: Author, items: readonly Item[], now: string) {
+  const newItems = items.filter(({ op, before }) => !before && op !== 'delete');
+  const records = new Map<Item, Record<string, unknown>>();
+  for (const [kind, ofKind] of byKind(newItems)) {
+    const fields = Object.keys(kind.fields);
+    const blank = Object.fromEntries(Object.keys(kind.storedFields).map((field) => [field, null]));
+    const unset = { ...blank, ...creationStamps(kind, session, now) };
+    const ids = newIds(kind.idPrefix, ofKind.length).values();
+    for (const item of treeOf(kind) ? inTreeOrder(ofKind, parentIn).order : ofKind) {
+      const { values, restored } = item;
+      const record: Record<string, unknown> = restored
+        ? { ...restored, ...updateStamps(kind, session, restored, now) }
+        : { ...unset, id: ids.next().value };
+      if (!restored) for (const field of fields) record[field] = values[field] ?? null;
+      records.set(item, record);
+    }
+  }
+  for (const [{ linked = [] }, record] of records) {
+    for (const [field, target] of linked) record[field] = records.get(target)?.id;
+  }
+  return records;
+}
+
+/** Returns only the changed values: the others would log an empty change. */
+export function differing(record: Values, values: Values): Values {
+  const changed: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(values)) if (!isSame(record[name], value)) changed[name] = value;
+  return changed;
+}
+
+/** A new record counts as last changed by its creator. */
+function creationStamps(kind: RecordKind, { workspace, userId }: Author, now: string) {
+  const stamps = Object.fromEntries(kind.stamps.map((stamp) => [stamp, userId]));
+  return { ...stamps, workspaceId: workspace, createdAt: now, updatedAt: now };
+}
+
+const updateStamps = (kind: RecordKind, { userId }: Author, current: AnyRecord, now: string) => ({
+  updatedAt: timeAfter(current, now),
+  ...(kind.stamps.includes('updatedBy') && { updatedBy: userId }),
+});
+
+/** No two versions of a record have the same `updatedAt`, even when the clock is behind. */
+const timeAfter = (record: AnyRecord | undefined, now: string): string =>
+  !record || now > record.updatedAt ? now : new Date(Date.parse(record.updatedAt) + 1).toISOString();
 
 /** The cast is safe: what a write of items of one kind returns are records of the kind. */
 const recordsOf = <K extends RecordKind>(_kind: K, written: readonly (Stored | Rejected)[]): RecordOf<K>[] =>

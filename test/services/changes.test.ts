@@ -2,8 +2,8 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { AnyRecord, RecordKind, Values } from '../../src/model/record-kind.ts';
 import { asset, assetCategory, location, project, transportOrder } from '../../src/records/index.ts';
-import { changesOf } from '../../src/services/changes.ts';
 import { type Item, itemOf } from '../../src/services/item.ts';
+import { changesOf } from '../../src/services/write.ts';
 
 const [earlier, now, nextMillisecond] = [
   '2026-03-01T07:30:00.000Z',
