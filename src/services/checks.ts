@@ -6,9 +6,7 @@ import { badRequest } from '../errors.ts';
 import { count, expected, type Issue, quote } from '../model/issues.ts';
 import { counted, withArticle } from '../model/labels.ts';
 import type { RecordKind, Values } from '../model/record-kind.ts';
-import { kindNamed, kindOfId, recordKinds } from '../records/index.ts';
-import { linkOrder } from '../records/link-order.ts';
-import { reverseLinksOf } from '../records/reverse-links.ts';
+import { kindNamed, kindOfId, linkOrder, recordKinds, reverseLinksOf } from '../records/index.ts';
 import type { Condition } from '../store/query/record-query.ts';
 import type { Tx } from '../store/writes/tx.ts';
 import {

@@ -5,12 +5,11 @@
  */
 import { conflict, invalid, notFound } from '../errors.ts';
 import { isSame } from '../model/fields.ts';
-import { newIds } from '../model/ids.ts';
 import { count, type Issue, type Parsed, type PathOf } from '../model/issues.ts';
-import type { Linkable } from '../model/links.ts';
-import type { Patch } from '../model/patch.ts';
+import type { Linkable, Patch } from '../model/links.ts';
 import type { AnyRecord, CreateOf, RecordKind, RecordOf, UpdateOf, Values } from '../model/record-kind.ts';
 import type { ValueLimits } from '../model/schemas.ts';
+import { newIds } from '../records/index.ts';
 import type { Addition } from '../store/writes/group-commit.ts';
 import type { Tx } from '../store/writes/tx.ts';
 import type { Change } from '../store/writes/write.ts';

@@ -1,6 +1,5 @@
 /** The parsers of items to write, made once for the settings: the same rules and messages as over REST. */
-import { type Linkable, linkFields, linkParser, type RecordLink } from '../../model/links.ts';
-import { type Patch, patchParser } from '../../model/patch.ts';
+import { type Linkable, linkFields, linkParser, type Patch, patchParser, type RecordLink } from '../../model/links.ts';
 import type { CreateOf, RecordKind, UpdateOf } from '../../model/record-kind.ts';
 import { createParser, type RecordParser, updateParser, type ValueLimits } from '../../model/schemas.ts';
 import { kindNamed, recordKinds } from '../../records/index.ts';

@@ -1,9 +1,9 @@
 /** Checks of single arguments, and of parts of them, that GraphQL cannot make. Each throws a ServiceError 400 that says where. */
 import type { Limits } from '../../config.ts';
 import { badRequest } from '../../errors.ts';
-import { type ComparedValue, parseComparedValue } from '../../model/compared-values.ts';
 import type { Field } from '../../model/fields.ts';
 import { count, formatIssue, type Path } from '../../model/issues.ts';
+import { type ComparedValue, parseComparedValue } from '../../model/schemas.ts';
 import { lengthOf } from '../limits.ts';
 
 /** Returns the value in the form that records have. Texts may have at most `maxLength` characters. */

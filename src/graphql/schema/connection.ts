@@ -6,7 +6,7 @@ import { expected } from '../../model/issues.ts';
 import { withArticle } from '../../model/labels.ts';
 import type { RecordKind } from '../../model/record-kind.ts';
 import type { ReverseLink } from '../../model/reverse-link.ts';
-import { reverseLinksOf } from '../../records/reverse-links.ts';
+import { reverseLinksOf } from '../../records/index.ts';
 import type { Order } from '../../store/query/record-query.ts';
 import type { PageQuery } from '../execution/loaders.ts';
 import type { CostFunction, FieldExtensions, SentArguments } from '../limits.ts';

@@ -4,14 +4,12 @@
  * validated names and the types of values. Exports and the feed read the same filters as JSON.
  */
 import type { Limits } from '../../config.ts';
-import { isAscii } from '../../model/characters.ts';
-import type { Field, ReferenceField } from '../../model/fields.ts';
+import { type Field, isAscii, type ReferenceField } from '../../model/fields.ts';
 import { count, expected, isObject, type Path } from '../../model/issues.ts';
 import { capitalized, linkField, withArticle } from '../../model/labels.ts';
 import type { RecordKind } from '../../model/record-kind.ts';
 import type { ReverseLink } from '../../model/reverse-link.ts';
-import { kindNamed, recordKinds } from '../../records/index.ts';
-import { reverseLinksOf } from '../../records/reverse-links.ts';
+import { kindNamed, recordKinds, reverseLinksOf } from '../../records/index.ts';
 import type { Condition, Value } from '../../store/query/record-query.ts';
 import { parseArgument, parseText, refused } from './argument.ts';
 import { builder, describeReverseLink, type InputRef, memoize, type scalarOf, subjectOf } from './builder.ts';

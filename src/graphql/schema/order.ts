@@ -3,12 +3,12 @@
  * the default, and the values: its use with another order is noticed. It only narrows a page.
  */
 import { badRequest } from '../../errors.ts';
-import { parseComparedValue } from '../../model/compared-values.ts';
 import type { Field } from '../../model/fields.ts';
 import { expected, isObject, type Path } from '../../model/issues.ts';
 import { uncapitalized } from '../../model/labels.ts';
 import { linkFields } from '../../model/links.ts';
 import type { RecordKind } from '../../model/record-kind.ts';
+import { parseComparedValue } from '../../model/schemas.ts';
 import { kindNamed, kindOfId, recordKinds } from '../../records/index.ts';
 import {
   type Order,
