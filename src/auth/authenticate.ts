@@ -10,7 +10,7 @@ import { createSession, type Session } from '../services/session.ts';
 import type { Usage } from '../store/connections/driver.ts';
 import type { Database } from '../store/database.ts';
 import { createStoreOpener, type StoreUser } from '../store/workspace-store.ts';
-import { createKeyring, type Identity } from './keyring.ts';
+import { createKeyring, type Identity } from './keys.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {

@@ -6,7 +6,7 @@
  * interrupted start leaves none behind, and two simultaneous starts create them once.
  */
 import { createSessionOpener } from '../auth/authenticate.ts';
-import { anonymousIn, anonymousWorkspace } from '../auth/keyring.ts';
+import { anonymousIn, anonymousWorkspace } from '../auth/keys.ts';
 import { ServiceError } from '../errors.ts';
 import { type FileOptions, findFiles, readRows } from '../import/files.ts';
 import type { Row } from '../import/rows.ts';
