@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import pLimit from 'p-limit';
 import { type Config, isLoopback } from '../config.ts';
 import { badRequest, forbidden, ServiceError, tooManyRequests, unauthorized } from '../errors.ts';
-import { changeMessage } from '../http/request-headers.ts';
+import { changeMessage } from '../http/request.ts';
 import { expected } from '../model/issues.ts';
 import { createSession, type Session } from '../services/session.ts';
 import type { Usage } from '../store/connections/driver.ts';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Limits } from '../config.ts';
 import { badRequest, errorCode, tooLarge, tooManyRequests, unavailable } from '../errors.ts';
-import { requireSmallJson } from '../http/json-body.ts';
+import { requireSmallJson } from '../http/request.ts';
 import { csvCell } from '../model/csv.ts';
 import { count, expected, isObject, quote } from '../model/issues.ts';
 import { constantCase, pathName, uncapitalized } from '../model/labels.ts';

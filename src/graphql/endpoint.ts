@@ -11,7 +11,7 @@ import {
 import { _createLRUCache as createCache, createYoga, type Plugin, processRegularResult } from 'graphql-yoga';
 import type { Config } from '../config.ts';
 import { createPage } from '../http/pages.ts';
-import { idempotencyKeyOf, markReplayed } from '../http/request-headers.ts';
+import { idempotencyKeyOf, markReplayed } from '../http/request.ts';
 import { count } from '../model/issues.ts';
 import type { RecordKind } from '../model/record-kind.ts';
 import { withIdempotencyKey } from '../services/session.ts';

@@ -4,8 +4,8 @@ import { type DocumentNode, GraphQLError, getOperationAST, Kind, Lexer, Source, 
 import type { GraphQLParams, Plugin } from 'graphql-yoga';
 import type { Limits } from '../config.ts';
 import { badRequest, ServiceError } from '../errors.ts';
-import { requireSmallJson } from '../http/json-body.ts';
 import { jsonProblem } from '../http/json-problem.ts';
+import { requireSmallJson } from '../http/request.ts';
 import { count, cut, expected, maxQuoted } from '../model/issues.ts';
 
 export const eventStreamType = 'text/event-stream';

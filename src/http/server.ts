@@ -22,7 +22,7 @@ import { type Logs, standardError } from '../logs.ts';
 import { expected } from '../model/issues.ts';
 import { compressResponses } from './compression.ts';
 import { reasonFor, sendError } from './error-response.ts';
-import { readJsonBodies } from './json-body.ts';
+import { readJsonBodies } from './request.ts';
 
 declare module 'fastify' {
   interface FastifyInstance {

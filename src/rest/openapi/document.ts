@@ -2,7 +2,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { Limits } from '../../config.ts';
 import { createPage, loadLate } from '../../http/pages.ts';
-import { idempotencyKeyPattern, maxMessageLength } from '../../http/request-headers.ts';
+import { idempotencyKeyPattern, maxMessageLength } from '../../http/request.ts';
 import { apiVersion } from '../../http/server.ts';
 import type { Field } from '../../model/fields.ts';
 import { count } from '../../model/issues.ts';
