@@ -17,6 +17,7 @@ import {
   errorResponses,
   errorSchemas,
   errorsOf,
+  exampleId,
   exportErrors,
   type HeaderName,
   headers,
@@ -77,7 +78,7 @@ export function openApiDocument(limits: Limits): Json {
             'An API key, as `yardgraph keys create` prints it. It is sent as `Authorization: Bearer KEY`; the service also accepts `Authorization: KEY` and `X-API-Key: KEY`.',
         },
       },
-      responses: errorResponses('shared', sharedErrors),
+      responses: errorResponses(sharedErrors),
     },
   };
 }
@@ -206,7 +207,7 @@ const json = (schema: Json, example: unknown): Json => ({ 'application/json': { 
 /** The responses of an operation: the successful one, and errors. */
 function responses(route: Route, names: readonly HeaderName[], description: string, schema: Json, example: unknown) {
   const success = { description, headers: responseHeaders(...names), content: json(schema, example) };
-  return { [route.success]: success, ...errorResponses(`${route.method} ${route.template}`, errorsOf(route)) };
+  return { [route.success]: success, ...errorResponses(errorsOf(route)) };
 }
 
 const many = ({ name }: RecordKind): Json => ({ type: 'array', items: ref('schemas', name) });
@@ -251,7 +252,7 @@ const exportOperation = (): Json => ({
         },
       },
     },
-    ...errorResponses(`GET ${exportPath}`, exportErrors),
+    ...errorResponses(exportErrors),
   },
 });
 
@@ -322,8 +323,6 @@ function typeSchema(field: Field, limits: Limits): Json {
       return { type: 'string', minLength: 1, maxLength: maxIdentifierLength };
   }
 }
-
-const exampleId = ({ idPrefix }: RecordKind): string => `${idPrefix}_01h455vb4pex5vsknk084sn02q`;
 
 const createdAt = '2026-03-01T07:30:00.000Z';
 
