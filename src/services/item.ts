@@ -57,7 +57,7 @@ export interface Stored {
   readonly outcome: 'created' | 'updated' | 'unchanged' | 'deleted';
 }
 
-export const itemOf = (op: Item['op'], kind: RecordKind, path: Path, sent: Linkable<object>): Item => ({
+export const itemOf = (op: Item['op'], kind: RecordKind, path: Path, sent: Linkable<unknown>): Item => ({
   op,
   kind,
   path,

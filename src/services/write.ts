@@ -311,12 +311,9 @@ export async function deleteRecords<K extends RecordKind>(
   sent: readonly Parsed<string>[],
   { references, maxCleared, by }: DeleteOptions,
 ): Promise<RecordOf<K>[]> {
-  const items = sent.map(({ value, issues = [] }, index): Item => {
-    const item = itemOf('delete', kind, [index], {
-      issues: issues.map((issue) => ({ ...issue, path: [] })),
-      validFields: {},
-    });
-    return by ? { ...item, key: value } : { ...item, id: value };
+  const items = sent.map((parsed, index): Item => {
+    const item = itemOf('delete', kind, [index], parsed);
+    return by ? { ...item, key: parsed.value } : { ...item, id: parsed.value };
   });
   return recordsOf(
     kind,
