@@ -6,7 +6,7 @@ import { type Config, isLoopback } from '../config.ts';
 import { badRequest, forbidden, ServiceError, tooManyRequests, unauthorized } from '../errors.ts';
 import { changeMessage } from '../http/request.ts';
 import { expected } from '../model/issues.ts';
-import { createSession, type Session } from '../services/session.ts';
+import { createSession, type Session } from '../services/write.ts';
 import type { Usage } from '../store/connections/driver.ts';
 import type { Database } from '../store/database.ts';
 import { createStoreOpener, type StoreUser } from '../store/workspace-store.ts';

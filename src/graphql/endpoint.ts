@@ -14,7 +14,7 @@ import { createPage } from '../http/pages.ts';
 import { idempotencyKeyOf, markReplayed } from '../http/request.ts';
 import { count } from '../model/issues.ts';
 import type { RecordKind } from '../model/record-kind.ts';
-import { withIdempotencyKey } from '../services/session.ts';
+import { withIdempotencyKey } from '../services/write.ts';
 import type { Condition } from '../store/query/record-query.ts';
 import { responseFormatter, sendGraphqlError, shortMessage, shortSegment, useLimitedValidation } from './errors.ts';
 import { useExecutor, type WrittenResult } from './execution/execute.ts';

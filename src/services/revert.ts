@@ -11,8 +11,7 @@ import type { Change } from '../store/writes/write.ts';
 import { checkDeletions, checkReferences, checkTrees, checkUnique, referencesIn } from './checks.ts';
 import { byKind, type Item, isValid, itemOf, referTo, rejectDependents, requireFewExternalIds } from './item.ts';
 import { noRecord } from './match.ts';
-import type { Session } from './session.ts';
-import { changesOf, differing, lock } from './write.ts';
+import { changesOf, differing, lock, type Session } from './write.ts';
 
 /** The changes with greater numbers than `after`, up to the one with the number `upTo`. */
 export interface ChangeRange {

@@ -1,16 +1,18 @@
 /**
- * Every write but the reversal of changes, which composes the same steps for its own items: creations, updates, upserts, deletions and
- * imports, over REST and GraphQL, go from items to changes in one function. What is wrong with an item is noted in it, so that the
+ * Sessions, and how they write: creations, updates, upserts, deletions and imports, over REST and GraphQL, go from items to changes in one
+ * function. (The reversal of changes composes the same steps for its own items.) What is wrong with an item is noted in it, so that the
  * response lists everything at once.
  */
-import { conflict, invalid, notFound } from '../errors.ts';
+import { conflict, forbidden, invalid, notFound } from '../errors.ts';
 import { isSame } from '../model/fields.ts';
 import { count, type Issue, type Parsed, type PathOf } from '../model/issues.ts';
 import type { Linkable, Patch } from '../model/links.ts';
 import type { AnyRecord, CreateOf, RecordKind, RecordOf, UpdateOf, Values } from '../model/record-kind.ts';
 import type { ValueLimits } from '../model/schemas.ts';
 import { newIds } from '../records/index.ts';
+import type { WorkspaceReads, WorkspaceStore, WriteRecords } from '../store/workspace-store.ts';
 import type { Addition } from '../store/writes/group-commit.ts';
+import type { IdempotencyKey } from '../store/writes/idempotency.ts';
 import type { Tx } from '../store/writes/tx.ts';
 import type { Change } from '../store/writes/write.ts';
 import {
@@ -37,7 +39,59 @@ import {
   type Stored,
 } from './item.ts';
 import { matchRecords, noRecord, type RecordKey, resolveLinks } from './match.ts';
-import type { Author, Session } from './session.ts';
+
+/** Who makes a request, in which workspace, and whether they may write. */
+export interface Session {
+  readonly store: WorkspaceReads;
+  /** The name of the workspace, which records have as their `workspaceId`. */
+  readonly workspace: string;
+  /** Recorded as `createdBy` and `updatedBy`; null while the service runs open. */
+  readonly userId: string | null;
+  /** Returns the function that writes, the only way to write. Throws a ServiceError 403 if the user may only read. */
+  writer(): WriteRecords;
+}
+
+export const createSession = (
+  store: WorkspaceStore,
+  { userId, mayWrite }: { readonly userId: string | null; readonly mayWrite: boolean },
+): Session => ({
+  store,
+  workspace: store.workspaceName,
+  userId,
+  writer() {
+    if (!mayWrite) throw forbidden('this API key is read-only', 'read-only key');
+    return store.write;
+  },
+});
+
+/** What records say of the session that wrote them. */
+type Author = Pick<Session, 'workspace' | 'userId'>;
+
+/** Checks a write and returns its result, but stores nothing. New records have IDs other than those that the write will give them. */
+export const dryRun = (session: Session): Session => ({
+  ...session,
+  writer() {
+    const write = session.writer();
+    return (work) => write(work, { isDryRun: true });
+  },
+});
+
+/** Writes once for the key. A repeat returns the stored result, with the records as they were, and calls `onRepeat`. */
+export function withIdempotencyKey(session: Session, key: IdempotencyKey | undefined, onRepeat: () => void): Session {
+  if (!key) return session;
+  let isUsed = false;
+  return {
+    ...session,
+    writer() {
+      const write = session.writer();
+      return (work, options) => {
+        if (isUsed) throw new Error('a session with a key writes once');
+        isUsed = true;
+        return write(work, { ...options, key: { ...key, onRepeat } });
+      };
+    },
+  };
+}
 
 interface WriteOptions {
   readonly onInvalid?: OnInvalid;

@@ -1,7 +1,7 @@
 /** The context that the resolvers share. Created for each request and each event, so that users share nothing. */
 import type { Limits } from '../../config.ts';
 import type { RequestLog } from '../../http/error-response.ts';
-import type { Session } from '../../services/session.ts';
+import type { Session } from '../../services/write.ts';
 import type { ChangePage, ChangePageQuery } from '../../store/log/read-changes.ts';
 import type { ItemParsers } from './item-parsers.ts';
 import type { Loaders } from './loaders.ts';

@@ -7,10 +7,11 @@ import type { RecordKind, RecordOf } from '../../../model/record-kind.ts';
 import { textProblem } from '../../../model/schemas.ts';
 import { kindOfId } from '../../../records/index.ts';
 import { isRejected, requireBatchSize, requireFewExternalIds } from '../../../services/item.ts';
-import { dryRun, type Session } from '../../../services/session.ts';
 import {
   createRecords,
   deleteRecords,
+  dryRun,
+  type Session,
   type Upserted,
   updateRecord,
   updateRecords,
