@@ -3,7 +3,7 @@ import { tooLarge } from '../errors.ts';
 import { externalIdCount } from '../model/fields.ts';
 import { count, type Issue, isObject, type Path, validValues } from '../model/issues.ts';
 import type { Link, Linkable } from '../model/links.ts';
-import type { AnyRecord, RecordKind, Values } from '../model/record-kind.ts';
+import type { AnyRecord, RecordKind, RecordOf, Values } from '../model/record-kind.ts';
 import { longExternalIds, maxExternalIdsPerWrite } from '../store/writes/write.ts';
 
 /** What is to happen to one record. */
@@ -53,7 +53,7 @@ export interface Rejected {
 }
 
 export interface Stored {
-  readonly record: AnyRecord;
+  readonly record: RecordOf<RecordKind>;
   readonly outcome: 'created' | 'updated' | 'unchanged' | 'deleted';
 }
 

@@ -7,7 +7,7 @@ import { conflict, forbidden, invalid, notFound } from '../errors.ts';
 import { isSame } from '../model/fields.ts';
 import { count, type Issue, type Parsed, type PathOf } from '../model/issues.ts';
 import type { Linkable, Patch } from '../model/links.ts';
-import type { AnyRecord, CreateOf, RecordKind, RecordOf, UpdateOf, Values } from '../model/record-kind.ts';
+import type { AnyRecord, RecordKind, RecordOf, Values } from '../model/record-kind.ts';
 import type { ValueLimits } from '../model/schemas.ts';
 import { newIds } from '../records/index.ts';
 import type { WorkspaceReads, WorkspaceStore, WriteRecords } from '../store/workspace-store.ts';
@@ -198,9 +198,12 @@ export function changesOf(
 ): { readonly changes: Change[]; readonly stored: ReadonlyMap<Item, Stored> } {
   const changes: Change[] = [];
   const stored = new Map<Item, Stored>();
+  // The cast is safe: the record has all fields of the item's kind.
+  const note = (item: Item, outcome: Stored['outcome'], record: object | null) =>
+    stored.set(item, { record: record as RecordOf<RecordKind>, outcome });
   const add = (item: Item, outcome: Stored['outcome'], change: Change) => {
     changes.push(change);
-    stored.set(item, { record: (change.after ?? change.before) as AnyRecord, outcome });
+    note(item, outcome, change.after ?? change.before);
   };
   // The same for all kinds: as of that time, everything that was created together is there.
   const now = new Date().toISOString();
@@ -211,7 +214,7 @@ export function changesOf(
     const { op, kind, values, before } = item;
     if (!before || op === 'delete') continue;
     const changed = isPatch ? values : differing(before, values);
-    if (Object.keys(changed).length === 0) stored.set(item, { record: before, outcome: 'unchanged' });
+    if (Object.keys(changed).length === 0) note(item, 'unchanged', before);
     else {
       const after = { ...before, ...changed, ...updateStamps(kind, session, before, now) };
       add(item, 'updated', { kind, action: 'updated', before, after, at: after.updatedAt });
@@ -270,23 +273,22 @@ const updateStamps = (kind: RecordKind, { userId }: Author, current: AnyRecord, 
 const timeAfter = (record: AnyRecord | undefined, now: string): string =>
   !record || now > record.updatedAt ? now : new Date(Date.parse(record.updatedAt) + 1).toISOString();
 
-/** The cast is safe: what a write of items of one kind returns are records of the kind. */
-const recordsOf = <K extends RecordKind>(_kind: K, written: readonly (Stored | Rejected)[]): RecordOf<K>[] =>
-  written.flatMap((item) => (isRejected(item) ? [] : [item.record])) as object[] as RecordOf<K>[];
+const recordsOf = (written: readonly (Stored | Rejected)[]): RecordOf<RecordKind>[] =>
+  written.flatMap((item) => (isRejected(item) ? [] : [item.record]));
 
 /** Creates all or none, in the order sent (docs/interface.md). */
-export async function createRecords<K extends RecordKind>(
+export async function createRecords(
   session: Session,
-  kind: K,
-  batch: readonly Linkable<CreateOf<K>>[],
-): Promise<RecordOf<K>[]> {
+  kind: RecordKind,
+  batch: readonly Linkable<object>[],
+): Promise<RecordOf<RecordKind>[]> {
   const items = batch.map((sent, index) => itemOf('create', kind, [index], sent));
-  return recordsOf(kind, await write(session, items));
+  return recordsOf(await write(session, items));
 }
 
-export interface NewRecords<K extends RecordKind = RecordKind> {
-  readonly kind: K;
-  readonly items: readonly Linkable<CreateOf<K>>[];
+export interface NewRecords {
+  readonly kind: RecordKind;
+  readonly items: readonly Linkable<object>[];
   readonly pathOf: PathOf;
 }
 
@@ -299,56 +301,45 @@ export async function importRecords(
   const items = batches.flatMap(({ kind, items: sent, pathOf }) =>
     sent.map((item, index) => itemOf('create', kind, pathOf(index), item)),
   );
-  const written = (await write(session, items, { onInvalid })).values();
-  return batches.map(({ items: sent }) =>
-    sent.map(() => {
-      const item = written.next().value as Stored | Rejected;
-      // The cast is safe: as in recordsOf.
-      return isRejected(item) ? item : (item.record as object as RecordOf<RecordKind>);
-    }),
-  );
+  const left = (await write(session, items, { onInvalid })).map((item) => (isRejected(item) ? item : item.record));
+  return batches.map(({ items: sent }) => left.splice(0, sent.length));
 }
 
 /** A record that has all values already keeps its `updatedAt`. */
-export async function updateRecords<K extends RecordKind>(
+export async function updateRecords(
   session: Session,
-  kind: K,
-  batch: readonly Patch<K>[],
-): Promise<RecordOf<K>[]> {
-  const items = batch.map(({ id, ifUpdatedAt, change }, index) => ({
-    ...itemOf('update', kind, [index], change),
-    id,
-    ifUpdatedAt,
-  }));
-  return recordsOf(kind, await write(session, items));
+  kind: RecordKind,
+  batch: readonly Patch<RecordKind>[],
+): Promise<RecordOf<RecordKind>[]> {
+  const items = batch.map(({ change, ...which }, index) => ({ ...itemOf('update', kind, [index], change), ...which }));
+  return recordsOf(await write(session, items));
 }
 
 /** Any field counts as a change, even with the value that it had, as PATCH has always done. Throws a 404 as well. */
-export async function updateRecord<K extends RecordKind>(
+export async function updateRecord(
   session: Session,
-  kind: K,
+  kind: RecordKind,
   id: string,
-  change: Parsed<UpdateOf<K>>,
-): Promise<RecordOf<K>> {
+  change: Parsed<object>,
+): Promise<RecordOf<RecordKind>> {
   const item = { ...itemOf('update', kind, [], change), id };
-  const [record] = recordsOf(kind, await write(session, [item], { isPatch: true }));
-  return record as RecordOf<K>;
+  const [record] = recordsOf(await write(session, [item], { isPatch: true }));
+  return record as RecordOf<RecordKind>;
 }
 
-export type Upserted<K extends RecordKind> =
-  | { readonly record: RecordOf<K>; readonly outcome: 'created' | 'updated' | 'unchanged' }
+export type Upserted =
+  | { readonly record: RecordOf<RecordKind>; readonly outcome: Exclude<Stored['outcome'], 'deleted'> }
   | Rejected;
 
 /** Updates the records that have the key of an item, and creates the others. */
-export async function upsertRecords<K extends RecordKind>(
+export async function upsertRecords(
   session: Session,
-  kind: K,
-  batch: readonly Linkable<UpdateOf<K>>[],
+  kind: RecordKind,
+  batch: readonly Linkable<object>[],
   options: { readonly by: RecordKey; readonly limits: ValueLimits; readonly onInvalid?: OnInvalid },
-): Promise<Upserted<K>[]> {
+): Promise<Upserted[]> {
   const items = batch.map((sent, index) => itemOf('upsert', kind, [index], sent));
-  // The cast is safe: as in recordsOf.
-  return (await write(session, items, options)) as object[] as Upserted<K>[];
+  return (await write(session, items, options)) as Upserted[];
 }
 
 interface DeleteOptions {
@@ -359,18 +350,16 @@ interface DeleteOptions {
 }
 
 /** Returns the records as they were. */
-export async function deleteRecords<K extends RecordKind>(
+export async function deleteRecords(
   session: Session,
-  kind: K,
+  kind: RecordKind,
   sent: readonly Parsed<string>[],
   { references, maxCleared, by }: DeleteOptions,
-): Promise<RecordOf<K>[]> {
+): Promise<RecordOf<RecordKind>[]> {
   const items = sent.map((parsed, index): Item => {
     const item = itemOf('delete', kind, [index], parsed);
     return by ? { ...item, key: parsed.value } : { ...item, id: parsed.value };
   });
-  return recordsOf(
-    kind,
-    await write(session, items, { by, maxCleared: references === 'clear' ? maxCleared : undefined }),
-  );
+  const options = { by, maxCleared: references === 'clear' ? maxCleared : undefined };
+  return recordsOf(await write(session, items, options));
 }

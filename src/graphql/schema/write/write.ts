@@ -212,7 +212,7 @@ const outcome = builder.enumType('UpsertOutcome', {
 });
 /** `UpsertedAsset` */
 const upsertedType = (kind: RecordKind) =>
-  builder.objectRef<Upserted<RecordKind>>(`Upserted${kind.name}`).implement({
+  builder.objectRef<Upserted>(`Upserted${kind.name}`).implement({
     description: `${capitalized(withArticle(kind.label))} after an upsert, and what the upsert did with it.`,
     fields: (t) => ({
       record: t.field({
