@@ -302,7 +302,9 @@ const closeTimeout = 30_000;
  */
 async function finishResponses(server: Server, open: ReadonlySet<ServerResponse>): Promise<void> {
   server.on('connection', (socket: Socket) => socket.destroy());
-  // Fastify does the same for requests that arrive from now on.
+  server.prependListener('request', (_request: IncomingMessage, response: ServerResponse) => {
+    response.setHeader('connection', 'close');
+  });
   for (const response of open) if (!response.headersSent) response.setHeader('connection', 'close');
   const deadline = Date.now() + closeTimeout;
   while (open.size > 0 && Date.now() < deadline) await wait(20);
