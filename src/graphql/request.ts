@@ -4,7 +4,8 @@ import { type DocumentNode, GraphQLError, getOperationAST, Kind, Lexer, Source, 
 import type { GraphQLParams, Plugin } from 'graphql-yoga';
 import type { Limits } from '../config.ts';
 import { badRequest, ServiceError } from '../errors.ts';
-import { jsonProblem, requireSmallJson } from '../http/request.ts';
+import { jsonProblem } from '../http/json-problem.ts';
+import { requireSmallJson } from '../http/request.ts';
 import { count, cut, expected, maxQuoted } from '../model/issues.ts';
 
 export const eventStreamType = 'text/event-stream';
@@ -64,8 +65,8 @@ function parseParameter(name: string, text: string, limits: Limits): unknown {
   requireSmallJson(Buffer.from(text), limits);
   try {
     return JSON.parse(text);
-  } catch (error) {
-    throw badRequest(`${name}: not valid JSON: ${jsonProblem(text, error as SyntaxError)}`);
+  } catch {
+    throw badRequest(`${name}: not valid JSON: ${jsonProblem(text)}`);
   }
 }
 

@@ -10,6 +10,7 @@ import { errorCodes, type FastifyInstance, type FastifyReply, type FastifyReques
 import type { Limits } from '../config.ts';
 import { badRequest, errorCode, ServiceError, tooLarge, unavailable } from '../errors.ts';
 import { count, expected } from '../model/issues.ts';
+import { isSpace, jsonProblem } from './json-problem.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -111,26 +112,12 @@ function parseJson(body: Buffer, limits: Limits): unknown {
   const text = body.toString().replace(/^\ufeff/, '');
   try {
     return JSON.parse(text);
-  } catch (error) {
-    throw badRequest(`the body is not valid JSON: ${jsonProblem(text, error as SyntaxError)}`);
+  } catch {
+    throw badRequest(`the body is not valid JSON: ${jsonProblem(text)}`);
   }
 }
 
-/**
- * Returns what `JSON.parse` says, `line 2, column 5: Expected ',' or ']' after array element`. Where it does not give the position, it
- * repeats a few characters around it.
- */
-export function jsonProblem(text: string, { message }: SyntaxError): string {
-  const [, problem, position] = /^(.{1,200}) in JSON at position (\d+)/.exec(message) ?? [];
-  if (problem === undefined) return message.replace(/ is not valid JSON$/, '');
-  const before = text.slice(0, Number(position));
-  let line = 1;
-  for (let end = before.indexOf('\n'); end >= 0; end = before.indexOf('\n', end + 1)) line += 1;
-  return `line ${line}, column ${before.length - before.lastIndexOf('\n')}: ${problem}`;
-}
-
 const [quote, backslash, colon] = [0x22, 0x5c, 0x3a];
-const spaces = new Set<number | undefined>([0x20, 0x09, 0x0a, 0x0d]);
 const [openBracket, closeBracket, openBrace, closeBrace] = [0x5b, 0x5d, 0x7b, 0x7d];
 
 /**
@@ -189,7 +176,7 @@ function requireFewDistinctKeys(bytes: Buffer, limit: number): void {
     const start = at;
     at = endOfString(bytes, at);
     let next = at + 1;
-    while (spaces.has(bytes[next])) next += 1;
+    while (isSpace(bytes[next])) next += 1;
     if (bytes[next] !== colon) continue;
     keys.add(bytes.toString('latin1', start, at));
     if (keys.size > limit) throw tooMany(limit, 'different keys');

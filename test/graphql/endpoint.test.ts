@@ -58,7 +58,10 @@ describe('requests', () => {
   test.each([
     ['', 'Must provide query string.'],
     ['query={__typename}&query={__typename}', 'Expected "query" param to be a string, but given array.'],
-    ['query={__typename}&variables=nope', 'variables: not valid JSON: Unexpected token \'o\', "nope"'],
+    [
+      'query={__typename}&variables=nope',
+      'variables: not valid JSON: line 1, column 1: expected a value, found "nope"',
+    ],
   ])('by GET are checked alike: %s', async (parameters, message) => {
     const { status, body } = await service.get(`/graphql?${parameters}`);
 

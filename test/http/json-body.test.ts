@@ -147,7 +147,9 @@ describe('the bytes of a body', () => {
     const json = Buffer.from('[{"name":"Höfe"}]');
 
     expect((await post(Buffer.concat([mark, json]))).body).toMatchObject([{ name: 'Höfe' }]);
-    expect((await post(Buffer.concat([mark, mark, json]))).body.error).toMatch(/^the body is not valid JSON: /);
+    expect((await post(Buffer.concat([mark, mark, json]))).body.error).toBe(
+      'the body is not valid JSON: line 1, column 1: expected a value, found U+FEFF',
+    );
   });
 
   test.each(['c328', 'eda080', 'f4908080', 'c0af', 'e282'])('are 400 when they are not UTF-8: %s', async (hex) => {
