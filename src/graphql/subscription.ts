@@ -22,9 +22,11 @@ import { badRequest, ResponseTooLarge, ServiceError, unavailable } from '../erro
 import { count } from '../model/issues.ts';
 import type { ChangePage } from '../store/log/read-changes.ts';
 import { rootCause, type ToResponse } from './errors.ts';
-import type { Context, FeedQuery, SubscriptionContext } from './execution/context.ts';
 import { createLoaders } from './execution/loaders.ts';
-import { eventStreamType } from './request.ts';
+import type { Context } from './schema/builder.ts';
+import type { FeedQuery, SubscriptionContext } from './schema/changes.ts';
+
+export const eventStreamType = 'text/event-stream';
 
 /** The most open streams in this process. Each may be executed for each change of its workspace. */
 const maxStreams = 500;

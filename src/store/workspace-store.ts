@@ -6,7 +6,6 @@ import { createChangeWatch } from './log/change-watch.ts';
 import { type ChangeReads, createChangeReads, lastChanges } from './log/read-changes.ts';
 import { positionOfId, type RecordQuery } from './query/record-query.ts';
 import type { Author, WorkspaceId } from './query/tables.ts';
-import { type LinkToRead, readLinked } from './records/linked-records.ts';
 import {
   type Closable,
   createReadBudget,
@@ -21,12 +20,6 @@ import { type RepeatableRequest, writeOnce } from './writes/idempotency.ts';
 import { dryRunIn, type Work, writeIn } from './writes/write.ts';
 
 export interface LimitedReads extends RecordReads, ChangeReads {
-  /** With linked records (see linked-records.ts). Undefined, with nothing read, where their texts together may be too long. */
-  listLinked<K extends RecordKind>(
-    kind: K,
-    query: RecordQuery & { readonly limit: number },
-    links: readonly LinkToRead[],
-  ): Promise<RecordOf<K>[]> | undefined;
   /** Counts a text of this length as held by the response until it is closed. Throws a ServiceError 503 before the first if too much is held. */
   hold(length: number): void;
 }
@@ -113,9 +106,7 @@ export function createStoreOpener(database: Database): OpenStore {
       longSnapshot: (work) => database.longSnapshot(workspaceId, (run) => work(createRecordReads(scopeOf(run)))),
       within(limits, response) {
         const hold = holdUntilClosed(heldTexts, response);
-        const scope = { ...scopeOf(read), budget: createReadBudget(limits, hold) };
-        const listLinked = readLinked(scope, scope.budget);
-        return { ...readsIn(scope), listLinked, hold };
+        return { ...readsIn({ ...scopeOf(read), budget: createReadBudget(limits, hold) }), hold };
       },
       sharedLastChange: () => texts.lastChange(source),
       // The cast is safe: it is what this or an equivalent function has made.
@@ -135,10 +126,23 @@ const counted =
     return run(sql, values);
   };
 
-const readsIn = (scope: Scope): RecordReads & ChangeReads => ({
-  ...createRecordReads(scope),
-  ...createChangeReads(scope),
-});
+/** The log's part is made when it is first needed: most requests read only records. */
+function readsIn(scope: Scope): RecordReads & ChangeReads {
+  let reads: ChangeReads | undefined;
+  const log = () => {
+    reads ??= createChangeReads(scope);
+    return reads;
+  };
+  return {
+    ...createRecordReads(scope),
+    lastChange: () => log().lastChange(),
+    changes: (query) => log().changes(query),
+    changePage: (query) => log().changePage(query),
+    histories: (ids, query) => log().histories(ids, query),
+    versions: (kind, keys) => log().versions(kind, keys),
+    versionAt: (kind, id, time) => log().versionAt(kind, id, time),
+  };
+}
 
 /** In the order of IDs, each page as it is when it is asked for. Without records, yields one page that is empty. */
 export async function* pagesById(

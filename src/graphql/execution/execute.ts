@@ -32,7 +32,7 @@ import type { Limits } from '../../config.ts';
 import { mayBeStoredType, ResponseTooLarge, ServiceError } from '../../errors.ts';
 import { maxErrors, rootCause } from '../errors.ts';
 import { measure } from '../limits.ts';
-import type { Context } from './context.ts';
+import type { Context } from '../schema/builder.ts';
 import { createLoaders } from './loaders.ts';
 
 /** A result that is turned into text with its own `stringify`, if it has one, whatever plugins have added to it. */

@@ -27,8 +27,7 @@ import {
   type Summary,
   type SummaryQuery,
 } from '../../store/query/record-query.ts';
-import type { LinkToRead } from '../../store/records/linked-records.ts';
-import type { Page } from '../../store/records/read-records.ts';
+import type { LinkToRead, Page } from '../../store/records/read-records.ts';
 import type { LimitedReads } from '../../store/workspace-store.ts';
 import type { FieldExtensions } from '../limits.ts';
 
@@ -135,12 +134,8 @@ export function createLoaders(store: LimitedReads, schema: GraphQLSchema, docume
       store.list(kind, { ...query, fields: fieldsOf(kind) }),
 
     /** Returns a page of a list, together with what its records link to where one statement can read it. */
-    async listPage<K extends RecordKind>(kind: K, query: PageQuery, info: FieldInfo): Promise<RecordOf<K>[]> {
-      const page = { ...query, fields: fieldsOfPage(kind, query) };
-      const { links } = selectedConnection(kind, info, fieldsOf);
-      const linked = links.length > 0 ? await store.listLinked(kind, page, links) : undefined;
-      return linked ?? store.list(kind, page);
-    },
+    listPage: <K extends RecordKind>(kind: K, query: PageQuery, info: FieldInfo): Promise<RecordOf<K>[]> =>
+      store.list(kind, { ...query, fields: fieldsOfPage(kind, query) }, selectedConnection(kind, info, fieldsOf).links),
 
     count: (kind: RecordKind, where: Condition | undefined): Promise<number> => store.count(kind, { where }),
 

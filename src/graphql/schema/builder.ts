@@ -1,12 +1,36 @@
-/** The Pothos builder, with the scalars that all types share. The settings are in the context, so that one schema serves all of them. */
+/**
+ * What all types share: the Pothos builder with the scalars, the context of the resolvers, and checks of arguments that GraphQL cannot make.
+ * The settings are in the context, so that one schema serves all of them.
+ */
 import SchemaBuilder from '@pothos/core';
 import ValidationPlugin from '@pothos/plugin-validation';
+import type { Limits } from '../../config.ts';
+import { badRequest } from '../../errors.ts';
+import type { RequestLog } from '../../http/error-response.ts';
+import { type ComparedValue, parseComparedValue } from '../../model/compared-values.ts';
 import type { ExternalIds, Field, foreignTypes } from '../../model/fields.ts';
+import { count, formatIssue, type Path } from '../../model/issues.ts';
 import { linkField } from '../../model/labels.ts';
 import type { RecordKind } from '../../model/record-kind.ts';
 import type { ReverseLink } from '../../model/reverse-link.ts';
 import { kindOfId } from '../../records/index.ts';
-import type { Context } from '../execution/context.ts';
+import type { Session } from '../../services/session.ts';
+import type { ItemParsers } from '../execution/item-parsers.ts';
+import type { Loaders } from '../execution/loaders.ts';
+import { lengthOf } from '../limits.ts';
+
+/** Created for each request and each event, so that users share nothing. */
+export interface Context {
+  readonly session: Session;
+  /** Returns the session of the mutation with this response name. Throws a ServiceError 400 for an invalid key. */
+  readonly sessionFor: (responseName: string) => Session;
+  readonly loaders: Loaders;
+  readonly limits: Limits;
+  readonly parsers: ItemParsers;
+  /** Counts a text of this length as held by the response until it is closed. Throws a ServiceError 503 before the first if too much is held. */
+  readonly holdText: (length: number) => void;
+  readonly requestLog: RequestLog;
+}
 
 interface Types {
   Context: Context;
@@ -104,4 +128,24 @@ export function describeReverseLink({ kind, field, target, direction }: ReverseL
   const isThis = `this ${typeLabel(target)}`;
   if (direction === 'ancestors') return `The ${kind.pluralLabel} above ${isThis}, from its parent up to the root`;
   return `The ${kind.pluralLabel} whose \`${linkField(field)}\` is ${isThis}`;
+}
+
+/** Returns the error 400 that says where. */
+export const refused = (path: Path, message: string) => badRequest(formatIssue({ path, message }));
+
+/** Returns the value in the form that records have. Texts may have at most `maxLength` characters. */
+export function parseArgument(path: Path, field: Pick<Field, 'type'>, sent: unknown, maxLength: number): ComparedValue {
+  const parsed = parseComparedValue(field, sent, maxLength);
+  if ('problem' in parsed) throw refused(path, parsed.problem);
+  return parsed.value;
+}
+
+export const parseText = (path: Path, sent: unknown, { maxTextLength }: Pick<Limits, 'maxTextLength'>): string =>
+  String(parseArgument(path, { type: 'text' }, sent, maxTextLength));
+
+/** Returns the length of a list as sent. Throws a ServiceError for more items than a page may have. */
+export function lengthWithinPage(name: string, items: string, sent: unknown, { maxPageSize }: Limits): number {
+  const length = lengthOf(sent);
+  if (length <= maxPageSize) return length;
+  throw badRequest(`${name}: expected at most ${count(maxPageSize)} ${items}, received ${count(length)}`);
 }

@@ -13,8 +13,17 @@ import type { ReverseLink } from '../../model/reverse-link.ts';
 import { kindNamed, recordKinds } from '../../records/index.ts';
 import { reverseLinksOf } from '../../records/reverse-links.ts';
 import type { Condition, Value } from '../../store/query/record-query.ts';
-import { parseArgument, parseText, refused } from './argument.ts';
-import { builder, describeReverseLink, type InputRef, memoize, type scalarOf, subjectOf } from './builder.ts';
+import {
+  builder,
+  describeReverseLink,
+  type InputRef,
+  memoize,
+  parseArgument,
+  parseText,
+  refused,
+  type scalarOf,
+  subjectOf,
+} from './builder.ts';
 
 /** A filter as sent, validated by GraphQL. */
 export type Filter = Readonly<Record<string, unknown>>;

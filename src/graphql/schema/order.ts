@@ -18,8 +18,7 @@ import {
   positionOfId,
   type Value,
 } from '../../store/query/record-query.ts';
-import { refused } from './argument.ts';
-import { builder, comparedFields, type InputRef, subjectOf } from './builder.ts';
+import { builder, comparedFields, type InputRef, refused, subjectOf } from './builder.ts';
 
 /** `{ startDate: 'desc' }` or `{ project: { name: 'asc' } }` */
 interface SentOrder {

@@ -5,8 +5,15 @@ import { capitalized, constantCase, linkField, uncapitalized } from '../../model
 import type { RecordKind } from '../../model/record-kind.ts';
 import type { Bounds, Grouping } from '../../store/query/record-query.ts';
 import type { CostFunction, FieldExtensions } from '../limits.ts';
-import { refused } from './argument.ts';
-import { builder, comparedFields, type ObjectFields, type QueryFields, subjectOf, type Values } from './builder.ts';
+import {
+  builder,
+  comparedFields,
+  type ObjectFields,
+  type QueryFields,
+  refused,
+  subjectOf,
+  type Values,
+} from './builder.ts';
 import { defaultPageSize, pageSize, whereArgument } from './connection.ts';
 import { filterCost, parseFilter } from './filter.ts';
 import { fieldsFor } from './object-types.ts';

@@ -6,8 +6,7 @@ import type { ValueLimits } from '../../../model/schemas.ts';
 import { kindNamed } from '../../../records/index.ts';
 import type { RecordKey } from '../../../services/match.ts';
 import { anywhere, item, linksOf, toStored, type Ways } from '../../execution/item-parsers.ts';
-import { parseText } from '../argument.ts';
-import { builder, type InputFields, type InputRef, memoize, scalarOf } from '../builder.ts';
+import { builder, type InputFields, type InputRef, memoize, parseText, scalarOf } from '../builder.ts';
 
 /** `CreateAssetInput`, which imports have, too. */
 export const createInput = memoize(

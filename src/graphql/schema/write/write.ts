@@ -16,9 +16,8 @@ import {
   updateRecords,
   upsertRecords,
 } from '../../../services/write.ts';
-import type { Context } from '../../execution/context.ts';
 import { type CostFunction, type FieldExtensions, lengthOf } from '../../limits.ts';
-import { builder, type InputRef, type MutationFields, typeOf } from '../builder.ts';
+import { builder, type Context, type InputRef, type MutationFields, typeOf } from '../builder.ts';
 import {
   createInput,
   exampleChange,
