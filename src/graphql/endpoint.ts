@@ -60,14 +60,14 @@ const cachedDocuments = 200;
 export function createEndpoint(config: Config, closing: AbortSignal) {
   const { limits, federation } = config;
   const schema = federation ? createSubgraph(ownSchema) : ownSchema;
-  const parsers = createItemParsers(limits);
+  const parsersOf = createItemParsers(limits);
   const toResponse = responseFormatter(schema, config);
   const sendEvents = createEventStreams(closing);
   const documentCache = createCache<DocumentNode>({ max: cachedDocuments });
   const yoga = createYoga<ServerContext, YogaContext>({
     schema,
     // Also of each event of a subscription.
-    context: { limits, parsers },
+    context: { limits, parsersOf },
     plugins: [
       useOperationChoice(),
       useOperationLimits(limits),

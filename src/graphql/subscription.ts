@@ -69,7 +69,7 @@ interface ServerEvent {
   readonly data: string;
 }
 
-export type YogaContext = Pick<Context, 'limits' | 'parsers'>;
+export type YogaContext = Pick<Context, 'limits' | 'parsersOf'>;
 
 type Yoga = YogaServerInstance<ServerContext, YogaContext>;
 

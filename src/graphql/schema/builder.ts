@@ -10,12 +10,12 @@ import type { RequestLog } from '../../http/error-response.ts';
 import { type ComparedValue, parseComparedValue } from '../../model/compared-values.ts';
 import type { ExternalIds, Field, foreignTypes } from '../../model/fields.ts';
 import { count, formatIssue, type Path } from '../../model/issues.ts';
-import { linkField } from '../../model/labels.ts';
+import { constantCase, linkField, uncapitalized } from '../../model/labels.ts';
 import type { RecordKind } from '../../model/record-kind.ts';
 import type { ReverseLink } from '../../model/reverse-link.ts';
 import { kindOfId } from '../../records/index.ts';
 import type { Session } from '../../services/session.ts';
-import type { ItemParsers } from '../execution/item-parsers.ts';
+import type { Parsers } from '../execution/item-parsers.ts';
 import type { Loaders } from '../execution/loaders.ts';
 import { lengthOf } from '../limits.ts';
 
@@ -26,7 +26,7 @@ export interface Context {
   readonly sessionFor: (responseName: string) => Session;
   readonly loaders: Loaders;
   readonly limits: Limits;
-  readonly parsers: ItemParsers;
+  readonly parsersOf: (kind: RecordKind) => Parsers;
   /** Counts a text of this length as held by the response until it is closed. Throws a ServiceError 503 before the first if too much is held. */
   readonly holdText: (length: number) => void;
   readonly requestLog: RequestLog;
@@ -71,6 +71,19 @@ builder.scalarType('FieldValue', {
   description: 'The value of a field of a record: JSON of the type that this field has.',
   serialize: (value) => value,
 });
+
+/** Values by their descriptions. In the schema, their names are in capitals: `WORK_ORDER` for `WorkOrder`. */
+export const enumType = <V extends string>(name: string, description: string, values: Readonly<Record<V, string>>) =>
+  builder.enumType(name, {
+    description,
+    values: Object.fromEntries(
+      // The cast is safe: the keys are the values.
+      (Object.entries(values) as [V, string][]).map(([value, description]) => [
+        constantCase(uncapitalized(value)),
+        { value, description },
+      ]),
+    ),
+  });
 
 /** Returns a function that makes something once for each key, such as the type of a record kind, when it is first needed. */
 export function memoize<Key, Value extends object>(create: (key: Key) => Value): (key: Key) => Value {

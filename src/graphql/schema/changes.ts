@@ -9,7 +9,7 @@ import type { Limits } from '../../config.ts';
 import { badRequest, tooLarge } from '../../errors.ts';
 import { isSame } from '../../model/fields.ts';
 import { count, expected } from '../../model/issues.ts';
-import { capitalized, constantCase, uncapitalized, withArticle } from '../../model/labels.ts';
+import { capitalized, withArticle } from '../../model/labels.ts';
 import type { RecordKind, Values as RecordValues } from '../../model/record-kind.ts';
 import { kindNamed, recordKinds } from '../../records/index.ts';
 import { type ChangeRange, type NotReversed, type Reverted, revertChanges } from '../../services/revert.ts';
@@ -19,6 +19,7 @@ import type { CostFunction, FieldExtensions } from '../limits.ts';
 import {
   builder,
   type Context,
+  enumType,
   foreignType,
   type MutationFields,
   node,
@@ -30,30 +31,17 @@ import {
 import { defaultPageSize, pageCost, pageSize } from './connection.ts';
 import { dryRunArgument, write, writeCost } from './write/write.ts';
 
-const recordKindType = builder.enumType('RecordKind', {
-  description: 'A kind of record.',
-  values: Object.fromEntries(
-    recordKinds.map(({ name, label }) => [
-      constantCase(uncapitalized(name)),
-      { value: name, description: `${capitalized(withArticle(label))}.` },
-    ]),
-  ),
-});
+const recordKindType = enumType(
+  'RecordKind',
+  'A kind of record.',
+  Object.fromEntries(recordKinds.map(({ name, label }) => [name, `${capitalized(withArticle(label))}.`])),
+);
 
-const action = builder.enumType('ChangeAction', {
-  description: 'What was done to a record.',
-  values: {
-    CREATED: {
-      value: 'created',
-      description: 'It was created, or stored again with its ID after it had been deleted.',
-    },
-    UPDATED: {
-      value: 'updated',
-      description:
-        'Some of its fields were changed. `fields` is empty if a PATCH or `updateProject` sent the values that it already had.',
-    },
-    DELETED: { value: 'deleted', description: 'It was deleted.' },
-  } as const,
+const action = enumType('ChangeAction', 'What was done to a record.', {
+  created: 'It was created, or stored again with its ID after it had been deleted.',
+  updated:
+    'Some of its fields were changed. `fields` is empty if a PATCH or `updateProject` sent the values that it already had.',
+  deleted: 'It was deleted.',
 });
 
 const fieldChange = builder.objectRef<FieldChange>('FieldChange').implement({
@@ -314,16 +302,9 @@ async function* pagesAfter(query: FeedQuery, { session, stream }: SubscriptionCo
   }
 }
 
-const outcome = builder.enumType('RevertOutcome', {
-  description: 'Why a change was not reversed.',
-  values: {
-    KEPT: { value: 'kept', description: 'Its record has changed since.' },
-    FAILED: {
-      value: 'failed',
-      description:
-        'The record cannot get its earlier state back, for example because another one has its unique value now.',
-    },
-  } as const,
+const outcome = enumType('RevertOutcome', 'Why a change was not reversed.', {
+  kept: 'Its record has changed since.',
+  failed: 'The record cannot get its earlier state back, for example because another one has its unique value now.',
 });
 
 const notReversed = builder.objectRef<NotReversed>('ChangeNotReversed').implement({

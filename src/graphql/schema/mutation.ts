@@ -2,8 +2,7 @@
 import { asset, assetCategory, location, project, transportOrder, workOrder } from '../../records/index.ts';
 import { builder } from './builder.ts';
 import { revertField } from './changes.ts';
-import { importField } from './write/import.ts';
-import { createField, deleteField, updateField, updateOneField, upsertField } from './write/write.ts';
+import { createField, deleteField, importField, updateField, updateOneField, upsertField } from './write/write.ts';
 
 builder.mutationType({
   description:

@@ -5,8 +5,11 @@ import { matchableFields, type RecordKind } from '../../../model/record-kind.ts'
 import type { ValueLimits } from '../../../model/schemas.ts';
 import { kindNamed } from '../../../records/index.ts';
 import type { RecordKey } from '../../../services/match.ts';
-import { anywhere, item, linksOf, toStored, type Ways } from '../../execution/item-parsers.ts';
-import { builder, type InputFields, type InputRef, memoize, parseText, scalarOf } from '../builder.ts';
+import { anywhere, linksOf, toStored, type Ways } from '../../execution/item-parsers.ts';
+import { builder, enumType, type InputFields, type InputRef, memoize, parseText, scalarOf } from '../builder.ts';
+
+/** The extensions of input types of items: in a variable, their required fields may be missing, and the service says which. */
+const item = { isItem: true } as const;
 
 /** `CreateAssetInput`, which imports have, too. */
 export const createInput = memoize(
@@ -182,15 +185,11 @@ export const keyType = memoize((kind: RecordKind) => {
 
 /** `AssetKeyField` */
 const keyFieldType = (kind: RecordKind) =>
-  builder.enumType(`${kind.name}KeyField`, {
-    description: `A field that identifies ${withArticle(kind.label)}.`,
-    values: Object.fromEntries(
-      matchableFields(kind).map((name) => [
-        constantCase(name),
-        { value: name, description: kind.fields[name]?.description ?? '' },
-      ]),
-    ),
-  });
+  enumType(
+    `${kind.name}KeyField`,
+    `A field that identifies ${withArticle(kind.label)}.`,
+    Object.fromEntries(matchableFields(kind).map((name) => [name, kind.fields[name]?.description ?? ''])),
+  );
 
 /** Throws a ServiceError 400. */
 export function parseKey({ field, externalId }: SentKey, limits: ValueLimits): RecordKey {
