@@ -16,8 +16,8 @@ import {
 import { foreignTypes } from '../model/fields.ts';
 import { expected, isObject } from '../model/issues.ts';
 import { recordKinds } from '../records/index.ts';
-import type { FieldExtensions } from './limits.ts';
-import { type Context, lengthWithinPage, parseArgument, refused } from './schema/builder.ts';
+import { type FieldExtensions, lengthWithinPage } from './limits.ts';
+import { type Context, parseArgument, refused } from './schema/builder.ts';
 
 const foreignNames = Object.keys(foreignTypes);
 

@@ -28,7 +28,7 @@ import {
 } from 'graphql';
 import { compileQuery, isCompiledQuery } from 'graphql-jit';
 import type { Plugin } from 'graphql-yoga';
-import type { Limits } from '../../config.ts';
+import type { Config, Limits } from '../../config.ts';
 import { mayBeStoredType, ResponseTooLarge, ServiceError } from '../../errors.ts';
 import { maxErrors, rootCause } from '../errors.ts';
 import { measure } from '../limits.ts';
@@ -45,11 +45,7 @@ type Run = (args: ExecutionArgs) => ExecutionResult | Promise<ExecutionResult>;
 /** The most fields of a document to compile, which takes about a hundredth of a millisecond for each. */
 const maxCompiled = 500;
 
-interface Options {
-  readonly limits: Limits;
-  /** Whether errors suggest names that are similar to those sent. */
-  readonly suggestions: boolean;
-}
+type Options = Pick<Config, 'limits' | 'suggestions'>;
 
 export function useExecutor(
   schema: GraphQLSchema,
@@ -99,16 +95,11 @@ export function createExecutor(schema: GraphQLSchema, { limits, suggestions }: O
   }
 
   return async (args: ExecutionArgs): Promise<ExecutionResult> => {
-    const { document, operationName, variableValues } = args;
+    const { document, operationName, variableValues: sent } = args;
     const operation = getOperationAST(document, operationName);
     if (!operation) return execute(args);
     const { variableDefinitions = [] } = operation;
-    const { coerced, errors } = getVariableValues(
-      lenientSchema,
-      variableDefinitions,
-      variableValues ?? {},
-      variableOptions,
-    );
+    const { coerced, errors } = getVariableValues(lenientSchema, variableDefinitions, sent ?? {}, variableOptions);
     if (errors) return { errors };
     const read = { ...args, variableValues: coerced };
     const text = document.loc?.source.body;

@@ -9,7 +9,7 @@ import { badRequest } from '../../errors.ts';
 import type { RequestLog } from '../../http/error-response.ts';
 import { type ComparedValue, parseComparedValue } from '../../model/compared-values.ts';
 import type { ExternalIds, Field, foreignTypes } from '../../model/fields.ts';
-import { count, formatIssue, type Path } from '../../model/issues.ts';
+import { formatIssue, type Path } from '../../model/issues.ts';
 import { constantCase, linkField, uncapitalized } from '../../model/labels.ts';
 import type { RecordKind } from '../../model/record-kind.ts';
 import type { ReverseLink } from '../../model/reverse-link.ts';
@@ -17,7 +17,6 @@ import { kindOfId } from '../../records/index.ts';
 import type { Session } from '../../services/session.ts';
 import type { Parsers } from '../execution/item-parsers.ts';
 import type { Loaders } from '../execution/loaders.ts';
-import { lengthOf } from '../limits.ts';
 
 /** Created for each request and each event, so that users share nothing. */
 export interface Context {
@@ -155,10 +154,3 @@ export function parseArgument(path: Path, field: Pick<Field, 'type'>, sent: unkn
 
 export const parseText = (path: Path, sent: unknown, { maxTextLength }: Pick<Limits, 'maxTextLength'>): string =>
   String(parseArgument(path, { type: 'text' }, sent, maxTextLength));
-
-/** Returns the length of a list as sent. Throws a ServiceError for more items than a page may have. */
-export function lengthWithinPage(name: string, items: string, sent: unknown, { maxPageSize }: Limits): number {
-  const length = lengthOf(sent);
-  if (length <= maxPageSize) return length;
-  throw badRequest(`${name}: expected at most ${count(maxPageSize)} ${items}, received ${count(length)}`);
-}

@@ -15,7 +15,7 @@ import { kindNamed, recordKinds } from '../../records/index.ts';
 import { type ChangeRange, type NotReversed, type Reverted, revertChanges } from '../../services/revert.ts';
 import type { Change, ChangePage, ChangePageQuery, HistoryQuery } from '../../store/log/read-changes.ts';
 import type { Loaders } from '../execution/loaders.ts';
-import type { CostFunction, FieldExtensions } from '../limits.ts';
+import { type CostFunction, defaultPageSize, type FieldExtensions, pageCost, pageSize } from '../limits.ts';
 import {
   builder,
   type Context,
@@ -28,7 +28,6 @@ import {
   refused,
   type Values,
 } from './builder.ts';
-import { defaultPageSize, pageCost, pageSize } from './connection.ts';
 import { dryRunArgument, write, writeCost } from './write/write.ts';
 
 const recordKindType = enumType(

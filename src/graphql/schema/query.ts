@@ -4,13 +4,12 @@ import { ServiceError } from '../../errors.ts';
 import type { RecordKind } from '../../model/record-kind.ts';
 import { asset, assetCategory, kindOfId, location, project, transportOrder, workOrder } from '../../records/index.ts';
 import { describeExternalId, emptyKeyProblem } from '../../services/match.ts';
-import type { FieldExtensions } from '../limits.ts';
+import { type FieldExtensions, lengthWithinPage } from '../limits.ts';
 import {
   builder,
   type Context,
   type ForeignTypeName,
   foreignType,
-  lengthWithinPage,
   node,
   parseArgument,
   parseText,
@@ -20,7 +19,7 @@ import {
   typeOf,
 } from './builder.ts';
 import { cursorField, feedField, historyById } from './changes.ts';
-import { page } from './connection.ts';
+import { page } from './records.ts';
 import { summaryField } from './summary.ts';
 
 const one = (t: QueryFields, kind: RecordKind) =>

@@ -4,7 +4,7 @@ import { expected } from '../../model/issues.ts';
 import { capitalized, constantCase, linkField, uncapitalized } from '../../model/labels.ts';
 import type { RecordKind } from '../../model/record-kind.ts';
 import type { Bounds, Grouping } from '../../store/query/record-query.ts';
-import type { CostFunction, FieldExtensions } from '../limits.ts';
+import { type CostFunction, defaultPageSize, type FieldExtensions, pageCost, pageSize } from '../limits.ts';
 import {
   builder,
   comparedFields,
@@ -14,9 +14,8 @@ import {
   subjectOf,
   type Values,
 } from './builder.ts';
-import { defaultPageSize, pageSize, whereArgument } from './connection.ts';
 import { filterCost, parseFilter } from './filter.ts';
-import { fieldsFor } from './object-types.ts';
+import { fieldsFor, whereArgument } from './records.ts';
 
 /** A group of records: their number, and the values of the fields that are grouped by. */
 type Group = Values & Bounds;
@@ -78,7 +77,7 @@ const costOfSummary =
   (kind: RecordKind): CostFunction =>
   ({ where, timeZone, first }, limits) => ({
     own: summaryCost + (timeZone === undefined ? 0 : timeZoneCost) + filterCost(kind, where, limits.maxCost),
-    items: typeof first === 'number' ? Math.max(1, first) : defaultPageSize(limits),
+    ...pageCost({ first }, limits),
   });
 
 const dateField = (t: ObjectFields<Group>, { name, by, description }: GroupingOption) =>

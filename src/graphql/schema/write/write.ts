@@ -23,21 +23,7 @@ import {
 import type { Parsers } from '../../execution/item-parsers.ts';
 import { type CostFunction, type FieldExtensions, lengthOf } from '../../limits.ts';
 import { builder, type Context, enumType, type InputRef, type MutationFields, typeOf } from '../builder.ts';
-import {
-  createInput,
-  exampleChange,
-  exampleId,
-  exampleKey,
-  exampleMutation,
-  examplePatch,
-  exampleUpsert,
-  keyType,
-  literal,
-  parseKey,
-  patchInput,
-  updateInput,
-  upsertInput,
-} from './input-type.ts';
+import { example, inputOf, keyType, literal, parseKey } from './input-type.ts';
 
 /** The cost of writing a record, in addition to the fields that are returned for it. */
 export const writeCost = 10;
@@ -146,8 +132,8 @@ const batchField = (t: MutationFields, kind: RecordKind, { description, input: t
 
 export const createField = (t: MutationFields, kind: RecordKind) =>
   batchField(t, kind, {
-    description: `Creates ${kind.pluralLabel}, all or none, and returns them in the order sent: ${exampleMutation(`create${kind.plural}`, { input: [exampleChange(kind)] })}.`,
-    input: createInput(kind),
+    description: `Creates ${kind.pluralLabel}, all or none, and returns them in the order sent: ${example.mutation(`create${kind.plural}`, { input: [example.change(kind)] })}.`,
+    input: inputOf.create(kind),
     inputDescription: `The ${kind.pluralLabel} to create.`,
     run: (session, input, { create }) => createRecords(session, kind, input.map(create)),
   });
@@ -156,8 +142,8 @@ const partly = 'Absent fields stay unchanged, null clears a field, and `external
 
 export const updateField = (t: MutationFields, kind: RecordKind) =>
   batchField(t, kind, {
-    description: `Changes ${kind.pluralLabel}, all or none, and returns them in the order sent. ${partly}; an item that changes nothing writes nothing: ${exampleMutation(`update${kind.plural}`, { input: [examplePatch(kind)] })}.`,
-    input: patchInput(kind),
+    description: `Changes ${kind.pluralLabel}, all or none, and returns them in the order sent. ${partly}; an item that changes nothing writes nothing: ${example.mutation(`update${kind.plural}`, { input: [example.patch(kind)] })}.`,
+    input: inputOf.patch(kind),
     inputDescription: `The ${kind.pluralLabel} to change, each once.`,
     run: (session, input, { patch }) => updateRecords(session, kind, input.map(patch)),
   });
@@ -168,11 +154,11 @@ export const updateOneField = (t: MutationFields, kind: RecordKind) =>
     type: typeOf(kind),
     nullable: true,
     deprecationReason: `Use \`update${kind.plural}\`, which also changes several at once.`,
-    description: `Changes fields of ${withArticle(kind.label)}. ${partly}: ${exampleMutation(`update${kind.name}`, { id: exampleId(kind), input: exampleChange(kind) })}.`,
+    description: `Changes fields of ${withArticle(kind.label)}. ${partly}: ${example.mutation(`update${kind.name}`, { id: example.id(kind), input: example.change(kind) })}.`,
     extensions: { cost: () => ({ own: writeCost }) } satisfies FieldExtensions,
     args: {
       id: t.arg.id({ required: true, description: `The ID of the ${kind.label}.` }),
-      input: t.arg({ type: updateInput(kind), required: true, description: 'The fields to change.' }),
+      input: t.arg({ type: inputOf.update(kind), required: true, description: 'The fields to change.' }),
     },
     resolve: (_root, { id, input }, context, info) =>
       write(context, info, {
@@ -184,14 +170,14 @@ export const upsertField = (t: MutationFields, kind: RecordKind) =>
   t.field({
     type: [upsertedType(kind)],
     nullable: true,
-    description: `Updates the ${kind.pluralLabel} that match an item by its key, and creates the others, all or none. Returns them in the order sent: ${exampleUpsert(kind)}.`,
+    description: `Updates the ${kind.pluralLabel} that match an item by its key, and creates the others, all or none. Returns them in the order sent: ${example.upsert(kind)}.`,
     extensions: { cost: costOfBatch } satisfies FieldExtensions,
     args: {
-      ...batchArguments(upsertInput(kind), `The ${kind.pluralLabel} to create or change, each once.`),
+      ...batchArguments(inputOf.upsert(kind), `The ${kind.pluralLabel} to create or change, each once.`),
       by: t.arg({
         type: keyType(kind),
         required: true,
-        description: `The key by which ${kind.pluralLabel} are matched; every item must have it: ${exampleKey(kind)}.`,
+        description: `The key by which ${kind.pluralLabel} are matched; every item must have it: ${example.key(kind)}.`,
       }),
       ...onInvalidArgument,
     },
@@ -251,13 +237,13 @@ export const deleteField = (t: MutationFields, kind: RecordKind) =>
   t.field({
     type: [typeOf(kind)],
     nullable: true,
-    description: `Deletes ${kind.pluralLabel}, all or none, and returns them as they were, in the order sent: ${exampleMutation(`delete${kind.plural}`, { ids: [exampleId(kind)] })}.`,
+    description: `Deletes ${kind.pluralLabel}, all or none, and returns them as they were, in the order sent: ${example.mutation(`delete${kind.plural}`, { ids: [example.id(kind)] })}.`,
     extensions: { cost: costOfDeletion } satisfies FieldExtensions,
     args: {
       ids: t.arg.idList({ description: `The IDs of the ${kind.pluralLabel}, each once.` }),
       by: t.arg({
         type: keyType(kind),
-        description: `The key by which \`keys\` identify the ${kind.pluralLabel}, instead of their IDs: ${exampleKey(kind)}.`,
+        description: `The key by which \`keys\` identify the ${kind.pluralLabel}, instead of their IDs: ${example.key(kind)}.`,
       }),
       keys: t.arg.stringList({ description: `The values of the key, each once: \`["4711"]\`.` }),
       references: t.arg({
@@ -316,7 +302,7 @@ const inputType = builder.inputRef<Readonly<Record<string, readonly unknown[] | 
     Object.fromEntries(
       recordKinds.map((kind) => [
         listField(kind),
-        t.field({ type: [createInput(kind)], description: `The ${kind.pluralLabel} to create.` }),
+        t.field({ type: [inputOf.create(kind)], description: `The ${kind.pluralLabel} to create.` }),
       ]),
     ),
 });
