@@ -139,15 +139,8 @@ const useLimitedValidation = ({ introspection, suggestions }: Config): Plugin =>
 
 const mediaTypes = ['application/graphql-response+json', 'application/json'] as const;
 
-interface Acceptable {
-  readonly json: boolean;
-  readonly events: boolean;
-  /** The type of the JSON, also in events. */
-  readonly mediaType: string;
-}
-
-/** Chooses a type before anything is executed. Throws a ServiceError 406. */
-function chooseType({ headers }: FastifyRequest): Acceptable {
+/** Says what is acceptable, and the type of the JSON, also in events, before anything is executed. Throws a ServiceError 406. */
+function chooseType({ headers }: FastifyRequest) {
   const accepted = headers.accept?.toLowerCase() ?? '*/*';
   const isAny = accepted.includes('*/*');
   const isAnyJson = isAny || accepted.includes('application/*');

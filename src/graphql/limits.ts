@@ -6,7 +6,6 @@
  */
 import {
   type ExecutionArgs,
-  type ExecutionResult,
   type FieldNode,
   type FragmentDefinitionNode,
   GraphQLError,
@@ -232,20 +231,15 @@ interface Costed {
   readonly requestLog?: { operation: string | undefined };
 }
 
-interface Hook {
-  readonly args: ExecutionArgs & { readonly contextValue: Costed };
-  readonly setResultAndStopExecution: (result: ExecutionResult) => void;
-}
-
 export function useOperationLimits(limits: Limits): Plugin<Costed> {
-  const check = ({ args, setResultAndStopExecution }: Hook) => {
+  const check: Plugin<Costed>['onExecute'] & Plugin<Costed>['onSubscribe'] = ({ args, setResultAndStopExecution }) => {
     const error = refusal(args, limits);
     if (error) setResultAndStopExecution({ errors: [error] });
   };
   return { onExecute: check, onSubscribe: check };
 }
 
-function refusal(args: Hook['args'], limits: Limits): GraphQLError | undefined {
+function refusal(args: ExecutionArgs & { readonly contextValue: Costed }, limits: Limits): GraphQLError | undefined {
   const operation = getOperationAST(args.document, args.operationName);
   if (!operation) return undefined;
   const { client, requestLog } = args.contextValue;

@@ -115,27 +115,21 @@ export function createExecutor(schema: GraphQLSchema, { limits, suggestions }: O
         holdText(textLength(result.data));
         return result;
       }
+      let failed: ExecutionResult | undefined;
       const data = await session.store.deriveText(nameOf(text, operationName, coerced), async () => {
         const result = await run(read, operation);
-        if (result.errors) throw new NotCached(result);
-        return JSON.stringify(result.data);
+        if (!result.errors) return JSON.stringify(result.data);
+        failed = result;
+        return undefined;
       });
+      // Errors are not cached: where others have had one, each tries for itself.
+      if (data === undefined) return failed ?? (await run(read, operation));
       holdText(data.length);
       return withText(data);
     } catch (error) {
-      return error instanceof NotCached ? error.result : { errors: [errorFor(error as Error)] };
+      return { errors: [errorFor(error as Error)] };
     }
   };
-}
-
-/** Says that a result has errors, which are not cached. */
-class NotCached extends Error {
-  readonly result: ExecutionResult;
-
-  constructor(result: ExecutionResult) {
-    super('a result with errors is not cached');
-    this.result = result;
-  }
 }
 
 const errorFor = (originalError: Error) => new GraphQLError(originalError.message, { originalError });
