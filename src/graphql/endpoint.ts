@@ -2,6 +2,7 @@
  * GraphQL over HTTP at /graphql. Stricter than yoga's defaults: JSON only, one operation per request, no CORS, and nothing is parsed that is
  * larger than the limits.
  */
+import type { ServerResponse } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import {
   coerceInputValue,
@@ -25,7 +26,7 @@ import {
   processRegularResult,
 } from 'graphql-yoga';
 import type { Config, Limits } from '../config.ts';
-import { badRequest, ServiceError } from '../errors.ts';
+import { badRequest, ServiceError, unavailable } from '../errors.ts';
 import { errorResponseFor, setErrorHeaders } from '../http/error-response.ts';
 import { requireSmallJson } from '../http/json-body.ts';
 import { jsonProblem } from '../http/json-problem.ts';
@@ -40,7 +41,7 @@ import { useExecutor, type WrittenResult } from './execution/execute.ts';
 import { createItemParsers } from './execution/item-parsers.ts';
 import { createSubgraph } from './federation.ts';
 import { useOperationLimits } from './limits.ts';
-import { refused } from './schema/builder.ts';
+import { type Context, refused } from './schema/builder.ts';
 import { filterCost, parseFilter } from './schema/filter.ts';
 import { schema as ownSchema } from './schema/schema.ts';
 import {
@@ -63,6 +64,7 @@ export function createEndpoint(config: Config, closing: AbortSignal) {
   const parsersOf = createItemParsers(limits);
   const toResponse = responseFormatter(schema, config);
   const sendEvents = createEventStreams(closing);
+  const holdUntilClosed = createTextHolder();
   const documentCache = createCache<DocumentNode>({ max: cachedDocuments });
   const yoga = createYoga<ServerContext, YogaContext>({
     schema,
@@ -106,6 +108,7 @@ export function createEndpoint(config: Config, closing: AbortSignal) {
         acceptsEvents: acceptable.events,
         lastEventId: String(request.headers['last-event-id'] ?? '') || undefined,
         response: reply.raw,
+        holdText: holdUntilClosed(reply.raw),
       };
       const context = { session, sessionFor, requestLog: request, client };
       // Without yoga's own Request and Response, which took a fifth of the time of a list. Its plugins read only the method of a request.
@@ -124,6 +127,31 @@ export function createEndpoint(config: Config, closing: AbortSignal) {
     readFilter: (kind: RecordKind, where: unknown) => readWhere(config, kind, where),
 
     sendError,
+  };
+}
+
+/** Characters that all responses may hold before further ones fail. Those that are being read then may each add a response. */
+const maxHeld = 25_000_000;
+
+/** Returns a function for what all responses hold until they are closed, however slowly clients read. */
+export function createTextHolder() {
+  let heldByAll = 0;
+  return (response: Pick<ServerResponse, 'closed' | 'destroyed' | 'once'>): Context['holdText'] => {
+    let held = 0;
+    let isClosed = response.closed || response.destroyed;
+    response.once('close', () => {
+      isClosed = true;
+      heldByAll -= held;
+    });
+    return (length) => {
+      if (isClosed) return;
+      // A response that has begun to read is completed: what it may read is limited.
+      if (held === 0 && heldByAll > maxHeld) {
+        throw unavailable('too many long responses are being sent, try again', 'RESPONSES_UNSENT');
+      }
+      held += length;
+      heldByAll += length;
+    };
   };
 }
 

@@ -43,7 +43,7 @@ export interface FieldExtensions {
 export type CostFunction = (args: SentArguments, limits: Limits) => FieldCost;
 
 /** Arguments by name, before they are validated: as sent, in the document or in variables, or undefined. */
-export type SentArguments = Readonly<Record<string, unknown>>;
+type SentArguments = Readonly<Record<string, unknown>>;
 
 interface FieldCost {
   readonly own?: number;

@@ -51,6 +51,7 @@ export interface ServerContext extends Pick<Context, 'session' | 'sessionFor' | 
     readonly acceptsEvents: boolean;
     readonly lastEventId: string | undefined;
     readonly response: ServerResponse;
+    readonly holdText: Context['holdText'];
     cost?: number;
     subscription?: Subscription;
   };

@@ -6,23 +6,12 @@ import { createChangeWatch } from './log/change-watch.ts';
 import { type ChangeReads, createChangeReads, lastChanges } from './log/read-changes.ts';
 import { positionOfId, type RecordQuery } from './query/record-query.ts';
 import type { Author, WorkspaceId } from './query/tables.ts';
-import {
-  type Closable,
-  createReadBudget,
-  type HeldTexts,
-  holdUntilClosed,
-  type ReadLimits,
-} from './records/read-budget.ts';
+import { createReadBudget, type ReadLimits } from './records/read-budget.ts';
 import { createRecordReads, type RecordReads, type Scope } from './records/read-records.ts';
 import { createTextCache, type Text } from './records/text-cache.ts';
 import { type Addition, createGroupCommit } from './writes/group-commit.ts';
 import { type RepeatableRequest, writeOnce } from './writes/idempotency.ts';
 import { dryRunIn, type Work, writeIn } from './writes/write.ts';
-
-export interface LimitedReads extends RecordReads, ChangeReads {
-  /** Counts a text of this length as held by the response until it is closed. Throws a ServiceError 503 before the first if too much is held. */
-  hold(length: number): void;
-}
 
 export interface WriteOptions<T> {
   /** If the key has a stored result, returns it, or throws a ServiceError 409 if that was another request, and stores nothing. */
@@ -49,8 +38,8 @@ export interface WorkspaceReads extends RecordReads, ChangeReads {
   snapshot<T>(work: (store: RecordReads) => Promise<T>): Promise<T>;
   /** Like `snapshot`, for work that may read for minutes. Others do not wait for it; few run at a time. */
   longSnapshot<T>(work: (store: RecordReads) => Promise<T>): Promise<T>;
-  /** Throws ResponseTooLarge beyond one response's text, and a 503 while all responses hold too much, each until it is closed. */
-  within(limits: ReadLimits, response?: Closable): LimitedReads;
+  /** Throws ResponseTooLarge beyond one response's text. `hold` gets the length of what is read, and may refuse to read on. */
+  within(limits: ReadLimits, hold?: (length: number) => void): RecordReads & ChangeReads;
   /** Like `lastChange`, in one statement for all requests that arrive while another one is answered. */
   sharedLastChange(): Promise<number>;
   /**
@@ -75,7 +64,6 @@ type OpenStore = (workspace: WorkspaceId, user: StoreUser) => WorkspaceStore;
 export function createStoreOpener(database: Database): OpenStore {
   const { dialect } = database;
   const texts = createTextCache();
-  const heldTexts: HeldTexts = { length: 0 };
   const watch = createChangeWatch((workspaceIds) => lastChanges({ dialect, run: database.read }, workspaceIds));
   const groupCommit = createGroupCommit(database);
 
@@ -104,10 +92,7 @@ export function createStoreOpener(database: Database): OpenStore {
       write,
       snapshot: (work) => snapshot((run) => work(createRecordReads(scopeOf(run)))),
       longSnapshot: (work) => database.longSnapshot(workspaceId, (run) => work(createRecordReads(scopeOf(run)))),
-      within(limits, response) {
-        const hold = holdUntilClosed(heldTexts, response);
-        return { ...readsIn({ ...scopeOf(read), budget: createReadBudget(limits, hold) }), hold };
-      },
+      within: (limits, hold = () => {}) => readsIn({ ...scopeOf(read), budget: createReadBudget(limits, hold) }),
       sharedLastChange: () => texts.lastChange(source),
       // The cast is safe: it is what this or an equivalent function has made.
       deriveText: async <T extends Text>(name: string, write: () => Promise<T>, lastChange?: number) =>

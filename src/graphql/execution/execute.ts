@@ -4,7 +4,6 @@
  * return fields in the order in which they resolve.
  */
 import { createHash } from 'node:crypto';
-import type { ServerResponse } from 'node:http';
 import { MapperKind, mapSchema } from '@graphql-tools/utils';
 import {
   type DocumentNode,
@@ -50,13 +49,15 @@ type Options = Pick<Config, 'limits' | 'suggestions'>;
 export function useExecutor(
   schema: GraphQLSchema,
   options: Options,
-): Plugin<Context & { readonly client?: { readonly response: ServerResponse } }> {
+): Plugin<Context & { readonly client?: { readonly holdText: Context['holdText'] } }> {
   const executeOperation = createExecutor(schema, options);
   return {
     onExecute({ args: { contextValue, document }, extendContext, setExecuteFn }) {
       const { session, client } = contextValue;
-      const store = session.store.within(options.limits, client?.response);
-      extendContext({ loaders: createLoaders(store, schema, document), holdText: store.hold });
+      // An event of a subscription is held by its stream, which has a limit of its own.
+      const { holdText = () => {} } = client ?? {};
+      const store = session.store.within(options.limits, holdText);
+      extendContext({ loaders: createLoaders(store, schema, document), holdText });
       setExecuteFn(executeOperation);
     },
   };

@@ -22,7 +22,7 @@ import { kindNamed, kindOfId } from '../../records/index.ts';
 import type { Change, ChangePage, ChangePageQuery, HistoryQuery } from '../../store/log/read-changes.ts';
 import { type Condition, orderName, type RecordQuery, type SummaryQuery } from '../../store/query/record-query.ts';
 import type { LinkToRead, Page } from '../../store/records/read-records.ts';
-import type { LimitedReads } from '../../store/workspace-store.ts';
+import type { WorkspaceReads } from '../../store/workspace-store.ts';
 import type { FieldExtensions } from '../limits.ts';
 
 /** The query of a connection; its order determines the fields that cursors need. */
@@ -37,7 +37,11 @@ type RecordLoader = DataLoader<string, RecordOf<RecordKind> | null>;
 
 export type Loaders = ReturnType<typeof createLoaders>;
 
-export function createLoaders(store: LimitedReads, schema: GraphQLSchema, document: DocumentNode) {
+export function createLoaders(
+  store: ReturnType<WorkspaceReads['within']>,
+  schema: GraphQLSchema,
+  document: DocumentNode,
+) {
   const stored = storedFieldsIn(schema, document);
   const records = new Map<RecordKind, RecordLoader>();
   const pageLoaders = new Map<readonly FieldNode[], PageLoader>();
