@@ -72,15 +72,13 @@ interface ServerEvent {
 
 export type YogaContext = Pick<Context, 'limits' | 'parsersOf'>;
 
-type Yoga = YogaServerInstance<ServerContext, YogaContext>;
-
 type BeginningContext = SubscriptionContext & ServerContext;
 
 export function useSubscriptions(
   limits: Limits,
   toResponse: ToResponse,
 ): Plugin<BeginningContext, ServerContext, YogaContext> {
-  let yoga: Yoga;
+  let yoga: YogaServerInstance<ServerContext, YogaContext>;
 
   /** Leaves the events to the endpoint: for yoga, there is nothing to send. */
   async function subscribe(args: ExecutionArgs, context: BeginningContext, end: AbortController) {
@@ -128,7 +126,7 @@ export function useSubscriptions(
       }
     }
 
-    if (!client.acceptsEvents) throw notAccepted();
+    if (!client.acceptsEvents) throw new ServiceError(406, notAccepted);
     requireField(args);
     const source = await createSourceEventStream(args);
     if (!isAsyncIterable(source)) return source;
@@ -160,11 +158,7 @@ export function useSubscriptions(
   };
 }
 
-const notAccepted = () =>
-  new ServiceError(
-    406,
-    'a subscription is sent as server-sent events: expected an Accept header that allows text/event-stream',
-  );
+const notAccepted = `a subscription is sent as server-sent events: expected an Accept header that allows ${eventStreamType}`;
 
 /** Rejects a subscription without a field, for which graphql-js would fail. Validation rejects directives with variables here. */
 function requireField({ schema, document, operationName }: ExecutionArgs): void {

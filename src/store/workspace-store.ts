@@ -111,21 +111,30 @@ const counted =
     return run(sql, values);
   };
 
-/** The log's part is made when it is first needed: most requests read only records. */
+/** Each part is made when it is first needed: most requests only write, or only read records. */
 function readsIn(scope: Scope): RecordReads & ChangeReads {
-  let reads: ChangeReads | undefined;
-  const log = () => {
-    reads ??= createChangeReads(scope);
-    return reads;
-  };
+  const records = once(() => createRecordReads(scope));
+  const log = once(() => createChangeReads(scope));
   return {
-    ...createRecordReads(scope),
+    find: (kind, ids, fields) => records().find(kind, ids, fields),
+    list: (kind, query, links) => records().list(kind, query, links),
+    count: (kind, query) => records().count(kind, query),
+    pages: (link, parentIds, query) => records().pages(link, parentIds, query),
+    summarize: (kind, query) => records().summarize(kind, query),
     lastChange: () => log().lastChange(),
     changes: (query) => log().changes(query),
     changePage: (query) => log().changePage(query),
     histories: (ids, query) => log().histories(ids, query),
     versions: (kind, keys) => log().versions(kind, keys),
     versionAt: (kind, id, time) => log().versionAt(kind, id, time),
+  };
+}
+
+function once<T>(make: () => T): () => T {
+  let made: T | undefined;
+  return () => {
+    made ??= make();
+    return made;
   };
 }
 
