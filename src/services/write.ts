@@ -286,7 +286,7 @@ export async function createRecords(
   return recordsOf(await write(session, items));
 }
 
-export interface NewRecords {
+interface NewRecords {
   readonly kind: RecordKind;
   readonly items: readonly Linkable<object>[];
   readonly pathOf: PathOf;
