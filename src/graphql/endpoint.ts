@@ -31,7 +31,7 @@ import { errorResponseFor, setErrorHeaders } from '../http/error-response.ts';
 import { jsonProblem } from '../http/json-problem.ts';
 import { createPage } from '../http/pages.ts';
 import { idempotencyKeyOf, markReplayed, requireSmallJson } from '../http/request.ts';
-import { count, cut, expected, maxQuoted } from '../model/issues.ts';
+import { count, cut, expected, isObject, maxQuoted } from '../model/issues.ts';
 import type { RecordKind } from '../model/record-kind.ts';
 import { withIdempotencyKey } from '../services/write.ts';
 import type { Condition } from '../store/query/record-query.ts';
@@ -112,7 +112,9 @@ export function createEndpoint(config: Config, closing: AbortSignal) {
       const context = { session, sessionFor, requestLog: request, client };
       // Without yoga's own Request and Response, which took a fifth of the time of a list. Its plugins read only the method of a request.
       const method = { method: request.method } as Request;
-      const result = await yoga.getResultForParams({ params, request: method }, context);
+      const result = isPersistedQuery(params)
+        ? { errors: [persistedQueryNotSupported()] }
+        : await yoga.getResultForParams({ params, request: method }, context);
       const { subscription, cost } = client;
       if (subscription) return sendEvents(request, reply, subscription);
       if (cost !== undefined) reply.header('query-cost', cost);
@@ -190,11 +192,31 @@ function graphqlParams(
   isCached: (document: string) => boolean,
 ): GraphQLParams {
   // The cast is safe: yoga checks the types before it uses them.
-  const params = (method === 'POST' ? body : parametersIn(query, limits)) as GraphQLParams;
+  const params = (method === 'POST' ? withoutEmpty(body) : parametersIn(query, limits)) as GraphQLParams;
   const document = params?.query;
   if (typeof document === 'string' && !isCached(document)) requireSmallDocument(document, limits);
   return params;
 }
+
+/** Programs with a form for a request send an empty text for what is not filled in. */
+function withoutEmpty(body: unknown): unknown {
+  if (!isObject(body)) return body;
+  const { operationName, variables, extensions } = body;
+  if (operationName !== '' && variables !== '' && extensions !== '') return body;
+  return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== ''));
+}
+
+/**
+ * True for the hash of a document, without the document (automatic persisted queries): the client sends the document once it knows that the
+ * service keeps none.
+ */
+const isPersistedQuery = (params: GraphQLParams): boolean =>
+  isObject(params) && !params.query && isObject(params.extensions) && isObject(params.extensions.persistedQuery);
+
+const persistedQueryNotSupported = () =>
+  new GraphQLError('PersistedQueryNotSupported', {
+    extensions: { code: 'PERSISTED_QUERY_NOT_SUPPORTED', http: { status: 200 } },
+  });
 
 /** Returns the parameters of a GET: an empty one is absent. */
 function parametersIn(query: unknown, limits: Limits): GraphQLParams {
@@ -252,7 +274,9 @@ function requireSmallDocument(text: string, { maxQueryLength, maxTokens, maxNest
       if (opening.includes(kind)) nesting += 1;
       if (closing.includes(kind)) nesting -= 1;
       if (tokens > maxTokens)
-        throw badRequest(`the document has more than ${count(maxTokens)} tokens (names, punctuation and values)`);
+        throw badRequest(
+          `the document has more than ${count(maxTokens)} tokens (names, punctuation and values): send the records as variables`,
+        );
       if (nesting > maxNesting) throw badRequest(`the document is nested more than ${maxNesting} levels deep`);
       if (kind === TokenKind.NAME && value.length > maxNameLength)
         throw badRequest(`the document has a name longer than ${maxNameLength} characters`);

@@ -29,6 +29,8 @@ export function readJsonBodies(app: FastifyInstance, limits: Limits): void {
   const { maxBodyBytes } = limits;
   app.addHook('onRequest', (request, reply, done) => {
     requireUtf8AndGzip(request, reply);
+    // Only changes can be merged.
+    if (isMergePatch(request) && request.method !== 'PATCH') throw new errorCodes.FST_ERR_CTP_INVALID_MEDIA_TYPE();
     done();
   });
   let bytesInUse = 0;
@@ -50,18 +52,22 @@ export function readJsonBodies(app: FastifyInstance, limits: Limits): void {
   });
   app.decorateRequest('bodyHash', null);
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body: Buffer, done) => {
-    const read = (decoded: Buffer) => {
-      if (request.headers['idempotency-key'] !== undefined) {
-        request.bodyHash = createHash('sha256').update(decoded).digest('base64url');
-      }
-      return parseJson(decoded, limits);
-    };
-    if (!isGzip(request)) return done(null, read(body));
-    gunzip(body, maxBodyBytes)
-      .then(read)
-      .then((value) => done(null, value), done);
-  });
+  app.addContentTypeParser(
+    ['application/json', mergePatchType],
+    { parseAs: 'buffer' },
+    (request, body: Buffer, done) => {
+      const read = (decoded: Buffer) => {
+        if (request.headers['idempotency-key'] !== undefined) {
+          request.bodyHash = createHash('sha256').update(decoded).digest('base64url');
+        }
+        return parseJson(decoded, limits);
+      };
+      if (!isGzip(request)) return done(null, read(body));
+      gunzip(body, maxBodyBytes)
+        .then(read)
+        .then((value) => done(null, value), done);
+    },
+  );
 }
 
 const encodingOf = ({ headers }: FastifyRequest) => headers['content-encoding']?.trim().toLowerCase() ?? 'identity';
@@ -78,7 +84,9 @@ function requireUtf8AndGzip(request: FastifyRequest, reply: FastifyReply): void 
   const { 'content-type': type = '' } = request.headers;
   for (const parameter of type.toLowerCase().split(';').slice(1)) {
     const [name = '', value = 'utf-8'] = parameter.split('=').map((text) => text.trim().replaceAll('"', ''));
-    if (name === 'charset' && value !== 'utf-8') throw new ServiceError(415, 'expected the charset utf-8');
+    if (name === 'charset' && !/^utf-?8$/.test(value)) {
+      throw new ServiceError(415, `${expected('the charset utf-8', value)}: send the body in UTF-8`);
+    }
   }
 }
 
@@ -212,6 +220,12 @@ export function idempotencyKeyOf(
   const asked = JSON.stringify([method, url, handling, bodyHash]);
   return { operation, key, requestHash: createHash('sha256').update(asked).digest('base64url') };
 }
+
+export const mergePatchType = 'application/merge-patch+json';
+
+/** True if external IDs are to be merged (RFC 7396) instead of replaced as a whole. */
+export const isMergePatch = ({ headers }: Pick<FastifyRequest, 'headers'>): boolean =>
+  headers['content-type']?.split(';')[0]?.trim().toLowerCase() === mergePatchType;
 
 export const markReplayed = (reply: FastifyReply) => void reply.header('idempotency-replayed', 'true');
 

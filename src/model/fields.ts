@@ -6,6 +6,9 @@
 /** Identifiers in external systems, by system, with keys and order exactly as received. */
 export type ExternalIds = Readonly<Record<string, string>>;
 
+/** What is to become of some of them (RFC 7396): a text sets one, null removes it, and all others stay. */
+export type ExternalIdsPatch = Readonly<Record<string, string | null>>;
+
 interface Described {
   /** Whole sentences, for people who read the schemas of GraphQL and REST. */
   readonly description: string;
@@ -96,6 +99,15 @@ export function isSame(a: unknown, b: unknown): boolean {
   const others = new Map(Object.entries(b));
   const entries = Object.entries(a);
   return entries.length === others.size && entries.every(([key, text]) => others.get(key) === text);
+}
+
+/** What is left without any is null, like a field that was cleared. */
+export function mergedExternalIds(stored: ExternalIds | null, patch: ExternalIdsPatch): ExternalIds | null {
+  const merged = Object.entries({ ...stored, ...patch }).filter(
+    (entry): entry is [string, string] => entry[1] !== null,
+  );
+  if (merged.length > 0) return Object.fromEntries(merged);
+  return stored && Object.keys(stored).length === 0 ? stored : null;
 }
 
 export function textLengthOfAll(records: readonly object[]): number {

@@ -119,7 +119,7 @@ const inRunningText = (description: string): string => uncapitalized(description
 
 function textSchema(field: Field, maxLength: number) {
   return z.string({ error: mismatch(field, 'text') }).superRefine((text, context) => {
-    const problem = textProblem(text, maxLength) ?? (field.required ? blankProblem(text) : undefined);
+    const problem = textProblem(text, maxLength) ?? blankProblem(field, text);
     if (problem) context.addIssue(problem);
   });
 }
@@ -156,8 +156,11 @@ function pairsIn(value: unknown): number {
 /** True if a text has nothing but white space: it can be neither a name nor a key to find a record by. */
 export const isBlank = (text: string): boolean => text.trim() === '';
 
-const blankProblem = (text: string): string | undefined =>
-  isBlank(text) ? expected('text with at least one character that is not white space', text) : undefined;
+/** Programs send an empty text where a record has no unique one, but only one record could have it: they are to send null. */
+function blankProblem({ required, unique }: Field, text: string): string | undefined {
+  if (!(required || unique) || !isBlank(text)) return undefined;
+  return expected(`text with at least one character that is not white space${required ? '' : ', or null'}`, text);
+}
 
 function numberSchema(field: NumberField) {
   const { min, max } = field;
@@ -198,32 +201,38 @@ export function externalIdsProblem(externalIds: object, { maxExternalIds }: Valu
 
 /** Returns a schema that validates in place, without copying: a copy would lose the key `__proto__`. */
 function externalIdsSchema(field: Field, limits: ValueLimits) {
-  const maxLength = maxLengthOf(field, limits);
   return z.custom<ExternalIds>().superRefine((value: unknown, context) => {
-    if (!isObject(value)) {
-      context.addIssue(expected('an object of texts such as {"erp":"4711"}', value));
-      return;
-    }
-    const tooMany = externalIdsProblem(value, limits);
-    if (tooMany !== undefined) {
-      context.addIssue(tooMany);
-      return;
-    }
-    const entries: Issue[] = [];
-    let unlisted = 0;
-    for (const [key, text] of Object.entries(value)) {
-      const keyProblem = textProblem(key, maxLength);
-      const problem = typeof text === 'string' ? textProblem(text, maxLength) : expected('text', text);
-      if ((keyProblem || problem) && entries.length >= maxListed) unlisted += 1;
-      else {
-        if (keyProblem) entries.push({ path: [key], message: `as a key, ${keyProblem}` });
-        if (problem) entries.push({ path: [key], message: problem });
-      }
-    }
-    if (unlisted > 0) entries.push({ path: [], message: `and ${count(unlisted)} more` });
+    const entries = externalIdsIssues(field, value, limits);
     // A single zod issue: ten per record would take a third of the time of a batch full of them.
     if (entries.length > 0) context.addIssue({ code: 'custom', params: { entries } });
   });
+}
+
+/** In a patch, null removes an ID, and the limit on their number is for what results: see services/match.ts. */
+export function externalIdsIssues(field: Field, value: unknown, limits: ValueLimits, isPatch = false): Issue[] {
+  const example = `{"erp":"4711"${isPatch ? ',"crm":null' : ''}}`;
+  if (!isObject(value)) return [{ path: [], message: expected(`an object of texts such as ${example}`, value) }];
+  const tooMany = isPatch ? undefined : externalIdsProblem(value, limits);
+  if (tooMany !== undefined) return [{ path: [], message: tooMany }];
+  const maxLength = maxLengthOf(field, limits);
+  const issues: Issue[] = [];
+  let unlisted = 0;
+  for (const [key, text] of Object.entries(value)) {
+    const keyProblem = textProblem(key, maxLength);
+    const problem = externalIdProblem(text, maxLength, isPatch);
+    if ((keyProblem || problem) && issues.length >= maxListed) unlisted += 1;
+    else {
+      if (keyProblem) issues.push({ path: [key], message: `as a key, ${keyProblem}` });
+      if (problem) issues.push({ path: [key], message: problem });
+    }
+  }
+  if (unlisted > 0) issues.push({ path: [], message: `and ${count(unlisted)} more` });
+  return issues;
+}
+
+function externalIdProblem(text: unknown, maxLength: number, isPatch: boolean): string | undefined {
+  if (typeof text === 'string') return textProblem(text, maxLength);
+  return isPatch && text === null ? undefined : expected(isPatch ? 'text or null' : 'text', text);
 }
 
 /** The most unknown fields, or invalid external IDs, listed per record: more add no information, and each takes time. */

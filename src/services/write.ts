@@ -97,7 +97,7 @@ interface WriteOptions {
   readonly onInvalid?: OnInvalid;
   /** The key by which upserts and deletions find their records. */
   readonly by?: RecordKey | undefined;
-  /** The limits of the records that an upsert completes. */
+  /** The limits of external IDs after they are merged. */
   readonly limits?: ValueLimits;
   /** The most references that a deletion clears; without it, referenced records are not deleted. */
   readonly maxCleared?: number | undefined;
@@ -310,9 +310,10 @@ export async function updateRecords(
   session: Session,
   kind: RecordKind,
   batch: readonly Patch<RecordKind>[],
+  limits: ValueLimits,
 ): Promise<RecordOf<RecordKind>[]> {
   const items = batch.map(({ change, ...which }, index) => ({ ...itemOf('update', kind, [index], change), ...which }));
-  return recordsOf(await write(session, items));
+  return recordsOf(await write(session, items, { limits }));
 }
 
 /** Any field counts as a change, even with the value that it had, as PATCH has always done. Throws a 404 as well. */
@@ -320,10 +321,11 @@ export async function updateRecord(
   session: Session,
   kind: RecordKind,
   id: string,
-  change: Parsed<object>,
+  change: Linkable<object>,
+  limits: ValueLimits,
 ): Promise<RecordOf<RecordKind>> {
   const item = { ...itemOf('update', kind, [], change), id };
-  const [record] = recordsOf(await write(session, [item], { isPatch: true }));
+  const [record] = recordsOf(await write(session, [item], { isPatch: true, limits }));
   return record as RecordOf<RecordKind>;
 }
 

@@ -29,7 +29,7 @@ const values = [
 function accepts(field: Field, name: string): boolean {
   if (name === 'null') return !field.required;
   if (name === 'text') return ['text', 'reference', 'foreignReference'].includes(field.type) && !('mustExist' in field);
-  if (name === 'empty text') return field.type === 'text' && !field.required;
+  if (name === 'empty text') return field.type === 'text' && !field.required && !field.unique;
   if (name === 'a number') return field.type === 'number';
   return name === 'true' && field.type === 'boolean';
 }

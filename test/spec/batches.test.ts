@@ -67,6 +67,21 @@ test('the first ten invalid fields are listed and the rest counted', async () =>
 });
 
 describe('the uid of an asset', () => {
+  test.each(['', ' ', '\t\n'])('is not %j: the message says what to send where there is none', async (uid) => {
+    const { status, body } = await service.post('/assets', [{ name: 'a', uid }]);
+
+    const expected = 'expected text with at least one character that is not white space, or null';
+    expect([status, body.error]).toEqual([400, `[0].uid: ${expected}, received ${JSON.stringify(uid)}`]);
+    expect(
+      (
+        await service.post('/assets', [
+          { name: 'a', uid: null },
+          { name: 'b', uid: null },
+        ])
+      ).status,
+    ).toBe(201);
+  });
+
   test('is unique: 409 lists the positions and the uids', async () => {
     await service.create('/assets', { name: 'a', uid: 'UID-1' }, { name: 'b', uid: 'UID-2' });
 

@@ -1,7 +1,7 @@
 /** The parsers of items to write, made once for the settings: the same rules and messages as over REST. */
-import { linkFields, linkParser, patchParser, type RecordLink } from '../../model/links.ts';
+import { type Linkable, linkFields, linkParser, mergeParser, patchParser, type RecordLink } from '../../model/links.ts';
 import type { RecordKind } from '../../model/record-kind.ts';
-import { createParser, type RecordParser, updateParser, type ValueLimits } from '../../model/schemas.ts';
+import { createParser, updateParser, type ValueLimits } from '../../model/schemas.ts';
 import { kindNamed, recordKinds } from '../../records/index.ts';
 
 /** Ways in which an item's links may refer to records: only a new record can refer to others of the same mutation. */
@@ -19,9 +19,9 @@ export type Parsers = ReturnType<typeof parsersFor>;
 
 /** Each returns an item, valid or not: the service reports the issues of all items together. */
 function parsersFor(kind: RecordKind, limits: ValueLimits) {
-  const withLinks = <T>(ways: Ways, parse: RecordParser<T>) =>
+  const withLinks = <T>(ways: Ways, parse: (input: unknown) => Linkable<T>) =>
     linkParser({ fields: linksOf(kind, ways), ways }, limits, parse);
-  const update = updateParser(kind, limits);
+  const update = mergeParser(kind, 'mergeExternalIds', limits, updateParser(kind, limits));
   const upsert = withLinks(toStored, update);
   return {
     create: withLinks(anywhere, createParser(kind, limits)),

@@ -11,6 +11,8 @@ import { insert } from '../../support/insert.ts';
 import { untilWaiting } from '../../support/locks.ts';
 import { addWorkspace, numberOf, storeOpener } from '../../support/open-store.ts';
 
+const limits = { maxTextLength: 100, maxExternalIds: 100, maxRecordLength: 1_000 };
+
 let database: Database;
 let other: Client;
 let url: string;
@@ -52,7 +54,6 @@ describe('two processes whose advisory locks do not hold for each other', () => 
 
   const upsert = (node: number, erp: string) => {
     const batch = [{ value: { name: 'Crane', externalIds: { erp } } }];
-    const limits = { maxTextLength: 100, maxExternalIds: 100, maxRecordLength: 1_000 };
     return upsertRecords(session(node), asset, batch, { by: { externalId: 'erp' }, limits });
   };
 
@@ -66,7 +67,7 @@ describe('two processes whose advisory locks do not hold for each other', () => 
 
   test('form no cycle if each moves a category below that of the other', async () => {
     const move = (node: number, id = '', parentId = '') =>
-      updateRecords(session(node), assetCategory, [{ id, change: { value: { parentId } } }]);
+      updateRecords(session(node), assetCategory, [{ id, change: { value: { parentId } } }], limits);
     for (const _ of rounds) {
       const [a, b] = await insert(storeOpener(nodes[0] as Database)('ours'), assetCategory, [
         { name: 'a' },
@@ -89,6 +90,7 @@ test('of two updates of the same records, while others refer to them, one waits 
       session,
       asset,
       ids.map((id) => ({ id, change: { value: { name } } })),
+      limits,
     );
   const sent: string[] = [];
   database.knex.on('query', ({ sql }) => sent.push(sql));
@@ -142,7 +144,6 @@ test('of two deletions that clear references in the same records, one waits for 
 
 test('a workspace that is deleted leaves no locks behind', async () => {
   const batch = [{ value: { name: 'Crane', uid: 'C-7' } }];
-  const limits = { maxTextLength: 100, maxExternalIds: 100, maxRecordLength: 1_000 };
   const workspaces = createWorkspaces(database, recordKinds);
   await addWorkspace(database, 'theirs');
   for (const workspace of ['theirs', 'others']) {

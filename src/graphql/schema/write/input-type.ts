@@ -37,7 +37,7 @@ export const inputOf = {
     itemType(
       `Upsert${kind.name}Input`,
       `The fields of ${withArticle(kind.label)} to create or change: ${code(kind.example)}. In a stored ${kind.label}, absent fields stay unchanged and null clears a field; a new one needs the fields that \`Create${kind.name}Input\` requires.${kind.fields.externalIds ? replacedExternalIds : ''}`,
-      (t) => ({ ...inputFields(t, kind), ...linkInputFields(t, kind, toStored) }),
+      (t) => ({ ...changeFields(t, kind), ...linkInputFields(t, kind, toStored) }),
     ),
 
   /** `UpdateProjectInput` */
@@ -45,7 +45,7 @@ export const inputOf = {
     itemType(
       `Update${kind.name}Input`,
       `The fields of ${withArticle(kind.label)} to change: ${code(example.change(kind))}. ${optionally}`,
-      (t) => inputFields(t, kind),
+      (t) => changeFields(t, kind),
     ),
 
   /** `AssetPatch` */
@@ -59,7 +59,7 @@ export const inputOf = {
           type: 'DateTime',
           description: `The \`updatedAt\` of the ${kind.label} when you read it. If the ${kind.label} has changed since, the batch is rejected with the code CONFLICT.`,
         }),
-        ...inputFields(t, kind),
+        ...changeFields(t, kind),
         ...linkInputFields(t, kind, toStored),
       }),
     ),
@@ -117,6 +117,18 @@ const inputFields = (t: InputFields, kind: RecordKind, { requires = false } = {}
       t.field({ type: scalarOf(field), required: requires && field.required === true, description: field.description }),
     ]),
   );
+
+/** The fields of a change, of which none is required. */
+const changeFields = (t: InputFields, kind: RecordKind) => ({
+  ...inputFields(t, kind),
+  ...(kind.fields.externalIds && {
+    mergeExternalIds: t.field({
+      type: 'ExternalIds',
+      description:
+        'The IDs to set in other systems, instead of `externalIds`; null removes one, and all others stay: `{ erp: "4711", crm: null }`.',
+    }),
+  }),
+});
 
 /** Returns a link to a record of the kind: by an external ID, or by a `ref` if it has none. */
 const exampleLink = ({ fields }: RecordKind) =>

@@ -21,7 +21,6 @@ import {
   updateRecords,
   upsertRecords,
 } from '../../../services/write.ts';
-import type { Parsers } from '../../execution/item-parsers.ts';
 import { type CostFunction, type FieldExtensions, lengthOf } from '../../limits.ts';
 import { builder, type Context, enumType, type InputRef, type MutationFields, typeOf } from '../builder.ts';
 import { example, inputOf, keyType, literal, parseKey } from './input-type.ts';
@@ -115,7 +114,7 @@ interface Batch {
   readonly description: string;
   readonly input: InputRef<unknown>;
   readonly inputDescription: string;
-  run(session: Session, input: readonly unknown[], parsers: Parsers): Promise<readonly RecordOf<RecordKind>[]>;
+  run(session: Session, input: readonly unknown[], context: Context): Promise<readonly RecordOf<RecordKind>[]>;
 }
 
 // Each mutation is nullable: one that fails must not remove the results of the others in the same request.
@@ -128,7 +127,11 @@ const batchField = (t: MutationFields, kind: RecordKind, { description, input: t
     extensions: { cost: costOfBatch } satisfies FieldExtensions,
     args: batchArguments(type, inputDescription),
     resolve: (_root, { input, dryRun }, context, info) =>
-      write(context, info, { run: (session) => run(session, input, context.parsersOf(kind)), dryRun, primed: byId }),
+      write(context, info, {
+        run: (session) => run(session, input, context),
+        dryRun,
+        primed: byId,
+      }),
   });
 
 export const createField = (t: MutationFields, kind: RecordKind) =>
@@ -136,7 +139,7 @@ export const createField = (t: MutationFields, kind: RecordKind) =>
     description: `Creates ${kind.pluralLabel}, all or none, and returns them in the order sent: ${example.mutation(`create${kind.plural}`, { input: [example.change(kind)] })}.`,
     input: inputOf.create(kind),
     inputDescription: `The ${kind.pluralLabel} to create.`,
-    run: (session, input, { create }) => createRecords(session, kind, input.map(create)),
+    run: (session, input, { parsersOf }) => createRecords(session, kind, input.map(parsersOf(kind).create)),
   });
 
 const partly = 'Absent fields stay unchanged, null clears a field, and `externalIds` is replaced as a whole';
@@ -146,7 +149,8 @@ export const updateField = (t: MutationFields, kind: RecordKind) =>
     description: `Changes ${kind.pluralLabel}, all or none, and returns them in the order sent. ${partly}; an item that changes nothing writes nothing: ${example.mutation(`update${kind.plural}`, { input: [example.patch(kind)] })}.`,
     input: inputOf.patch(kind),
     inputDescription: `The ${kind.pluralLabel} to change, each once.`,
-    run: (session, input, { patch }) => updateRecords(session, kind, input.map(patch)),
+    run: (session, input, { parsersOf, limits }) =>
+      updateRecords(session, kind, input.map(parsersOf(kind).patch), limits),
   });
 
 /** The same operation as PATCH over REST. */
@@ -163,7 +167,7 @@ export const updateOneField = (t: MutationFields, kind: RecordKind) =>
     },
     resolve: (_root, { id, input }, context, info) =>
       write(context, info, {
-        run: (session) => updateRecord(session, kind, id, context.parsersOf(kind).update(input)),
+        run: (session) => updateRecord(session, kind, id, context.parsersOf(kind).update(input), context.limits),
       }),
   });
 
