@@ -12,6 +12,8 @@ export interface ExportOptions {
   readonly where?: object | undefined;
   /** The systems whose IDs have columns of their own, also those of linked records: `['erp']`. */
   readonly externalIds?: readonly string[] | undefined;
+  /** True for columns with the names of linked records, too: `location.name`. */
+  readonly names?: boolean | undefined;
   /** Ends the export when it is aborted. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -19,6 +21,14 @@ export interface ExportOptions {
 export interface ExportFileOptions extends ExportOptions {
   /** With a byte order mark, and an apostrophe before texts that a spreadsheet program would execute. Only for `csv`. */
   readonly excel?: boolean | undefined;
+  /** Between the columns: `,` unless set. Only for `csv`. */
+  readonly delimiter?: ',' | ';' | '\t' | 'tab' | undefined;
+  /** How 31 December 2026 is written. Only for `csv`. */
+  readonly dates?: '31.12.2026' | '31/12/2026' | '12/31/2026' | undefined;
+  /** The zone in which times are written: `Europe/Berlin`. Only for `csv`. */
+  readonly timeZone?: string | undefined;
+  /** True for numbers such as `53,08`. Only for `csv`. */
+  readonly decimalComma?: boolean | undefined;
 }
 
 /** A record as it was exported, with the name of its kind: `{ kind: 'ASSET', id: 'asset_…', name: 'Crane' }`. Fields without a value are absent. */
@@ -44,13 +54,16 @@ export type ExportFile = (
 
 export const exportFile =
   (send: Send): ExportFile =>
-  async (name, format, { where, externalIds, excel, signal, ...others } = {}) => {
+  async (name, format, { where, externalIds, names, excel, signal, ...options } = {}) => {
+    const { delimiter, dates, timeZone, decimalComma, ...others } = options;
     requireKnown('export', others);
-    const parameters = new URLSearchParams({
-      ...(where !== undefined && { where: JSON.stringify(where) }),
-      ...(externalIds !== undefined && { externalIds: externalIds.join(',') }),
-      ...(excel !== undefined && { excel: String(excel) }),
-    });
+    const sent = {
+      where: where && JSON.stringify(where),
+      externalIds: externalIds?.join(','),
+      ...{ names, excel, delimiter, dates, timeZone, decimalComma },
+    };
+    const given = Object.entries(sent).filter(([, value]) => value !== undefined);
+    const parameters = new URLSearchParams(given.map(([parameter, value]) => [parameter, String(value)]));
     const file = encodeURIComponent(`${name.replace(/[A-Z]/g, '-$&').toLowerCase()}.${format}`);
     const path = `/export/${file}${parameters.size > 0 ? `?${parameters}` : ''}`;
     return send({ method: 'GET', path, accept: '*/*', isStreamed: true, signal }, (response) => {

@@ -42,6 +42,8 @@ export interface AssetPatch extends Partial<NewAsset> {
   id: string;
   /** The `updatedAt` of the asset when you read it. If the asset has changed since, the batch is rejected with the code CONFLICT. */
   ifUpdatedAt?: string | null;
+  /** The IDs to set in other systems, instead of `externalIds`; null removes one, and all others stay: `{ erp: "4711", crm: null }`. */
+  mergeExternalIds?: { [system: string]: string | null } | null;
 }
 
 /** What was done to a record. */
@@ -128,6 +130,8 @@ export interface LocationPatch extends Partial<NewLocation> {
   id: string;
   /** The `updatedAt` of the location when you read it. If the location has changed since, the batch is rejected with the code CONFLICT. */
   ifUpdatedAt?: string | null;
+  /** The IDs to set in other systems, instead of `externalIds`; null removes one, and all others stay: `{ erp: "4711", crm: null }`. */
+  mergeExternalIds?: { [system: string]: string | null } | null;
 }
 
 /** What a batch does with invalid items. */
@@ -147,6 +151,8 @@ export interface ProjectPatch extends Partial<NewProject> {
   ifUpdatedAt?: string | null;
   /** The location of the project, instead of `locationId`: `{ externalId: { key: "erp", value: "4711" } }`. */
   location?: StoredRecordLink | null;
+  /** The IDs to set in other systems, instead of `externalIds`; null removes one, and all others stay: `{ erp: "4711", crm: null }`. */
+  mergeExternalIds?: { [system: string]: string | null } | null;
 }
 
 /** A kind of record. */
@@ -190,10 +196,15 @@ export interface UpsertAssetCategoryInput extends Partial<NewAssetCategory> {}
 export interface UpsertAssetInput extends Partial<NewAsset> {
   /** The location where the asset is, instead of `currentLocationId`: `{ externalId: { key: "erp", value: "4711" } }`. */
   currentLocation?: StoredRecordLink | null;
+  /** The IDs to set in other systems, instead of `externalIds`; null removes one, and all others stay: `{ erp: "4711", crm: null }`. */
+  mergeExternalIds?: { [system: string]: string | null } | null;
 }
 
 /** The fields of a location to create or change: `{ name: "North yard", latitude: 53.08, longitude: 8.8, address1: "Hafenstraße 12", address2: "Gate 3", city: "Bremen", state: "Bremen", postalCode: "28217", country: "DE", externalIds: { erp: "4711" } }`. In a stored location, absent fields stay unchanged and null clears a field; a new one needs the fields that `CreateLocationInput` requires. `externalIds` is replaced as a whole, but an upsert by an external ID keeps the IDs of other systems. */
-export interface UpsertLocationInput extends Partial<NewLocation> {}
+export interface UpsertLocationInput extends Partial<NewLocation> {
+  /** The IDs to set in other systems, instead of `externalIds`; null removes one, and all others stay: `{ erp: "4711", crm: null }`. */
+  mergeExternalIds?: { [system: string]: string | null } | null;
+}
 
 /** What an upsert did with an item. */
 export type UpsertOutcome = 'CREATED' | 'REJECTED' | 'UNCHANGED' | 'UPDATED';
@@ -202,6 +213,8 @@ export type UpsertOutcome = 'CREATED' | 'REJECTED' | 'UNCHANGED' | 'UPDATED';
 export interface UpsertProjectInput extends Partial<NewProject> {
   /** The location of the project, instead of `locationId`: `{ externalId: { key: "erp", value: "4711" } }`. */
   location?: StoredRecordLink | null;
+  /** The IDs to set in other systems, instead of `externalIds`; null removes one, and all others stay: `{ erp: "4711", crm: null }`. */
+  mergeExternalIds?: { [system: string]: string | null } | null;
 }
 
 /** The fields of a transport order to create or change: `{ name: "Bring the crane to the harbour wall", reference: "TO-1", number: "2026-0001", notes: "Call the crane driver on arrival.", projectId: "ERP-PROJECT-7" }`. In a stored transport order, absent fields stay unchanged and null clears a field; a new one needs the fields that `CreateTransportOrderInput` requires. */
@@ -214,6 +227,8 @@ export interface UpsertTransportOrderInput extends Partial<NewTransportOrder> {
 export interface UpsertWorkOrderInput extends Partial<NewWorkOrder> {
   /** The location where the work is done, instead of `locationId`: `{ externalId: { key: "erp", value: "4711" } }`. */
   location?: StoredRecordLink | null;
+  /** The IDs to set in other systems, instead of `externalIds`; null removes one, and all others stay: `{ erp: "4711", crm: null }`. */
+  mergeExternalIds?: { [system: string]: string | null } | null;
   /** The project that the work is for, instead of `projectId`: `{ externalId: { key: "erp", value: "4711" } }`. */
   project?: StoredRecordLink | null;
 }
@@ -232,6 +247,8 @@ export interface WorkOrderPatch extends Partial<NewWorkOrder> {
   ifUpdatedAt?: string | null;
   /** The location where the work is done, instead of `locationId`: `{ externalId: { key: "erp", value: "4711" } }`. */
   location?: StoredRecordLink | null;
+  /** The IDs to set in other systems, instead of `externalIds`; null removes one, and all others stay: `{ erp: "4711", crm: null }`. */
+  mergeExternalIds?: { [system: string]: string | null } | null;
   /** The project that the work is for, instead of `projectId`: `{ externalId: { key: "erp", value: "4711" } }`. */
   project?: StoredRecordLink | null;
 }

@@ -77,7 +77,7 @@ export interface Records<Kind extends KindName> {
     records: Items<Batch, RecordTypes[Kind]['new']>,
     options?: PartOptions,
   ) => Promise<Each<Batch, Stored<Kind>>>;
-  /** Changes records. Absent fields stay unchanged, null clears a field, and `externalIds` is replaced as a whole. */
+  /** Changes records. Absent fields stay unchanged, null clears a field, and `externalIds` is replaced as a whole: `mergeExternalIds` changes single ones. */
   readonly update: <const Batch extends readonly unknown[], const Options extends BatchOptions = BatchOptions>(
     items: Items<Batch, RecordTypes[Kind]['patch']>,
     options?: Options,

@@ -5,7 +5,7 @@ import { authenticate } from './auth/authenticate.ts';
 import type { Config } from './config.ts';
 import { serveExports } from './export/route.ts';
 import { serveGraphql } from './graphql/route.ts';
-import { allowOrigins, createServer, refuseUnderPressure, rejectUnknownRoutes } from './http/server.ts';
+import { createServer, refuseUnderPressure, rejectUnknownRoutes } from './http/server.ts';
 import type { Logs } from './logs.ts';
 import { serveDocumentation } from './pages/documentation.ts';
 import { servePageFiles } from './pages/files.ts';
@@ -30,7 +30,6 @@ export async function createApp(
 ): Promise<FastifyInstance> {
   const app = createServer(config, logs);
   if (ownsProcess) await refuseUnderPressure(app);
-  await allowOrigins(app, config.corsOrigins);
   rejectUnknownRoutes(app, methodHint);
   const { isOpen } = await authenticate(app, database, config);
   for (const route of routes) {

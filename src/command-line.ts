@@ -122,7 +122,12 @@ function commands(settings: Settings, exitWith: (code: number) => void): Command
     .option('--format <format>', 'csv or ndjson; unless set, as the name of the output says')
     .option('--where <filter>', 'only records that match a GraphQL filter, as JSON')
     .option('--external-ids <systems>', 'columns for the IDs in these systems, such as erp,crm, also of linked records')
-    .option('--excel', 'for spreadsheet programs: no text is executed', false)
+    .option('--names', 'columns for the names of linked records, such as location.name')
+    .option('--excel', 'for spreadsheet programs: no text is executed')
+    .option('--delimiter <character>', 'between the columns: a comma, a semicolon or tab')
+    .option('--dates <example>', '31 December 2026 as dates are to be written: 31.12.2026, 12/31/2026')
+    .option('--time-zone <zone>', 'of the times that are written, such as Europe/Berlin')
+    .option('--decimal-comma', 'write numbers as 53,08')
     .option('--output <file>', 'the file to write, instead of standard output (-)')
     .action(async (kind, options) =>
       (await import('./commands/export.ts')).exportRecords(kind, { ...options, apiKey: settings.YARDGRAPH_API_KEY }),

@@ -5,7 +5,7 @@ import { extname } from 'node:path';
 import { Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { ReadableStream } from 'node:stream/web';
-import { type Yardgraph, YardgraphError } from '../../client/index.ts';
+import { type ExportFileOptions, type Yardgraph, YardgraphError } from '../../client/index.ts';
 import { errorCode, StartError } from '../errors.ts';
 import { kindCalled } from '../import/rows.ts';
 import { expected } from '../model/issues.ts';
@@ -14,19 +14,18 @@ import { recordKinds } from '../records/index.ts';
 import { connect, messageOf } from './service.ts';
 import { createProgressBar } from './terminal.ts';
 
-interface ExportOptions {
+interface ExportOptions extends Omit<ExportFileOptions, 'where' | 'externalIds' | 'signal'> {
   readonly url: string;
   readonly apiKey: string | undefined;
   readonly format?: string;
   readonly where?: string;
   readonly externalIds?: string;
-  readonly excel: boolean;
   readonly output?: string;
 }
 
 /** A file is complete when it has its name: until then it ends with `.part`. */
 export async function exportRecords(kindName: string, options: ExportOptions): Promise<void> {
-  const { url, apiKey = '', where, externalIds, excel, output } = options;
+  const { url, apiKey = '', format: _, where, externalIds, output, ...form } = options;
   const name = nameOf(kindName);
   const format = formatOf(name, options);
   const yardgraph = connect({ serverURL: url, apiKeyAuth: apiKey });
@@ -34,7 +33,7 @@ export async function exportRecords(kindName: string, options: ExportOptions): P
     const { count, body } = await yardgraph.exportFile(name, format, {
       ...(where !== undefined && { where: parseFilter(where) }),
       ...(externalIds !== undefined && { externalIds: externalIds.split(',') }),
-      ...(excel && { excel }),
+      ...form,
     });
     // The cast is safe: they are the same class, which two libraries declare.
     const bytes = Readable.fromWeb(body as ReadableStream);

@@ -3,21 +3,21 @@ import { randomUUID } from 'node:crypto';
 import { type FileHandle, open, unlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Limits } from '../config.ts';
 import { badRequest, errorCode, tooLarge, tooManyRequests, unavailable } from '../errors.ts';
-import { requireSmallJson } from '../http/json-body.ts';
-import { csvCell } from '../model/csv.ts';
+import { requireSmallJson } from '../http/request.ts';
 import { count, expected, isObject, quote } from '../model/issues.ts';
-import { constantCase, pathName, uncapitalized } from '../model/labels.ts';
+import { pathName } from '../model/labels.ts';
 import { linkFields } from '../model/links.ts';
 import type { RecordKind, Values } from '../model/record-kind.ts';
 import { unknownFieldIssues } from '../model/schemas.ts';
-import { kindNamed, recordKinds } from '../records/index.ts';
-import { linkOrder } from '../records/link-order.ts';
+import { kindNamed, linkOrder, recordKinds } from '../records/index.ts';
 import type { Condition } from '../store/query/record-query.ts';
 import type { RecordReads } from '../store/records/read-records.ts';
 import { pagesById } from '../store/workspace-store.ts';
+import { type Column, type Format, formatOf, formatParameters, ndjson, readFlag, type Targets } from './formats.ts';
 
 type ReadFilter = (kind: RecordKind, where: unknown) => Promise<Condition | undefined>;
 
@@ -32,21 +32,29 @@ const maxExports = 2;
 
 const maxKeys = 10;
 
+const columnParameters = ['externalIds', 'names'];
+
 /** The parameters of each file. The only one with records of several kinds has no filter. */
 const files: readonly { name: string; kinds: readonly RecordKind[]; parameters: readonly string[] }[] = [
   ...recordKinds.flatMap((kind) => [
-    { name: `${pathName(kind)}.csv`, kinds: [kind], parameters: ['where', 'externalIds', 'excel'] },
-    { name: `${pathName(kind)}.ndjson`, kinds: [kind], parameters: ['where', 'externalIds'] },
+    { name: `${pathName(kind)}.csv`, kinds: [kind], parameters: ['where', ...columnParameters, ...formatParameters] },
+    { name: `${pathName(kind)}.ndjson`, kinds: [kind], parameters: ['where', ...columnParameters] },
   ]),
-  { name: 'all.ndjson', kinds: linkOrder, parameters: ['externalIds'] },
+  { name: 'all.ndjson', kinds: linkOrder, parameters: columnParameters },
 ];
 
 interface Export {
   readonly kinds: readonly RecordKind[];
-  /** The systems whose IDs have columns of their own. */
-  readonly keys: readonly string[];
+  readonly chosen: ChosenColumns;
   readonly where: Condition | undefined;
   readonly format: Format;
+}
+
+interface ChosenColumns {
+  /** The systems whose IDs have columns of their own. */
+  readonly keys: readonly string[];
+  /** True if the names of the records that links lead to have columns, too. */
+  readonly hasNames: boolean;
 }
 
 interface Options {
@@ -75,14 +83,18 @@ export function serveExports(app: FastifyInstance, { limits, exportTimeout }: Op
   }
 
   for (const { name, kinds, parameters } of files) {
-    app.get<{ Querystring: Query }>(`/export/${name}`, { exposeHeadRoute: false }, async (request, reply) => {
-      const { where, externalIds, excel } = readParameters(request.query, parameters);
+    app.get<{ Querystring: Query }>(`/export/${name}`, async (request, reply) => {
+      const sent = readParameters(request.query, parameters);
+      const { where, externalIds, names } = sent;
       const exported = {
         kinds,
-        keys: readKeys(externalIds),
+        chosen: { keys: readKeys(externalIds), hasNames: readFlag('names', names) },
         where: where === undefined ? undefined : await readFilter(kinds[0] as RecordKind, parseJson(where, limits)),
-        format: name.endsWith('.ndjson') ? ndjson : readFlag(excel) ? excelCsv : csv,
+        format: name.endsWith('.ndjson') ? ndjson : formatOf(sent),
       };
+      reply.type(exported.format.type).header('content-disposition', `attachment; filename="${name}"`);
+      // Some programs ask what kind of file this is before they load it: that needs no reading of records.
+      if (request.method === 'HEAD') return reply.send(Readable.from([]));
       begin(request, reply);
       const end = performance.now() + exportTimeout;
       const requireTime = (): void => {
@@ -104,12 +116,7 @@ export function serveExports(app: FastifyInstance, { limits, exportTimeout }: Op
       const { size } = await file.stat();
       const stream = file.createReadStream({ start: 0 });
       if (reply.raw.destroyed) stream.destroy();
-      return reply
-        .type(exported.format.type)
-        .header('export-count', records)
-        .header('content-disposition', `attachment; filename="${name}"`)
-        .header('content-length', size)
-        .send(stream);
+      return reply.header('export-count', records).header('content-length', size).send(stream);
     });
   }
 }
@@ -134,17 +141,17 @@ function noRoom(error: unknown): never {
 
 async function* texts(
   snapshot: RecordReads,
-  { kinds, keys, where, format }: Export,
+  { kinds, chosen, where, format }: Export,
   onRead: (records: number) => void,
 ): AsyncGenerator<string> {
   for (const kind of kinds) {
-    const columns = columnsOf(kind, keys);
+    const columns = columnsOf(kind, chosen);
     const header = format.header(columns);
     if (header !== '') yield header;
     for await (const found of pagesById(snapshot, kind, { where, limit: pageLength })) {
       onRead(found.length);
       const records = found.map((record): Values => ({ ...record }));
-      const targets = keys.length > 0 ? await readTargets(snapshot, kind, records) : new Map();
+      const targets = await readTargets(snapshot, kind, records, chosen);
       yield records.map((record) => format.row(kind, columns, record, targets)).join('');
     }
   }
@@ -171,12 +178,6 @@ function readKeys(sent: string | undefined): readonly string[] {
   return keys;
 }
 
-function readFlag(sent: string | undefined): boolean {
-  if (sent === undefined || sent === 'false') return false;
-  if (sent !== 'true') throw badRequest(`excel: ${expected('true or false', sent)}`);
-  return true;
-}
-
 function parseJson(sent: string, limits: Limits): unknown {
   requireSmallJson(Buffer.from(sent), limits);
   try {
@@ -186,89 +187,54 @@ function parseJson(sent: string, limits: Limits): unknown {
   }
 }
 
-/** The external IDs of the records that links lead to, by their IDs. */
-type Targets = ReadonlyMap<string, unknown>;
-
-interface Column {
-  readonly name: string;
-  readonly read: (record: Values, targets: Targets) => unknown;
-}
-
 /**
  * Returns the columns of a kind: its fields, with external IDs as one object. If keys are named, these have a column each instead, and so
  * do those of the records that links lead to.
  */
-function columnsOf(kind: RecordKind, keys: readonly string[]): Column[] {
+function columnsOf(kind: RecordKind, { keys, hasNames }: ChosenColumns): Column[] {
   const links = new Map(
     linkFields(kind).map(([name, field, { target }]) => [field, { name, target: kindNamed(target) }]),
   );
-  return Object.keys(kind.storedFields).flatMap((field): Column[] => {
+  return Object.entries(kind.storedFields).flatMap(([field, { type }]): Column[] => {
     if (field === 'workspaceId') return [];
-    const plain: Column = { name: field, read: (record) => record[field] };
-    if (keys.length === 0) return [plain];
+    const plain: Column = { name: field, type, read: (record) => record[field] };
     const columns = (prefix: string, externalIdsOf: Column['read']) =>
       keys.map(
         (key): Column => ({
           name: `${prefix}externalIds.${key}`,
+          type: 'text',
           read: (record, targets) => idIn(externalIdsOf(record, targets), key),
         }),
       );
-    if (field === 'externalIds') return columns('', plain.read);
+    if (field === 'externalIds' && keys.length > 0) return columns('', plain.read);
     const link = links.get(field);
-    if (!link?.target.fields.externalIds) return [plain];
-    return [plain, ...columns(`${link.name}.`, (record, targets) => targets.get(String(record[field])))];
+    if (!link) return [plain];
+    const targetOf = (record: Values, targets: Targets) => targets.get(String(record[field]));
+    const name: Column = { name: `${link.name}.name`, type: 'text', read: (...from) => targetOf(...from)?.name };
+    const ids = link.target.fields.externalIds
+      ? columns(`${link.name}.`, (...from) => targetOf(...from)?.externalIds)
+      : [];
+    return [plain, ...(hasNames ? [name] : []), ...ids];
   });
 }
 
 const idIn = (externalIds: unknown, key: string): unknown =>
   isObject(externalIds) && Object.hasOwn(externalIds, key) ? externalIds[key] : undefined;
 
-async function readTargets(store: RecordReads, kind: RecordKind, records: readonly Values[]): Promise<Targets> {
-  const targets = new Map<string, unknown>();
-  for (const [, field, { target }] of linkFields(kind)) {
+async function readTargets(
+  store: RecordReads,
+  kind: RecordKind,
+  records: readonly Values[],
+  { keys, hasNames }: ChosenColumns,
+): Promise<Targets> {
+  const targets = new Map<string, Values>();
+  for (const [, field, { target: name }] of linkFields(kind)) {
+    const target = kindNamed(name);
+    const needsIds = keys.length > 0 && target.fields.externalIds !== undefined;
     const ids = new Set(records.flatMap(({ [field]: id }) => (typeof id === 'string' ? id : [])));
-    if (!kindNamed(target).fields.externalIds || ids.size === 0) continue;
-    for (const found of await store.find(kindNamed(target), [...ids], new Set(['id', 'externalIds']))) {
-      const { id, externalIds }: Values = { ...found };
-      targets.set(String(id), externalIds);
-    }
+    if (!(needsIds || hasNames) || ids.size === 0) continue;
+    const fields = new Set(['id', ...(hasNames ? ['name'] : []), ...(needsIds ? ['externalIds'] : [])]);
+    for (const found of await store.find(target, [...ids], fields)) targets.set(found.id, { ...found });
   }
   return targets;
 }
-
-interface Format {
-  readonly type: string;
-  header(columns: readonly Column[]): string;
-  row(kind: RecordKind, columns: readonly Column[], record: Values, targets: Targets): string;
-}
-
-const ndjson: Format = {
-  type: 'application/x-ndjson; charset=utf-8',
-  header: () => '',
-  row(kind, columns, record, targets) {
-    const row: Record<string, unknown> = { kind: constantCase(uncapitalized(kind.name)) };
-    for (const { name, read } of columns) {
-      const value = read(record, targets);
-      if ((value ?? null) !== null) row[name] = value;
-    }
-    return `${JSON.stringify(row)}\n`;
-  },
-};
-
-const csvWith = (start: string, protect: (text: string) => string): Format => ({
-  type: 'text/csv; charset=utf-8',
-  header: (columns) => `${start}${columns.map(({ name }) => csvCell(protect(name))).join(',')}\n`,
-  row: (_kind, columns, record, targets) =>
-    `${columns.map(({ read }) => csvCell(cellOf(read(record, targets), protect))).join(',')}\n`,
-});
-
-function cellOf(value: unknown, protect: (text: string) => string): string | null {
-  if (value === null || value === undefined) return null;
-  if (typeof value === 'string') return protect(value);
-  return typeof value === 'object' ? JSON.stringify(value) : String(value);
-}
-
-const csv = csvWith('', (text) => text);
-
-/** For spreadsheet programs: with a byte order mark, and an apostrophe before texts that they would execute. */
-const excelCsv = csvWith('\uFEFF', (text) => (/^[=+\-@\t\r]/.test(text) ? `'${text}` : text));

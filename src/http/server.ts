@@ -5,9 +5,9 @@
 import { randomUUID } from 'node:crypto';
 import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import cors from '@fastify/cors';
 import underPressure from '@fastify/under-pressure';
 import Fastify, {
   type FastifyBaseLogger,
@@ -22,7 +22,7 @@ import { type Logs, standardError } from '../logs.ts';
 import { expected } from '../model/issues.ts';
 import { compressResponses } from './compression.ts';
 import { reasonFor, sendError } from './error-response.ts';
-import { readJsonBodies } from './json-body.ts';
+import { readJsonBodies } from './request.ts';
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -41,7 +41,7 @@ declare module 'fastify' {
 const timeoutCheckInterval = 1_000;
 
 export function createServer(
-  { logLevel, limits, http, trustedProxies }: Config,
+  { logLevel, limits, http, trustedProxies, corsOrigins }: Config,
   logs: Logs = standardError(),
 ): FastifyInstance {
   const app = Fastify({
@@ -66,21 +66,23 @@ export function createServer(
     // While the service closes, requests on open connections still get their response instead of Fastify's own 503.
     return503OnClosing: false,
     frameworkErrors: (error, request, reply) => {
-      beginRequest(request, reply);
+      beginRequest(request, reply, corsOrigins);
       return sendError(request, reply, error);
     },
     clientErrorHandler: ({ code }, socket) => rejectBrokenHttp(app.log, code, socket),
   });
+  const openResponses = trackResponses(app.server);
   app.decorate('closing', new AbortController());
-  app.addHook('preClose', (done) => {
+  app.addHook('preClose', async () => {
     app.closing.abort();
-    done();
+    await finishResponses(app.server, openResponses);
   });
   app.decorateRequest('rejectionReason', null);
   app.decorateRequest('operation', undefined);
   // The hooks that run for every request take a callback: where nothing is awaited, a promise is only overhead.
   app.addHook('onRequest', (request, reply, done) => {
-    beginRequest(request, reply);
+    beginRequest(request, reply, corsOrigins);
+    if (isPreflight(request)) return allowRequest(request, reply, corsOrigins);
     requireValidHost(request);
     done();
   });
@@ -91,7 +93,6 @@ export function createServer(
   });
   app.setErrorHandler((error, request, reply) => sendError(request, reply, error));
   app.server.maxConnections = http.maxConnections;
-  closeQueuedResponses(app.server);
   // Late enough for a client that sends too slowly to get its 408 first.
   closeStalledSockets(app.server, http.requestTimeout + 2 * timeoutCheckInterval);
   readJsonBodies(app, limits);
@@ -99,24 +100,33 @@ export function createServer(
   return app;
 }
 
-/** Lets pages of these origins, and no others, call the service from a browser. Cookies are neither sent nor read. */
-export async function allowOrigins(app: FastifyInstance, origins: readonly string[]): Promise<void> {
-  app.addHook('onRequest', ({ method, headers: { origin, ...headers } }, _reply, done) => {
-    const isPreflight = method === 'OPTIONS' && headers['access-control-request-method'] !== undefined;
-    if (!isPreflight || origin === undefined || origins.includes(origin)) return done();
-    // Without this, the developer of a page would read that a key is missing: browsers send none with this request.
-    done(forbidden(`Origin: ${expected('an origin that CORS_ORIGINS lists', origin)}`, 'origin not in CORS_ORIGINS'));
+/** A browser asks first whether a page of another origin may send a request. */
+const isPreflight = ({ method, headers }: FastifyRequest): boolean =>
+  method === 'OPTIONS' && headers.origin !== undefined && headers['access-control-request-method'] !== undefined;
+
+/** With any headers: those of tracing and of GraphQL clients have more names than a list could have, and the service ignores them. */
+function allowRequest({ headers }: FastifyRequest, reply: FastifyReply, origins: readonly string[]): void {
+  const { origin = '', 'access-control-request-headers': sent } = headers;
+  // Without this, the developer of a page would read that a key is missing: browsers send none with this request.
+  if (!origins.includes(origin)) {
+    throw forbidden(`Origin: ${expected('an origin that CORS_ORIGINS lists', origin)}`, 'origin not in CORS_ORIGINS');
+  }
+  reply.headers({
+    'access-control-allow-methods': 'GET, POST, PATCH',
+    ...(sent !== undefined && { 'access-control-allow-headers': sent }),
+    'access-control-max-age': '600',
+    vary: 'Origin, Access-Control-Request-Headers',
   });
-  if (origins.length === 0) return;
-  await app.register(cors, {
-    origin: [...origins],
-    methods: ['GET', 'POST', 'PATCH'],
-    allowedHeaders:
-      'accept, authorization, content-encoding, content-type, idempotency-key, if-none-match, last-event-id, prefer, x-api-key, x-change-message, x-request-id',
-    exposedHeaders:
-      'api-version, etag, export-count, idempotency-replayed, preference-applied, query-cost, ratelimit-limit, ratelimit-remaining, ratelimit-reset, retry-after, x-request-id',
-    maxAge: 600,
-  });
+  reply.code(204).send();
+}
+
+const exposedHeaders =
+  'api-version, etag, export-count, idempotency-replayed, preference-applied, query-cost, ratelimit-limit, ratelimit-remaining, ratelimit-reset, retry-after, x-request-id';
+
+/** Lets pages of these origins, and no others, read the response, whatever it is. Cookies are neither sent nor read. */
+function corsHeaders({ headers: { origin } }: FastifyRequest, origins: readonly string[]) {
+  if (origin === undefined || !origins.includes(origin)) return { vary: 'Origin' };
+  return { vary: 'Origin', 'access-control-allow-origin': origin, 'access-control-expose-headers': exposedHeaders };
 }
 
 /** Returns the client's own ID if it can be logged and sent back safely, otherwise a new one. */
@@ -127,7 +137,7 @@ function requestId({ headers }: IncomingMessage): string {
 
 export const apiVersion = '1.0.0';
 
-function beginRequest(request: FastifyRequest, reply: FastifyReply): void {
+function beginRequest(request: FastifyRequest, reply: FastifyReply, corsOrigins: readonly string[]): void {
   logWhenClosed(request, reply);
   reply.headers({
     'x-request-id': request.id,
@@ -135,6 +145,7 @@ function beginRequest(request: FastifyRequest, reply: FastifyReply): void {
     'cache-control': 'private, no-cache',
     'x-content-type-options': 'nosniff',
     'referrer-policy': 'no-referrer',
+    ...(corsOrigins.length > 0 && corsHeaders(request, corsOrigins)),
   });
 }
 
@@ -180,8 +191,9 @@ function logWhenClosed(request: FastifyRequest, reply: FastifyReply): void {
 }
 
 /**
- * Responds to requests for which there is no route, before they are authenticated and before their bodies are read: 405 with `Allow` and
- * the hint for the method where the path supports other methods, otherwise 404. Covers the routes that are added later.
+ * Responds to requests for which there is no route, before they are authenticated and before their bodies are read: OPTIONS gets the methods
+ * of the path, another method 405 with `Allow` and a hint where the path supports others, and an unknown path 404. Covers the routes that
+ * are added later.
  */
 export function rejectUnknownRoutes(
   app: FastifyInstance,
@@ -206,6 +218,7 @@ export function rejectUnknownRoutes(
       throw notFound(`there is nothing at this path${hint}`, 'unknown path');
     }
     const allowed = methodsByUrl.get(url)?.toSorted().join(', ');
+    if (request.method === 'OPTIONS') return void reply.header('allow', `${allowed}, OPTIONS`).code(204).send();
     const hint = hintFor(request.method, url);
     reply.header('allow', allowed);
     throw new ServiceError(405, `this path supports ${allowed} only${hint ? `: ${hint}` : ''}`);
@@ -263,10 +276,11 @@ type HttpSocket = Socket & { readonly _httpMessage?: ServerResponse<IncomingMess
 const closeAfter = 1_000;
 
 /**
- * Closes all responses of a connection that is closed. Node closes only the one being sent: those of the requests pipelined
- * behind it would never end, and what they hold would never be released.
+ * Returns the responses that are due or being sent, and closes those of a connection that is closed. Node closes only the one being sent:
+ * those of the requests pipelined behind it would never end, and what they hold would never be released.
  */
-export function closeQueuedResponses(server: Server): void {
+export function trackResponses(server: Server): ReadonlySet<ServerResponse> {
+  const open = new Set<ServerResponse>();
   const responsesBySocket = new WeakMap<Socket, Set<ServerResponse>>();
   server.on('connection', (socket: Socket) => {
     const responses = new Set<ServerResponse>();
@@ -276,14 +290,37 @@ export function closeQueuedResponses(server: Server): void {
   });
   server.prependListener('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
     const responses = responsesBySocket.get(socket);
+    open.add(response);
     responses?.add(response);
-    response.once('close', () => responses?.delete(response));
+    response.once('close', () => {
+      open.delete(response);
+      responses?.delete(response);
+    });
   });
+  return open;
 }
 
 function close(response: ServerResponse): void {
   response.destroy();
   response.emit('close');
+}
+
+/** Milliseconds after which the service stops although responses are still being sent. */
+const closeTimeout = 30_000;
+
+/**
+ * Accepts no new connections, sends every response to its last byte, and closes all connections. (Fastify and Node treat a connection whose
+ * response is still being sent as idle, and wait forever for a connection that never sends a request.)
+ */
+async function finishResponses(server: Server, open: ReadonlySet<ServerResponse>): Promise<void> {
+  server.on('connection', (socket: Socket) => socket.destroy());
+  server.prependListener('request', (_request: IncomingMessage, response: ServerResponse) => {
+    response.setHeader('connection', 'close');
+  });
+  for (const response of open) if (!response.headersSent) response.setHeader('connection', 'close');
+  const deadline = Date.now() + closeTimeout;
+  while (open.size > 0 && Date.now() < deadline) await wait(20);
+  server.closeAllConnections();
 }
 
 /** Closes sockets without traffic for `timeout` milliseconds, unless the service has yet to respond. */

@@ -6,8 +6,7 @@ import { Interrupted, StartError } from '../errors.ts';
 import { expected, isObject, quote } from '../model/issues.ts';
 import { listField } from '../model/labels.ts';
 import type { RecordKind } from '../model/record-kind.ts';
-import { recordKinds } from '../records/index.ts';
-import { linkOrder } from '../records/link-order.ts';
+import { linkOrder, recordKinds } from '../records/index.ts';
 import { type CsvRow, readCsv, readText, workbookError } from './read-csv.ts';
 import {
   type CellForm,

@@ -6,6 +6,9 @@
 /** Identifiers in external systems, by system, with keys and order exactly as received. */
 export type ExternalIds = Readonly<Record<string, string>>;
 
+/** What is to become of some of them (RFC 7396): a text sets one, null removes it, and all others stay. */
+export type ExternalIdsPatch = Readonly<Record<string, string | null>>;
+
 interface Described {
   /** Whole sentences, for people who read the schemas of GraphQL and REST. */
   readonly description: string;
@@ -34,7 +37,7 @@ export interface NumberField extends PlainField<'number'> {
 interface RefersTo {
   /** In running text: `the location where the asset is` */
   readonly refersTo: string;
-  /** The reverse link of the target, if it is not the name of the kind's list: see reverse-links.ts. */
+  /** The reverse link of the target, if it is not the name of the kind's list: see records/index.ts. */
   readonly reverse?: string;
 }
 
@@ -87,6 +90,8 @@ export function textLength(value: unknown): number {
   return length;
 }
 
+export const isAscii = (text: string): boolean => /^[\0-\x7f]*$/.test(text);
+
 /** True if two values of a field are equal. The order of external IDs does not matter. */
 export function isSame(a: unknown, b: unknown): boolean {
   if (a === b) return true;
@@ -94,6 +99,15 @@ export function isSame(a: unknown, b: unknown): boolean {
   const others = new Map(Object.entries(b));
   const entries = Object.entries(a);
   return entries.length === others.size && entries.every(([key, text]) => others.get(key) === text);
+}
+
+/** What is left without any is null, like a field that was cleared. */
+export function mergedExternalIds(stored: ExternalIds | null, patch: ExternalIdsPatch): ExternalIds | null {
+  const merged = Object.entries({ ...stored, ...patch }).filter(
+    (entry): entry is [string, string] => entry[1] !== null,
+  );
+  if (merged.length > 0) return Object.fromEntries(merged);
+  return stored && Object.keys(stored).length === 0 ? stored : null;
 }
 
 export function textLengthOfAll(records: readonly object[]): number {

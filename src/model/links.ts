@@ -1,15 +1,19 @@
 /**
  * Parts of an input item besides the fields of its kind: references by an external ID or by the `ref` of another item,
- * instead of an ID, and the item's own `ref`. The services resolve them: see services/match.ts.
+ * instead of an ID, the item's own `ref`, external IDs that are merged into the stored ones, and which record it changes in which version. The
+ * services resolve them: see services/match.ts.
  */
-import { externalIds, type ReferenceField } from './fields.ts';
+import { type ExternalIdsPatch, externalIds, type ReferenceField } from './fields.ts';
 import { expected, type Issue, isObject, type Parsed, validValues } from './issues.ts';
 import { linkField } from './labels.ts';
-import type { RecordKind } from './record-kind.ts';
+import type { RecordKind, UpdateOf } from './record-kind.ts';
 import {
+  externalIdsIssues,
   identifierProblem,
+  idProblem,
   maxIdentifierLength,
   maxLengthOf,
+  parseComparedValue,
   type RecordParser,
   textProblem,
   unknownFieldIssues,
@@ -35,8 +39,19 @@ export interface Link {
   readonly to: RecordLink;
 }
 
-/** A parsed item that may have links, and a name by which others of the same mutation refer to it. */
-export type Linkable<T> = Parsed<T> & { readonly links?: readonly Link[]; readonly ref?: string };
+/** A parsed item that may have links, a name by which others of the same mutation refer to it, and external IDs to merge. */
+export type Linkable<T> = Parsed<T> & {
+  readonly links?: readonly Link[];
+  readonly ref?: string;
+  readonly merge?: ExternalIdsMerge;
+};
+
+/** External IDs that are merged into the stored ones, instead of replacing them. */
+export interface ExternalIdsMerge {
+  /** The name in the input. */
+  readonly name: string;
+  readonly externalIds: ExternalIdsPatch;
+}
 
 export const linkFields = ({ fields }: RecordKind): readonly (readonly [string, string, ReferenceField])[] =>
   Object.entries(fields).flatMap(([field, declared]) =>
@@ -53,7 +68,7 @@ interface Linking {
 export function linkParser<T>(
   { fields: declared, ways }: Linking,
   limits: ValueLimits,
-  parse: RecordParser<T>,
+  parse: (input: unknown) => Linkable<T>,
 ): (input: unknown) => Linkable<T> {
   return (input) => {
     if (!isObject(input)) return parse(input);
@@ -125,8 +140,62 @@ function refIssues(ref: unknown): Issue[] {
   return problem === undefined ? [] : [{ path: ['ref'], message: problem }];
 }
 
+/** Parses changes of which the object `name` is merged into the stored external IDs: in `externalIds` itself, null clears all of them. */
+export function mergeParser<T>(
+  kind: RecordKind,
+  name: 'externalIds' | 'mergeExternalIds',
+  limits: ValueLimits,
+  parse: RecordParser<T>,
+): (input: unknown) => Linkable<T> {
+  const { externalIds: field } = kind.fields;
+  return (input) => {
+    if (!field || !isObject(input) || input[name] === undefined) return parse(input);
+    const { [name]: sent, ...fields } = input;
+    if (sent === null) return parse(name === 'externalIds' ? input : fields);
+    if (fields.externalIds !== undefined) {
+      return withIssues(parse(fields), [{ path: [name], message: `expected externalIds or ${name}, received both` }]);
+    }
+    const issues = externalIdsIssues(field, sent, limits, true);
+    const located = issues.map(({ path, message }) => ({ path: [name, ...path], message }));
+    if (issues.length > 0) return withIssues(parse(fields), located);
+    // The cast is safe: external IDs without issues have this type.
+    return { ...parse(fields), merge: { name, externalIds: sent as ExternalIdsPatch } };
+  };
+}
+
 export function withIssues<T>(item: Linkable<T>, issues: readonly Issue[]): Linkable<T> {
   if (issues.length === 0) return item;
   const { value: _, issues: others = [], validFields = validValues(item), ...rest } = item;
   return { ...rest, issues: [...issues, ...others], validFields };
+}
+
+/** Changes to one record of a batch. */
+export interface Patch<K extends RecordKind> {
+  /** Undefined if none was sent, which is an issue of the change. */
+  readonly id?: string | undefined;
+  /** The `updatedAt` that the record must still have. */
+  readonly ifUpdatedAt?: string | undefined;
+  readonly change: Linkable<UpdateOf<K>>;
+}
+
+/** Parses a patch, whose ID must be a text: the service finds out whether there is such a record. */
+export function patchParser<K extends RecordKind>(
+  kind: K,
+  limits: ValueLimits,
+  parseChange: (input: unknown) => Linkable<UpdateOf<K>>,
+): (input: unknown) => Patch<K> {
+  return (input) => {
+    if (!isObject(input)) return { change: parseChange(input) };
+    const { id, ifUpdatedAt = null, ...fields } = input;
+    const problem = idProblem(kind, id);
+    const issues = problem === undefined ? [] : [{ path: ['id'], message: problem }];
+    const time =
+      ifUpdatedAt === null ? undefined : parseComparedValue({ type: 'dateTime' }, ifUpdatedAt, limits.maxTextLength);
+    if (time && 'problem' in time) issues.push({ path: ['ifUpdatedAt'], message: time.problem });
+    return {
+      change: withIssues(parseChange(fields), issues),
+      ...(typeof id === 'string' && { id }),
+      ...(time && 'value' in time && { ifUpdatedAt: String(time.value) }),
+    };
+  };
 }

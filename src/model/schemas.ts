@@ -4,9 +4,8 @@
  */
 import { closest, distance } from 'fastest-levenshtein';
 import { z } from 'zod';
-import { isLongerThan, isRecordLongerThan } from './characters.ts';
 import { aDate, parseDateTime } from './date-time.ts';
-import type { ExternalIds, Field, NumberField } from './fields.ts';
+import { type ExternalIds, type Field, type NumberField, textLengthOfAll } from './fields.ts';
 import { count, expected, type Issue, isObject, type Parsed } from './issues.ts';
 import { uncapitalized, withArticle } from './labels.ts';
 import type { CreateOf, RecordKind, UpdateOf } from './record-kind.ts';
@@ -120,7 +119,7 @@ const inRunningText = (description: string): string => uncapitalized(description
 
 function textSchema(field: Field, maxLength: number) {
   return z.string({ error: mismatch(field, 'text') }).superRefine((text, context) => {
-    const problem = textProblem(text, maxLength) ?? (field.required ? blankProblem(text) : undefined);
+    const problem = textProblem(text, maxLength) ?? blankProblem(field, text);
     if (problem) context.addIssue(problem);
   });
 }
@@ -136,11 +135,32 @@ export function textProblem(text: string, maxLength: number): string | undefined
   return undefined;
 }
 
+/** Limits count Unicode code points, but only where the UTF-16 length cannot decide: counting visits every character. */
+const isLongerThan = (text: string, maxLength: number): boolean =>
+  text.length > maxLength && (text.length > 2 * maxLength || text.length - pairsIn(text) > maxLength);
+
+function isRecordLongerThan(record: object, maxLength: number): boolean {
+  const length = textLengthOfAll([record]);
+  if (length <= maxLength || length > 2 * maxLength) return length > maxLength;
+  return length - Object.values(record).reduce<number>((pairs, value) => pairs + pairsIn(value), 0) > maxLength;
+}
+
+function pairsIn(value: unknown): number {
+  let pairs = 0;
+  if (typeof value === 'object' && value !== null)
+    for (const text of Object.entries(value).flat()) pairs += pairsIn(text);
+  if (typeof value === 'string') for (const character of value) if (character.length === 2) pairs += 1;
+  return pairs;
+}
+
 /** True if a text has nothing but white space: it can be neither a name nor a key to find a record by. */
 export const isBlank = (text: string): boolean => text.trim() === '';
 
-const blankProblem = (text: string): string | undefined =>
-  isBlank(text) ? expected('text with at least one character that is not white space', text) : undefined;
+/** Programs send an empty text where a record has no unique one, but only one record could have it: they are to send null. */
+function blankProblem({ required, unique }: Field, text: string): string | undefined {
+  if (!(required || unique) || !isBlank(text)) return undefined;
+  return expected(`text with at least one character that is not white space${required ? '' : ', or null'}`, text);
+}
 
 function numberSchema(field: NumberField) {
   const { min, max } = field;
@@ -181,32 +201,38 @@ export function externalIdsProblem(externalIds: object, { maxExternalIds }: Valu
 
 /** Returns a schema that validates in place, without copying: a copy would lose the key `__proto__`. */
 function externalIdsSchema(field: Field, limits: ValueLimits) {
-  const maxLength = maxLengthOf(field, limits);
   return z.custom<ExternalIds>().superRefine((value: unknown, context) => {
-    if (!isObject(value)) {
-      context.addIssue(expected('an object of texts such as {"erp":"4711"}', value));
-      return;
-    }
-    const tooMany = externalIdsProblem(value, limits);
-    if (tooMany !== undefined) {
-      context.addIssue(tooMany);
-      return;
-    }
-    const entries: Issue[] = [];
-    let unlisted = 0;
-    for (const [key, text] of Object.entries(value)) {
-      const keyProblem = textProblem(key, maxLength);
-      const problem = typeof text === 'string' ? textProblem(text, maxLength) : expected('text', text);
-      if ((keyProblem || problem) && entries.length >= maxListed) unlisted += 1;
-      else {
-        if (keyProblem) entries.push({ path: [key], message: `as a key, ${keyProblem}` });
-        if (problem) entries.push({ path: [key], message: problem });
-      }
-    }
-    if (unlisted > 0) entries.push({ path: [], message: `and ${count(unlisted)} more` });
+    const entries = externalIdsIssues(field, value, limits);
     // A single zod issue: ten per record would take a third of the time of a batch full of them.
     if (entries.length > 0) context.addIssue({ code: 'custom', params: { entries } });
   });
+}
+
+/** In a patch, null removes an ID, and the limit on their number is for what results: see services/match.ts. */
+export function externalIdsIssues(field: Field, value: unknown, limits: ValueLimits, isPatch = false): Issue[] {
+  const example = `{"erp":"4711"${isPatch ? ',"crm":null' : ''}}`;
+  if (!isObject(value)) return [{ path: [], message: expected(`an object of texts such as ${example}`, value) }];
+  const tooMany = isPatch ? undefined : externalIdsProblem(value, limits);
+  if (tooMany !== undefined) return [{ path: [], message: tooMany }];
+  const maxLength = maxLengthOf(field, limits);
+  const issues: Issue[] = [];
+  let unlisted = 0;
+  for (const [key, text] of Object.entries(value)) {
+    const keyProblem = textProblem(key, maxLength);
+    const problem = externalIdProblem(text, maxLength, isPatch);
+    if ((keyProblem || problem) && issues.length >= maxListed) unlisted += 1;
+    else {
+      if (keyProblem) issues.push({ path: [key], message: `as a key, ${keyProblem}` });
+      if (problem) issues.push({ path: [key], message: problem });
+    }
+  }
+  if (unlisted > 0) issues.push({ path: [], message: `and ${count(unlisted)} more` });
+  return issues;
+}
+
+function externalIdProblem(text: unknown, maxLength: number, isPatch: boolean): string | undefined {
+  if (typeof text === 'string') return textProblem(text, maxLength);
+  return isPatch && text === null ? undefined : expected(isPatch ? 'text or null' : 'text', text);
 }
 
 /** The most unknown fields, or invalid external IDs, listed per record: more add no information, and each takes time. */
@@ -228,4 +254,32 @@ export function suggestion(name: string, fieldNames: readonly string[]): string 
   if (name.length > 2 * Math.max(...fieldNames.map((fieldName) => fieldName.length))) return '';
   const guess = closest(name, fieldNames);
   return distance(name, guess) <= Math.ceil(guess.length / 3) ? `, did you mean "${guess}"?` : '';
+}
+
+export type ComparedValue = string | number | boolean;
+
+/** Parses a value that a field is compared with: in the forms of input, but it need not be storable. */
+export function parseComparedValue(
+  { type }: Pick<Field, 'type'>,
+  sent: unknown,
+  maxLength: number,
+): { value: ComparedValue } | { problem: string } {
+  switch (type) {
+    case 'number':
+      return typeof sent === 'number' && Number.isFinite(sent)
+        ? { value: sent }
+        : { problem: expected('a number', sent) };
+    case 'boolean':
+      return typeof sent === 'boolean' ? { value: sent } : { problem: expected('true or false', sent) };
+    case 'dateTime': {
+      if (typeof sent !== 'string') return { problem: expected(aDate, sent) };
+      const parsed = parseDateTime(sent);
+      return 'value' in parsed ? parsed : { problem: expected(parsed.expected, sent) };
+    }
+    default: {
+      if (typeof sent !== 'string') return { problem: expected('text', sent) };
+      const problem = textProblem(sent, maxLength);
+      return problem === undefined ? { value: sent } : { problem };
+    }
+  }
 }

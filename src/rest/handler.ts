@@ -5,13 +5,13 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import fresh from 'fresh';
 import type { Limits } from '../config.ts';
 import { badRequest, unavailable } from '../errors.ts';
-import { idempotencyKeyOf, markReplayed } from '../http/request-headers.ts';
+import { idempotencyKeyOf, isMergePatch, markReplayed } from '../http/request.ts';
 import { expected, isObject, type Parsed } from '../model/issues.ts';
+import { mergeParser } from '../model/links.ts';
 import type { RecordKind } from '../model/record-kind.ts';
 import { createParser, type RecordParser, updateParser } from '../model/schemas.ts';
 import { requireBatchSize, requireFewExternalIds } from '../services/item.ts';
-import { withIdempotencyKey } from '../services/session.ts';
-import { createRecords, updateRecord } from '../services/write.ts';
+import { createRecords, updateRecord, withIdempotencyKey } from '../services/write.ts';
 import { pagesById, type WorkspaceReads } from '../store/workspace-store.ts';
 import type { Route } from './routes.ts';
 
@@ -37,10 +37,15 @@ function create(route: Route, limits: Limits): Handler {
   };
 }
 
+/** The same body means something else with another type, or another handling of unknown fields. */
 const sessionFor = ({ method, template }: Route, request: FastifyRequest, reply: FastifyReply) =>
   withIdempotencyKey(
     request.session,
-    idempotencyKeyOf(request, `${method} ${template}`, preferredHandling(request)),
+    idempotencyKeyOf(
+      request,
+      `${method} ${template}`,
+      `${preferredHandling(request) ?? ''}${isMergePatch(request) ? ' merge' : ''}`,
+    ),
     () => markReplayed(reply),
   );
 
@@ -54,8 +59,10 @@ function update(route: Route, limits: Limits): Handler {
   const parserFor = parserByPreference((unknownFields) => updateParser(kind, limits, unknownFields));
   return async (request, reply) => {
     const { id } = request.params as { id: string };
-    const change = parserFor(request, reply)(request.body);
-    const record = await updateRecord(sessionFor(route, request, reply), kind, id, change);
+    const replace = parserFor(request, reply);
+    const parse = isMergePatch(request) ? mergeParser(kind, 'externalIds', limits, replace) : replace;
+    const change = parse(request.body);
+    const record = await updateRecord(sessionFor(route, request, reply), kind, id, change, limits);
     return reply.code(success).send(toResponse(kind, record));
   };
 }

@@ -2,8 +2,8 @@
 import { tooLarge } from '../errors.ts';
 import { externalIdCount } from '../model/fields.ts';
 import { count, type Issue, isObject, type Path, validValues } from '../model/issues.ts';
-import type { Link, Linkable } from '../model/links.ts';
-import type { AnyRecord, RecordKind, Values } from '../model/record-kind.ts';
+import type { ExternalIdsMerge, Link, Linkable } from '../model/links.ts';
+import type { AnyRecord, RecordKind, RecordOf, Values } from '../model/record-kind.ts';
 import { longExternalIds, maxExternalIdsPerWrite } from '../store/writes/write.ts';
 
 /** What is to happen to one record. */
@@ -25,6 +25,7 @@ export interface Item {
   /** A name by which links of other items lead to this one. */
   readonly ref?: string | undefined;
   readonly links?: readonly Link[] | undefined;
+  readonly merge?: ExternalIdsMerge | undefined;
   /** The new items to which it refers, by the fields of the references: they get their IDs last. */
   linked?: Map<string, Item>;
   /** The items that are rejected with this one, and the problem that they then have. */
@@ -53,11 +54,11 @@ export interface Rejected {
 }
 
 export interface Stored {
-  readonly record: AnyRecord;
+  readonly record: RecordOf<RecordKind>;
   readonly outcome: 'created' | 'updated' | 'unchanged' | 'deleted';
 }
 
-export const itemOf = (op: Item['op'], kind: RecordKind, path: Path, sent: Linkable<object>): Item => ({
+export const itemOf = (op: Item['op'], kind: RecordKind, path: Path, sent: Linkable<unknown>): Item => ({
   op,
   kind,
   path,
@@ -65,6 +66,7 @@ export const itemOf = (op: Item['op'], kind: RecordKind, path: Path, sent: Linka
   issues: [...(sent.issues ?? [])],
   ref: sent.ref,
   links: sent.links,
+  merge: sent.merge,
 });
 
 /** Returns the ID of the record; undefined if it is new. */
@@ -124,7 +126,7 @@ export function requireFewExternalIds(records: readonly unknown[]): void {
   if (records.length <= 1) return;
   let found = 0;
   for (const record of records) {
-    const externalIds = isObject(record) ? record.externalIds : undefined;
+    const externalIds = isObject(record) ? (record.externalIds ?? record.mergeExternalIds) : undefined;
     if (!isObject(externalIds)) continue;
     found += externalIdCount(externalIds);
     if (found > maxExternalIdsPerWrite) {

@@ -1,5 +1,5 @@
 /** Finds the stored records that items are about, and those to which their links lead: by IDs, external IDs and unique texts. */
-import type { ExternalIds } from '../model/fields.ts';
+import { type ExternalIds, type ExternalIdsPatch, mergedExternalIds } from '../model/fields.ts';
 import { expected, type Path, quote } from '../model/issues.ts';
 import { withArticle } from '../model/labels.ts';
 import type { ExternalId, Link } from '../model/links.ts';
@@ -100,9 +100,10 @@ export async function matchRecords(
   const find = (ids: readonly string[]) => (op === 'delete' ? tx.findToDelete(kind, ids) : tx.findToUpdate(kind, ids));
   if (by) {
     const matched = await matchByKey(tx, find, kind, items, by);
-    if (op === 'upsert' && limits) for (const item of matched) complete(item, by, limits);
+    if (op === 'upsert') for (const item of matched) requireComplete(item);
   } else await matchById(find, kind, items);
   for (const item of items) {
+    if (limits) mergeExternalIds(item, by, limits);
     const { ifUpdatedAt, before } = item;
     if (ifUpdatedAt === undefined || !before || ifUpdatedAt === before.updatedAt) continue;
     const message = expected(`the updatedAt of the stored ${kind.label}, "${before.updatedAt}"`, ifUpdatedAt);
@@ -116,21 +117,21 @@ async function matchById(find: Find, kind: RecordKind, items: readonly Item[]): 
   // Lets only well-formed IDs reach the database.
   const ids = items.flatMap(({ id }) => (id !== undefined && kindOfId(id) === kind ? [id] : []));
   const found = new Map((ids.length > 0 ? await find(ids) : []).map((record) => [record.id, record]));
-  const places = new Map<string, number>();
-  for (const [index, item] of items.entries()) {
+  const first = new Map<string, Item>();
+  for (const item of items) {
     const { id, op } = item;
     if (id === undefined) continue;
-    const path = op === 'delete' ? [] : ['id'];
-    const earlier = places.get(id);
-    if (!found.has(id)) item.issues.unshift({ path, message: noRecord(kind, id) });
-    else if (earlier !== undefined) {
-      item.issues.unshift({ path, message: `item [${earlier}] of this batch also has the ID ${quote(id)}` });
-    } else {
-      places.set(id, index);
+    const earlier = first.get(id);
+    const message = found.has(id) ? earlier && alsoHas(earlier, `the ID ${quote(id)}`) : noRecord(kind, id);
+    if (message !== undefined) item.issues.unshift({ path: op === 'delete' ? [] : ['id'], message });
+    else {
+      first.set(id, item);
       item.before = found.get(id);
     }
   }
 }
+
+const alsoHas = ({ path }: Item, what: string): string => `item [${path.at(-1)}] of this batch also has ${what}`;
 
 /** Returns the items whose key one record has, or none. If several have it, nobody knows which of them is meant. */
 async function matchByKey(
@@ -172,10 +173,9 @@ async function matchByKey(
 
 /** Items without a key, and those with a key that is empty or that an earlier item has, get an issue. */
 function itemsByKey(kind: RecordKind, items: readonly Item[], by: RecordKey): Map<string, Item> {
-  const places = new Map<string, number>();
   const byKey = new Map<string, Item>();
-  for (const [index, item] of items.entries()) {
-    const key = item.op === 'delete' ? item.key : keyIn(item.values, by);
+  for (const item of items) {
+    const key = item.op === 'delete' ? item.key : keyIn(item.values, by, item.merge?.externalIds);
     const path = keyPath(item, by);
     if (typeof key !== 'string') {
       // A key that was sent, but is invalid, has an issue already.
@@ -184,53 +184,53 @@ function itemsByKey(kind: RecordKind, items: readonly Item[], by: RecordKey): Ma
       item.issues.unshift({ path, message });
       continue;
     }
-    const earlier = places.get(key);
-    const message =
-      emptyKeyProblem(kind, key) ??
-      (earlier === undefined ? undefined : `item [${earlier}] of this batch also has ${describeKey(by, key)}`);
+    const earlier = byKey.get(key);
+    const message = emptyKeyProblem(kind, key) ?? (earlier && alsoHas(earlier, describeKey(by, key)));
     if (message !== undefined) item.issues.unshift({ path, message });
-    else {
-      places.set(key, index);
-      byKey.set(key, item);
-    }
+    else byKey.set(key, item);
   }
   return byKey;
 }
 
 /** Only own properties count: the key of an external ID may be any text, such as `constructor`. */
-function keyIn(values: Values, by: RecordKey): unknown {
+function keyIn(values: Values, by: RecordKey, merged?: ExternalIdsPatch): unknown {
   if ('field' in by) return values[by.field];
-  const externalIds = values.externalIds as ExternalIds | null | undefined;
+  const externalIds = merged ?? (values.externalIds as ExternalIds | null | undefined);
   return externalIds && Object.hasOwn(externalIds, by.externalId) ? externalIds[by.externalId] : undefined;
 }
 
 /** A deletion by key is sent as the key alone. */
-const keyPath = ({ op }: Item, by: RecordKey): Path => {
+const keyPath = ({ op, merge }: Item, by: RecordKey): Path => {
   if (op === 'delete') return [];
-  return 'field' in by ? [by.field] : ['externalIds', by.externalId];
+  return 'field' in by ? [by.field] : [merge?.name ?? 'externalIds', by.externalId];
 };
 
 const describeKey = (by: RecordKey, key: string): string =>
   'field' in by ? `the ${by.field} ${quote(key)}` : describeExternalId({ key: by.externalId, value: key });
 
-/** A new record of an upsert has all that is required; by the IDs of one system, a stored one keeps those of the others. */
-function complete(item: Item, by: RecordKey, limits: ValueLimits): void {
-  const { kind, values, before, issues } = item;
-  if (!before) {
-    const missing = Object.entries(kind.fields).filter(
-      ([name, field]) => field.required && values[name] === undefined && !issues.some(({ path }) => path[0] === name),
-    );
-    issues.unshift(...missing.map(([name, field]) => ({ path: [name], message: requiredMessage(field) })));
-    return;
-  }
-  if ('field' in by || issues.length > 0) return;
-  const externalIds = { ...((before as Values).externalIds as ExternalIds), ...(values.externalIds as ExternalIds) };
+/** A new record of an upsert has all that is required. */
+function requireComplete({ kind, values, before, issues }: Item): void {
+  if (before) return;
+  const missing = Object.entries(kind.fields).filter(
+    ([name, field]) => field.required && values[name] === undefined && !issues.some(({ path }) => path[0] === name),
+  );
+  issues.unshift(...missing.map(([name, field]) => ({ path: [name], message: requiredMessage(field) })));
+}
+
+/** Of the record as it is locked, so that nothing is lost that others store at the same time. Found by an ID of one system, it keeps the IDs of the others. */
+function mergeExternalIds(item: Item, by: RecordKey | undefined, limits: ValueLimits): void {
+  const { op, kind, values, before, issues } = item;
+  const isByExternalId = op === 'upsert' && before && by && 'externalId' in by;
+  const merge = item.merge ?? (isByExternalId ? { name: 'externalIds', externalIds: values.externalIds } : undefined);
+  if (!merge || issues.length > 0) return;
+  const stored = ((before as Values | undefined)?.externalIds ?? null) as ExternalIds | null;
+  const externalIds = mergedExternalIds(stored, merge.externalIds as ExternalIdsPatch);
   item.values = { ...values, externalIds };
-  const tooMany = externalIdsProblem(externalIds, limits);
+  const tooMany = externalIdsProblem(externalIds ?? {}, limits);
   const problem = tooMany ?? recordLengthProblem(item.values, limits);
   if (problem === undefined) return;
-  const path = tooMany === undefined ? [] : ['externalIds'];
-  issues.push({ path, message: `${problem}, including those of the stored ${kind.label}` });
+  const path = tooMany === undefined ? [] : [merge.name];
+  issues.push({ path, message: before ? `${problem}, including those of the stored ${kind.label}` : problem });
 }
 
 /** Another workspace's record is as unknown as one that never existed. */

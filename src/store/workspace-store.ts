@@ -6,29 +6,11 @@ import { createChangeWatch } from './log/change-watch.ts';
 import { type ChangeReads, createChangeReads, lastChanges } from './log/read-changes.ts';
 import { positionOfId, type RecordQuery } from './query/record-query.ts';
 import type { Author, WorkspaceId } from './query/tables.ts';
-import { type LinkToRead, readLinked } from './records/linked-records.ts';
-import {
-  type Closable,
-  createReadBudget,
-  type HeldTexts,
-  holdUntilClosed,
-  type ReadLimits,
-} from './records/read-budget.ts';
+import { createReadBudget, type ReadLimits } from './records/read-budget.ts';
 import { createRecordReads, type RecordReads, type Scope } from './records/read-records.ts';
 import { createTextCache, type Text } from './records/text-cache.ts';
 import { type RepeatableRequest, writeOnce } from './writes/idempotency.ts';
 import { type Addition, dryRunIn, mergeableOf, type Work, writeIn } from './writes/write.ts';
-
-export interface LimitedReads extends RecordReads, ChangeReads {
-  /** With linked records (see linked-records.ts). Undefined, with nothing read, where their texts together may be too long. */
-  listLinked<K extends RecordKind>(
-    kind: K,
-    query: RecordQuery & { readonly limit: number },
-    links: readonly LinkToRead[],
-  ): Promise<RecordOf<K>[]> | undefined;
-  /** Counts a text of this length as held by the response until it is closed. Throws a ServiceError 503 before the first if too much is held. */
-  hold(length: number): void;
-}
 
 export interface WriteOptions<T> {
   /** If the key has a stored result, returns it, or throws a ServiceError 409 if that was another request, and stores nothing. */
@@ -55,8 +37,8 @@ export interface WorkspaceReads extends RecordReads, ChangeReads {
   snapshot<T>(work: (store: RecordReads) => Promise<T>): Promise<T>;
   /** Like `snapshot`, for work that may read for minutes. Others do not wait for it; few run at a time. */
   longSnapshot<T>(work: (store: RecordReads) => Promise<T>): Promise<T>;
-  /** Throws ResponseTooLarge beyond one response's text, and a 503 while all responses hold too much, each until it is closed. */
-  within(limits: ReadLimits, response?: Closable): LimitedReads;
+  /** Throws ResponseTooLarge beyond one response's text. `hold` gets the length of what is read, and may refuse to read on. */
+  within(limits: ReadLimits, hold?: (length: number) => void): RecordReads & ChangeReads;
   /** Like `lastChange`, in one statement for all requests that arrive while another one is answered. */
   sharedLastChange(): Promise<number>;
   /**
@@ -81,7 +63,6 @@ type OpenStore = (workspace: WorkspaceId, user: StoreUser) => WorkspaceStore;
 export function createStoreOpener(database: Database): OpenStore {
   const { dialect } = database;
   const texts = createTextCache();
-  const heldTexts: HeldTexts = { length: 0 };
   const watch = createChangeWatch((workspaceIds) => lastChanges({ dialect, run: database.read }, workspaceIds));
 
   function open(workspace: WorkspaceId, user: StoreUser, signal?: AbortSignal): WorkspaceStore {
@@ -109,12 +90,7 @@ export function createStoreOpener(database: Database): OpenStore {
       write,
       snapshot: (work) => snapshot((run) => work(createRecordReads(scopeOf(run)))),
       longSnapshot: (work) => database.longSnapshot(workspaceId, (run) => work(createRecordReads(scopeOf(run)))),
-      within(limits, response) {
-        const hold = holdUntilClosed(heldTexts, response);
-        const scope = { ...scopeOf(read), budget: createReadBudget(limits, hold) };
-        const listLinked = readLinked(scope, scope.budget);
-        return { ...readsIn(scope), listLinked, hold };
-      },
+      within: (limits, hold = () => {}) => readsIn({ ...scopeOf(read), budget: createReadBudget(limits, hold) }),
       sharedLastChange: () => texts.lastChange(source),
       // The cast is safe: it is what this or an equivalent function has made.
       deriveText: async <T extends Text>(name: string, write: () => Promise<T>, lastChange?: number) =>
@@ -133,10 +109,32 @@ const counted =
     return run(sql, values);
   };
 
-const readsIn = (scope: Scope): RecordReads & ChangeReads => ({
-  ...createRecordReads(scope),
-  ...createChangeReads(scope),
-});
+/** Each part is made when it is first needed: most requests only write, or only read records. */
+function readsIn(scope: Scope): RecordReads & ChangeReads {
+  const records = once(() => createRecordReads(scope));
+  const log = once(() => createChangeReads(scope));
+  return {
+    find: (kind, ids, fields) => records().find(kind, ids, fields),
+    list: (kind, query, links) => records().list(kind, query, links),
+    count: (kind, query) => records().count(kind, query),
+    pages: (link, parentIds, query) => records().pages(link, parentIds, query),
+    summarize: (kind, query) => records().summarize(kind, query),
+    lastChange: () => log().lastChange(),
+    changes: (query) => log().changes(query),
+    changePage: (query) => log().changePage(query),
+    histories: (ids, query) => log().histories(ids, query),
+    versions: (kind, keys) => log().versions(kind, keys),
+    versionAt: (kind, id, time) => log().versionAt(kind, id, time),
+  };
+}
+
+function once<T>(make: () => T): () => T {
+  let made: T | undefined;
+  return () => {
+    made ??= make();
+    return made;
+  };
+}
 
 /** In the order of IDs, each page as it is when it is asked for. Without records, yields one page that is empty. */
 export async function* pagesById(

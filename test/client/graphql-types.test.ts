@@ -158,8 +158,12 @@ const member = ({
   name: string;
   type: GraphQLType;
   description?: string | null | undefined;
-}) =>
-  `${comment({ description }, '  ')}  ${name}${isNonNullType(type) ? '' : '?'}: ${typescript(type)}${isNonNullType(type) ? '' : ' | null'};\n`;
+}) => {
+  // Of the same scalar as what a record has, which has no nulls.
+  const declared = name === 'mergeExternalIds' ? '{ [system: string]: string | null }' : typescript(type);
+  const optional = !isNonNullType(type);
+  return `${comment({ description }, '  ')}  ${name}${optional ? '?' : ''}: ${declared}${optional ? ' | null' : ''};\n`;
+};
 
 function typescript(type: GraphQLType): string {
   if (isNonNullType(type)) return typescript(type.ofType);

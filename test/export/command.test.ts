@@ -28,6 +28,27 @@ test('writes to standard output, or to a file that has its name when it is compl
   expect(imports.files()).toEqual(['assets.csv']);
 });
 
+test('writes what a spreadsheet of another country opens, with the names of what is linked', async () => {
+  const [{ id }] = await imports.service.create('/locations', { name: 'North', latitude: 53.08 });
+  await imports.service.create('/projects', { name: 'Wall', startDate: '2026-03-01T07:30:00Z', locationId: id });
+  const form = [
+    '--delimiter',
+    ';',
+    '--dates',
+    '31.12.2026',
+    '--time-zone',
+    'Europe/Berlin',
+    '--decimal-comma',
+    '--names',
+  ];
+
+  const { out } = await imports.command('export', 'projects', ...form);
+
+  expect(out[0]).toContain(';startDate;endDate;notes;statusId;companyId;locationId;location.name;');
+  expect(out[1]).toContain(`;Wall;;01.03.2026 08:30;;;;;${id};North;`);
+  expect((await imports.command('export', 'locations', ...form)).out[1]).toContain(';North;53,08;');
+});
+
 test('writes to what a link leads to, and to a pipe, and replaces neither by a file', async () => {
   await imports.service.create('/locations', { name: 'North' });
   imports.write({ 'target.csv': '' });

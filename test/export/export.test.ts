@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { type ClientRequest, get, type IncomingMessage } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { gunzipSync } from 'node:zlib';
+import { DateTime } from 'luxon';
 import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { pathName } from '../../src/model/labels.ts';
 import { recordKinds } from '../../src/records/index.ts';
@@ -93,6 +94,121 @@ test('external IDs have columns of their own, also those of the records that lin
   expect(text).toContain(
     'locationId,location.externalIds.erp,location.externalIds.crm,externalIds.erp,externalIds.crm,',
   );
+});
+
+describe('CSV for a spreadsheet', () => {
+  const csv = async (kind: string, parameters: Record<string, string>) => {
+    const { status, text } = await service.get(`/export/${kind}.csv?${new URLSearchParams(parameters)}`);
+    expect(status, text).toBe(200);
+    return text;
+  };
+
+  test.each([
+    [';', ';'],
+    ['tab', '\t'],
+    ['\t', '\t'],
+    [',', ','],
+  ])('has the delimiter %j, also in quotes where a text has it', async (delimiter, character) => {
+    await service.create('/locations', { name: `a${character}b`, city: 'c' });
+
+    const [header, row] = (await csv('locations', { delimiter })).split('\n');
+
+    expect(header?.split(character).slice(0, 3)).toEqual(['id', 'name', 'latitude']);
+    expect(row).toContain(`${character}"a${character}b"${character}`);
+  });
+
+  test('has numbers with a decimal comma', async () => {
+    await service.create('/locations', { name: 'a', latitude: 53.08, longitude: -8 }, { name: 'b', latitude: 1e-7 });
+
+    expect(await csv('locations', { decimalComma: 'true', delimiter: ';' })).toMatch(/;a;53,08;-8;.*;b;1e-7;;/s);
+    expect(await csv('locations', { decimalComma: 'true' })).toContain(',a,"53,08",-8,');
+  });
+
+  test.each([
+    ['2026-03-01', '01.03.2026'],
+    ['2026-03-01T07:30:00Z', '01.03.2026 08:30'],
+    ['2026-07-01T07:30:15Z', '01.07.2026 09:30:15'],
+    ['2026-03-01T07:30:00.120Z', '01.03.2026 08:30:00.120'],
+    ['2026-02-28T23:30:00Z', '01.03.2026 00:30'],
+    // Clocks show 02:30 twice in this night, and in Berlin of 1890 they differed by seconds.
+    ['2026-10-25T00:30:00Z', '25.10.2026 00:30 UTC'],
+    ['2026-10-25T01:30:00Z', '25.10.2026 01:30 UTC'],
+    ['1890-01-01T01:00:00Z', '01.01.1890 01:00 UTC'],
+    ['9999-12-31T23:30:00Z', '31.12.9999 23:30 UTC'],
+  ])('has the time %s in a zone as %s', async (startDate, cell) => {
+    await service.create('/projects', { name: 'Wall', startDate });
+
+    const parameters = { dates: '31.12.2026', timeZone: 'Europe/Berlin', delimiter: ';' };
+    expect(await csv('projects', parameters)).toContain(`;Wall;;${cell};`);
+  });
+
+  test('has dates in other forms, and without a zone all times in UTC, which they say', async () => {
+    await service.create('/projects', { name: 'Wall', startDate: '2026-03-01T07:30:00Z', endDate: '2026-04-01' });
+
+    expect(await csv('projects', { dates: '12/31/2026' })).toContain(',Wall,,03/01/2026 07:30 UTC,04/01/2026,');
+    expect(await csv('projects', { dates: '31/12/2026' })).toContain(',Wall,,01/03/2026 07:30 UTC,01/04/2026,');
+    expect(await csv('projects', { timeZone: 'Asia/Tokyo' })).toContain(',Wall,,2026-03-01 16:30,2026-04-01,');
+  });
+
+  test('has every time so that clocks in the zone show it once, or in UTC', async () => {
+    const zones = ['Europe/Berlin', 'America/New_York', 'Australia/Lord_Howe', 'Asia/Kathmandu', 'Pacific/Apia', 'UTC'];
+    const times = Array.from({ length: 300 }, () => {
+      const time = Date.UTC(1950) + Math.random() * 3e12;
+      // Half of them near the changes of clocks, which are at full hours.
+      return new Date(Math.random() < 0.5 ? time : Math.round(time / 1_800_000) * 1_800_000).toISOString();
+    });
+    await service.create('/projects', ...times.map((startDate) => ({ name: startDate, startDate })));
+
+    for (const zone of zones) {
+      const lines = (await csv('projects', { dates: '31.12.2026', timeZone: zone, delimiter: ';' })).trim().split('\n');
+      for (const line of lines.slice(1)) {
+        const [, name = '', , cell = ''] = line.split(';');
+        const isUtc = cell.endsWith(' UTC') || !cell.includes(' ');
+        const [date = '', time = '00:00'] = cell.split(' ');
+        const text = `${date.split('.').toReversed().join('-')}T${time}`;
+        const read = DateTime.fromISO(text, { zone: isUtc ? 'utc' : zone });
+        expect([zone, cell, read.toUTC().toISO()]).toEqual([zone, cell, name]);
+        if (!isUtc) expect([zone, cell, read.getPossibleOffsets().length]).toEqual([zone, cell, 1]);
+      }
+    }
+  });
+
+  test('protects the texts that seem to be protected already, so that an import gets all as they were', async () => {
+    await service.create('/locations', { name: "'=a", city: "'b", state: '+c' });
+
+    expect(await csv('locations', { excel: 'true' })).toMatch(/,''=a,,,,,'b,'\+c,/);
+  });
+
+  test.each([
+    ['csv', 'delimiter=%7C', 'delimiter: expected a comma, a semicolon or tab, received "|"'],
+    ['csv', 'delimiter=constructor', 'delimiter: expected a comma, a semicolon or tab, received "constructor"'],
+    ['csv', 'dates=1.2.2026', 'dates: expected one of 31.12.2026, 31/12/2026, 12/31/2026, received "1.2.2026"'],
+    ['csv', 'timeZone=Berlin', 'timeZone: expected a time zone such as Europe/Berlin, received "Berlin"'],
+    ['csv', 'decimalComma=yes', 'decimalComma: expected true or false, received "yes"'],
+    ['csv', 'names=1', 'names: expected true or false, received "1"'],
+    ['ndjson', 'delimiter=%3B', 'delimiter: unknown parameter'],
+  ])('is refused in %s with %s', async (format, query, error) => {
+    const { status, body } = await service.get(`/export/assets.${format}?${query}`);
+
+    expect([status, body.error]).toEqual([400, error]);
+  });
+});
+
+test('the names of what links lead to have columns beside the IDs', async () => {
+  const [location] = await service.create('/locations', { name: 'North', externalIds: { erp: 'L1' } });
+  await service.create('/projects', { name: 'Wall', locationId: location.id }, { name: 'Quay', locationId: 'ERP-9' });
+  const [parent] = await service.create('/asset-categories', { name: 'Cranes' });
+  await service.create('/asset-categories', { name: 'Tower cranes', parentId: parent.id });
+
+  const csv = (await service.get('/export/projects.csv?names=true&externalIds=erp')).text;
+  expect(csv).toContain(',locationId,location.name,location.externalIds.erp,externalIds.erp,');
+  expect(csv).toContain(`,${location.id},North,L1,,`);
+  expect(csv).toContain(',ERP-9,,,,');
+  const rows = rowsOf((await service.get('/export/all.ndjson?names=true')).text);
+  expect(rows.filter((row) => row['parent.name'] ?? row['location.name'])).toEqual([
+    expect.objectContaining({ name: 'Wall', 'location.name': 'North' }),
+    expect.objectContaining({ name: 'Tower cranes', 'parent.name': 'Cranes' }),
+  ]);
 });
 
 describe('the filter', () => {

@@ -56,6 +56,47 @@ describe('requests', () => {
   });
 
   test.each([
+    { operationName: '' },
+    { operationName: '', variables: '', extensions: '' },
+    { operationName: null, variables: null, extensions: null },
+  ])('with parameters that say nothing run as without them: %j', async (parameters) => {
+    const { status, body } = await service.post('/graphql', { query: 'query A { __typename }', ...parameters });
+
+    expect([status, body]).toEqual([200, { data: { __typename: 'Query' } }]);
+  });
+
+  test('with the hash of a document instead of the document are told that none is kept, so that the client sends it', async () => {
+    const extensions = {
+      persistedQuery: { version: 1, sha256Hash: 'ecf4edb46db40b5132295c0291d62fb65d6759a9eedfa4d5d612dd5ec54a6b38' },
+    };
+    const errors = [{ message: 'PersistedQueryNotSupported', extensions: { code: 'PERSISTED_QUERY_NOT_SUPPORTED' } }];
+
+    for (const accept of ['*/*', 'application/json', 'application/graphql-response+json, application/json']) {
+      const { status, body } = await service.post(
+        '/graphql',
+        { operationName: 'A', variables: {}, extensions },
+        { accept },
+      );
+      expect([status, body]).toEqual([200, { errors }]);
+    }
+    const got = await service.get(`/graphql?extensions=${encodeURIComponent(JSON.stringify(extensions))}`);
+    expect([got.status, got.body]).toEqual([200, { errors }]);
+    const { body } = await service.post('/graphql', { query: '{ __typename }', extensions });
+    expect(body).toEqual({ data: { __typename: 'Query' } });
+  });
+
+  test('with records in the document are told to send them as variables', async () => {
+    const records = Array.from({ length: 300 }, (_, index) => `{ name: "a", uid: "U-${index}" }`);
+
+    const { status, body } = await service.graphql(`mutation { createAssets(input: [${records.join()}]) { id } }`);
+
+    expect([status, body.errors[0].message]).toEqual([
+      400,
+      'the document has more than 2,000 tokens (names, punctuation and values): send the records as variables',
+    ]);
+  });
+
+  test.each([
     ['', 'Must provide query string.'],
     ['query={__typename}&query={__typename}', 'Expected "query" param to be a string, but given array.'],
     [

@@ -98,7 +98,7 @@ describe('an upsert is refused, and nothing is stored,', () => {
   });
 
   test.each([
-    ['uid', asset, { field: 'UID' }, (uid: string) => ({ name: 'a', uid })],
+    ['reference', workOrder, { field: 'REFERENCE' }, (reference: string) => ({ reference })],
     ['externalIds', workOrder, { externalId: 'erp' }, (erp: string) => ({ externalIds: { erp } })],
   ] as const)('if the %s that finds the records is empty, whatever is stored', async (field, kind, by, item) => {
     const path = kinds.find((each) => each.kind === kind)?.path ?? '';

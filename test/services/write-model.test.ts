@@ -5,7 +5,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { expect, test } from 'vitest';
 import { matchableFields, type RecordKind } from '../../src/model/record-kind.ts';
-import { reverseLinksOf } from '../../src/records/reverse-links.ts';
+import { reverseLinksOf } from '../../src/records/index.ts';
 import { requireConsistentLog } from '../support/consistent-log.ts';
 import { isPostgres } from '../support/database.ts';
 import { byEffort } from '../support/effort.ts';
@@ -35,7 +35,7 @@ const writes = byEffort(isPostgres ? { small: 120, long: 3_000 } : { small: 300,
 const seed = Number(process.env.WRITES_SEED ?? Date.now());
 const random = createRandom(seed);
 const model = createWriteModel(random);
-const { held, anyHeld, anyId, anyKey, anySystem, anyFields, withLinks, isAllowed } = model;
+const { held, anyHeld, anyId, anyKey, anySystem, anyFields, withLinks, withMerge, isAllowed } = model;
 
 /** How many writes were stored, by their names. */
 const stored = new Map<string, number>();
@@ -89,7 +89,7 @@ async function update(entry: ModelKind) {
     const id = anyId(kind);
     const known = held(kind).get(id)?.updatedAt ?? null;
     const ifUpdatedAt = random.chance(0.8) ? null : random.chance(0.8) ? known : '2026-01-01T00:00:00.000Z';
-    return { id, ifUpdatedAt, ...withLinks(kind, anyFields(entry, false)) };
+    return { id, ifUpdatedAt, ...withMerge(held(kind).get(id), withLinks(kind, anyFields(entry, false))) };
   });
   const values = patches.map((patch) => patch.values ?? {});
   const changed = patches.map(({ id }, index) => ({ ...held(kind).get(id), ...values[index] }));
@@ -140,7 +140,9 @@ async function upsert(entry: ModelKind) {
       const matches = [...held(kind).values()].filter((record) => keyIn(record, by) === key);
       const [before] = matches;
       const externalIds = { ...(before?.externalIds as object), ...(values.externalIds as object) };
-      const merged: Fields = before && 'externalId' in by ? { ...values, externalIds } : values;
+      const item = withMerge(before, { sent, values });
+      const isByExternalId = before && 'externalId' in by && !('mergeExternalIds' in item.sent);
+      const merged: Fields = { ...item.values, ...(isByExternalId && { externalIds }) };
       const isComplete = Object.entries(kind.fields).every(
         ([name, field]) => !('required' in field && field.required) || before || merged[name] !== undefined,
       );
@@ -150,7 +152,7 @@ async function upsert(entry: ModelKind) {
         isComplete &&
         all.every((other, place) => place === index || keyIn(other.sent, by) !== key) &&
         all.every(isResolved);
-      return { sent, before, values: merged, isValid };
+      return { sent: item.sent, before, values: merged, isValid };
     },
   );
   const values = items.map((item) => item.values);

@@ -21,7 +21,7 @@ const paths: [string, string][] = [
   ['/reference', 'GET, HEAD'],
 ];
 
-const methods = ['GET', 'POST', 'PATCH', 'PUT', 'DELETE', 'OPTIONS', 'PROPFIND'];
+const methods = ['GET', 'POST', 'PATCH', 'PUT', 'DELETE', 'PROPFIND'];
 const notAllowed = paths.flatMap(([path, allow]) =>
   methods.filter((method) => !allow.split(', ').includes(method)).map((method) => ({ method, path, allow })),
 );
@@ -33,6 +33,17 @@ test.each(notAllowed)('$method $path is 405 with Allow: $allow', async ({ method
   expect(String(headers.allow).split(', ').toSorted()).toEqual(allow.split(', ').toSorted());
   expect(body.error.split(':')[0]).toBe(`this path supports ${headers.allow} only`);
   expect(body.code).toBe('405');
+});
+
+test.each(paths)('OPTIONS %s is 204 with the methods of the path', async (path, allow) => {
+  const { status, headers, text } = await service.inject({ method: 'OPTIONS', url: path });
+
+  expect([status, text]).toEqual([204, '']);
+  expect(String(headers.allow).split(', ').toSorted()).toEqual([...allow.split(', '), 'OPTIONS'].toSorted());
+});
+
+test('OPTIONS of an unknown path is 404', async () => {
+  expect((await service.inject({ method: 'OPTIONS', url: '/nothing' })).status).toBe(404);
 });
 
 describe('a method that a path does not support', () => {
@@ -145,7 +156,10 @@ describe('the content type', () => {
     'application/json',
     'application/json; charset=utf-8',
     'application/json; charset="utf-8"',
+    'application/json; charset="UTF-8"',
     'Application/JSON;charset=UTF-8',
+    'application/json; charset=utf8',
+    'application/json;charset=UTF8',
   ])('%s is accepted', async (type) => {
     expect((await service.post('/locations', [], { 'content-type': type })).status).toBe(201);
   });
@@ -165,7 +179,11 @@ describe('the content type', () => {
   test.each(['utf-16', 'latin1', 'utf-8; charset=latin1', 'x'])('with a charset of %s is 415', async (charset) => {
     const type = `application/json; charset=${charset}`;
 
-    expect((await service.post('/locations', [], { 'content-type': type })).status).toBe(415);
+    const { status, body } = await service.post('/locations', [], { 'content-type': type });
+    expect([status, body.error]).toEqual([
+      415,
+      expect.stringMatching(/^expected the charset utf-8, received "[^"]+": send the body in UTF-8$/),
+    ]);
   });
 
   test('absent, with a body, is 415', async () => {

@@ -74,14 +74,6 @@ describe('invalid input', () => {
     expect((await service.patch(`/projects/${project.id}`, {})).body).toEqual(project);
   });
 
-  test('is reported in a problem (RFC 9457) without an index', async () => {
-    const [{ id }] = await service.create('/projects', { name: 'Bridge' });
-
-    const { body } = await service.patch(`/projects/${id}`, { name: 5 }, { accept: 'application/problem+json' });
-
-    expect(body.errors).toEqual([{ field: 'name', message: 'expected text, received 5' }]);
-  });
-
   test.each([
     ['[]', 'expected a project as a JSON object, received an array'],
     ['"x"', 'expected a project as a JSON object, received "x"'],
@@ -104,4 +96,53 @@ test('updatedAt of a changed project is always later than before, even if the cl
   expect(await change('2026-03-01T11:00:00.000Z')).toBe('2026-03-01T12:00:00.001Z');
   expect(await change('2026-03-01T13:00:00.000Z')).toBe('2026-03-01T13:00:00.000Z');
   expect(await change('2026-03-01T12:30:00.000Z')).toBe('2026-03-01T13:00:00.001Z');
+});
+
+describe('with Content-Type: application/merge-patch+json', () => {
+  const type = { 'content-type': 'application/merge-patch+json' };
+
+  test('external IDs are merged, null removes one, and other fields are as in application/json', async () => {
+    const sent = { name: 'Bridge', notes: 'x', externalIds: { erp: '1', crm: '2' } };
+    const [{ id }] = await service.create('/projects', sent);
+    const patch = (body: object, headers: object = type) => service.patch(`/projects/${id}`, body, headers);
+
+    const { status, body } = await patch({ notes: null, externalIds: { crm: null, sap: '3' } });
+    expect([status, body.externalIds, 'notes' in body]).toEqual([200, { erp: '1', sap: '3' }, false]);
+    expect((await patch({ name: 'Tunnel' })).body.externalIds).toEqual({ erp: '1', sap: '3' });
+    expect((await patch({ externalIds: { sap: '4' } }, {})).body.externalIds).toEqual({ sap: '4' });
+    expect((await patch({ externalIds: { sap: null } }, {})).status).toBe(400);
+    expect((await patch({ externalIds: null })).body).not.toHaveProperty('externalIds');
+  });
+
+  test('what is invalid is reported where it is', async () => {
+    const [{ id }] = await service.create('/projects', { name: 'Bridge' });
+
+    const { status, body } = await service.patch(`/projects/${id}`, { name: null, externalIds: { erp: 1 } }, type);
+
+    expect([status, body.error]).toEqual([
+      400,
+      'externalIds.erp: expected text or null, received 1; name: expected text, received null',
+    ]);
+    expect((await service.patch(`/projects/${id}`, { mergeExternalIds: {} }, type)).body.error).toMatch(
+      /unknown field/,
+    );
+  });
+
+  test('a repeat with the key of a request in application/json is another request', async () => {
+    const [{ id }] = await service.create('/projects', { name: 'Bridge', externalIds: { erp: '1' } });
+    const key = { 'idempotency-key': 'merge-1' };
+    const change = { externalIds: { crm: '2' } };
+
+    expect((await service.patch(`/projects/${id}`, change, { ...type, ...key })).status).toBe(200);
+    expect((await service.patch(`/projects/${id}`, change, key)).status).toBe(409);
+    const repeated = await service.patch(`/projects/${id}`, change, { ...type, ...key });
+    expect([repeated.headers['idempotency-replayed'], repeated.body.externalIds]).toEqual([
+      'true',
+      { erp: '1', crm: '2' },
+    ]);
+  });
+
+  test('a create is 415', async () => {
+    expect((await service.post('/projects', [], type)).status).toBe(415);
+  });
 });

@@ -6,15 +6,15 @@ select json_array(id, name, iif(latitude is null, null, format('%!.18g', latitud
 
 select id
   from assets
-  where workspace_id = ? and assets.current_location_id = ? limit ?;
+  where workspace_id = ? and assets.current_location_id = ? limit 10002;
 
 select id
   from work_orders
-  where workspace_id = ? and work_orders.location_id = ? limit ?;
+  where workspace_id = ? and work_orders.location_id = ? limit 10002;
 
 select id
   from projects
-  where workspace_id = ? and projects.location_id = ? limit ?;
+  where workspace_id = ? and projects.location_id = ? limit 10002;
 
 select coalesce(sum(bytes), 0) as bytes
   from (select 0 + coalesce(octet_length(id), 0) + coalesce(octet_length(name), 0) + coalesce(octet_length(reference), 0) + coalesce(octet_length(notes), 0) + coalesce(octet_length(status_id), 0) + coalesce(octet_length(company_id), 0) + coalesce(octet_length(location_id), 0) + coalesce(octet_length(external_ids), 0) + coalesce(octet_length(created_by), 0) + coalesce(octet_length(updated_by), 0) as bytes
@@ -57,7 +57,7 @@ insert into change_numbers (number, workspace_id)
   on conflict (workspace_id) do update set number = change_numbers.number + excluded.number
   returning number;
 
-insert into changes (workspace_id, number, kind, action, record_id, at, user_id, request_id, message, before) select ? as workspace_id, (value ->> 0) * pow(2, value ->> 1) as number, value ->> 2 as kind, value ->> 3 as action, value ->> 4 as record_id, value ->> 5 as at, ? as user_id, ? as request_id, ? as message, value ->> 6 as before
+insert into changes (workspace_id, number, kind, action, record_id, at, user_id, request_id, message, before) select ? as workspace_id, (value ->> 0) * pow(2, value ->> 1) as number, value ->> 2 as kind, value ->> 3 as action, value ->> 4 as record_id, ? as at, ? as user_id, ? as request_id, ? as message, value ->> 5 as before
   from jsonb_each(?);
 
 commit;

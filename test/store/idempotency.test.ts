@@ -1,7 +1,7 @@
 /** Results stored under the key of a request: what a repeat returns after a lost commit, and how long they are kept. */
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { asset } from '../../src/records/index.ts';
-import { createSession, withIdempotencyKey } from '../../src/services/session.ts';
+import { createSession, withIdempotencyKey } from '../../src/services/write.ts';
 import { startSweep } from '../../src/store/admin/sweep.ts';
 import type { Database } from '../../src/store/database.ts';
 import type { WorkspaceStore } from '../../src/store/workspace-store.ts';

@@ -81,6 +81,18 @@ export function createWriteModel(random: ReturnType<typeof createRandom>) {
     return item;
   }
 
+  /** Some external IDs of an item for a stored record are sent as those to merge into the record's, which some of them clear. */
+  function withMerge(record: Fields | undefined, { sent, values }: Item): Item {
+    const { externalIds, ...others } = sent;
+    if (!externalIds || !random.chance(0.5)) return { sent, values };
+    const merge = { ...(random.chance(0.3) && { [anySystem()]: null }), ...externalIds };
+    const merged = Object.entries({ ...(record?.externalIds as object), ...merge }).filter(([, id]) => id !== null);
+    return {
+      sent: { ...others, mergeExternalIds: merge },
+      values: values && { ...values, externalIds: merged.length > 0 ? Object.fromEntries(merged) : null },
+    };
+  }
+
   /**
    * Whether the records of the model may be replaced by these, and the new ones added, which have no ID: `sent` are the values of each
    * that the write sets.
@@ -99,7 +111,7 @@ export function createWriteModel(random: ReturnType<typeof createRandom>) {
     return exist && !taken && new Set(uids).size === uids.length && !changed.some(({ id }) => isInCycle(id, parents));
   }
 
-  return { held, anyHeld, anyId, anyKey, anySystem, anyFields, withLinks, isAllowed };
+  return { held, anyHeld, anyId, anyKey, anySystem, anyFields, withLinks, withMerge, isAllowed };
 }
 
 /** Whether the parents of a record lead back to it. */

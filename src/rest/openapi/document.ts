@@ -2,9 +2,9 @@
 import type { FastifyInstance } from 'fastify';
 import type { Limits } from '../../config.ts';
 import { createPage, loadLate } from '../../http/pages.ts';
-import { idempotencyKeyPattern, maxMessageLength } from '../../http/request-headers.ts';
+import { idempotencyKeyPattern, maxMessageLength, mergePatchType } from '../../http/request.ts';
 import { apiVersion } from '../../http/server.ts';
-import type { Field } from '../../model/fields.ts';
+import { externalIds, type Field } from '../../model/fields.ts';
 import { count } from '../../model/issues.ts';
 import { capitalized, pathName, withArticle } from '../../model/labels.ts';
 import type { RecordKind } from '../../model/record-kind.ts';
@@ -17,6 +17,7 @@ import {
   errorResponses,
   errorSchemas,
   errorsOf,
+  exampleId,
   exportErrors,
   type HeaderName,
   headers,
@@ -77,7 +78,7 @@ export function openApiDocument(limits: Limits): Json {
             'An API key, as `yardgraph keys create` prints it. It is sent as `Authorization: Bearer KEY`; the service also accepts `Authorization: KEY` and `X-API-Key: KEY`.',
         },
       },
-      responses: errorResponses('shared', sharedErrors),
+      responses: errorResponses(sharedErrors),
     },
   };
 }
@@ -138,8 +139,8 @@ const operations: Record<Route['operation'], (route: Route, limits: Limits) => J
 function create(route: Route, limits: Limits): Json {
   const { kind } = route;
   const { maxBatch } = limits;
-  const externalIds = `${count(maxExternalIdsPerWrite)} external IDs together (${longExternalIds})`;
-  const batch = [`${count(maxBatch)} records`, ...(kind.fields.externalIds ? [externalIds] : [])].join(', and ');
+  const ids = `${count(maxExternalIdsPerWrite)} external IDs together (${longExternalIds})`;
+  const batch = [`${count(maxBatch)} records`, ...(kind.fields.externalIds ? [ids] : [])].join(', and ');
   const unique = Object.keys(kind.fields).find((name) => kind.fields[name]?.unique);
   const unless = `, unless they have a \`${unique}\`: it is unique in the workspace, and if another ${kind.label} has it, the response is 409`;
   return {
@@ -164,7 +165,7 @@ function update(route: Route, limits: Limits): Json {
   return {
     operationId: `update${kind.name}`,
     summary: `Change ${withArticle(kind.label)}`,
-    description: `Changes the fields that are sent, and returns the whole ${kind.label}. Absent fields stay as they are, null clears a field, and \`externalIds\` is replaced as a whole. An empty object changes nothing, including \`updatedAt\`. If any field is invalid, nothing is changed.\n\nSent again without an \`Idempotency-Key\`, the request changes only \`updatedAt\`.`,
+    description: `Changes the fields that are sent, and returns the whole ${kind.label}. Absent fields stay as they are, null clears a field, and \`externalIds\` is replaced as a whole, or merged if the content type is \`application/merge-patch+json\` (RFC 7396): null removes an ID, and those that are not sent stay. An empty object changes nothing, including \`updatedAt\`. If any field is invalid, nothing is changed.\n\nSent again without an \`Idempotency-Key\`, the request changes only \`updatedAt\`.`,
     parameters: [
       inPath(
         'id',
@@ -175,7 +176,13 @@ function update(route: Route, limits: Limits): Json {
     requestBody: {
       description: `The changes have at most ${textLimit(limits)}.`,
       required: true,
-      content: json(ref('schemas', `${kind.name}Changes`), change),
+      content: {
+        ...json(ref('schemas', `${kind.name}Changes`), change),
+        [mergePatchType]: {
+          schema: ref('schemas', `${kind.name}MergePatch`),
+          example: { externalIds: { erp: '4711', crm: null } },
+        },
+      },
     },
     responses: responses(
       route,
@@ -206,7 +213,7 @@ const json = (schema: Json, example: unknown): Json => ({ 'application/json': { 
 /** The responses of an operation: the successful one, and errors. */
 function responses(route: Route, names: readonly HeaderName[], description: string, schema: Json, example: unknown) {
   const success = { description, headers: responseHeaders(...names), content: json(schema, example) };
-  return { [route.success]: success, ...errorResponses(`${route.method} ${route.template}`, errorsOf(route)) };
+  return { [route.success]: success, ...errorResponses(errorsOf(route)) };
 }
 
 const many = ({ name }: RecordKind): Json => ({ type: 'array', items: ref('schemas', name) });
@@ -221,9 +228,17 @@ const exportQuery = {
     'Only records that match this filter, which is that of GraphQL as JSON: `{"name":{"eq":"Crane"}}`. Not with all kinds.',
   externalIds:
     'The names of up to 10 systems, `erp,crm`: their IDs have columns of their own, also those of linked records.',
+  names: 'With the names of the records that links lead to, beside their IDs: `location.name`.',
   excel:
     'Only for CSV: with a byte order mark, and with an apostrophe before texts that a spreadsheet program would execute.',
+  delimiter: 'Only for CSV: `,`, `;` or `tab`, between the columns.',
+  dates: 'Only for CSV: how 31 December 2026 is written: `31.12.2026`, `31/12/2026` or `12/31/2026`.',
+  timeZone:
+    'Only for CSV: the zone in which times are written, `Europe/Berlin`. Times of no zone are in UTC, and say so.',
+  decimalComma: 'Only for CSV: numbers are written as `53,08`.',
 };
+
+const exportFlags = ['names', 'excel', 'decimalComma'];
 
 const exportOperation = (): Json => ({
   operationId: 'exportRecords',
@@ -236,7 +251,7 @@ const exportOperation = (): Json => ({
       enum: [...recordKinds.map(pathName).flatMap((name) => [`${name}.csv`, `${name}.ndjson`]), 'all.ndjson'],
     }),
     ...Object.entries(exportQuery).map(([name, description]) => {
-      return { name, in: 'query', description, schema: { type: name === 'excel' ? 'boolean' : 'string' } };
+      return { name, in: 'query', description, schema: { type: exportFlags.includes(name) ? 'boolean' : 'string' } };
     }),
   ],
   responses: {
@@ -251,7 +266,7 @@ const exportOperation = (): Json => ({
         },
       },
     },
-    ...errorResponses(`GET ${exportPath}`, exportErrors),
+    ...errorResponses(exportErrors),
   },
 });
 
@@ -280,6 +295,7 @@ function kindSchemas(kind: RecordKind, limits: Limits): Json {
     [`New${kind.name}`]: { ...request, ...(required.length > 0 && { required }), properties },
     ...(routes.some((route) => route.kind === kind && route.operation === 'update') && {
       [`${kind.name}Changes`]: { ...request, properties },
+      [`${kind.name}MergePatch`]: { ...request, properties: { ...properties, externalIds: mergedIds(limits) } },
     }),
   };
 }
@@ -295,6 +311,17 @@ function fieldSchema(field: Field, limits: Limits, { isNullable = false, isSent 
       ? { anyOf: isNullable ? [...options, { type: 'null' }] : options }
       : { ...schema, type: isNullable ? [schema.type, 'null'] : schema.type };
   return { ...described, description: field.description, ...(examples !== undefined && { examples }) };
+}
+
+/** External IDs to merge: the limit on their number is for the result. */
+function mergedIds(limits: Limits): Json {
+  const { maxProperties: _, additionalProperties: text, ...schema } = typeSchema(externalIds(), limits);
+  const additionalProperties = { ...(text as Json), type: ['string', 'null'] };
+  const description = 'The IDs to set in other systems; null removes one, and all others stay.';
+  return {
+    anyOf: [{ ...schema, additionalProperties, examples: [{ erp: '4711', crm: null }] }, { type: 'null' }],
+    description,
+  };
 }
 
 function typeSchema(field: Field, limits: Limits): Json {
@@ -322,8 +349,6 @@ function typeSchema(field: Field, limits: Limits): Json {
       return { type: 'string', minLength: 1, maxLength: maxIdentifierLength };
   }
 }
-
-const exampleId = ({ idPrefix }: RecordKind): string => `${idPrefix}_01h455vb4pex5vsknk084sn02q`;
 
 const createdAt = '2026-03-01T07:30:00.000Z';
 

@@ -13,9 +13,10 @@
  */
 import { type Knex, knex } from 'knex';
 import type { Row, Run } from '../connections/driver.ts';
-import { columnList, columnName, columnsOf, recordIn } from '../query/columns.ts';
+import { columnList, columnName, columnsOf, isJson, recordIn, type SelectedColumn } from '../query/columns.ts';
 import type { Dialect, Filters, PageRows, PagesSelection, Pattern } from '../query/dialect.ts';
 import { requireWhole, runQuery } from '../query/rows.ts';
+import { toDateTime } from './driver.ts';
 import { deletions, inserts, updates, withChanges } from './writes.ts';
 
 type Read = (sql: string) => Promise<readonly Row[]>;
@@ -31,10 +32,11 @@ export async function openPostgresDialect(read: Read): Promise<Dialect> {
 function createPostgresDialect({ isCitus }: { readonly isCitus: boolean }): Dialect {
   // Names of tables and columns need no quotes.
   const builder = knex({ client: 'pg', wrapIdentifier: (name) => name });
-  const selectValues: Dialect['selectValues'] = async (run, columns, select) => {
+  const selectValues: Dialect['selectValues'] = async (run, columns, select, isBounded = false) => {
     const names = columns.map((_, index) => `c${index}`);
-    const rows = await runQuery(run, select(columns.map(({ name }, index) => `${name} as c${index}`).join(', ')));
-    return rows.map((row) => names.map((name) => row[name]));
+    const rows = select(columns.map(({ name }, index) => `${name} as c${index}`).join(', '));
+    if (isBounded && !columns.some(isJson)) return selectArrays({ builder }, run, columns, rows);
+    return (await runQuery(run, rows)).map((row) => names.map((name) => row[name]));
   };
   // With `= any(…)`, a server without statistics would read all of the workspace in another index.
   const rowsWith: Dialect['rowsReferring'] = ({ table, field }, workspaceId, ids, limitPerId) =>
@@ -88,6 +90,28 @@ function createPostgresDialect({ isCitus }: { readonly isCitus: boolean }): Dial
         where workspace_id = ? and id = ${reference} limit 1) ${alias} on true`,
     selectValues,
   };
+}
+
+/** Reads each column as an array of JSON: through the driver, the values of a linked list took twice as long. */
+async function selectArrays(
+  { builder }: Pick<Dialect, 'builder'>,
+  run: Run,
+  columns: readonly SelectedColumn[],
+  rows: Knex.QueryBuilder | Knex.Raw,
+): Promise<unknown[][]> {
+  const arrays = columns.map((_, index) => `json_agg(c${index}) as c${index}`).join(', ');
+  const [page = {}] = await runQuery(run, builder.raw(`select ${arrays} from (?) as page`, [rows]));
+  const found: unknown[][] = [];
+  for (const [index, { type }] of columns.entries()) {
+    // Without rows, the array is null.
+    const values = JSON.parse(String(page[`c${index}`] ?? '[]')) as unknown[];
+    for (let row = 0; row < values.length; row += 1) {
+      const value = values[row];
+      found[row] ??= [];
+      found[row]?.push(type === 'dateTime' && value !== null ? toDateTime(String(value)) : value);
+    }
+  }
+  return found;
 }
 
 /** Returns what is wrong with the server's settings, with which some values would be returned differently than they were sent. */

@@ -130,14 +130,14 @@ const parsers: Readonly<Record<number, (text: string) => unknown>> = {
 
 const getTypeParser = (type: TypeId, format?: 'text') => parsers[type] ?? standardParser(type, format);
 
-/** The form in which the server writes times in UTC, the usual case: `2026-03-01 07:30:00.12+00`. */
-const utc = /^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d)(?:\.(\d{1,3}))?\+00$/;
+/** The forms in which the server writes times in UTC, the usual case: `2026-03-01 07:30:00.12+00`, in JSON `2026-03-01T07:30:00.12+00:00`. */
+const utc = /^(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d:\d\d)(?:\.(\d{1,3}))?\+00(?::00)?$/;
 
 const parseDate: (text: string) => Date = standardParser(builtins.TIMESTAMPTZ);
 
-function toDateTime(text: string): string {
+export function toDateTime(text: string): string {
   const [, date, time, fraction = ''] = utc.exec(text) ?? [];
-  return date ? `${date}T${time}.${fraction.padEnd(3, '0')}Z` : parseDate(text).toISOString();
+  return date ? `${date}T${time}.${fraction.padEnd(3, '0')}Z` : parseDate(text.replace('T', ' ')).toISOString();
 }
 
 /** Milliseconds after which the connection of a cancel request is closed. */

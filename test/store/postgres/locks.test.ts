@@ -3,14 +3,15 @@ import { Client } from 'pg';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { RecordKind } from '../../../src/model/record-kind.ts';
 import { asset, assetCategory, location, project, recordKinds, workOrder } from '../../../src/records/index.ts';
-import { createSession } from '../../../src/services/session.ts';
-import { deleteRecords, updateRecords, upsertRecords } from '../../../src/services/write.ts';
+import { createSession, deleteRecords, updateRecords, upsertRecords } from '../../../src/services/write.ts';
 import { createWorkspaces } from '../../../src/store/admin/workspaces.ts';
 import { type Database, openDatabase } from '../../../src/store/database.ts';
 import { createDatabase } from '../../support/database.ts';
 import { insert } from '../../support/insert.ts';
 import { untilWaiting } from '../../support/locks.ts';
 import { addWorkspace, numberOf, storeOpener } from '../../support/open-store.ts';
+
+const limits = { maxTextLength: 100, maxExternalIds: 100, maxRecordLength: 1_000 };
 
 let database: Database;
 let other: Client;
@@ -53,7 +54,6 @@ describe('two processes whose advisory locks do not hold for each other', () => 
 
   const upsert = (node: number, erp: string) => {
     const batch = [{ value: { name: 'Crane', externalIds: { erp } } }];
-    const limits = { maxTextLength: 100, maxExternalIds: 100, maxRecordLength: 1_000 };
     return upsertRecords(session(node), asset, batch, { by: { externalId: 'erp' }, limits });
   };
 
@@ -67,7 +67,7 @@ describe('two processes whose advisory locks do not hold for each other', () => 
 
   test('form no cycle if each moves a category below that of the other', async () => {
     const move = (node: number, id = '', parentId = '') =>
-      updateRecords(session(node), assetCategory, [{ id, change: { value: { parentId } } }]);
+      updateRecords(session(node), assetCategory, [{ id, change: { value: { parentId } } }], limits);
     for (const _ of rounds) {
       const [a, b] = await insert(storeOpener(nodes[0] as Database)('ours'), assetCategory, [
         { name: 'a' },
@@ -90,6 +90,7 @@ test('of two updates of the same records, while others refer to them, one waits 
       session,
       asset,
       ids.map((id) => ({ id, change: { value: { name } } })),
+      limits,
     );
   const sent: string[] = [];
   database.knex.on('query', ({ sql }) => sent.push(sql));
@@ -143,7 +144,6 @@ test('of two deletions that clear references in the same records, one waits for 
 
 test('a workspace that is deleted leaves no locks behind', async () => {
   const batch = [{ value: { name: 'Crane', uid: 'C-7' } }];
-  const limits = { maxTextLength: 100, maxExternalIds: 100, maxRecordLength: 1_000 };
   const workspaces = createWorkspaces(database, recordKinds);
   await addWorkspace(database, 'theirs');
   for (const workspace of ['theirs', 'others']) {

@@ -1,0 +1,145 @@
+/** The text of exported records: NDJSON, or CSV in the form that its reader expects, which an import with the same options reads back exactly. */
+import { IANAZone } from 'luxon';
+import { badRequest } from '../errors.ts';
+import { csvCell, withApostrophe } from '../model/csv.ts';
+import { hasSupportedYear } from '../model/date-time.ts';
+import type { Field } from '../model/fields.ts';
+import { expected } from '../model/issues.ts';
+import { constantCase, uncapitalized } from '../model/labels.ts';
+import type { RecordKind, Values } from '../model/record-kind.ts';
+
+/** The records that links lead to, by their IDs, with the fields that columns have. */
+export type Targets = ReadonlyMap<string, Values>;
+
+export interface Column {
+  readonly name: string;
+  readonly type: Field['type'];
+  readonly read: (record: Values, targets: Targets) => unknown;
+}
+
+export interface Format {
+  readonly type: string;
+  header(columns: readonly Column[]): string;
+  row(kind: RecordKind, columns: readonly Column[], record: Values, targets: Targets): string;
+}
+
+export const ndjson: Format = {
+  type: 'application/x-ndjson; charset=utf-8',
+  header: () => '',
+  row(kind, columns, record, targets) {
+    const row: Record<string, unknown> = { kind: constantCase(uncapitalized(kind.name)) };
+    for (const { name, read } of columns) {
+      const value = read(record, targets);
+      if ((value ?? null) !== null) row[name] = value;
+    }
+    return `${JSON.stringify(row)}\n`;
+  },
+};
+
+/** The parameters of CSV. */
+export const formatParameters = ['delimiter', 'dates', 'timeZone', 'decimalComma', 'excel'];
+
+const delimiters = new Map([',', ';', '\t'].map((character) => [character, character])).set('tab', '\t');
+
+const dateForms = ['31.12.2026', '31/12/2026', '12/31/2026'];
+
+/** Throws a ServiceError 400 for a parameter with another value. */
+export function formatOf(sent: Partial<Record<string, string>>): Format {
+  const delimiter = delimiters.get(sent.delimiter ?? ',');
+  if (delimiter === undefined) throw refused('delimiter', 'a comma, a semicolon or tab', sent.delimiter);
+  const decimalPoint = readFlag('decimalComma', sent.decimalComma) ? ',' : '.';
+  const isExcel = readFlag('excel', sent.excel);
+  const timeIn = timeFormat(sent);
+  const cell = (text: string | null) => csvCell(text === null || !isExcel ? text : withApostrophe(text), delimiter);
+
+  function cellOf(type: Field['type'], value: unknown): string {
+    if (value === null || value === undefined) return cell(null);
+    // Without an apostrophe: no program executes a number or a time.
+    if (type === 'number') return csvCell(String(value).replace('.', decimalPoint), delimiter);
+    if (type === 'dateTime') return csvCell(timeIn(String(value)), delimiter);
+    return cell(typeof value === 'object' ? JSON.stringify(value) : String(value));
+  }
+
+  return {
+    type: 'text/csv; charset=utf-8',
+    // Spreadsheet programs know UTF-8 by the byte order mark.
+    header: (columns) => `${isExcel ? '\uFEFF' : ''}${columns.map(({ name }) => cell(name)).join(delimiter)}\n`,
+    row: (_kind, columns, record, targets) =>
+      `${columns.map(({ type, read }) => cellOf(type, read(record, targets))).join(delimiter)}\n`,
+  };
+}
+
+export function readFlag(name: string, sent: string | undefined): boolean {
+  if (sent === undefined || sent === 'false') return false;
+  if (sent !== 'true') throw refused(name, 'true or false', sent);
+  return true;
+}
+
+const refused = (name: string, what: string, sent: string | undefined) =>
+  badRequest(`${name}: ${expected(what, sent)}`);
+
+/**
+ * Returns how a stored time is written: `01.03.2026 08:30`, with seconds and milliseconds where there are any, and as a date alone at
+ * midnight UTC, which is what a date means. A time that clocks in the zone show twice, or that an import would read as another one, is in
+ * UTC, and says so.
+ */
+function timeFormat({ dates, timeZone }: Partial<Record<string, string>>): (stored: string) => string {
+  if (dates === undefined && timeZone === undefined) return (stored) => stored;
+  if (dates !== undefined && !dateForms.includes(dates))
+    throw refused('dates', `one of ${dateForms.join(', ')}`, dates);
+  const zone = timeZone === undefined ? undefined : IANAZone.create(timeZone);
+  if (zone && !zone.isValid) throw refused('timeZone', 'a time zone such as Europe/Berlin', timeZone);
+
+  const offsetAt = zone && offsetsOf(zone);
+
+  /** In milliseconds, as if the clock were one of UTC; undefined where the clock does not tell the time. */
+  function clockAt(instant: number): number | undefined {
+    if (!offsetAt) return undefined;
+    const local = instant + offsetAt(instant) * aMinute;
+    const offsets = [offsetAt(local - aDay), offsetAt(local + aDay)];
+    const shown = new Set(offsets.filter((offset) => offsetAt(local - offset * aMinute) === offset));
+    const [offset = Number.NaN, other] = shown;
+    // Before there were zones, clocks differed by seconds.
+    return other === undefined && Number.isInteger(offset) && local - offset * aMinute === instant ? local : undefined;
+  }
+
+  function write(time: string): string {
+    const [, year = '', month = '', day = '', clock = '', seconds = '', milliseconds = ''] =
+      /^(\d{4})-(\d\d)-(\d\d)T(\d\d:\d\d):(\d\d)\.(\d{3})Z$/.exec(time) ?? [];
+    const parts: Readonly<Record<string, string>> = { 2026: year, 12: month, 31: day };
+    const date = (dates ?? '2026-12-31').replace(/\d+/g, (part) => parts[part] ?? part);
+    const rest = milliseconds === '000' ? (seconds === '00' ? '' : `:${seconds}`) : `:${seconds}.${milliseconds}`;
+    return `${date} ${clock}${rest}`;
+  }
+
+  return (stored) => {
+    if (stored.endsWith('T00:00:00.000Z')) return write(stored).split(' ')[0] ?? '';
+    const clock = clockAt(Date.parse(stored));
+    const local = clock === undefined ? undefined : new Date(clock).toISOString();
+    return local !== undefined && hasSupportedYear(local) ? write(local) : `${write(stored)} UTC`;
+  };
+}
+
+/** The most days whose offset is kept. */
+const maxDays = 10_000;
+
+/**
+ * Returns a function that returns the offset of a zone in minutes. The library takes 15 µs for one, which would be half a minute for 100,000
+ * records. No zone has two changes within six days: on a day that begins and ends with the same offset, there is no other.
+ */
+function offsetsOf(zone: IANAZone): (instant: number) => number {
+  const byDay = new Map<number, number | undefined>();
+  return (instant) => {
+    const day = Math.floor(instant / aDay);
+    if (!byDay.has(day)) {
+      if (byDay.size >= maxDays) byDay.clear();
+      const offset = zone.offset(day * aDay);
+      byDay.set(day, offset === zone.offset((day + 1) * aDay) ? offset : undefined);
+    }
+    return byDay.get(day) ?? zone.offset(instant);
+  };
+}
+
+const aMinute = 60_000;
+
+const aDay = 86_400_000;

@@ -1,0 +1,67 @@
+/** A row of a file on its way: as it was read, and as what its cells mean. */
+import type { Issue } from '../model/issues.ts';
+import type { RecordKind } from '../model/record-kind.ts';
+
+/** A row as it stands in the file. */
+export interface SourceRow {
+  /** The line of the file at which it begins, from 1. */
+  readonly line: number;
+  /** Unset where the kind of the file is that of all rows. */
+  readonly kind?: string | undefined;
+  /** The names of the columns: the same array for all rows of a table. */
+  readonly names: readonly string[];
+  /** By name. A row that ends early has fewer. */
+  readonly cells: readonly Cell[];
+  /** Why it cannot be read, such as quotes that do not add up: it is refused, with `text` as it stands. */
+  readonly problem?: string | undefined;
+  readonly text: string;
+}
+
+/**
+ * Null for an empty cell; an empty text where it is quoted (`""`), unless the program quotes all cells. Values of JSON are as they are,
+ * numbers with the digits as they are written.
+ */
+export type Cell = string | null | boolean | JsonNumber | object;
+
+export class JsonNumber {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+/** A row as a record of its kind. Fields that it does not say are absent; null clears one. */
+export interface RecordRow {
+  readonly kind: RecordKind;
+  readonly source: SourceRow;
+  /** What the column `id` says: a name for the row, or the ID of a stored record. */
+  readonly id?: string | undefined;
+  /** Without references, and without the external IDs that have columns of their own. */
+  readonly fields: Readonly<Record<string, unknown>>;
+  /** External IDs that have columns of their own: each is set, or cleared by null, and leaves the others as they are. */
+  readonly externalIds: Readonly<Record<string, string | null>>;
+  readonly links: readonly RowLink[];
+  readonly issues: readonly Issue[];
+}
+
+/** What a cell says of a link: `locationId`, `location`, `location.externalIds.erp`, `location.name`. */
+export interface RowLink {
+  /** `location` */
+  readonly name: string;
+  /** `locationId` */
+  readonly field: string;
+  /** `id`, a field of the target such as `name`, or `externalIds.erp`. */
+  readonly by: string;
+  /** Null clears the link. */
+  readonly value: string | null;
+  /** The place in `source.cells`. */
+  readonly cell: number;
+}
+
+/** Something that is allowed, and probably wrong. */
+export interface Warning {
+  readonly line: number;
+  readonly column: string;
+  readonly message: string;
+}

@@ -1,0 +1,125 @@
+/** External IDs that are merged into the stored ones: several systems may each know one key of a record, and nothing of the others. */
+import { describe, expect, test } from 'vitest';
+import { asset, location } from '../../src/records/index.ts';
+import { updateDocument, upsertDocument } from '../support/mutations.ts';
+import { useWorkspaces } from '../support/service.ts';
+
+const service = useWorkspaces();
+
+const upsertAssets = (input: object[], by: object = { field: 'UID' }) =>
+  service.graphql(upsertDocument(asset, 'outcome record { externalIds updatedAt }'), { by, input });
+const updateAssets = (...input: object[]) => service.graphql(updateDocument(asset, 'externalIds'), { input });
+
+const three = { erp: '1', crm: '2', telematics: '3' };
+
+test('an upsert by another key sets one, clears another, and keeps the rest', async () => {
+  await service.create('/assets', { name: 'Crane', uid: 'C-7', externalIds: three });
+
+  const { body } = await upsertAssets([
+    { uid: 'C-7', mergeExternalIds: { erp: '9', crm: null, sap: '4', none: null } },
+    { uid: 'C-8', name: 'Pump', mergeExternalIds: { erp: '5', crm: null } },
+    { uid: 'C-9', name: 'Hose', mergeExternalIds: { crm: null } },
+  ]);
+
+  expect(body.data.result).toMatchObject([
+    { outcome: 'UPDATED', record: { externalIds: { erp: '9', telematics: '3', sap: '4' } } },
+    { outcome: 'CREATED', record: { externalIds: { erp: '5' } } },
+    { outcome: 'CREATED', record: { externalIds: null } },
+  ]);
+});
+
+test('an update of what is stored already changes nothing, and one that clears all leaves none', async () => {
+  const [{ id, updatedAt }] = await service.create('/assets', { name: 'Crane', uid: 'C-7', externalIds: three });
+
+  const { body } = await upsertAssets([{ uid: 'C-7', mergeExternalIds: { crm: '2', none: null } }]);
+  expect(body.data.result).toEqual([{ outcome: 'UNCHANGED', record: { externalIds: three, updatedAt } }]);
+
+  await updateAssets({ id, name: 'Tower crane', mergeExternalIds: null });
+  await updateAssets({ id, mergeExternalIds: {} });
+  expect((await service.data('{ assets { nodes { name externalIds } } }')).assets.nodes).toEqual([
+    { name: 'Tower crane', externalIds: three },
+  ]);
+
+  const cleared = { erp: null, crm: null, telematics: null };
+  expect((await updateAssets({ id, mergeExternalIds: cleared })).body.data.result).toEqual([{ externalIds: null }]);
+});
+
+test('keys of JavaScript are keys like any other', async () => {
+  const [{ id }] = await service.create('/assets', JSON.parse('{"name":"Crane","externalIds":{"constructor":"1"}}'));
+
+  const { text } = await updateAssets(
+    JSON.parse(`{"id":"${id}","mergeExternalIds":{"__proto__":"2","toString":null}}`),
+  );
+
+  expect(text).toContain('{"externalIds":{"constructor":"1","__proto__":"2"}}');
+});
+
+test('the key of an upsert may be among them', async () => {
+  await service.create('/locations', { name: 'North', externalIds: three });
+
+  const { result } = await service.data(upsertDocument(location, 'outcome record { externalIds }'), {
+    by: { externalId: 'erp' },
+    input: [{ mergeExternalIds: { erp: '1', crm: null } }, { mergeExternalIds: { erp: '7' } }],
+  });
+
+  expect(result).toEqual([
+    { outcome: 'UPDATED', record: { externalIds: { erp: '1', telematics: '3' } } },
+    { outcome: 'CREATED', record: { externalIds: { erp: '7' } } },
+  ]);
+});
+
+test('of changes at the same time, each to an ID of its own, all are kept', async () => {
+  const [{ id }] = await service.create('/assets', { name: 'Crane', uid: 'C-7', externalIds: { erp: '1' } });
+  const systems = Array.from({ length: 8 }, (_, index) => `system-${index}`);
+
+  await Promise.all(
+    systems.map((system, index) =>
+      index % 2 === 0
+        ? updateAssets({ id, mergeExternalIds: { [system]: '1' } })
+        : upsertAssets([{ uid: 'C-7', mergeExternalIds: { [system]: '1' } }]),
+    ),
+  );
+
+  const { asset: stored } = await service.data('query ($id: ID!) { asset(id: $id) { externalIds } }', { id });
+  expect(stored.externalIds).toEqual(Object.fromEntries(['erp', ...systems].map((system) => [system, '1'])));
+});
+
+describe('an item is rejected', () => {
+  const many = (from: number, length: number) =>
+    Object.fromEntries(Array.from({ length }, (_, index) => [`k${from + index}`, '1']));
+  const issuesOf = (response: Awaited<ReturnType<typeof updateAssets>>) =>
+    response.body.errors?.[0].extensions.issues.map(({ path, message }: { path: unknown[]; message: string }) => [
+      path.slice(2).join('.'),
+      message,
+    ]);
+
+  test('with both fields, with anything but texts and nulls, and by a key that it clears', async () => {
+    const [{ id }] = await service.create('/assets', { name: 'Crane', externalIds: three });
+    const both = 'expected externalIds or mergeExternalIds, received both';
+
+    expect(issuesOf(await updateAssets({ id, externalIds: null, mergeExternalIds: { erp: '2' } }))).toEqual([
+      ['mergeExternalIds', both],
+    ]);
+    expect(issuesOf(await updateAssets({ id, mergeExternalIds: { erp: 5, crm: '\0' } }))).toEqual([
+      ['mergeExternalIds.erp', 'expected text or null, received 5'],
+      ['mergeExternalIds.crm', expect.stringContaining('NUL')],
+    ]);
+    expect(issuesOf(await updateAssets({ id, mergeExternalIds: ['erp'] }))).toEqual([
+      ['mergeExternalIds', 'expected an object of texts such as {"erp":"4711","crm":null}, received an array'],
+    ]);
+    expect(issuesOf(await upsertAssets([{ mergeExternalIds: { erp: null } }], { externalId: 'erp' }))).toEqual([
+      ['mergeExternalIds.erp', 'required: records are found by this external ID'],
+    ]);
+  });
+
+  test('if the record would have too many, and not for those that it clears', async () => {
+    const [{ id }] = await service.create('/assets', { name: 'Crane', externalIds: many(0, 99) });
+    const cleared = Object.fromEntries(Object.keys(many(0, 99)).map((key) => [key, null]));
+
+    expect(issuesOf(await updateAssets({ id, mergeExternalIds: many(200, 2) }))).toEqual([
+      ['mergeExternalIds', 'expected at most 100 keys, received 101, including those of the stored asset'],
+    ]);
+    const { body } = await updateAssets({ id, mergeExternalIds: { ...cleared, ...many(300, 100) } });
+    expect(body.data.result).toEqual([{ externalIds: many(300, 100) }]);
+  });
+});
