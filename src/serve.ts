@@ -3,8 +3,6 @@
  * starts and when it stops.
  */
 
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import { setTimeout } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import { version } from '../package.json';
 import { createApp } from './app.ts';
@@ -15,9 +13,6 @@ import { program } from './program.ts';
 import { createKeyStore } from './store/admin/api-keys.ts';
 import { startSweep } from './store/admin/sweep.ts';
 import { type Database, openDatabase } from './store/database.ts';
-
-/** Milliseconds after which the process ends although requests are still running. */
-const closeTimeout = 30_000;
 
 /**
  * Serves until the process is told to stop. `prepare` runs on the open database before the service can be reached. Throws a
@@ -70,7 +65,7 @@ async function requireKeys(database: Database, { host, openAccess }: Config): Pr
 
 async function listen(app: FastifyInstance, { host, port }: Config): Promise<string> {
   try {
-    // For localhost Fastify would open a second server for ::1, which closeOnSignal would not see.
+    // For localhost Fastify would open a second server for ::1, whose responses nobody would wait for.
     return await app.listen({ host: host === 'localhost' ? '127.0.0.1' : host, port });
   } catch (error) {
     await app.close();
@@ -87,34 +82,13 @@ async function listen(app: FastifyInstance, { host, port }: Config): Promise<str
   }
 }
 
-/**
- * Accepts no new connections, sends every response to its last byte, then closes. (Fastify and Node treat a connection whose
- * response is still being sent as idle, and wait forever for a connection that never sends a request.)
- * Repeated signals are ignored: a terminal and a supervisor may both send one.
- */
+/** Repeated signals are ignored: a terminal and a supervisor may both send one. */
 function closeOnSignal(app: FastifyInstance, database: Database, endSweep: () => void): void {
-  const inFlight = new Set<ServerResponse>();
   let isClosing = false;
-  app.server.on('connection', (socket) => {
-    if (isClosing) socket.destroy();
-  });
-  app.server.prependListener('request', (_request: IncomingMessage, response: ServerResponse) => {
-    if (isClosing) response.setHeader('connection', 'close');
-    inFlight.add(response);
-    response.once('close', () => inFlight.delete(response));
-  });
-
   const close = async (signal: string) => {
     if (isClosing) return;
     isClosing = true;
     endSweep();
-    app.closing.abort();
-    for (const response of inFlight) {
-      if (!response.headersSent) response.setHeader('connection', 'close');
-    }
-    const deadline = Date.now() + closeTimeout;
-    while (inFlight.size > 0 && Date.now() < deadline) await setTimeout(20);
-    app.server.closeAllConnections();
     await app.close();
     await database.close();
     app.log.info({ signal, uptimeSeconds: uptimeSeconds() }, 'stopped');

@@ -6,7 +6,7 @@
  *
  * Prints the records stored per second by transactions of SIZE, after storing EXISTING records if the file has fewer.
  */
-import ids from '../../dist/src/model/ids.js';
+import ids from '../../dist/src/records/index.js';
 import { asset } from '../records.mjs';
 import { measure, open } from './loop.mjs';
 

@@ -4,13 +4,13 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import pLimit from 'p-limit';
 import { type Config, isLoopback } from '../config.ts';
 import { badRequest, forbidden, ServiceError, tooManyRequests, unauthorized } from '../errors.ts';
-import { changeMessage } from '../http/request-headers.ts';
+import { changeMessage } from '../http/request.ts';
 import { expected } from '../model/issues.ts';
-import { createSession, type Session } from '../services/session.ts';
+import { createSession, type Session } from '../services/write.ts';
 import type { Usage } from '../store/connections/driver.ts';
 import type { Database } from '../store/database.ts';
 import { createStoreOpener, type StoreUser } from '../store/workspace-store.ts';
-import { createKeyring, type Identity } from './keyring.ts';
+import { createKeyring, type Identity } from './keys.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {

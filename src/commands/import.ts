@@ -29,8 +29,7 @@ import { collectWarnings } from '../import/warnings.ts';
 import { count, expected, quote } from '../model/issues.ts';
 import { counted } from '../model/labels.ts';
 import type { RecordKind } from '../model/record-kind.ts';
-import { asset, recordKinds } from '../records/index.ts';
-import { linkOrder } from '../records/link-order.ts';
+import { asset, linkOrder, recordKinds } from '../records/index.ts';
 import { connect, isExpected, messageOf } from './service.ts';
 import { confirm, createProgressBar, exitCodes, printTable, withInterrupts } from './terminal.ts';
 

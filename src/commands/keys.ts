@@ -4,8 +4,8 @@
  */
 import ms from 'ms';
 import { z } from 'zod';
-import { anonymousWorkspace } from '../auth/keyring.ts';
 import {
+  anonymousWorkspace,
   createKey,
   isWorkspaceName,
   type NewKey,

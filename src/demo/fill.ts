@@ -6,7 +6,7 @@
  * interrupted start leaves none behind, and two simultaneous starts create them once.
  */
 import { createSessionOpener } from '../auth/authenticate.ts';
-import { anonymousIn, anonymousWorkspace } from '../auth/keyring.ts';
+import { anonymousIn, anonymousWorkspace } from '../auth/keys.ts';
 import { ServiceError } from '../errors.ts';
 import { findFiles } from '../import/find.ts';
 import { rowOptions } from '../import/profiles.ts';
@@ -15,8 +15,7 @@ import type { RecordRow } from '../import/row.ts';
 import { rowReader } from '../import/values.ts';
 import { linkFields, linkParser } from '../model/links.ts';
 import { createParser } from '../model/schemas.ts';
-import { recordKinds } from '../records/index.ts';
-import { linkOrder } from '../records/link-order.ts';
+import { linkOrder, recordKinds } from '../records/index.ts';
 import { importRecords } from '../services/write.ts';
 import { openWorkspace } from '../store/admin/workspace-names.ts';
 import type { Database } from '../store/database.ts';

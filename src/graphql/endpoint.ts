@@ -1,39 +1,52 @@
-/** GraphQL over HTTP at /graphql. Stricter than yoga's defaults: JSON only, one operation per request, no CORS. */
+/**
+ * GraphQL over HTTP at /graphql. Stricter than yoga's defaults: JSON only, one operation per request, no CORS, and nothing is parsed that is
+ * larger than the limits.
+ */
+import type { ServerResponse } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import {
   coerceInputValue,
   type DocumentNode,
+  GraphQLError,
   type GraphQLInputType,
-  type GraphQLSchema,
+  getOperationAST,
+  Kind,
+  Lexer,
   NoSchemaIntrospectionCustomRule,
   printSchema,
+  Source,
+  TokenKind,
+  validate,
 } from 'graphql';
-import { _createLRUCache as createCache, createYoga, type Plugin, processRegularResult } from 'graphql-yoga';
-import type { Config } from '../config.ts';
+import {
+  _createLRUCache as createCache,
+  createYoga,
+  type GraphQLParams,
+  type Plugin,
+  processRegularResult,
+} from 'graphql-yoga';
+import type { Config, Limits } from '../config.ts';
+import { badRequest, ServiceError, unavailable } from '../errors.ts';
+import { errorResponseFor, setErrorHeaders } from '../http/error-response.ts';
+import { jsonProblem } from '../http/json-problem.ts';
 import { createPage } from '../http/pages.ts';
-import { idempotencyKeyOf, markReplayed } from '../http/request-headers.ts';
-import { count } from '../model/issues.ts';
+import { idempotencyKeyOf, markReplayed, requireSmallJson } from '../http/request.ts';
+import { count, cut, expected, isObject, maxQuoted } from '../model/issues.ts';
 import type { RecordKind } from '../model/record-kind.ts';
-import { withIdempotencyKey } from '../services/session.ts';
+import { withIdempotencyKey } from '../services/write.ts';
 import type { Condition } from '../store/query/record-query.ts';
-import { responseFormatter, sendGraphqlError, shortMessage, shortSegment, useLimitedValidation } from './errors.ts';
+import { codeOf, maxErrors, responseFormatter, shortMessage, shortSegment, withReason } from './errors.ts';
 import { useExecutor, type WrittenResult } from './execution/execute.ts';
 import { createItemParsers } from './execution/item-parsers.ts';
 import { createSubgraph } from './federation.ts';
 import { useOperationLimits } from './limits.ts';
-import {
-  chooseType,
-  graphqlParams,
-  isPersistedQuery,
-  persistedQueryNotSupported,
-  useOperationChoice,
-} from './request.ts';
-import { refused } from './schema/argument.ts';
+import { type Context, refused } from './schema/builder.ts';
 import { filterCost, parseFilter } from './schema/filter.ts';
 import { schema as ownSchema } from './schema/schema.ts';
 import {
   asEventStream,
   createEventStreams,
+  eventStreamType,
   type ServerContext,
   singleEvent,
   useSubscriptions,
@@ -45,23 +58,23 @@ const cachedDocuments = 200;
 
 /** Executes GraphQL requests. Event streams end when the signal is aborted. */
 export function createEndpoint(config: Config, closing: AbortSignal) {
-  const { limits, introspection, federation } = config;
+  const { limits, federation } = config;
   const schema = federation ? createSubgraph(ownSchema) : ownSchema;
-  const parsers = createItemParsers(limits);
+  const parsersOf = createItemParsers(limits);
   const toResponse = responseFormatter(schema, config);
   const sendEvents = createEventStreams(closing);
+  const holdUntilClosed = createTextHolder();
   const documentCache = createCache<DocumentNode>({ max: cachedDocuments });
   const yoga = createYoga<ServerContext, YogaContext>({
     schema,
     // Also of each event of a subscription.
-    context: { limits, parsers },
+    context: { limits, parsersOf },
     plugins: [
       useOperationChoice(),
       useOperationLimits(limits),
       useLimitedValidation(config),
       useExecutor(schema, config),
       useSubscriptions(limits, toResponse),
-      ...(introspection ? [] : [useNoIntrospection()]),
     ],
     maskedErrors: false,
     parserAndValidationCache: {
@@ -94,6 +107,7 @@ export function createEndpoint(config: Config, closing: AbortSignal) {
         acceptsEvents: acceptable.events,
         lastEventId: String(request.headers['last-event-id'] ?? '') || undefined,
         response: reply.raw,
+        holdText: holdUntilClosed(reply.raw),
       };
       const context = { session, sessionFor, requestLog: request, client };
       // Without yoga's own Request and Response, which took a fifth of the time of a list. Its plugins read only the method of a request.
@@ -111,24 +125,180 @@ export function createEndpoint(config: Config, closing: AbortSignal) {
 
     sendSchema: createPage(`${printSchema(schema)}\n`, 'text/plain; charset=utf-8'),
 
-    readFilter: (kind: RecordKind, where: unknown) => readWhere(ownSchema, config, kind, where),
+    readFilter: (kind: RecordKind, where: unknown) => readWhere(config, kind, where),
 
-    sendError: sendGraphqlError,
+    sendError,
   };
 }
 
-/** Rejects introspection of the schema, except `__typename`. */
-const useNoIntrospection = (): Plugin => ({
-  onValidate: ({ addValidationRule }) => addValidationRule(NoSchemaIntrospectionCustomRule),
+/** Characters that all responses may hold before further ones fail. Those that are being read then may each add a response. */
+const maxHeld = 25_000_000;
+
+/** Returns a function for what all responses hold until they are closed, however slowly clients read. */
+export function createTextHolder() {
+  let heldByAll = 0;
+  return (response: Pick<ServerResponse, 'closed' | 'destroyed' | 'once'>): Context['holdText'] => {
+    let held = 0;
+    let isClosed = response.closed || response.destroyed;
+    response.once('close', () => {
+      isClosed = true;
+      heldByAll -= held;
+    });
+    return (length) => {
+      if (isClosed) return;
+      // A response that has begun to read is completed: what it may read is limited.
+      if (held === 0 && heldByAll > maxHeld) {
+        throw unavailable('too many long responses are being sent, try again', 'RESPONSES_UNSENT');
+      }
+      held += length;
+      heldByAll += length;
+    };
+  };
+}
+
+/** Limits what GraphQL's validation says and suggests, and rejects introspection, except `__typename`, where it is off. */
+const useLimitedValidation = ({ introspection, suggestions }: Config): Plugin => ({
+  onValidate({ addValidationRule, setValidationFn }) {
+    if (!introspection) addValidationRule(NoSchemaIntrospectionCustomRule);
+    setValidationFn((schema, document, rules) =>
+      validate(schema, document, rules, { maxErrors, hideSuggestions: !suggestions }).map(withReason),
+    );
+  },
 });
 
+const mediaTypes = ['application/graphql-response+json', 'application/json'] as const;
+
+/** Says what is acceptable, and the type of the JSON, also in events, before anything is executed. Throws a ServiceError 406. */
+function chooseType({ headers }: FastifyRequest) {
+  const accepted = headers.accept?.toLowerCase() ?? '*/*';
+  const isAny = accepted.includes('*/*');
+  const isAnyJson = isAny || accepted.includes('application/*');
+  const mediaType = preferredJson({ headers }) ?? (isAnyJson ? mediaTypes[1] : undefined);
+  const events = isAny || accepted.includes('text/*') || accepted.includes(eventStreamType);
+  if (!mediaType && !events) {
+    throw new ServiceError(406, `expected an Accept header that allows ${mediaTypes.join(', ')} or ${eventStreamType}`);
+  }
+  return { json: mediaType !== undefined, events, mediaType: mediaType ?? mediaTypes[1] };
+}
+
+/** GraphQL's own type, if the client names both. */
+const preferredJson = ({ headers }: Pick<FastifyRequest, 'headers'>) =>
+  mediaTypes.find((type) => headers.accept?.toLowerCase().includes(type));
+
+/** Throws a ServiceError 400 for a document over the limits. A cached one is not checked again. Yoga checks the parameters themselves. */
+function graphqlParams(
+  { method, body, query }: FastifyRequest,
+  limits: Limits,
+  isCached: (document: string) => boolean,
+): GraphQLParams {
+  // The cast is safe: yoga checks the types before it uses them.
+  const params = (method === 'POST' ? withoutEmpty(body) : parametersIn(query, limits)) as GraphQLParams;
+  const document = params?.query;
+  if (typeof document === 'string' && !isCached(document)) requireSmallDocument(document, limits);
+  return params;
+}
+
+/** Programs with a form for a request send an empty text for what is not filled in. */
+function withoutEmpty(body: unknown): unknown {
+  if (!isObject(body)) return body;
+  const { operationName, variables, extensions } = body;
+  if (operationName !== '' && variables !== '' && extensions !== '') return body;
+  return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== ''));
+}
+
+/**
+ * True for the hash of a document, without the document (automatic persisted queries): the client sends the document once it knows that the
+ * service keeps none.
+ */
+const isPersistedQuery = (params: GraphQLParams): boolean =>
+  isObject(params) && !params.query && isObject(params.extensions) && isObject(params.extensions.persistedQuery);
+
+const persistedQueryNotSupported = () =>
+  new GraphQLError('PersistedQueryNotSupported', {
+    extensions: { code: 'PERSISTED_QUERY_NOT_SUPPORTED', http: { status: 200 } },
+  });
+
+/** Returns the parameters of a GET: an empty one is absent. */
+function parametersIn(query: unknown, limits: Limits): GraphQLParams {
+  const sent = query as Readonly<Record<string, unknown>>;
+  const parsed = (name: string) => (sent[name] ? parseParameter(name, String(sent[name]), limits) : undefined);
+  return {
+    query: sent.query || undefined,
+    operationName: sent.operationName || undefined,
+    variables: parsed('variables'),
+    extensions: parsed('extensions'),
+  } as GraphQLParams;
+}
+
+function parseParameter(name: string, text: string, limits: Limits): unknown {
+  requireSmallJson(Buffer.from(text), limits);
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw badRequest(`${name}: not valid JSON: ${jsonProblem(text)}`);
+  }
+}
+
+/** Yoga rejects the same requests, without the names to choose from. */
+const useOperationChoice = (): Plugin => ({
+  onParse:
+    () =>
+    ({ result, context: { params } }) => {
+      if (!result || result instanceof Error) return;
+      const document: DocumentNode = result;
+      if (getOperationAST(document, params?.operationName)) return;
+      const operations = document.definitions.filter((node) => node.kind === Kind.OPERATION_DEFINITION);
+      const names = operations.map(({ name }) => name?.value ?? 'one without a name').join(', ');
+      const problem =
+        operations.length === 0
+          ? 'the document has no operation to execute'
+          : `operationName: ${expected(`the name of an operation in the document (${cut(names, maxQuoted)})`, params?.operationName)}`;
+      throw new GraphQLError(problem, { extensions: { code: 'OPERATION_RESOLUTION_FAILURE', http: { status: 400 } } });
+    },
+});
+
+/** GraphQL's errors, and the paths in them, repeat names of the document. */
+const maxNameLength = 100;
+
+const opening: readonly string[] = [TokenKind.BRACE_L, TokenKind.BRACKET_L, TokenKind.PAREN_L];
+const closing: readonly string[] = [TokenKind.BRACE_R, TokenKind.BRACKET_R, TokenKind.PAREN_R];
+
+/** Reads the tokens one by one, before the parser calls itself for each level. Throws a ServiceError 400. */
+function requireSmallDocument(text: string, { maxQueryLength, maxTokens, maxNesting }: Limits): void {
+  if (text.length > maxQueryLength) throw badRequest(`the document is longer than ${count(maxQueryLength)} characters`);
+  const lexer = new Lexer(new Source(text));
+  let nesting = 0;
+  try {
+    for (let tokens = 1; lexer.advance().kind !== TokenKind.EOF; tokens += 1) {
+      const { kind, value } = lexer.token;
+      if (opening.includes(kind)) nesting += 1;
+      if (closing.includes(kind)) nesting -= 1;
+      if (tokens > maxTokens)
+        throw badRequest(
+          `the document has more than ${count(maxTokens)} tokens (names, punctuation and values): send the records as variables`,
+        );
+      if (nesting > maxNesting) throw badRequest(`the document is nested more than ${maxNesting} levels deep`);
+      if (kind === TokenKind.NAME && value.length > maxNameLength)
+        throw badRequest(`the document has a name longer than ${maxNameLength} characters`);
+    }
+  } catch (error) {
+    // The parser will find the first syntax error again, and report it.
+    if (!(error instanceof GraphQLError)) throw error;
+  }
+}
+
+/** Sends an error thrown before GraphQL runs: a missing key, an exceeded rate limit, a body that is not JSON, parameters that yoga refuses. */
+function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const thrown = error instanceof GraphQLError ? badRequest(shortMessage(error)) : error;
+  const response = errorResponseFor(thrown, request);
+  const { status, message } = response;
+  setErrorHeaders(reply, response);
+  reply.type(`${preferredJson(request) ?? 'application/json'}; charset=utf-8`);
+  return reply.code(status).send({ errors: [{ message, extensions: { code: codeOf(status) } }] });
+}
+
 /** Throws a ServiceError 400 for the first thing that is wrong with the filter. */
-function readWhere(
-  schema: GraphQLSchema,
-  { limits, suggestions }: Pick<Config, 'limits' | 'suggestions'>,
-  kind: RecordKind,
-  where: unknown,
-): Condition | undefined {
+function readWhere({ limits, suggestions }: Config, kind: RecordKind, where: unknown): Condition | undefined {
   if (filterCost(kind, where, limits.maxCost) > limits.maxCost) {
     throw refused(
       ['where'],
@@ -136,7 +306,7 @@ function readWhere(
     );
   }
   // The cast is safe: every kind has an input type of this name.
-  const type = schema.getType(`${kind.name}Filter`) as GraphQLInputType;
+  const type = ownSchema.getType(`${kind.name}Filter`) as GraphQLInputType;
   const coerced = coerceInputValue(
     where,
     type,

@@ -3,7 +3,6 @@
  * instead, all others are masked.
  */
 import { InputValidationError } from '@pothos/plugin-validation';
-import type { FastifyReply, FastifyRequest } from 'fastify';
 import {
   type ExecutionResult,
   GraphQLError,
@@ -11,11 +10,9 @@ import {
   isEnumType,
   isInputObjectType,
   isObjectType,
-  validate,
 } from 'graphql';
-import type { Plugin } from 'graphql-yoga';
 import type { Config } from '../config.ts';
-import { badRequest, invalid, mayBeStoredType, type ServiceError } from '../errors.ts';
+import { invalid, mayBeStoredType, type ServiceError } from '../errors.ts';
 import {
   type ErrorResponse,
   errorResponseFor,
@@ -23,25 +20,14 @@ import {
   type RequestLog,
   reasonFor,
   retryAfter,
-  setErrorHeaders,
 } from '../http/error-response.ts';
 import { cut, maxQuoted } from '../model/issues.ts';
-import { preferredJson } from './request.ts';
 
 /** More errors add little, and GraphQL repeats in each what was sent. The message of a REST error also lists ten issues. */
 export const maxErrors = 10;
 
-/** Limits what GraphQL's validation says and suggests. */
-export const useLimitedValidation = ({ suggestions }: Pick<Config, 'suggestions'>): Plugin => ({
-  onValidate({ setValidationFn }) {
-    setValidationFn((schema, document, rules) =>
-      validate(schema, document, rules, { maxErrors, hideSuggestions: !suggestions }).map(withReason),
-    );
-  },
-});
-
 /** The rule on fields of one name aborts all rules once its budget is spent. graphql-js does not say why, and does not export this error. */
-const withReason = (error: GraphQLError): GraphQLError =>
+export const withReason = (error: GraphQLError): GraphQLError =>
   error.message === 'Validation aborted.'
     ? new GraphQLError('the document has too many fields of the same name, or too many fragments, to be validated')
     : error;
@@ -69,16 +55,6 @@ const othersOmitted = (listed: readonly GraphQLError[]): GraphQLError =>
   new GraphQLError(`only ${listed.length} errors are listed, there are more`, {
     extensions: { code: listed[0]?.extensions.code },
   });
-
-/** Sends an error thrown before GraphQL runs: a missing key, an exceeded rate limit, a body that is not JSON, parameters that yoga refuses. */
-export function sendGraphqlError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const thrown = error instanceof GraphQLError ? badRequest(shortMessage(error)) : error;
-  const response = errorResponseFor(thrown, request);
-  const { status, message } = response;
-  setErrorHeaders(reply, response);
-  reply.type(`${preferredJson(request) ?? 'application/json'}; charset=utf-8`);
-  return reply.code(status).send({ errors: [{ message, extensions: { code: codeOf(status) } }] });
-}
 
 function toResponseError(error: GraphQLError, requestLog: RequestLog, hintsFrom?: GraphQLSchema): GraphQLError {
   const { nodes = null, source = null, positions = null, path = null } = error;
@@ -134,13 +110,13 @@ const codes: Readonly<Record<number, string>> = {
   503: 'SERVICE_UNAVAILABLE',
 };
 
-function codeOf(status: number): string {
+export function codeOf(status: number): string {
   const code = codes[status];
   if (code) return code;
   return status >= 500 ? 'INTERNAL_SERVER_ERROR' : badUserInput;
 }
 
-/** GraphQL quotes the whole input. For a variable, path and reason suffice; else only literals can be long: request.ts limits names. */
+/** GraphQL quotes the whole input. For a variable, path and reason suffice; else only literals can be long: endpoint.ts limits names. */
 export function shortMessage({ message, originalError: reason }: GraphQLError): string {
   // Variable "$input" got invalid value { … } at "input[0].name"; REASON
   const variable = /^Variable "(\$\w+)" got invalid value /.exec(message)?.[1];

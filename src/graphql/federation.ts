@@ -16,9 +16,8 @@ import {
 import { foreignTypes } from '../model/fields.ts';
 import { expected, isObject } from '../model/issues.ts';
 import { recordKinds } from '../records/index.ts';
-import type { Context } from './execution/context.ts';
-import type { FieldExtensions } from './limits.ts';
-import { lengthWithinPage, parseArgument, refused } from './schema/argument.ts';
+import { type FieldExtensions, lengthWithinPage } from './limits.ts';
+import { type Context, parseArgument, refused } from './schema/builder.ts';
 
 const foreignNames = Object.keys(foreignTypes);
 

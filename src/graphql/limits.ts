@@ -6,7 +6,6 @@
  */
 import {
   type ExecutionArgs,
-  type ExecutionResult,
   type FieldNode,
   type FragmentDefinitionNode,
   GraphQLError,
@@ -27,8 +26,8 @@ import {
 } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import type { Limits } from '../config.ts';
-import { ServiceError } from '../errors.ts';
-import { count, cut, maxQuoted } from '../model/issues.ts';
+import { badRequest, ServiceError } from '../errors.ts';
+import { count, cut, expected, maxQuoted } from '../model/issues.ts';
 
 /** The GraphQL extensions of this schema's fields. */
 export interface FieldExtensions {
@@ -44,7 +43,7 @@ export interface FieldExtensions {
 export type CostFunction = (args: SentArguments, limits: Limits) => FieldCost;
 
 /** Arguments by name, before they are validated: as sent, in the document or in variables, or undefined. */
-export type SentArguments = Readonly<Record<string, unknown>>;
+type SentArguments = Readonly<Record<string, unknown>>;
 
 interface FieldCost {
   readonly own?: number;
@@ -56,6 +55,27 @@ interface FieldCost {
 
 /** The length of a list as sent: GraphQL accepts an item without its list as a list of one. */
 export const lengthOf = (value: unknown): number => (Array.isArray(value) ? value.length : 1);
+
+/** Returns the length of a list as sent. Throws a ServiceError for more items than a page may have. */
+export function lengthWithinPage(name: string, items: string, sent: unknown, { maxPageSize }: Limits): number {
+  const length = lengthOf(sent);
+  if (length <= maxPageSize) return length;
+  throw badRequest(`${name}: expected at most ${count(maxPageSize)} ${items}, received ${count(length)}`);
+}
+
+export const defaultPageSize = ({ maxPageSize }: Limits): number => Math.min(50, maxPageSize);
+
+/** All fields of a page are counted once for each of its records. */
+export function pageCost({ first, last }: SentArguments, limits: Limits) {
+  const size = first ?? last;
+  return { items: typeof size === 'number' ? Math.max(1, size) : defaultPageSize(limits) };
+}
+
+/** Throws a ServiceError 400 unless a page may have this size. */
+export function pageSize(name: string, size: number, { maxPageSize }: Limits, least = 0): number {
+  if (size >= least && size <= maxPageSize) return size;
+  throw badRequest(`${name}: ${expected(`a whole number from ${least} to ${maxPageSize}`, size)}`);
+}
 
 /** The cost of an object: waiting for a link's loader takes at least ten times as long as reading a value. */
 const objectCost = 5;
@@ -211,20 +231,15 @@ interface Costed {
   readonly requestLog?: { operation: string | undefined };
 }
 
-interface Hook {
-  readonly args: ExecutionArgs & { readonly contextValue: Costed };
-  readonly setResultAndStopExecution: (result: ExecutionResult) => void;
-}
-
 export function useOperationLimits(limits: Limits): Plugin<Costed> {
-  const check = ({ args, setResultAndStopExecution }: Hook) => {
+  const check: Plugin<Costed>['onExecute'] & Plugin<Costed>['onSubscribe'] = ({ args, setResultAndStopExecution }) => {
     const error = refusal(args, limits);
     if (error) setResultAndStopExecution({ errors: [error] });
   };
   return { onExecute: check, onSubscribe: check };
 }
 
-function refusal(args: Hook['args'], limits: Limits): GraphQLError | undefined {
+function refusal(args: ExecutionArgs & { readonly contextValue: Costed }, limits: Limits): GraphQLError | undefined {
   const operation = getOperationAST(args.document, args.operationName);
   if (!operation) return undefined;
   const { client, requestLog } = args.contextValue;

@@ -22,9 +22,11 @@ import { badRequest, ResponseTooLarge, ServiceError, unavailable } from '../erro
 import { count } from '../model/issues.ts';
 import type { ChangePage } from '../store/log/read-changes.ts';
 import { rootCause, type ToResponse } from './errors.ts';
-import type { Context, FeedQuery, SubscriptionContext } from './execution/context.ts';
 import { createLoaders } from './execution/loaders.ts';
-import { eventStreamType } from './request.ts';
+import type { Context } from './schema/builder.ts';
+import type { FeedQuery, SubscriptionContext } from './schema/changes.ts';
+
+export const eventStreamType = 'text/event-stream';
 
 /** The most open streams in this process. Each may be executed for each change of its workspace. */
 const maxStreams = 500;
@@ -49,6 +51,7 @@ export interface ServerContext extends Pick<Context, 'session' | 'sessionFor' | 
     readonly acceptsEvents: boolean;
     readonly lastEventId: string | undefined;
     readonly response: ServerResponse;
+    readonly holdText: Context['holdText'];
     cost?: number;
     subscription?: Subscription;
   };
@@ -67,9 +70,7 @@ interface ServerEvent {
   readonly data: string;
 }
 
-export type YogaContext = Pick<Context, 'limits' | 'parsers'>;
-
-type Yoga = YogaServerInstance<ServerContext, YogaContext>;
+export type YogaContext = Pick<Context, 'limits' | 'parsersOf'>;
 
 type BeginningContext = SubscriptionContext & ServerContext;
 
@@ -77,7 +78,7 @@ export function useSubscriptions(
   limits: Limits,
   toResponse: ToResponse,
 ): Plugin<BeginningContext, ServerContext, YogaContext> {
-  let yoga: Yoga;
+  let yoga: YogaServerInstance<ServerContext, YogaContext>;
 
   /** Leaves the events to the endpoint: for yoga, there is nothing to send. */
   async function subscribe(args: ExecutionArgs, context: BeginningContext, end: AbortController) {
@@ -125,7 +126,7 @@ export function useSubscriptions(
       }
     }
 
-    if (!client.acceptsEvents) throw notAccepted();
+    if (!client.acceptsEvents) throw new ServiceError(406, notAccepted);
     requireField(args);
     const source = await createSourceEventStream(args);
     if (!isAsyncIterable(source)) return source;
@@ -157,11 +158,7 @@ export function useSubscriptions(
   };
 }
 
-const notAccepted = () =>
-  new ServiceError(
-    406,
-    'a subscription is sent as server-sent events: expected an Accept header that allows text/event-stream',
-  );
+const notAccepted = `a subscription is sent as server-sent events: expected an Accept header that allows ${eventStreamType}`;
 
 /** Rejects a subscription without a field, for which graphql-js would fail. Validation rejects directives with variables here. */
 function requireField({ schema, document, operationName }: ExecutionArgs): void {

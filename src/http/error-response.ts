@@ -63,15 +63,14 @@ export function sendError(request: FastifyRequest, reply: FastifyReply, error: u
   const response = errorResponseFor(error, request);
   reply.code(response.status);
   setErrorHeaders(reply, response);
-  if (!wantsProblem(request)) {
-    const { status, message } = response;
-    return reply.type('application/json; charset=utf-8').send({ error: message, code: String(status) });
-  }
+  if (!wantsProblem(request)) return reply.type('application/json; charset=utf-8').send(errorBody(response));
   // As bytes: Fastify adds a charset to text, and this media type has none.
   return reply.type('application/problem+json').send(Buffer.from(JSON.stringify(problem(response))));
 }
 
-const problem = ({ status, type = 'about:blank', message, issues }: ErrorResponse) => ({
+export const errorBody = ({ status, message }: ErrorResponse) => ({ error: message, code: String(status) });
+
+export const problem = ({ status, type = 'about:blank', message, issues }: ErrorResponse) => ({
   type,
   title: STATUS_CODES[status],
   status,

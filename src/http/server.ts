@@ -5,6 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import underPressure from '@fastify/under-pressure';
@@ -21,7 +22,7 @@ import { type Logs, standardError } from '../logs.ts';
 import { expected } from '../model/issues.ts';
 import { compressResponses } from './compression.ts';
 import { reasonFor, sendError } from './error-response.ts';
-import { readJsonBodies } from './json-body.ts';
+import { readJsonBodies } from './request.ts';
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -70,10 +71,11 @@ export function createServer(
     },
     clientErrorHandler: ({ code }, socket) => rejectBrokenHttp(app.log, code, socket),
   });
+  const openResponses = trackResponses(app.server);
   app.decorate('closing', new AbortController());
-  app.addHook('preClose', (done) => {
+  app.addHook('preClose', async () => {
     app.closing.abort();
-    done();
+    await finishResponses(app.server, openResponses);
   });
   app.decorateRequest('rejectionReason', null);
   app.decorateRequest('operation', undefined);
@@ -91,7 +93,6 @@ export function createServer(
   });
   app.setErrorHandler((error, request, reply) => sendError(request, reply, error));
   app.server.maxConnections = http.maxConnections;
-  closeQueuedResponses(app.server);
   // Late enough for a client that sends too slowly to get its 408 first.
   closeStalledSockets(app.server, http.requestTimeout + 2 * timeoutCheckInterval);
   readJsonBodies(app, limits);
@@ -275,10 +276,11 @@ type HttpSocket = Socket & { readonly _httpMessage?: ServerResponse<IncomingMess
 const closeAfter = 1_000;
 
 /**
- * Closes all responses of a connection that is closed. Node closes only the one being sent: those of the requests pipelined
- * behind it would never end, and what they hold would never be released.
+ * Returns the responses that are due or being sent, and closes those of a connection that is closed. Node closes only the one being sent:
+ * those of the requests pipelined behind it would never end, and what they hold would never be released.
  */
-export function closeQueuedResponses(server: Server): void {
+export function trackResponses(server: Server): ReadonlySet<ServerResponse> {
+  const open = new Set<ServerResponse>();
   const responsesBySocket = new WeakMap<Socket, Set<ServerResponse>>();
   server.on('connection', (socket: Socket) => {
     const responses = new Set<ServerResponse>();
@@ -288,14 +290,37 @@ export function closeQueuedResponses(server: Server): void {
   });
   server.prependListener('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
     const responses = responsesBySocket.get(socket);
+    open.add(response);
     responses?.add(response);
-    response.once('close', () => responses?.delete(response));
+    response.once('close', () => {
+      open.delete(response);
+      responses?.delete(response);
+    });
   });
+  return open;
 }
 
 function close(response: ServerResponse): void {
   response.destroy();
   response.emit('close');
+}
+
+/** Milliseconds after which the service stops although responses are still being sent. */
+const closeTimeout = 30_000;
+
+/**
+ * Accepts no new connections, sends every response to its last byte, and closes all connections. (Fastify and Node treat a connection whose
+ * response is still being sent as idle, and wait forever for a connection that never sends a request.)
+ */
+async function finishResponses(server: Server, open: ReadonlySet<ServerResponse>): Promise<void> {
+  server.on('connection', (socket: Socket) => socket.destroy());
+  server.prependListener('request', (_request: IncomingMessage, response: ServerResponse) => {
+    response.setHeader('connection', 'close');
+  });
+  for (const response of open) if (!response.headersSent) response.setHeader('connection', 'close');
+  const deadline = Date.now() + closeTimeout;
+  while (open.size > 0 && Date.now() < deadline) await wait(20);
+  server.closeAllConnections();
 }
 
 /** Closes sockets without traffic for `timeout` milliseconds, unless the service has yet to respond. */

@@ -5,8 +5,7 @@ import { basename, join } from 'node:path';
 import { Interrupted, StartError } from '../errors.ts';
 import { listField } from '../model/labels.ts';
 import type { RecordKind } from '../model/record-kind.ts';
-import { recordKinds } from '../records/index.ts';
-import { linkOrder } from '../records/link-order.ts';
+import { linkOrder, recordKinds } from '../records/index.ts';
 
 export interface ImportFile {
   readonly path: string;

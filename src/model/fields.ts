@@ -37,7 +37,7 @@ export interface NumberField extends PlainField<'number'> {
 interface RefersTo {
   /** In running text: `the location where the asset is` */
   readonly refersTo: string;
-  /** The reverse link of the target, if it is not the name of the kind's list: see reverse-links.ts. */
+  /** The reverse link of the target, if it is not the name of the kind's list: see records/index.ts. */
   readonly reverse?: string;
 }
 
@@ -89,6 +89,8 @@ export function textLength(value: unknown): number {
   for (const [name, inner] of Object.entries(value)) length += name.length + textLength(inner);
   return length;
 }
+
+export const isAscii = (text: string): boolean => /^[\0-\x7f]*$/.test(text);
 
 /** True if two values of a field are equal. The order of external IDs does not matter. */
 export function isSame(a: unknown, b: unknown): boolean {

@@ -1,17 +1,19 @@
 /**
  * Parts of an input item besides the fields of its kind: references by an external ID or by the `ref` of another item,
- * instead of an ID, the item's own `ref`, and external IDs that are merged into the stored ones. The services resolve them: see
- * services/match.ts.
+ * instead of an ID, the item's own `ref`, external IDs that are merged into the stored ones, and which record it changes in which version. The
+ * services resolve them: see services/match.ts.
  */
 import { type ExternalIdsPatch, externalIds, type ReferenceField } from './fields.ts';
 import { expected, type Issue, isObject, type Parsed, validValues } from './issues.ts';
 import { linkField } from './labels.ts';
-import type { RecordKind } from './record-kind.ts';
+import type { RecordKind, UpdateOf } from './record-kind.ts';
 import {
   externalIdsIssues,
   identifierProblem,
+  idProblem,
   maxIdentifierLength,
   maxLengthOf,
+  parseComparedValue,
   type RecordParser,
   textProblem,
   unknownFieldIssues,
@@ -165,4 +167,35 @@ export function withIssues<T>(item: Linkable<T>, issues: readonly Issue[]): Link
   if (issues.length === 0) return item;
   const { value: _, issues: others = [], validFields = validValues(item), ...rest } = item;
   return { ...rest, issues: [...issues, ...others], validFields };
+}
+
+/** Changes to one record of a batch. */
+export interface Patch<K extends RecordKind> {
+  /** Undefined if none was sent, which is an issue of the change. */
+  readonly id?: string | undefined;
+  /** The `updatedAt` that the record must still have. */
+  readonly ifUpdatedAt?: string | undefined;
+  readonly change: Linkable<UpdateOf<K>>;
+}
+
+/** Parses a patch, whose ID must be a text: the service finds out whether there is such a record. */
+export function patchParser<K extends RecordKind>(
+  kind: K,
+  limits: ValueLimits,
+  parseChange: (input: unknown) => Linkable<UpdateOf<K>>,
+): (input: unknown) => Patch<K> {
+  return (input) => {
+    if (!isObject(input)) return { change: parseChange(input) };
+    const { id, ifUpdatedAt = null, ...fields } = input;
+    const problem = idProblem(kind, id);
+    const issues = problem === undefined ? [] : [{ path: ['id'], message: problem }];
+    const time =
+      ifUpdatedAt === null ? undefined : parseComparedValue({ type: 'dateTime' }, ifUpdatedAt, limits.maxTextLength);
+    if (time && 'problem' in time) issues.push({ path: ['ifUpdatedAt'], message: time.problem });
+    return {
+      change: withIssues(parseChange(fields), issues),
+      ...(typeof id === 'string' && { id }),
+      ...(time && 'value' in time && { ifUpdatedAt: String(time.value) }),
+    };
+  };
 }

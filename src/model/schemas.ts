@@ -4,9 +4,8 @@
  */
 import { closest, distance } from 'fastest-levenshtein';
 import { z } from 'zod';
-import { isLongerThan, isRecordLongerThan } from './characters.ts';
 import { aDate, parseDateTime } from './date-time.ts';
-import type { ExternalIds, Field, NumberField } from './fields.ts';
+import { type ExternalIds, type Field, type NumberField, textLengthOfAll } from './fields.ts';
 import { count, expected, type Issue, isObject, type Parsed } from './issues.ts';
 import { uncapitalized, withArticle } from './labels.ts';
 import type { CreateOf, RecordKind, UpdateOf } from './record-kind.ts';
@@ -136,6 +135,24 @@ export function textProblem(text: string, maxLength: number): string | undefined
   return undefined;
 }
 
+/** Limits count Unicode code points, but only where the UTF-16 length cannot decide: counting visits every character. */
+const isLongerThan = (text: string, maxLength: number): boolean =>
+  text.length > maxLength && (text.length > 2 * maxLength || text.length - pairsIn(text) > maxLength);
+
+function isRecordLongerThan(record: object, maxLength: number): boolean {
+  const length = textLengthOfAll([record]);
+  if (length <= maxLength || length > 2 * maxLength) return length > maxLength;
+  return length - Object.values(record).reduce<number>((pairs, value) => pairs + pairsIn(value), 0) > maxLength;
+}
+
+function pairsIn(value: unknown): number {
+  let pairs = 0;
+  if (typeof value === 'object' && value !== null)
+    for (const text of Object.entries(value).flat()) pairs += pairsIn(text);
+  if (typeof value === 'string') for (const character of value) if (character.length === 2) pairs += 1;
+  return pairs;
+}
+
 /** True if a text has nothing but white space: it can be neither a name nor a key to find a record by. */
 export const isBlank = (text: string): boolean => text.trim() === '';
 
@@ -237,4 +254,32 @@ export function suggestion(name: string, fieldNames: readonly string[]): string 
   if (name.length > 2 * Math.max(...fieldNames.map((fieldName) => fieldName.length))) return '';
   const guess = closest(name, fieldNames);
   return distance(name, guess) <= Math.ceil(guess.length / 3) ? `, did you mean "${guess}"?` : '';
+}
+
+export type ComparedValue = string | number | boolean;
+
+/** Parses a value that a field is compared with: in the forms of input, but it need not be storable. */
+export function parseComparedValue(
+  { type }: Pick<Field, 'type'>,
+  sent: unknown,
+  maxLength: number,
+): { value: ComparedValue } | { problem: string } {
+  switch (type) {
+    case 'number':
+      return typeof sent === 'number' && Number.isFinite(sent)
+        ? { value: sent }
+        : { problem: expected('a number', sent) };
+    case 'boolean':
+      return typeof sent === 'boolean' ? { value: sent } : { problem: expected('true or false', sent) };
+    case 'dateTime': {
+      if (typeof sent !== 'string') return { problem: expected(aDate, sent) };
+      const parsed = parseDateTime(sent);
+      return 'value' in parsed ? parsed : { problem: expected(parsed.expected, sent) };
+    }
+    default: {
+      if (typeof sent !== 'string') return { problem: expected('text', sent) };
+      const problem = textProblem(sent, maxLength);
+      return problem === undefined ? { value: sent } : { problem };
+    }
+  }
 }

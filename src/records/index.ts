@@ -1,6 +1,12 @@
-/** The registry of record kinds, in the interface's order. Each kind is declared in its own file. */
-import { idPrefixOf } from '../model/ids.ts';
+/**
+ * The registry of record kinds, each of which is declared in its own file, and what follows from all of them together: the IDs of records,
+ * the order in which records are written that refer to each other, and the references followed backwards.
+ */
+import { randomInt } from 'node:crypto';
+import type { Field, ForeignReferenceField, ReferenceField } from '../model/fields.ts';
+import { listField } from '../model/labels.ts';
 import type { RecordKind } from '../model/record-kind.ts';
+import type { ReverseLink } from '../model/reverse-link.ts';
 import { asset } from './asset.ts';
 import { assetCategory } from './asset-category.ts';
 import { location } from './location.ts';
@@ -10,6 +16,7 @@ import { workOrder } from './work-order.ts';
 
 export { asset, assetCategory, location, project, transportOrder, workOrder };
 
+/** In the interface's order. */
 export const recordKinds: readonly RecordKind[] = [asset, workOrder, project, location, transportOrder, assetCategory];
 
 const kindsByName = new Map(recordKinds.map((kind) => [kind.name, kind]));
@@ -21,8 +28,103 @@ export function kindNamed(name: string): RecordKind {
   return kind;
 }
 
+/** The kinds, each after those that its references lead to. Where kinds refer to each other, their order is that of the registry. */
+export const linkOrder: readonly RecordKind[] = order();
+
+function order(): RecordKind[] {
+  const ordered = new Set<RecordKind>();
+  const visiting = new Set<RecordKind>();
+  const visit = (kind: RecordKind): void => {
+    if (visiting.has(kind)) return;
+    visiting.add(kind);
+    for (const field of Object.values(kind.fields)) {
+      const target = field.type === 'reference' && recordKinds.find(({ name }) => name === field.target);
+      if (target) visit(target);
+    }
+    ordered.add(kind);
+  };
+  for (const kind of recordKinds) visit(kind);
+  return [...ordered];
+}
+
+const links = recordKinds.flatMap(linksOf);
+
+for (const { target, name, kind, field } of links) {
+  const hasField = recordKinds.some((other) => other.name === target && Object.hasOwn(other.storedFields, name));
+  if (hasField || links.filter((other) => other.target === target && other.name === name).length > 1) {
+    throw new Error(
+      `${target} has two fields named ${name}: give the reference ${kind.name}.${field} another reverse link`,
+    );
+  }
+}
+
+export const reverseLinksOf = (target: string): readonly ReverseLink[] =>
+  links.filter((link) => link.target === target);
+
+function linksOf(kind: RecordKind): ReverseLink[] {
+  return Object.entries(kind.storedFields).flatMap(([field, declared]): ReverseLink[] => {
+    if (!isReference(declared)) return [];
+    const { target, reverse = listField(kind) } = declared;
+    const link = { name: reverse, target, kind, field, direction: 'referring' } as const;
+    // Where each record has at most one parent of its own kind, which must exist, they form a tree.
+    const isTree = declared.type === 'reference' && declared.mustExist && target === kind.name;
+    return isTree ? [link, { ...link, name: 'ancestors', direction: 'ancestors' }] : [link];
+  });
+}
+
+/** Skips Workspace: a request sees a single one, so its links would repeat the lists. */
+function isReference(field: Field): field is ReferenceField | ForeignReferenceField {
+  return field.type === 'reference' || (field.type === 'foreignReference' && field.target !== 'Workspace');
+}
+
+// IDs are TypeIDs, made of the kind's prefix and a UUIDv7: `asset_01h455vb4pex5vsknk084sn02q`. They sort by the time of creation.
+
+/** A prefix, and 128 bits in Crockford's base 32: 26 characters, the first of which holds only three bits. */
+const typeId = /^([a-z]+(?:_[a-z]+)*)_[0-7][0-9a-hjkmnp-tv-z]{25}$/;
+
+const maxIdLength = 63 + 1 + 26;
+
 /** Returns the kind of a record ID; undefined for any other text, which is a foreign identifier. */
 export function kindOfId(id: string): RecordKind | undefined {
-  const prefix = idPrefixOf(id);
+  const prefix = id.length > maxIdLength ? undefined : typeId.exec(id)?.[1];
   return prefix === undefined ? undefined : kindsByIdPrefix.get(prefix);
+}
+
+/** Crockford's base 32. */
+const digits = '0123456789abcdefghjkmnpqrstvwxyz';
+const pairs = Array.from({ length: 1_024 }, (_, n) => `${digits[n >>> 5]}${digits[n & 31]}`);
+
+const bits20 = (n: number): string => `${pairs[n >>> 10]}${pairs[n & 1_023]}`;
+const bits30 = (n: number): string => `${pairs[n >>> 20]}${bits20(n & 0xf_ffff)}`;
+
+const maxTail = 2 ** 30 - 1;
+
+/** The last identifier: its millisecond, the first 14 of its 26 digits, and the other 12, which count up: two numbers of 30 bits. */
+let time = 0;
+let head = '';
+let upperTail = 0;
+let lowerTail = 0;
+
+/**
+ * Returns new identifiers, in ascending order. Within a process they are greater than all earlier ones, even within one millisecond and
+ * when the clock goes back. Implemented here because a library that makes one at a time takes a tenth of the CPU time of a batched record.
+ */
+export function newIds(prefix: string, count: number): string[] {
+  const now = Date.now();
+  if (now > time) startMillisecond(now);
+  const start = `${prefix}_${head}`;
+  return Array.from({ length: count }, () => {
+    if (lowerTail === maxTail) upperTail += 1;
+    lowerTail = lowerTail === maxTail ? 0 : lowerTail + 1;
+    return `${start}${bits30(upperTail)}${bits30(lowerTail)}`;
+  });
+}
+
+/** 48 bits of time, version 7, 12 random bits, variant 2, and 62 bits: random, but one is 0 to leave room for counting. */
+function startMillisecond(now: number): void {
+  time = now;
+  const versioned = 0x7_0000 | (randomInt(2 ** 12) << 4) | 0b1000 | randomInt(4);
+  head = bits20(Math.floor(now / 2 ** 30)) + bits30(now % 2 ** 30) + bits20(versioned);
+  upperTail = randomInt(2 ** 29);
+  lowerTail = randomInt(2 ** 30);
 }

@@ -5,14 +5,13 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import fresh from 'fresh';
 import type { Limits } from '../config.ts';
 import { badRequest, unavailable } from '../errors.ts';
-import { idempotencyKeyOf, isMergePatch, markReplayed } from '../http/request-headers.ts';
+import { idempotencyKeyOf, isMergePatch, markReplayed } from '../http/request.ts';
 import { expected, isObject, type Parsed } from '../model/issues.ts';
 import { mergeParser } from '../model/links.ts';
 import type { RecordKind } from '../model/record-kind.ts';
 import { createParser, type RecordParser, updateParser } from '../model/schemas.ts';
 import { requireBatchSize, requireFewExternalIds } from '../services/item.ts';
-import { withIdempotencyKey } from '../services/session.ts';
-import { createRecords, updateRecord } from '../services/write.ts';
+import { createRecords, updateRecord, withIdempotencyKey } from '../services/write.ts';
 import { pagesById, type WorkspaceReads } from '../store/workspace-store.ts';
 import type { Route } from './routes.ts';
 

@@ -3,7 +3,7 @@ import { tooLarge } from '../errors.ts';
 import { externalIdCount } from '../model/fields.ts';
 import { count, type Issue, isObject, type Path, validValues } from '../model/issues.ts';
 import type { ExternalIdsMerge, Link, Linkable } from '../model/links.ts';
-import type { AnyRecord, RecordKind, Values } from '../model/record-kind.ts';
+import type { AnyRecord, RecordKind, RecordOf, Values } from '../model/record-kind.ts';
 import { longExternalIds, maxExternalIdsPerWrite } from '../store/writes/write.ts';
 
 /** What is to happen to one record. */
@@ -54,11 +54,11 @@ export interface Rejected {
 }
 
 export interface Stored {
-  readonly record: AnyRecord;
+  readonly record: RecordOf<RecordKind>;
   readonly outcome: 'created' | 'updated' | 'unchanged' | 'deleted';
 }
 
-export const itemOf = (op: Item['op'], kind: RecordKind, path: Path, sent: Linkable<object>): Item => ({
+export const itemOf = (op: Item['op'], kind: RecordKind, path: Path, sent: Linkable<unknown>): Item => ({
   op,
   kind,
   path,

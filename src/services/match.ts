@@ -117,21 +117,21 @@ async function matchById(find: Find, kind: RecordKind, items: readonly Item[]): 
   // Lets only well-formed IDs reach the database.
   const ids = items.flatMap(({ id }) => (id !== undefined && kindOfId(id) === kind ? [id] : []));
   const found = new Map((ids.length > 0 ? await find(ids) : []).map((record) => [record.id, record]));
-  const places = new Map<string, number>();
-  for (const [index, item] of items.entries()) {
+  const first = new Map<string, Item>();
+  for (const item of items) {
     const { id, op } = item;
     if (id === undefined) continue;
-    const path = op === 'delete' ? [] : ['id'];
-    const earlier = places.get(id);
-    if (!found.has(id)) item.issues.unshift({ path, message: noRecord(kind, id) });
-    else if (earlier !== undefined) {
-      item.issues.unshift({ path, message: `item [${earlier}] of this batch also has the ID ${quote(id)}` });
-    } else {
-      places.set(id, index);
+    const earlier = first.get(id);
+    const message = found.has(id) ? earlier && alsoHas(earlier, `the ID ${quote(id)}`) : noRecord(kind, id);
+    if (message !== undefined) item.issues.unshift({ path: op === 'delete' ? [] : ['id'], message });
+    else {
+      first.set(id, item);
       item.before = found.get(id);
     }
   }
 }
+
+const alsoHas = ({ path }: Item, what: string): string => `item [${path.at(-1)}] of this batch also has ${what}`;
 
 /** Returns the items whose key one record has, or none. If several have it, nobody knows which of them is meant. */
 async function matchByKey(
@@ -173,9 +173,8 @@ async function matchByKey(
 
 /** Items without a key, and those with a key that is empty or that an earlier item has, get an issue. */
 function itemsByKey(kind: RecordKind, items: readonly Item[], by: RecordKey): Map<string, Item> {
-  const places = new Map<string, number>();
   const byKey = new Map<string, Item>();
-  for (const [index, item] of items.entries()) {
+  for (const item of items) {
     const key = item.op === 'delete' ? item.key : keyIn(item.values, by, item.merge?.externalIds);
     const path = keyPath(item, by);
     if (typeof key !== 'string') {
@@ -185,15 +184,10 @@ function itemsByKey(kind: RecordKind, items: readonly Item[], by: RecordKey): Ma
       item.issues.unshift({ path, message });
       continue;
     }
-    const earlier = places.get(key);
-    const message =
-      emptyKeyProblem(kind, key) ??
-      (earlier === undefined ? undefined : `item [${earlier}] of this batch also has ${describeKey(by, key)}`);
+    const earlier = byKey.get(key);
+    const message = emptyKeyProblem(kind, key) ?? (earlier && alsoHas(earlier, describeKey(by, key)));
     if (message !== undefined) item.issues.unshift({ path, message });
-    else {
-      places.set(key, index);
-      byKey.set(key, item);
-    }
+    else byKey.set(key, item);
   }
   return byKey;
 }

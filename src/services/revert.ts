@@ -4,17 +4,14 @@
  */
 import { badRequest } from '../errors.ts';
 import type { AnyRecord, RecordKind, Values } from '../model/record-kind.ts';
-import { linkOrder } from '../records/link-order.ts';
+import { linkOrder } from '../records/index.ts';
 import type { Change as LoggedChange } from '../store/log/read-changes.ts';
 import type { Tx } from '../store/writes/tx.ts';
 import type { Change } from '../store/writes/write.ts';
-import { changesOf, differing } from './changes.ts';
-import { checkDeletions, checkReferences, checkUnique, referencesIn } from './checks.ts';
+import { checkDeletions, checkReferences, checkTrees, checkUnique, referencesIn } from './checks.ts';
 import { byKind, type Item, isValid, itemOf, referTo, rejectDependents, requireFewExternalIds } from './item.ts';
 import { noRecord } from './match.ts';
-import type { Session } from './session.ts';
-import { checkTrees } from './trees.ts';
-import { lock } from './write.ts';
+import { changesOf, differing, lock, type Session } from './write.ts';
 
 /** The changes with greater numbers than `after`, up to the one with the number `upTo`. */
 export interface ChangeRange {

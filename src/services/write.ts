@@ -1,18 +1,31 @@
 /**
- * Every write but the reversal of changes, which composes the same steps for its own items: creations, updates, upserts, deletions and
- * imports, over REST and GraphQL, go from items to changes in one function. What is wrong with an item is noted in it, so that the
+ * Sessions, and how they write: creations, updates, upserts, deletions and imports, over REST and GraphQL, go from items to changes in one
+ * function. (The reversal of changes composes the same steps for its own items.) What is wrong with an item is noted in it, so that the
  * response lists everything at once.
  */
-import { conflict, invalid, notFound } from '../errors.ts';
+import { conflict, forbidden, invalid, notFound } from '../errors.ts';
+import { isSame } from '../model/fields.ts';
 import { count, type Issue, type Parsed, type PathOf } from '../model/issues.ts';
-import type { Linkable } from '../model/links.ts';
-import type { Patch } from '../model/patch.ts';
-import type { CreateOf, RecordKind, RecordOf, UpdateOf } from '../model/record-kind.ts';
+import type { Linkable, Patch } from '../model/links.ts';
+import type { AnyRecord, RecordKind, RecordOf, Values } from '../model/record-kind.ts';
 import type { ValueLimits } from '../model/schemas.ts';
-import type { Addition } from '../store/writes/group-commit.ts';
+import { newIds } from '../records/index.ts';
+import type { WorkspaceReads, WorkspaceStore, WriteRecords } from '../store/workspace-store.ts';
+import type { IdempotencyKey } from '../store/writes/idempotency.ts';
 import type { Tx } from '../store/writes/tx.ts';
-import { changesOf } from './changes.ts';
-import { checkDeletions, checkReferences, checkUnique, clearedReferences, referencesIn } from './checks.ts';
+import type { Addition, Change } from '../store/writes/write.ts';
+import {
+  checkDeletions,
+  checkReferences,
+  checkTrees,
+  checkUnique,
+  clearReferences,
+  inTreeOrder,
+  lockTrees,
+  parentIn,
+  referencesIn,
+  treeOf,
+} from './checks.ts';
 import {
   byKind,
   type Item,
@@ -22,12 +35,62 @@ import {
   type OnInvalid,
   type Rejected,
   rejectDependents,
-  requireFewExternalIds,
   type Stored,
 } from './item.ts';
 import { matchRecords, noRecord, type RecordKey, resolveLinks } from './match.ts';
-import type { Session } from './session.ts';
-import { checkTrees, lockTrees } from './trees.ts';
+
+/** Who makes a request, in which workspace, and whether they may write. */
+export interface Session {
+  readonly store: WorkspaceReads;
+  /** The name of the workspace, which records have as their `workspaceId`. */
+  readonly workspace: string;
+  /** Recorded as `createdBy` and `updatedBy`; null while the service runs open. */
+  readonly userId: string | null;
+  /** Returns the function that writes, the only way to write. Throws a ServiceError 403 if the user may only read. */
+  writer(): WriteRecords;
+}
+
+export const createSession = (
+  store: WorkspaceStore,
+  { userId, mayWrite }: { readonly userId: string | null; readonly mayWrite: boolean },
+): Session => ({
+  store,
+  workspace: store.workspaceName,
+  userId,
+  writer() {
+    if (!mayWrite) throw forbidden('this API key is read-only', 'read-only key');
+    return store.write;
+  },
+});
+
+/** What records say of the session that wrote them. */
+type Author = Pick<Session, 'workspace' | 'userId'>;
+
+/** Checks a write and returns its result, but stores nothing. New records have IDs other than those that the write will give them. */
+export const dryRun = (session: Session): Session => ({
+  ...session,
+  writer() {
+    const write = session.writer();
+    return (work) => write(work, { isDryRun: true });
+  },
+});
+
+/** Writes once for the key. A repeat returns the stored result, with the records as they were, and calls `onRepeat`. */
+export function withIdempotencyKey(session: Session, key: IdempotencyKey | undefined, onRepeat: () => void): Session {
+  if (!key) return session;
+  let isUsed = false;
+  return {
+    ...session,
+    writer() {
+      const write = session.writer();
+      return (work, options) => {
+        if (isUsed) throw new Error('a session with a key writes once');
+        isUsed = true;
+        return write(work, { ...options, key: { ...key, onRepeat } });
+      };
+    },
+  };
+}
 
 interface WriteOptions {
   readonly onInvalid?: OnInvalid;
@@ -49,7 +112,6 @@ async function write(
 ): Promise<(Stored | Rejected)[]> {
   const store = session.writer();
   if (sent.length === 0) return [];
-  requireFewExternalIds(sent.map(({ merge, values }) => merge ?? values));
   return store(
     async (tx) => {
       // Copies: after a conflict with another transaction, all of this runs again.
@@ -65,10 +127,10 @@ async function write(
       if (options.onInvalid === 'skip') rejectDependents(items);
       else requireValid(items);
       const valid = items.filter(isValid);
-      const cleared = await clearedReferences(tx, session, valid, options.maxCleared);
-      const { changes, stored } = changesOf(session, valid, options);
+      const cleared = await clearReferences(tx, valid, options.maxCleared);
+      const { changes, stored } = changesOf(session, [...cleared, ...valid], options);
       const returned = items.map((item) => stored.get(item) ?? { outcome: 'rejected' as const, issues: item.issues });
-      return { changes: [...cleared, ...changes], returned };
+      return { changes, returned };
     },
     { addition: additionOf(session, sent), items: sent.length },
   );
@@ -124,23 +186,108 @@ function requireValid(items: readonly Item[]): void {
   throw invalid(listed, total);
 }
 
-/** The cast is safe: what a write of items of one kind returns are records of the kind. */
-const recordsOf = <K extends RecordKind>(_kind: K, written: readonly (Stored | Rejected)[]): RecordOf<K>[] =>
-  written.flatMap((item) => (isRejected(item) ? [] : [item.record])) as object[] as RecordOf<K>[];
-
-/** Creates all or none, in the order sent (docs/interface.md). */
-export async function createRecords<K extends RecordKind>(
-  session: Session,
-  kind: K,
-  batch: readonly Linkable<CreateOf<K>>[],
-): Promise<RecordOf<K>[]> {
-  const items = batch.map((sent, index) => itemOf('create', kind, [index], sent));
-  return recordsOf(kind, await write(session, items));
+/**
+ * Returns the changes, and what is then stored for each item: new records first, each kind's parents before their children, then those that
+ * change, and last those that are deleted. Items are valid, and those to update have their records. Reads and stores nothing.
+ */
+export function changesOf(
+  session: Author,
+  items: readonly Item[],
+  { isPatch = false }: { readonly isPatch?: boolean } = {},
+): { readonly changes: Change[]; readonly stored: ReadonlyMap<Item, Stored> } {
+  const changes: Change[] = [];
+  const stored = new Map<Item, Stored>();
+  // The cast is safe: the record has all fields of the item's kind.
+  const note = (item: Item, outcome: Stored['outcome'], record: object | null) =>
+    stored.set(item, { record: record as RecordOf<RecordKind>, outcome });
+  const add = (item: Item, outcome: Stored['outcome'], change: Change) => {
+    changes.push(change);
+    note(item, outcome, change.after ?? change.before);
+  };
+  // The same for all kinds: as of that time, everything that was created together is there.
+  const now = new Date().toISOString();
+  for (const [item, after] of newRecords(session, items, now)) {
+    add(item, 'created', { kind: item.kind, action: 'created', before: null, after, at: String(after.updatedAt) });
+  }
+  for (const item of items) {
+    const { op, kind, values, before } = item;
+    if (!before || op === 'delete') continue;
+    const changed = isPatch ? values : differing(before, values);
+    if (Object.keys(changed).length === 0) note(item, 'unchanged', before);
+    else {
+      const after = { ...before, ...changed, ...updateStamps(kind, session, before, now) };
+      add(item, 'updated', { kind, action: 'updated', before, after, at: after.updatedAt });
+    }
+  }
+  const deleted = items.filter(({ op, before }) => op === 'delete' && before);
+  const at = deleted.reduce((time, { before }) => timeAfter(before, time), now);
+  for (const item of deleted) {
+    add(item, 'deleted', { kind: item.kind, action: 'deleted', before: item.before ?? null, after: null, at });
+  }
+  return { changes, stored };
 }
 
-export interface NewRecords<K extends RecordKind = RecordKind> {
-  readonly kind: K;
-  readonly items: readonly Linkable<CreateOf<K>>[];
+function newRecords(session: Author, items: readonly Item[], now: string) {
+  const newItems = items.filter(({ op, before }) => !before && op !== 'delete');
+  const records = new Map<Item, Record<string, unknown>>();
+  for (const [kind, ofKind] of byKind(newItems)) {
+    const fields = Object.keys(kind.fields);
+    const blank = Object.fromEntries(Object.keys(kind.storedFields).map((field) => [field, null]));
+    const unset = { ...blank, ...creationStamps(kind, session, now) };
+    const ids = newIds(kind.idPrefix, ofKind.length).values();
+    for (const item of treeOf(kind) ? inTreeOrder(ofKind, parentIn).order : ofKind) {
+      const { values, restored } = item;
+      const record: Record<string, unknown> = restored
+        ? { ...restored, ...updateStamps(kind, session, restored, now) }
+        : { ...unset, id: ids.next().value };
+      if (!restored) for (const field of fields) record[field] = values[field] ?? null;
+      records.set(item, record);
+    }
+  }
+  for (const [{ linked = [] }, record] of records) {
+    for (const [field, target] of linked) record[field] = records.get(target)?.id;
+  }
+  return records;
+}
+
+/** Returns only the changed values: the others would log an empty change. */
+export function differing(record: Values, values: Values): Values {
+  const changed: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(values)) if (!isSame(record[name], value)) changed[name] = value;
+  return changed;
+}
+
+/** A new record counts as last changed by its creator. */
+function creationStamps(kind: RecordKind, { workspace, userId }: Author, now: string) {
+  const stamps = Object.fromEntries(kind.stamps.map((stamp) => [stamp, userId]));
+  return { ...stamps, workspaceId: workspace, createdAt: now, updatedAt: now };
+}
+
+const updateStamps = (kind: RecordKind, { userId }: Author, current: AnyRecord, now: string) => ({
+  updatedAt: timeAfter(current, now),
+  ...(kind.stamps.includes('updatedBy') && { updatedBy: userId }),
+});
+
+/** No two versions of a record have the same `updatedAt`, even when the clock is behind. */
+const timeAfter = (record: AnyRecord | undefined, now: string): string =>
+  !record || now > record.updatedAt ? now : new Date(Date.parse(record.updatedAt) + 1).toISOString();
+
+const recordsOf = (written: readonly (Stored | Rejected)[]): RecordOf<RecordKind>[] =>
+  written.flatMap((item) => (isRejected(item) ? [] : [item.record]));
+
+/** Creates all or none, in the order sent (docs/interface.md). */
+export async function createRecords(
+  session: Session,
+  kind: RecordKind,
+  batch: readonly Linkable<object>[],
+): Promise<RecordOf<RecordKind>[]> {
+  const items = batch.map((sent, index) => itemOf('create', kind, [index], sent));
+  return recordsOf(await write(session, items));
+}
+
+interface NewRecords {
+  readonly kind: RecordKind;
+  readonly items: readonly Linkable<object>[];
   readonly pathOf: PathOf;
 }
 
@@ -153,58 +300,47 @@ export async function importRecords(
   const items = batches.flatMap(({ kind, items: sent, pathOf }) =>
     sent.map((item, index) => itemOf('create', kind, pathOf(index), item)),
   );
-  const written = (await write(session, items, { onInvalid })).values();
-  return batches.map(({ items: sent }) =>
-    sent.map(() => {
-      const item = written.next().value as Stored | Rejected;
-      // The cast is safe: as in recordsOf.
-      return isRejected(item) ? item : (item.record as object as RecordOf<RecordKind>);
-    }),
-  );
+  const left = (await write(session, items, { onInvalid })).map((item) => (isRejected(item) ? item : item.record));
+  return batches.map(({ items: sent }) => left.splice(0, sent.length));
 }
 
 /** A record that has all values already keeps its `updatedAt`. */
-export async function updateRecords<K extends RecordKind>(
+export async function updateRecords(
   session: Session,
-  kind: K,
-  batch: readonly Patch<K>[],
+  kind: RecordKind,
+  batch: readonly Patch<RecordKind>[],
   limits: ValueLimits,
-): Promise<RecordOf<K>[]> {
-  const items = batch.map(({ id, ifUpdatedAt, change }, index) => ({
-    ...itemOf('update', kind, [index], change),
-    id,
-    ifUpdatedAt,
-  }));
-  return recordsOf(kind, await write(session, items, { limits }));
+): Promise<RecordOf<RecordKind>[]> {
+  const items = batch.map(({ change, ...which }, index) => ({ ...itemOf('update', kind, [index], change), ...which }));
+  return recordsOf(await write(session, items, { limits }));
 }
 
 /** Any field counts as a change, even with the value that it had, as PATCH has always done. Throws a 404 as well. */
-export async function updateRecord<K extends RecordKind>(
+export async function updateRecord(
   session: Session,
-  kind: K,
+  kind: RecordKind,
   id: string,
-  change: Linkable<UpdateOf<K>>,
+  change: Linkable<object>,
   limits: ValueLimits,
-): Promise<RecordOf<K>> {
+): Promise<RecordOf<RecordKind>> {
   const item = { ...itemOf('update', kind, [], change), id };
-  const [record] = recordsOf(kind, await write(session, [item], { isPatch: true, limits }));
-  return record as RecordOf<K>;
+  const [record] = recordsOf(await write(session, [item], { isPatch: true, limits }));
+  return record as RecordOf<RecordKind>;
 }
 
-export type Upserted<K extends RecordKind> =
-  | { readonly record: RecordOf<K>; readonly outcome: 'created' | 'updated' | 'unchanged' }
+export type Upserted =
+  | { readonly record: RecordOf<RecordKind>; readonly outcome: Exclude<Stored['outcome'], 'deleted'> }
   | Rejected;
 
 /** Updates the records that have the key of an item, and creates the others. */
-export async function upsertRecords<K extends RecordKind>(
+export async function upsertRecords(
   session: Session,
-  kind: K,
-  batch: readonly Linkable<UpdateOf<K>>[],
+  kind: RecordKind,
+  batch: readonly Linkable<object>[],
   options: { readonly by: RecordKey; readonly limits: ValueLimits; readonly onInvalid?: OnInvalid },
-): Promise<Upserted<K>[]> {
+): Promise<Upserted[]> {
   const items = batch.map((sent, index) => itemOf('upsert', kind, [index], sent));
-  // The cast is safe: as in recordsOf.
-  return (await write(session, items, options)) as object[] as Upserted<K>[];
+  return (await write(session, items, options)) as Upserted[];
 }
 
 interface DeleteOptions {
@@ -215,21 +351,16 @@ interface DeleteOptions {
 }
 
 /** Returns the records as they were. */
-export async function deleteRecords<K extends RecordKind>(
+export async function deleteRecords(
   session: Session,
-  kind: K,
+  kind: RecordKind,
   sent: readonly Parsed<string>[],
   { references, maxCleared, by }: DeleteOptions,
-): Promise<RecordOf<K>[]> {
-  const items = sent.map(({ value, issues = [] }, index): Item => {
-    const item = itemOf('delete', kind, [index], {
-      issues: issues.map((issue) => ({ ...issue, path: [] })),
-      validFields: {},
-    });
-    return by ? { ...item, key: value } : { ...item, id: value };
+): Promise<RecordOf<RecordKind>[]> {
+  const items = sent.map((parsed, index): Item => {
+    const item = itemOf('delete', kind, [index], parsed);
+    return by ? { ...item, key: parsed.value } : { ...item, id: parsed.value };
   });
-  return recordsOf(
-    kind,
-    await write(session, items, { by, maxCleared: references === 'clear' ? maxCleared : undefined }),
-  );
+  const options = { by, maxCleared: references === 'clear' ? maxCleared : undefined };
+  return recordsOf(await write(session, items, options));
 }

@@ -1,9 +1,9 @@
 /** Opens, migrates and closes the database. Knows connections, but no records. */
 import { type Knex, knex } from 'knex';
 import { StartError } from '../errors.ts';
+import { type Connections, createConnections } from './connections/connections.ts';
 import { reason } from './connections/database-error.ts';
 import type { DatabaseOptions, Driver, Pools } from './connections/driver.ts';
-import { createTransactions, type Transactions } from './connections/transactions.ts';
 import { defaultOptions, sqlitePath } from './database-settings.ts';
 import { openPostgresDialect } from './postgres/dialect.ts';
 import { createPostgresDriver } from './postgres/driver.ts';
@@ -12,8 +12,10 @@ import type { Dialect } from './query/dialect.ts';
 import { migrate, migrationNames, migrationSource, pendingMigrations } from './schema/migrations.ts';
 import { sqliteDialect } from './sqlite/dialect.ts';
 import { createSqliteDriver } from './sqlite/driver.ts';
+import { createQueue, type Transaction } from './writes/queue.ts';
 
-export interface Database extends Transactions {
+export interface Database extends Omit<Connections, 'useToWrite'> {
+  readonly transaction: Transaction;
   readonly dialect: Dialect;
   readonly driver: Driver;
   readonly options: DatabaseOptions;
@@ -57,9 +59,10 @@ export async function connectDatabase(databaseUrl: string, options = defaultOpti
   const dialect = await explainFailure<Dialect>(driver, async () =>
     isPostgresUrl(databaseUrl) ? openPostgresDialect(async (sql) => (await writes.raw(sql)).rows) : sqliteDialect,
   ).catch(closeAndThrow(close));
-  const transactions = createTransactions(pools, driver, dialect, options);
+  const { useToWrite, ...statements } = createConnections(pools, driver, dialect, options);
   return {
-    ...transactions,
+    ...statements,
+    transaction: createQueue({ useToWrite }, driver, dialect, options),
     dialect,
     driver,
     options,
@@ -67,8 +70,8 @@ export async function connectDatabase(databaseUrl: string, options = defaultOpti
     migrate: () => explainFailure(driver, () => migrate(writes, dialect)),
     pendingMigrations: () => explainFailure(driver, () => pendingMigrations(writes)),
     ping: async () => {
-      transactions.requireRoom();
-      await transactions.read('select 1');
+      statements.requireRoom();
+      await statements.read('select 1');
     },
     close,
   };

@@ -6,37 +6,18 @@ import { createChangeWatch } from './log/change-watch.ts';
 import { type ChangeReads, createChangeReads, lastChanges } from './log/read-changes.ts';
 import { positionOfId, type RecordQuery } from './query/record-query.ts';
 import type { Author, WorkspaceId } from './query/tables.ts';
-import { type LinkToRead, readLinked } from './records/linked-records.ts';
-import {
-  type Closable,
-  createReadBudget,
-  type HeldTexts,
-  holdUntilClosed,
-  type ReadLimits,
-} from './records/read-budget.ts';
+import { createReadBudget, type ReadLimits } from './records/read-budget.ts';
 import { createRecordReads, type RecordReads, type Scope } from './records/read-records.ts';
 import { createTextCache, type Text } from './records/text-cache.ts';
-import { type Addition, createGroupCommit } from './writes/group-commit.ts';
 import { type RepeatableRequest, writeOnce } from './writes/idempotency.ts';
-import { dryRunIn, type Work, writeIn } from './writes/write.ts';
-
-export interface LimitedReads extends RecordReads, ChangeReads {
-  /** With linked records (see linked-records.ts). Undefined, with nothing read, where their texts together may be too long. */
-  listLinked<K extends RecordKind>(
-    kind: K,
-    query: RecordQuery & { readonly limit: number },
-    links: readonly LinkToRead[],
-  ): Promise<RecordOf<K>[]> | undefined;
-  /** Counts a text of this length as held by the response until it is closed. Throws a ServiceError 503 before the first if too much is held. */
-  hold(length: number): void;
-}
+import { type Addition, dryRunIn, mergeableOf, type Work, writeIn } from './writes/write.ts';
 
 export interface WriteOptions<T> {
   /** If the key has a stored result, returns it, or throws a ServiceError 409 if that was another request, and stores nothing. */
   readonly key?: RepeatableRequest | undefined;
   /** True for a dry run, which stores nothing. No other write waits for it. */
   readonly isDryRun?: boolean;
-  /** What the work creates and returns if references are found and no value is taken: tried first, see group-commit.ts. */
+  /** What the work creates and returns if references are found and no value is taken: tried first, see queue.ts. */
   readonly addition?: Addition<T> | undefined;
   /** How many items the work is about, if that says how long it takes. */
   readonly items?: number;
@@ -56,8 +37,8 @@ export interface WorkspaceReads extends RecordReads, ChangeReads {
   snapshot<T>(work: (store: RecordReads) => Promise<T>): Promise<T>;
   /** Like `snapshot`, for work that may read for minutes. Others do not wait for it; few run at a time. */
   longSnapshot<T>(work: (store: RecordReads) => Promise<T>): Promise<T>;
-  /** Throws ResponseTooLarge beyond one response's text, and a 503 while all responses hold too much, each until it is closed. */
-  within(limits: ReadLimits, response?: Closable): LimitedReads;
+  /** Throws ResponseTooLarge beyond one response's text. `hold` gets the length of what is read, and may refuse to read on. */
+  within(limits: ReadLimits, hold?: (length: number) => void): RecordReads & ChangeReads;
   /** Like `lastChange`, in one statement for all requests that arrive while another one is answered. */
   sharedLastChange(): Promise<number>;
   /**
@@ -78,28 +59,26 @@ export interface StoreUser {
 
 type OpenStore = (workspace: WorkspaceId, user: StoreUser) => WorkspaceStore;
 
-/** Called once per database: the stores that it opens share group commits and cached values. */
+/** Called once per database: the stores that it opens share cached values. */
 export function createStoreOpener(database: Database): OpenStore {
   const { dialect } = database;
   const texts = createTextCache();
-  const heldTexts: HeldTexts = { length: 0 };
   const watch = createChangeWatch((workspaceIds) => lastChanges({ dialect, run: database.read }, workspaceIds));
-  const groupCommit = createGroupCommit(database);
 
   function open(workspace: WorkspaceId, user: StoreUser, signal?: AbortSignal): WorkspaceStore {
     const { number: workspaceId, name: workspaceName } = workspace;
     const { author, usage = { statements: 0 } } = user;
-    const { read, transaction, snapshot } = database.forWorkspace(workspaceId, signal);
+    const { read, snapshot } = database.forWorkspace(workspaceId, signal);
     const scopeOf = (run: Run): Scope => ({ dialect, run: counted(run, usage), workspaceId, workspaceName });
     const reads = readsIn(scopeOf(read));
     const write: WriteRecords = async (work, { key, isDryRun = false, addition, items } = {}) => {
       if (isDryRun) return snapshot((run) => dryRunIn(scopeOf(run), work));
-      const store = async () => {
-        const added = addition && (await groupCommit.add({ ...addition, workspaceId, author, usage, key }));
-        if (added) return added.returned;
-        const isSmall = items !== undefined && items <= maxSmall;
-        return transaction((run) => writeIn(scopeOf(run), author, work, key), { isSmall });
-      };
+      const store = () =>
+        database.transaction((run) => writeIn(scopeOf(run), author, work, key), {
+          workspaceId,
+          isSmall: items !== undefined && items <= maxSmall,
+          mergeable: addition && mergeableOf({ workspaceId, usage }, author, addition, key),
+        });
       const returned = await (key ? writeOnce(key, scopeOf(read), store) : store());
       watch.changed(workspaceId);
       return returned;
@@ -111,12 +90,7 @@ export function createStoreOpener(database: Database): OpenStore {
       write,
       snapshot: (work) => snapshot((run) => work(createRecordReads(scopeOf(run)))),
       longSnapshot: (work) => database.longSnapshot(workspaceId, (run) => work(createRecordReads(scopeOf(run)))),
-      within(limits, response) {
-        const hold = holdUntilClosed(heldTexts, response);
-        const scope = { ...scopeOf(read), budget: createReadBudget(limits, hold) };
-        const listLinked = readLinked(scope, scope.budget);
-        return { ...readsIn(scope), listLinked, hold };
-      },
+      within: (limits, hold = () => {}) => readsIn({ ...scopeOf(read), budget: createReadBudget(limits, hold) }),
       sharedLastChange: () => texts.lastChange(source),
       // The cast is safe: it is what this or an equivalent function has made.
       deriveText: async <T extends Text>(name: string, write: () => Promise<T>, lastChange?: number) =>
@@ -135,10 +109,32 @@ const counted =
     return run(sql, values);
   };
 
-const readsIn = (scope: Scope): RecordReads & ChangeReads => ({
-  ...createRecordReads(scope),
-  ...createChangeReads(scope),
-});
+/** Each part is made when it is first needed: most requests only write, or only read records. */
+function readsIn(scope: Scope): RecordReads & ChangeReads {
+  const records = once(() => createRecordReads(scope));
+  const log = once(() => createChangeReads(scope));
+  return {
+    find: (kind, ids, fields) => records().find(kind, ids, fields),
+    list: (kind, query, links) => records().list(kind, query, links),
+    count: (kind, query) => records().count(kind, query),
+    pages: (link, parentIds, query) => records().pages(link, parentIds, query),
+    summarize: (kind, query) => records().summarize(kind, query),
+    lastChange: () => log().lastChange(),
+    changes: (query) => log().changes(query),
+    changePage: (query) => log().changePage(query),
+    histories: (ids, query) => log().histories(ids, query),
+    versions: (kind, keys) => log().versions(kind, keys),
+    versionAt: (kind, id, time) => log().versionAt(kind, id, time),
+  };
+}
+
+function once<T>(make: () => T): () => T {
+  let made: T | undefined;
+  return () => {
+    made ??= make();
+    return made;
+  };
+}
 
 /** In the order of IDs, each page as it is when it is asked for. Without records, yields one page that is empty. */
 export async function* pagesById(

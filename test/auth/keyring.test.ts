@@ -1,7 +1,6 @@
 /** The lookup of keys: the number of statements, and caching. */
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { createKeyring } from '../../src/auth/keyring.ts';
-import { createKey, revokeKey } from '../../src/auth/keys.ts';
+import { createKey, createKeyring, revokeKey } from '../../src/auth/keys.ts';
 import type { ServiceError } from '../../src/errors.ts';
 import { createKeyStore } from '../../src/store/admin/api-keys.ts';
 import type { Run } from '../../src/store/connections/driver.ts';

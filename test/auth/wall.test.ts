@@ -4,17 +4,17 @@
  * WALL_SEED repeats a run.
  */
 import { expect, test } from 'vitest';
-import { newIds } from '../../src/model/ids.ts';
 import { matchableFields, type RecordKind } from '../../src/model/record-kind.ts';
 import {
   assetCategory,
   asset as assetKind,
   location,
+  newIds,
   project,
   recordKinds,
+  reverseLinksOf,
   workOrder,
 } from '../../src/records/index.ts';
-import { reverseLinksOf } from '../../src/records/reverse-links.ts';
 import { isPostgres } from '../support/database.ts';
 import { byEffort } from '../support/effort.ts';
 import { deleteDocument, importDocument, updateDocument, upsertDocument } from '../support/mutations.ts';

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { loadConfig } from '../../src/config.ts';
 import type { ServiceError } from '../../src/errors.ts';
-import { requireSmallJson } from '../../src/http/json-body.ts';
+import { requireSmallJson } from '../../src/http/request.ts';
 import { listen, useSharedService } from '../support/service.ts';
 
 const { limits } = loadConfig({});

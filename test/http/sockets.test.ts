@@ -5,7 +5,7 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { afterEach, expect, test, vi } from 'vitest';
-import { closeQueuedResponses } from '../../src/http/server.ts';
+import { trackResponses } from '../../src/http/server.ts';
 
 let server: Server;
 
@@ -17,7 +17,7 @@ afterEach(() => {
 /** Starts a server that responds with `respond`, and returns a client that has sent a request and does not read. */
 async function sendRequest(respond: RequestListener): Promise<Socket> {
   server = createServer(respond).listen(0, '127.0.0.1');
-  closeQueuedResponses(server);
+  trackResponses(server);
   await once(server, 'listening');
   const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
   socket.write('GET / HTTP/1.1\r\nhost: localhost\r\n\r\n');

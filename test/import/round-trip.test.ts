@@ -2,7 +2,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { pathName } from '../../src/model/labels.ts';
-import { linkOrder } from '../../src/records/link-order.ts';
+import { linkOrder } from '../../src/records/index.ts';
 import { byEffort } from '../support/effort.ts';
 import { useImports } from '../support/import.ts';
 

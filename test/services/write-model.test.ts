@@ -5,7 +5,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { expect, test } from 'vitest';
 import { matchableFields, type RecordKind } from '../../src/model/record-kind.ts';
-import { reverseLinksOf } from '../../src/records/reverse-links.ts';
+import { reverseLinksOf } from '../../src/records/index.ts';
 import { requireConsistentLog } from '../support/consistent-log.ts';
 import { isPostgres } from '../support/database.ts';
 import { byEffort } from '../support/effort.ts';

@@ -77,19 +77,6 @@ describe('a body of a create', () => {
   ])('that is %s is 400', async (_, body, error) => {
     expect((await service.post('/assets', body)).body).toEqual({ error, code: '400' });
   });
-
-  test('that is not UTF-8 is 400', async () => {
-    const payload = Buffer.from('[{"name":"Gr\xfcn"}]', 'latin1');
-
-    const { status, body } = await service.inject({
-      method: 'POST',
-      url: '/assets',
-      headers: { 'content-type': 'application/json' },
-      payload,
-    });
-
-    expect([status, body.error]).toEqual([400, 'the body is not valid UTF-8']);
-  });
 });
 
 describe('required fields', () => {

@@ -50,15 +50,3 @@ test('simultaneous creates of several workspaces share no records, uids or refer
   expect((await service.data(query)).assets.nodes).toEqual([{ name: 'Pump', workspaceId: service.workspace }]);
   expect((await theirs.data(query)).assets.nodes).toEqual([{ name: 'Crane', workspaceId: 'theirs' }]);
 });
-
-test('each client gets its own records, in the order sent', async () => {
-  const created = await Promise.all(
-    Array.from({ length: 10 }, (_, client) =>
-      service.create('/locations', ...Array.from({ length: 30 }, (_, n) => ({ name: `${client} ${n}` }))),
-    ),
-  );
-
-  created.forEach((records, client) => {
-    expect(records.map(({ name }) => name)).toEqual(Array.from({ length: 30 }, (_, n) => `${client} ${n}`));
-  });
-});

@@ -57,7 +57,7 @@ insert into change_numbers (number, workspace_id)
   on conflict (workspace_id) do update set number = change_numbers.number + excluded.number
   returning number;
 
-insert into changes (workspace_id, number, kind, action, record_id, at, user_id, request_id, message, before) select ? as workspace_id, (value ->> 0) * pow(2, value ->> 1) as number, value ->> 2 as kind, value ->> 3 as action, value ->> 4 as record_id, value ->> 5 as at, ? as user_id, ? as request_id, ? as message, value ->> 6 as before
+insert into changes (workspace_id, number, kind, action, record_id, at, user_id, request_id, message, before) select ? as workspace_id, (value ->> 0) * pow(2, value ->> 1) as number, value ->> 2 as kind, value ->> 3 as action, value ->> 4 as record_id, ? as at, ? as user_id, ? as request_id, ? as message, value ->> 5 as before
   from jsonb_each(?);
 
 commit;

@@ -1,7 +1,6 @@
 /** Ancestors in a tree of one kind: all of them, however deep the tree is. */
 import { beforeAll, expect, test } from 'vitest';
-import { assetCategory } from '../../src/records/index.ts';
-import { reverseLinksOf } from '../../src/records/reverse-links.ts';
+import { assetCategory, reverseLinksOf } from '../../src/records/index.ts';
 import type { Database } from '../../src/store/database.ts';
 import type { Condition } from '../../src/store/query/record-query.ts';
 import type { WorkspaceStore } from '../../src/store/workspace-store.ts';

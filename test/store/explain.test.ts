@@ -2,8 +2,7 @@
 import { beforeAll, expect, test } from 'vitest';
 import type { RecordKind } from '../../src/model/record-kind.ts';
 import type { ReverseLink } from '../../src/model/reverse-link.ts';
-import { asset, assetCategory, location, project, workOrder } from '../../src/records/index.ts';
-import { reverseLinksOf } from '../../src/records/reverse-links.ts';
+import { asset, assetCategory, location, project, reverseLinksOf, workOrder } from '../../src/records/index.ts';
 import type { Database } from '../../src/store/database.ts';
 import type { Order } from '../../src/store/query/record-query.ts';
 import type { WorkspaceStore } from '../../src/store/workspace-store.ts';

@@ -1,7 +1,7 @@
 /** Results stored under the key of a request: what a repeat returns after a lost commit, and how long they are kept. */
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { asset } from '../../src/records/index.ts';
-import { createSession, withIdempotencyKey } from '../../src/services/session.ts';
+import { createSession, withIdempotencyKey } from '../../src/services/write.ts';
 import { startSweep } from '../../src/store/admin/sweep.ts';
 import type { Database } from '../../src/store/database.ts';
 import type { WorkspaceStore } from '../../src/store/workspace-store.ts';
@@ -47,11 +47,11 @@ describe('If the connection is lost during the commit', () => {
     const { driver } = database;
     const query = driver.query.bind(driver);
     let isLost = false;
-    vi.spyOn(driver, 'query').mockImplementation(async (connection, sql, values) => {
+    vi.spyOn(driver, 'query').mockImplementation(async (connection, sql, values, setUp) => {
       const commits = sql === 'commit' || /^(?:insert into new_|with taken)/.test(sql);
-      if (isLost || !commits) return query(connection, sql, values);
+      if (isLost || !commits) return query(connection, sql, values, setUp);
       isLost = true;
-      if (isStored) await query(connection, sql, values);
+      if (isStored) await query(connection, sql, values, setUp);
       throw Object.assign(new Error('lost'), { code: isPostgres ? '08006' : 'SQLITE_IOERR' });
     });
   }

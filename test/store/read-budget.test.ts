@@ -1,23 +1,8 @@
-/** Responses that wait to be sent: what they may hold together. */
-import { EventEmitter } from 'node:events';
+/** What a request may read. */
 import { expect, test } from 'vitest';
 import { ResponseTooLarge } from '../../src/errors.ts';
 import { project } from '../../src/records/index.ts';
-import { createReadBudget, holdUntilClosed } from '../../src/store/records/read-budget.ts';
-
-test('while unsent responses hold too much, further ones get 503, those that have begun are completed, and one that is closed makes room', () => {
-  const texts = { length: 0 };
-  const responses = [0, 1].map(() => Object.assign(new EventEmitter(), { closed: false, destroyed: false }));
-  const [hold, holdOther] = responses.map((response) => holdUntilClosed(texts, response));
-  hold?.(30_000_000);
-  hold?.(1);
-
-  expect(() => holdOther?.(0)).toThrow('too many long responses are being sent, try again');
-  responses[0]?.emit('close');
-
-  expect(() => holdOther?.(1)).not.toThrow();
-  expect(texts.length).toBe(1);
-});
+import { createReadBudget } from '../../src/store/records/read-budget.ts';
 
 test('what may be too long is measured, and not read if it is', async () => {
   const limits = { maxResponseLength: 1_000, maxRecordLength: 1_000, maxTextLength: 1_000, maxExternalIds: 10 };

@@ -1,7 +1,7 @@
 /** Writes records to a store directly, without the rules of the services. */
 
-import { newIds } from '../../src/model/ids.ts';
 import type { AnyRecord, CreateOf, RecordKind, RecordOf } from '../../src/model/record-kind.ts';
+import { newIds } from '../../src/records/index.ts';
 import type { WorkspaceStore } from '../../src/store/workspace-store.ts';
 import type { IdempotencyKey } from '../../src/store/writes/idempotency.ts';
 import type { Tx } from '../../src/store/writes/tx.ts';

@@ -3,8 +3,7 @@ import type { Field } from '../../src/model/fields.ts';
 import { linkFields } from '../../src/model/links.ts';
 import type { RecordKind } from '../../src/model/record-kind.ts';
 import type { ReverseLink } from '../../src/model/reverse-link.ts';
-import { kindNamed, recordKinds } from '../../src/records/index.ts';
-import { reverseLinksOf } from '../../src/records/reverse-links.ts';
+import { kindNamed, recordKinds, reverseLinksOf } from '../../src/records/index.ts';
 import {
   type Condition,
   type Grouping,

@@ -4,7 +4,6 @@
  * return fields in the order in which they resolve.
  */
 import { createHash } from 'node:crypto';
-import type { ServerResponse } from 'node:http';
 import { MapperKind, mapSchema } from '@graphql-tools/utils';
 import {
   type DocumentNode,
@@ -28,11 +27,11 @@ import {
 } from 'graphql';
 import { compileQuery, isCompiledQuery } from 'graphql-jit';
 import type { Plugin } from 'graphql-yoga';
-import type { Limits } from '../../config.ts';
+import type { Config, Limits } from '../../config.ts';
 import { mayBeStoredType, ResponseTooLarge, ServiceError } from '../../errors.ts';
 import { maxErrors, rootCause } from '../errors.ts';
 import { measure } from '../limits.ts';
-import type { Context } from './context.ts';
+import type { Context } from '../schema/builder.ts';
 import { createLoaders } from './loaders.ts';
 
 /** A result that is turned into text with its own `stringify`, if it has one, whatever plugins have added to it. */
@@ -45,22 +44,20 @@ type Run = (args: ExecutionArgs) => ExecutionResult | Promise<ExecutionResult>;
 /** The most fields of a document to compile, which takes about a hundredth of a millisecond for each. */
 const maxCompiled = 500;
 
-interface Options {
-  readonly limits: Limits;
-  /** Whether errors suggest names that are similar to those sent. */
-  readonly suggestions: boolean;
-}
+type Options = Pick<Config, 'limits' | 'suggestions'>;
 
 export function useExecutor(
   schema: GraphQLSchema,
   options: Options,
-): Plugin<Context & { readonly client?: { readonly response: ServerResponse } }> {
+): Plugin<Context & { readonly client?: { readonly holdText: Context['holdText'] } }> {
   const executeOperation = createExecutor(schema, options);
   return {
     onExecute({ args: { contextValue, document }, extendContext, setExecuteFn }) {
       const { session, client } = contextValue;
-      const store = session.store.within(options.limits, client?.response);
-      extendContext({ loaders: createLoaders(store, schema, document), holdText: store.hold });
+      // An event of a subscription is held by its stream, which has a limit of its own.
+      const { holdText = () => {} } = client ?? {};
+      const store = session.store.within(options.limits, holdText);
+      extendContext({ loaders: createLoaders(store, schema, document), holdText });
       setExecuteFn(executeOperation);
     },
   };
@@ -99,16 +96,11 @@ export function createExecutor(schema: GraphQLSchema, { limits, suggestions }: O
   }
 
   return async (args: ExecutionArgs): Promise<ExecutionResult> => {
-    const { document, operationName, variableValues } = args;
+    const { document, operationName, variableValues: sent } = args;
     const operation = getOperationAST(document, operationName);
     if (!operation) return execute(args);
     const { variableDefinitions = [] } = operation;
-    const { coerced, errors } = getVariableValues(
-      lenientSchema,
-      variableDefinitions,
-      variableValues ?? {},
-      variableOptions,
-    );
+    const { coerced, errors } = getVariableValues(lenientSchema, variableDefinitions, sent ?? {}, variableOptions);
     if (errors) return { errors };
     const read = { ...args, variableValues: coerced };
     const text = document.loc?.source.body;
@@ -124,27 +116,21 @@ export function createExecutor(schema: GraphQLSchema, { limits, suggestions }: O
         holdText(textLength(result.data));
         return result;
       }
+      let failed: ExecutionResult | undefined;
       const data = await session.store.deriveText(nameOf(text, operationName, coerced), async () => {
         const result = await run(read, operation);
-        if (result.errors) throw new NotCached(result);
-        return JSON.stringify(result.data);
+        if (!result.errors) return JSON.stringify(result.data);
+        failed = result;
+        return undefined;
       });
+      // Errors are not cached: where others have had one, each tries for itself.
+      if (data === undefined) return failed ?? (await run(read, operation));
       holdText(data.length);
       return withText(data);
     } catch (error) {
-      return error instanceof NotCached ? error.result : { errors: [errorFor(error as Error)] };
+      return { errors: [errorFor(error as Error)] };
     }
   };
-}
-
-/** Says that a result has errors, which are not cached. */
-class NotCached extends Error {
-  readonly result: ExecutionResult;
-
-  constructor(result: ExecutionResult) {
-    super('a result with errors is not cached');
-    this.result = result;
-  }
 }
 
 const errorFor = (originalError: Error) => new GraphQLError(originalError.message, { originalError });

@@ -1,7 +1,6 @@
 /** The parsers of items to write, made once for the settings: the same rules and messages as over REST. */
-import { type Linkable, linkFields, linkParser, mergeParser, type RecordLink } from '../../model/links.ts';
-import { type Patch, patchParser } from '../../model/patch.ts';
-import type { CreateOf, RecordKind, UpdateOf } from '../../model/record-kind.ts';
+import { type Linkable, linkFields, linkParser, mergeParser, patchParser, type RecordLink } from '../../model/links.ts';
+import type { RecordKind } from '../../model/record-kind.ts';
 import { createParser, updateParser, type ValueLimits } from '../../model/schemas.ts';
 import { kindNamed, recordKinds } from '../../records/index.ts';
 
@@ -16,36 +15,23 @@ export const toStored: Ways = ['externalId'];
 export const linksOf = (kind: RecordKind, ways: Ways) =>
   linkFields(kind).filter(([, , { target }]) => ways === anywhere || kindNamed(target).fields.externalIds);
 
-/** The extensions of input types of items: in a variable, their required fields may be missing, and the service says which. */
-export const item = { isItem: true } as const;
+export type Parsers = ReturnType<typeof parsersFor>;
 
-export type ItemParsers = ReturnType<typeof createItemParsers>;
-
-/** Returns the parsers of items, valid or not: the service reports the issues of all items together. */
-export function createItemParsers(limits: ValueLimits) {
-  const withLinks = <T>(kind: RecordKind, ways: Ways, parse: (input: unknown) => Linkable<T>) =>
+/** Each returns an item, valid or not: the service reports the issues of all items together. */
+function parsersFor(kind: RecordKind, limits: ValueLimits) {
+  const withLinks = <T>(ways: Ways, parse: (input: unknown) => Linkable<T>) =>
     linkParser({ fields: linksOf(kind, ways), ways }, limits, parse);
-  const byKind = new Map(
-    recordKinds.map((kind) => {
-      const update = mergeParser(kind, 'mergeExternalIds', limits, updateParser(kind, limits));
-      const upsert = withLinks(kind, toStored, update);
-      const parsers = {
-        create: withLinks(kind, anywhere, createParser(kind, limits)),
-        upsert,
-        update,
-        patch: patchParser(kind, limits, upsert),
-      };
-      return [kind, parsers];
-    }),
-  );
-  // The casts are safe: each kind has its own parsers.
-  const parsersOf = (kind: RecordKind) => byKind.get(kind) as object as Readonly<Record<string, never>>;
+  const update = mergeParser(kind, 'mergeExternalIds', limits, updateParser(kind, limits));
+  const upsert = withLinks(toStored, update);
   return {
-    create: <K extends RecordKind>(kind: K): Parse<Linkable<CreateOf<K>>> => parsersOf(kind).create as never,
-    upsert: <K extends RecordKind>(kind: K): Parse<Linkable<UpdateOf<K>>> => parsersOf(kind).upsert as never,
-    update: <K extends RecordKind>(kind: K): Parse<Linkable<UpdateOf<K>>> => parsersOf(kind).update as never,
-    patch: <K extends RecordKind>(kind: K): Parse<Patch<K>> => parsersOf(kind).patch as never,
+    create: withLinks(anywhere, createParser(kind, limits)),
+    upsert,
+    update,
+    patch: patchParser(kind, limits, upsert),
   };
 }
 
-type Parse<T> = (sent: unknown) => T;
+export function createItemParsers(limits: ValueLimits): (kind: RecordKind) => Parsers {
+  const byName = new Map(recordKinds.map((kind) => [kind.name, parsersFor(kind, limits)]));
+  return (kind) => byName.get(kind.name) ?? parsersFor(kind, limits);
+}

@@ -20,16 +20,9 @@ import type { RecordKind, RecordOf, Values } from '../../model/record-kind.ts';
 import type { ReverseLink } from '../../model/reverse-link.ts';
 import { kindNamed, kindOfId } from '../../records/index.ts';
 import type { Change, ChangePage, ChangePageQuery, HistoryQuery } from '../../store/log/read-changes.ts';
-import {
-  type Condition,
-  orderName,
-  type RecordQuery,
-  type Summary,
-  type SummaryQuery,
-} from '../../store/query/record-query.ts';
-import type { LinkToRead } from '../../store/records/linked-records.ts';
-import type { Page } from '../../store/records/read-records.ts';
-import type { LimitedReads } from '../../store/workspace-store.ts';
+import { type Condition, orderName, type RecordQuery, type SummaryQuery } from '../../store/query/record-query.ts';
+import type { LinkToRead, Page } from '../../store/records/read-records.ts';
+import type { WorkspaceReads } from '../../store/workspace-store.ts';
 import type { FieldExtensions } from '../limits.ts';
 
 /** The query of a connection; its order determines the fields that cursors need. */
@@ -40,13 +33,17 @@ interface PageLoader {
   readonly pages: DataLoader<string, Page>;
 }
 
-type RecordLoader<K extends RecordKind> = DataLoader<string, RecordOf<K> | null>;
+type RecordLoader = DataLoader<string, RecordOf<RecordKind> | null>;
 
 export type Loaders = ReturnType<typeof createLoaders>;
 
-export function createLoaders(store: LimitedReads, schema: GraphQLSchema, document: DocumentNode) {
+export function createLoaders(
+  store: ReturnType<WorkspaceReads['within']>,
+  schema: GraphQLSchema,
+  document: DocumentNode,
+) {
   const stored = storedFieldsIn(schema, document);
-  const records = new Map<RecordKind, RecordLoader<RecordKind>>();
+  const records = new Map<RecordKind, RecordLoader>();
   const pageLoaders = new Map<readonly FieldNode[], PageLoader>();
   const histories = new Map<string, DataLoader<string, ChangePage>>();
   const versions = new DataLoader(readVersions, { cacheKeyFn: ({ number }: Change) => number });
@@ -62,59 +59,48 @@ export function createLoaders(store: LimitedReads, schema: GraphQLSchema, docume
     new Set([...fieldsOf(kind), ...orderBy.map(orderName)]);
 
   /** Returns the loader of a kind's records by their IDs; null for an ID that is unknown, or of another kind. */
-  function of<K extends RecordKind>(kind: K): RecordLoader<K> {
-    const known = records.get(kind);
-    // The cast is safe: each kind has a loader of its own records.
-    if (known) return known as RecordLoader<K>;
-    const loader: RecordLoader<K> = new DataLoader(async (ids) => {
-      const ofKind = ids.filter((id) => kindOfId(id) === kind);
-      const byId = new Map<string, RecordOf<K>>();
-      if (ofKind.length > 0) for (const it of await store.find(kind, ofKind, fieldsOf(kind))) byId.set(it.id, it);
-      return ids.map((id) => byId.get(id) ?? null);
-    });
-    records.set(kind, loader);
-    return loader;
-  }
-
-  /** Returns the loader of a field, which has one query: its arguments are parsed once for all objects that have the field. */
-  function referring(link: ReverseLink, info: FieldInfo, parse: () => PageQuery): PageLoader {
-    const known = pageLoaders.get(info.fieldNodes);
-    if (known) return known;
-    const query = parse();
-    const { readsPage, readsCount } = selectedConnection(link.kind, info, fieldsOf);
-    const { limit, ...others } = query;
-    const pagesQuery = {
-      ...others,
-      ...(readsPage && { limit }),
-      withCount: readsCount,
-      fields: fieldsOfPage(link.kind, query),
-    };
-    const pages = new DataLoader(async (parentIds: readonly string[]) => {
-      const found = await store.pages(link, parentIds, pagesQuery);
-      return parentIds.map((id) => found.get(id) ?? new Error('the store has left out a parent'));
-    });
-    const loader = { query, pages };
-    pageLoaders.set(info.fieldNodes, loader);
-    return loader;
-  }
-
-  function historiesOf({ limit, before }: Omit<HistoryQuery, 'withBefore'>) {
-    const key = `${limit} ${before}`;
-    const known = histories.get(key);
-    if (known) return known;
-    const loader = new DataLoader(async (ids: readonly string[]) => {
-      const wellFormed = ids.filter((id) => kindOfId(id));
-      const found = await store.histories(wellFormed, { before, limit: limit + 1, withBefore });
-      const byId = new Map(wellFormed.map((id, index) => [id, found[index]]));
-      return ids.map((id): ChangePage => {
-        const changes = byId.get(id) ?? [];
-        const page = changes.slice(0, limit);
-        return { changes: page, end: page.at(-1)?.number ?? before ?? 0, hasMore: changes.length > limit };
+  const of = (kind: RecordKind): RecordLoader =>
+    madeOnce(records, kind, () => {
+      return new DataLoader(async (ids) => {
+        const ofKind = ids.filter((id) => kindOfId(id) === kind);
+        const found = ofKind.length > 0 ? await store.find(kind, ofKind, fieldsOf(kind)) : [];
+        const byId = new Map(found.map((record) => [record.id, record]));
+        return ids.map((id) => byId.get(id) ?? null);
       });
     });
-    histories.set(key, loader);
-    return loader;
-  }
+
+  /** Returns the loader of a field, which has one query: its arguments are parsed once for all objects that have the field. */
+  const referring = (link: ReverseLink, info: FieldInfo, parse: () => PageQuery): PageLoader =>
+    madeOnce(pageLoaders, info.fieldNodes, () => {
+      const query = parse();
+      const { readsPage, readsCount } = selectedConnection(link.kind, info, fieldsOf);
+      const { limit, ...others } = query;
+      const read = {
+        ...others,
+        ...(readsPage && { limit }),
+        withCount: readsCount,
+        fields: fieldsOfPage(link.kind, query),
+      };
+      const pages = new DataLoader(async (parentIds: readonly string[]) => {
+        const found = await store.pages(link, parentIds, read);
+        return parentIds.map((id) => found.get(id) ?? new Error('the store has left out a parent'));
+      });
+      return { query, pages };
+    });
+
+  const historiesOf = ({ limit, before }: Omit<HistoryQuery, 'withBefore'>) =>
+    madeOnce(histories, `${limit} ${before}`, () => {
+      return new DataLoader(async (ids: readonly string[]) => {
+        const wellFormed = ids.filter((id) => kindOfId(id));
+        const found = await store.histories(wellFormed, { before, limit: limit + 1, withBefore });
+        const byId = new Map(wellFormed.map((id, index) => [id, found[index]]));
+        return ids.map((id): ChangePage => {
+          const changes = byId.get(id) ?? [];
+          const page = changes.slice(0, limit);
+          return { changes: page, end: page.at(-1)?.number ?? before ?? 0, hasMore: changes.length > limit };
+        });
+      });
+    });
 
   async function readVersions(changes: readonly Change[]): Promise<(Values | null)[]> {
     const found = new Map<number, Values | null>();
@@ -131,36 +117,30 @@ export function createLoaders(store: LimitedReads, schema: GraphQLSchema, docume
     of,
     referring,
 
-    list: <K extends RecordKind>(kind: K, query: RecordQuery): Promise<RecordOf<K>[]> =>
-      store.list(kind, { ...query, fields: fieldsOf(kind) }),
+    list: (kind: RecordKind, query: RecordQuery) => store.list(kind, { ...query, fields: fieldsOf(kind) }),
 
     /** Returns a page of a list, together with what its records link to where one statement can read it. */
-    async listPage<K extends RecordKind>(kind: K, query: PageQuery, info: FieldInfo): Promise<RecordOf<K>[]> {
-      const page = { ...query, fields: fieldsOfPage(kind, query) };
-      const { links } = selectedConnection(kind, info, fieldsOf);
-      const linked = links.length > 0 ? await store.listLinked(kind, page, links) : undefined;
-      return linked ?? store.list(kind, page);
-    },
+    listPage: (kind: RecordKind, query: PageQuery, info: FieldInfo) =>
+      store.list(kind, { ...query, fields: fieldsOfPage(kind, query) }, selectedConnection(kind, info, fieldsOf).links),
 
-    count: (kind: RecordKind, where: Condition | undefined): Promise<number> => store.count(kind, { where }),
+    count: (kind: RecordKind, where: Condition | undefined) => store.count(kind, { where }),
 
-    summarize: (kind: RecordKind, query: Omit<SummaryQuery, 'min' | 'max'>): Promise<Summary> =>
+    summarize: (kind: RecordKind, query: Omit<SummaryQuery, 'min' | 'max'>) =>
       store.summarize(kind, { ...query, min: boundsOf(`${kind.name}Min`), max: boundsOf(`${kind.name}Max`) }),
 
-    changePage: (query: Omit<ChangePageQuery, 'withBefore'>): Promise<ChangePage> =>
-      store.changePage({ ...query, withBefore }),
+    changePage: (query: Omit<ChangePageQuery, 'withBefore'>) => store.changePage({ ...query, withBefore }),
 
     /** Returns a page of a record's changes, latest first; empty if no record has had the ID. */
-    history: (id: string, query: Omit<HistoryQuery, 'withBefore'>): Promise<ChangePage> => historiesOf(query).load(id),
+    history: (id: string, query: Omit<HistoryQuery, 'withBefore'>) => historiesOf(query).load(id),
 
     /** Returns the record as the change left it; null if it was deleted. */
     after: async (change: Change): Promise<Values | null> =>
       change.action === 'deleted' ? null : versions.load(change),
 
-    versionAt: async <K extends RecordKind>(kind: K, id: string, time: string): Promise<RecordOf<K> | null> =>
+    versionAt: async (kind: RecordKind, id: string, time: string) =>
       kindOfId(id) === kind ? store.versionAt(kind, id, time) : null,
 
-    lastChange: (): Promise<number> => store.lastChange(),
+    lastChange: () => store.lastChange(),
 
     /** Discards everything loaded, which may be stale after a write. */
     clear(): void {
@@ -170,6 +150,12 @@ export function createLoaders(store: LimitedReads, schema: GraphQLSchema, docume
       versions.clearAll();
     },
   };
+}
+
+function madeOnce<Key, Value>(made: Map<Key, Value>, key: Key, create: () => Value): Value {
+  const value = made.get(key) ?? create();
+  made.set(key, value);
+  return value;
 }
 
 const idOnly: ReadonlySet<string> = new Set(['id']);

@@ -1,12 +1,35 @@
-/** The Pothos builder, with the scalars that all types share. The settings are in the context, so that one schema serves all of them. */
+/**
+ * What all types share: the Pothos builder with the scalars, the context of the resolvers, and checks of arguments that GraphQL cannot make.
+ * The settings are in the context, so that one schema serves all of them.
+ */
 import SchemaBuilder from '@pothos/core';
 import ValidationPlugin from '@pothos/plugin-validation';
+import type { Limits } from '../../config.ts';
+import { badRequest } from '../../errors.ts';
+import type { RequestLog } from '../../http/error-response.ts';
 import type { ExternalIds, Field, foreignTypes } from '../../model/fields.ts';
-import { linkField } from '../../model/labels.ts';
+import { formatIssue, type Path } from '../../model/issues.ts';
+import { constantCase, linkField, uncapitalized } from '../../model/labels.ts';
 import type { RecordKind } from '../../model/record-kind.ts';
 import type { ReverseLink } from '../../model/reverse-link.ts';
+import { type ComparedValue, parseComparedValue } from '../../model/schemas.ts';
 import { kindOfId } from '../../records/index.ts';
-import type { Context } from '../execution/context.ts';
+import type { Session } from '../../services/write.ts';
+import type { Parsers } from '../execution/item-parsers.ts';
+import type { Loaders } from '../execution/loaders.ts';
+
+/** Created for each request and each event, so that users share nothing. */
+export interface Context {
+  readonly session: Session;
+  /** Returns the session of the mutation with this response name. Throws a ServiceError 400 for an invalid key. */
+  readonly sessionFor: (responseName: string) => Session;
+  readonly loaders: Loaders;
+  readonly limits: Limits;
+  readonly parsersOf: (kind: RecordKind) => Parsers;
+  /** Counts a text of this length as held by the response until it is closed. Throws a ServiceError 503 before the first if too much is held. */
+  readonly holdText: (length: number) => void;
+  readonly requestLog: RequestLog;
+}
 
 interface Types {
   Context: Context;
@@ -47,6 +70,19 @@ builder.scalarType('FieldValue', {
   description: 'The value of a field of a record: JSON of the type that this field has.',
   serialize: (value) => value,
 });
+
+/** Values by their descriptions. In the schema, their names are in capitals: `WORK_ORDER` for `WorkOrder`. */
+export const enumType = <V extends string>(name: string, description: string, values: Readonly<Record<V, string>>) =>
+  builder.enumType(name, {
+    description,
+    values: Object.fromEntries(
+      // The cast is safe: the keys are the values.
+      (Object.entries(values) as [V, string][]).map(([value, description]) => [
+        constantCase(uncapitalized(value)),
+        { value, description },
+      ]),
+    ),
+  });
 
 /** Returns a function that makes something once for each key, such as the type of a record kind, when it is first needed. */
 export function memoize<Key, Value extends object>(create: (key: Key) => Value): (key: Key) => Value {
@@ -105,3 +141,16 @@ export function describeReverseLink({ kind, field, target, direction }: ReverseL
   if (direction === 'ancestors') return `The ${kind.pluralLabel} above ${isThis}, from its parent up to the root`;
   return `The ${kind.pluralLabel} whose \`${linkField(field)}\` is ${isThis}`;
 }
+
+/** Returns the error 400 that says where. */
+export const refused = (path: Path, message: string) => badRequest(formatIssue({ path, message }));
+
+/** Returns the value in the form that records have. Texts may have at most `maxLength` characters. */
+export function parseArgument(path: Path, field: Pick<Field, 'type'>, sent: unknown, maxLength: number): ComparedValue {
+  const parsed = parseComparedValue(field, sent, maxLength);
+  if ('problem' in parsed) throw refused(path, parsed.problem);
+  return parsed.value;
+}
+
+export const parseText = (path: Path, sent: unknown, { maxTextLength }: Pick<Limits, 'maxTextLength'>): string =>
+  String(parseArgument(path, { type: 'text' }, sent, maxTextLength));

@@ -1,44 +1,46 @@
-/** The types of changes, which the feed and the histories of records have in common, and their arguments. A cursor is the number of a change. */
+/**
+ * Changes: the feed of a workspace, which a subscription follows, the histories of records, and the mutation that reverses changes. A cursor
+ * is the number of a change. Nothing is held between two pages, and no data of a request.
+ */
+import { setTimeout as pause } from 'node:timers/promises';
 import type { InputShapeFromFields } from '@pothos/core';
 import { z } from 'zod';
 import type { Limits } from '../../config.ts';
+import { badRequest, tooLarge } from '../../errors.ts';
 import { isSame } from '../../model/fields.ts';
-import { expected } from '../../model/issues.ts';
-import { capitalized, constantCase, uncapitalized, withArticle } from '../../model/labels.ts';
+import { count, expected } from '../../model/issues.ts';
+import { capitalized, withArticle } from '../../model/labels.ts';
 import type { RecordKind, Values as RecordValues } from '../../model/record-kind.ts';
 import { kindNamed, recordKinds } from '../../records/index.ts';
-import type { Change, ChangePage, HistoryQuery } from '../../store/log/read-changes.ts';
-import type { FeedQuery } from '../execution/context.ts';
+import { type ChangeRange, type NotReversed, type Reverted, revertChanges } from '../../services/revert.ts';
+import type { Change, ChangePage, ChangePageQuery, HistoryQuery } from '../../store/log/read-changes.ts';
 import type { Loaders } from '../execution/loaders.ts';
-import type { FieldExtensions } from '../limits.ts';
-import { refused } from './argument.ts';
-import { builder, foreignType, node, type ObjectFields, type Values } from './builder.ts';
-import { defaultPageSize, pageCost, pageSize } from './connection.ts';
+import { type CostFunction, defaultPageSize, type FieldExtensions, pageCost, pageSize } from '../limits.ts';
+import {
+  builder,
+  type Context,
+  enumType,
+  foreignType,
+  type MutationFields,
+  node,
+  type ObjectFields,
+  type QueryFields,
+  refused,
+  type Values,
+} from './builder.ts';
+import { dryRunArgument, write, writeCost } from './write/write.ts';
 
-export const recordKindType = builder.enumType('RecordKind', {
-  description: 'A kind of record.',
-  values: Object.fromEntries(
-    recordKinds.map(({ name, label }) => [
-      constantCase(uncapitalized(name)),
-      { value: name, description: `${capitalized(withArticle(label))}.` },
-    ]),
-  ),
-});
+const recordKindType = enumType(
+  'RecordKind',
+  'A kind of record.',
+  Object.fromEntries(recordKinds.map(({ name, label }) => [name, `${capitalized(withArticle(label))}.`])),
+);
 
-const action = builder.enumType('ChangeAction', {
-  description: 'What was done to a record.',
-  values: {
-    CREATED: {
-      value: 'created',
-      description: 'It was created, or stored again with its ID after it had been deleted.',
-    },
-    UPDATED: {
-      value: 'updated',
-      description:
-        'Some of its fields were changed. `fields` is empty if a PATCH or `updateProject` sent the values that it already had.',
-    },
-    DELETED: { value: 'deleted', description: 'It was deleted.' },
-  } as const,
+const action = enumType('ChangeAction', 'What was done to a record.', {
+  created: 'It was created, or stored again with its ID after it had been deleted.',
+  updated:
+    'Some of its fields were changed. `fields` is empty if a PATCH or `updateProject` sent the values that it already had.',
+  deleted: 'It was deleted.',
 });
 
 const fieldChange = builder.objectRef<FieldChange>('FieldChange').implement({
@@ -99,7 +101,7 @@ const changeType = builder.objectRef<Change>('Change').implement({
   }),
 });
 
-export const changePageType = builder.objectRef<ChangePage>('ChangePage').implement({
+const changePageType = builder.objectRef<ChangePage>('ChangePage').implement({
   description: 'A page of changes.',
   fields: (t) => ({
     nodes: t.expose('changes', { type: [changeType], description: 'The changes of the page.' }),
@@ -113,23 +115,6 @@ export const changePageType = builder.objectRef<ChangePage>('ChangePage').implem
     }),
   }),
 });
-
-export const describeFirst =
-  'The number of changes, from 1 to the setting `MAX_PAGE_SIZE`; 50 unless set, or as many as it allows.';
-
-export const historyArguments = builder.args((t) => ({
-  first: t.int({ description: describeFirst }),
-  after: t.string({ description: 'Only changes before the one with this cursor: the next page of the list.' }),
-}));
-
-export const historyField = (t: ObjectFields<Values>, of: RecordKind) =>
-  t.field({
-    type: changePageType,
-    description: `The changes of the ${of.label}, the latest first. Changes before history existed are not recorded.`,
-    extensions: { cost: pageCost } satisfies FieldExtensions,
-    args: historyArguments,
-    resolve: ({ id }, args, { loaders, limits }) => loaders.history(id, parseHistory(args, limits)),
-  });
 
 interface FieldChange {
   readonly field: string;
@@ -149,37 +134,234 @@ async function fieldChanges(change: Change, loaders: Loaders): Promise<FieldChan
     .filter((values) => !isSame(values.before, values.after));
 }
 
-type PageArgs = InputShapeFromFields<typeof historyArguments>;
+const pageArguments = builder.args((t) => ({
+  first: t.int({
+    description:
+      'The number of changes, from 1 to the setting `MAX_PAGE_SIZE`; 50 unless set, or as many as it allows.',
+  }),
+}));
 
-export interface FeedArgs extends PageArgs {
+const historyArguments = builder.args((t) => ({
+  ...pageArguments,
+  after: t.string({ description: 'Only changes before the one with this cursor: the next page of the list.' }),
+}));
+
+const kindsArgument = builder.args((t) => ({
+  kinds: t.field({ type: [recordKindType], description: 'Only changes of records of these kinds.' }),
+}));
+
+const cost = { cost: pageCost } satisfies FieldExtensions;
+
+/** The field of Query that lists the changes of the workspace. */
+export const feedField = (t: QueryFields) =>
+  t.field({
+    type: changePageType,
+    description:
+      'All changes of the workspace in the order in which they were made, page by page: to follow them without gaps or repeats, pass the `endCursor` of each page as `after` of the next.',
+    extensions: cost,
+    args: {
+      after: t.arg.string({
+        description: 'Only changes after the one with this cursor; from the first one unless set.',
+      }),
+      ...pageArguments,
+      ...kindsArgument,
+    },
+    resolve: (_root, args, { loaders, limits }) => loaders.changePage(parseFeed(args, limits)),
+  });
+
+/** The field of Query where those begin who follow only new changes. */
+export const cursorField = (t: QueryFields) =>
+  t.string({
+    description: 'The cursor of the last change of the workspace: start here to follow only new changes.',
+    resolve: async (_root, _args, { loaders }) => String(await loaders.lastChange()),
+  });
+
+/** The field of Query for the history of any record. */
+export const historyById = (t: QueryFields) =>
+  t.field({
+    type: changePageType,
+    description:
+      'The changes of the record with this ID, of any kind, the latest first, even after its deletion. Empty if no record ever had this ID.',
+    extensions: cost,
+    args: { id: t.arg.id({ required: true, description: 'The ID of a record.' }), ...historyArguments },
+    resolve: (_root, { id, ...args }, { loaders, limits }) => loaders.history(id, parseHistory(args, limits)),
+  });
+
+/** The field of a record for its own history. */
+export const historyField = (t: ObjectFields<Values>, of: RecordKind) =>
+  t.field({
+    type: changePageType,
+    description: `The changes of the ${of.label}, the latest first. Changes before history existed are not recorded.`,
+    extensions: cost,
+    args: historyArguments,
+    resolve: ({ id }, args, { loaders, limits }) => loaders.history(id, parseHistory(args, limits)),
+  });
+
+interface FeedArgs {
+  readonly after?: string | null | undefined;
+  readonly first?: number | null | undefined;
   readonly kinds?: readonly string[] | null | undefined;
 }
 
-/** A cursor is the number of a change. It has at most 15 digits: no workspace has more changes. */
-export const changeCursor = z
+/** It has at most 15 digits: no workspace has more changes. */
+const changeCursor = z
   .string()
   .regex(/^\d{1,15}$/, { error: ({ input }) => expected('a cursor of a change, such as "4711"', input) });
 
 /** Returns the number of the change with this cursor. Throws a ServiceError 400. */
-export function parseChangeCursor(argument: string, sent: string): number {
+function parseChangeCursor(argument: string, sent: string): number {
   const { error } = changeCursor.safeParse(sent);
   for (const { message } of error?.issues ?? []) throw refused([argument], message);
   return Number(sent);
 }
 
+const limitOf = ({ first }: FeedArgs, limits: Limits) => pageSize('first', first ?? defaultPageSize(limits), limits, 1);
+
+export type FeedQuery = Omit<ChangePageQuery, 'withBefore'>;
+
 /** Throws a ServiceError 400. */
-export function parseFeed({ first, after, kinds }: FeedArgs, limits: Limits): FeedQuery {
+function parseFeed({ after, kinds, ...page }: FeedArgs, limits: Limits): FeedQuery {
   if (kinds?.length === 0) throw refused(['kinds'], 'expected at least one value, received none');
   return {
     after: parseChangeCursor('after', after ?? '0'),
-    limit: pageSize('first', first ?? defaultPageSize(limits), limits, 1),
+    limit: limitOf(page, limits),
     // Each once, however many are sent.
     ...(kinds && { kinds: [...new Set(kinds)] }),
   };
 }
 
 /** Throws a ServiceError 400. */
-export const parseHistory = ({ first, after }: PageArgs, limits: Limits): Omit<HistoryQuery, 'withBefore'> => ({
-  limit: pageSize('first', first ?? defaultPageSize(limits), limits, 1),
+const parseHistory = (
+  { after, ...page }: InputShapeFromFields<typeof historyArguments>,
+  limits: Limits,
+): Omit<HistoryQuery, 'withBefore'> => ({
+  limit: limitOf(page, limits),
   before: after === null || after === undefined ? undefined : parseChangeCursor('after', after),
 });
+
+/** The context of the subscription's resolver. It has no loaders: each event is executed later, with its own context. */
+export interface SubscriptionContext extends Omit<Context, 'loaders' | 'holdText'> {
+  readonly stream: {
+    /** The ID of the last event that a browser received before it reconnected. */
+    readonly lastEventId: string | undefined;
+    /** Reads what the document selects of a page, once the database is available; undefined when the subscription has ended. */
+    readonly readPage: (query: FeedQuery) => Promise<ChangePage | undefined>;
+    readonly signal: AbortSignal;
+  };
+}
+
+/** In milliseconds. */
+const emptyPagePause = 1_000;
+
+builder.subscriptionType({
+  description: 'Events, sent as server-sent events to clients that accept `text/event-stream`.',
+  fields: (t) => ({
+    changes: t.field({
+      type: changePageType,
+      description:
+        'The changes of the workspace as they are made, in the same order and with the same cursors as the query `changes`, 1 to 50 in each event. After a disconnect, pass the last `endCursor` as `after`, or send it as `Last-Event-ID`, as browsers do.',
+      extensions: cost,
+      args: {
+        after: t.arg.string({
+          description: 'Only changes after the one with this cursor; unless set, only changes made from now on.',
+        }),
+        ...kindsArgument,
+      },
+      // Pothos knows one type of context; the one here is made in subscription.ts.
+      subscribe: (_root, args, context: unknown) => follow(args, context as SubscriptionContext),
+      resolve: (page: ChangePage) => page,
+    }),
+  }),
+});
+
+/** Follows the feed. A browser's header overrides the argument, which stays the same. Throws a ServiceError 400. */
+async function follow(args: FeedArgs, context: SubscriptionContext): Promise<AsyncIterable<ChangePage>> {
+  const { lastEventId } = context.stream;
+  const query = parseFeed(args, context.limits);
+  if (lastEventId !== undefined) {
+    return pagesAfter({ ...query, after: parseChangeCursor('Last-Event-ID', lastEventId) }, context);
+  }
+  const isFromNow = args.after === null || args.after === undefined;
+  return pagesAfter(isFromNow ? { ...query, after: await context.session.store.lastChange() } : query, context);
+}
+
+async function* pagesAfter(query: FeedQuery, { session, stream }: SubscriptionContext): AsyncGenerator<ChangePage> {
+  const { readPage, signal } = stream;
+  let { after } = query;
+  let hasWaited = false;
+  while (!signal.aborted) {
+    const page = await readPage({ ...query, after });
+    if (!page) return;
+    // A change was announced that cannot be read, for example because an older copy of the database was restored.
+    if (hasWaited && page.end === after) await pause(emptyPagePause, undefined, { signal }).catch(() => undefined);
+    after = page.end;
+    if (page.changes.length > 0) yield page;
+    hasWaited = !page.hasMore;
+    if (hasWaited) await session.store.waitForChange(after, signal);
+  }
+}
+
+const outcome = enumType('RevertOutcome', 'Why a change was not reversed.', {
+  kept: 'Its record has changed since.',
+  failed: 'The record cannot get its earlier state back, for example because another one has its unique value now.',
+});
+
+const notReversed = builder.objectRef<NotReversed>('ChangeNotReversed').implement({
+  description: 'A change that was not reversed.',
+  fields: (t) => ({
+    cursor: t.string({ description: 'The cursor of the change.', resolve: ({ change }) => String(change) }),
+    kind: t.expose('kind', { type: recordKindType, description: 'The kind of the record.' }),
+    recordId: t.exposeID('recordId', { description: 'The ID of the record.' }),
+    outcome: t.expose('outcome', { type: outcome, description: 'What became of it.' }),
+    message: t.exposeString('message', { description: 'Why it was not reversed.' }),
+  }),
+});
+
+const reverted = builder.objectRef<Reverted>('RevertedChanges').implement({
+  description: 'What became of the changes that were to be reversed.',
+  fields: (t) => ({
+    reversed: t.exposeInt('reversed', { description: 'The number of changes that were reversed.' }),
+    kept: t.exposeInt('kept', { description: 'The number of changes whose records have changed since.' }),
+    failed: t.exposeInt('failed', { description: 'The number of changes that cannot be reversed.' }),
+    notReversed: t.expose('notReversed', {
+      type: [notReversed],
+      description: 'The changes that were not reversed, in their order.',
+    }),
+  }),
+});
+
+export const revertField = (t: MutationFields) =>
+  t.field({
+    type: reverted,
+    nullable: true,
+    description: `Reverses the changes after \`after\`, up to and with \`upTo\`: the records that they changed get the state back that they had before, by changes of their own. A record that has changed since is kept. At most as many changes as the setting \`MAX_BATCH\`: \`revertChanges(after: "4700", upTo: "4711") { reversed kept failed }\`.`,
+    extensions: { cost: costOfReversal } satisfies FieldExtensions,
+    args: {
+      after: t.arg.string({ required: true, description: 'The cursor before the first change to reverse.' }),
+      upTo: t.arg.string({ required: true, description: 'The cursor of the last change to reverse.' }),
+      ...dryRunArgument,
+    },
+    validate: z.looseObject({ after: changeCursor, upTo: changeCursor }),
+    resolve(_root, { after, upTo, dryRun }, context, info) {
+      const range = parseRange(after, upTo, context.limits);
+      return write(context, info, { run: (session) => revertChanges(session, range), dryRun });
+    },
+  });
+
+const costOfReversal: CostFunction = ({ after, upTo }, { maxBatch }) => {
+  const sent = Math.trunc(Number(upTo) - Number(after)) || 1;
+  const changes = Math.min(maxBatch, Math.max(1, sent));
+  return { own: writeCost * changes, lists: { notReversed: changes } };
+};
+
+/** Throws a ServiceError: 400, or 413 for too many changes. */
+function parseRange(after: string, upTo: string, { maxBatch }: Limits): ChangeRange {
+  const range = { after: Number(after), upTo: Number(upTo) };
+  const changes = range.upTo - range.after;
+  if (changes < 0) throw badRequest(`upTo: expected a cursor that is not before after, "${after}", received "${upTo}"`);
+  if (changes > maxBatch) {
+    const problem = `expected at most ${count(maxBatch)} changes, received ${count(changes)}`;
+    throw tooLarge(`${problem}: reverse them in several parts, the latest first`, 'batch too large');
+  }
+  return range;
+}

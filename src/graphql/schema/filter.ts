@@ -4,17 +4,24 @@
  * validated names and the types of values. Exports and the feed read the same filters as JSON.
  */
 import type { Limits } from '../../config.ts';
-import { isAscii } from '../../model/characters.ts';
-import type { Field, ReferenceField } from '../../model/fields.ts';
+import { type Field, isAscii, type ReferenceField } from '../../model/fields.ts';
 import { count, expected, isObject, type Path } from '../../model/issues.ts';
 import { capitalized, linkField, withArticle } from '../../model/labels.ts';
 import type { RecordKind } from '../../model/record-kind.ts';
 import type { ReverseLink } from '../../model/reverse-link.ts';
-import { kindNamed, recordKinds } from '../../records/index.ts';
-import { reverseLinksOf } from '../../records/reverse-links.ts';
+import { kindNamed, recordKinds, reverseLinksOf } from '../../records/index.ts';
 import type { Condition, Value } from '../../store/query/record-query.ts';
-import { parseArgument, parseText, refused } from './argument.ts';
-import { builder, describeReverseLink, type InputRef, memoize, type scalarOf, subjectOf } from './builder.ts';
+import {
+  builder,
+  describeReverseLink,
+  type InputRef,
+  memoize,
+  parseArgument,
+  parseText,
+  refused,
+  type scalarOf,
+  subjectOf,
+} from './builder.ts';
 
 /** A filter as sent, validated by GraphQL. */
 export type Filter = Readonly<Record<string, unknown>>;
@@ -74,6 +81,7 @@ for (const kind of recordKinds) {
 
 const filterFields = memoize((kind: RecordKind): ReadonlyMap<string, FilterField> => {
   const stored = Object.entries(kind.storedFields).filter(([name]) => name !== 'workspaceId');
+  const example = exampleFilter(kind);
   return new Map([
     ...stored.map(([name, field]) => [name, valueField(kind, name, field)] as const),
     ...stored.flatMap(([name, field]) =>
@@ -81,14 +89,8 @@ const filterFields = memoize((kind: RecordKind): ReadonlyMap<string, FilterField
     ),
     ...reverseLinksOf(kind.name).map((link) => [link.name, reverseField(link)] as const),
     ...nearFields(kind),
-    [
-      'and',
-      combined(kind, 'and', `All of these match: \`{ and: [${exampleFilter(kind)}, { not: ${otherExample} }] }\`.`),
-    ],
-    [
-      'or',
-      combined(kind, 'or', `At least one of these matches: \`{ or: [${exampleFilter(kind)}, ${otherExample}] }\`.`),
-    ],
+    ['and', combined(kind, 'all', `All of these match: \`{ and: [${example}, { not: ${otherExample} }] }\`.`)],
+    ['or', combined(kind, 'any', `At least one of these matches: \`{ or: [${example}, ${otherExample}] }\`.`)],
     ['not', negated(kind)],
   ]);
 });
@@ -138,6 +140,7 @@ const reverseField = (link: ReverseLink): FilterField => ({
 
 function nearFields({ storedFields: { latitude, longitude } }: RecordKind): (readonly [string, FilterField])[] {
   if (latitude?.type !== 'number' || longitude?.type !== 'number') return [];
+  const bounds = { latitude, longitude, withinKm: { min: 0, max: maxDistance } };
   const near: FilterField = {
     type: nearFilter,
     description:
@@ -146,23 +149,20 @@ function nearFields({ storedFields: { latitude, longitude } }: RecordKind): (rea
     conditions(sent, path, reading) {
       countValues(reading, path, 1);
       const filter = requireObject(sent, path);
-      const numberAt = (name: string, { min, max }: { readonly min: number; readonly max: number }): number => {
-        const value = filter[name];
+      const numberAt = (name: keyof typeof bounds): number => {
+        const { [name]: value } = filter;
+        const { min, max } = bounds[name];
         if (typeof value === 'number' && value >= min && value <= max) return value;
         throw refused([...path, name], expected(`a number from ${min} to ${max}`, value));
       };
-      const circle = {
-        latitude: numberAt('latitude', latitude),
-        longitude: numberAt('longitude', longitude),
-        withinKm: numberAt('withinKm', { min: 0, max: maxDistance }),
-      };
-      return [{ near: circle }];
+      const [latitude, longitude, withinKm] = [numberAt('latitude'), numberAt('longitude'), numberAt('withinKm')];
+      return [{ near: { latitude, longitude, withinKm } }];
     },
   };
   return [['near', near]];
 }
 
-const combined = (kind: RecordKind, name: 'and' | 'or', description: string): FilterField => ({
+const combined = (kind: RecordKind, name: 'all' | 'any', description: string): FilterField => ({
   type: [filterOf(kind)],
   description,
   cost: (sent, maxCost) =>
@@ -172,7 +172,7 @@ const combined = (kind: RecordKind, name: 'and' | 'or', description: string): Fi
       countValues(reading, path, 1);
       return conditionOf(kind, filter, [...path, index], reading);
     });
-    return [name === 'and' ? { all: operands } : { any: operands }];
+    return [name === 'all' ? { all: operands } : { any: operands }];
   },
 });
 
@@ -186,19 +186,33 @@ const negated = (kind: RecordKind): FilterField => ({
   },
 });
 
+type ToCondition = (field: string, values: readonly Value[], ignoreCase: true | undefined) => Condition;
+
+const isOneOf: ToCondition = (field, values, ignoreCase) => ({ field, in: values, ...(ignoreCase && { ignoreCase }) });
+
+const compares =
+  (compare: 'gt' | 'gte' | 'lt' | 'lte'): ToCondition =>
+  (field, [value = '']) => ({ field, compare, value });
+
+const hasText =
+  (text: 'contains' | 'startsWith' | 'endsWith'): ToCondition =>
+  (field, [value], ignoreCase) => ({ field, text, value: String(value), ...(ignoreCase && { ignoreCase }) });
+
 /** The operators of comparisons, in addition to `isNull` and `ignoreCase`, which compare nothing. */
 const operators = {
-  eq: 'The value is this one',
-  ne: 'The value is not this one, or there is no value',
-  in: `The value is one of these, at most ${count(maxValues)}`,
-  gt: 'The value is greater than this one',
-  gte: 'The value is this one or greater',
-  lt: 'The value is less than this one',
-  lte: 'The value is this one or less',
-  contains: 'The text contains this one',
-  startsWith: 'The text starts with this one',
-  endsWith: 'The text ends with this one',
-} as const;
+  eq: ['The value is this one', isOneOf],
+  ne: ['The value is not this one, or there is no value', (...compared) => ({ not: isOneOf(...compared) })],
+  in: [`The value is one of these, at most ${count(maxValues)}`, isOneOf],
+  gt: ['The value is greater than this one', compares('gt')],
+  gte: ['The value is this one or greater', compares('gte')],
+  lt: ['The value is less than this one', compares('lt')],
+  lte: ['The value is this one or less', compares('lte')],
+  contains: ['The text contains this one', hasText('contains')],
+  startsWith: ['The text starts with this one', hasText('startsWith')],
+  endsWith: ['The text ends with this one', hasText('endsWith')],
+} satisfies Record<string, readonly [description: string, ToCondition]>;
+
+const patternOperators: readonly string[] = ['contains', 'startsWith', 'endsWith'];
 
 type Operator = keyof typeof operators;
 
@@ -218,7 +232,7 @@ function comparing(name: string, type: ReturnType<typeof scalarOf>, conditionsOn
           operator,
           t.field({
             type: operator === 'in' ? [type] : type,
-            description: `${operators[operator]}: \`{ ${operator}: ${examples[operator]} }\`.`,
+            description: `${operators[operator][0]}: \`{ ${operator}: ${examples[operator]} }\`.`,
           }),
         ]),
       ),
@@ -362,48 +376,25 @@ function related(kind: RecordKind, filter: unknown, path: Path, reading: Reading
 }
 
 function comparisons(name: string, field: Field, filter: Filter, path: Path, reading: Reading): Condition[] {
-  const { ignoreCase, ...sentOperators } = filter;
-  const letterCase = ignoreCase === true ? { ignoreCase: true } : {};
+  const { ignoreCase: sentCase, ...sentOperators } = filter;
+  const ignoreCase = sentCase === true || undefined;
   return Object.entries(sentOperators).map(([operator, sent]) => {
     const at = [...path, operator];
     const values: readonly unknown[] = Array.isArray(sent) ? sent : [sent];
     countValues(reading, at, values.length);
     if (operator === 'isNull') return { field: name, isSet: sent !== true };
-    const isPattern = ignoreCase === true || patternOperators.has(operator);
+    const isPattern = ignoreCase || patternOperators.includes(operator);
     const maxLength = isPattern ? Math.min(maxPatternLength, reading.maxTextLength) : reading.maxTextLength;
     const parsed = values.map((value, index) => {
       const where = values === sent ? [...at, index] : at;
       const comparedValue = parseArgument(where, field, value, maxLength);
-      if (ignoreCase === true) countPattern(reading, where, String(comparedValue));
+      if (ignoreCase) countPattern(reading, where, String(comparedValue));
       return comparedValue;
     });
     // The cast is safe: GraphQL has validated the names.
-    return comparison(name, operator as Operator, parsed, letterCase);
+    const [, toCondition] = operators[operator as Operator];
+    return toCondition(name, parsed, ignoreCase);
   });
-}
-
-const patternOperators = new Set(['contains', 'startsWith', 'endsWith']);
-
-function comparison(
-  field: string,
-  operator: Operator,
-  values: readonly Value[],
-  letterCase: { readonly ignoreCase?: boolean },
-): Condition {
-  const [value = ''] = values;
-  switch (operator) {
-    case 'eq':
-    case 'in':
-      return { field, in: values, ...letterCase };
-    case 'ne':
-      return { not: { field, in: values, ...letterCase } };
-    case 'contains':
-    case 'startsWith':
-    case 'endsWith':
-      return { field, text: operator, value: String(value), ...letterCase };
-    default:
-      return { field, compare: operator, value };
-  }
 }
 
 function externalIdConditions(name: string, filter: Filter, path: Path, reading: Reading): Condition[] {

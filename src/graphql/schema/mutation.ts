@@ -1,9 +1,8 @@
 /** The mutations, one line per field: a search for `createAssets` lands here. They call the same services as REST and decide nothing. */
 import { asset, assetCategory, location, project, transportOrder, workOrder } from '../../records/index.ts';
 import { builder } from './builder.ts';
-import { importField } from './write/import.ts';
-import { revertField } from './write/revert.ts';
-import { createField, deleteField, updateField, updateOneField, upsertField } from './write/write.ts';
+import { revertField } from './changes.ts';
+import { createField, deleteField, importField, updateField, updateOneField, upsertField } from './write/write.ts';
 
 builder.mutationType({
   description:

@@ -3,12 +3,12 @@
  * the default, and the values: its use with another order is noticed. It only narrows a page.
  */
 import { badRequest } from '../../errors.ts';
-import { parseComparedValue } from '../../model/compared-values.ts';
 import type { Field } from '../../model/fields.ts';
 import { expected, isObject, type Path } from '../../model/issues.ts';
 import { uncapitalized } from '../../model/labels.ts';
 import { linkFields } from '../../model/links.ts';
 import type { RecordKind } from '../../model/record-kind.ts';
+import { parseComparedValue } from '../../model/schemas.ts';
 import { kindNamed, kindOfId, recordKinds } from '../../records/index.ts';
 import {
   type Order,
@@ -18,8 +18,7 @@ import {
   positionOfId,
   type Value,
 } from '../../store/query/record-query.ts';
-import { refused } from './argument.ts';
-import { builder, comparedFields, type InputRef, subjectOf } from './builder.ts';
+import { builder, comparedFields, enumType, type InputRef, refused, subjectOf } from './builder.ts';
 
 /** `{ startDate: 'desc' }` or `{ project: { name: 'asc' } }` */
 interface SentOrder {
@@ -29,13 +28,11 @@ interface SentOrder {
 /** The most links of an order: each is a lookup for every record that matches. */
 const maxLinks = 2;
 
-const direction = builder.enumType('OrderDirection', {
-  description: 'The direction of an order. Records without a value come last in both.',
-  values: {
-    ASC: { value: 'asc', description: 'From the smallest value, the earliest time or the start of the alphabet.' },
-    DESC: { value: 'desc', description: 'From the greatest value, the latest time or the end of the alphabet.' },
-  } as const,
+const direction = enumType('OrderDirection', 'The direction of an order. Records without a value come last in both.', {
+  asc: 'From the smallest value, the earliest time or the start of the alphabet.',
+  desc: 'From the greatest value, the latest time or the end of the alphabet.',
 });
+
 /** `WorkOrderOrderBy`, and the like for every kind. */
 const types = new Map(
   recordKinds.map((kind) => {

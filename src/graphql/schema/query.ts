@@ -4,12 +4,22 @@ import { ServiceError } from '../../errors.ts';
 import type { RecordKind } from '../../model/record-kind.ts';
 import { asset, assetCategory, kindOfId, location, project, transportOrder, workOrder } from '../../records/index.ts';
 import { describeExternalId, emptyKeyProblem } from '../../services/match.ts';
-import type { Context } from '../execution/context.ts';
-import type { FieldExtensions } from '../limits.ts';
-import { lengthWithinPage, parseArgument, parseText, refused } from './argument.ts';
-import { builder, type ForeignTypeName, foreignType, node, type QueryFields, typeLabel, typeOf } from './builder.ts';
-import { changePageType, describeFirst, historyArguments, parseFeed, parseHistory, recordKindType } from './changes.ts';
-import { page, pageCost } from './connection.ts';
+import { type FieldExtensions, lengthWithinPage } from '../limits.ts';
+import {
+  builder,
+  type Context,
+  type ForeignTypeName,
+  foreignType,
+  node,
+  parseArgument,
+  parseText,
+  type QueryFields,
+  refused,
+  typeLabel,
+  typeOf,
+} from './builder.ts';
+import { cursorField, feedField, historyById } from './changes.ts';
+import { page } from './records.ts';
 import { summaryField } from './summary.ts';
 
 const one = (t: QueryFields, kind: RecordKind) =>
@@ -132,32 +142,9 @@ builder.queryType({
     assetCategory: one(t, assetCategory),
     assetCategories: page(t, assetCategory),
     assetCategoriesSummary: summaryField(t, assetCategory),
-    changes: t.field({
-      type: changePageType,
-      description:
-        'All changes of the workspace in the order in which they were made, page by page: to follow them without gaps or repeats, pass the `endCursor` of each page as `after` of the next.',
-      extensions: { cost: pageCost } satisfies FieldExtensions,
-      args: {
-        after: t.arg.string({
-          description: 'Only changes after the one with this cursor; from the first one unless set.',
-        }),
-        first: t.arg.int({ description: describeFirst }),
-        kinds: t.arg({ type: [recordKindType], description: 'Only changes of records of these kinds.' }),
-      },
-      resolve: (_root, args, { loaders, limits }) => loaders.changePage(parseFeed(args, limits)),
-    }),
-    history: t.field({
-      type: changePageType,
-      description:
-        'The changes of the record with this ID, of any kind, the latest first, even after its deletion. Empty if no record ever had this ID.',
-      extensions: { cost: pageCost } satisfies FieldExtensions,
-      args: { id: t.arg.id({ required: true, description: 'The ID of a record.' }), ...historyArguments },
-      resolve: (_root, { id, ...args }, { loaders, limits }) => loaders.history(id, parseHistory(args, limits)),
-    }),
-    changeCursor: t.string({
-      description: 'The cursor of the last change of the workspace: start here to follow only new changes.',
-      resolve: async (_root, _args, { loaders }) => String(await loaders.lastChange()),
-    }),
+    changes: feedField(t),
+    history: historyById(t),
+    changeCursor: cursorField(t),
     company: foreignField(t, 'Company'),
     status: foreignField(t, 'Status'),
     assetType: foreignField(t, 'AssetType'),

@@ -4,12 +4,18 @@ import { expected } from '../../model/issues.ts';
 import { capitalized, constantCase, linkField, uncapitalized } from '../../model/labels.ts';
 import type { RecordKind } from '../../model/record-kind.ts';
 import type { Bounds, Grouping } from '../../store/query/record-query.ts';
-import type { CostFunction, FieldExtensions } from '../limits.ts';
-import { refused } from './argument.ts';
-import { builder, comparedFields, type ObjectFields, type QueryFields, subjectOf, type Values } from './builder.ts';
-import { defaultPageSize, pageSize, whereArgument } from './connection.ts';
+import { type CostFunction, defaultPageSize, type FieldExtensions, pageCost, pageSize } from '../limits.ts';
+import {
+  builder,
+  comparedFields,
+  type ObjectFields,
+  type QueryFields,
+  refused,
+  subjectOf,
+  type Values,
+} from './builder.ts';
 import { filterCost, parseFilter } from './filter.ts';
-import { fieldsFor } from './object-types.ts';
+import { fieldsFor, whereArgument } from './records.ts';
 
 /** A group of records: their number, and the values of the fields that are grouped by. */
 type Group = Values & Bounds;
@@ -71,7 +77,7 @@ const costOfSummary =
   (kind: RecordKind): CostFunction =>
   ({ where, timeZone, first }, limits) => ({
     own: summaryCost + (timeZone === undefined ? 0 : timeZoneCost) + filterCost(kind, where, limits.maxCost),
-    items: typeof first === 'number' ? Math.max(1, first) : defaultPageSize(limits),
+    ...pageCost({ first }, limits),
   });
 
 const dateField = (t: ObjectFields<Group>, { name, by, description }: GroupingOption) =>
@@ -81,10 +87,10 @@ const dateField = (t: ObjectFields<Group>, { name, by, description }: GroupingOp
     resolve: ({ [name]: date }) => date,
   });
 
-/** Returns the fields `min` and `max`. Their types are two, so that the plan of a document knows what is selected of each. */
+/** Returns a function for the fields `min` and `max`. They have two types: the look-ahead knows by types what is selected of each. */
 function boundFieldsOf(kind: RecordKind) {
   const bounded = comparedFields(kind).filter(([, { type }]) => type === 'dateTime' || type === 'number');
-  const createField = (bound: keyof Bounds, values: string) => {
+  const fieldOf = (bound: keyof Bounds, values: string) => {
     const description = `${values} of these ${kind.pluralLabel}; null where none has a value.`;
     const type = builder.objectRef<Values>(`${kind.name}${capitalized(bound)}`).implement({
       description,
@@ -93,8 +99,8 @@ function boundFieldsOf(kind: RecordKind) {
     });
     return <T extends Bounds>(t: ObjectFields<T>) => t.field({ type, description, resolve: (of) => of[bound] });
   };
-  const min = createField('min', 'The earliest times and the least numbers');
-  const max = createField('max', 'The latest times and the greatest numbers');
+  const min = fieldOf('min', 'The earliest times and the least numbers');
+  const max = fieldOf('max', 'The latest times and the greatest numbers');
   return <T extends Bounds>(t: ObjectFields<T>) => ({ min: min(t), max: max(t) });
 }
 
@@ -142,35 +148,22 @@ interface GroupingOption extends Grouping {
 type GroupingOptions = ReadonlyMap<string, GroupingOption>;
 
 /** Returns the options of a kind: `LOCATION`, `MONTH_OF_START` and so on. */
-function groupingOptions(kind: RecordKind): GroupingOptions {
-  return new Map(
+const groupingOptions = (kind: RecordKind): GroupingOptions =>
+  new Map(
     comparedFields(kind).flatMap(([field, declared]): [string, GroupingOption][] => {
-      switch (declared.type) {
-        case 'dateTime': {
-          const base = field.replace(/(?:Date|At)$/, '');
-          return (['month', 'day'] as const).map((by) => {
-            const description = `The ${by}, in \`timeZone\`, ${uncapitalized(declared.description)}`;
-            const name = `${base}${capitalized(by)}`;
-            return [`${by.toUpperCase()}_OF_${constantCase(base)}`, { field, declared, by, name, description }];
-          });
-        }
-        case 'boolean':
-        case 'text':
-        case 'number':
-          return [
-            [constantCase(field), { field, declared, by: 'value', name: field, description: declared.description }],
-          ];
-        case 'reference':
-        case 'foreignReference': {
-          const description = `${capitalized(declared.refersTo)}.`;
-          return [[constantCase(linkField(field)), { field, declared, by: 'value', name: field, description }]];
-        }
-        default:
-          return [];
+      if (declared.type === 'id') return [];
+      if (declared.type !== 'dateTime') {
+        const description = 'refersTo' in declared ? `${capitalized(declared.refersTo)}.` : declared.description;
+        return [[constantCase(linkField(field)), { field, declared, by: 'value', name: field, description }]];
       }
+      const base = field.replace(/(?:Date|At)$/, '');
+      return (['month', 'day'] as const).map((by) => {
+        const description = `The ${by}, in \`timeZone\`, ${uncapitalized(declared.description)}`;
+        const name = `${base}${capitalized(by)}`;
+        return [`${by.toUpperCase()}_OF_${constantCase(base)}`, { field, declared, by, name, description }];
+      });
     }),
   );
-}
 
 const createGroupingType = ({ name, pluralLabel }: RecordKind, options: GroupingOptions) =>
   builder.enumType(`${name}Grouping`, {
@@ -182,9 +175,7 @@ const createGroupingType = ({ name, pluralLabel }: RecordKind, options: Grouping
 function parseGroupings(sent: readonly string[], options: GroupingOptions): GroupingOption[] {
   if (sent.length === 0) throw refused(['groupBy'], 'expected at least one value, received none');
   return sent.flatMap((value, index) => {
-    if (sent.indexOf(value) < index) {
-      throw refused(['groupBy', index], 'expected each value once');
-    }
+    if (sent.indexOf(value) < index) throw refused(['groupBy', index], 'expected each value once');
     return options.get(value) ?? [];
   });
 }

@@ -2,7 +2,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { Limits } from '../../config.ts';
 import { createPage, loadLate } from '../../http/pages.ts';
-import { idempotencyKeyPattern, maxMessageLength, mergePatchType } from '../../http/request-headers.ts';
+import { idempotencyKeyPattern, maxMessageLength, mergePatchType } from '../../http/request.ts';
 import { apiVersion } from '../../http/server.ts';
 import { externalIds, type Field } from '../../model/fields.ts';
 import { count } from '../../model/issues.ts';
@@ -17,6 +17,7 @@ import {
   errorResponses,
   errorSchemas,
   errorsOf,
+  exampleId,
   exportErrors,
   type HeaderName,
   headers,
@@ -77,7 +78,7 @@ export function openApiDocument(limits: Limits): Json {
             'An API key, as `yardgraph keys create` prints it. It is sent as `Authorization: Bearer KEY`; the service also accepts `Authorization: KEY` and `X-API-Key: KEY`.',
         },
       },
-      responses: errorResponses('shared', sharedErrors),
+      responses: errorResponses(sharedErrors),
     },
   };
 }
@@ -212,7 +213,7 @@ const json = (schema: Json, example: unknown): Json => ({ 'application/json': { 
 /** The responses of an operation: the successful one, and errors. */
 function responses(route: Route, names: readonly HeaderName[], description: string, schema: Json, example: unknown) {
   const success = { description, headers: responseHeaders(...names), content: json(schema, example) };
-  return { [route.success]: success, ...errorResponses(`${route.method} ${route.template}`, errorsOf(route)) };
+  return { [route.success]: success, ...errorResponses(errorsOf(route)) };
 }
 
 const many = ({ name }: RecordKind): Json => ({ type: 'array', items: ref('schemas', name) });
@@ -265,7 +266,7 @@ const exportOperation = (): Json => ({
         },
       },
     },
-    ...errorResponses(`GET ${exportPath}`, exportErrors),
+    ...errorResponses(exportErrors),
   },
 });
 
@@ -348,8 +349,6 @@ function typeSchema(field: Field, limits: Limits): Json {
       return { type: 'string', minLength: 1, maxLength: maxIdentifierLength };
   }
 }
-
-const exampleId = ({ idPrefix }: RecordKind): string => `${idPrefix}_01h455vb4pex5vsknk084sn02q`;
 
 const createdAt = '2026-03-01T07:30:00.000Z';
 

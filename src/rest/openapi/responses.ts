@@ -1,11 +1,21 @@
-/**
- * The headers of responses, and the errors of each operation: what they mean, and as examples what the service has responded, recorded in
- * `error-examples.json`: `npm run schema` sends requests that get them (test/rest/openapi-examples.test.ts), and writes the file.
- */
+/** The headers of responses, and the errors of each operation: what they mean, and an example of each as the service responds. */
+import {
+  badRequest,
+  conflict,
+  forbidden,
+  idempotencyKeyReused,
+  invalid,
+  notFound,
+  ServiceError,
+  tooLarge,
+  tooManyRequests,
+  unauthorized,
+  unavailable,
+} from '../../errors.ts';
+import { type ErrorResponse, errorBody, problem } from '../../http/error-response.ts';
 import { capitalized, uncapitalized } from '../../model/labels.ts';
 import type { RecordKind } from '../../model/record-kind.ts';
 import type { Route } from '../routes.ts';
-import recorded from './error-examples.json';
 
 export type Json = Readonly<Record<string, unknown>>;
 
@@ -46,7 +56,7 @@ interface ErrorDescription {
   readonly description: string;
   /** The headers besides those of every response. */
   readonly headers?: readonly HeaderName[];
-  readonly examples: readonly string[];
+  readonly example: ErrorResponse;
 }
 
 const withoutKey =
@@ -56,30 +66,34 @@ export const sharedErrors = {
   Unauthorized: {
     description: 'The request has no valid API key.',
     headers: ['WWW-Authenticate'],
-    examples: ['no-key', 'invalid-key', 'two-keys'],
+    example: unauthorized('an API key is required: send it as Authorization: Bearer KEY, or as X-API-Key: KEY'),
   },
   Forbidden: {
     description: `The API key is read-only. Or ${withoutKey}`,
-    examples: ['read-only-key', 'other-origin', 'proxy'],
+    example: forbidden('this API key is read-only'),
   },
   UnsupportedMediaType: {
     description: 'The content type is not `application/json`, or the charset is not UTF-8.',
-    examples: ['content-type', 'charset'],
+    example: new ServiceError(415, 'expected the header Content-Type: application/json'),
   },
   TooManyRequests: {
     description: 'The API key, or the address, has sent too many requests: retry after `Retry-After` seconds.',
     headers: ['Retry-After'],
-    examples: ['rate-limit'],
+    example: tooManyRequests('at most 600 requests per minute: try again in 42 s'),
   },
   Unexpected: {
     description: 'An unexpected error. The message has the ID of the request, which is also in the log, and no detail.',
-    examples: ['unexpected'],
+    example: {
+      status: 500,
+      message: 'unexpected error, request 7f0c9a4e-5d0b-4c8e-9d5e-0a1b2c3d4e5f',
+      issues: [],
+    },
   },
   Unavailable: {
     description:
       'The database is unavailable: retry after `Retry-After` seconds. Without this header, it is unknown whether the commit succeeded, usually because the connection was lost (the problem type is `urn:yardgraph:may-be-stored`): send the request again with the same `Idempotency-Key`; if it had none, check first whether the records were stored.',
     headers: ['Retry-After'],
-    examples: ['unavailable', 'may-be-stored'],
+    example: unavailable('the database is not available, try again', ''),
   },
 } satisfies Record<string, ErrorDescription>;
 
@@ -91,13 +105,20 @@ const everywhere: Errors = { 401: 'Unauthorized', 429: 'TooManyRequests', 500: '
 const readErrors: Errors = {
   400: {
     description: 'The service has no API key yet, and the request was sent to a host name that is not a loopback name.',
-    examples: ['invalid-host'],
+    example: badRequest(
+      'Host: expected a loopback name such as 127.0.0.1 or localhost while there is no API key, received "yard.example.com"',
+    ),
   },
-  403: { description: capitalized(withoutKey), examples: ['other-origin', 'proxy'] },
+  403: {
+    description: capitalized(withoutKey),
+    example: forbidden(
+      'without an API key, pages of other origins may call this service only if CORS_ORIGINS lists them',
+    ),
+  },
   503: {
     description: 'The database is unavailable: retry after `Retry-After` seconds.',
     headers: ['Retry-After'],
-    examples: ['unavailable'],
+    example: sharedErrors.Unavailable.example,
   },
   ...everywhere,
 };
@@ -106,28 +127,35 @@ export const exportErrors: Errors = {
   ...readErrors,
   400: {
     description: 'A parameter is invalid, or unknown.',
-    examples: ['unknown-parameter', 'invalid-filter'],
+    example: badRequest('were: unknown parameter, did you mean "where"?'),
   },
-  413: { description: 'The records cannot be read within the time for an export.', examples: ['too-long'] },
+  413: {
+    description: 'The records cannot be read within the time for an export.',
+    example: tooLarge('an export is read for at most 100,000 ms: export fewer records at a time, with `where`'),
+  },
 };
 
 export function errorsOf({ kind, operation }: Route): Errors {
   if (operation === 'list') return readErrors;
-  const size = operation === 'create' ? ['too-many-records', 'body-too-large'] : ['body-too-large'];
+  const isBatch = operation === 'create';
+  const unknownField = { path: isBatch ? [1, 'nmae'] : ['nmae'], message: 'unknown field, did you mean "name"?' };
   return {
     400: {
       description: 'The request is invalid, and nothing is stored. The response lists every invalid field.',
       headers: ['Preference-Applied'],
-      examples: ['invalid-fields', 'not-json', 'invalid-host'],
+      example: invalid([unknownField]),
     },
     403: 'Forbidden',
-    ...(operation === 'update' && {
-      404: { description: `The workspace has no ${kind.label} with this ID.`, examples: ['unknown-id'] },
+    ...(!isBatch && {
+      404: {
+        description: `The workspace has no ${kind.label} with this ID.`,
+        example: notFound(`there is no ${kind.label} with the ID "${exampleId(kind)}" in this workspace`),
+      },
     }),
     409: conflicts(kind),
     413: {
-      description: `The body ${operation === 'create' ? 'or the batch ' : ''}is larger than allowed.`,
-      examples: size,
+      description: `The body ${isBatch ? 'or the batch ' : ''}is larger than allowed.`,
+      example: tooLarge('expected a body of at most 10,485,760 bytes: split it into several requests'),
     },
     415: 'UnsupportedMediaType',
     503: 'Unavailable',
@@ -135,47 +163,35 @@ export function errorsOf({ kind, operation }: Route): Errors {
   };
 }
 
+export const exampleId = ({ idPrefix }: RecordKind): string => `${idPrefix}_01h455vb4pex5vsknk084sn02q`;
+
 /** Not every kind has a unique field. */
 function conflicts({ fields, label }: RecordKind): ErrorDescription {
   const reused = 'The `Idempotency-Key` was sent with another request. Nothing is stored.';
   const [name] = Object.entries(fields).find(([, { unique }]) => unique) ?? [];
-  if (name === undefined) return { description: reused, examples: ['key-reused'] };
+  if (name === undefined) return { description: reused, example: idempotencyKeyReused() };
   return {
     description: `The value of \`${name}\` is taken by another ${label} of the workspace or of the batch, or ${uncapitalized(reused)}`,
-    examples: [`taken-${name}`, 'key-reused'],
+    example: conflict([{ path: [0, name], message: `another ${label} has the ${name} "C-7"` }]),
   };
 }
 
-export const errorResponses = (operation: string, errors: Errors): Json =>
+export const errorResponses = (errors: Errors): Json =>
   Object.fromEntries(
     Object.entries(errors).map(([status, error]) => [
       status,
-      typeof error === 'string' ? ref('responses', error) : errorResponse(operation, error),
+      typeof error === 'string' ? ref('responses', error) : errorResponse(error),
     ]),
   );
 
-const schemas = { 'application/json': 'ErrorResponse', 'application/problem+json': 'Problem' } as const;
-
-type Recorded = Readonly<Record<keyof typeof schemas, unknown>>;
-
-const examples: Readonly<Record<string, Readonly<Record<string, Recorded>>>> = recorded;
-
-function errorResponse(operation: string, error: ErrorDescription): Json {
-  const known = { ...examples.shared, ...examples[operation] };
-  const shown = error.examples.flatMap((name) => (known[name] ? [[name, known[name]] as const] : []));
-  const contentAs = (mediaType: keyof typeof schemas) => ({
-    schema: ref('schemas', schemas[mediaType]),
-    examples: Object.fromEntries(shown.map(([name, example]) => [name, { value: example[mediaType] }])),
-  });
-  return {
-    description: error.description,
-    headers: responseHeaders(...(error.headers ?? [])),
-    content: {
-      'application/json': contentAs('application/json'),
-      'application/problem+json': contentAs('application/problem+json'),
-    },
-  };
-}
+const errorResponse = ({ description, headers: names = [], example }: ErrorDescription): Json => ({
+  description,
+  headers: responseHeaders(...names),
+  content: {
+    'application/json': { schema: ref('schemas', 'ErrorResponse'), example: errorBody(example) },
+    'application/problem+json': { schema: ref('schemas', 'Problem'), example: problem(example) },
+  },
+});
 
 export const errorSchemas: Json = {
   ErrorResponse: {

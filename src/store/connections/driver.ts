@@ -35,7 +35,7 @@ export interface Driver {
   readonly hasGroupsByWorkspace: boolean;
 
   /** Returns the rows. Throws the driver's error. Must not be called on a connection before the last statement has ended. */
-  query(connection: unknown, sql: string, values: readonly unknown[]): Promise<readonly Row[]>;
+  query(connection: unknown, sql: string, values: readonly unknown[], setUp?: string): Promise<readonly Row[]>;
   /** True if a connection is outside of any transaction, and no statement on it is still active. */
   isIdle(connection: unknown): Promise<boolean>;
   cancel(connection: unknown): void;
@@ -46,8 +46,8 @@ export interface Driver {
 export interface Statement {
   readonly sql: string;
   readonly values: readonly unknown[];
-  /** Statements that each connection must have run once before. */
-  readonly setUp?: readonly string[] | undefined;
+  /** What a connection must have run before: without effect if it has already. */
+  readonly setUp?: string | undefined;
 }
 
 export interface TransactionSql {

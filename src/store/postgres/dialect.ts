@@ -13,16 +13,8 @@
  */
 import { type Knex, knex } from 'knex';
 import type { Row, Run } from '../connections/driver.ts';
-import { columnList, columnName, columnsOf, recordIn } from '../query/columns.ts';
-import {
-  type Dialect,
-  type Filters,
-  isJson,
-  type PageRows,
-  type PagesSelection,
-  type Pattern,
-  type SelectedColumn,
-} from '../query/dialect.ts';
+import { columnList, columnName, columnsOf, isJson, recordIn, type SelectedColumn } from '../query/columns.ts';
+import type { Dialect, Filters, PageRows, PagesSelection, Pattern } from '../query/dialect.ts';
 import { requireWhole, runQuery } from '../query/rows.ts';
 import { toDateTime } from './driver.ts';
 import { deletions, inserts, updates, withChanges } from './writes.ts';

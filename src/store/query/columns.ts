@@ -14,6 +14,15 @@ export interface Column {
   readonly fromColumn: (value: unknown) => unknown;
 }
 
+export interface SelectedColumn {
+  /** The name of the column, with the alias of its table if there are several tables. */
+  readonly name: string;
+  readonly type: ColumnType;
+}
+
+/** True for columns with JSON, which takes time to parse. */
+export const isJson = ({ type }: SelectedColumn): boolean => type === 'externalIds' || type === 'json';
+
 type Conversion = Pick<Column, 'toColumn' | 'fromColumn'>;
 
 const asIs: Conversion = { toColumn: (value) => value, fromColumn: (value) => value };

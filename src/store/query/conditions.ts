@@ -1,7 +1,6 @@
 /** Only `not` and its like tell false from null. Every table is limited to the workspace, and every value is a parameter. */
 import type { Knex } from 'knex';
-import { isAscii } from '../../model/characters.ts';
-import type { StoredField } from '../../model/fields.ts';
+import { isAscii, type StoredField } from '../../model/fields.ts';
 import type { Table } from '../../model/record-kind.ts';
 import type { ReverseLink } from '../../model/reverse-link.ts';
 import { columnName } from './columns.ts';

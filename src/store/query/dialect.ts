@@ -3,7 +3,7 @@ import type { Knex } from 'knex';
 import type { StoredField } from '../../model/fields.ts';
 import type { RecordKind, Table } from '../../model/record-kind.ts';
 import type { Row, Run, Statement, TransactionSql } from '../connections/driver.ts';
-import { type ColumnType, columnsOf, recordIn } from './columns.ts';
+import { columnsOf, recordIn, type SelectedColumn } from './columns.ts';
 import type { Value } from './record-query.ts';
 import type { NewChange } from './tables.ts';
 
@@ -51,12 +51,6 @@ interface ExternalIdsColumn {
   readonly table: string;
   readonly alias: string;
   readonly column: string;
-}
-
-export interface SelectedColumn {
-  /** The name of the column, with the alias of its table if there are several tables. */
-  readonly name: string;
-  readonly type: ColumnType;
 }
 
 export interface Dialect extends TransactionSql {
@@ -136,9 +130,6 @@ export async function selectRecords(
   const rows = await selectValues(run, columns, select, isBounded);
   return rows.map((values) => recordIn(columns, values));
 }
-
-/** True for columns with JSON, which takes time to parse. */
-export const isJson = ({ type }: SelectedColumn): boolean => type === 'externalIds' || type === 'json';
 
 export const bytesSql = (dialect: Pick<Dialect, 'byteLength'>, table: Table): string =>
   ['0', ...textColumnsOf(table).map(({ name }) => `coalesce(${dialect.byteLength(name)}, 0)`)].join(' + ');

@@ -1,6 +1,5 @@
 /**
- * Limits the text that one request may read into memory, and what all responses hold together until they are sent, however slowly clients
- * read. A page has a limited number of records, but a single record may have hundreds of thousands of characters: so each read first
+ * Limits the text that one request may read into memory. A page has a limited number of records, but a single record may have hundreds of thousands of characters: so each read first
  * reserves the most text that its records can have. If less than that is left, a statement of its own measures the records, which are read
  * only if they are not too long. Between these two statements others may write longer records, or delete those before them on the page. That
  * takes a write at this very moment, the records remain as few, each of limited length, and they count like all others: what exceeds the
@@ -8,7 +7,7 @@
  */
 import type { Knex } from 'knex';
 import pLimit, { type LimitFunction } from 'p-limit';
-import { ResponseTooLarge, unavailable } from '../../errors.ts';
+import { ResponseTooLarge } from '../../errors.ts';
 import { textLengthOfAll } from '../../model/fields.ts';
 import type { Table } from '../../model/record-kind.ts';
 import { maxIdentifierLength, maxLengthOf, type ValueLimits } from '../../model/schemas.ts';
@@ -48,40 +47,7 @@ export interface Measured<T> {
 /** The part of a response's text that linked records may have to be read with their rows: enough for a page of 1,000 with a name each. */
 const linkedPart = 0.4;
 
-/** Characters that all responses may hold before further ones fail. Those that are being read then may each add a response. */
-const maxHeld = 25_000_000;
-
-export interface HeldTexts {
-  length: number;
-}
-
-export interface Closable {
-  readonly closed: boolean;
-  readonly destroyed: boolean;
-  once(event: 'close', listener: () => void): unknown;
-}
-
-/** Counts what a response holds until it is closed. Without a response, nothing is held. */
-export function holdUntilClosed(texts: HeldTexts, response: Closable | undefined): (length: number) => void {
-  let held = 0;
-  let isClosed = !response || response.closed || response.destroyed;
-  response?.once('close', () => {
-    isClosed = true;
-    texts.length -= held;
-    held = 0;
-  });
-  return (length) => {
-    if (isClosed) return;
-    // A response that has begun to read is completed: what it may read is limited.
-    if (held === 0 && texts.length > maxHeld) {
-      throw unavailable('too many long responses are being sent, try again', 'RESPONSES_UNSENT');
-    }
-    held += length;
-    texts.length += length;
-  };
-}
-
-/** `hold` gets the length of all that it reads. */
+/** `hold` gets the length of all that it reads, and 0 before each read, which does not begin if it throws. */
 export function createReadBudget(limits: ReadLimits, hold: (length: number) => void): ReadBudget {
   // In characters. A page reads one record more than it shows, to know whether others follow.
   let left = 2 * limits.maxResponseLength + limits.maxRecordLength;
@@ -95,7 +61,6 @@ export function createReadBudget(limits: ReadLimits, hold: (length: number) => v
     left -= reserved;
     let used = 0;
     try {
-      // Throws before anything is read.
       hold(0);
       const { result, length } = await read();
       used = length;

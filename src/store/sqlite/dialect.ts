@@ -1,15 +1,7 @@
 import { type Knex, knex } from 'knex';
 import type { Run } from '../connections/driver.ts';
-import { columnList, columnsOf, recordIn } from '../query/columns.ts';
-import {
-  type Dialect,
-  type Filters,
-  isJson,
-  type PageRows,
-  type PagesSelection,
-  type Pattern,
-  type SelectedColumn,
-} from '../query/dialect.ts';
+import { columnList, columnsOf, isJson, recordIn, type SelectedColumn } from '../query/columns.ts';
+import type { Dialect, Filters, PageRows, PagesSelection, Pattern } from '../query/dialect.ts';
 import { rowsQuery, runQuery } from '../query/rows.ts';
 import { binaryParts, deletions, inserts, updates, withChanges } from './writes.ts';
 

@@ -44,7 +44,7 @@ export function createSqliteDriver(path: string, { connectionTimeout, statementT
     // Without readers, the log is written back to the file, and begins again.
     afterLongRead: 'pragma wal_checkpoint(truncate)',
     hasGroupsByWorkspace: false,
-    query: (connection, sql, values) => statementsOf(connection).run(sql, values),
+    query: (connection, sql, values, setUp) => statementsOf(connection).run(sql, values, setUp),
     isIdle: (connection) => isIdle(connection as SqliteConnection),
     cancel: (connection) => statementsOf(connection).cancel(),
     destroy: (connection) => (connection as SqliteConnection).close(() => {}),
@@ -136,6 +136,11 @@ function createStatements(connection: SqliteConnection) {
   let running: Promise<readonly Row[]> | undefined;
   let closed: Promise<Error | null> | undefined;
 
+  const execute = (sql: string): Promise<void> =>
+    new Promise((resolve, reject) => {
+      connection.exec(sql, (error) => (error ? reject(error) : resolve()));
+    });
+
   const prepare = (sql: string): Promise<PreparedStatement> =>
     new Promise((resolve, reject) => {
       connection.prepare(sql, function (error) {
@@ -145,8 +150,9 @@ function createStatements(connection: SqliteConnection) {
       });
     });
 
-  async function runStatement(sql: string, values: readonly unknown[]): Promise<readonly Row[]> {
+  async function runStatement(sql: string, values: readonly unknown[], setUp?: string): Promise<readonly Row[]> {
     try {
+      if (setUp && !cache.has(sql)) await execute(setUp);
       const statement = cache.get(sql) ?? (await prepare(sql));
       const rows = await new Promise<Row[]>((resolve, reject) => {
         statement.all(values, (error, result) => (error ? reject(error) : resolve(result)));
@@ -186,9 +192,9 @@ function createStatements(connection: SqliteConnection) {
 
   return {
     /** Must not be called again before it has ended. */
-    async run(sql: string, values: readonly unknown[]): Promise<readonly Row[]> {
+    async run(sql: string, values: readonly unknown[], setUp?: string): Promise<readonly Row[]> {
       if (closed) throw new Error('the connection is closed');
-      running = runStatement(sql, values);
+      running = runStatement(sql, values, setUp);
       return running;
     },
 

@@ -150,10 +150,9 @@ function statementFor(view: string, kind: RecordKind, targets: readonly RecordKi
       with addition as materialized (
         select value -> 0 as own, value -> 1 as ids, jsonb_extract(value, '$[2]') as sent from jsonb_each(?))
       select ${names.map((_, index) => `own ->> ${index}`).join(', ')}, ids, sent from addition`,
-    setUp: [
-      `create temp view if not exists ${view} as select ${[...names, 'ids', 'sent'].map((name) => `null as ${name}`).join(', ')}`,
-      `create temp trigger if not exists ${view}_insert instead of insert on ${view} begin ${trigger} end`,
-    ],
+    setUp: `create temp view if not exists ${view} as
+        select ${[...names, 'ids', 'sent'].map((name) => `null as ${name}`).join(', ')};
+      create temp trigger if not exists ${view}_insert instead of insert on ${view} begin ${trigger} end;`,
     of: ({ records, references, change, keyed }) => [
       [
         ...valuesOf({ ...records[0], workspaceId: change.workspaceId }, shared),

@@ -1,5 +1,5 @@
 /** Transactions that wait for SQLite's only writer share commits: each is stored or undone alone, and acknowledged after the commit. */
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { type Database, openDatabase } from '../../../src/store/database.ts';
 import { createFile } from '../../support/database.ts';
 
@@ -20,19 +20,21 @@ afterEach(async () => {
   await file.remove();
 });
 
-const small = { isSmall: true, maxAttempts: 1 };
+const small = { workspaceId: 1, isSmall: true, maxAttempts: 1 };
 
 const insert = (workspace: number, text: string, isSmall = true) =>
-  database
-    .forWorkspace(workspace)
-    .transaction((run) => run('insert into notes values (?, ?)', [workspace, text]), { ...small, isSmall });
+  database.transaction((run) => run('insert into notes values (?, ?)', [workspace, text]), {
+    workspaceId: workspace,
+    maxAttempts: 1,
+    isSmall,
+  });
 
 const stored = async () =>
   (await database.read('select text from notes order by rowid')).map(({ text }) => String(text));
 
 test('those that wait are stored by one commit, and one that fails is undone alone', async () => {
   const failing = () =>
-    database.forWorkspace(1).transaction(async (run) => {
+    database.transaction(async (run) => {
       await run('insert into notes values (1, ?)', ['half']);
       await run('insert into notes values (1, ?)', ['a']);
     }, small);
@@ -41,6 +43,20 @@ test('those that wait are stored by one commit, and one that fails is undone alo
   expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected', 'fulfilled']);
   expect(sent.filter((sql) => sql === 'commit')).toHaveLength(1);
   expect(await stored()).toEqual(['a', 'b', 'c']);
+});
+
+test('each is acknowledged after the commit', async () => {
+  const order: string[] = [];
+  const { driver } = database;
+  const query = driver.query.bind(driver);
+  vi.spyOn(driver, 'query').mockImplementation(async (connection, sql, ...rest) => {
+    const rows = await query(connection, sql, ...rest);
+    if (sql === 'commit') order.push('committed');
+    return rows;
+  });
+  await Promise.all(['a', 'b'].map((text) => insert(1, text).then(() => order.push('acknowledged'))));
+
+  expect(order).toEqual(['committed', 'acknowledged', 'acknowledged']);
 });
 
 test('a workspace does not wait for all transactions of another one', async () => {
@@ -70,7 +86,7 @@ test('one that fails because of what another has written is told so only after t
 
 test('if the database undoes all of them, those before the one that failed are stored all the same', async () => {
   const failing = () =>
-    database.forWorkspace(1).transaction(async (run) => {
+    database.transaction(async (run) => {
       await run('rollback');
       throw new Error('the database has undone everything');
     }, small);

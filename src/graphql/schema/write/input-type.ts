@@ -5,91 +5,98 @@ import { matchableFields, type RecordKind } from '../../../model/record-kind.ts'
 import type { ValueLimits } from '../../../model/schemas.ts';
 import { kindNamed } from '../../../records/index.ts';
 import type { RecordKey } from '../../../services/match.ts';
-import { anywhere, item, linksOf, toStored, type Ways } from '../../execution/item-parsers.ts';
-import { parseText } from '../argument.ts';
-import { builder, type InputFields, type InputRef, memoize, scalarOf } from '../builder.ts';
+import { anywhere, linksOf, toStored, type Ways } from '../../execution/item-parsers.ts';
+import { builder, enumType, type InputFields, type InputRef, memoize, parseText, scalarOf } from '../builder.ts';
 
-/** `CreateAssetInput`, which imports have, too. */
-export const createInput = memoize(
-  (kind: RecordKind): InputRef<unknown> =>
-    builder.inputType(`Create${kind.name}Input`, {
-      description: `The fields of ${withArticle(kind.label)} to create: ${code(kind.example)}. A field that is null or absent is not set.`,
-      extensions: item,
-      fields: (t) => ({
+/** The type of an item or of a part of one: in a variable, its required fields may be missing, and the service says which. */
+const itemType = (name: string, description: string, fields: (t: InputFields) => FieldRefs): InputRef<unknown> =>
+  builder.inputType(name, { description, extensions: { isItem: true }, fields });
+
+type FieldRefs = Readonly<Record<string, ReturnType<InputFields['field']>>>;
+
+const optionally = 'Absent fields stay unchanged; null clears a field.';
+
+export const inputOf = {
+  /** `CreateAssetInput`, which imports have, too. */
+  create: memoize((kind: RecordKind) =>
+    itemType(
+      `Create${kind.name}Input`,
+      `The fields of ${withArticle(kind.label)} to create: ${code(kind.example)}. A field that is null or absent is not set.`,
+      (t) => ({
         ...inputFields(t, kind, { requires: true }),
         ...linkInputFields(t, kind, anywhere),
         ref: t.string({
           description: `A name of your choice, by which other records of the same mutation refer to this ${kind.label}. It is not stored.`,
         }),
       }),
-    }),
-);
+    ),
+  ),
 
-/** `UpsertAssetInput` */
-export const upsertInput = (kind: RecordKind): InputRef<unknown> =>
-  builder.inputType(`Upsert${kind.name}Input`, {
-    description: `The fields of ${withArticle(kind.label)} to create or change: ${code(kind.example)}. In a stored ${kind.label}, absent fields stay unchanged and null clears a field; a new one needs the fields that \`Create${kind.name}Input\` requires.${kind.fields.externalIds ? replacedExternalIds : ''}`,
-    extensions: item,
-    fields: (t) => ({ ...changeFields(t, kind), ...linkInputFields(t, kind, toStored) }),
-  });
+  /** `UpsertAssetInput` */
+  upsert: (kind: RecordKind) =>
+    itemType(
+      `Upsert${kind.name}Input`,
+      `The fields of ${withArticle(kind.label)} to create or change: ${code(kind.example)}. In a stored ${kind.label}, absent fields stay unchanged and null clears a field; a new one needs the fields that \`Create${kind.name}Input\` requires.${kind.fields.externalIds ? replacedExternalIds : ''}`,
+      (t) => ({ ...changeFields(t, kind), ...linkInputFields(t, kind, toStored) }),
+    ),
+
+  /** `UpdateProjectInput` */
+  update: (kind: RecordKind) =>
+    itemType(
+      `Update${kind.name}Input`,
+      `The fields of ${withArticle(kind.label)} to change: ${code(example.change(kind))}. ${optionally}`,
+      (t) => changeFields(t, kind),
+    ),
+
+  /** `AssetPatch` */
+  patch: (kind: RecordKind) =>
+    itemType(
+      `${kind.name}Patch`,
+      `${capitalized(withArticle(kind.label))} to change, by its ID, and the new values of some fields: ${code(example.patch(kind))}. ${optionally}`,
+      (t) => ({
+        id: t.id({ required: true, description: `The ID of the ${kind.label}.` }),
+        ifUpdatedAt: t.field({
+          type: 'DateTime',
+          description: `The \`updatedAt\` of the ${kind.label} when you read it. If the ${kind.label} has changed since, the batch is rejected with the code CONFLICT.`,
+        }),
+        ...changeFields(t, kind),
+        ...linkInputFields(t, kind, toStored),
+      }),
+    ),
+};
 
 const replacedExternalIds =
   ' `externalIds` is replaced as a whole, but an upsert by an external ID keeps the IDs of other systems.';
 
-/** `UpdateProjectInput` */
-export const updateInput = (kind: RecordKind): InputRef<unknown> =>
-  builder.inputType(`Update${kind.name}Input`, {
-    description: `The fields of ${withArticle(kind.label)} to change: ${code(exampleChange(kind))}. Absent fields stay unchanged; null clears a field.`,
-    extensions: item,
-    fields: (t) => changeFields(t, kind),
-  });
+const exampleExternalId = '`{ key: "erp", value: "4711" }`';
 
-/** `AssetPatch` */
-export const patchInput = (kind: RecordKind): InputRef<unknown> =>
-  builder.inputType(`${kind.name}Patch`, {
-    description: `${capitalized(withArticle(kind.label))} to change, by its ID, and the new values of some fields: ${code(examplePatch(kind))}. Absent fields stay unchanged; null clears a field.`,
-    extensions: item,
-    fields: (t) => ({
-      id: t.id({ required: true, description: `The ID of the ${kind.label}.` }),
-      ifUpdatedAt: t.field({
-        type: 'DateTime',
-        description: `The \`updatedAt\` of the ${kind.label} when you read it. If the ${kind.label} has changed since, the batch is rejected with the code CONFLICT.`,
-      }),
-      ...changeFields(t, kind),
-      ...linkInputFields(t, kind, toStored),
-    }),
-  });
+const externalId = itemType('ExternalIdInput', `The ID of a record in another system: ${exampleExternalId}.`, (t) => ({
+  key: t.string({ required: true, description: 'The name of the system, as in `externalIds`.' }),
+  value: t.string({ required: true, description: 'The ID that the record has there.' }),
+}));
 
-const externalId = builder.inputType('ExternalIdInput', {
-  description: 'The ID of a record in another system: `{ key: "erp", value: "4711" }`.',
-  extensions: item,
-  fields: (t) => ({
-    key: t.string({ required: true, description: 'The name of the system, as in `externalIds`.' }),
-    value: t.string({ required: true, description: 'The ID that the record has there.' }),
-  }),
-});
 const externalIdField = (t: InputFields, required: boolean) =>
   t.field({
     type: externalId,
     required,
-    description: 'An external ID that exactly one stored record has: `{ key: "erp", value: "4711" }`.',
+    description: `An external ID that exactly one stored record has: ${exampleExternalId}.`,
   });
-const linkTypes = {
-  anywhere: builder.inputType('RecordLink', {
-    isOneOf: true,
-    description:
-      'Refers to a record without its ID: `{ externalId: { key: "erp", value: "4711" } }`, or `{ ref: "harbour-wall" }` for one that the same mutation creates.',
-    fields: (t) => ({
-      externalId: externalIdField(t, false),
-      ref: t.string({ description: 'The `ref` of a record that the same mutation creates.' }),
-    }),
+
+const anyLink = builder.inputType('RecordLink', {
+  isOneOf: true,
+  description:
+    'Refers to a record without its ID: `{ externalId: { key: "erp", value: "4711" } }`, or `{ ref: "harbour-wall" }` for one that the same mutation creates.',
+  fields: (t) => ({
+    externalId: externalIdField(t, false),
+    ref: t.string({ description: 'The `ref` of a record that the same mutation creates.' }),
   }),
-  toStored: builder.inputType('StoredRecordLink', {
-    description: 'Refers to a stored record without its ID: `{ externalId: { key: "erp", value: "4711" } }`.',
-    extensions: item,
-    fields: (t) => ({ externalId: externalIdField(t, true) }),
-  }),
-};
+});
+
+const linkToStored = itemType(
+  'StoredRecordLink',
+  'Refers to a stored record without its ID: `{ externalId: { key: "erp", value: "4711" } }`.',
+  (t) => ({ externalId: externalIdField(t, true) }),
+);
 
 /** Returns the fields of the links: `project` beside `projectId` */
 const linkInputFields = (t: InputFields, kind: RecordKind, ways: Ways) =>
@@ -97,13 +104,13 @@ const linkInputFields = (t: InputFields, kind: RecordKind, ways: Ways) =>
     linksOf(kind, ways).map(([name, field, { refersTo, target }]) => [
       name,
       t.field({
-        type: ways === anywhere ? linkTypes.anywhere : linkTypes.toStored,
+        type: ways === anywhere ? anyLink : linkToStored,
         description: `${capitalized(refersTo)}, instead of \`${field}\`: ${code(exampleLink(kindNamed(target)))}.`,
       }),
     ]),
   );
 
-const inputFields = (t: InputFields, kind: RecordKind, { requires }: { requires: boolean }) =>
+const inputFields = (t: InputFields, kind: RecordKind, { requires = false } = {}) =>
   Object.fromEntries(
     Object.entries(kind.fields).map(([name, field]) => [
       name,
@@ -113,7 +120,7 @@ const inputFields = (t: InputFields, kind: RecordKind, { requires }: { requires:
 
 /** The fields of a change, of which none is required. */
 const changeFields = (t: InputFields, kind: RecordKind) => ({
-  ...inputFields(t, kind, { requires: false }),
+  ...inputFields(t, kind),
   ...(kind.fields.externalIds && {
     mergeExternalIds: t.field({
       type: 'ExternalIds',
@@ -127,30 +134,33 @@ const changeFields = (t: InputFields, kind: RecordKind) => ({
 const exampleLink = ({ fields }: RecordKind) =>
   fields.externalIds ? { externalId: { key: 'erp', value: '4711' } } : { ref: 'parent' };
 
-/** `{ name: "Crane" }` */
-export const exampleChange = ({ example }: RecordKind) => ({ name: example.name });
+/** Examples for descriptions: values, or whole operations as code. */
+export const example = {
+  /** `{ name: "Crane" }` */
+  change: (kind: RecordKind) => ({ name: kind.example.name }),
 
-/** `{ id: "asset_…", name: "Crane" }` */
-export const examplePatch = (kind: RecordKind) => ({ id: exampleId(kind), ...exampleChange(kind) });
+  /** `{ id: "asset_…", name: "Crane" }` */
+  patch: (kind: RecordKind) => ({ id: example.id(kind), ...example.change(kind) }),
 
-export const exampleId = ({ idPrefix }: RecordKind): string => `${idPrefix}_…`;
+  id: ({ idPrefix }: RecordKind): string => `${idPrefix}_…`,
 
-/** Returns `createAssets(input: [{ name: "Crane" }]) { id }` */
-export const exampleMutation = (name: string, args: object): string => `\`${name}(${entries(args)}) { id }\``;
+  /** `createAssets(input: [{ name: "Crane" }]) { id }` */
+  mutation: (name: string, args: object): string => `\`${name}(${entries(args)}) { id }\``,
 
-/** Returns `{ externalId: "erp" }`, or `{ field: REFERENCE }` for a kind without external IDs. */
-export const exampleKey = (kind: RecordKind): string => `\`${keyOf(kind)}\``;
+  /** `{ externalId: "erp" }`, or `{ field: REFERENCE }` for a kind without external IDs. */
+  key: (kind: RecordKind): string => `\`${keyOf(kind)}\``,
+
+  /** `upsertAssets(by: { externalId: "erp" }, input: [{ externalIds: { erp: "4711" }, name: "Crane" }]) { outcome }` */
+  upsert(kind: RecordKind): string {
+    const [field = ''] = matchableFields(kind);
+    const key = kind.fields.externalIds ? { externalIds: { erp: '4711' } } : { [field]: kind.example[field] };
+    const input = literal([{ ...key, ...example.change(kind) }]);
+    return `\`upsert${kind.plural}(by: ${keyOf(kind)}, input: ${input}) { outcome }\``;
+  },
+};
 
 const keyOf = (kind: RecordKind): string =>
   kind.fields.externalIds ? '{ externalId: "erp" }' : `{ field: ${constantCase(matchableFields(kind)[0] ?? '')} }`;
-
-/** Returns `upsertAssets(by: { externalId: "erp" }, input: [{ externalIds: { erp: "4711" }, name: "Crane" }]) { outcome }` */
-export function exampleUpsert(kind: RecordKind): string {
-  const [field = ''] = matchableFields(kind);
-  const key = kind.fields.externalIds ? { externalIds: { erp: '4711' } } : { [field]: kind.example[field] };
-  const input = literal([{ ...key, ...exampleChange(kind) }]);
-  return `\`upsert${kind.plural}(by: ${keyOf(kind)}, input: ${input}) { outcome }\``;
-}
 
 const code = (value: object): string => `\`${literal(value)}\``;
 
@@ -178,7 +188,7 @@ export const keyType = memoize((kind: RecordKind) => {
   }
   return builder.inputRef<SentKey>(`${kind.name}Key`).implement({
     isOneOf: true,
-    description: `What identifies ${withArticle(kind.label)} besides its ID: ${exampleKey(kind)}.`,
+    description: `What identifies ${withArticle(kind.label)} besides its ID: ${example.key(kind)}.`,
     fields: (t) => ({
       ...(fields.length > 0 && {
         field: t.field({ type: keyFieldType(kind), description: 'The field whose value identifies the record.' }),
@@ -195,15 +205,11 @@ export const keyType = memoize((kind: RecordKind) => {
 
 /** `AssetKeyField` */
 const keyFieldType = (kind: RecordKind) =>
-  builder.enumType(`${kind.name}KeyField`, {
-    description: `A field that identifies ${withArticle(kind.label)}.`,
-    values: Object.fromEntries(
-      matchableFields(kind).map((name) => [
-        constantCase(name),
-        { value: name, description: kind.fields[name]?.description ?? '' },
-      ]),
-    ),
-  });
+  enumType(
+    `${kind.name}KeyField`,
+    `A field that identifies ${withArticle(kind.label)}.`,
+    Object.fromEntries(matchableFields(kind).map((name) => [name, kind.fields[name]?.description ?? ''])),
+  );
 
 /** Throws a ServiceError 400. */
 export function parseKey({ field, externalId }: SentKey, limits: ValueLimits): RecordKey {

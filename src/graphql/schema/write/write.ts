@@ -1,38 +1,29 @@
-/** The mutations that create, update, upsert and delete records, and what all mutations share: how they run, what they cost, and the arguments `dryRun` and `onInvalid`. */
+/**
+ * The mutations that create, update, upsert and delete records of a kind, or import records of all kinds, and what all mutations share: how
+ * they run, what they cost, and the arguments `dryRun` and `onInvalid`.
+ */
 import type { GraphQLResolveInfo } from 'graphql';
 import { badRequest, ServiceError } from '../../../errors.ts';
-import type { Issue, Parsed } from '../../../model/issues.ts';
-import { capitalized, withArticle } from '../../../model/labels.ts';
+import { type Issue, isObject, type Parsed } from '../../../model/issues.ts';
+import { capitalized, listField, withArticle } from '../../../model/labels.ts';
 import type { RecordKind, RecordOf } from '../../../model/record-kind.ts';
 import { textProblem } from '../../../model/schemas.ts';
-import { kindOfId } from '../../../records/index.ts';
-import { isRejected, requireBatchSize, requireFewExternalIds } from '../../../services/item.ts';
-import { dryRun, type Session } from '../../../services/session.ts';
+import { kindOfId, recordKinds } from '../../../records/index.ts';
+import { isRejected, type Rejected, requireBatchSize, requireFewExternalIds } from '../../../services/item.ts';
 import {
   createRecords,
   deleteRecords,
+  dryRun,
+  importRecords,
+  type Session,
   type Upserted,
   updateRecord,
   updateRecords,
   upsertRecords,
 } from '../../../services/write.ts';
-import type { Context } from '../../execution/context.ts';
 import { type CostFunction, type FieldExtensions, lengthOf } from '../../limits.ts';
-import { builder, type InputRef, type MutationFields, typeOf } from '../builder.ts';
-import {
-  createInput,
-  exampleChange,
-  exampleId,
-  exampleKey,
-  exampleMutation,
-  examplePatch,
-  exampleUpsert,
-  keyType,
-  parseKey,
-  patchInput,
-  updateInput,
-  upsertInput,
-} from './input-type.ts';
+import { builder, type Context, enumType, type InputRef, type MutationFields, typeOf } from '../builder.ts';
+import { example, inputOf, keyType, literal, parseKey } from './input-type.ts';
 
 /** The cost of writing a record, in addition to the fields that are returned for it. */
 export const writeCost = 10;
@@ -65,7 +56,7 @@ export async function write<T>(
   return result;
 }
 
-export const byId = (records: readonly RecordOf<RecordKind>[]) => records.map((record) => [record.id, record] as const);
+const byId = (records: readonly RecordOf<RecordKind>[]) => records.map((record) => [record.id, record] as const);
 
 /** Throws a ServiceError for a batch that is too large. */
 const costOfBatch: CostFunction = ({ input }, { maxBatch }) => {
@@ -94,15 +85,12 @@ const batchArguments = (type: InputRef<unknown>, description: string) =>
     ...dryRunArgument,
   }));
 
-const onInvalid = builder.enumType('OnInvalid', {
-  description: 'What a batch does with invalid items.',
-  values: {
-    FAIL: { value: 'fail', description: 'Stores nothing: the error lists every invalid item.' },
-    SKIP: { value: 'skip', description: 'Stores all valid items together, and returns the issues of the others.' },
-  } as const,
+const onInvalid = enumType('OnInvalid', 'What a batch does with invalid items.', {
+  fail: 'Stores nothing: the error lists every invalid item.',
+  skip: 'Stores all valid items together, and returns the issues of the others.',
 });
 
-export const issueType = builder.objectRef<Issue>('ItemIssue').implement({
+const issueType = builder.objectRef<Issue>('ItemIssue').implement({
   description: 'What is wrong with an item.',
   fields: (t) => ({
     path: t.stringList({
@@ -113,7 +101,7 @@ export const issueType = builder.objectRef<Issue>('ItemIssue').implement({
   }),
 });
 
-export const onInvalidArgument = builder.args((t) => ({
+const onInvalidArgument = builder.args((t) => ({
   onInvalid: t.field({
     type: onInvalid,
     required: true,
@@ -122,36 +110,47 @@ export const onInvalidArgument = builder.args((t) => ({
   }),
 }));
 
-// Each is nullable: a mutation that fails must not remove the results of the others in the same request.
+interface Batch {
+  readonly description: string;
+  readonly input: InputRef<unknown>;
+  readonly inputDescription: string;
+  run(session: Session, input: readonly unknown[], context: Context): Promise<readonly RecordOf<RecordKind>[]>;
+}
 
-export const createField = (t: MutationFields, kind: RecordKind) =>
+// Each mutation is nullable: one that fails must not remove the results of the others in the same request.
+
+const batchField = (t: MutationFields, kind: RecordKind, { description, input: type, inputDescription, run }: Batch) =>
   t.field({
     type: [typeOf(kind)],
     nullable: true,
-    description: `Creates ${kind.pluralLabel}, all or none, and returns them in the order sent: ${exampleMutation(`create${kind.plural}`, { input: [exampleChange(kind)] })}.`,
+    description,
     extensions: { cost: costOfBatch } satisfies FieldExtensions,
-    args: batchArguments(createInput(kind), `The ${kind.pluralLabel} to create.`),
-    resolve(_root, { input, dryRun }, context, info) {
-      const items = input.map(context.parsers.create(kind));
-      return write(context, info, { run: (session) => createRecords(session, kind, items), dryRun, primed: byId });
-    },
-  });
-
-export const updateField = (t: MutationFields, kind: RecordKind) =>
-  t.field({
-    type: [typeOf(kind)],
-    nullable: true,
-    description: `Changes ${kind.pluralLabel}, all or none, and returns them in the order sent. Absent fields stay unchanged, null clears a field, and \`externalIds\` is replaced as a whole; an item that changes nothing writes nothing: ${exampleMutation(`update${kind.plural}`, { input: [examplePatch(kind)] })}.`,
-    extensions: { cost: costOfBatch } satisfies FieldExtensions,
-    args: batchArguments(patchInput(kind), `The ${kind.pluralLabel} to change, each once.`),
-    resolve(_root, { input, dryRun }, context, info) {
-      const items = input.map(context.parsers.patch(kind));
-      return write(context, info, {
-        run: (session) => updateRecords(session, kind, items, context.limits),
+    args: batchArguments(type, inputDescription),
+    resolve: (_root, { input, dryRun }, context, info) =>
+      write(context, info, {
+        run: (session) => run(session, input, context),
         dryRun,
         primed: byId,
-      });
-    },
+      }),
+  });
+
+export const createField = (t: MutationFields, kind: RecordKind) =>
+  batchField(t, kind, {
+    description: `Creates ${kind.pluralLabel}, all or none, and returns them in the order sent: ${example.mutation(`create${kind.plural}`, { input: [example.change(kind)] })}.`,
+    input: inputOf.create(kind),
+    inputDescription: `The ${kind.pluralLabel} to create.`,
+    run: (session, input, { parsersOf }) => createRecords(session, kind, input.map(parsersOf(kind).create)),
+  });
+
+const partly = 'Absent fields stay unchanged, null clears a field, and `externalIds` is replaced as a whole';
+
+export const updateField = (t: MutationFields, kind: RecordKind) =>
+  batchField(t, kind, {
+    description: `Changes ${kind.pluralLabel}, all or none, and returns them in the order sent. ${partly}; an item that changes nothing writes nothing: ${example.mutation(`update${kind.plural}`, { input: [example.patch(kind)] })}.`,
+    input: inputOf.patch(kind),
+    inputDescription: `The ${kind.pluralLabel} to change, each once.`,
+    run: (session, input, { parsersOf, limits }) =>
+      updateRecords(session, kind, input.map(parsersOf(kind).patch), limits),
   });
 
 /** The same operation as PATCH over REST. */
@@ -160,15 +159,15 @@ export const updateOneField = (t: MutationFields, kind: RecordKind) =>
     type: typeOf(kind),
     nullable: true,
     deprecationReason: `Use \`update${kind.plural}\`, which also changes several at once.`,
-    description: `Changes fields of ${withArticle(kind.label)}. Absent fields stay unchanged, null clears a field, and \`externalIds\` is replaced as a whole: ${exampleMutation(`update${kind.name}`, { id: exampleId(kind), input: exampleChange(kind) })}.`,
+    description: `Changes fields of ${withArticle(kind.label)}. ${partly}: ${example.mutation(`update${kind.name}`, { id: example.id(kind), input: example.change(kind) })}.`,
     extensions: { cost: () => ({ own: writeCost }) } satisfies FieldExtensions,
     args: {
       id: t.arg.id({ required: true, description: `The ID of the ${kind.label}.` }),
-      input: t.arg({ type: updateInput(kind), required: true, description: 'The fields to change.' }),
+      input: t.arg({ type: inputOf.update(kind), required: true, description: 'The fields to change.' }),
     },
     resolve: (_root, { id, input }, context, info) =>
       write(context, info, {
-        run: (session) => updateRecord(session, kind, id, context.parsers.update(kind)(input), context.limits),
+        run: (session) => updateRecord(session, kind, id, context.parsersOf(kind).update(input), context.limits),
       }),
   });
 
@@ -176,20 +175,20 @@ export const upsertField = (t: MutationFields, kind: RecordKind) =>
   t.field({
     type: [upsertedType(kind)],
     nullable: true,
-    description: `Updates the ${kind.pluralLabel} that match an item by its key, and creates the others, all or none. Returns them in the order sent: ${exampleUpsert(kind)}.`,
+    description: `Updates the ${kind.pluralLabel} that match an item by its key, and creates the others, all or none. Returns them in the order sent: ${example.upsert(kind)}.`,
     extensions: { cost: costOfBatch } satisfies FieldExtensions,
     args: {
-      ...batchArguments(upsertInput(kind), `The ${kind.pluralLabel} to create or change, each once.`),
+      ...batchArguments(inputOf.upsert(kind), `The ${kind.pluralLabel} to create or change, each once.`),
       by: t.arg({
         type: keyType(kind),
         required: true,
-        description: `The key by which ${kind.pluralLabel} are matched; every item must have it: ${exampleKey(kind)}.`,
+        description: `The key by which ${kind.pluralLabel} are matched; every item must have it: ${example.key(kind)}.`,
       }),
       ...onInvalidArgument,
     },
     resolve(_root, { input, by, onInvalid, dryRun }, context, info) {
-      const { limits, parsers } = context;
-      const items = input.map(parsers.upsert(kind));
+      const { limits, parsersOf } = context;
+      const items = input.map(parsersOf(kind).upsert);
       const options = { by: parseKey(by, limits), limits, onInvalid };
       return write(context, info, {
         run: (session) => upsertRecords(session, kind, items, options),
@@ -199,25 +198,16 @@ export const upsertField = (t: MutationFields, kind: RecordKind) =>
     },
   });
 
-const outcome = builder.enumType('UpsertOutcome', {
-  description: 'What an upsert did with an item.',
-  values: {
-    CREATED: { value: 'created', description: 'No record had the key, so a new one was created.' },
-    UPDATED: { value: 'updated', description: 'The record with the key was changed.' },
-    UNCHANGED: {
-      value: 'unchanged',
-      description:
-        'The record with the key already had all these values: nothing was written, and `updatedAt` is unchanged.',
-    },
-    REJECTED: {
-      value: 'rejected',
-      description: 'The item is invalid, and was left out because of `onInvalid: SKIP`: `issues` says why.',
-    },
-  } as const,
+const outcome = enumType('UpsertOutcome', 'What an upsert did with an item.', {
+  created: 'No record had the key, so a new one was created.',
+  updated: 'The record with the key was changed.',
+  unchanged: 'The record with the key already had all these values: nothing was written, and `updatedAt` is unchanged.',
+  rejected: 'The item is invalid, and was left out because of `onInvalid: SKIP`: `issues` says why.',
 });
+
 /** `UpsertedAsset` */
 const upsertedType = (kind: RecordKind) =>
-  builder.objectRef<Upserted<RecordKind>>(`Upserted${kind.name}`).implement({
+  builder.objectRef<Upserted>(`Upserted${kind.name}`).implement({
     description: `${capitalized(withArticle(kind.label))} after an upsert, and what the upsert did with it.`,
     fields: (t) => ({
       record: t.field({
@@ -235,16 +225,10 @@ const upsertedType = (kind: RecordKind) =>
     }),
   });
 
-const handling = builder.enumType('ReferenceHandling', {
-  description: 'What a deletion does if other records refer to the ones it deletes.',
-  values: {
-    REFUSE: { value: 'refuse', description: 'Deletes nothing: the error lists the records that refer to each one.' },
-    CLEAR: {
-      value: 'clear',
-      description:
-        'Sets these references to null, which is recorded as a change of each record that has one. At most as many as the setting `MAX_BATCH` can be cleared at once.',
-    },
-  } as const,
+const handling = enumType('ReferenceHandling', 'What a deletion does if other records refer to the ones it deletes.', {
+  refuse: 'Deletes nothing: the error lists the records that refer to each one.',
+  clear:
+    'Sets these references to null, which is recorded as a change of each record that has one. At most as many as the setting `MAX_BATCH` can be cleared at once.',
 });
 
 /** References that are cleared cost as much as the most records that may have them. Throws a ServiceError for a batch that is too large. */
@@ -258,13 +242,13 @@ export const deleteField = (t: MutationFields, kind: RecordKind) =>
   t.field({
     type: [typeOf(kind)],
     nullable: true,
-    description: `Deletes ${kind.pluralLabel}, all or none, and returns them as they were, in the order sent: ${exampleMutation(`delete${kind.plural}`, { ids: [exampleId(kind)] })}.`,
+    description: `Deletes ${kind.pluralLabel}, all or none, and returns them as they were, in the order sent: ${example.mutation(`delete${kind.plural}`, { ids: [example.id(kind)] })}.`,
     extensions: { cost: costOfDeletion } satisfies FieldExtensions,
     args: {
       ids: t.arg.idList({ description: `The IDs of the ${kind.pluralLabel}, each once.` }),
       by: t.arg({
         type: keyType(kind),
-        description: `The key by which \`keys\` identify the ${kind.pluralLabel}, instead of their IDs: ${exampleKey(kind)}.`,
+        description: `The key by which \`keys\` identify the ${kind.pluralLabel}, instead of their IDs: ${example.key(kind)}.`,
       }),
       keys: t.arg.stringList({ description: `The values of the key, each once: \`["4711"]\`.` }),
       references: t.arg({
@@ -304,3 +288,102 @@ function parseText(text: string, maxLength: number): Parsed<string> {
   const problem = textProblem(text, maxLength);
   return problem === undefined ? { value: text } : { issues: [{ path: [], message: problem }], validFields: {} };
 }
+
+type Imported = ReadonlyMap<RecordKind, readonly (RecordOf<RecordKind> | Rejected)[]>;
+
+interface RejectedItem extends Rejected {
+  readonly list: string;
+  readonly index: number;
+}
+
+const exampleInput = literal({
+  locations: [{ ref: 'yard', name: 'North yard' }],
+  projects: [{ name: 'Harbour wall', location: { ref: 'yard' } }],
+});
+
+const inputType = builder.inputRef<Readonly<Record<string, readonly unknown[] | null>>>('ImportInput').implement({
+  description: `The records to create, by their kind: \`${exampleInput}\`.`,
+  fields: (t) =>
+    Object.fromEntries(
+      recordKinds.map((kind) => [
+        listField(kind),
+        t.field({ type: [inputOf.create(kind)], description: `The ${kind.pluralLabel} to create.` }),
+      ]),
+    ),
+});
+
+const rejectedItem = builder.objectRef<RejectedItem>('RejectedItem').implement({
+  description: 'An item that an import has left out.',
+  fields: (t) => ({
+    list: t.exposeString('list', { description: 'The list of the input that has the item: `"assets"`.' }),
+    index: t.exposeInt('index', { description: 'Its place in that list, from 0.' }),
+    issues: t.expose('issues', { type: [issueType], description: 'What is wrong with it.' }),
+  }),
+});
+
+const importedType = builder.objectRef<Imported>('ImportedRecords').implement({
+  description: 'The records that an import has created, by their kind.',
+  fields: (t) => ({
+    ...Object.fromEntries(
+      recordKinds.map((kind) => [
+        listField(kind),
+        t.field({
+          type: [typeOf(kind)],
+          description: `The ${kind.pluralLabel}, in the order sent.`,
+          resolve: (imported) => recordsOf(imported, kind),
+        }),
+      ]),
+    ),
+    rejected: t.field({
+      type: [rejectedItem],
+      description: 'The items that were left out because of `onInvalid: SKIP`, list by list, in the order sent.',
+      resolve: rejectedIn,
+    }),
+  }),
+});
+
+export const importField = (t: MutationFields) =>
+  t.field({
+    type: importedType,
+    nullable: true,
+    description: `Creates records of all kinds, all or none, and returns them in the order sent. They refer to each other by \`ref\`, in any direction: \`importRecords(input: ${exampleInput}) { projects { id } }\`.`,
+    extensions: { cost: costOfImport } satisfies FieldExtensions,
+    args: {
+      input: t.arg({ type: inputType, required: true, description: 'The records to create.' }),
+      ...onInvalidArgument,
+      ...dryRunArgument,
+    },
+    resolve(_root, { input, onInvalid, dryRun }, context, info) {
+      const batches = recordKinds.map((kind) => {
+        const name = listField(kind);
+        const items = (input[name] ?? []).map(context.parsersOf(kind).create);
+        return { kind, items, pathOf: (index: number) => [name, index] };
+      });
+      return write(context, info, {
+        async run(session): Promise<Imported> {
+          const items = await importRecords(session, batches, onInvalid);
+          return new Map(recordKinds.map((kind, at) => [kind, items[at] ?? []]));
+        },
+        dryRun,
+        primed: (imported) => byId(recordKinds.flatMap((kind) => recordsOf(imported, kind))),
+      });
+    },
+  });
+
+const recordsOf = (imported: Imported, kind: RecordKind): RecordOf<RecordKind>[] =>
+  (imported.get(kind) ?? []).flatMap((item) => (isRejected(item) ? [] : [item]));
+
+const rejectedIn = (imported: Imported): RejectedItem[] =>
+  [...imported].flatMap(([kind, items]) =>
+    items.flatMap((item, index) => (isRejected(item) ? [{ ...item, list: listField(kind), index }] : [])),
+  );
+
+/** Throws a ServiceError for too many records. */
+const costOfImport: CostFunction = ({ input, onInvalid }, { maxBatch }) => {
+  const sent = isObject(input) ? input : {};
+  const lengths = Object.fromEntries(recordKinds.map(listField).map((name) => [name, lengthOf(sent[name] ?? [])]));
+  const size = Object.values(lengths).reduce((sum, length) => sum + length);
+  requireBatchSize(size, maxBatch);
+  requireFewExternalIds(Object.values(sent).flat());
+  return { own: writeCost * size, lists: { ...lengths, rejected: onInvalid === 'SKIP' ? size : 0 } };
+};

@@ -1,26 +1,102 @@
-/** Cursors are positions in an order, not counts: a page stays correct while records are added. What is not selected costs no statement. */
+/**
+ * The object types of records. Beside every reference is its link; objects of other systems have an ID, and the records here that refer to
+ * it. Lists are connections, whose cursors are positions in an order, not counts: a page stays correct while records are added. What is not
+ * selected costs no statement.
+ */
 import type { InputShapeFromFields } from '@pothos/core';
 import type { Limits } from '../../config.ts';
 import { badRequest } from '../../errors.ts';
-import { expected } from '../../model/issues.ts';
-import { withArticle } from '../../model/labels.ts';
+import { type Field, foreignTypes } from '../../model/fields.ts';
+import { capitalized, linkField, withArticle } from '../../model/labels.ts';
 import type { RecordKind } from '../../model/record-kind.ts';
 import type { ReverseLink } from '../../model/reverse-link.ts';
-import { reverseLinksOf } from '../../records/reverse-links.ts';
+import { kindNamed, recordKinds, reverseLinksOf } from '../../records/index.ts';
 import type { Order } from '../../store/query/record-query.ts';
 import type { PageQuery } from '../execution/loaders.ts';
-import type { CostFunction, FieldExtensions, SentArguments } from '../limits.ts';
+import { defaultPageSize, type FieldExtensions, pageCost, pageSize } from '../limits.ts';
 import {
   builder,
   describeReverseLink,
+  type ForeignTypeName,
+  foreignType,
   memoize,
+  node,
   type ObjectFields,
   type QueryFields,
+  scalarOf,
   typeOf,
   type Values,
 } from './builder.ts';
+import { historyField } from './changes.ts';
 import { exampleFilter, filterCost, filterOf, parseFilter } from './filter.ts';
 import { costOfOrder, cursorOf, exampleOrder, orderOf, parseCursor, parseOrder } from './order.ts';
+
+for (const kind of recordKinds) {
+  builder.objectType(typeOf(kind), {
+    description: kind.description,
+    interfaces: [node],
+    fields: (t) => ({
+      ...Object.fromEntries(Object.entries(kind.storedFields).flatMap(([name, field]) => fieldsFor(t, name, field))),
+      ...reverseLinkFields(t, kind.name),
+      history: historyField(t, kind),
+    }),
+  });
+}
+
+for (const [name, description] of Object.entries(foreignTypes)) {
+  builder.objectType(foreignType(name as ForeignTypeName), {
+    description,
+    fields: (t) => ({
+      id: t.exposeID('id', { description: 'The ID, the only value that is stored here.' }),
+      ...reverseLinkFields(t, name),
+    }),
+  });
+}
+
+/** Returns both `projectId` and `project`; only the link for a field without the suffix `Id`, such as `createdBy`. */
+export function fieldsFor(t: ObjectFields<Values>, name: string, field: Field) {
+  const extensions = { storedField: name } satisfies FieldExtensions;
+  const nullable = !field.required;
+  const value = t.expose(name, { type: scalarOf(field), nullable, description: field.description, extensions });
+  const link = linkField(name);
+  switch (field.type) {
+    case 'foreignReference': {
+      const linked = t.field({
+        type: foreignType(field.target),
+        nullable,
+        description: `${capitalized(field.refersTo)}; only the ID is stored here.`,
+        extensions,
+        resolve: ({ [name]: id }) => id && { id },
+      });
+      return link === name
+        ? ([[link, linked]] as const)
+        : ([
+            [name, value],
+            [link, linked],
+          ] as const);
+    }
+    case 'reference': {
+      const target = kindNamed(field.target);
+      const linked = t.field({
+        type: typeOf(target),
+        nullable: true,
+        description: `${capitalized(field.refersTo)}; null unless ${withArticle(target.label)} with this ID is stored here.`,
+        extensions,
+        resolve({ [name]: id, [link]: linked }, _args, { loaders }) {
+          // There at once where it was read together with the record.
+          if (linked !== undefined) return linked;
+          return id ? loaders.of(target).load(id) : null;
+        },
+      });
+      return [
+        [name, value],
+        [link, linked],
+      ] as const;
+    }
+    default:
+      return [[name, value]] as const;
+  }
+}
 
 interface Page {
   readonly records: readonly FoundRecord[];
@@ -127,28 +203,22 @@ const argumentsOf = (kind: RecordKind) =>
 
 type ConnectionArgs = InputShapeFromFields<ReturnType<typeof argumentsOf>>;
 
-export const defaultPageSize = ({ maxPageSize }: Limits): number => Math.min(50, maxPageSize);
-
-/** All fields of a page are counted once for each of its records. */
-export function pageCost({ first, last }: SentArguments, limits: Limits) {
-  const size = first ?? last;
-  return { items: typeof size === 'number' ? Math.max(1, size) : defaultPageSize(limits) };
-}
-
-const connectionCost =
-  (kind: RecordKind): CostFunction =>
-  (sent, limits) => ({
-    own: filterCost(kind, sent.where, limits.maxCost) + costOfOrder(sent.orderBy),
-    ...pageCost(sent, limits),
-  });
+const connectionOptions = (kind: RecordKind, description: string) => ({
+  type: connectionOf(kind),
+  description: `${description}, oldest first unless \`orderBy\` is set, page by page.`,
+  extensions: {
+    cost: (sent, limits) => ({
+      own: filterCost(kind, sent.where, limits.maxCost) + costOfOrder(sent.orderBy),
+      ...pageCost(sent, limits),
+    }),
+  } satisfies FieldExtensions,
+  args: argumentsOf(kind),
+});
 
 /** The field of Query that lists the records of a kind. */
 export const page = (t: QueryFields, kind: RecordKind) =>
   t.field({
-    type: connectionOf(kind),
-    description: `All ${kind.pluralLabel} of the workspace, oldest first unless \`orderBy\` is set, page by page.`,
-    extensions: { cost: connectionCost(kind) } satisfies FieldExtensions,
-    args: argumentsOf(kind),
+    ...connectionOptions(kind, `All ${kind.pluralLabel} of the workspace`),
     resolve(_root, args, { loaders, limits }, info) {
       const query = parseArguments(kind, args, limits);
       let read: Promise<Page> | undefined;
@@ -163,15 +233,12 @@ export const page = (t: QueryFields, kind: RecordKind) =>
   });
 
 /** The fields that follow references backwards: one statement reads the pages and the counts of all parents. */
-export const reverseLinkFields = (t: ObjectFields<Values>, typeName: string) =>
+const reverseLinkFields = (t: ObjectFields<Values>, typeName: string) =>
   Object.fromEntries(reverseLinksOf(typeName).map((link) => [link.name, reverseLinkField(t, link)]));
 
 const reverseLinkField = (t: ObjectFields<Values>, link: ReverseLink) =>
   t.field({
-    type: connectionOf(link.kind),
-    description: `${describeReverseLink(link)}, oldest first unless \`orderBy\` is set, page by page.`,
-    extensions: { cost: connectionCost(link.kind) } satisfies FieldExtensions,
-    args: argumentsOf(link.kind),
+    ...connectionOptions(link.kind, describeReverseLink(link)),
     resolve({ id }, args, { loaders, limits }, info) {
       const { query, pages } = loaders.referring(link, info, () => parseArguments(link.kind, args, limits));
       return {
@@ -205,12 +272,6 @@ function parseArguments(kind: RecordKind, args: ConnectionArgs, limits: Limits):
     before: position('before'),
     limit: size + 1,
   };
-}
-
-/** Throws a ServiceError 400 unless a page may have this size. */
-export function pageSize(name: string, size: number, { maxPageSize }: Limits, least = 0): number {
-  if (size >= least && size <= maxPageSize) return size;
-  throw badRequest(`${name}: ${expected(`a whole number from ${least} to ${maxPageSize}`, size)}`);
 }
 
 function pageFrom(found: Page['records'], { fromEnd, after, before, limit, orderBy }: PageQuery): Page {

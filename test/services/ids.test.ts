@@ -1,7 +1,7 @@
 /** Identifiers: valid TypeIDs, each greater than the one before. */
 import { TypeID } from 'typeid-js';
 import { afterEach, expect, test, vi } from 'vitest';
-import { idPrefixOf, newIds } from '../../src/model/ids.ts';
+import { kindOfId, newIds } from '../../src/records/index.ts';
 
 afterEach(() => {
   vi.useRealTimers();
@@ -16,7 +16,7 @@ test('an identifier is a TypeID with a UUIDv7 of the current time', () => {
   const before = Date.now();
   const id = newId('work_order');
 
-  expect(idPrefixOf(id)).toBe('work_order');
+  expect(kindOfId(id)?.idPrefix).toBe('work_order');
   const uuid = uuidOf(id);
   expect(uuid).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
   const milliseconds = Number.parseInt(uuid.replace('-', '').slice(0, 12), 16);

@@ -1,0 +1,234 @@
+/**
+ * The queue of writes. Those that wait together share a commit, a write to disk, and are acknowledged after it.
+ *
+ * SQLite has one writer, and therefore one queue. Its next group is either of new records that only the database checks: one statement stores
+ * them all, and is a transaction by itself. Or it is of transactions, one after the other under one BEGIN and COMMIT. Workspaces take turns:
+ * one that writes much waits for itself.
+ *
+ * On Postgres a transaction is alone, and waits for a connection only. The new records of each workspace have a queue: they wait for the row of
+ * its change number anyway, and never for another workspace.
+ */
+import { setTimeout as pause } from 'node:timers/promises';
+import { ServiceError } from '../../errors.ts';
+import type { RecordKind } from '../../model/record-kind.ts';
+import {
+  type Connection,
+  type Connections,
+  inTransaction,
+  rollBack,
+  startWaiting,
+  type Work,
+} from '../connections/connections.ts';
+import { TransactionConflict, WorkspaceDeleted } from '../connections/database-error.ts';
+import type { DatabaseOptions, Driver } from '../connections/driver.ts';
+import type { Dialect, NewRecords } from '../query/dialect.ts';
+
+/** Work that conflicts with other transactions runs again, a few times. */
+export type Transaction = <T>(
+  work: Work<T>,
+  options?: WriteOptions<T> & { readonly maxAttempts?: number },
+) => Promise<T>;
+
+interface WriteOptions<T> {
+  readonly workspaceId?: number | undefined;
+  /** True if it is done soon: it may join others, which are acknowledged after it. */
+  readonly isSmall?: boolean;
+  /** Does what the work would do if the database refuses nothing, and is tried first. */
+  readonly mergeable?: Mergeable<T> | undefined;
+}
+
+/** New records, which are stored by the same statement as others of their kind. */
+export interface Mergeable<T> {
+  readonly kind: RecordKind;
+  /** As a part of the most that a statement stores. */
+  readonly size: number;
+  /** Makes the records when they are stored: their IDs are then in the order of the commits. */
+  make(): Promise<{ readonly added: NewRecords; readonly returned: T }>;
+}
+
+interface Write extends WriteOptions<unknown> {
+  readonly work: Work<unknown>;
+  isInTime(): boolean;
+  resolve(returned: unknown): void;
+  reject(reason: unknown): void;
+}
+
+interface Queue {
+  readonly workspaceId: number | undefined;
+  waiting: Write[];
+  /** That of the write that was taken last. */
+  lastWorkspace?: number | undefined;
+  /** How many groups are being stored. */
+  running: number;
+}
+
+/** Milliseconds. Retry n waits a random time below `basePause * 2 ** n`, so that the same two transactions do not meet again. */
+const basePause = 10;
+
+/** Milliseconds after which no other transaction joins a shared commit. */
+const maxSharedTime = 50;
+
+/** Part of a statement kept free for small additions behind a large first one. */
+const reserve = 0.1;
+
+export function createQueue(
+  { useToWrite }: Pick<Connections, 'useToWrite'>,
+  { hasGroupsByWorkspace }: Pick<Driver, 'hasGroupsByWorkspace'>,
+  { begin, withChanges }: Pick<Dialect, 'begin' | 'withChanges'>,
+  { connectionTimeout }: Pick<DatabaseOptions, 'connectionTimeout'>,
+): Transaction {
+  const queues = new Map<number | undefined, Queue>();
+  // On Postgres one group is sent while another is synced to disk. More would be smaller, and wait for each other at the change number.
+  const maxRunning = hasGroupsByWorkspace ? 2 : 1;
+
+  const write = <T>(work: Work<T>, options: WriteOptions<T>): Promise<T> =>
+    new Promise((resolve, reject) => {
+      const isInTime = startWaiting(connectionTimeout, reject);
+      // The cast is safe: it is resolved with what its own work returns.
+      enqueue({ ...options, work, isInTime, resolve: resolve as Write['resolve'], reject });
+    });
+
+  function enqueue(added: Write): void {
+    const isAlone = hasGroupsByWorkspace && !added.mergeable;
+    const workspaceId = hasGroupsByWorkspace ? added.workspaceId : undefined;
+    const found = isAlone ? undefined : queues.get(workspaceId);
+    const queue = found ?? { workspaceId, waiting: [], running: 0 };
+    if (!isAlone) queues.set(workspaceId, queue);
+    queue.waiting.push(added);
+    if (queue.running === maxRunning) return;
+    queue.running += 1;
+    // Later, so that requests that have already arrived are read first and can join the group.
+    setImmediate(() => void storeAll(queue));
+  }
+
+  async function storeAll(queue: Queue): Promise<void> {
+    while (queue.waiting.length > 0) {
+      await useToWrite(queue.workspaceId, (connection) => storeNext(connection, queue)).catch((error: unknown) => {
+        // There is no connection for any of them.
+        for (const { isInTime, reject } of queue.waiting.splice(0)) if (isInTime()) reject(error);
+      });
+    }
+    queue.running -= 1;
+    if (queue.running === 0 && queues.get(queue.workspaceId) === queue) queues.delete(queue.workspaceId);
+  }
+
+  async function storeNext(connection: Connection, queue: Queue): Promise<void> {
+    const first = takeNext(queue, () => true);
+    if (first?.mergeable) await storeTogether(connection, takeMergeable(queue, first, first.mergeable));
+    else if (first) await shareCommit(connection, queue, first);
+  }
+
+  async function storeTogether(connection: Connection, taken: readonly Write[]): Promise<void> {
+    const group = taken.filter(({ isInTime }) => isInTime());
+    const additions = group.flatMap(({ mergeable }) => mergeable ?? []);
+    const [first] = additions;
+    if (!first || !withChanges) return;
+    try {
+      const made = await Promise.all(additions.map((addition) => addition.make()));
+      const added = made.map((each) => each.added);
+      const { sql, values, setUp } = withChanges(first.kind, added);
+      await connection.send(sql, values, 'alone', setUp);
+      for (const [index, { resolve }] of group.entries()) resolve(made[index]?.returned);
+    } catch (error) {
+      for (const { reject } of group) reject(error);
+    }
+  }
+
+  /**
+   * After the first transaction, only small ones join, and each has a savepoint. One that fails is undone alone, and told so after the commit:
+   * the reason may be what another one has written. Where that is impossible, because the database has undone everything or the connection is
+   * in doubt, those before it run again.
+   */
+  async function shareCommit(connection: Connection, queue: Queue, first: Write): Promise<void> {
+    const { send } = connection;
+    const done: { readonly write: Write; settle(): void }[] = [];
+    const end = Date.now() + maxSharedTime;
+    const takeJoining = () => (Date.now() < end ? takeNext(queue, mayJoin) : undefined);
+    let isBegun = false;
+    for (let next: Write | undefined = first; next; next = takeJoining()) {
+      const own = next;
+      if (!own.isInTime()) continue;
+      let opened: 'transaction' | 'savepoint' | undefined;
+      const open = () => {
+        opened = isBegun ? 'savepoint' : 'transaction';
+        isBegun = true;
+        return send(opened === 'savepoint' ? 'savepoint own' : begin);
+      };
+      try {
+        const returned = await inTransaction(connection, open, own.work);
+        if (opened === 'savepoint') await send('release own');
+        done.push({ write: own, settle: () => own.resolve(returned) });
+      } catch (error) {
+        if (opened === undefined) {
+          own.reject(error);
+        } else if (opened === 'savepoint' && (await undo(connection))) {
+          done.push({ write: own, settle: () => own.reject(error) });
+        } else {
+          await rollBack(connection);
+          own.reject(error);
+          queue.waiting.unshift(...done.map((before) => before.write));
+          return;
+        }
+      }
+    }
+    try {
+      if (isBegun) await send('commit', [], 'commit');
+      for (const { settle } of done) settle();
+    } catch (error) {
+      await rollBack(connection);
+      for (const { write } of done) write.reject(error);
+    }
+  }
+
+  return async (work, { mergeable, maxAttempts = 6, ...options } = {}) => {
+    for (let attempts = mergeable && withChanges ? 0 : 1; ; attempts += 1) {
+      try {
+        return await write(work, attempts === 0 ? { ...options, mergeable } : options);
+      } catch (error) {
+        // Nobody knows which of a group the database has refused: each then looks up everything in a transaction.
+        if (attempts === 0 && mayConcernOne(error)) continue;
+        if (!(error instanceof TransactionConflict)) throw error;
+        if (attempts >= maxAttempts) throw error.afterLastAttempt();
+        await pause(Math.random() * basePause * 2 ** attempts);
+      }
+    }
+  };
+}
+
+/** Prefers another workspace than that of the last one. */
+function takeNext(queue: Queue, mayBeTaken: (write: Write) => boolean): Write | undefined {
+  const candidates = queue.waiting.filter(mayBeTaken);
+  const next = candidates.find(({ workspaceId }) => workspaceId !== queue.lastWorkspace) ?? candidates[0];
+  if (next) queue.waiting.splice(queue.waiting.indexOf(next), 1);
+  queue.lastWorkspace = next?.workspaceId;
+  return next;
+}
+
+const mayJoin = ({ isSmall, mergeable }: Write): boolean => isSmall === true && !mergeable;
+
+/** Takes those of the first one's kind, as many as one statement stores, and returns them behind it. */
+function takeMergeable(queue: Queue, first: Write, { kind, size }: Mergeable<unknown>): Write[] {
+  const group = [first];
+  let total = size;
+  queue.waiting = queue.waiting.filter((write) => {
+    const own = write.mergeable;
+    if (own?.kind !== kind || total + own.size > 1 + reserve) return true;
+    total += own.size;
+    group.push(write);
+    return false;
+  });
+  return group;
+}
+
+const undo = (connection: Connection): Promise<boolean> =>
+  connection
+    .send('rollback to own')
+    .then(() => connection.send('release own'))
+    .then(
+      () => connection.state !== 'lost',
+      () => false,
+    );
+
+/** After any other error, trying each by itself is useless, or could store it twice. */
+const mayConcernOne = (error: unknown): boolean =>
+  !(error instanceof ServiceError) || error instanceof TransactionConflict || error instanceof WorkspaceDeleted;
