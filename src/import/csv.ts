@@ -22,7 +22,7 @@ export interface TableOptions {
 /** How a file is written. A file of its refused rows is written alike. */
 export interface Table {
   readonly separator: string;
-  /** The line above the header in which Excel names the separator, or PowerShell a type, with its end; mostly empty. */
+  /** The line above the header in which Excel names the separator, with its end; mostly empty. */
   readonly declaration: string;
   readonly names: readonly string[];
 }
@@ -68,15 +68,11 @@ export class CsvParser {
     this.rows = new RowReader(separator);
     this.beginning = [];
     this.quotesAll = header?.isQuoted ?? false;
-    if (columns) {
-      this.table = { separator, declaration, names: columns };
-      return below;
-    }
+    this.table = { separator, declaration, names: columns ?? withoutSurplus(header?.cells ?? [], 0).map(nameOf) };
+    if (columns) return below;
     if (!header) throw new StartError(`${this.fileName}: it is empty: expected a line with the names of the columns`);
     const problem = header.text.includes('\0') ? nulProblem : header.problem;
     if (problem) throw new StartError(`${this.fileName}: line ${header.line}, the header: ${problem}`);
-    const names = withoutSurplus(header.cells, 0).map((cell) => nameOf(cell));
-    this.table = { separator, declaration, names };
     const titles = below.filter(({ number, text }) => number < header.line && text.trim() !== '');
     const message = `the lines above the header are left out: ${quote(titles.map(({ text }) => text).join('\n'))}`;
     if (titles[0]) warn({ line: titles[0].number, column: '', message });
@@ -93,7 +89,8 @@ export class CsvParser {
     if (isEmpty(row)) return undefined;
     const values = this.quotesAll ? row.cells.map((cell) => cell || null) : row.cells;
     const cells = withoutSurplus(values, names.length);
-    if (names.every((name, index) => plainName(name) === plainName(cells[index]))) {
+    const isName = (cell: string | null, index: number) => nameOf(cell).toLowerCase() === names[index]?.toLowerCase();
+    if (cells.length === names.length && cells.every(isName)) {
       this.options.warn({ line, column: '', message: 'the header once more: this line is left out' });
       return undefined;
     }
@@ -125,25 +122,18 @@ interface Row {
   readonly problem?: string | undefined;
 }
 
-/** A row with quotes, as far as it is read. */
-interface OpenRow {
-  readonly lines: Line[];
-  readonly cells: (string | null)[];
-  isQuoted: boolean;
-  /** The text of a quoted cell that is not closed yet. */
-  quoted: string | undefined;
-  /** Where its quote is: the place in `lines`, and the position behind it. */
-  opensIn: number;
-  opensAt: number;
-}
-
-const newRow = (): OpenRow => ({ lines: [], cells: [], isQuoted: true, quoted: undefined, opensIn: 0, opensAt: 0 });
-
 /** Joins lines to rows, and splits these into cells. */
 class RowReader {
   private readonly separator: string;
   private rows: Row[] = [];
-  private open: OpenRow | undefined;
+  /** The row that is being read, if it has quotes. */
+  private lines: Line[] = [];
+  private cells: (string | null)[] = [];
+  private isQuoted = true;
+  /** The text of its quoted cell that is not closed yet, and where the quote is: the place in `lines`, and the position behind it. */
+  private quoted: string | undefined;
+  private opensIn = 0;
+  private opensAt = 0;
 
   constructor(separator: string) {
     this.separator = separator;
@@ -152,7 +142,7 @@ class RowReader {
   /** Returns the rows that end in these lines. */
   read(lines: readonly Line[], isLast: boolean): Row[] {
     for (const line of lines) this.readLine(line);
-    if (isLast && this.open) this.refuse(this.open);
+    if (isLast && this.quoted !== undefined) this.refuse();
     const { rows } = this;
     this.rows = [];
     return rows;
@@ -160,71 +150,74 @@ class RowReader {
 
   private readLine(line: Line): void {
     const { number, text } = line;
-    if (this.open) this.readQuoted(line, this.open);
-    else if (text.includes('"')) this.readQuoted(line, newRow());
+    if (this.quoted !== undefined || text.includes('"')) this.readQuoted(line);
     else {
       const cells = text.split(this.separator).map((cell) => cell || null);
       this.rows.push({ line: number, text, cells, isQuoted: false });
     }
   }
 
-  private readQuoted(line: Line, row: OpenRow): void {
+  private readQuoted(line: Line): void {
     const { text } = line;
-    row.lines.push(line);
+    this.lines.push(line);
     let at = 0;
     // A separator at the end has an empty cell behind it.
     while (at <= text.length) {
-      if (row.quoted === undefined) {
+      if (this.quoted === undefined) {
         const start = this.afterSpace(text, at);
         if (text[start] !== '"') {
           const end = positionOf(this.separator, text, at);
-          row.cells.push(text.slice(at, end) || null);
-          row.isQuoted = false;
+          this.cells.push(text.slice(at, end) || null);
+          this.isQuoted = false;
           at = end + 1;
           continue;
         }
         at = start + 1;
-        row.quoted = '';
-        row.opensIn = row.lines.length - 1;
-        row.opensAt = at;
+        this.quoted = '';
+        this.opensIn = this.lines.length - 1;
+        this.opensAt = at;
       }
       const close = closingQuote(text, at);
-      const quoted = row.quoted + text.slice(at, close);
+      this.quoted += text.slice(at, close);
       if (close === text.length) {
-        row.quoted = quoted + line.end;
-        this.open = row;
-        if (row.quoted.length > maxRowLength) this.refuse(row);
+        this.quoted += line.end;
+        if (this.quoted.length > maxRowLength) this.refuse();
         return;
       }
       const end = this.afterSpace(text, close + 1);
       if (end < text.length && text[end] !== this.separator) {
-        this.refuse(row, line);
+        this.refuse(line);
         return;
       }
-      row.cells.push(quoted.replaceAll('""', '"'));
-      row.quoted = undefined;
+      this.cells.push(this.quoted.replaceAll('""', '"'));
+      this.quoted = undefined;
       at = end + 1;
     }
-    this.open = undefined;
-    this.rows.push({ ...textOf(row.lines), cells: row.cells, isQuoted: row.isQuoted });
+    const { lines, cells, isQuoted } = this;
+    this.rows.push({ ...textOf(lines), cells, isQuoted });
+    this.clear();
   }
 
   /** Refuses a row with a quoted cell that is not closed properly, and the line at which this fails, unless it is never closed. */
-  private refuse({ lines, opensIn, opensAt }: OpenRow, failing?: Line): void {
-    this.open = undefined;
-    const { line, text } = textOf(lines.slice(0, opensIn + 1));
+  private refuse(failing?: Line): void {
+    const { lines, opensIn, opensAt } = this;
+    this.clear();
     const opens = lines[opensIn];
     const start = quote(opens?.text.slice(opensAt, opensAt + 30) ?? '');
-    this.pushBroken(line, text, `the quote before ${start} is not closed at the end of its cell: ${quotesHelp}`);
+    const begun = lines.slice(0, opensIn + 1);
+    this.pushBroken(begun, `the quote before ${start} is not closed at the end of its cell: ${quotesHelp}`);
     for (const between of lines.slice(opensIn + 1)) if (between !== failing) this.readLine(between);
-    if (failing && failing !== opens) {
-      const problem = `its quotes and those of line ${opens?.number} do not add up: ${quotesHelp}`;
-      this.pushBroken(failing.number, failing.text, problem);
-    }
+    if (!failing || failing === opens) return;
+    this.pushBroken([failing], `its quotes and those of line ${opens?.number} do not add up: ${quotesHelp}`);
   }
 
-  private pushBroken(line: number, text: string, problem: string): void {
+  private pushBroken(lines: readonly Line[], problem: string): void {
+    const { line, text } = textOf(lines);
     this.rows.push({ line, text, cells: text.split(this.separator), isQuoted: false, problem });
+  }
+
+  private clear(): void {
+    [this.lines, this.cells, this.isQuoted, this.quoted] = [[], [], true, undefined];
   }
 
   private afterSpace(text: string, start: number): number {
@@ -266,8 +259,7 @@ const beginningLines = 50;
 function findTable(lines: readonly Line[], { isKnown }: TableOptions) {
   const [first] = lines;
   const declared = /^"?sep=([^"])"?$/i.exec(first?.text ?? '')?.[1];
-  const isDeclaration = declared !== undefined || /^#TYPE /i.test(first?.text ?? '');
-  const below = isDeclaration ? lines.slice(1) : lines;
+  const below = declared === undefined ? lines : lines.slice(1);
   const tables = (declared === undefined ? separators : [declared]).map((separator) => {
     const rows = new RowReader(separator).read(below.slice(0, beginningLines), true).filter((row) => !isEmpty(row));
     const known = rows.map(({ cells }) => cells.filter((cell) => cell !== null && isKnown(nameOf(cell))).length);
@@ -276,13 +268,11 @@ function findTable(lines: readonly Line[], { isKnown }: TableOptions) {
     return { separator, header, known: most, width: header?.cells.length ?? 0 };
   });
   const [best] = tables.toSorted((one, other) => other.known - one.known || other.width - one.width);
-  const declaration = isDeclaration && first ? first.text + first.end : '';
+  const declaration = declared !== undefined && first ? first.text + first.end : '';
   return { separator: best?.separator ?? ',', header: best?.header, declaration, below };
 }
 
-const nameOf = (cell: string | null | undefined): string => cell?.trim().replace(/\s/g, ' ') ?? '';
-
-const plainName = (cell: string | null | undefined): string => nameOf(cell).toLowerCase();
+const nameOf = (cell: string | null): string => cell?.trim().replace(/\s/g, ' ') ?? '';
 
 const isEmpty = ({ cells, problem }: Row): boolean =>
   problem === undefined && cells.every((cell) => cell === null || cell.trim() === '');

@@ -29,19 +29,20 @@ export class JsonParser {
       this.hasBegun = true;
       if (text.trim().startsWith('[')) this.array = this.splitter.rest;
     }
-    const texts = this.array === undefined ? this.splitter.split(text, isLast) : this.elements(text, isLast);
-    return texts.filter((each) => each.text.trim() !== '').map((each) => this.rowOf(each));
+    if (this.array === undefined) return this.rowsOf(this.splitter.split(text, isLast));
+    this.array += text;
+    const { name } = this.file;
+    if (this.array.length > maxArrayLength) {
+      const most = `it is an array of more than ${count(maxArrayLength)} characters`;
+      throw new StartError(
+        `${name}: ${most}: make a line of each element, such as by jq -c '.[]' ${name} > all.ndjson`,
+      );
+    }
+    return isLast ? this.rowsOf(elementsOf(this.array, this.splitter.number, name)) : [];
   }
 
-  private elements(text: string, isLast: boolean): Text[] {
-    this.array += text;
-    const { array = '', file } = this;
-    if (array.length > maxArrayLength) {
-      const most = `it is an array of more than ${count(maxArrayLength)} characters`;
-      const advice = `make a line of each of its elements, such as by: jq -c '.[]' ${file.name} > ${file.name}.ndjson`;
-      throw new StartError(`${file.name}: ${most}: ${advice}`);
-    }
-    return isLast ? elementsOf(array, this.splitter.number, file.name) : [];
+  private rowsOf(texts: readonly Text[]): SourceRow[] {
+    return texts.filter(({ text }) => text.trim() !== '').map((text) => this.rowOf(text));
   }
 
   private rowOf({ number: line, text }: Text): SourceRow {

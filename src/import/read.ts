@@ -21,31 +21,29 @@ export interface ReadOptions extends TableOptions {
 export async function* readRows(file: ImportFile, options: ReadOptions): AsyncGenerator<SourceRow> {
   const parser = file.format === 'csv' ? new CsvParser(file.name, options) : new JsonParser(file);
   // Rows pass this one generator, because each takes as long as to split a line.
-  for await (const text of readText(file, options.encoding)) {
-    for (const row of parser.read(text, false)) yield row;
+  for await (const { text, isLast } of readText(file, options.encoding)) {
+    for (const row of parser.read(text, isLast)) yield row;
   }
-  for (const row of parser.read('', true)) yield row;
 }
 
 /** How the file is written, and the names of its columns. */
 export async function tableOf(file: ImportFile, options: ReadOptions): Promise<Table> {
   const parser = new CsvParser(file.name, { ...options, warn: () => {} });
-  for await (const text of readText(file, options.encoding)) {
-    parser.read(text, false);
-    if (parser.table) return parser.table;
+  for await (const { text, isLast } of readText(file, options.encoding)) {
+    parser.read(text, isLast);
+    if (parser.table) break;
   }
-  parser.read('', true);
   return parser.table ?? { separator: ',', declaration: '', names: [] };
 }
 
-async function* readText(file: ImportFile, named: string | undefined): AsyncGenerator<string> {
+async function* readText(file: ImportFile, named: string | undefined) {
   let decoder: TextDecoder | undefined;
   try {
     for await (const bytes of bytesOf(file)) {
       decoder ??= new TextDecoder(encodingOf(file, bytes, named), { fatal: true });
-      yield decoder.decode(bytes, { stream: true });
+      yield { text: decoder.decode(bytes, { stream: true }), isLast: false };
     }
-    if (decoder) yield decoder.decode();
+    yield { text: decoder?.decode() ?? '', isLast: true };
   } catch (error) {
     if (!decoder || errorCode(error) !== 'ERR_ENCODING_INVALID_ENCODED_DATA') throw error;
     const { encoding } = decoder;
@@ -93,15 +91,7 @@ function encodingOf({ name }: ImportFile, start: Buffer, named: string | undefin
   if (/^\s{0,50}<(?:!doctype|html|\?xml)/i.test(text)) {
     throw new StartError(`${name} is a page of HTML or XML, not CSV or JSON: was it downloaded without signing in?`);
   }
-  return named ?? likelyEncoding(start);
-}
-
-/** Returns UTF-16 without a byte order mark, if every second byte is zero in most of the text, and else UTF-8. */
-function likelyEncoding(start: Buffer): string {
-  const sample = start.subarray(0, 1_000);
-  const zeros = (parity: number) => sample.filter((byte, index) => byte === 0 && index % 2 === parity).length;
-  const [most, encoding] = zeros(1) > zeros(0) ? [zeros(1), 'utf-16le'] : [zeros(0), 'utf-16be'];
-  return most > sample.length / 4 ? encoding : 'utf-8';
+  return named ?? 'utf-8';
 }
 
 export function requireEncoding(encoding: string): void {
