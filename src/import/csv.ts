@@ -2,16 +2,14 @@
  * Reads CSV as spreadsheets, databases and people write it, without losing or changing a cell.
  *
  * A quote at the start of a cell must be closed before a separator or the end of a line. Where quotes do not add up, nobody knows which
- * line is to blame, so both are refused: the line with the quote that opens, and the line with the next quote, at which it fails. Reading
- * goes on below the first, so that neither swallows the lines between, which have no quotes or pairs of them: each is looked at twice at
- * most. Libraries for CSV stop there, or take the text up to some later quote for one cell.
+ * line is to blame, so both are refused: the line with the quote that opens, and the line with the next quote, at which it fails. The lines
+ * between are read as rows of their own. They have no quotes or pairs of them, so none opens a cell that goes on: each line is looked at
+ * twice at most. Libraries for CSV stop there, or take the text up to some later quote for one cell.
  */
 import { StartError } from '../errors.ts';
-import { count, quote } from '../model/issues.ts';
-import type { Cell, SourceRow, Warning } from './row.ts';
-
-/** The most characters of a row. */
-export const maxRowLength = 2_000_000;
+import { quote } from '../model/issues.ts';
+import { type Line, LineSplitter, lineBreaks, maxRowLength } from './lines.ts';
+import type { SourceRow, Warning } from './row.ts';
 
 export interface TableOptions {
   /** The names of the columns of a file without a header. */
@@ -24,338 +22,264 @@ export interface TableOptions {
 /** How a file is written. A file of its refused rows is written alike. */
 export interface Table {
   readonly separator: string;
-  /** The line above the header in which Excel names the separator, or PowerShell a type, with its end; mostly empty. */
+  /** The line above the header in which Excel names the separator, with its end; mostly empty. */
   readonly declaration: string;
   readonly names: readonly string[];
 }
-
-const separators = [',', ';', '\t', '|'];
-
-/** Titles, separators and the header are looked for in the first lines, which should be within this. */
-const beginningLength = 65_536;
-const beginningRows = 20;
 
 /** Takes text in pieces, and returns the rows that end within it. */
 export class CsvParser {
   /** Set when the header has been read. */
   table: Table | undefined;
+  private readonly fileName: string;
   private readonly options: TableOptions;
-  private beginning = '';
-  private lines = new LineReader(',', '', 1);
-  private hasNul = false;
+  private readonly splitter: LineSplitter;
+  private beginning: readonly Line[] = [];
+  private rows = new RowReader(',');
   private quotesAll = false;
-  /** The line above, if its quotes do not add up, or if it may be the rest of a cell of such a line. */
+  /** The last row whose quotes do not add up, while the rows below may be the rest of one of its cells. */
   private broken: { readonly line: number; readonly cells: number } | undefined;
 
-  constructor(options: TableOptions) {
+  constructor(fileName: string, options: TableOptions) {
+    this.fileName = fileName;
     this.options = options;
+    this.splitter = new LineSplitter(fileName);
   }
 
   read(text: string, isLast: boolean): SourceRow[] {
-    this.hasNul ||= text.includes('\0');
-    if (this.table) this.lines.append(text);
-    else {
-      this.beginning += text;
-      if (!isLast && this.beginning.length < beginningLength) return [];
-      if (!this.begin(isLast)) return [];
+    let lines: readonly Line[] = this.splitter.split(text, isLast);
+    if (!this.table) {
+      this.beginning = [...this.beginning, ...lines];
+      if (!isLast && this.beginning.length < beginningLines) return [];
+      lines = this.begin(this.beginning);
     }
     const rows: SourceRow[] = [];
-    for (let row = this.lines.next(isLast); row; row = this.lines.next(isLast)) {
-      const source = this.table && this.sourceOf(row, this.table);
+    for (const row of this.rows.read(lines, isLast)) {
+      const source = this.table && this.sourceOf(row, this.table.names);
       if (source) rows.push(source);
     }
     return rows;
   }
 
-  /** Returns false if the header goes on after this. */
-  private begin(isLast: boolean): boolean {
+  /** Finds out how the file is written, and returns the lines with its rows. */
+  private begin(lines: readonly Line[]): readonly Line[] {
     const { columns, warn } = this.options;
-    const { separator, declaration, rows, header: above, lines } = findTable(this.beginning, this.options);
-    this.lines = lines();
-    let names = columns;
-    this.quotesAll = rows[0]?.isQuoted ?? false;
-    if (!names) {
-      for (let index = 0; index < above; index += 1) this.lines.next(true);
-      const header = this.lines.next(isLast || this.beginning.length > maxRowLength);
-      if (!header && !isLast) return false;
-      if (!header || (header.problem === undefined && isEmpty(header.cells)))
-        throw new StartError('it is empty: expected a line with the names of the columns');
-      if (header.problem !== undefined) throw new StartError(`line ${header.line}, the header: ${header.problem}`);
-      if (header.text.includes('\0')) throw new StartError(`line ${header.line}: ${nulProblem}`);
-      this.quotesAll = header.isQuoted;
-      names = withoutSurplus(header.cells, 0).map((cell) => nameOf(cell));
-      const titles = rows.slice(0, above).filter(({ text }) => text.trim() !== '');
-      const message = `the lines above the header are left out: ${quote(titles.map(({ text }) => text).join('\n'))}`;
-      if (titles[0]) warn({ line: titles[0].line, column: '', message });
-    }
-    this.table = { separator, declaration, names };
-    this.beginning = '';
-    return true;
+    const { separator, declaration, below, header } = findTable(lines, this.options);
+    this.rows = new RowReader(separator);
+    this.beginning = [];
+    this.quotesAll = header?.isQuoted ?? false;
+    this.table = { separator, declaration, names: columns ?? withoutSurplus(header?.cells ?? [], 0).map(nameOf) };
+    if (columns) return below;
+    if (!header) throw new StartError(`${this.fileName}: it is empty: expected a line with the names of the columns`);
+    const problem = header.text.includes('\0') ? nulProblem : header.problem;
+    if (problem) throw new StartError(`${this.fileName}: line ${header.line}, the header: ${problem}`);
+    const titles = below.filter(({ number, text }) => number < header.line && text.trim() !== '');
+    const message = `the lines above the header are left out: ${quote(titles.map(({ text }) => text).join('\n'))}`;
+    if (titles[0]) warn({ line: titles[0].number, column: '', message });
+    return below.filter(({ number }) => number > header.line + lineBreaks(header.text));
   }
 
   /** Returns undefined for an empty row, and for the header in the middle of a file, as where files were put together. */
-  private sourceOf(row: ReadRow, { names, separator }: Table): SourceRow | undefined {
+  private sourceOf(row: Row, names: readonly string[]): SourceRow | undefined {
     const { line, text } = row;
     if (row.problem !== undefined) {
-      if (row.problem !== tooLongProblem) this.broken = { line, cells: text.split(separator).length };
+      this.broken = { line, cells: row.cells.length };
       return { line, names, cells: [], text, problem: row.problem };
     }
-    if (isEmpty(row.cells)) return undefined;
-    if (this.isHeader(row.cells, names)) {
+    if (isEmpty(row)) return undefined;
+    const values = this.quotesAll ? row.cells.map((cell) => cell || null) : row.cells;
+    const cells = withoutSurplus(values, names.length);
+    const isName = (cell: string | null, index: number) => nameOf(cell).toLowerCase() === names[index]?.toLowerCase();
+    if (cells.length === names.length && cells.every(isName)) {
       this.options.warn({ line, column: '', message: 'the header once more: this line is left out' });
       return undefined;
     }
-    const values = this.quotesAll ? row.cells.map((cell) => cell || null) : row.cells;
-    const cells = withoutSurplus(values, names.length);
-    return { line, names, cells, text, problem: this.problemOf(row, cells, names.length, separator) };
+    return { line, names, cells, text, problem: this.problemOf(text, cells.length, names.length) };
   }
 
-  private isHeader(cells: readonly (string | null)[], names: readonly string[]): boolean {
-    // Most rows differ in the length of the first cell.
-    if ((cells[0] ?? '').trim().length !== (names[0] ?? '').trim().length) return false;
-    const given = withoutSurplus(cells, names.length).map((cell) => nameOf(cell).toLowerCase());
-    return given.length === names.length && names.every((name, index) => nameOf(name).toLowerCase() === given[index]);
-  }
-
-  private problemOf(
-    { line, text, lineBreaks }: ReadRow,
-    cells: readonly Cell[],
-    width: number,
-    separator: string,
-  ): string | undefined {
-    if (this.broken) {
-      if (cells.length < Math.min(this.broken.cells, width)) {
-        return `it may be the rest of a cell of line ${this.broken.line}, whose quotes do not add up`;
-      }
-      this.broken = undefined;
+  private problemOf(text: string, length: number, width: number): string | undefined {
+    if (this.broken && length < Math.min(this.broken.cells, width)) {
+      return `it may be the rest of a cell of line ${this.broken.line}, whose quotes do not add up`;
     }
-    if (this.hasNul && text.includes('\0')) return nulProblem;
-    if (cells.length > width) {
-      return `expected ${width} cells, as the header has, received ${cells.length}: a cell with a separator needs quotes`;
-    }
-    if (lineBreaks > 0 && width > 1) {
-      const parts = text.split(/\r\n|\n|\r/);
-      if (parts.every((part) => part.split(separator).length === width)) {
-        const message = `a quoted cell goes on to line ${line + lineBreaks}, though each of these lines could be a row: is a quote missing?`;
-        this.options.warn({ line, column: '', message });
-      }
-    }
-    return undefined;
-  }
-}
-
-interface ReadRow {
-  readonly line: number;
-  readonly cells: readonly (string | null)[];
-  /** Without the end of the line. */
-  readonly text: string;
-  readonly lineBreaks: number;
-  /** True if every cell is. */
-  readonly isQuoted: boolean;
-  readonly problem?: string;
-}
-
-/** Splits text that arrives in pieces into the rows of a table. */
-class LineReader {
-  private readonly separator: string;
-  private text: string;
-  private line: number;
-  private at = 0;
-  /** Where the next ones are, as far as they were looked for: without, each row would be looked through to the end of the text. */
-  private nextLineFeed = -1;
-  private nextReturn = -1;
-  private nextQuote = -1;
-  /** The quote at which one of an earlier line fails, and that line. */
-  private failing: { at: number; readonly line: number } | undefined;
-  /** The beginning of a line that is too long: what was read of it is dropped. */
-  private tooLong: string | undefined;
-
-  constructor(separator: string, text: string, line: number) {
-    this.separator = separator;
-    this.text = text;
-    this.line = line;
-  }
-
-  append(text: string): void {
-    if (this.failing) this.failing.at -= this.at;
-    this.text = this.text.slice(this.at) + text;
-    this.at = 0;
-    this.nextLineFeed = this.nextReturn = this.nextQuote = -1;
-  }
-
-  /** Returns undefined at the end of the text, and before the last row, unless nothing follows. */
-  next(isLast: boolean): ReadRow | undefined {
-    const { at, text } = this;
-    if (at >= text.length && this.tooLong === undefined) return undefined;
-    const end = this.lineEnd(at);
-    if (end - at > maxRowLength || this.tooLong !== undefined) this.tooLong ??= text.slice(at, at + 1_000);
-    if (!isLast && mayGoOn(text, end)) {
-      // The last character may be the half of a line end.
-      if (this.tooLong !== undefined) this.at = text.length - 1;
-      return undefined;
-    }
-    if (this.tooLong !== undefined) return this.takeTooLong(end, this.tooLong);
-    const { failing } = this;
-    if (failing && failing.at <= end) {
-      return this.take(end, [], false, `its quotes and those of line ${failing.line} do not add up: ${quotesHelp}`);
-    }
-    if (this.nextQuote < at) this.nextQuote = endless(text.indexOf('"', at));
-    if (this.nextQuote < end) return this.takeQuoted(isLast);
-    const cells = text.slice(at, end).split(this.separator);
-    return this.take(
-      end,
-      cells.map((cell) => cell || null),
-      false,
-    );
-  }
-
-  private takeQuoted(isLast: boolean): ReadRow | undefined {
-    const { text, separator } = this;
-    const cells: (string | null)[] = [];
-    let isQuoted = true;
-    let end = this.at - 1;
-    do {
-      const start = end + 1;
-      const open = afterSpace(text, start, separator);
-      if (text[open] === '"') {
-        const close = closingQuote(text, open);
-        end = close === undefined ? text.length : afterSpace(text, close + 1, separator);
-        if (end - this.at > maxRowLength) return this.takeBroken(isLast, open);
-        if (!isLast && mayGoOn(text, end)) return undefined;
-        if (close === undefined) return this.takeBroken(isLast, open);
-        if (end < text.length && text[end] !== separator && !isLineBreak(text, end))
-          return this.takeBroken(isLast, open, close);
-        cells.push(text.slice(open + 1, close).replaceAll('""', '"'));
-      } else {
-        isQuoted = false;
-        end = Math.min(endless(text.indexOf(separator, start)), this.lineEnd(start));
-        if (end - this.at > maxRowLength) return this.takeBroken(isLast, this.nextQuote);
-        if (!isLast && mayGoOn(text, end)) return undefined;
-        cells.push(text.slice(start, end) || null);
-      }
-    } while (text[end] === separator);
-    return this.take(end, cells, isQuoted);
-  }
-
-  private takeBroken(isLast: boolean, open: number, failing?: number): ReadRow | undefined {
-    this.nextLineFeed = this.nextReturn = -1;
-    const first = this.lineEnd(this.at);
-    let end = this.lineEnd(open);
-    if (!isLast && mayGoOn(this.text, end)) {
-      if (end - this.at <= maxRowLength) return undefined;
-      // The line with the quote is itself too long: the rows go on below the first line.
-      this.nextLineFeed = this.nextReturn = -1;
-      end = first;
-    }
-    const line = this.line + lineBreaksIn(this.text.slice(this.at, open));
-    if (failing !== undefined && failing > end) this.failing = { at: failing, line };
-    const start = quote(this.text.slice(open + 1, Math.min(end, open + 31)));
-    return this.take(end, [], false, `the quote before ${start} is not closed at the end of its cell: ${quotesHelp}`);
-  }
-
-  private takeTooLong(end: number, beginning: string): ReadRow {
-    this.tooLong = undefined;
-    const row = this.take(end, [], false, tooLongProblem);
-    return { ...row, text: beginning };
-  }
-
-  private take(end: number, cells: readonly (string | null)[], isQuoted: boolean, problem?: string): ReadRow {
-    const text = this.text.slice(this.at, end);
-    const { line } = this;
-    const lineBreaks = isQuoted || text.includes('"') ? lineBreaksIn(text) : 0;
-    this.line += lineBreaks + 1;
-    if (this.failing && this.failing.at <= end) this.failing = undefined;
-    this.at = end + (this.text[end] === '\r' && this.text[end + 1] === '\n' ? 2 : 1);
-    return { line, cells, text, lineBreaks, isQuoted, ...(problem !== undefined && { problem }) };
-  }
-
-  /** The end of the line, or of the text. Positions are asked for in ascending order. */
-  private lineEnd(at: number): number {
-    if (this.nextLineFeed < at) this.nextLineFeed = endless(this.text.indexOf('\n', at));
-    if (this.nextReturn < at) this.nextReturn = endless(this.text.indexOf('\r', at));
-    return Math.min(this.nextLineFeed, this.nextReturn, this.text.length);
+    this.broken = undefined;
+    if (text.includes('\0')) return nulProblem;
+    if (length <= width) return undefined;
+    return `expected ${width} cells, as the header has, received ${length}: a cell with a separator needs quotes`;
   }
 }
 
 const nulProblem = 'it has a NUL character: is the file in another encoding, such as --encoding utf-16le?';
 
+interface Row {
+  /** The number of its first line. */
+  readonly line: number;
+  /** Without the end of the last line. */
+  readonly text: string;
+  /** Where quotes do not add up, what is between separators. */
+  readonly cells: readonly (string | null)[];
+  /** True if every cell is. */
+  readonly isQuoted: boolean;
+  readonly problem?: string | undefined;
+}
+
+/** Joins lines to rows, and splits these into cells. */
+class RowReader {
+  private readonly separator: string;
+  private rows: Row[] = [];
+  /** The row that is being read, if it has quotes. */
+  private lines: Line[] = [];
+  private cells: (string | null)[] = [];
+  private isQuoted = true;
+  /** The text of its quoted cell that is not closed yet, and where the quote is: the place in `lines`, and the position behind it. */
+  private quoted: string | undefined;
+  private opensIn = 0;
+  private opensAt = 0;
+
+  constructor(separator: string) {
+    this.separator = separator;
+  }
+
+  /** Returns the rows that end in these lines. */
+  read(lines: readonly Line[], isLast: boolean): Row[] {
+    for (const line of lines) this.readLine(line);
+    if (isLast && this.quoted !== undefined) this.refuse();
+    const { rows } = this;
+    this.rows = [];
+    return rows;
+  }
+
+  private readLine(line: Line): void {
+    const { number, text } = line;
+    if (this.quoted !== undefined || text.includes('"')) this.readQuoted(line);
+    else {
+      const cells = text.split(this.separator).map((cell) => cell || null);
+      this.rows.push({ line: number, text, cells, isQuoted: false });
+    }
+  }
+
+  private readQuoted(line: Line): void {
+    const { text } = line;
+    this.lines.push(line);
+    let at = 0;
+    // A separator at the end has an empty cell behind it.
+    while (at <= text.length) {
+      if (this.quoted === undefined) {
+        const start = this.afterSpace(text, at);
+        if (text[start] !== '"') {
+          const end = positionOf(this.separator, text, at);
+          this.cells.push(text.slice(at, end) || null);
+          this.isQuoted = false;
+          at = end + 1;
+          continue;
+        }
+        at = start + 1;
+        this.quoted = '';
+        this.opensIn = this.lines.length - 1;
+        this.opensAt = at;
+      }
+      const close = closingQuote(text, at);
+      this.quoted += text.slice(at, close);
+      if (close === text.length) {
+        this.quoted += line.end;
+        if (this.quoted.length > maxRowLength) this.refuse();
+        return;
+      }
+      const end = this.afterSpace(text, close + 1);
+      if (end < text.length && text[end] !== this.separator) {
+        this.refuse(line);
+        return;
+      }
+      this.cells.push(this.quoted.replaceAll('""', '"'));
+      this.quoted = undefined;
+      at = end + 1;
+    }
+    const { lines, cells, isQuoted } = this;
+    this.rows.push({ ...textOf(lines), cells, isQuoted });
+    this.clear();
+  }
+
+  /** Refuses a row with a quoted cell that is not closed properly, and the line at which this fails, unless it is never closed. */
+  private refuse(failing?: Line): void {
+    const { lines, opensIn, opensAt } = this;
+    this.clear();
+    const opens = lines[opensIn];
+    const start = quote(opens?.text.slice(opensAt, opensAt + 30) ?? '');
+    const begun = lines.slice(0, opensIn + 1);
+    this.pushBroken(begun, `the quote before ${start} is not closed at the end of its cell: ${quotesHelp}`);
+    for (const between of lines.slice(opensIn + 1)) if (between !== failing) this.readLine(between);
+    if (!failing || failing === opens) return;
+    this.pushBroken([failing], `its quotes and those of line ${opens?.number} do not add up: ${quotesHelp}`);
+  }
+
+  private pushBroken(lines: readonly Line[], problem: string): void {
+    const { line, text } = textOf(lines);
+    this.rows.push({ line, text, cells: text.split(this.separator), isQuoted: false, problem });
+  }
+
+  private clear(): void {
+    [this.lines, this.cells, this.isQuoted, this.quoted] = [[], [], true, undefined];
+  }
+
+  private afterSpace(text: string, start: number): number {
+    let at = start;
+    while (' \t\u00A0\uFEFF'.includes(text[at] ?? '"') && text[at] !== this.separator) at += 1;
+    return at;
+  }
+}
+
 const quotesHelp = 'a quote within a quoted cell is written twice';
 
-export const tooLongProblem = `it is longer than ${count(maxRowLength)} characters, and only its beginning is kept`;
+const textOf = (lines: readonly Line[]): { line: number; text: string } => ({
+  line: lines[0]?.number ?? 0,
+  text: lines.map(({ text, end }, index) => (index < lines.length - 1 ? text + end : text)).join(''),
+});
 
-const endless = (position: number): number => (position < 0 ? Infinity : position);
+/** The end of the text if it is not found. */
+function positionOf(searched: string, text: string, start: number): number {
+  const at = text.indexOf(searched, start);
+  return at < 0 ? text.length : at;
+}
 
-const lineBreaksIn = (text: string): number => text.match(/\r\n|\n|\r/g)?.length ?? 0;
-
-const isLineBreak = (text: string, at: number): boolean => text[at] === '\n' || text[at] === '\r';
-
-/** True at the end of the text, and before a last character that may be the half of a line end. */
-const mayGoOn = (text: string, at: number): boolean =>
-  at >= text.length || (text[at] === '\r' && at === text.length - 1);
-
-function afterSpace(text: string, start: number, separator: string): number {
-  let at = start;
-  while (' \t\u00A0\uFEFF'.includes(text[at] ?? '"') && text[at] !== separator) at += 1;
+/** Passes over quotes that are written twice. */
+function closingQuote(text: string, start: number): number {
+  let at = positionOf('"', text, start);
+  while (text[at + 1] === '"') at = positionOf('"', text, at + 2);
   return at;
 }
 
-function closingQuote(text: string, open: number): number | undefined {
-  let at = text.indexOf('"', open + 1);
-  while (at >= 0 && text[at + 1] === '"') at = text.indexOf('"', at + 2);
-  return at < 0 ? undefined : at;
-}
+const separators = ['\t', '|', ';', ','];
+
+/** The header and the separator are looked for in these. */
+const beginningLines = 50;
 
 /**
- * Returns the separator that makes the most names of columns known, else the most rows as wide as the first, else the first row widest; and
- * the number of rows above the header.
+ * The header is the row with the most known names, or else the first that is not empty; the separator is the one that makes the most names in
+ * the header known, or else the most cells in it, or else the one that is rarer in texts.
  */
-function findTable(text: string, { columns, isKnown }: TableOptions) {
-  const [declaration = '', declared] = /^(?:"?sep=(.)"?|#TYPE [^\r\n]*)(?:\r\n|\n|\r)/i.exec(text) ?? [];
-  const lines = (separator: string) =>
-    new LineReader(separator, text.slice(declaration.length), 1 + lineBreaksIn(declaration));
+function findTable(lines: readonly Line[], { isKnown }: TableOptions) {
+  const [first] = lines;
+  const declared = /^"?sep=([^"])"?$/i.exec(first?.text ?? '')?.[1];
+  const below = declared === undefined ? lines : lines.slice(1);
   const tables = (declared === undefined ? separators : [declared]).map((separator) => {
-    const rows = firstRows(lines(separator));
-    const widths = rows.map(({ cells }) => withoutSurplus(cells, 0).length);
+    const rows = new RowReader(separator).read(below.slice(0, beginningLines), true).filter((row) => !isEmpty(row));
     const known = rows.map(({ cells }) => cells.filter((cell) => cell !== null && isKnown(nameOf(cell))).length);
-    const least = widths.every((width) => width <= 1) ? 1 : 2;
-    const header = known.findIndex((number) => number >= least);
-    const first = rows.findIndex(({ problem, cells }) => problem !== undefined || !isEmpty(cells));
-    const at = header >= 0 ? header : Math.max(first, 0);
-    const width = columns?.length ?? widths[at] ?? 0;
-    const alike = width > 1 ? widths.filter((each) => each === width).length : 0;
-    return {
-      separator,
-      declaration,
-      rows,
-      lines: () => lines(separator),
-      header: at,
-      known: known[header] ?? 0,
-      alike,
-      width,
-    };
+    const most = Math.max(0, ...known);
+    const header = rows[known.indexOf(most)];
+    return { separator, header, known: most, width: header?.cells.length ?? 0 };
   });
-  return tables.reduce((best, other) => {
-    const [difference = 0] = [other.known - best.known, other.alike - best.alike, other.width - best.width].filter(
-      Boolean,
-    );
-    return difference > 0 ? other : best;
-  });
+  const [best] = tables.toSorted((one, other) => other.known - one.known || other.width - one.width);
+  const declaration = declared !== undefined && first ? first.text + first.end : '';
+  return { separator: best?.separator ?? ',', header: best?.header, declaration, below };
 }
 
-function firstRows(lines: LineReader): ReadRow[] {
-  const rows: ReadRow[] = [];
-  for (let row = lines.next(true); row && rows.length < beginningRows; row = lines.next(true)) rows.push(row);
-  return rows;
-}
+const nameOf = (cell: string | null): string => cell?.trim().replace(/\s/g, ' ') ?? '';
 
-const nameOf = (cell: Cell): string => (typeof cell === 'string' ? cell.trim().replace(/\s/g, ' ') : '');
-
-const isEmpty = (cells: readonly (string | null)[]): boolean =>
-  cells.every((cell) => cell === null || cell.trim() === '');
+const isEmpty = ({ cells, problem }: Row): boolean =>
+  problem === undefined && cells.every((cell) => cell === null || cell.trim() === '');
 
 /** Without the empty cells at the end that are more than this. */
-function withoutSurplus<T extends Cell>(cells: readonly T[], width: number): readonly T[] {
-  let length = cells.length;
+function withoutSurplus<T>(cells: readonly T[], width: number): readonly T[] {
+  let { length } = cells;
   while (length > width && !cells[length - 1]) length -= 1;
   return length === cells.length ? cells : cells.slice(0, length);
 }

@@ -16,17 +16,7 @@ export interface ImportFile {
   readonly version: string | undefined;
 }
 
-export interface FoundFiles {
-  readonly files: readonly ImportFile[];
-  /** The paths of what is in the folders, and no file to import. */
-  readonly skipped: readonly string[];
-}
-
-/** Compressed, they end with .gz, too. */
-const formats: ReadonlyMap<string, ImportFile['format']> = new Map([
-  ...['csv', 'tsv', 'tab', 'txt'].map((ending) => [ending, 'csv'] as const),
-  ...['ndjson', 'jsonl', 'json'].map((ending) => [ending, 'json'] as const),
-]);
+const endings = /\.(?:(csv|tsv|tab|txt)|ndjson|jsonl|json)(?:\.gz)?$/i;
 
 /** What a system keeps in a folder for itself, such as `.DS_Store` and a lock of LibreOffice, and what earlier imports have written. */
 const isOfNobody = (name: string): boolean =>
@@ -35,9 +25,9 @@ const isOfNobody = (name: string): boolean =>
 
 /**
  * Finds the files with these paths, and those in folders, each once; `kind` is that of files whose names say none. Throws a StartError for a
- * file that is named and cannot be imported, and for one whose kind nobody says.
+ * file that is named and cannot be imported, and for one whose kind nobody says. `skipped` is what else is in the folders.
  */
-export function findFiles(paths: readonly string[], kind: RecordKind | undefined): FoundFiles {
+export function findFiles(paths: readonly string[], kind: RecordKind | undefined) {
   const found = new Map<string, string>();
   const skipped: string[] = [];
   for (const path of paths) {
@@ -46,7 +36,7 @@ export function findFiles(paths: readonly string[], kind: RecordKind | undefined
     const isFolder = stats.isDirectory();
     const inside = isFolder ? readdirSync(path).filter((name) => !isOfNobody(name)) : [];
     for (const each of isFolder ? inside.toSorted().map((name) => join(path, name)) : [path]) {
-      const isRead = statSync(each, { throwIfNoEntry: false })?.isFile() && formatOf(each) !== undefined;
+      const isRead = statSync(each, { throwIfNoEntry: false })?.isFile() && endings.test(each);
       if (isFolder && !isRead) skipped.push(each);
       else found.set(realpathSync(each), each);
     }
@@ -54,27 +44,20 @@ export function findFiles(paths: readonly string[], kind: RecordKind | undefined
   const files = [...found.values()].map((path) => fileOf(path, kind));
   if (files.length === 0) {
     const others = skipped.length > 0 ? `, found ${skipped.slice(0, 10).join(', ')}` : '';
-    throw new StartError(`there is no file to import: expected files that end with ${endings}${others}`);
+    const expected = 'files that end with .csv, .tsv, .tab, .txt, .ndjson, .jsonl, .json, or one of these and .gz';
+    throw new StartError(`there is no file to import: expected ${expected}${others}`);
   }
   return { files, skipped };
 }
 
-const endings = `${[...formats.keys()].map((ending) => `.${ending}`).join(', ')}, or one of these and .gz`;
-
-const nameParts = (path: string): RegExpExecArray | null =>
-  /^(.{0,255})\.([a-z]{1,10})$/i.exec(basename(path).replace(/\.gz$/i, ''));
-
-const formatOf = (path: string): ImportFile['format'] | undefined =>
-  formats.get(nameParts(path)?.[2]?.toLowerCase() ?? '');
-
 function fileOf(path: string, kindOfOthers: RecordKind | undefined): ImportFile {
   const name = basename(path);
-  const [, stem = name, ending = ''] = nameParts(path) ?? [];
-  if (['xlsx', 'xlsm', 'xls', 'ods', 'numbers'].includes(ending.toLowerCase())) throw workbookError(name);
+  if (/\.(?:xlsx|xlsm|xls|ods|numbers)$/i.test(name)) throw workbookError(name);
   // A file that is named is taken for CSV, whatever its ending is.
-  const format = formatOf(path) ?? 'csv';
+  const [ending, table] = endings.exec(name) ?? [];
+  const format = ending && !table ? 'json' : 'csv';
   // Such as assets-2026-03-01.csv, or assets.refused.csv.
-  const kind = kindCalled(/^[a-z _-]*[a-z]/i.exec(stem)?.[0] ?? '') ?? kindOfOthers;
+  const kind = kindCalled(/^[a-z _-]*[a-z]/i.exec(name)?.[0] ?? '') ?? kindOfOthers;
   if (format === 'csv' && !kind) {
     const names = recordKinds.map((known) => `${listField(known)}.csv`).join(', ');
     throw new StartError(`${name}: which kind of record does it have? Name it ${names}, or say it: --kind assets`);

@@ -1,5 +1,5 @@
 /** Reads the rows of a file as they stand in it: of any size, compressed or not, in any encoding. */
-import { closeSync, createReadStream, openSync, readSync } from 'node:fs';
+import { createReadStream } from 'node:fs';
 import { pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { errorCode, StartError } from '../errors.ts';
@@ -7,6 +7,7 @@ import { expected } from '../model/issues.ts';
 import { CsvParser, type Table, type TableOptions } from './csv.ts';
 import { type ImportFile, workbookError } from './find.ts';
 import { JsonParser } from './json.ts';
+import { LineSplitter } from './lines.ts';
 import type { SourceRow } from './row.ts';
 
 export interface ReadOptions extends TableOptions {
@@ -18,46 +19,33 @@ export interface ReadOptions extends TableOptions {
  * is not one, another encoding, a compressed file that is damaged.
  */
 export async function* readRows(file: ImportFile, options: ReadOptions): AsyncGenerator<SourceRow> {
-  const parser = file.format === 'csv' ? new CsvParser(options) : new JsonParser(file.kind !== undefined);
+  const parser = file.format === 'csv' ? new CsvParser(file.name, options) : new JsonParser(file);
   // Rows pass this one generator, because each takes as long as to split a line.
-  for await (const text of readText(file, options.encoding)) {
-    for (const row of inFile(file, () => parser.read(text, false))) yield row;
+  for await (const { text, isLast } of readText(file, options.encoding)) {
+    for (const row of parser.read(text, isLast)) yield row;
   }
-  for (const row of inFile(file, () => parser.read('', true))) yield row;
 }
 
 /** How the file is written, and the names of its columns. */
 export async function tableOf(file: ImportFile, options: ReadOptions): Promise<Table> {
-  const parser = new CsvParser({ ...options, warn: () => {} });
-  for await (const text of readText(file, options.encoding)) {
-    inFile(file, () => parser.read(text, false));
-    if (parser.table) return parser.table;
+  const parser = new CsvParser(file.name, { ...options, warn: () => {} });
+  for await (const { text, isLast } of readText(file, options.encoding)) {
+    parser.read(text, isLast);
+    if (parser.table) break;
   }
-  inFile(file, () => parser.read('', true));
   return parser.table ?? { separator: ',', declaration: '', names: [] };
 }
 
-function inFile<T>({ name }: ImportFile, work: () => T): T {
-  try {
-    return work();
-  } catch (error) {
-    throw error instanceof StartError ? new StartError(`${name}: ${error.message}`) : error;
-  }
-}
-
-async function* readText(file: ImportFile, named: string | undefined): AsyncGenerator<string> {
+async function* readText(file: ImportFile, named: string | undefined) {
   let decoder: TextDecoder | undefined;
-  for await (const bytes of bytesOf(file)) {
-    decoder ??= new TextDecoder(encodingOf(file, bytes, named), { fatal: true });
-    yield await decode(file, decoder, bytes);
-  }
-  if (decoder) yield await decode(file, decoder);
-}
-
-async function decode(file: ImportFile, decoder: TextDecoder, bytes?: Buffer): Promise<string> {
   try {
-    return decoder.decode(bytes, { stream: bytes !== undefined });
-  } catch {
+    for await (const bytes of bytesOf(file)) {
+      decoder ??= new TextDecoder(encodingOf(file, bytes, named), { fatal: true });
+      yield { text: decoder.decode(bytes, { stream: true }), isLast: false };
+    }
+    yield { text: decoder?.decode() ?? '', isLast: true };
+  } catch (error) {
+    if (!decoder || errorCode(error) !== 'ERR_ENCODING_INVALID_ENCODED_DATA') throw error;
     const { encoding } = decoder;
     const line = await firstUndecodedLine(file, encoding);
     throw new StartError(
@@ -66,39 +54,30 @@ async function decode(file: ImportFile, decoder: TextDecoder, bytes?: Buffer): P
   }
 }
 
-/** Reads the file once more, because to count lines always would take longer. */
+/** Reads the file once more, because to look at all lines always would take longer. */
 async function firstUndecodedLine(file: ImportFile, encoding: string): Promise<number> {
   const decoder = new TextDecoder(encoding);
-  let line = 1;
+  const lines = new LineSplitter(file.name);
   for await (const bytes of bytesOf(file)) {
-    const text = decoder.decode(bytes, { stream: true });
-    const at = text.indexOf('\uFFFD');
-    line += (at < 0 ? text : text.slice(0, at)).match(/\n|\r(?=[^\n])/g)?.length ?? 0;
-    if (at >= 0) break;
+    const found = lines
+      .split(decoder.decode(bytes, { stream: true }), false)
+      .find(({ text }) => text.includes('\uFFFD'));
+    if (found) return found.number;
   }
-  return line;
+  return lines.number;
 }
 
 async function* bytesOf({ path, name }: ImportFile): AsyncGenerator<Buffer> {
-  const stream = createReadStream(path);
   // By its first bytes, because browsers decompress some downloads and keep their names.
-  const isCompressed = firstBytes(path).equals(Buffer.of(0x1f, 0x8b));
+  const start: Buffer[] = await createReadStream(path, { end: 1 }).toArray();
+  const isCompressed = Buffer.concat(start).equals(Buffer.of(0x1f, 0x8b));
+  const stream = createReadStream(path);
   const chunks: AsyncIterable<Buffer> = isCompressed ? pipeline(stream, createGunzip(), () => {}) : stream;
   try {
     yield* chunks;
   } catch (error) {
     if (!errorCode(error).startsWith('Z_')) throw error;
     throw new StartError(`${name} is damaged or not whole, and cannot be decompressed: ${String(error)}`);
-  }
-}
-
-function firstBytes(path: string): Buffer {
-  const file = openSync(path, 'r');
-  try {
-    const bytes = Buffer.alloc(2);
-    return bytes.subarray(0, readSync(file, bytes));
-  } finally {
-    closeSync(file);
   }
 }
 
@@ -112,15 +91,7 @@ function encodingOf({ name }: ImportFile, start: Buffer, named: string | undefin
   if (/^\s{0,50}<(?:!doctype|html|\?xml)/i.test(text)) {
     throw new StartError(`${name} is a page of HTML or XML, not CSV or JSON: was it downloaded without signing in?`);
   }
-  return named ?? likelyEncoding(start);
-}
-
-/** Returns UTF-16 without a byte order mark, if every second byte is zero in most of the text, and else UTF-8. */
-function likelyEncoding(start: Buffer): string {
-  const sample = start.subarray(0, 1_000);
-  const zeros = (parity: number) => sample.filter((byte, index) => byte === 0 && index % 2 === parity).length;
-  const [most, encoding] = zeros(1) > zeros(0) ? [zeros(1), 'utf-16le'] : [zeros(0), 'utf-16be'];
-  return most > sample.length / 4 ? encoding : 'utf-8';
+  return named ?? 'utf-8';
 }
 
 export function requireEncoding(encoding: string): void {
