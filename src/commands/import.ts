@@ -107,7 +107,7 @@ export async function importFiles(paths: readonly string[], options: ImportOptio
       const kinds = plan.sections.map(({ kind }) => kind);
       const work: Import = {
         ...{ yardgraph, files, reading, partSize: known?.partSize ?? partSize, signal },
-        upsertKeys: upsertKeysOf(kinds, profile.upsertBy ?? [], kindCalled),
+        upsertKeys: upsertKeysOf(kinds, profile.upsertBy ?? []),
         createMissing: new Set(profile.createMissing?.flatMap((name) => requireKind('create-missing', name) ?? [])),
         deleteMissing:
           options.deleteMissing === undefined ? undefined : readNumber('delete-missing', options.deleteMissing, 0),
@@ -115,6 +115,8 @@ export async function importFiles(paths: readonly string[], options: ImportOptio
       };
       requireDeletable(work, kinds);
       for (const path of skipped) console.log(`Left out, because it is no file to import: ${path}`);
+      if (known && options.dryRun)
+        throw new StartError('an import of these files was stopped: finish it before a dry run');
       if (known) requireKeys(work, kinds, known);
       else if (options.preview || options.dryRun) {
         bar.start('checking', plan.total);
@@ -126,9 +128,11 @@ export async function importFiles(paths: readonly string[], options: ImportOptio
       if (!known) writeLine(linePath, line);
       bar.start('storing', plan.total);
       const earlier = known ? await earlierLinks(work, known.after, changeMessage) : new Map();
-      const code = await store(work, plan, { id: run, fileKeys, earlier }, { line, warn, changeMessage, bar });
-      // With a preview, they have been said before.
-      if (known || !options.preview) printWarnings(warnings);
+      // With a preview, warnings have been said before.
+      const isFirst = known !== undefined || !options.preview;
+      const storing = { line, changeMessage, bar, warn: isFirst ? warn : undefined };
+      const code = await store(work, plan, { id: run, fileKeys, earlier }, storing);
+      if (isFirst) printWarnings(warnings);
       rmSync(linePath, { force: true });
       return code === exitCodes.all && skipped.length > 0 ? exitCodes.some : code;
     } catch (error) {

@@ -10,7 +10,7 @@ import { type Issue, quote } from '../model/issues.ts';
 import { constantCase, listField } from '../model/labels.ts';
 import { matchableFields, type RecordKind, type Values } from '../model/record-kind.ts';
 import { kindOfId, linkOrder } from '../records/index.ts';
-import type { Column } from './columns.ts';
+import { type Column, kindCalled } from './columns.ts';
 import type { Table } from './csv.ts';
 import { type ImportFile, requireUnchanged } from './find.ts';
 import {
@@ -560,14 +560,10 @@ const createWord = 'create';
  * Returns the keys by kind. Each option is a key for all kinds, `externalIds.erp`, or for one, `projects=reference`. Throws a StartError
  * unless there is none, or one for each kind.
  */
-export function upsertKeysOf(
-  kinds: readonly RecordKind[],
-  options: readonly string[],
-  kindCalled: (name: string) => RecordKind | undefined,
-): Map<RecordKind, UpsertKey> {
+export function upsertKeysOf(kinds: readonly RecordKind[], options: readonly string[]): Map<RecordKind, UpsertKey> {
   const keys = new Map<RecordKind, UpsertKey>();
   if (options.length === 0) return keys;
-  const named = new Map(options.map((option) => splitOption(option, kindCalled)));
+  const named = new Map(options.map(splitOption));
   for (const kind of new Set(kinds)) {
     const name = named.get(kind) ?? named.get(undefined) ?? '';
     if (name === createWord) continue;
@@ -587,10 +583,7 @@ export function upsertKeysOf(
   return keys;
 }
 
-function splitOption(
-  option: string,
-  kindCalled: (name: string) => RecordKind | undefined,
-): [RecordKind | undefined, string] {
+function splitOption(option: string): [RecordKind | undefined, string] {
   const at = option.indexOf('=');
   const [kindName, key] = [option.slice(0, Math.max(0, at)), option.slice(at + 1)];
   // The name of a system may have the character, too: `externalIds.a=b`.
