@@ -40,92 +40,81 @@ const plain = (name: string): string => name.toLowerCase().replace(/[\s_-]/g, ''
 export const kindCalled = (name: string): RecordKind | undefined =>
   recordKinds.find((kind) => [kind.name, kind.plural].map(plain).includes(plain(name)));
 
-/** The links of a kind, and by which texts of their targets they can be said. */
+/** The links of a kind, what columns of them are called, and the fields of the target by which they can be said. */
 function linksOf(kind: RecordKind) {
-  return linkFields(kind).map(([name, field, { target }]) => {
+  const links = linkFields(kind);
+  return links.map(([name, field, { target }]) => {
+    // `location` is the current location of an asset, which has no other; a category's parent is not its category.
+    const isOnly = target !== kind.name && links.filter(([, , other]) => other.target === target).length === 1;
     const targetKind = kindNamed(target);
-    const keys = new Set([...('name' in targetKind.fields ? ['name'] : []), ...matchableFields(targetKind)]);
-    return { name, field, target, keys: [...keys], hasExternalIds: targetKind.fields.externalIds !== undefined };
+    const keys = ['id', 'name', ...matchableFields(targetKind)].filter((key) => key in targetKind.storedFields);
+    return { name, field, target: targetKind, names: [name, ...(isOnly ? [target] : [])].map(plain), keys };
   });
 }
 
 type LinkOfKind = ReturnType<typeof linksOf>[number];
 
-const isCalled = ({ name, field, target }: LinkOfKind, called: string): boolean =>
-  [name, field, target].map(plain).includes(plain(called));
-
-/** Returns how a column such as `location.NAME` says a link: `name`, `externalIds.erp`; undefined if it cannot be said so. */
-function keyOf({ keys, hasExternalIds }: LinkOfKind, [first = '', ...rest]: readonly string[]): string | undefined {
-  const key = rest.join('.');
-  if (hasExternalIds && plain(first) === 'externalids' && key !== '') return `externalIds.${key}`;
-  return key === '' ? keys.find((name) => plain(name) === plain(first)) : undefined;
-}
-
 /** Reads `--link-by location=name`. Throws a StartError for a link that no kind has, or that cannot be found by this. */
 export function readLinkBy(given: Readonly<Record<string, string>>): ColumnOptions['linkBy'] {
   const all = recordKinds.flatMap(linksOf);
-  const found = Object.entries(given).map(([link, key]) => {
-    const links = all.filter((known) => isCalled(known, link));
-    const names = [...new Set(all.map(({ name }) => name))];
-    if (links.length === 0) throw new StartError(`--link-by: ${expected(`a link such as ${names.join(', ')}`, link)}`);
-    const by = links.map((known) => (key === 'id' ? key : keyOf(known, key.split('.')))).find((name) => name);
-    if (by === undefined) {
-      const keys = [...new Set(links.flatMap((known) => known.keys))].join(', ');
-      throw new StartError(`--link-by ${link}: ${expected(`id, ${keys} or externalIds.KEY`, key)}`);
-    }
-    return [plain(link), by] as const;
-  });
-  return new Map(found);
+  for (const [called, by] of Object.entries(given)) {
+    const links = all.filter(({ names }) => names.includes(plain(called)));
+    const known = [...new Set(all.map(({ name }) => name))].join(', ');
+    if (links.length === 0) throw new StartError(`--link-by: ${expected(`a link such as ${known}`, called)}`);
+    if (links.some((link) => linkColumn(link, by))) continue;
+    const keys = [...new Set(links.flatMap((link) => link.keys))].join(', ');
+    throw new StartError(`--link-by ${called}: ${expected(`${keys} or externalIds.KEY`, by)}`);
+  }
+  return new Map(Object.entries(given).map(([called, by]) => [plain(called), by]));
 }
+
+/** Returns the column of a link such as `location.NAME`; undefined if its records are not found by this. */
+function linkColumn({ name, field, target, keys }: LinkOfKind, said: string): Column | undefined {
+  const externalId = externalIdIn(target, said);
+  const by = externalId ? `externalIds.${externalId.key}` : keys.find((key) => plain(key) === plain(said));
+  return by === undefined ? undefined : { is: 'link', name, field, by };
+}
+
+function externalIdIn(kind: RecordKind, name: string) {
+  const [first = '', ...rest] = name.split('.');
+  const key = rest.join('.');
+  const isOne = 'externalIds' in kind.fields && plain(first) === 'externalids' && key !== '';
+  return isOne ? ({ is: 'externalId', key } as const) : undefined;
+}
+
+const byOf = ({ names }: LinkOfKind, linkBy: ColumnOptions['linkBy']): string =>
+  names.map((name) => linkBy.get(name)).find((by) => by !== undefined) ?? 'id';
 
 /** True if rows of other kinds may be linked to records of this one by their names. */
 export const isLinkedByName = (kind: RecordKind, { linkBy }: ColumnOptions): boolean =>
-  recordKinds.flatMap(linksOf).some((link) => link.target === kind.name && byOf(link, linkBy) === 'name');
-
-const byOf = (link: LinkOfKind, linkBy: ColumnOptions['linkBy']): string =>
-  [...linkBy].find(([called]) => isCalled(link, called))?.[1] ?? 'id';
+  recordKinds.flatMap(linksOf).some((link) => link.target === kind && plain(byOf(link, linkBy)) === 'name');
 
 /** Returns a function that finds the column with a name. Returns undefined for an unknown column. */
 export function columnFinder(kind: RecordKind, options: ColumnOptions): (name: string) => Column | undefined {
   const { map, skip, linkBy } = options;
   const links = linksOf(kind);
-  const columns = new Map<string, Column>([['id', { is: 'id' }]]);
-  for (const name of [...Object.keys(kind.storedFields), 'kind']) {
-    if (!columns.has(plain(name))) columns.set(plain(name), { is: 'skipped' });
+  const columns = new Map<string, Column>();
+  for (const name of [...Object.keys(kind.storedFields), 'kind', reasonColumn]) {
+    columns.set(plain(name), { is: 'skipped' });
   }
-  // `location` is the current location of an asset, which has no other; a category's parent is not its category.
-  for (const link of links.filter(({ target }) => target !== kind.name)) {
-    const isOnly = links.filter(({ target }) => target === link.target).length === 1;
-    if (isOnly) columns.set(plain(link.target), linkColumn(link, byOf(link, linkBy)));
-  }
+  columns.set('id', { is: 'id' });
   for (const [name, field] of Object.entries(kind.fields)) {
-    const column: Column = { is: 'field', name, field };
-    columns.set(plain(linkField(name)), column);
-    columns.set(plain(name), column);
+    for (const called of [linkField(name), name]) columns.set(plain(called), { is: 'field', name, field });
   }
-  for (const link of links) {
-    columns.set(plain(link.name), linkColumn(link, byOf(link, linkBy)));
-    columns.set(plain(link.field), linkColumn(link, 'id'));
-  }
+  for (const { name, field } of links) columns.set(plain(field), { is: 'link', name, field, by: 'id' });
 
-  const find = (name: string): Column | undefined => {
+  function find(name: string): Column | undefined {
     const [first = '', ...rest] = name.split('.');
-    const key = rest.join('.');
-    if (plain(first) === 'externalids' && kind.fields.externalIds && key !== '') return { is: 'externalId', key };
-    const column = columns.get(plain(first));
-    const link = column?.is === 'link' && links.find(({ field }) => field === column.field);
-    if (link && key !== '' && plain(first) !== plain(link.field)) {
-      const by = keyOf(link, rest);
-      return by === undefined ? undefined : linkColumn(link, by);
-    }
-    return name === reasonColumn ? { is: 'skipped' } : columns.get(plain(name));
-  };
+    const link = links.find(({ names }) => names.includes(plain(first)));
+    if (link) return linkColumn(link, rest.length > 0 ? rest.join('.') : byOf(link, linkBy));
+    return externalIdIn(kind, name) ?? columns.get(plain(name));
+  }
 
   return (name) => {
     const trimmed = name.trim();
     if (skip.has(name) || skip.has(trimmed)) return { is: 'skipped' };
-    const mapped = map.get(name) ?? map.get(trimmed);
-    return trimmed === '' && mapped === undefined ? { is: 'unnamed' } : find(mapped ?? trimmed);
+    const said = map.get(name) ?? map.get(trimmed) ?? trimmed;
+    return said === '' ? { is: 'unnamed' } : find(said);
   };
 }
 
@@ -136,7 +125,9 @@ export function meaningOf(column: Column): string {
   return column.is === 'field' ? column.name : column.is;
 }
 
-const linkColumn = ({ name, field }: LinkOfKind, by: string): Column => ({ is: 'link', name, field, by });
+/** True for a column whose values are kept as they are, with white space around them. */
+export const isVerbatim = (column: Column): boolean =>
+  column.is === 'field' ? ['text', 'foreignReference'].includes(column.field.type) : column.is !== 'unnamed';
 
 /** The columns with these names, and those of them that are unknown and left out. Throws a StartError instead, unless they may be. */
 export function columnsOf(
@@ -148,37 +139,32 @@ export function columnsOf(
   const leftOut = names.filter((_, index) => !found[index]);
   if (leftOut.length > 0 && !options.skipsOthers) throw unknownColumns(kind, leftOut, options);
   const columns = found.map((column): Column => column ?? { is: 'skipped' });
+  const oneExternalId = names.find((_, index) => columns[index]?.is === 'externalId');
   const seen = new Map<string, string>();
   for (const [index, column] of columns.entries()) {
+    if (column.is === 'skipped' || column.is === 'unnamed') continue;
     const name = names[index] ?? '';
-    const same = meaningOf(column);
+    const meaning = meaningOf(column);
     // One column of all external IDs, and others of one, may contradict.
-    const [first] = same === 'externalIds' ? [...seen.keys()].filter((key) => key.startsWith('externalIds.')) : [];
-    const other = seen.get(first ?? same) ?? (column.is === 'externalId' ? seen.get('externalIds') : undefined);
-    if (column.is !== 'skipped' && column.is !== 'unnamed' && other !== undefined) {
+    const other = seen.get(meaning) ?? (meaning === 'externalIds' ? oneExternalId : undefined);
+    if (other !== undefined) {
       const fix = other === name ? 'rename one in the first line' : `leave one out with --skip ${quote(name)}`;
       throw new StartError(`the columns ${quote(other)} and ${quote(name)} say the same: ${fix}`);
     }
-    seen.set(same, name);
+    seen.set(meaning, name);
   }
   return { columns, leftOut };
 }
 
 function unknownColumns(kind: RecordKind, names: readonly string[], { map }: ColumnOptions): StartError {
   const fields = Object.keys(kind.fields);
-  const known = [...fields, ...linksOf(kind).flatMap(({ name, keys }) => keys.map((key) => `${name}.${key}`))];
   const listed = names.slice(0, 10).map((name) => {
     const to = map.get(name) ?? map.get(name.trim());
-    return `${quote(name)}${to === undefined ? '' : `, mapped to ${quote(to)}`}${suggestion(to ?? name, known)}`;
+    return `${quote(name)}${to === undefined ? '' : `, mapped to ${quote(to)}`}${suggestion(to ?? name, fields)}`;
   });
-  const others = names.length > listed.length ? `, and ${names.length - listed.length} more` : '';
-  const [first = ''] = names;
-  const ways = [
-    `map it to a field with --map ${quote(`${first}=…`)}`,
-    `leave it out with --skip ${quote(first)}`,
-    `or leave out all unknown columns with --skip-others`,
-  ];
+  if (names.length > listed.length) listed.push(`and ${names.length - listed.length} more`);
+  const first = names[0] ?? '';
   return new StartError(
-    `unknown column${names.length > 1 ? 's' : ''} ${listed.join('; ')}${others}: ${ways.join(', ')}. The fields of ${kind.pluralLabel} are ${fields.join(', ')}`,
+    `unknown column${names.length > 1 ? 's' : ''} ${listed.join('; ')}: map it to a field with --map ${quote(`${first}=…`)}, leave it out with --skip ${quote(first)}, or leave out all unknown columns with --skip-others. The fields of ${kind.pluralLabel} are ${fields.join(', ')}`,
   );
 }

@@ -2,38 +2,45 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { StartError } from '../errors.ts';
-import { expected, quote } from '../model/issues.ts';
+import { expected } from '../model/issues.ts';
 import type { RecordKind } from '../model/record-kind.ts';
-import { suggestion } from '../model/schemas.ts';
 import { type ColumnOptions, kindCalled, readLinkBy } from './columns.ts';
-import { readyProfiles } from './ready-profiles.ts';
+import readyProfiles from './ready-profiles.json';
 import { type CellForm, dateFormOf, timeZoneOf } from './values.ts';
 
 const names = z.array(z.string());
 const pairs = z.record(z.string(), z.string());
-const columns = { map: pairs.optional(), skip: names.optional() };
+const columns = z.strictObject({ map: pairs.optional(), skip: names.optional() });
 
-const schema = z.strictObject({
-  ...columns,
+const schema = columns.extend({
   /** Columns of one kind only, by the name of the kind. */
-  kinds: z.record(z.string(), z.strictObject(columns)).optional(),
+  kinds: z.record(z.string(), columns).optional(),
   kind: z.string().optional(),
   skipOthers: z.boolean().optional(),
   linkBy: pairs.optional(),
   upsertBy: names.optional(),
   createMissing: names.optional(),
+  /** 31 December 2026 as the file writes dates. Dates that begin with the year, and those with the name of a month, are always read. */
   dates: z.string().optional(),
+  /** Of times without one. */
   timeZone: z.string().optional(),
+  /** Numbers are written as `53,08`. */
   decimalComma: z.boolean().optional(),
+  /** Texts have the apostrophes that `export --excel` adds. */
   excel: z.boolean().optional(),
+  /** Whether an empty cell clears what is stored, or keeps it. */
   blank: z.enum(['clear', 'keep']).optional(),
+  /** The text of a cell without a value, such as `\N`, besides the empty one. */
   null: z.string().optional(),
 });
 
 /** As in a file: its JSON decides how rows are read. */
 export type Profile = z.infer<typeof schema>;
 
-/** Reads the profile with this name, or in this file. */
+/**
+ * Reads the profile with this name, or in this file. The ready ones name what has no field here, too, so that a column that a
+ * later version of the program adds, or one of a workspace's own, is not left out without a word.
+ */
 export function readProfile(nameOrFile: string): Profile {
   const ready = Object.entries<Profile>(readyProfiles).find(([name]) => name === nameOrFile)?.[1];
   if (ready) return ready;
@@ -47,33 +54,27 @@ export function readProfile(nameOrFile: string): Profile {
   }
   const { success, data, error } = schema.safeParse(sent);
   if (success) return data;
-  const problems = error.issues.map((issue) => {
-    const path = issue.path.join('.');
-    if (issue.code !== 'unrecognized_keys') return path === '' ? issue.message : `${path}: ${issue.message}`;
-    const known = Object.keys(issue.path.length === 0 ? schema.shape : columns);
-    return issue.keys.map((key) => `unknown key ${quote(key)}${suggestion(key, known)}`).join(', ');
-  });
-  throw refuse(problems.join('; '));
+  throw refuse(error.issues.map(({ path, message }) => [...path, message].join(': ')).join('; '));
 }
 
 /** Adds the options of the command line to a profile. What they say of the same column, or of the same thing, counts. */
 export function withProfile(options: Profile, profile: Profile): Profile {
-  const said = new Set([...Object.keys(options.map ?? {}), ...(options.skip ?? [])]);
-  const others = ({ map = {}, skip = [] }: Pick<Profile, 'map' | 'skip'>) => ({
-    map: Object.fromEntries(Object.entries(map).filter(([column]) => !said.has(column))),
-    skip: skip.filter((column) => !said.has(column)),
-  });
-  const { map, skip } = others(profile);
   const isGiven = (value: unknown) =>
     Array.isArray(value) ? value.length > 0 : value !== undefined && value !== false;
   return {
     ...profile,
     ...Object.fromEntries(Object.entries(options).filter(([, value]) => isGiven(value))),
-    map: { ...map, ...options.map },
-    skip: [...skip, ...(options.skip ?? [])],
-    kinds: Object.fromEntries(Object.entries(profile.kinds ?? {}).map(([kind, own]) => [kind, others(own)])),
+    ...layered(profile, options),
+    kinds: Object.fromEntries(Object.entries(profile.kinds ?? {}).map(([kind, own]) => [kind, layered(own, options)])),
     linkBy: { ...profile.linkBy, ...options.linkBy },
   };
+}
+
+/** The columns as the second says, and otherwise as the first does. */
+function layered(below: z.infer<typeof columns>, { map = {}, skip = [] }: z.infer<typeof columns>) {
+  const isFree = (column: string) => !Object.hasOwn(map, column) && !skip.includes(column);
+  const kept = Object.entries(below.map ?? {}).filter(([column]) => isFree(column));
+  return { map: { ...Object.fromEntries(kept), ...map }, skip: [...(below.skip ?? []).filter(isFree), ...skip] };
 }
 
 /** Reads `--map "Serial no.=uid"`, or `--link-by location=name`. */
@@ -88,20 +89,18 @@ export function readPairs(option: string, given: readonly string[]): Record<stri
 
 /** Throws a StartError for an option that is not of its form. */
 export function rowOptions(profile: Profile, kind: RecordKind): ColumnOptions & { readonly form: CellForm } {
-  const own = Object.entries(profile.kinds ?? {}).find(([name]) => kindCalled(name) === kind)?.[1];
+  const own = Object.entries(profile.kinds ?? {}).find(([name]) => kindCalled(name) === kind)?.[1] ?? {};
+  const { map, skip } = layered(profile, own);
   const { dates, timeZone } = profile;
   return {
-    map: new Map([...Object.entries(own?.map ?? {}), ...Object.entries(profile.map ?? {})]),
-    skip: new Set([...(own?.skip ?? []), ...(profile.skip ?? [])]),
+    map: new Map(Object.entries(map)),
+    skip: new Set(skip),
     skipsOthers: profile.skipOthers ?? false,
     linkBy: readLinkBy(profile.linkBy ?? {}),
     form: {
+      ...profile,
       dates: dates === undefined ? undefined : dateFormOf(dates),
       timeZone: timeZone === undefined ? undefined : timeZoneOf(timeZone),
-      hasDecimalComma: profile.decimalComma ?? false,
-      hasApostrophes: profile.excel ?? false,
-      keepsBlank: profile.blank === 'keep',
-      nullText: profile.null,
     },
   };
 }

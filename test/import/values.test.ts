@@ -92,8 +92,16 @@ describe('dates and times', () => {
 
   const german = { dates: '31.12.2026', timeZone: 'Europe/Berlin' };
   test.each([
-    ['03/01/2026', {}, 'a date such as 2026-03-01, or its order with --dates 31/12/2026 or --dates 12/31/2026'],
-    ['01.03.2026', {}, 'a date such as 2026-03-01, or its order with --dates 31.12.2026'],
+    [
+      '03/01/2026',
+      {},
+      'a date such as 2026-03-01 or 2026-03-01T07:30:00Z, or its order with --dates, such as 31.12.2026 or 12/31/2026',
+    ],
+    [
+      '01.03.2026',
+      {},
+      'a date such as 2026-03-01 or 2026-03-01T07:30:00Z, or its order with --dates, such as 31.12.2026',
+    ],
     ['03/01/2026', german, 'a date such as 31.12.2026 (--dates)'],
     ['soon', german, 'a date such as 31.12.2026 (--dates)'],
     ['01.03.26', german, 'a date such as 31.12.2026 (--dates)'],
@@ -111,8 +119,12 @@ describe('dates and times', () => {
     ['2026-03-01 07:60', german, 'a date and time such as'],
     ['2026-03-01 07:30', {}, 'a time with a zone such as Z or +02:00, or with --time-zone Europe/Berlin'],
     ['2026-03-01T07:30:00.123456Z', {}, 'a time of whole milliseconds'],
-    ['29.03.2026 02:30', german, 'a time that clocks in Europe/Berlin show: they skip this one'],
-    ['25.10.2026 02:30', german, 'a time with its offset, such as +02:00: clocks in Europe/Berlin show this one twice'],
+    ['29.03.2026 02:30', german, 'a time that clocks in Europe/Berlin show, and show once'],
+    [
+      '25.10.2026 02:30',
+      german,
+      'a time that clocks in Europe/Berlin show, and show once: its offset is needed, such as +02:00',
+    ],
     ['2026-03-01 07:30 CET', german, 'a date such as 31.12.2026 (--dates)'],
     ['x'.repeat(10_000), {}, 'a date such as 2026-03-01'],
   ])('%s with %j is refused', (cell, profile, what) => {
@@ -232,15 +244,14 @@ describe('texts and IDs', () => {
     ['', 'x', 'a column without a name has a value: name it'],
     ['externalIds', '[]', 'externalIds: expected an object of texts such as {"erp":"4711"}, received "[]"'],
     ['externalIds', 'M-1', 'externalIds: expected an object of texts such as {"erp":"4711"}, received "M-1"'],
-    ['externalIds', '{"erp":null}', 'externalIds: expected an object with text as "erp", received "{\\"erp\\":null}"'],
-    ['externalIds', { erp: {} }, 'externalIds: expected an object with text as "erp", received an object'],
   ])('the column %j with %j is refused', (name, cell, issue) => {
     expect(read(asset, { [name]: cell }).issues).toEqual([issue]);
   });
 
   test.each([
-    ['{"erp":"M-1","crm":12345678901234567890}', { erp: 'M-1', crm: '12345678901234567890' }],
-    ['{"a\\"1":"2 -3","b":-1.10}', { 'a"1': '2 -3', b: '-1.10' }],
+    // What is no text is left to the service, which refuses it.
+    ['{"erp":"M-1","crm":null}', { erp: 'M-1', crm: null }],
+    ['{"erp":1.10}', { erp: 1.1 }],
     [{ erp: new JsonNumber('1.10') }, { erp: '1.10' }],
     [' ', null],
   ])('the external IDs %j are read', (cell, expected) => {
@@ -256,7 +267,7 @@ describe('texts and IDs', () => {
       ['a.b', null],
     ]);
     const { value } =
-      Object.getOwnPropertyDescriptor(read(asset, { externalIds: '{"__proto__":1}' }).fields, 'externalIds') ?? {};
+      Object.getOwnPropertyDescriptor(read(asset, { externalIds: '{"__proto__":"1"}' }).fields, 'externalIds') ?? {};
     expect(Object.entries(value)).toEqual([['__proto__', '1']]);
   });
 });
@@ -384,7 +395,8 @@ describe('the columns of a file', () => {
 
     const { warn, groups } = collectWarnings();
     const readOne = rowReader(asset, rowOptions({ skipOthers: true }, asset), warn);
-    for (const line of [2, 3]) readOne(source(['Colour', 'name', 'Weight'], ['red', 'a', '1'], line));
+    const names = ['Colour', 'name', 'Weight'];
+    for (const line of [2, 3]) readOne(source(names, ['red', 'a', '1'], line));
     expect(groups()).toMatchObject([
       { count: 1, message: 'unknown columns are left out', first: [{ line: 2, column: 'Colour, Weight' }] },
     ]);
@@ -393,7 +405,7 @@ describe('the columns of a file', () => {
   test.each([
     [['name', 'Name'], 'the columns "name" and "Name" say the same: leave one out with --skip "Name"'],
     [['name', 'name'], 'the columns "name" and "name" say the same: rename one in the first line'],
-    [['externalIds', 'external ids.erp'], 'the columns "externalIds" and "external ids.erp" say the same'],
+    [['externalIds', 'external ids.erp'], 'the columns "external ids.erp" and "externalIds" say the same'],
     [['externalIds.a', 'externalIds.b', 'externalIds'], 'the columns "externalIds.a" and "externalIds" say the same'],
     [['location', 'Current location ID'], 'the columns "location" and "Current location ID" say the same'],
   ])('%j are refused', (names, message) => {
@@ -491,8 +503,8 @@ describe('warnings', () => {
     expect([spaces?.[1], spaces?.[2]]).toEqual([100_002, expect.objectContaining({ length: 10 })]);
     expect(end).toEqual([
       'after 100,000 values, no more are compared with each other',
-      1,
-      [expect.stringMatching(/^100002 /)],
+      2,
+      ['100002 uid "C-100000"', '100003 uid "C-100001"'],
     ]);
     expect(others).toEqual([]);
   });
@@ -517,7 +529,7 @@ describe('profiles', () => {
     expect(map.get('Location Name')).toBe('currentLocation.name');
     expect(map.has('Category')).toBe(false);
     expect(skip.has('Category')).toBe(true);
-    expect(form.form).toMatchObject({ hasDecimalComma: true, dates: { example: '31.12.2026' } });
+    expect(form.form).toMatchObject({ decimalComma: true, dates: { example: '31.12.2026' } });
   });
 
   test.each(['snipe-it', 'shelf', 'homebox', 'atlas'])('all columns that %s maps exist', (name) => {
@@ -577,7 +589,7 @@ describe('profiles', () => {
     expect(() => readProfile('nothing')).toThrow(
       'there is no such file; the profiles that are ready are snipe-it, shelf, homebox, atlas',
     );
-    expect(() => readProfile('package.json')).toThrow('--profile package.json: unknown key "name"');
+    expect(() => readProfile('package.json')).toThrow('--profile package.json: Unrecognized keys: "name"');
     expect(() => readPairs('--map', ['uid'])).toThrow(
       '--map: expected two names, such as "Serial no.=uid", received "uid"',
     );
