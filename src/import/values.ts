@@ -4,7 +4,7 @@ import { StartError } from '../errors.ts';
 import { withoutApostrophe } from '../model/csv.ts';
 import { aDate, parseDateTime } from '../model/date-time.ts';
 import type { Field } from '../model/fields.ts';
-import { expected, type Issue, isObject } from '../model/issues.ts';
+import { expected, type Issue, isObject, quote } from '../model/issues.ts';
 import type { RecordKind } from '../model/record-kind.ts';
 import { requiredMessage } from '../model/schemas.ts';
 import { type Column, type ColumnOptions, columnsOf, isVerbatim, meaningOf } from './columns.ts';
@@ -112,7 +112,7 @@ function truthIn(text: string): Read {
   return { expected: 'yes or no (true, 1, ja, wahr; false, 0, nein, falsch)' };
 }
 
-/** Numbers are texts only where all their digits are known: in a file of JSON. The service refuses the others, as all else but texts. */
+/** Numbers are texts only where all their digits are known: in a file of JSON. */
 function externalIdsIn(cell: Cell): Read {
   let ids: unknown = cell;
   try {
@@ -121,7 +121,9 @@ function externalIdsIn(cell: Cell): Read {
     // A text is no object of texts.
   }
   if (!isObject(ids) || ids instanceof JsonNumber) return { expected: 'an object of texts such as {"erp":"4711"}' };
-  return { value: Object.fromEntries(Object.entries(ids).map(([key, id]) => [key, textOf(id) ?? id])) };
+  const texts = Object.entries(ids).map(([key, id]) => [key, textOf(id)] as const);
+  const wrong = texts.find(([, text]) => text === undefined);
+  return wrong ? { expected: `an object with text as ${quote(wrong[0])}` } : { value: Object.fromEntries(texts) };
 }
 
 /** Separators of thousands are refused: `1.234` may have three decimals. */

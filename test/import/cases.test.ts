@@ -156,7 +156,7 @@ test.each<[string, Case]>([
       code: 1,
       out: [
         'or 53,08 with --decimal-comma, received "53,08"',
-        'its order with --dates 31.12.2026, received "31.12.2026"',
+        'its order with --dates, such as 31.12.2026 or 12/31/2026, received "31.12.2026"',
       ],
     },
   ],

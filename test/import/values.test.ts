@@ -243,15 +243,20 @@ describe('texts and IDs', () => {
     ['id', {}, 'id: expected text, received an object'],
     ['', 'x', 'a column without a name has a value: name it'],
     ['externalIds', '[]', 'externalIds: expected an object of texts such as {"erp":"4711"}, received "[]"'],
+    // Of a number in a text, the digits are not kept.
+    [
+      'externalIds',
+      '{"erp":1.10}',
+      String.raw`externalIds: expected an object with text as "erp", received "{\"erp\":1.10}"`,
+    ],
+    ['externalIds', { a: { b: {} } }, 'externalIds: expected an object with text as "a", received an object'],
     ['externalIds', 'M-1', 'externalIds: expected an object of texts such as {"erp":"4711"}, received "M-1"'],
   ])('the column %j with %j is refused', (name, cell, issue) => {
     expect(read(asset, { [name]: cell }).issues).toEqual([issue]);
   });
 
   test.each([
-    // What is no text is left to the service, which refuses it.
-    ['{"erp":"M-1","crm":null}', { erp: 'M-1', crm: null }],
-    ['{"erp":1.10}', { erp: 1.1 }],
+    ['{"erp":"M-1","crm":"4"}', { erp: 'M-1', crm: '4' }],
     [{ erp: new JsonNumber('1.10') }, { erp: '1.10' }],
     [' ', null],
   ])('the external IDs %j are read', (cell, expected) => {
