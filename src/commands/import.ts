@@ -5,31 +5,28 @@ import { resolve } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import type { SingleBar } from 'cli-progress';
 import { errorCode, Interrupted, StartError } from '../errors.ts';
-import { type Column, columnFinder, columnsOf, kindCalled } from '../import/columns.ts';
+import { kindCalled } from '../import/columns.ts';
 import { findFiles, hashOf, type ImportFile } from '../import/find.ts';
 import { describeChanges, uniqueMessage } from '../import/made-changes.ts';
-import { type Profile, readPairs, readProfile, rowOptions, withProfile } from '../import/profiles.ts';
-import { type ReadOptions, readRows, requireEncoding, tableOf } from '../import/read.ts';
+import { type Profile, readPairs, readProfile, withProfile } from '../import/profiles.ts';
+import { fileReader, scan } from '../import/reading.ts';
 import { countedRows, Refusals, refusedFile, refusedPaths, Tally } from '../import/report.ts';
-import type { SourceRow, Warning } from '../import/row.ts';
+import type { Warning } from '../import/row.ts';
 import {
   deleteRecords,
   earlierLinks,
   type Import,
   missingRecords,
-  type Plan,
   type Result,
-  scan,
   sendAll,
   setLateLinks,
-  upsertKeysOf,
 } from '../import/run.ts';
-import { rowReader } from '../import/values.ts';
+import { upsertKeysOf } from '../import/upsert-keys.ts';
 import { collectWarnings } from '../import/warnings.ts';
 import { count, expected, quote } from '../model/issues.ts';
 import { counted } from '../model/labels.ts';
 import type { RecordKind } from '../model/record-kind.ts';
-import { asset, linkOrder, recordKinds } from '../records/index.ts';
+import { linkOrder } from '../records/index.ts';
 import { connect, isExpected, messageOf } from './service.ts';
 import { confirm, createProgressBar, exitCodes, printTable, withInterrupts } from './terminal.ts';
 
@@ -97,16 +94,16 @@ export async function importFiles(paths: readonly string[], options: ImportOptio
   const yardgraph = connect({ serverURL: url, apiKeyAuth: options.apiKey ?? '', changeMessage });
   const warnings = new Map(files.map((file) => [file, collectWarnings()]));
   const warn = (file: ImportFile) => (warning: Warning) => warnings.get(file)?.warn(warning);
-  const reading = readingOf(profile, options);
+  const reader = fileReader(profile, options);
   const bar = createBar();
   let line = known;
 
   return withInterrupts(async (signal) => {
     try {
-      const plan = await scan(files, reading);
-      const kinds = plan.sections.map(({ kind }) => kind);
+      const scanned = await scan(files, reader);
+      const kinds = scanned.sections.map(({ kind }) => kind);
       const work: Import = {
-        ...{ yardgraph, files, reading, partSize: known?.partSize ?? partSize, signal },
+        ...{ yardgraph, files, reader, scanned, partSize: known?.partSize ?? partSize, signal },
         upsertKeys: upsertKeysOf(kinds, profile.upsertBy ?? []),
         createMissing: new Set(profile.createMissing?.flatMap((name) => requireKind('create-missing', name) ?? [])),
         deleteMissing:
@@ -119,19 +116,19 @@ export async function importFiles(paths: readonly string[], options: ImportOptio
         throw new StartError('an import of these files was stopped: finish it before a dry run');
       if (known) requireKeys(work, kinds, known);
       else if (options.preview || options.dryRun) {
-        bar.start('checking', plan.total);
-        const isClean = await preview(work, plan, warn, warnings, bar);
+        bar.start('checking', scanned.total);
+        const isClean = await preview(work, warn, warnings, bar);
         if (options.dryRun) return isClean && skipped.length === 0 ? exitCodes.all : exitCodes.some;
         if (!options.yes) await confirm('Store them?', 'nothing was stored');
       }
       line ??= { run, identity, partSize, refused, after: await yardgraph.changeCursor(), startedAt: Date.now() };
       if (!known) writeLine(linePath, line);
-      bar.start('storing', plan.total);
+      bar.start('storing', scanned.total);
       const earlier = known ? await earlierLinks(work, known.after, changeMessage) : new Map();
       // With a preview, warnings have been said before.
       const isFirst = known !== undefined || !options.preview;
       const storing = { line, changeMessage, bar, warn: isFirst ? warn : undefined };
-      const code = await store(work, plan, { id: run, fileKeys, earlier }, storing);
+      const code = await store(work, { id: run, fileKeys, earlier }, storing);
       if (isFirst) printWarnings(warnings);
       rmSync(linePath, { force: true });
       return code === exitCodes.all && skipped.length > 0 ? exitCodes.some : code;
@@ -173,85 +170,6 @@ function readNumber(option: string, text: string, min: number): number {
 function requireDeletable({ deleteMissing, upsertKeys }: Import, kinds: readonly RecordKind[]): void {
   if (deleteMissing !== undefined && !kinds.every((kind) => upsertKeys.has(kind))) {
     throw new StartError('--delete-missing: say by --upsert-by how records are found');
-  }
-}
-
-/** How the files are read, by the options. */
-function readingOf(profile: Profile, { encoding, columns }: ImportOptions) {
-  if (encoding !== undefined) requireEncoding(encoding);
-  const optionsByKind = new Map(recordKinds.map((kind) => [kind, rowOptions(profile, kind)]));
-  const optionsOf = (kind: RecordKind) => optionsByKind.get(kind) ?? rowOptions(profile, kind);
-
-  function readOptions({ kind }: ImportFile, warn: (warning: Warning) => void): ReadOptions {
-    const find = kind && columnFinder(kind, optionsOf(kind));
-    const isKnown = (name: string) => name.trim() !== '' && find?.(name) !== undefined;
-    return { encoding, columns: columns?.split(',').map((name) => name.trim()), isKnown, warn };
-  }
-
-  const firstKinds = new Map<ImportFile, RecordKind>();
-
-  /** Rows that say no kind, because they cannot be read, are taken to be of the kind of the row before, or of the first row with one. */
-  function kindFinder(file: ImportFile) {
-    let kind = file.kind ?? firstKinds.get(file);
-    return (source: SourceRow): RecordKind | undefined => {
-      if (source.kind !== undefined) kind = kindCalled(source.kind);
-      return kind;
-    };
-  }
-
-  return {
-    table: (file: ImportFile) =>
-      file.format === 'csv'
-        ? tableOf(
-            file,
-            readOptions(file, () => {}),
-          )
-        : undefined,
-    async scan(file: ImportFile, onRow: (kind: RecordKind, columns: readonly Column[]) => void): Promise<void> {
-      const kindOf = kindFinder(file);
-      const known = new Map<string, readonly Column[]>();
-      let unknown = 0;
-      let [last, names, columns]: [RecordKind | undefined, readonly string[], readonly Column[]] = [undefined, [], []];
-      for await (const source of readRows(
-        file,
-        readOptions(file, () => {}),
-      )) {
-        const kind = kindOf(source);
-        if (!kind) {
-          unknown += 1;
-          continue;
-        }
-        if (kind !== last || source.names !== names) {
-          const key = JSON.stringify([kind.name, source.names]);
-          [last, names] = [kind, source.names];
-          columns = known.get(key) ?? inFile(file, () => columnsOf(kind, names, optionsOf(kind)).columns);
-          if (known.size < maxKnownColumns) known.set(key, columns);
-        }
-        if (!firstKinds.has(file)) firstKinds.set(file, kind);
-        onRow(kind, columns);
-      }
-      const first = firstKinds.get(file) ?? asset;
-      firstKinds.set(file, first);
-      for (; unknown > 0; unknown -= 1) onRow(first, []);
-    },
-    async *rows(file: ImportFile, only: RecordKind, warn?: (warning: Warning) => void) {
-      const kindOf = kindFinder(file);
-      const read = rowReader(only, optionsOf(only), warn);
-      for await (const source of readRows(file, readOptions(file, warn ?? (() => {})))) {
-        if (kindOf(source) === only) yield read(source);
-      }
-    },
-  };
-}
-
-/** Lines of JSON may have different ones. */
-const maxKnownColumns = 1_000;
-
-function inFile<T>({ name }: ImportFile, work: () => T): T {
-  try {
-    return work();
-  } catch (error) {
-    throw error instanceof StartError ? new StartError(`${name}: ${error.message}`) : error;
   }
 }
 
@@ -317,7 +235,6 @@ type Warnings = ReadonlyMap<ImportFile, ReturnType<typeof collectWarnings>>;
 /** Shows what would become of the rows. Returns true if none would be refused. */
 async function preview(
   work: Import,
-  plan: Plan,
   warn: (file: ImportFile) => (warning: Warning) => void,
   warnings: Warnings,
   bar: Bar,
@@ -326,7 +243,7 @@ async function preview(
   const refusals = new Refusals();
   const missing = new Map<RecordKind, Set<string>>();
   const kept = keptRecords(work);
-  await sendAll(work, plan, {
+  await sendAll(work, {
     missing,
     warn,
     onResults({ file }, results) {
@@ -340,7 +257,7 @@ async function preview(
   bar.stop();
   const { created, changed, unchanged, refused } = tally.rows;
   console.log(
-    `${countedRows(plan.total)}: ${count(created)} to create, ${count(changed)} to update, ${count(unchanged)} unchanged, ${count(refused)} refused`,
+    `${countedRows(work.scanned.total)}: ${count(created)} to create, ${count(changed)} to update, ${count(unchanged)} unchanged, ${count(refused)} refused`,
   );
   const { head, rows } = tally.table();
   if (rows.length > 0) printTable(head, rows);
@@ -407,18 +324,17 @@ interface Storing {
 
 async function store(
   work: Import,
-  plan: Plan,
-  run: NonNullable<Parameters<typeof sendAll>[2]['run']>,
+  run: NonNullable<Parameters<typeof sendAll>[1]['run']>,
   { line, warn, changeMessage, bar }: Storing,
 ): Promise<number> {
-  const { files, yardgraph, reading } = work;
-  const tables = await Promise.all(files.map(reading.table));
+  const { files, yardgraph, reader, scanned } = work;
+  const tables = await Promise.all(files.map(reader.table));
   // With --refused and one file, there is one path.
-  const refusedFiles = files.map((_, index) => refusedFile(line.refused[index] ?? '', tables[index], plan.linked));
+  const refusedFiles = files.map((_, index) => refusedFile(line.refused[index] ?? '', tables[index], scanned.linked));
   const missing = new Map<RecordKind, Set<string>>();
   const kept = keptRecords(work);
   const rows = { CREATED: 0, UPDATED: 0, UNCHANGED: 0, REJECTED: 0 };
-  const late = await sendAll(work, plan, {
+  const late = await sendAll(work, {
     run,
     missing,
     warn,
@@ -430,7 +346,7 @@ async function store(
       refusedFiles[files.indexOf(file)]?.add(results.filter(({ outcome }) => outcome === 'REJECTED'));
     },
   });
-  const unset = await setLateLinks(work, plan, late);
+  const unset = await setLateLinks(work, late);
   bar.stop();
   const texts = Object.entries(rows).map(
     ([outcome, n]) => `${count(n)} ${outcome === 'REJECTED' ? 'refused' : outcome.toLowerCase()}`,
@@ -455,7 +371,7 @@ async function store(
   const isDeleted = work.deleteMissing === undefined || (await deleteOthers(work, kept, isWhole));
   const number = rows.CREATED + rows.UPDATED;
   console.log(await describeChanges(yardgraph, { after: line.after, message: changeMessage, number }));
-  if (rows.REJECTED > 0 && rows.REJECTED === plan.total) return exitCodes.nothing;
+  if (rows.REJECTED > 0 && rows.REJECTED === work.scanned.total) return exitCodes.nothing;
   return isWhole && isDeleted ? exitCodes.all : exitCodes.some;
 }
 

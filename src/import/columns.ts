@@ -34,7 +34,7 @@ export interface ColumnOptions {
 export const reasonColumn = 'refused because';
 
 /** Returns `currentlocationid` for `Current location ID`. */
-const plain = (name: string): string => name.toLowerCase().replace(/[\s_-]/g, '');
+export const plain = (name: string): string => name.toLowerCase().replace(/[\s_-]/g, '');
 
 /** Returns the kind with this name, in the singular or plural, in any case: `Work orders`, `WORK_ORDER`, `workOrders`. */
 export const kindCalled = (name: string): RecordKind | undefined =>

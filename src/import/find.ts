@@ -6,6 +6,7 @@ import { Interrupted, StartError } from '../errors.ts';
 import { listField } from '../model/labels.ts';
 import type { RecordKind } from '../model/record-kind.ts';
 import { linkOrder, recordKinds } from '../records/index.ts';
+import { kindCalled } from './columns.ts';
 
 export interface ImportFile {
   readonly path: string;
@@ -69,12 +70,6 @@ export const workbookError = (name: string): StartError =>
   new StartError(
     `${name} is a workbook, which is not read. In the spreadsheet program, choose File, Save as, and the type CSV UTF-8`,
   );
-
-/** Returns the kind with this name, in the singular or plural, in any case: `Work orders`, `WORK_ORDER`, `workOrders`. */
-export const kindCalled = (name: string): RecordKind | undefined =>
-  recordKinds.find((kind) => [kind.name, kind.plural].map(plain).includes(plain(name)));
-
-const plain = (name: string): string => name.toLowerCase().replace(/[\s_-]/g, '');
 
 function versionOf(path: string): string | undefined {
   const stats = statSync(path, { throwIfNoEntry: false });

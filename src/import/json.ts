@@ -2,7 +2,8 @@
 import { parse } from 'lossless-json';
 import { StartError } from '../errors.ts';
 import { count, expected, isObject, quote } from '../model/issues.ts';
-import { type ImportFile, kindCalled } from './find.ts';
+import { kindCalled } from './columns.ts';
+import type { ImportFile } from './find.ts';
 import { type Line, LineSplitter, lineBreaks } from './lines.ts';
 import { type Cell, JsonNumber, type SourceRow } from './row.ts';
 

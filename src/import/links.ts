@@ -14,13 +14,19 @@ export interface RowState {
   is: 'coming' | 'accepted' | 'refused';
 }
 
-/** The rows of a kind to which links of the same import lead. */
-export interface LinkedKind {
-  /** In the order in which they are read. */
-  readonly states: RowState[];
-  /** By what links say of them: by `id`, `name`, `externalIds.erp`. */
-  readonly by: ReadonlyMap<string, Map<string, RowState[]>>;
-}
+/** The rows to which links of the same import lead: by kind, by what links say of them (`id`, `name`, `externalIds.erp`), and by its text. */
+export type Linked = ReadonlyMap<RecordKind, ReadonlyMap<string, ReadonlyMap<string, RowState[]>>>;
+
+/** The rows of the import that have this text where a link says `by`. */
+const rowsAt = (
+  linked: Linked,
+  target: RecordKind,
+  { by, value }: Pick<RowLink, 'by' | 'value'>,
+): readonly RowState[] =>
+  linked
+    .get(target)
+    ?.get(by)
+    ?.get(value ?? '') ?? [];
 
 /** What `row` says of itself where a link says `by`. */
 export function nameOf({ id, fields, externalIds }: RecordRow, by: string): string | undefined {
@@ -55,27 +61,18 @@ export interface LateLink {
 }
 
 /** The IDs of the records that rows of this import have become, by the cells of `row` that have the IDs of these rows. */
-export function recordIdsIn(
-  linked: ReadonlyMap<RecordKind, LinkedKind>,
-  { kind, links }: RecordRow,
-): Map<number, string> {
+export function recordIdsIn(linked: Linked, { kind, links }: RecordRow): Map<number, string> {
   const ids = new Map<number, string>();
-  for (const { field, by, value, cell } of links) {
-    const [row] =
-      by === 'id'
-        ? (linked
-            .get(targetOf(kind, field))
-            ?.by.get(by)
-            ?.get(value ?? '') ?? [])
-        : [];
-    if (row?.record !== undefined) ids.set(cell, row.record);
+  for (const link of links) {
+    const [row] = link.by === 'id' ? rowsAt(linked, targetOf(kind, link.field), link) : [];
+    if (row?.record !== undefined) ids.set(link.cell, row.record);
   }
   return ids;
 }
 
 interface Linking {
   readonly yardgraph: Yardgraph;
-  readonly linked: ReadonlyMap<RecordKind, LinkedKind>;
+  readonly linked: Linked;
   /** Kinds of which records are created for names that none has. */
   readonly createMissing: ReadonlySet<RecordKind>;
   /** Those names: with a preview, they are only counted. */
@@ -113,7 +110,7 @@ export async function setLinks(linking: Linking, kind: RecordKind, rows: readonl
     kind,
     ways.map(({ way }) => way),
   );
-  const ofKind = linking.linked.get(kind)?.by.get('id');
+  const ofKind = linking.linked.get(kind)?.get('id');
   const together = new Set(rows.map(({ state }) => state));
   for (const { row, state, record, issues } of rows) {
     if (!ofKind || row.id === undefined) continue;
@@ -143,7 +140,7 @@ function setLink(
   const { field, name, by, cell } = way;
   const value = way.value ?? '';
   const target = targetOf(kind, field);
-  const rows = linking.linked.get(target)?.by.get(by)?.get(value) ?? [];
+  const rows = rowsAt(linking.linked, target, way);
   const others = rows.filter(({ is }) => is !== 'refused');
   const key = externalKey(by);
   delete record[field];
@@ -203,7 +200,7 @@ async function findByNames(linking: Linking, kind: RecordKind, ways: readonly Ro
     const ids = await findIds(linking.yardgraph, target, by, values);
     found.set(at, ids);
     if (by !== 'name' || !linking.createMissing.has(target)) continue;
-    const rows = linking.linked.get(target)?.by.get(by);
+    const rows = linking.linked.get(target)?.get(by);
     const missing = values.filter((value) => !ids.has(value) && !rows?.get(value)?.some(({ is }) => is !== 'refused'));
     const named = linking.missing.get(target) ?? new Set();
     linking.missing.set(target, named);
@@ -268,12 +265,8 @@ interface Page {
  */
 async function chooseWays(linking: Linking, kind: RecordKind, rows: readonly LinkedRow[]) {
   const stored = await linking.storedRecords(rows.map(({ row }) => row));
-  const rowOf = ({ field, by, value }: RowLink) =>
-    linking.linked
-      .get(targetOf(kind, field))
-      ?.by.get(by)
-      ?.get(value ?? '')
-      ?.find(({ is }) => is !== 'refused');
+  const rowOf = (way: RowLink) =>
+    rowsAt(linking.linked, targetOf(kind, way.field), way).find(({ is }) => is !== 'refused');
   const ways = rows.flatMap(({ row }) => waysOf(row).flatMap(([, ofField]) => (ofField.length > 1 ? ofField : [])));
   const found = await findByNames({ ...linking, createMissing: new Set() }, kind, ways);
   /** The IDs of the records that may be meant. */
@@ -336,7 +329,7 @@ async function chooseWays(linking: Linking, kind: RecordKind, rows: readonly Lin
 /** Returns the record to which a late link leads, now that all rows are stored, or why there is none. */
 export async function findLate(
   yardgraph: Yardgraph,
-  linked: ReadonlyMap<RecordKind, LinkedKind>,
+  linked: Linked,
   links: readonly LateLink[],
 ): Promise<readonly { readonly id?: string; readonly message?: string }[]> {
   const names = new Map<string, Map<string, Set<string>>>();
@@ -346,15 +339,11 @@ export async function findLate(
     const values = [...new Set(ofField.flatMap((link) => link.way.value ?? []))];
     names.set(at, await findIds(yardgraph, targetOf(kind, way.field), way.by, values));
   }
-  return links.map(({ kind, way: { field, by, value } }) => {
+  return links.map(({ kind, way }) => {
+    const { field, by, value } = way;
     const target = targetOf(kind, field);
     if (by === 'id') {
-      const rows =
-        linked
-          .get(target)
-          ?.by.get(by)
-          ?.get(value ?? '') ?? [];
-      const id = rows.find(({ is }) => is === 'accepted')?.record;
+      const id = rowsAt(linked, target, way).find(({ is }) => is === 'accepted')?.record;
       return id === undefined ? { message: 'the row with this ID was refused' } : { id };
     }
     const ids = names.get(`${kind.name}.${field}.${by}`)?.get(value ?? '') ?? new Set<string>();

@@ -1,18 +1,20 @@
 /** What an import tells people: what would become of each column, why rows are refused, and the files of these rows. */
 import { appendFileSync, existsSync, lstatSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, extname, join } from 'node:path';
+import { stringify } from 'lossless-json';
 import { StartError } from '../errors.ts';
 import { csvCell } from '../model/csv.ts';
 import { isSame } from '../model/fields.ts';
 import { count, formatIssue, type Issue } from '../model/issues.ts';
+import { constantCase, uncapitalized } from '../model/labels.ts';
 import { linkFields } from '../model/links.ts';
 import type { RecordKind, Values } from '../model/record-kind.ts';
 import { reasonColumn } from './columns.ts';
 import type { Table } from './csv.ts';
 import type { ImportFile } from './find.ts';
-import { recordIdsIn } from './links.ts';
-import type { RecordRow } from './row.ts';
-import type { Plan, Result } from './run.ts';
+import { type Linked, recordIdsIn } from './links.ts';
+import { JsonNumber, type RecordRow, type SourceRow } from './row.ts';
+import type { Result } from './run.ts';
 
 const none = { created: 0, changed: 0, cleared: 0, unchanged: 0, refused: 0 };
 type Counts = Record<keyof typeof none, number>;
@@ -156,7 +158,7 @@ export function refusedPaths(files: readonly ImportFile[], option: string | unde
 }
 
 /** Writes a file of refused rows, of the same form as the file they are from, with the reasons in a last column: it can be fixed and imported. */
-export function refusedFile(path: string, table: Table | undefined, linked: Plan['linked']) {
+export function refusedFile(path: string, table: Table | undefined, linked: Linked) {
   rmSync(path, { force: true });
   const { names = [], separator = ',', declaration = '' } = table ?? {};
   const lineOf = (cells: readonly (string | null)[], reason: string): string => {
@@ -175,12 +177,8 @@ export function refusedFile(path: string, table: Table | undefined, linked: Plan
       const cells = source.cells.map((cell, index) => known.get(index) ?? (cell === null ? null : String(cell)));
       return lineOf(cells, reason);
     }
-    // The line is not written anew, because it may be nested too deeply, and numbers have more digits. Of two values with a name, the last counts.
-    const text = source.text.trim();
-    if (!text.endsWith('}')) return text;
-    const ids = [...known].map(([cell, id]) => [source.names[cell], id]);
-    const added = JSON.stringify({ ...Object.fromEntries(ids), [reasonColumn]: reason });
-    return /^\{\s*\}$/.test(text) ? added : `${text.slice(0, -1)},${added.slice(1)}`;
+    const ids = new Map([...known].map(([cell, id]) => [source.names[cell] ?? '', id]));
+    return withMembers(source, new Map([...ids, [reasonColumn, reason]]));
   };
   // A byte order mark, because spreadsheet programs read other files as Windows-1252.
   const start = table ? `\uFEFF${declaration}${lineOf(names, reasonColumn)}\n` : '';
@@ -194,4 +192,31 @@ export function refusedFile(path: string, table: Table | undefined, linked: Plan
       isEmpty = false;
     },
   };
+}
+
+/** Sets members of an object. The others stay as they stand: numbers have more digits, and what cannot be read is kept, too. */
+function withMembers({ text, kind, names, cells }: SourceRow, members: ReadonlyMap<string, string>): string {
+  const added = [...members].map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`);
+  const kept = names.some((name) => members.has(name))
+    ? [
+        ...(kind === undefined ? [] : [`"kind":${JSON.stringify(constantCase(uncapitalized(kind)))}`]),
+        ...names.flatMap((name, index) => (members.has(name) ? [] : `${JSON.stringify(name)}:${jsonOf(cells[index])}`)),
+      ].join()
+    : membersIn(text);
+  return kept === undefined ? text : `{${[kept, ...added].filter((member) => member !== '').join()}}`;
+}
+
+const jsonOf = (cell: unknown): string | undefined =>
+  stringify(cell, null, undefined, [
+    { test: (value) => value instanceof JsonNumber, stringify: (value) => (value as JsonNumber).text },
+  ]);
+
+/** The text between the braces, without the reason that an earlier import has added at its end; undefined if it is no whole object. */
+function membersIn(text: string): string | undefined {
+  const trimmed = text.trim();
+  if (!trimmed.startsWith('{') || !trimmed.endsWith('}')) return undefined;
+  const inside = trimmed.slice(1, -1).trim();
+  const at = inside.lastIndexOf(`${JSON.stringify(reasonColumn)}:"`);
+  const isReason = at >= 0 && /^"[^"]*":"(?:[^"\\]|\\.)*"$/.test(inside.slice(at));
+  return isReason ? inside.slice(0, at).replace(/,$/, '') : inside;
 }

@@ -1,47 +1,26 @@
 /**
- * The steps of an import: `scan` reads the files, `preview` has the service check all rows, and `store` stores them. Rows are sent in parts
- * with idempotency keys that follow from the run, the file and the place of the row: so a second start sends all parts again, and the service
- * returns what it has stored already.
+ * Sends the rows of an import to the service: `sendAll` in a preview, and to store them. Rows are sent in parts with idempotency keys that
+ * follow from the run, the file and the place of the row: so a second start sends all parts again, and the service returns what it has stored
+ * already.
  */
 import { GraphqlError, ServiceError, type Yardgraph } from '../../client/index.ts';
 import { StartError } from '../errors.ts';
 import { isSame } from '../model/fields.ts';
-import { type Issue, quote } from '../model/issues.ts';
+import type { Issue } from '../model/issues.ts';
 import { constantCase, listField } from '../model/labels.ts';
-import { matchableFields, type RecordKind, type Values } from '../model/record-kind.ts';
-import { kindOfId, linkOrder } from '../records/index.ts';
-import { type Column, kindCalled } from './columns.ts';
-import type { Table } from './csv.ts';
-import { type ImportFile, requireUnchanged } from './find.ts';
-import {
-  findLate,
-  type LateLink,
-  type LinkedKind,
-  type LinkedRow,
-  nameOf,
-  type RowState,
-  readRecords,
-  setLinks,
-  targetOf,
-} from './links.ts';
+import type { RecordKind, Values } from '../model/record-kind.ts';
+import { kindOfId } from '../records/index.ts';
+import type { ImportFile } from './find.ts';
+import { findLate, type LateLink, type LinkedRow, nameOf, readRecords, setLinks } from './links.ts';
+import { type FileReader, type Item, partsOf, type Scanned, type Section } from './reading.ts';
 import type { RecordRow, Warning } from './row.ts';
-
-/** How the stored records of rows are found: by a field, by the ID of another system, or by their own. */
-export type UpsertKey = { readonly field: string } | { readonly externalId: string } | 'id';
-
-export interface Reading {
-  /** Calls `onRow` for each row of the file. */
-  scan(file: ImportFile, onRow: (kind: RecordKind, columns: readonly Column[]) => void): Promise<void>;
-  /** The rows of a kind. */
-  rows(file: ImportFile, kind: RecordKind, warn?: (warning: Warning) => void): AsyncGenerator<RecordRow>;
-  /** How a table is written. */
-  table(file: ImportFile): Promise<Table> | undefined;
-}
+import type { UpsertKey } from './upsert-keys.ts';
 
 export interface Import {
   readonly yardgraph: Yardgraph;
   readonly files: readonly ImportFile[];
-  readonly reading: Reading;
+  readonly reader: FileReader;
+  readonly scanned: Scanned;
   /** By kind; rows of other kinds are created. */
   readonly upsertKeys: ReadonlyMap<RecordKind, UpsertKey>;
   /** Kinds of which records are created for names of links that none has. */
@@ -51,117 +30,6 @@ export interface Import {
   readonly partSize: number;
   readonly signal: AbortSignal;
   readonly onProgress: (rows: number) => void;
-}
-
-interface Section {
-  readonly file: ImportFile;
-  readonly kind: RecordKind;
-}
-
-export interface Plan {
-  /** The files and kinds in the order in which they are stored: links lead to what is stored before, or is of the same kind. */
-  readonly sections: readonly Section[];
-  readonly total: number;
-  readonly linked: ReadonlyMap<RecordKind, LinkedKind>;
-}
-
-/** Reads all files, and those again to whose rows links lead. Throws a StartError for one that cannot be read to its end. */
-export async function scan(files: readonly ImportFile[], reading: Reading): Promise<Plan> {
-  const found = new Map<string, Section>();
-  const ways = new Map<RecordKind, Set<string>>();
-  let total = 0;
-  for (const file of files) {
-    let last: readonly Column[] | undefined;
-    await reading.scan(file, (kind, columns) => {
-      total += 1;
-      // Rows of a table have the same columns.
-      if (columns === last) return;
-      last = columns;
-      const key = `${kind.name} ${file.path}`;
-      if (!found.has(key)) found.set(key, { file, kind });
-      for (const column of columns) {
-        if (column.is !== 'link') continue;
-        const target = targetOf(kind, column.field);
-        ways.set(target, (ways.get(target) ?? new Set()).add(column.by));
-      }
-    });
-  }
-  const sections = linkOrder.flatMap((kind) => [...found.values()].filter((section) => section.kind === kind));
-  const linked = new Map<RecordKind, LinkedKind>();
-  for (const { file, kind } of sections) {
-    const names = ways.get(kind);
-    if (!names) continue;
-    const { states, by } = linked.get(kind) ?? {
-      states: [],
-      by: new Map([...names].map((name) => [name, new Map<string, RowState[]>()] as const)),
-    };
-    linked.set(kind, { states, by });
-    for await (const row of reading.rows(file, kind)) {
-      const state: RowState = { is: 'coming' };
-      states.push(state);
-      for (const [way, rows] of by) {
-        const name = nameOf(row, way);
-        if (name === undefined) continue;
-        const others = rows.get(name);
-        if (others) others.push(state);
-        else rows.set(name, [state]);
-      }
-    }
-  }
-  return { sections, total, linked };
-}
-
-interface Item {
-  readonly row: RecordRow;
-  /** Its place among the rows of its kind in its file. */
-  readonly place: number;
-  readonly state: RowState | undefined;
-}
-
-const maxPartLength = 4_000_000;
-
-/** Yields the rows of a section in parts, with the next one read while one is sent. Throws an Interrupted if the file has changed. */
-async function* partsIn(
-  { reading, partSize }: Import,
-  { linked }: Plan,
-  { file, kind }: Section,
-  { skipped, warn }: { readonly skipped: number; readonly warn: ((warning: Warning) => void) | undefined },
-) {
-  async function* parts() {
-    let part: Item[] = [];
-    let length = 0;
-    let place = 0;
-    const states = linked.get(kind)?.states;
-    for await (const row of reading.rows(file, kind, warn)) {
-      const size = row.source.text.length;
-      if (part.length === partSize || (part.length > 0 && length + size > maxPartLength)) {
-        requireUnchanged(file);
-        yield part;
-        part = [];
-        length = 0;
-      }
-      part.push({ row, place, state: states?.[skipped + place] });
-      length += size;
-      place += 1;
-    }
-    requireUnchanged(file);
-    if (part.length > 0) yield part;
-  }
-  const all = parts();
-  let next = all.next();
-  try {
-    for (;;) {
-      const { done, value } = await next;
-      if (done) return;
-      // Once the part is under way: what is read here would keep it from being sent.
-      next = new Promise(setImmediate).then(() => all.next());
-      // An error is thrown when its part is due, or not at all if nobody asks for it.
-      next.catch(() => {});
-      yield value;
-    }
-  } finally {
-    await all.return(undefined);
-  }
 }
 
 type Outcome = 'CREATED' | 'UPDATED' | 'UNCHANGED' | 'REJECTED';
@@ -195,25 +63,19 @@ export interface Run {
 }
 
 /** Sends all rows. Of links to later rows, only those that can be set are; the others are returned. */
-export async function sendAll(work: Import, plan: Plan, mode: Mode): Promise<LateLink[]> {
+export async function sendAll(work: Import, mode: Mode): Promise<LateLink[]> {
   const { run, missing, warn } = mode;
   const isPreview = run === undefined;
   const late: LateLink[] = [];
-  for (const { states } of plan.linked.values()) {
+  const { sections, linked } = work.scanned;
+  for (const { states = [] } of sections) {
     for (const state of states) Object.assign(state, { is: 'coming', record: undefined });
   }
-  const done = new Map<RecordKind, number>();
-  for (const section of plan.sections) {
+  for (const section of sections) {
     const { kind, file } = section;
     const by = work.upsertKeys.get(kind);
     const linking = {
-      ...{
-        yardgraph: work.yardgraph,
-        linked: plan.linked,
-        createMissing: work.createMissing,
-        missing,
-        isPreview,
-      },
+      ...{ yardgraph: work.yardgraph, linked, createMissing: work.createMissing, missing, isPreview },
       warn: warn?.(file) ?? (() => {}),
       areCreated: by === undefined,
       storedRecords: (rows: readonly RecordRow[]) => storedRecords(work, kind, by, rows, run),
@@ -245,12 +107,11 @@ export async function sendAll(work: Import, plan: Plan, mode: Mode): Promise<Lat
       return result;
     };
 
-    for await (const part of partsIn(work, plan, section, { skipped: done.get(kind) ?? 0, warn: warn?.(file) })) {
+    for await (const part of partsOf(work.reader, section, work.partSize, warn?.(file))) {
       work.signal.throwIfAborted();
       const results = await halving(part, send, (item, message) =>
         settled(rejected(linkedRow(item, by), [{ path: [], message }])),
       );
-      done.set(kind, (done.get(kind) ?? 0) + part.length);
       mode.onResults(section, results);
       work.onProgress(part.length);
     }
@@ -514,11 +375,11 @@ async function writeAll<I>(
 }
 
 /** Sets links that led to later rows. Returns those that cannot be set, and why. */
-export async function setLateLinks(work: Import, { linked }: Plan, links: readonly LateLink[]) {
+export async function setLateLinks(work: Import, links: readonly LateLink[]) {
   const unset: { readonly item: LateLink; readonly message: string }[] = [];
   for (const kind of new Set(links.map((link) => link.kind))) {
     const ofKind = links.filter((link) => link.kind === kind);
-    const found = await findLate(work.yardgraph, linked, ofKind);
+    const found = await findLate(work.yardgraph, work.scanned.linked, ofKind);
     const ids = new Map(ofKind.map((item, index) => [item, found[index]?.id]));
     unset.push(
       ...ofKind.flatMap((item, index) => (ids.get(item) ? [] : { item, message: found[index]?.message ?? '' })),
@@ -552,53 +413,3 @@ export async function missingRecords(work: Import, kind: RecordKind, kept: Reado
 /** Deletes records. Returns those that others refer to, and are kept. */
 export const deleteRecords = (work: Import, kind: RecordKind, ids: readonly string[]) =>
   writeAll(work, ids, (some) => methodsOf(work, kind).delete(some, { returning: 'outcome' }));
-
-/** The word in place of a key for a kind whose rows are all created. */
-const createWord = 'create';
-
-/**
- * Returns the keys by kind. Each option is a key for all kinds, `externalIds.erp`, or for one, `projects=reference`. Throws a StartError
- * unless there is none, or one for each kind.
- */
-export function upsertKeysOf(kinds: readonly RecordKind[], options: readonly string[]): Map<RecordKind, UpsertKey> {
-  const keys = new Map<RecordKind, UpsertKey>();
-  if (options.length === 0) return keys;
-  const named = new Map(options.map(splitOption));
-  for (const kind of new Set(kinds)) {
-    const name = named.get(kind) ?? named.get(undefined) ?? '';
-    if (name === createWord) continue;
-    const key = keyOf(kind, name);
-    if (!key) {
-      const external = kind.fields.externalIds ? ['externalIds.erp'] : [];
-      const known = [...matchableFields(kind), ...external, 'id', createWord];
-      const choices = known.map((choice) => `--upsert-by ${listField(kind)}=${choice}`).join(', or ');
-      throw new StartError(
-        name === ''
-          ? `--upsert-by: say how ${kind.pluralLabel} are found: ${choices}`
-          : `--upsert-by: ${kind.pluralLabel} cannot be found by ${quote(name)}: expected ${choices}`,
-      );
-    }
-    keys.set(kind, key);
-  }
-  return keys;
-}
-
-function splitOption(option: string): [RecordKind | undefined, string] {
-  const at = option.indexOf('=');
-  const [kindName, key] = [option.slice(0, Math.max(0, at)), option.slice(at + 1)];
-  // The name of a system may have the character, too: `externalIds.a=b`.
-  if (at < 0 || kindName.includes('.')) return [undefined, option];
-  const kind = kindCalled(kindName);
-  if (!kind) throw new StartError(`--upsert-by: unknown kind ${quote(kindName)}, expected one such as assets`);
-  return [kind, key];
-}
-
-const plain = (name: string): string => name.toLowerCase().replace(/[\s_-]/g, '');
-
-function keyOf(kind: RecordKind, name: string): UpsertKey | undefined {
-  if (plain(name) === 'id') return 'id';
-  const externalId = /^external ?ids?\.(.+)$/is.exec(name)?.[1];
-  if (externalId !== undefined && kind.fields.externalIds) return { externalId };
-  const field = matchableFields(kind).find((candidate) => plain(candidate) === plain(name));
-  return field === undefined ? undefined : { field };
-}

@@ -366,6 +366,27 @@ test('a row for which the service would reject all others is refused alone, and 
   ]);
 });
 
+test('a row of JSON that is refused again says its last reason only, and the ID of its record', async () => {
+  const rows = [
+    '{"kind":"LOCATION","id":"1","latitude":53}',
+    '{"kind":"PROJECT","name":"A","startDate":"soon","locationId":"1"}',
+    '{"kind":"PROJECT","name":"B","name":"C"}',
+  ];
+  await imports.import({ 'all.ndjson': `${rows.join('\n')}\n` });
+  const first = imports.read('all.refused.ndjson');
+  expect(first.split('\n')).toEqual([
+    expect.stringMatching(
+      /^\{"kind":"PROJECT","name":"A","startDate":"soon","locationId":"location_\w+","refused because":"startDate: .*"\}$/,
+    ),
+    '{"kind":"PROJECT","name":"B","name":"C","refused because":"it has the name \\"name\\" twice"}',
+    '',
+  ]);
+
+  await imports.import({ 'again.ndjson': first });
+
+  expect(imports.read('again.refused.ndjson').split('\n').toSorted()).toEqual(first.split('\n').toSorted());
+});
+
 test('a dry run stores nothing, and leaves no file', async () => {
   const { code, out } = await imports.import({ 'assets.csv': 'name,uid\nCrane,\n,C-1\n' }, '--dry-run');
 

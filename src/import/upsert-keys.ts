@@ -1,0 +1,57 @@
+/** How stored records are found for the rows of a file, by the options `--upsert-by`. */
+import { StartError } from '../errors.ts';
+import { quote } from '../model/issues.ts';
+import { listField } from '../model/labels.ts';
+import { matchableFields, type RecordKind } from '../model/record-kind.ts';
+import { kindCalled, plain } from './columns.ts';
+
+/** How the stored records of rows are found: by a field, by the ID of another system, or by their own. */
+export type UpsertKey = { readonly field: string } | { readonly externalId: string } | 'id';
+
+/** The word in place of a key for a kind whose rows are all created. */
+const createWord = 'create';
+
+/**
+ * Returns the keys by kind. Each option is a key for all kinds, `externalIds.erp`, or for one, `projects=reference`. Throws a StartError
+ * unless there is none, or one for each kind.
+ */
+export function upsertKeysOf(kinds: readonly RecordKind[], options: readonly string[]): Map<RecordKind, UpsertKey> {
+  const keys = new Map<RecordKind, UpsertKey>();
+  if (options.length === 0) return keys;
+  const named = new Map(options.map(splitOption));
+  for (const kind of new Set(kinds)) {
+    const name = named.get(kind) ?? named.get(undefined) ?? '';
+    if (name === createWord) continue;
+    const key = keyOf(kind, name);
+    if (!key) {
+      const external = kind.fields.externalIds ? ['externalIds.erp'] : [];
+      const known = [...matchableFields(kind), ...external, 'id', createWord];
+      const choices = known.map((choice) => `--upsert-by ${listField(kind)}=${choice}`).join(', or ');
+      throw new StartError(
+        name === ''
+          ? `--upsert-by: say how ${kind.pluralLabel} are found: ${choices}`
+          : `--upsert-by: ${kind.pluralLabel} cannot be found by ${quote(name)}: expected ${choices}`,
+      );
+    }
+    keys.set(kind, key);
+  }
+  return keys;
+}
+
+function splitOption(option: string): [RecordKind | undefined, string] {
+  const at = option.indexOf('=');
+  const [kindName, key] = [option.slice(0, Math.max(0, at)), option.slice(at + 1)];
+  // The name of a system may have the character, too: `externalIds.a=b`.
+  if (at < 0 || kindName.includes('.')) return [undefined, option];
+  const kind = kindCalled(kindName);
+  if (!kind) throw new StartError(`--upsert-by: unknown kind ${quote(kindName)}, expected one such as assets`);
+  return [kind, key];
+}
+
+function keyOf(kind: RecordKind, name: string): UpsertKey | undefined {
+  if (plain(name) === 'id') return 'id';
+  const externalId = /^external ?ids?\.(.+)$/is.exec(name)?.[1];
+  if (externalId !== undefined && kind.fields.externalIds) return { externalId };
+  const field = matchableFields(kind).find((candidate) => plain(candidate) === plain(name));
+  return field === undefined ? undefined : { field };
+}
