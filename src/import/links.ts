@@ -169,8 +169,10 @@ function setLink(
       ...(found.get(`${field}.${by}`)?.get(value) ?? []),
       ...others.flatMap((row) => row.record ?? []),
     ]);
-    const unstored = linking.isPreview ? others.filter((row) => row.record === undefined).length : 0;
     const [id] = ids;
+    // An upsert of the own kind may find the stored record for the row that has its name.
+    const mayBeSame = id !== undefined && target === kind && !linking.areCreated;
+    const unstored = linking.isPreview && !mayBeSame ? others.filter((row) => row.record === undefined).length : 0;
     if (ids.size + unstored > 1) issues.push(issueOf([name], severalMatch(target, by, value)));
     else if (id !== undefined) record[field] = id;
     else if (unstored > 0 || (linking.isPreview && linking.missing.get(target)?.has(value))) leave();
@@ -299,6 +301,8 @@ async function chooseWays(linking: Linking, kind: RecordKind, rows: readonly Lin
     const [first] = ofField;
     const differing = ofField.filter((way) => (id === undefined ? !isUnknown(way) : !leadsTo(way, id)));
     if (ofField.length < 2 || differing.length < 2) return differing[0] ?? first;
+    const [row, ...others] = differing.map(rowOf);
+    if (row && others.every((other) => other === row)) return differing.find(({ by }) => by === 'id') ?? differing[0];
     const coming = differing.find((way) => linking.isPreview && rowOf(way) && rowOf(way)?.record === undefined);
     if (coming) return coming;
     const byId = differing

@@ -51,6 +51,23 @@ describe('links by name', () => {
     expect(await imports.records('workOrders', 'project { name }')).toEqual([{ project: { name: 'Wall' } }]);
   });
 
+  test('lead to a parent in the same file that is stored already, and a parent said by its row and its name is one', async () => {
+    const { code } = await imports.import({ 'asset-categories.csv': 'id,name,parentId,parent.name\na,A,,\nb,B,a,A\n' });
+    const again = await imports.import(
+      { 'asset-categories.csv': 'name,parent.name\nA,\nB,A\nC,A\n' },
+      '--upsert-by',
+      'name',
+    );
+
+    expect([code, again.code, again.out[0]]).toEqual([
+      0,
+      0,
+      '3 rows: 1 to create, 0 to update, 2 unchanged, 0 refused',
+    ]);
+    const categories = await imports.records('assetCategories', 'name parent { name }');
+    expect(categories).toEqual(expect.arrayContaining(['B', 'C'].map((name) => ({ name, parent: { name: 'A' } }))));
+  });
+
   test('create what is missing with --create-missing, once', async () => {
     const files = { 'assets.csv': 'name,currentLocation.name\nA,Depot\nB,Depot\nC,Gate\n' };
 
