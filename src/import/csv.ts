@@ -90,11 +90,16 @@ export class CsvParser {
     const values = this.quotesAll ? row.cells.map((cell) => cell || null) : row.cells;
     const cells = withoutSurplus(values, names.length);
     const isName = (cell: string | null, index: number) => nameOf(cell).toLowerCase() === names[index]?.toLowerCase();
-    if (cells.length === names.length && cells.every(isName)) {
+    if (cells.length === names.length && cells.length > 1 && cells.every(isName)) {
       this.options.warn({ line, column: '', message: 'the header once more: this line is left out' });
       return undefined;
     }
-    return { line, names, cells, text, problem: this.problemOf(text, cells.length, names.length) };
+    const problem = this.problemOf(text, cells.length, names.length);
+    // The end of the row, or a line break within a cell without quotes.
+    if (cells.length < names.length && problem === undefined) {
+      this.options.warn({ line, column: '', message: 'the row has fewer cells than the header' });
+    }
+    return { line, names, cells, text, problem };
   }
 
   private problemOf(text: string, length: number, width: number): string | undefined {

@@ -93,7 +93,7 @@ function elementsOf(array: string, firstLine: number, fileName: string): Text[] 
 const breaksAbove = (text: string): number => lineBreaks(text) - lineBreaks(text.trimStart());
 
 /** Returns the members of the object, or why there are none. */
-function readObject(text: string): Record<string, Cell> | string {
+export function readObject(text: string): Record<string, Cell> | string {
   let twice: string | undefined;
   try {
     const value = parse(text, null, {

@@ -37,10 +37,12 @@ export async function tableOf(file: ImportFile, options: ReadOptions): Promise<T
 }
 
 async function* readText(file: ImportFile, named: string | undefined) {
+  // The option is for all files of an import, of which some may be UTF-8.
+  const other = named !== undefined && (await isUtf8(file)) ? undefined : named;
   let decoder: TextDecoder | undefined;
   try {
     for await (const bytes of bytesOf(file)) {
-      decoder ??= new TextDecoder(encodingOf(file, bytes, named), { fatal: true });
+      decoder ??= new TextDecoder(encodingOf(file, bytes, other), { fatal: true });
       yield { text: decoder.decode(bytes, { stream: true }), isLast: false };
     }
     yield { text: decoder?.decode() ?? '', isLast: true };
@@ -51,6 +53,19 @@ async function* readText(file: ImportFile, named: string | undefined) {
     throw new StartError(
       `${file.name}, line ${line}: the text is not ${encoding.toUpperCase()}. Save it as UTF-8, or name its encoding: --encoding windows-1252`,
     );
+  }
+}
+
+/** True if all of it is, without NUL, which text in UTF-16 has. What was written in an encoding with one byte for each letter never is, but for A to Z. */
+async function isUtf8(file: ImportFile): Promise<boolean> {
+  const decoder = new TextDecoder('utf-8', { fatal: true });
+  try {
+    for await (const bytes of bytesOf(file)) if (decoder.decode(bytes, { stream: true }).includes('\0')) return false;
+    decoder.decode();
+    return true;
+  } catch (error) {
+    if (errorCode(error) !== 'ERR_ENCODING_INVALID_ENCODED_DATA') throw error;
+    return false;
   }
 }
 

@@ -156,6 +156,7 @@ export function fileReader(
     let kind = file.kind ?? firstKinds.get(file);
     return (source: SourceRow): RecordKind | undefined => {
       if (source.kind !== undefined) kind = kindCalled(source.kind);
+      else if (source.problem === undefined) kind = file.kind ?? kind;
       return kind;
     };
   }

@@ -8,6 +8,7 @@ import { expected, type Issue, isObject, quote } from '../model/issues.ts';
 import type { RecordKind } from '../model/record-kind.ts';
 import { requiredMessage } from '../model/schemas.ts';
 import { type Column, type ColumnOptions, columnsOf, isVerbatim, meaningOf } from './columns.ts';
+import { readObject } from './json.ts';
 import { type Cell, JsonNumber, type RecordRow, type RowLink, type SourceRow } from './row.ts';
 import { checkNames, rowChecker, type Warn } from './warnings.ts';
 
@@ -112,14 +113,8 @@ function truthIn(text: string): Read {
   return { expected: 'yes or no (true, 1, ja, wahr; false, 0, nein, falsch)' };
 }
 
-/** Numbers are texts only where all their digits are known: in a file of JSON. */
 function externalIdsIn(cell: Cell): Read {
-  let ids: unknown = cell;
-  try {
-    if (typeof cell === 'string') ids = JSON.parse(cell);
-  } catch {
-    // A text is no object of texts.
-  }
+  const ids = typeof cell === 'string' ? readObject(cell) : cell;
   if (!isObject(ids) || ids instanceof JsonNumber) return { expected: 'an object of texts such as {"erp":"4711"}' };
   const texts = Object.entries(ids).map(([key, id]) => [key, textOf(id)] as const);
   const wrong = texts.find(([, text]) => text === undefined);

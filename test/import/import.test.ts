@@ -71,6 +71,8 @@ describe('refused rows', () => {
       '4 rows: 2 to create, 0 to update, 0 unchanged, 2 refused',
       '  assets.csv, line 3: uid: line 2 also has the uid "C-1"',
       '  assets.csv, line 4: acquiredAt: expected a date such as 2026-03-01 or 2026-03-01T07:30:00Z, received "soon"',
+      'Allowed, and probably wrong:',
+      '  assets.csv: the row has fewer cells than the header: line 5',
       '2 created, 0 updated, 0 unchanged, 2 refused',
       'The refused rows are in assets.refused.csv, each with the reason: fix them, and import that file.',
       'Its changes: 1 to 2.',
@@ -385,6 +387,14 @@ test('a row of JSON that is refused again says its last reason only, and the ID 
   await imports.import({ 'again.ndjson': first });
 
   expect(imports.read('again.refused.ndjson').split('\n').toSorted()).toEqual(first.split('\n').toSorted());
+});
+
+test('a line of JSON without a kind is of the kind that the name of its file says', async () => {
+  const { code } = await imports.import({ 'assets.ndjson': '{"kind":"LOCATION","name":"Yard"}\n{"name":"Crane"}\n' });
+
+  expect(code).toBe(0);
+  expect(await imports.records('locations', 'name')).toEqual([{ name: 'Yard' }]);
+  expect(await imports.records('assets', 'name')).toEqual([{ name: 'Crane' }]);
 });
 
 test('a dry run stores nothing, and leaves no file', async () => {

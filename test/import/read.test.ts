@@ -207,6 +207,14 @@ test('a row has its text as it stands, and the names of all columns', async () =
   expect(rows[0]?.names).toBe(rows[1]?.names);
 });
 
+test('warns of rows that end early, as after a line break without quotes; one column has no header in its middle', async () => {
+  const { rows, warnings } = await read('name,uid,notes\nA,1,first\nsecond line\nB,2,\n');
+  const one = await read('name\nA\nName\n');
+
+  expect([rows.length, one.rows.length, one.warnings]).toEqual([3, 2, []]);
+  expect(warnings).toEqual([{ line: 3, column: '', message: 'the row has fewer cells than the header' }]);
+});
+
 test('warns of lines that are left out', async () => {
   const { rows, warnings } = await read('Tools\n\nname,uid\nA,1\nNAME, uid \nB,2\n');
 
@@ -380,6 +388,7 @@ test.each([
   ['UTF-16 without one, if it is named', utf16, 'utf-16le'],
   ['UTF-16, big-endian, with a byte order mark', Buffer.concat([Buffer.of(0xfe, 0xff), bigEndian])],
   ['Windows-1252, if it is named', Buffer.from(german, 'latin1'), 'windows-1252'],
+  ['UTF-8, if the encoding of other files is named', Buffer.from(german), 'windows-1252'],
 ])('reads %s', async (_, content, encoding?: string) => {
   expect(shown(await read(content, 'assets.csv', { encoding }))).toEqual(['2: Köln 1|Ä']);
   expect(shown(await read(gzipSync(content), 'assets.csv.gz', { encoding }))).toEqual(['2: Köln 1|Ä']);

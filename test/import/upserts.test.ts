@@ -44,10 +44,10 @@ test('an empty cell clears, or keeps with --blank keep; a missing one keeps', as
   await imports.import({ 'locations.csv': 'externalIds.erp,name,city,state\n1,A,Bremen,HB\n2,B,Köln,NW\n' });
   const file = { 'locations.csv': 'externalIds.erp,name,city,state\n1,A,,\n2,B\n' };
 
-  expect((await imports.import(file, '--upsert-by', 'externalIds.erp', '--blank', 'keep')).out[1]).toBe(
+  expect((await imports.import(file, '--upsert-by', 'externalIds.erp', '--blank', 'keep')).out).toContain(
     '0 created, 0 updated, 2 unchanged, 0 refused',
   );
-  expect((await imports.import(file, '--upsert-by', 'externalIds.erp')).out[1]).toBe(
+  expect((await imports.import(file, '--upsert-by', 'externalIds.erp')).out).toContain(
     '0 created, 1 updated, 1 unchanged, 0 refused',
   );
   expect(await imports.records('locations', 'city state')).toEqual([

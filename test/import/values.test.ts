@@ -243,11 +243,10 @@ describe('texts and IDs', () => {
     ['id', {}, 'id: expected text, received an object'],
     ['', 'x', 'a column without a name has a value: name it'],
     ['externalIds', '[]', 'externalIds: expected an object of texts such as {"erp":"4711"}, received "[]"'],
-    // Of a number in a text, the digits are not kept.
     [
       'externalIds',
-      '{"erp":1.10}',
-      String.raw`externalIds: expected an object with text as "erp", received "{\"erp\":1.10}"`,
+      '{"a":"1","a":"2"}',
+      String.raw`externalIds: expected an object of texts such as {"erp":"4711"}, received "{\"a\":\"1\",\"a\":\"2\"}"`,
     ],
     ['externalIds', { a: { b: {} } }, 'externalIds: expected an object with text as "a", received an object'],
     ['externalIds', 'M-1', 'externalIds: expected an object of texts such as {"erp":"4711"}, received "M-1"'],
@@ -256,7 +255,7 @@ describe('texts and IDs', () => {
   });
 
   test.each([
-    ['{"erp":"M-1","crm":"4"}', { erp: 'M-1', crm: '4' }],
+    ['{"erp":"M-1","crm":1.10}', { erp: 'M-1', crm: '1.10' }],
     [{ erp: new JsonNumber('1.10') }, { erp: '1.10' }],
     [' ', null],
   ])('the external IDs %j are read', (cell, expected) => {
