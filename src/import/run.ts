@@ -3,12 +3,14 @@
  * follow from the run, the file and the place of the row: so a second start sends all parts again, and the service returns what it has stored
  * already.
  */
+import { createHash } from 'node:crypto';
 import { GraphqlError, ServiceError, type Yardgraph } from '../../client/index.ts';
 import { StartError } from '../errors.ts';
 import { isSame } from '../model/fields.ts';
-import type { Issue } from '../model/issues.ts';
+import { type Issue, quote } from '../model/issues.ts';
 import { constantCase, listField } from '../model/labels.ts';
 import type { RecordKind, Values } from '../model/record-kind.ts';
+import { isBlank } from '../model/schemas.ts';
 import { kindOfId } from '../records/index.ts';
 import type { ImportFile } from './find.ts';
 import { findLate, type LateLink, type LinkedRow, nameOf, readRecords, setLinks } from './links.ts';
@@ -68,6 +70,7 @@ export async function sendAll(work: Import, mode: Mode): Promise<LateLink[]> {
   const isPreview = run === undefined;
   const late: LateLink[] = [];
   const { sections, linked } = work.scanned;
+  const checkKey = keyChecker(work);
   for (const { states = [] } of sections) {
     for (const state of states) Object.assign(state, { is: 'coming', record: undefined });
   }
@@ -109,7 +112,11 @@ export async function sendAll(work: Import, mode: Mode): Promise<LateLink[]> {
 
     for await (const part of partsOf(work.reader, section, work.partSize, warn?.(file))) {
       work.signal.throwIfAborted();
-      const results = await halving(part, send, (item, message) =>
+      const items = part.map((item): Item => {
+        const issue = checkKey(file, item.row);
+        return issue ? { ...item, row: { ...item.row, issues: [...item.row.issues, issue] } } : item;
+      });
+      const results = await halving(items, send, (item, message) =>
         settled(rejected(linkedRow(item, by), [{ path: [], message }])),
       );
       mode.onResults(section, results);
@@ -117,6 +124,40 @@ export async function sendAll(work: Import, mode: Mode): Promise<LateLink[]> {
     }
   }
   return late;
+}
+
+/**
+ * Returns a function that is called with each row once, and returns an issue if an earlier row has the same upsert key: the later one would
+ * overwrite what the earlier one has stored. A refused row counts, too, so that a preview and each start decide alike.
+ */
+function keyChecker({ files, upsertKeys }: Import) {
+  /** By the hash of the key: the line and the place of the file, as one number, so that a million keys take 80 MB, however long they are. */
+  const firstRows = new Map<RecordKind, Map<string, number>>();
+  return (file: ImportFile, row: RecordRow): Issue | undefined => {
+    const by = upsertKeys.get(row.kind);
+    const key = by && keyIn(row, by);
+    if (by === undefined || key === undefined || isBlank(key)) return undefined;
+    const ofKind = firstRows.get(row.kind) ?? new Map<string, number>();
+    firstRows.set(row.kind, ofKind);
+    const hash = createHash('sha256').update(key).digest('binary');
+    const first = ofKind.get(hash);
+    if (first === undefined) {
+      ofKind.set(hash, row.source.line * files.length + files.indexOf(file));
+      return undefined;
+    }
+    const firstFile = files[first % files.length];
+    const line = `line ${Math.floor(first / files.length)}${firstFile === file ? '' : ` of ${firstFile?.name}`}`;
+    const alsoHas = (what: string) => `${line} also has the ${what}`;
+    if (by === 'id') return { path: ['id'], message: alsoHas(`ID ${quote(key)}`) };
+    if ('field' in by) return { path: [by.field], message: alsoHas(`${by.field} ${quote(key)}`) };
+    const { externalId } = by;
+    return { path: ['externalIds', externalId], message: alsoHas(`external ID ${quote(key)} of ${quote(externalId)}`) };
+  };
+}
+
+function keyIn(row: RecordRow, by: UpsertKey): string | undefined {
+  if (by === 'id') return row.id;
+  return nameOf(row, 'field' in by ? by.field : `externalIds.${by.externalId}`);
 }
 
 const rejected = (sent: LinkedRow, issues: readonly Issue[]): Result => ({ sent, outcome: 'REJECTED', issues });
@@ -329,9 +370,7 @@ async function storedRecords(
     return rows.map(({ id }) => earlier(stored.get(id)) ?? undefined);
   }
   const keys = rows.map((row) =>
-    'field' in by
-      ? { [by.field]: row.fields[by.field] }
-      : { externalIds: { [by.externalId]: nameOf(row, `externalIds.${by.externalId}`) } },
+    'field' in by ? { [by.field]: keyIn(row, by) } : { externalIds: { [by.externalId]: keyIn(row, by) } },
   );
   const found = await methodsOf(work, kind).upsert(clientKey(by), keys, { onInvalid: 'SKIP', dryRun: true });
   return found.map(({ outcome, record }) => (outcome === 'CREATED' ? undefined : (earlier(record) ?? undefined)));
