@@ -4,6 +4,7 @@ import { type Issue, quote } from '../model/issues.ts';
 import { listField } from '../model/labels.ts';
 import { linkFields } from '../model/links.ts';
 import type { RecordKind, Values } from '../model/record-kind.ts';
+import { isBlank } from '../model/schemas.ts';
 import { kindNamed, kindOfId } from '../records/index.ts';
 import type { RecordRow, RowLink, Warning } from './row.ts';
 
@@ -81,6 +82,8 @@ interface Linking {
   readonly warn: (warning: Warning) => void;
   /** Rows of this kind are created, so that they can refer to others that are sent with them. */
   readonly areCreated: boolean;
+  /** Rows of this kind have the IDs of stored records: they come from an export, which says a link in all ways, so an empty cell is an edit. */
+  readonly areExported: boolean;
   /** The stored records of these rows, before the import has changed any: an upsert finds them, or an update. */
   readonly storedRecords: (rows: readonly RecordRow[]) => Promise<readonly (Values | undefined)[]>;
 }
@@ -97,10 +100,12 @@ function grouped<T, K>(items: readonly T[], keyOf: (item: T) => K): Map<K, T[]> 
 
 /** Sets the links of `rows`, which are sent together. */
 export async function setLinks(linking: Linking, kind: RecordKind, rows: readonly LinkedRow[]): Promise<void> {
-  const twofold = rows.filter(({ row }) => waysOf(row).some(([, { length }]) => length > 1));
+  const twofold = rows.filter(({ row }) => waysOf(linking, row).some(([, { length }]) => length > 1));
   const chosen = twofold.length > 0 ? await chooseWays(linking, kind, twofold) : new Map<LinkedRow, RowLink[]>();
   const ways = rows.flatMap((sent) =>
-    (chosen.get(sent) ?? waysOf(sent.row).flatMap(([, [way]]) => way ?? [])).map((way) => ({ sent, way })),
+    (chosen.get(sent) ?? waysOf(linking, sent.row).flatMap(([, [way]]) => way ?? []))
+      .filter(isLeading)
+      .map((way) => ({ sent, way })),
   );
   for (const { row, record } of rows) {
     for (const { field, value } of row.links) if (value === null && !(field in record)) record[field] = null;
@@ -123,10 +128,15 @@ export async function setLinks(linking: Linking, kind: RecordKind, rows: readonl
 
 const issueOf = (path: Issue['path'], message: string): Issue => ({ path, message });
 
-/** The links of a row that lead somewhere, by their references. */
-function waysOf({ links }: RecordRow): (readonly [field: string, ways: readonly RowLink[]])[] {
-  const leading = links.filter(({ value }) => value !== null);
-  return [...grouped(leading, ({ field }) => field)];
+const isLeading = ({ value }: RowLink): boolean => value !== null;
+
+/** The links of a row that lead somewhere, by their references. Of a row of an export, they have the ways that are emptied, too. */
+function waysOf(
+  { areExported }: Linking,
+  { links }: RecordRow,
+): (readonly [field: string, ways: readonly RowLink[]])[] {
+  const leading = [...grouped(links, ({ field }) => field)].filter(([, ways]) => ways.some(isLeading));
+  return areExported ? leading : leading.map(([field, ways]) => [field, ways.filter(isLeading)]);
 }
 
 function setLink(
@@ -263,13 +273,15 @@ interface Page {
 
 /**
  * Of links that a row says in several ways, such as by an ID and by an external ID, returns the one that counts: the one that leads elsewhere
- * than the link that is stored. If several do, they must lead to the same record.
+ * than the link that is stored. If several do, they must lead to the same record. An emptied one leads to any record that has no such text.
  */
 async function chooseWays(linking: Linking, kind: RecordKind, rows: readonly LinkedRow[]) {
   const stored = await linking.storedRecords(rows.map(({ row }) => row));
   const rowOf = (way: RowLink) =>
     rowsAt(linking.linked, targetOf(kind, way.field), way).find(({ is }) => is !== 'refused');
-  const ways = rows.flatMap(({ row }) => waysOf(row).flatMap(([, ofField]) => (ofField.length > 1 ? ofField : [])));
+  const ways = rows.flatMap(({ row }) =>
+    waysOf(linking, row).flatMap(([, ofField]) => (ofField.length > 1 ? ofField : [])),
+  );
   const found = await findByNames({ ...linking, createMissing: new Set() }, kind, ways);
   /** The IDs of the records that may be meant. */
   const idsOf = (way: RowLink): readonly string[] =>
@@ -291,16 +303,19 @@ async function chooseWays(linking: Linking, kind: RecordKind, rows: readonly Lin
     const key = externalKey(way.by);
     const record = records.get(id);
     const value = key === undefined ? record?.[way.by] : (record?.externalIds as Values | undefined)?.[key];
-    return value === way.value;
+    return way.value === null ? value == null || isBlank(String(value)) : value === way.value;
   };
   /** An ID of another workspace leads nowhere, if the row is new here. */
   const isUnknown = (way: RowLink): boolean =>
     way.by === 'id' && !rowOf(way) && kindOfId(way.value ?? '') !== undefined && !records.has(way.value);
 
   const choose = (ofField: readonly RowLink[], id: unknown): RowLink | undefined => {
-    const [first] = ofField;
-    const differing = ofField.filter((way) => (id === undefined ? !isUnknown(way) : !leadsTo(way, id)));
-    if (ofField.length < 2 || differing.length < 2) return differing[0] ?? first;
+    const leading = ofField.filter(isLeading);
+    const differing =
+      id === undefined ? leading.filter((way) => !isUnknown(way)) : ofField.filter((way) => !leadsTo(way, id));
+    if (differing.length < 2 || !differing.some(isLeading)) return differing[0] ?? leading[0];
+    // Every record has an ID: an emptied one leads to none.
+    if (differing.some((way) => way.by === 'id' && !isLeading(way))) return undefined;
     const [row, ...others] = differing.map(rowOf);
     if (row && others.every((other) => other === row)) return differing.find(({ by }) => by === 'id') ?? differing[0];
     const coming = differing.find((way) => linking.isPreview && rowOf(way) && rowOf(way)?.record === undefined);
@@ -314,7 +329,7 @@ async function chooseWays(linking: Linking, kind: RecordKind, rows: readonly Lin
 
   return new Map(
     rows.map((sent, index) => {
-      const chosen = waysOf(sent.row).flatMap(([field, ofField]) => {
+      const chosen = waysOf(linking, sent.row).flatMap(([field, ofField]) => {
         const way = choose(ofField, stored[index]?.[field] ?? undefined);
         if (way) return [way];
         const texts = ofField.map(

@@ -81,6 +81,7 @@ export async function sendAll(work: Import, mode: Mode): Promise<LateLink[]> {
       ...{ yardgraph: work.yardgraph, linked, createMissing: work.createMissing, missing, isPreview },
       warn: warn?.(file) ?? (() => {}),
       areCreated: by === undefined,
+      areExported: by === 'id',
       storedRecords: (rows: readonly RecordRow[]) => storedRecords(work, kind, by, rows, run),
     };
     const fileKey = run && `import-${run.id}-${run.fileKeys[work.files.indexOf(file)]}-${kind.name}`;

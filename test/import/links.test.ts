@@ -125,6 +125,43 @@ describe('of a link that a row says in two ways,', () => {
     }
   });
 
+  test('an emptied one clears it with --upsert-by id, or is refused beside one that leads elsewhere', async () => {
+    await setUp();
+    await imports.import({ 'locations.csv': 'name,city\nDepot,\n" ",Ulm\n' });
+    const locations: { name: string; id: string }[] = await imports.records('locations', 'name id');
+    const idOf = Object.fromEntries(locations.map(({ name, id }) => [name, id]));
+    const [{ id }] = await imports.records('projects', 'id');
+    const { North, West, Depot } = idOf;
+    const header = 'id,name,locationId,location.externalIds.erp,location.name\n';
+    const edit = (row: string, ...options: readonly string[]) =>
+      imports.import({ 'projects.csv': `${header}${id},Wall,${row}\n` }, '--upsert-by', 'id', ...options);
+    const cleared = '1 row: 0 to create, 1 to update, 0 unchanged, 0 refused';
+    const rows: [string, string | undefined, string][] = [
+      [`${North},L-1,`, undefined, cleared],
+      [`,L-1,North`, undefined, cleared],
+      [`${North},,North`, undefined, cleared],
+      [`,,North`, undefined, cleared],
+      [`,,`, undefined, cleared],
+      [`${West},,West`, 'North', 'locationId: expected one location, received '],
+      [`,L-3,West`, 'North', 'locationId: expected one location, received '],
+      [`${Depot},,Depot`, 'Depot', '1 row: 0 to create, 1 to update'],
+      [`${North},L-1`, 'North', '1 unchanged'],
+    ];
+    for (const [row, location, said] of rows) {
+      expect((await edit(`${North},L-1,North`)).code).toBe(0);
+      const { out } = await edit(row);
+      expect([row, await located('P-1'), out.join('\n')]).toEqual([row, location, expect.stringContaining(said)]);
+    }
+    await edit(`${North},L-1,North`);
+    expect((await edit(`${North},L-1,`, '--blank', 'keep')).out[0]).toContain('1 unchanged');
+    // What the target does not have is empty in an export.
+    for (const name of ['Depot', ' ']) {
+      await edit(`${idOf[name]},,"${name}"`);
+      expect((await edit(`${idOf[name]},,"${name}"`)).out[0]).toContain('1 unchanged');
+      expect(await located('P-1')).toBe(name);
+    }
+  });
+
   test('all must lead to the same record if the row is new; an ID of another workspace leads nowhere', async () => {
     const { North, South } = await setUp();
     const file = `name,reference,locationId,location.externalIds.erp\nA,A,${North},L-1\nB,B,${South},L-1\nC,C,location_01k00000000000000000000000,L-2\n`;
