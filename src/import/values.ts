@@ -86,12 +86,13 @@ function textOf(cell: unknown): string | undefined {
   return typeof cell === 'string' ? cell : undefined;
 }
 
-/** An empty text is a value of a field of text only, and there not as a key. */
+/** An empty text is a value of a field of text only, and there not as a key. White space is no text by which a link is found. */
 function hasNoValue(cell: Cell, column: Column, form: CellForm): boolean {
   if (cell === null || cell === form.null) return true;
   if (typeof cell !== 'string' || (column.is === 'field' && column.field.type === 'text' && !column.field.unique))
     return false;
-  return (isVerbatim(column) ? cell : cell.trim()) === '';
+  const isLinkByText = column.is === 'link' && column.by !== 'id';
+  return (isVerbatim(column) && !isLinkByText ? cell : cell.trim()) === '';
 }
 
 type Read = { readonly value: unknown } | { readonly expected: string };
