@@ -1,6 +1,6 @@
 /** `yardgraph import`: imports files into a running service, with a preview, progress, and files of refused rows. */
 import { createHash, randomUUID } from 'node:crypto';
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import type { SingleBar } from 'cli-progress';
@@ -67,6 +67,8 @@ interface RunLine {
   readonly after: string;
   /** In milliseconds: the service knows a key for 24 hours. */
   readonly startedAt: number;
+  /** The process that imports the files, or did. */
+  readonly pid: number;
 }
 
 /** In milliseconds. */
@@ -84,7 +86,7 @@ export async function importFiles(paths: readonly string[], options: ImportOptio
   const linePath = `${resolve(paths[0] ?? '')}.import-run`;
   const names = files.map(({ name, kind }) => [name, kind?.name]);
   const { url, message, encoding, columns } = options;
-  const decisive = JSON.stringify([hashes, names, profile, url, message, encoding, columns]);
+  const decisive = JSON.stringify([hashes, names, profile, url, message, encoding, columns, options.refused]);
   const identity = createHash('sha256').update(decisive).digest('hex');
   const known = readLine(linePath, identity);
   const run = known?.run ?? randomUUID().slice(0, 8);
@@ -121,8 +123,18 @@ export async function importFiles(paths: readonly string[], options: ImportOptio
         if (options.dryRun) return isClean && skipped.length === 0 ? exitCodes.all : exitCodes.some;
         if (!options.yes) await confirm('Store them?', 'nothing was stored');
       }
-      line ??= { run, identity, partSize, refused, after: await yardgraph.changeCursor(), startedAt: Date.now() };
-      if (!known) writeLine(linePath, line);
+      line = known
+        ? { ...known, pid: process.pid }
+        : {
+            run,
+            identity,
+            partSize,
+            refused,
+            after: await yardgraph.changeCursor(),
+            startedAt: Date.now(),
+            pid: process.pid,
+          };
+      writeLine(linePath, line, known);
       bar.start('storing', scanned.total);
       const earlier = known ? await earlierLinks(work, known.after, changeMessage) : new Map();
       // With a preview, warnings have been said before.
@@ -182,16 +194,35 @@ function readLine(path: string, identity: string): RunLine | undefined {
     if (!(error instanceof SyntaxError)) throw error;
     throw new StartError(`${path} is not the line of an import: move it away`);
   }
+  if (line.pid !== process.pid && isRunning(line.pid)) {
+    throw new StartError(
+      `another import of these files is running (process ${line.pid}); if it is not one, delete ${path}`,
+    );
+  }
   if (line.identity === identity) return line;
   throw new StartError(
     `${path} is of an import that was not finished, of other files or with other options. Finish it, or delete this file to begin anew`,
   );
 }
 
-function writeLine(path: string, line: RunLine): void {
+function isRunning(pid: number): boolean {
   try {
-    writeFileSync(path, `${JSON.stringify(line)}\n`, { flag: 'wx' });
+    return process.kill(pid, 0);
   } catch (error) {
+    return errorCode(error) === 'EPERM';
+  }
+}
+
+/** Whole or not at all, however the process ends. */
+function writeLine(path: string, line: RunLine, known: RunLine | undefined): void {
+  const written = `${path}-${process.pid}`;
+  try {
+    writeFileSync(written, `${JSON.stringify(line)}\n`);
+    if (known) renameSync(written, path);
+    else linkSync(written, path);
+    rmSync(written, { force: true });
+  } catch (error) {
+    rmSync(written, { force: true });
     if (errorCode(error) === 'EEXIST') throw new StartError('another import of these files has begun just now');
     throw new StartError(`cannot write ${path}, where an import notes that it has begun: ${String(error)}`);
   }

@@ -1,6 +1,6 @@
 /** What an import tells people: what would become of each column, why rows are refused, and the files of these rows. */
-import { appendFileSync, existsSync, lstatSync, rmSync, statSync } from 'node:fs';
-import { basename, dirname, extname, join } from 'node:path';
+import { appendFileSync, existsSync, lstatSync, readFileSync, realpathSync, rmSync, statSync } from 'node:fs';
+import { basename, dirname, extname, join, resolve } from 'node:path';
 import { stringify } from 'lossless-json';
 import { StartError } from '../errors.ts';
 import { csvCell } from '../model/csv.ts';
@@ -133,7 +133,10 @@ export const countedRows = (n: number): string => `${count(n)} ${n === 1 ? 'row'
 
 const reasonsOf = (issues: readonly Issue[]): string => issues.map(formatIssue).join('; ');
 
-/** Where the refused rows of each file go: beside it, under a name that nothing has, or where the option says. */
+/**
+ * Where the refused rows of each file go: beside it, under a name that nothing has, or where the option says. Throws a StartError for a place
+ * that has something else than refused rows.
+ */
 export function refusedPaths(files: readonly ImportFile[], option: string | undefined): string[] {
   const isFolder = option !== undefined && statSync(option, { throwIfNoEntry: false })?.isDirectory();
   if (option !== undefined && !isFolder) {
@@ -143,18 +146,38 @@ export function refusedPaths(files: readonly ImportFile[], option: string | unde
     if (files.some(({ path }) => existsSync(option) && statSync(option).ino === statSync(path).ino)) {
       throw new StartError('--refused: this is the file to import');
     }
+    requireOverwritable(option);
     return [option];
   }
+  const taken = new Set(files.map(({ path }) => realpathSync(path)));
   return files.map(({ path }) => {
     // An assets.csv.gz is read, but not written.
     const name = basename(path).replace(/\.gz$/i, '');
     const stem = basename(name, extname(name));
     for (let n = 1; ; n += 1) {
       const found = join(option ?? dirname(path), `${stem}.refused${n === 1 ? '' : `-${n}`}${extname(name)}`);
-      // Somebody may be fixing an earlier one.
-      if (isFolder || !lstatSync(found, { throwIfNoEntry: false })) return found;
+      const isThere = lstatSync(found, { throwIfNoEntry: false }) !== undefined;
+      const place = isThere ? realpathSync(found) : resolve(found);
+      // Without the option, somebody may be fixing an earlier one.
+      if (taken.has(place) || (isThere && !isFolder)) continue;
+      requireOverwritable(found);
+      taken.add(place);
+      return found;
     }
   });
+}
+
+/** Characters in which the first row ends. */
+const maxHeader = 100_000;
+
+function requireOverwritable(path: string): void {
+  if (!statSync(dirname(path), { throwIfNoEntry: false })?.isDirectory()) {
+    throw new StartError(`--refused: there is no folder ${dirname(path)}`);
+  }
+  if (!existsSync(path) && !path.endsWith('.import-run')) return;
+  const content = existsSync(path) && statSync(path).isFile() ? readFileSync(path, 'utf8') : undefined;
+  if (content === '' || content?.slice(0, maxHeader).includes(reasonColumn)) return;
+  throw new StartError(`--refused: ${path} has something else than refused rows: name another file`);
 }
 
 /** Writes a file of refused rows, of the same form as the file they are from, with the reasons in a last column: it can be fixed and imported. */

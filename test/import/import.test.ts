@@ -105,6 +105,32 @@ describe('refused rows', () => {
       'locations.refused.refused.csv',
     ]);
   });
+
+  test('of several files go to several files, and never over one to import', async () => {
+    imports.write({ 'assets.csv': 'name,uid\n,1\n', 'assets.refused.csv': 'uid,name\nX,\nY,Pump\n' });
+    const paths = ['assets.csv', 'assets.refused.csv'].map(imports.path);
+    const folder = imports.path('.');
+
+    const { out } = await imports.command('import', ...paths, '--yes', '--refused', folder);
+
+    expect(imports.read('assets.refused.csv')).toBe('uid,name\nX,\nY,Pump\n');
+    expect(out.filter((line) => line.startsWith('  ') && line.endsWith('.csv'))).toHaveLength(2);
+    expect(imports.read('assets.refused-2.csv')).toContain('name,uid,refused because');
+    expect(imports.read('assets.refused.refused.csv')).toContain('uid,name,refused because');
+  });
+
+  test.each([
+    ['notes.txt', 'notes.txt has something else than refused rows: name another file'],
+    ['none/x.csv', 'there is no folder '],
+    ['assets.csv.import-run', 'has something else than refused rows'],
+  ])('do not go to %s', async (name, problem) => {
+    imports.write({ 'assets.csv': 'name\n\u0020\n', 'notes.txt': 'mine' });
+
+    const { code, err } = await imports.command('import', imports.path('assets.csv'), '--refused', imports.path(name));
+
+    expect([code, err]).toEqual([1, expect.stringContaining(problem)]);
+    expect(imports.read('notes.txt')).toBe('mine');
+  });
 });
 
 describe('links', () => {

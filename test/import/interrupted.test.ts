@@ -167,6 +167,10 @@ describe('an import', () => {
       expect([code, err]).toEqual([1, expect.stringContaining('is of an import that was not finished')]);
     }
     expect(imports.files()).toEqual(['assets.csv', 'assets.csv.import-run']);
+    const line = imports.read('assets.csv.import-run');
+    imports.write({ 'assets.csv.import-run': JSON.stringify({ ...JSON.parse(line), pid: process.ppid }) });
+    expect((await imports.import(files)).err).toContain('another import of these files is running');
+    imports.write({ 'assets.csv.import-run': line });
     const dryRun = await imports.import(files, '--dry-run');
     expect([dryRun.code, dryRun.err]).toEqual([1, 'an import of these files was stopped: finish it before a dry run']);
     expect((await imports.import(files)).out).toContain('2 created, 0 updated, 0 unchanged, 0 refused');
