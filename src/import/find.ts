@@ -22,7 +22,7 @@ const endings = /\.(?:(csv|tsv|tab|txt)|ndjson|jsonl|json)(?:\.gz)?$/i;
 /** What a system keeps in a folder for itself, such as `.DS_Store` and a lock of LibreOffice, and what earlier imports have written. */
 const isOfNobody = (name: string): boolean =>
   /^(?:\.|~\$|thumbs\.db$|desktop\.ini$)/i.test(name) ||
-  /\.import-run(?:-\d+)?$|\.refused(?:-\d{1,9})?\.[a-z]{2,6}$/i.test(name);
+  /\.import-run(?:-\d{1,9})?$|\.refused(?:-\d{1,9})?\.[a-z]{2,6}$/i.test(name);
 
 /**
  * Finds the files with these paths, and those in folders, each once; `kind` is that of files whose names say none. Throws a StartError for a
