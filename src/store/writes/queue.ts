@@ -19,7 +19,7 @@ import {
   startWaiting,
   type Work,
 } from '../connections/connections.ts';
-import { TransactionConflict, WorkspaceDeleted } from '../connections/database-error.ts';
+import { databaseUnavailable, TransactionConflict, WorkspaceDeleted } from '../connections/database-error.ts';
 import type { DatabaseOptions, Driver } from '../connections/driver.ts';
 import type { Dialect, NewRecords } from '../query/dialect.ts';
 
@@ -141,7 +141,7 @@ export function createQueue(
    */
   async function shareCommit(connection: Connection, queue: Queue, first: Write): Promise<void> {
     const { send } = connection;
-    const done: { readonly write: Write; settle(): void }[] = [];
+    const done: { readonly write: Write; readonly isUndone?: true; settle(): void }[] = [];
     const end = Date.now() + maxSharedTime;
     const takeJoining = () => (Date.now() < end ? takeNext(queue, mayJoin) : undefined);
     let isBegun = false;
@@ -162,7 +162,7 @@ export function createQueue(
         if (opened === undefined) {
           own.reject(error);
         } else if (opened === 'savepoint' && (await undo(connection))) {
-          done.push({ write: own, settle: () => own.reject(error) });
+          done.push({ write: own, isUndone: true, settle: () => own.reject(error) });
         } else {
           await rollBack(connection);
           own.reject(error);
@@ -176,7 +176,7 @@ export function createQueue(
       for (const { settle } of done) settle();
     } catch (error) {
       await rollBack(connection);
-      for (const { write } of done) write.reject(error);
+      for (const { write, isUndone } of done) write.reject(isUndone ? nothingStored(error) : error);
     }
   }
 
@@ -219,6 +219,10 @@ function takeMergeable(queue: Queue, first: Write, { kind, size }: Mergeable<unk
   });
   return group;
 }
+
+/** A write that was undone is not stored, whatever became of the commit. Its own error may be due to one that is not stored either. */
+const nothingStored = (error: unknown): unknown =>
+  error instanceof ServiceError ? databaseUnavailable(String(error.cause)) : error;
 
 const undo = (connection: Connection): Promise<boolean> =>
   connection

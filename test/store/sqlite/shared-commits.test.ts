@@ -84,6 +84,22 @@ test('one that fails because of what another has written is told so only after t
   expect(order).toEqual(['commit', 'refused']);
 });
 
+test('one that was undone is told that nothing of it is stored if the commit fails, of which the others cannot know', async () => {
+  const { driver } = database;
+  const query = driver.query.bind(driver);
+  vi.spyOn(driver, 'query').mockImplementation(async (connection, sql, ...rest) => {
+    if (sql === 'commit') throw Object.assign(new Error('full'), { code: 'SQLITE_FULL' });
+    return query(connection, sql, ...rest);
+  });
+  const results = await Promise.allSettled([insert(1, 'a'), insert(1, 'a'), insert(1, 'b')]);
+
+  expect(results.map((result) => result.status === 'rejected' && result.reason.type)).toEqual([
+    'urn:yardgraph:may-be-stored',
+    'urn:yardgraph:disk-full',
+    'urn:yardgraph:may-be-stored',
+  ]);
+});
+
 test('if the database undoes all of them, those before the one that failed are stored all the same', async () => {
   const failing = () =>
     database.transaction(async (run) => {
