@@ -3,22 +3,18 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { asset } from '../../src/records/index.ts';
 import { createSession, withIdempotencyKey } from '../../src/services/write.ts';
 import { startSweep } from '../../src/store/admin/sweep.ts';
-import type { Database } from '../../src/store/database.ts';
 import type { WorkspaceStore } from '../../src/store/workspace-store.ts';
 import type { IdempotencyKey } from '../../src/store/writes/idempotency.ts';
 import { isPostgres } from '../support/database.ts';
 import { inSteps, insert } from '../support/insert.ts';
 import { storeOpener } from '../support/open-store.ts';
-import { openOwnDatabase } from '../support/own-database.ts';
+import { useDatabase } from '../support/own-database.ts';
 
-let database: Database;
+const database = useDatabase();
 let store: WorkspaceStore;
 
-beforeEach(async () => {
-  const own = await openOwnDatabase();
-  database = own.database;
+beforeEach(() => {
   store = storeOpener(database)('ours');
-  return own.close;
 });
 
 afterEach(() => void vi.restoreAllMocks());
@@ -32,7 +28,7 @@ const keyed = (text: string) => {
 };
 
 const keys = async () => (await database.read('select key from idempotency_keys order by key')).map(({ key }) => key);
-const stamps = { createdAt: '2026-03-01T00:00:00.000Z', updatedAt: '2026-03-01T00:00:00.000Z' };
+
 test('a result of more records than one statement inserts is stored with them, and returned', async () => {
   const inputs = Array.from({ length: 6_000 }, (_, n) => ({ name: `Crane ${n}` }));
   const first = await insert(keyed('a'), asset, inputs);
@@ -57,11 +53,10 @@ describe('If the connection is lost during the commit', () => {
   }
 
   test.each([
-    ['a creation', (own: Pick<WorkspaceStore, 'write'>) => insert(own, asset, [{ name: 'Crane' }], stamps)],
+    ['a creation', (own: Pick<WorkspaceStore, 'write'>) => insert(own, asset, [{ name: 'Crane' }])],
     [
       'a transaction',
-      (own: Pick<WorkspaceStore, 'write'>) =>
-        inSteps(own, async (steps) => steps.add(asset, [{ name: 'Crane' }], stamps)),
+      (own: Pick<WorkspaceStore, 'write'>) => inSteps(own, async (steps) => steps.add(asset, [{ name: 'Crane' }])),
     ],
   ])('the result of %s that was stored all the same is returned', async (_, write) => {
     loseCommit(true);

@@ -8,21 +8,14 @@ import { createRecords, createSession, withIdempotencyKey } from '../../src/serv
 import { createKeyStore } from '../../src/store/admin/api-keys.ts';
 import { openWorkspace } from '../../src/store/admin/workspace-names.ts';
 import { createWorkspaces } from '../../src/store/admin/workspaces.ts';
-import type { Database } from '../../src/store/database.ts';
 import { createStoreOpener, type WorkspaceStore } from '../../src/store/workspace-store.ts';
 import { isPostgres } from '../support/database.ts';
 import { byEffort } from '../support/effort.ts';
 import { change, inSteps, insert, withKey } from '../support/insert.ts';
 import { nobody } from '../support/open-store.ts';
-import { openOwnDatabase } from '../support/own-database.ts';
+import { useDatabase } from '../support/own-database.ts';
 
-let database: Database;
-
-beforeEach(async () => {
-  const own = await openOwnDatabase();
-  database = own.database;
-  return own.close;
-});
+const database = useDatabase();
 
 const now = '2026-03-01T00:00:00.000Z';
 
