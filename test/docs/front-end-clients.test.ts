@@ -1,22 +1,22 @@
 /** The recipes for front-end clients, executed as the page shows them. */
 import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { checkedBlock } from '../support/docs.ts';
-import { useService } from '../support/service.ts';
+import { listen, useService } from '../support/service.ts';
 
 const page = 'docs/front-end-clients.md';
 const service = useService({}, { closed: true });
 let folder: string;
 let key: string;
+let url: string;
 
 beforeEach(async () => {
   key = await service.key();
-  await service.app.listen({ port: 0, host: '127.0.0.1' });
+  url = await listen(service.app);
   folder = mkdtempSync(join(tmpdir(), 'yardgraph-'));
   symlinkSync(resolve('node_modules'), join(folder, 'node_modules'));
 });
@@ -25,8 +25,7 @@ afterEach(() => rmSync(folder, { recursive: true }));
 
 /** Writes the block as a file, with the address of the service. */
 function write(name: string, text: string): void {
-  const { port } = service.app.server.address() as AddressInfo;
-  writeFileSync(join(folder, name), text.replaceAll('127.0.0.1:4000', `127.0.0.1:${port}`));
+  writeFileSync(join(folder, name), text.replaceAll('http://127.0.0.1:4000', url));
 }
 
 async function run(name: string): Promise<string> {

@@ -106,12 +106,15 @@ describe('in a workspace that was deleted, a process that has not noticed yet', 
     await newKey('yard');
     opened = await store('acme');
     await insert(opened, location, [{ name: 'a' }, { name: 'b' }]);
+    await insert(opened, asset, [{ name: 'Crane', externalIds: { erp: '4711' } }]);
     await workspaces().remove('acme');
   });
 
   /** Whatever was stored would be found here. */
   const rows = async () => {
     const tables = [...recordKinds.map(({ table }) => table), 'changes', 'idempotency_keys'];
+    // Postgres keeps external IDs in the records.
+    if (!isPostgres) tables.push('assets_external_ids');
     return (await Promise.all(tables.map((table) => database.knex(table)))).flat();
   };
 

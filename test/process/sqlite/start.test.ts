@@ -1,25 +1,13 @@
-/** The process on its default database, a file, and what it says when it cannot start. */
+/** What the process says when it cannot start. */
 import { once } from 'node:events';
-import { existsSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { runCommand } from '../../support/command.ts';
-import { post, useProcesses } from '../../support/process.ts';
+import { useProcesses } from '../../support/process.ts';
 
 const processes = useProcesses();
-
-test('a start makes data/yardgraph.db where it is started, and leaves no log beside it when it ends', async () => {
-  const service = processes.start();
-  const address = await service.ready();
-  await post(`${address}/locations`, [{}]);
-  service.child.kill('SIGTERM');
-
-  expect(await service.exited).toBe(0);
-  const location = `${processes.folder}/data/yardgraph.db`;
-  expect(JSON.parse(service.said.out)).toMatchObject({ location, isNewDatabase: true });
-  expect([existsSync(location), existsSync(`${location}-wal`)]).toEqual([true, false]);
-});
 
 describe('what keeps it from starting is one clear line, and exit code 1', () => {
   const failure = async (settings: Record<string, string>) => {
@@ -83,18 +71,6 @@ describe('what keeps it from starting is one clear line, and exit code 1', () =>
     const { code, error } = await failure({ DATABASE_URL: 'sqlite::memory:', HOST: 'yard.invalid', ...open });
 
     expect([code, error]).toEqual([1, 'HOST: yard.invalid is not an address of this machine']);
-  });
-
-  test('a file that is no database', async () => {
-    writeFileSync(
-      join(processes.folder, 'text.db'),
-      'this is text, and long enough to be read as a header of some database file',
-    );
-
-    const { code, error } = await failure({ DATABASE_URL: `sqlite:${processes.folder}/text.db` });
-
-    expect(code).toBe(1);
-    expect(error).toMatch(/^cannot use the database \S+\/text\.db: SQLITE_NOTADB.*$/);
   });
 
   test('wrong settings, every one named', async () => {
