@@ -1,14 +1,14 @@
 /** The client's package as it is packed and installed: it needs nothing beside it, and every way to import it finds its types. */
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import * as client from '../../client/index.ts';
 import type { Options } from '../../client/options.ts';
 import { isThorough } from '../support/effort.ts';
+import { useSharedProcesses } from '../support/process.ts';
 import { listen, useSharedService } from '../support/service.ts';
 
 const run = promisify(execFile);
@@ -16,6 +16,7 @@ const readme = readFileSync('client/README.md', 'utf8');
 const [, example = '', output = ''] = /^```ts\n(.*?)^```$.*?^```\n(.*?)^```$/ms.exec(readme) ?? [];
 
 const service = useSharedService({}, { closed: true });
+const processes = useSharedProcesses();
 let folder: string;
 /** The example with the address of the service. */
 let here: string;
@@ -23,7 +24,7 @@ let pack: { filename: string; size: number; unpackedSize: number; files: { path:
 let env: NodeJS.ProcessEnv;
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'yardgraph-'));
+  folder = processes.folder;
   // Without scripts, because the files are built already, and other tests read them.
   const options = ['--ignore-scripts', '--json', '--pack-destination', folder];
   const { stdout } = await run('npm', ['pack', './client', ...options]);
@@ -34,8 +35,6 @@ beforeAll(async () => {
   here = example.replaceAll('http://127.0.0.1:4000', url);
   env = { ...process.env, YARDGRAPH_API_KEY: await service.key() };
 });
-
-afterAll(() => rmSync(folder, { recursive: true }));
 
 const write = (name: string, text: string) => writeFileSync(join(folder, name), text);
 

@@ -14,6 +14,8 @@ test('a user who cannot write to the checkout creates a key, runs the service, b
   const machine = useMachine(processes.folder, checkedBlock(page, 'shell'));
   const settings = machine.settings(checkedBlock(page, 'settings'));
   const { checkout, user } = machine;
+  const { mode, gid } = statSync(machine.settingsFile);
+  expect([(mode & 0o777).toString(8), gid]).toEqual(['640', user.gid]);
   const umask = /^UMask=(\d+)$/m.exec(checkedBlock(page, 'systemd'))?.[1];
   const start = () => processes.startUnder({ checkout, user, cwd: checkout, umask }, settings);
 
@@ -56,14 +58,6 @@ test('a user who cannot write to the checkout creates a key, runs the service, b
   const restored = await send(`${await start().ready()}/graphql`, { query: '{ locations { nodes { name } } }' });
   expect(restored.data.locations.nodes).toEqual([{ name: 'North yard' }, { name: 'South yard' }]);
   expect(contentOf(checkout)).toEqual(before);
-});
-
-test('the settings of the page can be read by root and the service only', () => {
-  const machine = useMachine(processes.folder, checkedBlock(page, 'shell'));
-  machine.settings(checkedBlock(page, 'settings'));
-
-  const { mode, gid } = statSync(machine.settingsFile);
-  expect([(mode & 0o777).toString(8), gid]).toEqual(['640', machine.user.gid]);
 });
 
 test('the units run as the user of the page, with files that nobody else can read', () => {
