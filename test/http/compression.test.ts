@@ -43,6 +43,12 @@ app.get('/image', async (_request, reply) => reply.type('image/png').header('eta
 app.get('/part', async (_request, reply) => reply.code(206).type('text/plain').send(text));
 app.get('/encoded', async (_request, reply) => reply.type('text/plain').header('content-encoding', 'x').send(text));
 app.get('/nothing', async (_request, reply) => reply.code(204).header('etag', '"1"').send());
+app.get('/file', async (_request, reply) =>
+  reply
+    .type('text/plain')
+    .headers({ 'content-length': text.length, 'accept-ranges': 'bytes' })
+    .send(Readable.from(text)),
+);
 app.get('/broken', async (_request, reply) => {
   const broken = new Readable({ read: () => void broken.destroy(new Error('the disk is broken')) });
   return reply.type('text/plain').header('etag', '"1"').send(broken);
@@ -69,6 +75,14 @@ test('a response that is compressed on another thread has its length, and any nu
     expect(body.toString() === long).toBe(true);
   });
   expect((await get('/long')).headers['content-encoding']).toBe('gzip');
+});
+
+test('a stream that is compressed has neither the length nor the ranges of its source', async () => {
+  const { headers, rawPayload } = await get('/file');
+
+  expect(headers['content-encoding']).toBe('gzip');
+  expect([headers['content-length'], headers['accept-ranges']]).toEqual([undefined, undefined]);
+  expect(gunzipSync(rawPayload).toString()).toBe(text);
 });
 
 test.each([

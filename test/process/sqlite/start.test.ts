@@ -1,4 +1,4 @@
-/** What the process says when it cannot start. */
+/** The process on its default database, a file, and what it says when it cannot start. */
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -8,6 +8,14 @@ import { runCommand } from '../../support/command.ts';
 import { useProcesses } from '../../support/process.ts';
 
 const processes = useProcesses();
+
+test('a start makes data/yardgraph.db where it is started, and says so', async () => {
+  const service = processes.start();
+  await service.ready();
+
+  const location = `${processes.folder}/data/yardgraph.db`;
+  expect(JSON.parse(service.said.out)).toMatchObject({ location, isNewDatabase: true });
+});
 
 describe('what keeps it from starting is one clear line, and exit code 1', () => {
   const failure = async (settings: Record<string, string>) => {
