@@ -67,6 +67,7 @@ test.each(['revoke', 'rotate'])(
 );
 
 test('list --json prints every field that a script may need, with times in ISO 8601', async () => {
+  expect((await run('keys', 'list', '--json')).out).toBe('[]');
   const prefix = (await create('--label', 'ERP sync', '--expires', '90d')).out.slice(0, -44);
   await run('keys', 'rotate', prefix);
 

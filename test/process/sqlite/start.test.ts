@@ -1,20 +1,24 @@
 /** The process on its default database, a file, and what it says when it cannot start. */
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
+import { readdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { runCommand } from '../../support/command.ts';
-import { useProcesses } from '../../support/process.ts';
+import { post, useProcesses } from '../../support/process.ts';
 
 const processes = useProcesses();
 
-test('a start makes data/yardgraph.db where it is started, and says so', async () => {
+test('a start makes data/yardgraph.db where it is started, and leaves no log beside it when it ends', async () => {
   const service = processes.start();
-  await service.ready();
+  const address = await service.ready();
+  await post(`${address}/locations`, [{}]);
+  service.child.kill('SIGTERM');
 
+  expect(await service.exited).toBe(0);
   const location = `${processes.folder}/data/yardgraph.db`;
   expect(JSON.parse(service.said.out)).toMatchObject({ location, isNewDatabase: true });
+  expect(readdirSync(`${processes.folder}/data`)).toEqual(['yardgraph.db']);
 });
 
 describe('what keeps it from starting is one clear line, and exit code 1', () => {
