@@ -1,6 +1,6 @@
 /** What an import tells people: what would become of each column, why rows are refused, and the files of these rows. */
 import { appendFileSync, existsSync, lstatSync, readFileSync, realpathSync, rmSync, statSync } from 'node:fs';
-import { basename, dirname, extname, join, resolve } from 'node:path';
+import { basename, dirname, extname, join } from 'node:path';
 import { stringify } from 'lossless-json';
 import { StartError } from '../errors.ts';
 import { csvCell } from '../model/csv.ts';
@@ -156,10 +156,10 @@ export function refusedPaths(files: readonly ImportFile[], option: string | unde
     const stem = basename(name, extname(name));
     for (let n = 1; ; n += 1) {
       const found = join(option ?? dirname(path), `${stem}.refused${n === 1 ? '' : `-${n}`}${extname(name)}`);
-      const isThere = lstatSync(found, { throwIfNoEntry: false }) !== undefined;
-      const place = isThere ? realpathSync(found) : resolve(found);
-      // Without the option, somebody may be fixing an earlier one.
-      if (taken.has(place) || (isThere && !isFolder)) continue;
+      const stats = lstatSync(found, { throwIfNoEntry: false });
+      const place = join(realpathSync(dirname(found)), basename(found));
+      // Without the option, somebody may be fixing an earlier one. A link may lead to a file to import, or nowhere.
+      if (taken.has(place) || (stats && (!isFolder || stats.isSymbolicLink()))) continue;
       requireOverwritable(found);
       taken.add(place);
       return found;
@@ -174,8 +174,8 @@ function requireOverwritable(path: string): void {
   if (!statSync(dirname(path), { throwIfNoEntry: false })?.isDirectory()) {
     throw new StartError(`--refused: there is no folder ${dirname(path)}`);
   }
-  if (!existsSync(path) && !path.endsWith('.import-run')) return;
-  const content = existsSync(path) && statSync(path).isFile() ? readFileSync(path, 'utf8') : undefined;
+  if (!lstatSync(path, { throwIfNoEntry: false }) && !path.endsWith('.import-run')) return;
+  const content = statSync(path, { throwIfNoEntry: false })?.isFile() ? readFileSync(path, 'utf8') : undefined;
   if (content === '' || content?.slice(0, maxHeader).includes(reasonColumn)) return;
   throw new StartError(`--refused: ${path} has something else than refused rows: name another file`);
 }

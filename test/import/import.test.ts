@@ -1,4 +1,6 @@
 /** `yardgraph import`: files as spreadsheets and other systems write them, into a running service. */
+import { mkdirSync, readlinkSync, symlinkSync } from 'node:fs';
+import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { useImports } from '../support/import.ts';
 
@@ -117,6 +119,19 @@ describe('refused rows', () => {
     expect(out.filter((line) => line.startsWith('  ') && line.endsWith('.csv'))).toHaveLength(2);
     expect(imports.read('assets.refused-2.csv')).toContain('name,uid,refused because');
     expect(imports.read('assets.refused.refused.csv')).toContain('uid,name,refused because');
+  });
+
+  test('of files in one folder, which is named in two ways, go to two files; a link that leads nowhere stays', async () => {
+    mkdirSync(imports.path('a'));
+    imports.write({ 'a/assets.csv': 'name,uid\n,1\n', 'a/assets.csv.gz': gzipSync('uid,name\nX,\n') });
+    symlinkSync('a', imports.path('b'));
+    symlinkSync('nowhere', imports.path('a/assets.refused.csv'));
+
+    await imports.command('import', imports.path('a/assets.csv'), imports.path('b/assets.csv.gz'), '--yes');
+
+    expect(imports.read('a/assets.refused-2.csv')).toContain('name,uid,refused because\n');
+    expect(imports.read('a/assets.refused-3.csv')).toContain('uid,name,refused because\n');
+    expect(readlinkSync(imports.path('a/assets.refused.csv'))).toBe('nowhere');
   });
 
   test.each([
