@@ -1,5 +1,15 @@
 /** What an import tells people: what would become of each column, why rows are refused, and the files of these rows. */
-import { appendFileSync, existsSync, lstatSync, readFileSync, realpathSync, rmSync, statSync } from 'node:fs';
+import {
+  appendFileSync,
+  closeSync,
+  existsSync,
+  lstatSync,
+  openSync,
+  readSync,
+  realpathSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
 import { basename, dirname, extname, join } from 'node:path';
 import { stringify } from 'lossless-json';
 import { StartError } from '../errors.ts';
@@ -167,17 +177,32 @@ export function refusedPaths(files: readonly ImportFile[], option: string | unde
   });
 }
 
-/** Characters in which the first row ends. */
-const maxHeader = 100_000;
-
 function requireOverwritable(path: string): void {
   if (!statSync(dirname(path), { throwIfNoEntry: false })?.isDirectory()) {
     throw new StartError(`--refused: there is no folder ${dirname(path)}`);
   }
   if (!lstatSync(path, { throwIfNoEntry: false }) && !path.endsWith('.import-run')) return;
-  const content = statSync(path, { throwIfNoEntry: false })?.isFile() ? readFileSync(path, 'utf8') : undefined;
-  if (content === '' || content?.slice(0, maxHeader).includes(reasonColumn)) return;
+  if (statSync(path, { throwIfNoEntry: false })?.isFile() && hasReasons(startOf(path))) return;
   throw new StartError(`--refused: ${path} has something else than refused rows: name another file`);
+}
+
+/** The bytes in which the first row ends. */
+function startOf(path: string): string {
+  const file = openSync(path, 'r');
+  try {
+    const bytes = Buffer.alloc(100_000);
+    return new TextDecoder().decode(bytes.subarray(0, readSync(file, bytes)));
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** True if a column or member of the first row is that of the reasons; also for an empty file. */
+function hasReasons(start: string): boolean {
+  if (start === '' || (/^[{[]/.test(start) && /[{,]\s?"refused because"\s?:/.test(start))) return true;
+  const [declaration = '', separator] = /^"?sep=([^"])"?[\r\n]{1,2}/i.exec(start) ?? [];
+  const [header = ''] = start.slice(declaration.length).split(/[\r\n]/, 1);
+  return header.split(separator ?? /[,;|\t]/).some((cell) => cell.replaceAll('"', '') === reasonColumn);
 }
 
 /** Writes a file of refused rows, of the same form as the file they are from, with the reasons in a last column: it can be fixed and imported. */

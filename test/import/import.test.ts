@@ -139,12 +139,28 @@ describe('refused rows', () => {
     ['none/x.csv', 'there is no folder '],
     ['assets.csv.import-run', 'has something else than refused rows'],
   ])('do not go to %s', async (name, problem) => {
-    imports.write({ 'assets.csv': 'name\n\u0020\n', 'notes.txt': 'mine' });
+    const notes = 'Rows that were refused because of me, and others\nx,refused because\n{"note":"refused because"}\n';
+    imports.write({ 'assets.csv': 'name\n\u0020\n', 'notes.txt': notes });
 
     const { code, err } = await imports.command('import', imports.path('assets.csv'), '--refused', imports.path(name));
 
     expect([code, err]).toEqual([1, expect.stringContaining(problem)]);
-    expect(imports.read('notes.txt')).toBe('mine');
+    expect(imports.read('notes.txt')).toBe(notes);
+  });
+
+  test.each([
+    '',
+    'refused because',
+    '\uFEFFname,refused because\nA,x\n',
+    'sep=:\r\nname:"refused because":uid\r\n',
+    '{"name":"A","refused because":"x"}\n',
+    '[{"name":"A", "refused because": "x"}]',
+  ])('replace earlier ones such as %j', async (earlier) => {
+    imports.write({ 'assets.csv': 'name,uid\n,1\n', 'bad.txt': earlier });
+
+    await imports.command('import', imports.path('assets.csv'), '--yes', '--refused', imports.path('bad.txt'));
+
+    expect(imports.read('bad.txt')).toMatch(/^\uFEFFname,uid,refused because\n,1,/);
   });
 });
 
