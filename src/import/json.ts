@@ -10,6 +10,9 @@ import { type Cell, JsonNumber, type SourceRow } from './row.ts';
 /** The most characters of an array, because it is read as a whole. */
 const maxArrayLength = 64_000_000;
 
+/** The member with the text of a refused line that is no whole object: it is read in place of the object. */
+export const lineName = 'refused line';
+
 type Text = Pick<Line, 'number' | 'text'>;
 
 /** Takes text in pieces, and returns the rows that end within it. The first character shows which of the two forms it has. */
@@ -50,6 +53,8 @@ export class JsonParser {
     const refused = (problem: string) => ({ line, names: [], cells: [], text, problem });
     const values = readObject(text);
     if (typeof values === 'string') return refused(values);
+    const within = values[lineName];
+    if (typeof within === 'string') return this.rowOf({ number: line, text: within });
     const { kind: said, ...others } = values;
     const kind = typeof said === 'string' ? kindCalled(said)?.name : undefined;
     if (kind === undefined && (Object.hasOwn(values, 'kind') || !this.file.kind)) {

@@ -22,6 +22,7 @@ import type { RecordKind, Values } from '../model/record-kind.ts';
 import { reasonColumn } from './columns.ts';
 import type { Table } from './csv.ts';
 import type { ImportFile } from './find.ts';
+import { lineName } from './json.ts';
 import { type Linked, recordIdsIn } from './links.ts';
 import { JsonNumber, type RecordRow, type SourceRow } from './row.ts';
 import type { Result } from './run.ts';
@@ -242,7 +243,7 @@ export function refusedFile(path: string, table: Table | undefined, linked: Link
   };
 }
 
-/** Sets members of an object. The others stay as they stand: numbers have more digits, and what cannot be read is kept, too. */
+/** Sets members of an object. The others stay as they stand: numbers have more digits, and what cannot be read is kept, too, as a text if need be. */
 function withMembers({ text, kind, names, cells }: SourceRow, members: ReadonlyMap<string, string>): string {
   const added = [...members].map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`);
   const kept = names.some((name) => members.has(name))
@@ -250,8 +251,8 @@ function withMembers({ text, kind, names, cells }: SourceRow, members: ReadonlyM
         ...(kind === undefined ? [] : [`"kind":${JSON.stringify(constantCase(uncapitalized(kind)))}`]),
         ...names.flatMap((name, index) => (members.has(name) ? [] : `${JSON.stringify(name)}:${jsonOf(cells[index])}`)),
       ].join()
-    : membersIn(text);
-  return kept === undefined ? text : `{${[kept, ...added].filter((member) => member !== '').join()}}`;
+    : (membersIn(text) ?? `${JSON.stringify(lineName)}:${JSON.stringify(text)}`);
+  return `{${[kept, ...added].filter((member) => member !== '').join()}}`;
 }
 
 const jsonOf = (cell: unknown): string | undefined =>

@@ -430,6 +430,7 @@ test('a row of JSON that is refused again says its last reason only, and the ID 
     '{"kind":"LOCATION","id":"1","latitude":53}',
     '{"kind":"PROJECT","name":"A","startDate":"soon","locationId":"1"}',
     '{"kind":"PROJECT","name":"B","name":"C"}',
+    '{"kind":"PROJECT","name":"D',
   ];
   await imports.import({ 'all.ndjson': `${rows.join('\n')}\n` });
   const first = imports.read('all.refused.ndjson');
@@ -438,12 +439,18 @@ test('a row of JSON that is refused again says its last reason only, and the ID 
       /^\{"kind":"PROJECT","name":"A","startDate":"soon","locationId":"location_\w+","refused because":"startDate: .*"\}$/,
     ),
     '{"kind":"PROJECT","name":"B","name":"C","refused because":"it has the name \\"name\\" twice"}',
+    expect.stringMatching(
+      /^\{"refused line":"\{\\"kind\\":\\"PROJECT\\",\\"name\\":\\"D","refused because":"it is not JSON: .*"\}$/,
+    ),
     '',
   ]);
 
   await imports.import({ 'again.ndjson': first });
 
   expect(imports.read('again.refused.ndjson').split('\n').toSorted()).toEqual(first.split('\n').toSorted());
+
+  await imports.import({ 'fixed.ndjson': first.split('\n')[2]?.replace('"D"', '"D\\"}"') ?? '' });
+  expect(await imports.records('projects', 'name')).toEqual([{ name: 'D' }]);
 });
 
 test('a line of JSON without a kind is of the kind that the name of its file says', async () => {
