@@ -38,7 +38,7 @@ export async function tableOf(file: ImportFile, options: ReadOptions): Promise<T
 
 async function* readText(file: ImportFile, named: string | undefined) {
   // The option is for all files of an import, of which some may be UTF-8.
-  const other = named !== undefined && (await isUtf8(file)) ? undefined : named;
+  const other = named !== undefined && (await isKnownUtf8(file)) ? undefined : named;
   let decoder: TextDecoder | undefined;
   try {
     for await (const bytes of bytesOf(file)) {
@@ -54,6 +54,15 @@ async function* readText(file: ImportFile, named: string | undefined) {
       `${file.name}, line ${line}: the text is not ${encoding.toUpperCase()}. Save it as UTF-8, or name its encoding: --encoding windows-1252`,
     );
   }
+}
+
+const utf8Files = new WeakMap<ImportFile, Promise<boolean>>();
+
+/** Found out once for all passes: a file that changes meanwhile ends the import. */
+function isKnownUtf8(file: ImportFile): Promise<boolean> {
+  const known = utf8Files.get(file) ?? isUtf8(file);
+  utf8Files.set(file, known);
+  return known;
 }
 
 /** True if all of it is, without NUL, which text in UTF-16 has. What was written in an encoding with one byte for each letter never is, but for A to Z. */

@@ -405,6 +405,17 @@ test('text of another encoding ends the import with its line', async () => {
   );
 });
 
+test('whether a file is UTF-8 is found out once', async () => {
+  const [file] = findFiles([folderWith({ 'assets.csv': 'name\nKrän\n' })], undefined).files;
+  if (!file) throw new Error('expected a file');
+  const options = { isKnown: () => true, warn: () => {}, encoding: 'windows-1252' };
+  const nameOf = async () => (await readRows(file, options).next()).value?.cells;
+
+  expect(await nameOf()).toEqual(['Krän']);
+  writeFileSync(file.path, Buffer.from('name\nKrän\n', 'latin1'));
+  await expect(nameOf()).rejects.toThrow('the text is not UTF-8');
+});
+
 test('compressed files are read by their content, and damaged ones are refused', async () => {
   const content = gzipSync(`name,uid\n${'A,1\n'.repeat(50_000)}`);
 
