@@ -9,19 +9,17 @@ export type Warn = (warning: Warning) => void;
 
 export interface WarningGroup {
   readonly message: string;
-  readonly first: readonly Warning[];
+  readonly first: readonly [Warning];
   readonly count: number;
 }
 
-const maxListed = 10;
-
-/** Keeps the first warnings of each message, and counts the others. */
+/** Keeps the first warning of each message, and counts them. */
 export function collectWarnings(): { readonly warn: Warn; readonly groups: () => readonly WarningGroup[] } {
   const groups = new Map<string, WarningGroup>();
   function warn(warning: Warning): void {
     const { message } = warning;
-    const { first, count: before } = groups.get(message) ?? { first: [], count: 0 };
-    groups.set(message, { message, first: before < maxListed ? [...first, warning] : first, count: before + 1 });
+    const { first, count: before } = groups.get(message) ?? { first: [warning], count: 0 };
+    groups.set(message, { message, first, count: before + 1 });
   }
   return { warn, groups: () => [...groups.values()] };
 }

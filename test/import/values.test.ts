@@ -435,7 +435,7 @@ describe('warnings', () => {
     ]);
   }
 
-  test.each([
+  test.each<[string, string[], string[][], string, string[], number?]>([
     ['assets', ['uid'], [['4.71E+11'], ['1E5']], 'a spreadsheet has probably rounded this ID', ['2 uid "4.71E+11"']],
     [
       'assets',
@@ -449,7 +449,8 @@ describe('warnings', () => {
       ['startDate'],
       [['1899-12-30'], ['1900-01-01'], ['2100-12-31'], ['2101-01-01']],
       'the date is before 1900 or after 2100',
-      ['2 startDate "1899-12-30"', '5 startDate "2101-01-01"'],
+      ['2 startDate "1899-12-30"'],
+      2,
     ],
     [
       'locations',
@@ -483,8 +484,8 @@ describe('warnings', () => {
       'there is an apostrophe before the value: --excel takes off what an export has added',
       ['2 name "\'-x"'],
     ],
-  ])('%s %j %j', (kindName, names, rows, message, lines) => {
-    expect(warningsOf(kindCalled(kindName) as RecordKind, names, rows)).toEqual([[message, lines.length, lines]]);
+  ])('%s %j %j', (kindName, names, rows, message, lines, count = 1) => {
+    expect(warningsOf(kindCalled(kindName) as RecordKind, names, rows)).toEqual([[message, count, lines]]);
   });
 
   test('names are compared where links go by them', () => {
@@ -500,16 +501,12 @@ describe('warnings', () => {
     ]);
   });
 
-  test('ten of a sort are kept, and the others counted; 100,000 values are compared', () => {
+  test('the first of a sort is kept, and all are counted; 100,000 values are compared', () => {
     const rows = Array.from({ length: 100_002 }, (_, index) => [`C-${index}`, ' ']);
 
     const [spaces, end, ...others] = warningsOf(asset, ['uid', 'name'], rows);
-    expect([spaces?.[1], spaces?.[2]]).toEqual([100_002, expect.objectContaining({ length: 10 })]);
-    expect(end).toEqual([
-      'after 100,000 values, no more are compared with each other',
-      2,
-      ['100002 uid "C-100000"', '100003 uid "C-100001"'],
-    ]);
+    expect([spaces?.[1], spaces?.[2]]).toEqual([100_002, ['2 name " "']]);
+    expect(end).toEqual(['after 100,000 values, no more are compared with each other', 2, ['100002 uid "C-100000"']]);
     expect(others).toEqual([]);
   });
 });
