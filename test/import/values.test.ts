@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { columnFinder, kindCalled } from '../../src/import/columns.ts';
 import { type Profile, readPairs, readProfile, rowOptions, withProfile } from '../../src/import/profiles.ts';
 import { type Cell, JsonNumber, type SourceRow } from '../../src/import/row.ts';
+import { upsertKeysOf } from '../../src/import/upsert-keys.ts';
 import { rowReader } from '../../src/import/values.ts';
 import { collectWarnings } from '../../src/import/warnings.ts';
 import { withApostrophe } from '../../src/model/csv.ts';
@@ -405,6 +406,14 @@ describe('the columns of a file', () => {
       { count: 1, message: 'unknown columns are left out', first: [{ line: 2, column: 'Colour, Weight' }] },
     ]);
   });
+
+  test.each(['externalIds.erp', 'external-ids.erp', 'External ID.erp'])(
+    '--upsert-by %s is what a column is',
+    (name) => {
+      expect(upsertKeysOf([asset], [name])).toEqual(new Map([[asset, { externalId: 'erp' }]]));
+      expect(read(asset, { [name]: '1' }).externalIds).toEqual({ erp: '1' });
+    },
+  );
 
   test.each([
     [['name', 'Name'], 'the columns "name" and "Name" say the same: leave one out with --skip "Name"'],
