@@ -122,9 +122,10 @@ function externalIdsIn(cell: Cell): Read {
   return wrong ? { expected: `an object with text as ${quote(wrong[0])}` } : { value: Object.fromEntries(texts) };
 }
 
-/** Separators of thousands are refused: `1.234` may have three decimals. */
+/** Separators of thousands are read before the sign of decimals only: `1.234` may have three of them. */
 function numberIn(text: string, hasComma: boolean): Read {
-  const number = hasComma ? text.replace(/[.,]/g, (mark) => (mark === ',' ? '.' : ',')) : text;
+  const sent = hasComma ? text.replace(/[.,]/g, (mark) => (mark === ',' ? '.' : ',')) : text;
+  const number = /^[+-]?\d{1,3}(?:,\d{3})+\.\d+$/.test(sent) ? sent.replaceAll(',', '') : sent;
   if (!/^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d{1,9})?$/i.test(number)) {
     if (hasComma) return { expected: 'a number such as 53,08 (--decimal-comma)' };
     return { expected: `a number such as 53.08${text.includes(',') ? ', or 53,08 with --decimal-comma' : ''}` };

@@ -185,6 +185,9 @@ describe('numbers', () => {
     ['0.30000000000000004', {}, 0.30000000000000004],
     ['53,08', comma, 53.08],
     ['-,5', comma, -0.5],
+    ['1.234,56', comma, 1234.56],
+    ['1,234.56', {}, 1234.56],
+    ['-12,345,678.5', {}, -12345678.5],
     [new JsonNumber('53.08'), comma, 53.08],
   ])('%j with %j is %d', (cell, profile, expected) => {
     expect(cellOf(location, 'latitude', cell, profile)).toBe(expected);
@@ -193,10 +196,15 @@ describe('numbers', () => {
   test.each([
     ['53,08', {}, 'a number such as 53.08, or 53,08 with --decimal-comma'],
     ['53.08', comma, 'a number such as 53,08 (--decimal-comma)'],
-    ['1.234,5', comma, 'a number such as 53,08 (--decimal-comma)'],
+    ['1,234.5', comma, 'a number such as 53,08 (--decimal-comma)'],
+    ['12.34,5', comma, 'a number such as 53,08 (--decimal-comma)'],
+    ['1234.567,8', comma, 'a number such as 53,08 (--decimal-comma)'],
+    ['1.234.567', comma, 'a number such as 53,08 (--decimal-comma)'],
     ['1.234', comma, 'a number such as 53,08 (--decimal-comma)'],
     ['1,2,3', comma, 'a number such as 53,08 (--decimal-comma)'],
-    ['1,234.5', {}, 'a number such as 53.08'],
+    ['1.234,5', {}, 'a number such as 53.08, or 53,08 with --decimal-comma'],
+    ['1,234', {}, 'a number such as 53.08, or 53,08 with --decimal-comma'],
+    ['1,234.', {}, 'a number such as 53.08'],
     ['1 234', {}, 'a number such as 53.08'],
     ['53°', {}, 'a number such as 53.08'],
     ['0x10', {}, 'a number such as 53.08'],
