@@ -115,7 +115,19 @@ function encodingOf({ name }: ImportFile, start: Buffer, named: string | undefin
   if (/^\s{0,50}<(?:!doctype|html|\?xml)/i.test(text)) {
     throw new StartError(`${name} is a page of HTML or XML, not CSV or JSON: was it downloaded without signing in?`);
   }
+  const found = utf16In(start.subarray(0, 1_000));
+  if (found && !named)
+    throw new StartError(`${name} is probably UTF-16 without a byte order mark: --encoding ${found}`);
   return named ?? 'utf-8';
+}
+
+/** Most letters of UTF-16 are A to Z and the like, which have a NUL behind or before them. */
+function utf16In(bytes: Buffer): string | undefined {
+  const [before = 0, behind = 0] = [0, 1].map(
+    (half) => bytes.filter((byte, at) => byte === 0 && at % 2 === half).length,
+  );
+  if (before + behind <= bytes.length / 4 || Math.min(before, behind) > 0) return undefined;
+  return before > 0 ? 'utf-16be' : 'utf-16le';
 }
 
 export function requireEncoding(encoding: string): void {

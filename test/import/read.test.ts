@@ -405,6 +405,20 @@ test('text of another encoding ends the import with its line', async () => {
   );
 });
 
+test.each([
+  ['utf-16le', (text: string) => Buffer.from(text, 'utf16le')],
+  ['utf-16be', (text: string) => Buffer.from(text, 'utf16le').swap16()],
+])('%s without a byte order mark is recognized, and read with the option', async (encoding, write) => {
+  for (const name of ['assets.csv', 'assets.json']) {
+    const content = write(name === 'assets.csv' ? 'name,uid\nKrän €,1\n' : '{"name":"Krän €","uid":"1"}\n');
+
+    expect(shown(await read(content, name))).toEqual([
+      `Error: ${name} is probably UTF-16 without a byte order mark: --encoding ${encoding}`,
+    ]);
+    expect((await read(content, name, { encoding })).rows[0]?.cells).toEqual(['Krän €', '1']);
+  }
+});
+
 test('whether a file is UTF-8 is found out once', async () => {
   const [file] = findFiles([folderWith({ 'assets.csv': 'name\nKrän\n' })], undefined).files;
   if (!file) throw new Error('expected a file');
