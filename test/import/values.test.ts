@@ -501,8 +501,47 @@ describe('warnings', () => {
       'there is an apostrophe before the value: --excel takes off what an export has added',
       ['2 name "\'-x"'],
     ],
+    [
+      'assets',
+      ['uid'],
+      [['="00012"']],
+      'the formula around the value is taken for a part of it',
+      ['2 uid "=\\"00012\\""'],
+    ],
+    [
+      'locations',
+      ['city'],
+      [['NA'], ['N/A.'], ['NA'], ['na']],
+      "city: NA is stored as text: --null 'NA' reads it as empty",
+      ['2 city "NA"'],
+      2,
+    ],
+    [
+      'assets',
+      ['externalIds.erp', 'location.name'],
+      [['#REF!', '#REF!']],
+      "externalIds: #REF! is stored as text: --null '#REF!' reads it as empty",
+      ['2 externalIds.erp "#REF!"'],
+    ],
+    [
+      'locations',
+      ['name', 'latitude', 'longitude'],
+      [
+        ['Total', '12', ''],
+        ['summe', '-1.234,5'],
+        ['Total', 'x', 'y'],
+        ['Totals', '1', '2'],
+      ],
+      'this row is probably a total',
+      ['2 '],
+      2,
+    ],
   ])('%s %j %j', (kindName, names, rows, message, lines, count = 1) => {
     expect(warningsOf(kindCalled(kindName) as RecordKind, names, rows)).toEqual([[message, count, lines]]);
+  });
+
+  test('a text that --null reads as empty is no value', () => {
+    expect(warningsOf(location, ['city'], [['NA']], { null: 'NA' })).toEqual([]);
   });
 
   test('names are compared where links go by them', () => {
