@@ -24,7 +24,7 @@ import type { Table } from './csv.ts';
 import type { ImportFile } from './find.ts';
 import { lineName } from './json.ts';
 import { type Linked, recordIdsIn } from './links.ts';
-import { JsonNumber, type RecordRow, type SourceRow } from './row.ts';
+import type { RecordRow, SourceRow } from './row.ts';
 import type { Result } from './run.ts';
 
 const none = { created: 0, changed: 0, cleared: 0, unchanged: 0, refused: 0 };
@@ -249,16 +249,13 @@ function withMembers({ text, kind, names, cells }: SourceRow, members: ReadonlyM
   const kept = names.some((name) => members.has(name))
     ? [
         ...(kind === undefined ? [] : [`"kind":${JSON.stringify(constantCase(uncapitalized(kind)))}`]),
-        ...names.flatMap((name, index) => (members.has(name) ? [] : `${JSON.stringify(name)}:${jsonOf(cells[index])}`)),
+        ...names.flatMap((name, index) =>
+          members.has(name) ? [] : `${JSON.stringify(name)}:${stringify(cells[index])}`,
+        ),
       ].join()
     : (membersIn(text) ?? `${JSON.stringify(lineName)}:${JSON.stringify(text)}`);
   return `{${[kept, ...added].filter((member) => member !== '').join()}}`;
 }
-
-const jsonOf = (cell: unknown): string | undefined =>
-  stringify(cell, null, undefined, [
-    { test: (value) => value instanceof JsonNumber, stringify: (value) => (value as JsonNumber).text },
-  ]);
 
 /** The text between the braces, without the reason that an earlier import has added at its end; undefined if it is no whole object. */
 function membersIn(text: string): string | undefined {

@@ -3,7 +3,7 @@ import { hasApostrophe } from '../model/csv.ts';
 import { count, cut, maxQuoted, quote } from '../model/issues.ts';
 import type { RecordKind } from '../model/record-kind.ts';
 import { type Column, type ColumnOptions, isLinkedByName, isVerbatim, meaningOf } from './columns.ts';
-import { type Cell, JsonNumber, type SourceRow, type Warning } from './row.ts';
+import { type Cell, type SourceRow, textOf, type Warning } from './row.ts';
 
 export type Warn = (warning: Warning) => void;
 
@@ -42,7 +42,7 @@ const notAvailable = new Set(['NA', 'N/A', '#N/A', '#NV', '#REF!', '#BEZUG!', '#
 const isKept = (column: Column): boolean => column.is !== 'id' && (column.is !== 'link' || column.by === 'id');
 
 const isBlankOrNumber = (cell: Cell): boolean =>
-  cell === null || cell instanceof JsonNumber || (typeof cell === 'string' && /^[\d\s.,+-]*$/.test(cell));
+  /^[\d\s.,+-]*$/.test(cell === null ? '' : (textOf(cell) ?? 'an object'));
 
 /** True if the first text is that of a total, and most other cells are blank or numbers. */
 function isTotal(cells: readonly Cell[], width: number): boolean {
@@ -74,9 +74,8 @@ export function rowChecker(
 
   return ({ line, names, cells }, columns, fields) => {
     for (const [index, column] of columns.entries()) {
-      const sent = cells[index];
-      const text = sent instanceof JsonNumber ? sent.text : sent;
-      if (column.is === 'skipped' || typeof text !== 'string' || text === '') continue;
+      const text = textOf(cells[index]);
+      if (column.is === 'skipped' || !text) continue;
       const say = (message: string, detail = quote(text)) =>
         warn({ line, column: names[index] ?? '', message, detail });
       if (column.is === 'field' && column.field.type === 'dateTime') {

@@ -4,12 +4,13 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
+import { LosslessNumber } from 'lossless-json';
 import { afterAll, expect, test } from 'vitest';
 import { CsvParser } from '../../src/import/csv.ts';
 import { findFiles, hashOf, inLinkOrder, requireUnchanged } from '../../src/import/find.ts';
 import { JsonParser } from '../../src/import/json.ts';
 import { type ReadOptions, readRows, requireEncoding, tableOf } from '../../src/import/read.ts';
-import { JsonNumber, type SourceRow, type Warning } from '../../src/import/row.ts';
+import type { SourceRow, Warning } from '../../src/import/row.ts';
 import { asset, location } from '../../src/records/index.ts';
 import { byEffort } from '../support/effort.ts';
 
@@ -225,7 +226,7 @@ test('warns of lines that are left out', async () => {
   ]);
 });
 
-const number = (text: string) => new JsonNumber(text);
+const number = (text: string) => new LosslessNumber(text);
 
 async function readJson(content: string, name = 'assets.ndjson') {
   const { rows, error } = await read(content, name);
