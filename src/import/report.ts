@@ -30,23 +30,28 @@ import type { Result } from './run.ts';
 const none = { created: 0, changed: 0, cleared: 0, unchanged: 0, refused: 0 };
 type Counts = Record<keyof typeof none, number>;
 
+const fates = { CREATED: 'created', UPDATED: 'changed', UNCHANGED: 'unchanged', REJECTED: 'refused' } as const;
+
 /** Counts what becomes of rows, and of each of their columns. */
 export class Tally {
   readonly rows: Counts = { ...none };
-  private readonly kinds = new Map<RecordKind, { readonly rows: Counts; readonly columns: Map<string, Counts> }>();
+  /** By column; those of the rows are the first, without a name. */
+  private readonly kinds = new Map<RecordKind, Map<string, Counts>>();
 
   add({ sent, outcome, issues, before, after }: Result): void {
     const { kind } = sent.row;
-    const ofKind = this.kinds.get(kind) ?? { rows: { ...none }, columns: new Map<string, Counts>() };
-    this.kinds.set(kind, ofKind);
-    const fate = { CREATED: 'created', UPDATED: 'changed', UNCHANGED: 'unchanged', REJECTED: 'refused' } as const;
+    const columns = this.kinds.get(kind) ?? new Map<string, Counts>();
+    this.kinds.set(kind, columns);
     const addTo = (column: string, what: keyof Counts) => {
-      const counts = ofKind.columns.get(column) ?? { ...none };
-      ofKind.columns.set(column, counts);
+      const counts = columns.get(column) ?? { ...none };
+      columns.set(column, counts);
       counts[what] += 1;
     };
-    this.rows[fate[outcome]] += 1;
-    ofKind.rows[fate[outcome]] += 1;
+    const addRow = (what: keyof Counts) => {
+      this.rows[what] += 1;
+      addTo('', what);
+    };
+    addRow(fates[outcome]);
     if (outcome === 'REJECTED') {
       for (const column of new Set(issues.flatMap(({ path }) => columnAt(kind, path) ?? []))) addTo(column, 'refused');
       return;
@@ -63,19 +68,14 @@ export class Tally {
       else addTo(column, now === null ? 'cleared' : 'changed');
       isCleared ||= outcome === 'UPDATED' && now === null && old !== null;
     });
-    if (isCleared) {
-      ofKind.rows.cleared += 1;
-      this.rows.cleared += 1;
-    }
+    if (isCleared) addRow('cleared');
   }
 
   /** A line for each kind, with those of its columns below it. */
   table(): { readonly head: readonly string[]; readonly rows: readonly (readonly (string | number)[])[] } {
-    const line = (name: string, counts: Counts) => [name, ...Object.values(counts)];
-    const rows = [...this.kinds].flatMap(([{ pluralLabel }, { rows: counts, columns }]) => [
-      line(pluralLabel, counts),
-      ...[...columns].map(([column, ofColumn]) => line(`  ${column}`, ofColumn)),
-    ]);
+    const rows = [...this.kinds].flatMap(([{ pluralLabel }, columns]) =>
+      [...columns].map(([name, counts]) => [name === '' ? pluralLabel : `  ${name}`, ...Object.values(counts)]),
+    );
     return { head: ['', ...Object.keys(none)], rows };
   }
 }

@@ -7,19 +7,14 @@ import { type Cell, type SourceRow, textOf, type Warning } from './row.ts';
 
 export type Warn = (warning: Warning) => void;
 
-export interface WarningGroup {
-  readonly message: string;
-  readonly first: readonly [Warning];
-  readonly count: number;
-}
-
 /** Keeps the first warning of each message, and counts them. */
-export function collectWarnings(): { readonly warn: Warn; readonly groups: () => readonly WarningGroup[] } {
-  const groups = new Map<string, WarningGroup>();
+export function collectWarnings() {
+  const groups = new Map<string, { readonly message: string; readonly first: readonly [Warning]; count: number }>();
   function warn(warning: Warning): void {
     const { message } = warning;
-    const { first, count: before } = groups.get(message) ?? { first: [warning], count: 0 };
-    groups.set(message, { message, first, count: before + 1 });
+    const group = groups.get(message) ?? { message, first: [warning], count: 0 };
+    groups.set(message, group);
+    group.count += 1;
   }
   return { warn, groups: () => [...groups.values()] };
 }
