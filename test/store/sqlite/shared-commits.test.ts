@@ -1,4 +1,5 @@
 /** Transactions that wait for SQLite's only writer share commits: each is stored or undone alone, and acknowledged after the commit. */
+import { setTimeout as pause } from 'node:timers/promises';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { useDatabase } from '../../support/own-database.ts';
 
@@ -61,6 +62,21 @@ test('nothing small is acknowledged later because something large has joined it'
 
   expect(sent.filter((sql) => sql === 'commit')).toHaveLength(2);
   expect(await stored()).toEqual(['small', 'also small', 'large']);
+});
+
+test('something small waits for one large transaction at most', async () => {
+  const slow = (text: string) =>
+    database.transaction(
+      async (run) => {
+        // Longer than others join a commit.
+        await pause(60);
+        await run('insert into notes values (1, ?)', [text]);
+      },
+      { ...small, isSmall: false },
+    );
+  await Promise.all([slow('large'), slow('second'), slow('third'), insert(1, 'small')]);
+
+  expect(await stored()).toEqual(['large', 'small', 'second', 'third']);
 });
 
 test('one that fails because of what another has written is told so only after the commit', async () => {
