@@ -17,7 +17,6 @@ const onAnyDatabase = [
   'test/process/{build,cli,import-kills,keys,logs,package,start-and-end}.test.ts',
   'test/rest/**',
   'test/spec/{bad-input,compression,endpoints,errors,external-id-limit,long-lists,openapi,updates}.test.ts',
-  'test/services/changes.test.ts',
   'test/store/{change-watch,long-rows}.test.ts',
   'test/structure/{imports,regular-expressions}.test.ts',
 ];
