@@ -67,12 +67,3 @@ test('several records with the same external ID are an error', async () => {
     },
   ]);
 });
-
-test('a value that no record can have is rejected', async () => {
-  const { status, body } = await client.graphql('query ($uid: String!) { assetByUid(uid: $uid) { id } }', {
-    uid: 'a\0',
-  });
-
-  const message = 'uid: expected text without the character NUL, received "a\\u0000"';
-  expect([status, body.errors]).toMatchObject([200, [{ message, extensions: { code: 'BAD_USER_INPUT' } }]]);
-});

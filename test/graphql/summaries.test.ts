@@ -1,6 +1,5 @@
 /** Summaries: records counted in groups. */
 import { beforeAll, expect, test } from 'vitest';
-import { recordKinds } from '../../src/records/index.ts';
 import { useSharedService } from '../support/service.ts';
 
 const service = useSharedService({}, { closed: true });
@@ -123,21 +122,6 @@ test('a summary has the first and the last time of each group and of all records
   expect(statement?.match(/m(?:in|ax)\(work_orders\.\w+\)/g)).toEqual(Array(2).fill('max(work_orders.start_date)'));
 });
 
-test('without records, no time is the first', async () => {
-  const { none } = await client.data(`{ none: workOrdersSummary(groupBy: STATUS, where: { name: { eq: "z" } }) {
-    totalCount min { startDate createdAt } groups { count } } }`);
-
-  expect(none).toEqual({ totalCount: 0, min: { startDate: null, createdAt: null }, groups: [] });
-});
-
-test('numbers have a least and a greatest value, too', async () => {
-  const { locationsSummary } = await client.data(
-    '{ locationsSummary(groupBy: CITY) { min { latitude } max { latitude } } }',
-  );
-
-  expect(locationsSummary).toEqual({ min: { latitude: 53.5 }, max: { latitude: 53.5 } });
-});
-
 test('a time zone costs more than the summary', async () => {
   const costOf = async (args: string) =>
     Number((await client.graphql(`{ workOrdersSummary(${args}) { totalCount } }`)).headers['query-cost']);
@@ -146,28 +130,6 @@ test('a time zone costs more than the summary', async () => {
 
   expect((await costOf('groupBy: DAY_OF_START, timeZone: "Europe/Berlin"')) - cost).toBe(20_000);
 });
-
-test.each(recordKinds.map((kind) => [kind.plural, kind] as const))(
-  '%s can be grouped by every value, month and day',
-  async (plural, kind) => {
-    const list = plural.charAt(0).toLowerCase() + plural.slice(1);
-    const { __type } = await client.data(`{ __type(name: "${kind.name}Grouping") { enumValues { name } } }`);
-    const values = __type.enumValues.map(({ name }: { name: string }) => name);
-
-    const grouped = Object.entries(kind.storedFields).filter(
-      ([name, { type }]) => name !== 'workspaceId' && !['id', 'externalIds', 'json'].includes(type),
-    );
-    const times = grouped.filter(([, { type }]) => type === 'dateTime');
-    expect(values).toHaveLength(grouped.length + times.length);
-    for (const value of values) {
-      await client.data(`{ ${list}Summary(groupBy: [${value}]) { totalCount groups { count } } }`);
-    }
-    expect(
-      (await client.data(`{ ${list}Summary(groupBy: [${values.join(' ')}]) { totalCount } }`))[`${list}Summary`]
-        .totalCount,
-    ).toBeGreaterThanOrEqual(0);
-  },
-);
 
 const unknownZone = (received: string) =>
   `timeZone: expected an IANA time zone such as "Europe/Berlin", received ${received}`;

@@ -2,7 +2,6 @@
 import { expect, test } from 'vitest';
 import { loadConfig } from '../../src/config.ts';
 import { openApiDocument } from '../../src/rest/openapi/document.ts';
-import { routes } from '../../src/rest/routes.ts';
 import { kinds } from '../support/records.ts';
 import { useSharedService } from '../support/service.ts';
 
@@ -14,16 +13,6 @@ test('GET /openapi.json returns the document that test/rest checks', async () =>
   expect(status).toBe(200);
   expect(body).toEqual(openApiDocument(loadConfig({}).limits));
   expect([body.openapi, body.info.version]).toEqual(['3.1.0', '1.0.0']);
-});
-
-test('the document describes exactly the eight operations, and the export', async () => {
-  const { body } = await service.get('/openapi.json');
-
-  const described = Object.entries<object>(body.paths).flatMap(([path, operations]) =>
-    Object.keys(operations).map((method) => `${method.toUpperCase()} ${path}`),
-  );
-  const expected = routes.map(({ method, template }) => `${method} ${template}`);
-  expect(described.toSorted()).toEqual([...expected, 'GET /export/{file}'].toSorted());
 });
 
 test.each(kinds)(
