@@ -7,14 +7,6 @@ import { useWorkspaces } from '../support/service.ts';
 
 const service = useWorkspaces();
 
-test('external ids may be written into the document, __proto__ included', async () => {
-  const { createLocations } = await service.data(
-    'mutation { createLocations(input: [{ externalIds: { __proto__: "a", erp: "b" } }]) { id externalIds } }',
-  );
-
-  expect(JSON.stringify(createLocations[0].externalIds)).toBe('{"__proto__":"a","erp":"b"}');
-});
-
 describe('updateProject', () => {
   const update = `mutation ($id: ID!, $input: UpdateProjectInput!) {
     updateProject(id: $id, input: $input) { name notes reference externalIds location { name } updatedAt }

@@ -6,53 +6,29 @@ const service = useSharedService({}, { closed: true });
 
 type Client = ReturnType<typeof service.as>;
 let client: Client;
-let bremen: string;
-let berlin: string;
 let wall: string;
+
 const namesOf = ({ nodes }: { nodes: { name: string }[] }) => nodes.map(({ name }) => name);
 
 beforeAll(async () => {
   client = service.as(await service.key({ workspace: 'acme', user: 'jo' }));
   const other = service.as(await service.key({ workspace: 'bolt', user: 'jo' }));
-  [bremen, berlin] = (await client.create('/locations', { name: 'Bremen' }, { name: 'Berlin' })).map(
-    ({ id }) => id,
-  ) as [string, string];
-  [wall] = (
-    await client.create(
-      '/projects',
-      { name: 'Harbour wall', locationId: bremen, companyId: 'company-1', statusId: 'open' },
-      { name: 'Quay', locationId: bremen, companyId: 'company-2', startDate: '2026-03-01' },
-      { name: 'Bridge', locationId: berlin, companyId: 'company-1' },
-    )
-  ).map(({ id }) => id) as [string];
-  await client.create('/work-orders', {
-    name: 'Survey',
-    projectId: wall,
-    statusId: 'open',
-    typeId: 'type-1',
-    locationId: berlin,
-  });
-  await client.create('/transport-orders', {
-    name: 'Crane',
-    projectId: wall,
-    purchaseOrderId: 'po',
-    allocationOrderId: 'ao',
-  });
+  [{ id: wall }] = (await client.create(
+    '/projects',
+    { name: 'Harbour wall', companyId: 'company-1', statusId: 'open' },
+    { name: 'Quay', companyId: 'company-2' },
+    { name: 'Bridge', companyId: 'company-1' },
+  )) as [{ id: string }];
+  await client.create('/work-orders', { name: 'Survey', projectId: wall, statusId: 'open' });
+  await client.create('/transport-orders', { name: 'Crane', purchaseOrderId: 'po' });
   await client.create(
     '/assets',
-    {
-      name: 'Crane',
-      ownerId: 'company-1',
-      manufacturerId: 'company-2',
-      currentLocationId: bremen,
-      assetTypeId: 'type-1',
-      purchaseOrderId: 'po',
-    },
+    { name: 'Crane', ownerId: 'company-1', manufacturerId: 'company-2', purchaseOrderId: 'po' },
     { name: 'Pump', ownerId: 'company-1', manufacturerId: 'company-1', statusId: 'open' },
   );
   // The same IDs of other systems, in another workspace.
   await other.create('/projects', { name: 'theirs', companyId: 'company-1', statusId: 'open' });
-  await other.create('/assets', { name: 'theirs', ownerId: 'company-1', purchaseOrderId: 'po', assetTypeId: 'type-1' });
+  await other.create('/assets', { name: 'theirs', ownerId: 'company-1', purchaseOrderId: 'po' });
 });
 
 test.each<[string, Record<string, string[]>]>([

@@ -42,15 +42,21 @@ test.each([
   expect(await client.data(query, { key, value })).toEqual({ assetByExternalId: asset });
 });
 
-test('records that have an empty value cannot be looked up by it', async () => {
+test('an empty value, and one that no record can have, are rejected', async () => {
   await client.create('/assets', { name: 'a', externalIds: { erp: '' } });
 
   const byUid = await client.graphql('{ assetByUid(uid: "") { name } }');
   const byExternalId = await client.graphql('{ assetByExternalId(key: "erp", value: " ") { name } }');
 
-  expect([byUid, byExternalId].map(({ body }) => body.errors[0])).toMatchObject([
+  const byNul = await client.graphql('{ assetByUid(uid: "a\\u0000") { id } }');
+
+  expect([byUid, byExternalId, byNul].map(({ body }) => body.errors[0])).toMatchObject([
     { message: 'uid: expected a value to find the asset by, received ""', extensions: { code: 'BAD_USER_INPUT' } },
     { message: 'value: expected a value to find the asset by, received " "', extensions: { code: 'BAD_USER_INPUT' } },
+    {
+      message: 'uid: expected text without the character NUL, received "a\\u0000"',
+      extensions: { code: 'BAD_USER_INPUT' },
+    },
   ]);
 });
 

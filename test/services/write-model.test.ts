@@ -1,5 +1,5 @@
 /**
- * Random batches of creates, changes, upserts, imports and deletions, some of them after a dry run, against a model: each is accepted or refused
+ * Random batches of creates, changes, upserts, imports and deletions, some of them after a dry run or repeated with their key, against a model: each is accepted or refused
  * as the rules say, what is stored is what the model has, the log of changes leads from nothing to it, and its changes can be reversed. WRITES_SEED
  * repeats a run.
  */
@@ -41,7 +41,9 @@ const { held, anyHeld, anyId, anyKey, anySystem, anyFields, withLinks, withMerge
 /** How many writes were stored, by their names. */
 const stored = new Map<string, number>();
 
-/** Runs a write, at times after a dry run of it, and applies its result to the model if it is to be accepted. */
+let keys = 0;
+
+/** Runs a write, at times after a dry run of it or twice with an Idempotency-Key, and applies its result to the model if it is to be accepted. */
 async function write<T>(
   { name }: { name: string },
   [document, variables]: [string, object],
@@ -49,8 +51,11 @@ async function write<T>(
   check: (result: T) => () => void,
 ): Promise<void> {
   const send = async (dryRun: boolean) => {
-    const { body, text } = await service.graphql(document, { ...variables, dryRun });
+    const headers = random.chance(0.3) ? { 'idempotency-key': `write ${keys++}` } : undefined;
+    const post = () => service.post('/graphql', { query: document, variables: { ...variables, dryRun } }, headers);
+    const { body, text } = await post();
     expect(body.errors === undefined, `${text}, ${JSON.stringify(variables)}, seed ${seed}`).toBe(isAccepted);
+    if (headers && isAccepted && !dryRun) expect((await post()).text, `seed ${seed}`).toBe(text);
     return { errors: body.errors, apply: isAccepted ? check(body.data.result) : () => {} };
   };
   const tried = random.chance(0.3) ? await send(true) : undefined;
