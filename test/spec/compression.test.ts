@@ -1,6 +1,5 @@
 /** Responses and request bodies that are compressed, for REST and GraphQL alike. */
 import { brotliDecompressSync, gunzipSync, gzipSync } from 'node:zlib';
-import fc from 'fast-check';
 import type { FastifyInstance, InjectOptions } from 'fastify';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { useSharedService } from '../support/service.ts';
@@ -125,30 +124,13 @@ test('a short response is sent as it is', async () => {
   expect([encoding, headers.vary]).toEqual(['identity', undefined]);
 });
 
-describe('a gzip body', () => {
-  const name = fc.oneof(fc.string({ maxLength: 20 }), fc.constantFrom(null, 7, undefined));
-  const record = fc.oneof(fc.record({ name, city: name, latitude: fc.double() }), fc.jsonValue({ maxDepth: 2 }));
-  const body = fc.oneof(
-    fc.array(record, { maxLength: 5 }).map((value) => JSON.stringify(value)),
-    fc.string(),
-  );
-
-  /** A response without what differs between two equal requests. */
-  const comparable = ({ status, text }: { status: number; text: () => string | undefined }) => [
-    status,
-    text()?.replace(/"(?:id|createdAt|updatedAt)":"[^"]*"|request [-0-9a-f]{36}/g, ''),
-  ];
-
-  test.each(['/locations', '/graphql'])('gets the same response as a plain one: %s', async (url) => {
-    const post = (payload: Buffer, headers = {}) =>
-      inject(service.app, { method: 'POST', url, headers: { ...json, ...headers }, payload });
-    await fc.assert(
-      fc.asyncProperty(body, fc.constantFrom('gzip', 'x-gzip', 'GZIP'), async (text, encoding) => {
-        const plain = await post(Buffer.from(text));
-        const compressed = await post(gzipSync(text), { 'content-encoding': encoding });
-        expect(comparable(compressed)).toEqual(comparable(plain));
-      }),
-      { numRuns: 40 },
-    );
+test.each(['gzip', 'x-gzip', 'GZIP'])('a body with the Content-Encoding %s is inflated', async (encoding) => {
+  const { status, text } = await inject(service.app, {
+    method: 'POST',
+    url: '/locations',
+    headers: { ...json, 'content-encoding': encoding },
+    payload: gzipSync('[{"name":"North yard"}]'),
   });
+
+  expect([status, text()]).toEqual([201, expect.stringContaining('"name":"North yard"')]);
 });

@@ -2,6 +2,7 @@
 
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { location, project } from '../../src/records/index.ts';
+import { deleteDocument } from '../support/mutations.ts';
 import { fullRecord, unknownId } from '../support/records.ts';
 import { useSharedService } from '../support/service.ts';
 
@@ -85,7 +86,7 @@ describe('invalid input', () => {
   });
 });
 
-test('updatedAt of a changed project is always later than before, even if the clock goes back', async () => {
+test('the time of a change or deletion is always later than the one before, even if the clock goes back', async () => {
   setClock('2026-03-01T12:00:00.000Z');
   const [{ id }] = await service.create('/projects', { name: 'Bridge' });
   const change = async (clock: string) => {
@@ -96,6 +97,9 @@ test('updatedAt of a changed project is always later than before, even if the cl
   expect(await change('2026-03-01T11:00:00.000Z')).toBe('2026-03-01T12:00:00.001Z');
   expect(await change('2026-03-01T13:00:00.000Z')).toBe('2026-03-01T13:00:00.000Z');
   expect(await change('2026-03-01T12:30:00.000Z')).toBe('2026-03-01T13:00:00.001Z');
+  await service.data(deleteDocument(kind), { ids: [id] });
+  const { history } = await service.data(`{ history(id: "${id}", first: 1) { nodes { action at } } }`);
+  expect(history.nodes).toEqual([{ action: 'DELETED', at: '2026-03-01T13:00:00.002Z' }]);
 });
 
 describe('with Content-Type: application/merge-patch+json', () => {
