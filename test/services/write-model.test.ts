@@ -270,7 +270,7 @@ test(`${writes} random writes are accepted or refused, and store and log, as in 
   const store = storeOpener(service.database)('default');
   const moments: Moment[] = [];
   for (let done = 0; done < writes; done += 1) {
-    if (done > writes - 300 && done % 60 === 0) moments.push(await moment());
+    if (done > writes - 300 && done % 100 === 0) moments.push(await moment());
     const entry = random.pick(modelKinds) as ModelKind;
     // With more records, most keys would be those of several.
     const isFull = held(entry.kind).size > 60;
