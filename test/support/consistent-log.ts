@@ -1,7 +1,7 @@
 /** Whether the log of a workspace leads from nothing to what is stored, and is the same however it is read. */
 import { expect } from 'vitest';
 import type { RecordKind } from '../../src/model/record-kind.ts';
-import type { Change } from '../../src/store/log/read-changes.ts';
+import type { Change } from '../../src/store/log.ts';
 import type { WorkspaceStore } from '../../src/store/workspace-store.ts';
 
 /** Every record was created once, each change follows the version that was before it, and what is left is what is stored. */
