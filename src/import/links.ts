@@ -11,8 +11,8 @@ import { linkFields } from '../model/links.ts';
 import type { RecordKind, Values } from '../model/record-kind.ts';
 import { isBlank } from '../model/schemas.ts';
 import { kindNamed, kindOfId } from '../records/index.ts';
-import { externalKey, nameOf, type RecordRow, type RowLink, type Warning } from './row.ts';
-import { textOfKey, type UpsertKey } from './upsert-keys.ts';
+import { externalKey, type RecordRow, type RowLink, type Warning } from './row.ts';
+import type { UpsertKey } from './upsert-keys.ts';
 
 /** What has become of a row, for the links that lead to it. */
 export interface RowState {
@@ -127,8 +127,8 @@ interface Linking extends Finding {
   readonly missing: Map<RecordKind, Set<string>>;
   readonly isPreview: boolean;
   readonly warn: ((warning: Warning) => void) | undefined;
-  /** Links of records that an earlier start has changed, as they were: by the ID and the reference. */
-  readonly earlier: ReadonlyMap<unknown, Values> | undefined;
+  /** The stored records of these rows, before the import has changed any: an upsert finds them, or an update. */
+  readonly storedRecords: (rows: readonly RecordRow[]) => Promise<readonly (Values | undefined)[]>;
 }
 
 /** Sets the links of `rows`, which are sent together. */
@@ -191,32 +191,15 @@ async function referencesOf(linking: Linking, kind: RecordKind, rows: readonly L
       return { sent, field, links: areExported || leading.length === 0 ? links : leading };
     }),
   );
-  const stored = await storedRecords(
-    linking,
-    kind,
-    found.flatMap(({ sent, links }) => (links.length > 1 ? sent.row : [])),
-  );
+  const twofold = [...new Set(found.flatMap(({ sent, links }) => (links.length > 1 ? sent.row : [])))];
+  const stored = twofold.length > 0 ? await linking.storedRecords(twofold) : [];
+  const storedOf = new Map(twofold.map((row, index) => [row, stored[index]]));
   return new Map<Reference, LinkedRow>(
     found.map(({ sent, field, links }) => {
-      const id = links.length > 1 ? stored.get(sent.row)?.[field] : undefined;
+      const id = links.length > 1 ? storedOf.get(sent.row)?.[field] : undefined;
       return [{ kind, field, links, stored: typeof id === 'string' ? id : undefined }, sent];
     }),
   );
-}
-
-/** The records that rows would change, as they were before the import has changed any. */
-async function storedRecords(
-  { yardgraph, upsertKeys, earlier }: Linking,
-  kind: RecordKind,
-  rows: readonly RecordRow[],
-) {
-  const key = upsertKeys.get(kind);
-  const by = key === undefined ? 'id' : textOfKey(key);
-  const texts = key === undefined ? [] : rows.flatMap((row) => nameOf(row, by) ?? []);
-  const fields = [by, ...linkFields(kind).map(([, field]) => field)];
-  const records = await readRecords(yardgraph, kind, { by, texts }, fields);
-  const byText = new Map(records.map((record) => [textIn(record, by), { ...record, ...earlier?.get(record.id) }]));
-  return new Map(rows.map((row) => [row, byText.get(nameOf(row, by))]));
 }
 
 /** Decides links of rows of one kind. */
@@ -232,81 +215,92 @@ async function decideAll(finding: Finding, references: readonly Reference[], ref
   return decisions;
 }
 
-/** Returns a function that returns the cells of a link with their targets. A cell that says what is stored leads there only. */
-async function findTargets(
-  { yardgraph, linked, upsertKeys }: Finding,
-  target: RecordKind,
-  references: readonly Reference[],
-): Promise<(reference: Reference) => LinkCell[]> {
-  const bys = [...new Set(references.flatMap(({ links }) => links.map(({ by }) => by)))];
+/** Reads the records to which links may lead. Returns a function that returns the cells of a link with their targets. */
+async function findTargets({ yardgraph, linked, upsertKeys }: Finding, target: RecordKind, all: readonly Reference[]) {
+  const links = all.flatMap((reference) => reference.links);
+  const fields = links.map(({ by }) => by);
   const records = new Map<unknown, Values>();
-  const read = async (by: string, texts: readonly string[]): Promise<void> => {
-    for (const record of await readRecords(yardgraph, target, { by, texts }, bys)) records.set(record.id, record);
+  const read = async (by: string, texts: readonly unknown[]): Promise<void> => {
+    const found = await readRecords(
+      yardgraph,
+      target,
+      { by, texts: texts.filter((text) => typeof text === 'string') },
+      fields,
+    );
+    for (const record of found) records.set(record.id, record);
   };
-  const leadsTo = ({ by, value }: RowLink, id: string): boolean => {
-    const text = by === 'id' ? id : textIn(records.get(id), by);
-    return value === null ? isBlank(String(text ?? '')) : value === text;
-  };
-  /** The service looks up external IDs when it stores the row, unless they are to be compared with something. */
-  const isLookedUp = ({ by }: RowLink, { links }: Reference) => externalKey(by) !== undefined && links.length === 1;
-
-  function byId(link: RowLink, { stored }: Reference): Target {
-    const value = link.value ?? '';
-    const rows = rowsAt(linked, target, link);
-    const row = rows.find(({ is }) => is !== 'refused');
-    if (row && upsertKeys.get(target) !== 'id') return row.record ?? (value === stored ? stored : row);
-    const [refused] = row || kindOfId(value) === target ? [] : rows;
-    return refused ?? value;
-  }
-
-  const ids = references.flatMap((reference) =>
-    reference.links.length === 1
-      ? []
-      : [reference.stored, ...reference.links.flatMap((link) => (link.by === 'id' ? byId(link, reference) : []))],
-  );
-  await read(
-    'id',
-    ids.filter((id) => typeof id === 'string'),
-  );
-  const open = references.flatMap((reference) =>
-    reference.links.filter(
-      (link) => link.by !== 'id' && !isLookedUp(link, reference) && !leadsTo(link, reference.stored ?? ''),
-    ),
-  );
-  for (const [by, links] of grouped(open, (link) => link.by))
+  // Of cells that are compared with others, the records are needed, too.
+  const twofold = all.filter((reference) => reference.links.length > 1);
+  const ids = twofold.flatMap((reference) => [
+    reference.stored,
+    ...reference.links.flatMap((link) => byId(link, reference)),
+  ]);
+  await read('id', ids);
+  const named = links.filter((link) => link.by !== 'id' && !isCompared(link));
+  for (const [by, ofBy] of grouped(named, (link) => link.by))
     await read(
       by,
-      links.flatMap(({ value }) => value ?? []),
+      ofBy.map(({ value }) => value),
     );
-  const byText = new Map(bys.map((by) => [by, grouped([...records.values()], (record) => textIn(record, by))]));
+  const byText = new Map(named.map(({ by }) => [by, grouped([...records.values()], (record) => textIn(record, by))]));
 
-  function targetsOf(link: RowLink, reference: Reference): Target[] {
+  /** A row of the import, or the ID itself: that of another system is kept. */
+  function byId(link: RowLink, { stored }: Reference): Target[] {
     const { by, value } = link;
-    const { links, stored } = reference;
-    if (value === null) return [];
-    if (by === 'id') {
-      const found = byId(link, reference);
-      // An ID of another workspace says nothing of a new record beside other cells.
-      const isForeign = found === value && kindOfId(value) !== undefined && !records.has(value);
-      return isForeign && stored === undefined && links.some((other) => other !== link && other.value !== null)
-        ? []
-        : [found];
-    }
-    if (stored !== undefined && leadsTo(link, stored)) return [stored];
-    const rows = rowsAt(linked, target, link).flatMap((row) => (row.is === 'refused' ? [] : (row.record ?? row)));
-    if (isLookedUp(link, reference) && !rows.some(isRow)) return [{ externalId: { key: externalKey(by), value } }];
-    return [...(byText.get(by)?.get(value) ?? []).map(({ id }) => String(id)), ...rows];
+    if (by !== 'id' || value === null) return [];
+    const isOwn = kindOfId(value) === target;
+    const rows = isOwn && upsertKeys.get(target) === 'id' ? [] : rowsAt(linked, target, link);
+    const row = rows.find(({ is }) => is !== 'refused') ?? (isOwn ? undefined : rows[0]);
+    return [row ? (row.record ?? (value === stored ? value : row)) : value];
   }
 
-  return (reference) => {
-    const cells = reference.links.map((link) => ({ link, targets: new Set(targetsOf(link, reference)) }));
-    const all = [reference.stored ?? [], ...cells.map(({ targets }) => [...targets])].flat();
-    // An empty cell leads to what has no such text; everything has an ID.
-    const withoutText = ({ link }: LinkCell) =>
-      all.filter((one) => link.by !== 'id' && (typeof one !== 'string' || leadsTo(link, one)));
-    return cells.map((cell) => (isEmpty(cell) ? { ...cell, targets: new Set(withoutText(cell)) } : cell));
+  const rowsOf = (link: RowLink) =>
+    rowsAt(linked, target, link).flatMap((row) => (row.is === 'refused' ? [] : (row.record ?? row)));
+
+  /** Those of the other cells' targets that are as this cell says, and rows; or an external ID, for the service to look up. */
+  function compared(link: RowLink, others: readonly Target[]): Target[] {
+    const { by, value } = link;
+    const same = others.filter((one) => {
+      if (typeof one !== 'string') return value === null && by !== 'id';
+      const text = by === 'id' ? one : textIn(records.get(one), by);
+      return value === null ? isBlank(String(text ?? '')) : value === text;
+    });
+    const found = [...same, ...rowsOf(link).filter(isRow)];
+    return found.length > 0 || value === null ? found : [{ externalId: { key: externalKey(by), value } }];
+  }
+
+  return (reference: Reference): LinkCell[] => {
+    const { stored } = reference;
+    const leading = reference.links.filter(({ value }) => value !== null);
+    /** An ID of another workspace says nothing of a new record beside other cells. */
+    const isForeign = (id: Target) =>
+      stored === undefined &&
+      leading.length > 1 &&
+      typeof id === 'string' &&
+      kindOfId(id) !== undefined &&
+      !records.has(id);
+    const targets = new Map<RowLink, Target[]>();
+    for (const link of leading) {
+      const { by, value } = link;
+      const found =
+        byText
+          .get(by)
+          ?.get(value)
+          ?.map(({ id }) => String(id)) ?? [];
+      if (by === 'id')
+        targets.set(
+          link,
+          byId(link, reference).filter((id) => !isForeign(id)),
+        );
+      else if (!isCompared(link)) targets.set(link, [...found, ...rowsOf(link)]);
+    }
+    const others = [stored ?? [], ...targets.values()].flat();
+    return reference.links.map((link) => ({ link, targets: new Set(targets.get(link) ?? compared(link, others)) }));
   };
 }
+
+/** Records are not looked up by empty texts, and by external IDs only in the service. */
+const isCompared = ({ by, value }: RowLink): boolean => value === null || externalKey(by) !== undefined;
 
 /** The rows of the import that have this text where a link says `by`. */
 const rowsAt = (linked: Linked, target: RecordKind, { by, value }: RowLink): readonly RowState[] =>
@@ -354,8 +348,12 @@ async function createNamed(
   const { yardgraph, missing, isPreview } = linking;
   const counted = missing.get(target) ?? new Set();
   missing.set(target, counted);
-  const byName = new Map(rows.toReversed().map((row) => [row.link.value ?? '', row]));
-  await warnOfAlike(linking, target, new Map([...byName].filter(([name]) => !counted.has(name))));
+  const byName = grouped(rows, ({ link }) => link.value ?? '');
+  await warnOfAlike(
+    linking,
+    target,
+    [...byName].filter(([name]) => !counted.has(name)),
+  );
   for (const name of byName.keys()) counted.add(name);
   const ids = new Map<string, string>();
   if (isPreview) return ids;
@@ -371,19 +369,19 @@ async function createNamed(
 const maxAccented = 20;
 
 /** Warns of names that stored records have in another form. It takes one query, which reads all records of the kind. */
-async function warnOfAlike({ yardgraph, warn }: Linking, target: RecordKind, added: ReadonlyMap<string, Unnamed>) {
+async function warnOfAlike({ yardgraph, warn }: Linking, target: RecordKind, added: [string, Unnamed[]][]) {
   if (!warn) return;
   const formOf = (name: unknown) => String(name).split(/\s/).filter(Boolean).join(' ').toLowerCase();
-  const forms = [...added.keys()].map(formOf).filter((form) => form.length <= 500);
-  const isPlain = (form: string) => /^[ -~]*$/.test(form);
-  const texts = [...forms.filter(isPlain), ...forms.filter((form) => !isPlain(form)).slice(0, maxAccented)];
+  const forms = added.map(([name]) => formOf(name)).filter((form) => form.length <= 500);
+  const [plain, accented] = [true, false].map((isPlain) => forms.filter((form) => /^[ -~]*$/.test(form) === isPlain));
+  const texts = [...(plain ?? []), ...(accented ?? []).slice(0, maxAccented)];
   const records = await readRecords(yardgraph, target, { by: 'name', texts, ignoreCase: true }, ['name']);
-  const stored = new Map(records.map(({ name }) => [formOf(name), name]));
-  for (const [name, { sent, link }] of added) {
+  const stored = new Map(records.map(({ name }) => [formOf(name), String(name)]));
+  for (const [name, [first]] of added) {
     const other = stored.get(formOf(name));
-    if (other === undefined) continue;
+    if (other === undefined || !first) continue;
     const message = `a ${target.label} is created whose name differs from a stored one only in case or white space`;
-    warn({ ...placeOf(sent.row, link), message, detail: `${quote(name)} and ${quote(String(other))}` });
+    warn({ ...placeOf(first.sent.row, first.link), message, detail: `${quote(name)} and ${quote(other)}` });
   }
 }
 
@@ -438,7 +436,7 @@ export function recordIdsIn(linked: Linked, { kind, links }: RecordRow): Map<num
 export const targetOf = ({ kind, field }: { readonly kind: RecordKind; readonly field: string }): RecordKind =>
   kindNamed(linkFields(kind).find(([, name]) => name === field)?.[2].target ?? '');
 
-/** What a filter may have, and a page. */
+/** What a condition of a filter may have, and a page. */
 const maxListed = 1_000;
 
 interface Texts {
@@ -447,14 +445,13 @@ interface Texts {
   readonly ignoreCase?: boolean;
 }
 
-/** Reads the records that have one of these texts where a link says `by`, with what links may say of them. */
+/** Reads the records that have one of these texts in a field, with what links may say of them. */
 export async function readRecords(
   yardgraph: Yardgraph,
   kind: RecordKind,
   { by, texts, ...options }: Texts,
   fields: readonly string[],
 ): Promise<Values[]> {
-  const key = externalKey(by);
   const list = listField(kind);
   const selected = ['id', ...fields].map((field) => (externalKey(field) === undefined ? field : 'externalIds'));
   const query = `query ($where: ${kind.name}Filter, $after: String) {
@@ -466,11 +463,7 @@ export async function readRecords(
   const known = [...new Set(texts)].filter((text) => by !== 'id' || kindOfId(text) === kind);
   const records: Values[] = [];
   for (let start = 0; start < known.length; start += maxListed) {
-    const some = known.slice(start, start + maxListed);
-    const where =
-      key === undefined
-        ? { [by]: { in: some, ...options } }
-        : { or: some.map((value) => ({ externalIds: { key, value } })) };
+    const where = { [by]: { in: known.slice(start, start + maxListed), ...options } };
     for (let after: string | undefined, isLast = false; !isLast; ) {
       const { [list]: page } = (await yardgraph.graphql(query, { where, after })) as Record<string, Page>;
       records.push(...(page?.nodes ?? []));

@@ -76,7 +76,10 @@ export async function sendAll(work: Import, mode: Mode): Promise<LateLink[]> {
   for (const section of sections) {
     const { kind, file } = section;
     const by = work.upsertKeys.get(kind);
-    const linking = { ...work, linked, missing, isPreview, warn: warn?.(file), earlier: run?.earlier };
+    const linking = {
+      ...{ ...work, linked, missing, isPreview, warn: warn?.(file) },
+      storedRecords: (rows: readonly RecordRow[]) => storedRecords(work, kind, rows, run?.earlier),
+    };
     const fileKey = run && `import-${run.id}-${run.fileKeys[work.files.indexOf(file)]}-${kind.name}`;
 
     /** Links are set in what is sent together: its rows may lead to each other. */
@@ -338,6 +341,34 @@ const withLines = (issues: readonly Issue[], rows: readonly LinkedRow[]): Issue[
     const line = rows[Number(place?.[1])]?.row.source.line;
     return { path, message: place && line !== undefined ? message.replace(place[0], `line ${line}`) : message };
   });
+
+/** The records that rows would change, as they were before this run: a dry run of upserts finds them, by their keys alone. */
+async function storedRecords(
+  work: Import,
+  kind: RecordKind,
+  rows: readonly RecordRow[],
+  earlier: Run['earlier'] | undefined,
+): Promise<(Values | undefined)[]> {
+  const by = work.upsertKeys.get(kind);
+  if (by === undefined) return [];
+  const texts = rows.map((row) => nameOf(row, textOfKey(by)));
+  let stored: readonly (Values | null | undefined)[];
+  if (by === 'id') {
+    const records = await recordsById(
+      work,
+      kind,
+      texts.flatMap((id) => id ?? []),
+    );
+    stored = texts.map((id) => records.get(id));
+  } else {
+    const keys = texts.map((text) =>
+      'field' in by ? { [by.field]: text } : { externalIds: { [by.externalId]: text } },
+    );
+    const found = await methodsOf(work, kind).upsert(clientKey(by), keys, { onInvalid: 'SKIP', dryRun: true });
+    stored = found.map(({ outcome, record }) => (outcome === 'CREATED' ? undefined : record));
+  }
+  return stored.map((record) => (record ? { ...record, ...earlier?.get(record.id) } : undefined));
+}
 
 /** The links of records that an earlier start of this import has changed, as they were. */
 export async function earlierLinks({ yardgraph, upsertKeys }: Import, after: string, message: string) {
