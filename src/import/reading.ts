@@ -77,7 +77,8 @@ async function addRows(reader: FileReader, section: Section, ways?: ReadonlyMap<
       if (name === undefined) continue;
       const others = rows.get(name);
       if (others) others.push(state);
-      else rows.set(name, [state]);
+      // A part of a text keeps the whole piece of the file in memory.
+      else rows.set(Buffer.from(name, 'utf16le').toString('utf16le'), [state]);
     }
   }
 }
