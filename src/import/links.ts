@@ -220,14 +220,9 @@ async function findTargets({ yardgraph, linked, upsertKeys }: Finding, target: R
   const links = all.flatMap((reference) => reference.links);
   const fields = links.map(({ by }) => by);
   const records = new Map<unknown, Values>();
-  const read = async (by: string, texts: readonly unknown[]): Promise<void> => {
-    const found = await readRecords(
-      yardgraph,
-      target,
-      { by, texts: texts.filter((text) => typeof text === 'string') },
-      fields,
-    );
-    for (const record of found) records.set(record.id, record);
+  const read = async (by: string, values: readonly unknown[]): Promise<void> => {
+    const texts = values.filter((value) => typeof value === 'string');
+    for (const record of await readRecords(yardgraph, target, by, texts, fields)) records.set(record.id, record);
   };
   // Of cells that are compared with others, the records are needed, too.
   const twofold = all.filter((reference) => reference.links.length > 1);
@@ -236,13 +231,17 @@ async function findTargets({ yardgraph, linked, upsertKeys }: Finding, target: R
     ...reference.links.flatMap((link) => byId(link, reference)),
   ]);
   await read('id', ids);
-  const named = links.filter((link) => link.by !== 'id' && !isCompared(link));
-  for (const [by, ofBy] of grouped(named, (link) => link.by))
-    await read(
-      by,
-      ofBy.map(({ value }) => value),
-    );
-  const byText = new Map(named.map(({ by }) => [by, grouped([...records.values()], (record) => textIn(record, by))]));
+  const byField = grouped(
+    links.filter((link) => link.by !== 'id' && !isCompared(link)),
+    ({ by }) => by,
+  );
+  for (const [by, ofBy] of byField) {
+    const values = ofBy.map(({ value }) => value);
+    await read(by, values);
+  }
+  const byText = new Map(
+    [...byField.keys()].map((by) => [by, grouped([...records.values()], (one) => textIn(one, by))]),
+  );
 
   /** A row of the import, or the ID itself: that of another system is kept. */
   function byId(link: RowLink, { stored }: Reference): Target[] {
@@ -280,19 +279,10 @@ async function findTargets({ yardgraph, linked, upsertKeys }: Finding, target: R
       kindOfId(id) !== undefined &&
       !records.has(id);
     const targets = new Map<RowLink, Target[]>();
-    for (const link of leading) {
-      const { by, value } = link;
-      const found =
-        byText
-          .get(by)
-          ?.get(value)
-          ?.map(({ id }) => String(id)) ?? [];
-      if (by === 'id')
-        targets.set(
-          link,
-          byId(link, reference).filter((id) => !isForeign(id)),
-        );
-      else if (!isCompared(link)) targets.set(link, [...found, ...rowsOf(link)]);
+    for (const link of leading.filter((one) => !isCompared(one))) {
+      const found = link.by === 'id' ? byId(link, reference).filter((id) => !isForeign(id)) : rowsOf(link);
+      const named = byText.get(link.by)?.get(link.value) ?? [];
+      targets.set(link, [...named.map(({ id }) => String(id)), ...found]);
     }
     const others = [stored ?? [], ...targets.values()].flat();
     return reference.links.map((link) => ({ link, targets: new Set(targets.get(link) ?? compared(link, others)) }));
@@ -373,9 +363,9 @@ async function warnOfAlike({ yardgraph, warn }: Linking, target: RecordKind, add
   if (!warn) return;
   const formOf = (name: unknown) => String(name).split(/\s/).filter(Boolean).join(' ').toLowerCase();
   const forms = added.map(([name]) => formOf(name)).filter((form) => form.length <= 500);
-  const [plain, accented] = [true, false].map((isPlain) => forms.filter((form) => /^[ -~]*$/.test(form) === isPlain));
-  const texts = [...(plain ?? []), ...(accented ?? []).slice(0, maxAccented)];
-  const records = await readRecords(yardgraph, target, { by: 'name', texts, ignoreCase: true }, ['name']);
+  const isAccented = (form: string) => /[^ -~]/.test(form);
+  const texts = [...forms.filter((form) => !isAccented(form)), ...forms.filter(isAccented).slice(0, maxAccented)];
+  const records = await readRecords(yardgraph, target, 'name', texts, ['name'], { ignoreCase: true });
   const stored = new Map(records.map(({ name }) => [formOf(name), String(name)]));
   for (const [name, [first]] of added) {
     const other = stored.get(formOf(name));
@@ -439,18 +429,14 @@ export const targetOf = ({ kind, field }: { readonly kind: RecordKind; readonly 
 /** What a condition of a filter may have, and a page. */
 const maxListed = 1_000;
 
-interface Texts {
-  readonly by: string;
-  readonly texts: readonly string[];
-  readonly ignoreCase?: boolean;
-}
-
 /** Reads the records that have one of these texts in a field, with what links may say of them. */
 export async function readRecords(
   yardgraph: Yardgraph,
   kind: RecordKind,
-  { by, texts, ...options }: Texts,
+  by: string,
+  texts: readonly string[],
   fields: readonly string[],
+  options: { readonly ignoreCase?: boolean } = {},
 ): Promise<Values[]> {
   const list = listField(kind);
   const selected = ['id', ...fields].map((field) => (externalKey(field) === undefined ? field : 'externalIds'));

@@ -311,7 +311,7 @@ async function update(
 const kindFields = ({ fields }: RecordKind): string[] => Object.keys(fields);
 
 async function recordsById(work: Import, kind: RecordKind, ids: readonly string[]): Promise<Map<unknown, Values>> {
-  const records = await readRecords(work.yardgraph, kind, { by: 'id', texts: ids }, kindFields(kind));
+  const records = await readRecords(work.yardgraph, kind, 'id', ids, kindFields(kind));
   return new Map(records.map((record) => [record.id, record]));
 }
 
