@@ -10,7 +10,7 @@ import { listField } from '../model/labels.ts';
 import { linkFields } from '../model/links.ts';
 import type { RecordKind, Values } from '../model/record-kind.ts';
 import { isBlank } from '../model/schemas.ts';
-import { kindNamed, kindOfId } from '../records/index.ts';
+import { kindNamed, kindOfId, recordKinds } from '../records/index.ts';
 import { externalKey, type RecordRow, type RowLink, type Warning } from './row.ts';
 import type { UpsertKey } from './upsert-keys.ts';
 
@@ -423,8 +423,14 @@ export function recordIdsIn(linked: Linked, { kind, links }: RecordRow): Map<num
   return ids;
 }
 
+const targets = new Map(
+  recordKinds.flatMap((kind) =>
+    linkFields(kind).map(([, field, { target }]) => [`${kind.name}.${field}`, kindNamed(target)]),
+  ),
+);
+
 export const targetOf = ({ kind, field }: { readonly kind: RecordKind; readonly field: string }): RecordKind =>
-  kindNamed(linkFields(kind).find(([, name]) => name === field)?.[2].target ?? '');
+  targets.get(`${kind.name}.${field}`) ?? kindNamed('');
 
 /** What a condition of a filter may have, and a page. */
 const maxListed = 1_000;
@@ -468,9 +474,10 @@ interface Page {
 function grouped<T, K>(items: readonly T[], keyOf: (item: T) => K): Map<K, T[]> {
   const groups = new Map<K, T[]>();
   for (const item of items) {
-    const group = groups.get(keyOf(item));
+    const key = keyOf(item);
+    const group = groups.get(key);
     if (group) group.push(item);
-    else groups.set(keyOf(item), [item]);
+    else groups.set(key, [item]);
   }
   return groups;
 }

@@ -60,7 +60,8 @@ export interface RowLink {
 }
 
 /** `erp` of `externalIds.erp`, which is what a link says by, or a key of upserts. */
-export const externalKey = (by: string): string | undefined => /^externalIds\.(.+)$/s.exec(by)?.[1];
+export const externalKey = (by: string): string | undefined =>
+  by.startsWith('externalIds.') ? by.slice('externalIds.'.length) : undefined;
 
 /** What `row` says of itself where a link says `by`. */
 export function nameOf({ id, fields, externalIds }: RecordRow, by: string): string | undefined {
