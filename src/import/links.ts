@@ -68,9 +68,11 @@ export function decide(cells: readonly LinkCell[], { stored, refs, areUpserted }
     if (stored !== undefined) return !cell.targets.has(stored);
     return !isEmpty(cell) && (cell.link.by !== 'id' || cell.targets.size > 0);
   });
-  const [first, ...others] = counting;
-  if (!first) return { is: 'set', to: stored ?? null };
-  if (counting.every(isEmpty)) return { is: 'set', to: null };
+  if (stored !== undefined && counting.length === 0) return { is: 'set', to: stored };
+  // If none counts, all with a value do, so that the row is refused: a link is cleared only by empty cells.
+  const deciding = counting.length > 0 ? counting : cells.filter((cell) => !isEmpty(cell));
+  const [first, ...others] = deciding;
+  if (!first || deciding.every(isEmpty)) return { is: 'set', to: null };
   const { link } = first;
   const common = [...first.targets].filter((target) => others.every(({ targets }) => targets.has(target)));
   const [target, another] = common;

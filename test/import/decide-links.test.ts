@@ -29,6 +29,7 @@ test.each<[string, LinkCell[], Known, object]>([
   ['one record', [cell('name', [north])], {}, set(north)],
   ['an external ID that the service looks up', [cell('externalIds.erp', [lookup])], {}, set(lookup)],
   ['no record', [cell('name', [])], {}, fails('none', 'name')],
+  ['no record by its ID', [cell('id', []), emptied('name')], {}, fails('none', 'id')],
   ['two records', [cell('name', [north, south])], {}, fails('several', 'name')],
   ['a record and a row of the import', [cell('name', [north, previewed])], {}, fails('several', 'name')],
   ['nothing', [emptied('id')], {}, set(null)],
