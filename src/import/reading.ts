@@ -8,10 +8,10 @@ import { asset, recordKinds } from '../records/index.ts';
 import { type Column, columnFinder, columnsOf, kindCalled } from './columns.ts';
 import type { Table } from './csv.ts';
 import { type ImportFile, inLinkOrder, requireUnchanged } from './find.ts';
-import { type Linked, nameOf, type RowState, targetOf } from './links.ts';
+import { type Linked, type RowState, targetOf } from './links.ts';
 import { type Profile, rowOptions } from './profiles.ts';
 import { type ReadOptions, readRows, requireEncoding, tableOf } from './read.ts';
-import type { RecordRow, SourceRow } from './row.ts';
+import { nameOf, type RecordRow, type SourceRow } from './row.ts';
 import { rowReader } from './values.ts';
 import type { Warn } from './warnings.ts';
 
@@ -55,7 +55,7 @@ export async function scan(files: readonly ImportFile[], reader: FileReader): Pr
       if (!found.has(key)) found.set(key, { file, kind });
       for (const column of columns) {
         if (column.is !== 'link') continue;
-        const target = targetOf(kind, column.field);
+        const target = targetOf({ kind, field: column.field });
         ways.set(target, (ways.get(target) ?? new Set()).add(column.by));
       }
     }
@@ -77,7 +77,8 @@ async function addRows(reader: FileReader, section: Section, ways?: ReadonlyMap<
       if (name === undefined) continue;
       const others = rows.get(name);
       if (others) others.push(state);
-      else rows.set(name, [state]);
+      // A part of a text keeps the whole piece of the file in memory.
+      else rows.set(Buffer.from(name, 'utf16le').toString('utf16le'), [state]);
     }
   }
 }

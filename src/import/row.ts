@@ -1,7 +1,7 @@
 /** A row of a file on its way: as it was read, and as what its cells mean. */
 import { isLosslessNumber, type LosslessNumber } from 'lossless-json';
 import type { Issue } from '../model/issues.ts';
-import type { RecordKind } from '../model/record-kind.ts';
+import type { RecordKind, Values } from '../model/record-kind.ts';
 
 /** A row as it stands in the file. */
 export interface SourceRow {
@@ -56,6 +56,18 @@ export interface RowLink {
   readonly value: string | null;
   /** The place in `source.cells`. */
   readonly cell: number;
+}
+
+/** `erp` of `externalIds.erp`, which is what a link says by, or a key of upserts. */
+export const externalKey = (by: string): string | undefined =>
+  by.startsWith('externalIds.') ? by.slice('externalIds.'.length) : undefined;
+
+/** What `row` says of itself where a link says `by`. */
+export function nameOf({ id, fields, externalIds }: RecordRow, by: string): string | undefined {
+  if (by === 'id') return id;
+  const key = externalKey(by);
+  const name = key === undefined ? fields[by] : (externalIds[key] ?? (fields.externalIds as Values | undefined)?.[key]);
+  return typeof name === 'string' ? name : undefined;
 }
 
 /** Something that is allowed, and probably wrong. */

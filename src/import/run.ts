@@ -11,12 +11,11 @@ import { type Issue, quote } from '../model/issues.ts';
 import { constantCase, listField } from '../model/labels.ts';
 import type { RecordKind, Values } from '../model/record-kind.ts';
 import { isBlank } from '../model/schemas.ts';
-import { kindOfId } from '../records/index.ts';
 import type { ImportFile } from './find.ts';
-import { findLate, type LateLink, type LinkedRow, nameOf, readRecords, setLinks } from './links.ts';
+import { findLate, type LateLink, type LateResult, type LinkedRow, readRecords, setLinks } from './links.ts';
 import { type FileReader, type Item, partsOf, type Scanned, type Section } from './reading.ts';
-import type { RecordRow, Warning } from './row.ts';
-import type { UpsertKey } from './upsert-keys.ts';
+import { nameOf, type RecordRow, type Warning } from './row.ts';
+import { textOfKey, type UpsertKey } from './upsert-keys.ts';
 
 export interface Import {
   readonly yardgraph: Yardgraph;
@@ -78,11 +77,8 @@ export async function sendAll(work: Import, mode: Mode): Promise<LateLink[]> {
     const { kind, file } = section;
     const by = work.upsertKeys.get(kind);
     const linking = {
-      ...{ yardgraph: work.yardgraph, linked, createMissing: work.createMissing, missing, isPreview },
-      warn: warn?.(file) ?? (() => {}),
-      areCreated: by === undefined,
-      areExported: by === 'id',
-      storedRecords: (rows: readonly RecordRow[]) => storedRecords(work, kind, by, rows, run),
+      ...{ ...work, linked, missing, isPreview, warn: warn?.(file) },
+      storedRecords: (rows: readonly RecordRow[]) => storedRecords(work, kind, rows, run?.earlier),
     };
     const fileKey = run && `import-${run.id}-${run.fileKeys[work.files.indexOf(file)]}-${kind.name}`;
 
@@ -107,7 +103,7 @@ export async function sendAll(work: Import, mode: Mode): Promise<LateLink[]> {
         // The ID of a record that a preview would create is not final.
         if (isStored && id !== undefined && !(isPreview && outcome === 'CREATED')) sent.state.record = id;
       }
-      if (isStored && id !== undefined) for (const { way } of sent.late) late.push({ kind, record: id, way });
+      if (isStored && id !== undefined) for (const link of sent.late) late.push({ ...link, record: id });
       return result;
     };
 
@@ -136,7 +132,7 @@ function keyChecker({ files, upsertKeys }: Import) {
   const firstRows = new Map<RecordKind, Map<string, number>>();
   return (file: ImportFile, row: RecordRow): Issue | undefined => {
     const by = upsertKeys.get(row.kind);
-    const key = by && keyIn(row, by);
+    const key = by && nameOf(row, textOfKey(by));
     if (by === undefined || key === undefined || isBlank(key)) return undefined;
     const ofKind = firstRows.get(row.kind) ?? new Map<string, number>();
     firstRows.set(row.kind, ofKind);
@@ -154,11 +150,6 @@ function keyChecker({ files, upsertKeys }: Import) {
     const { externalId } = by;
     return { path: ['externalIds', externalId], message: alsoHas(`external ID ${quote(key)} of ${quote(externalId)}`) };
   };
-}
-
-function keyIn(row: RecordRow, by: UpsertKey): string | undefined {
-  if (by === 'id') return row.id;
-  return nameOf(row, 'field' in by ? by.field : `externalIds.${by.externalId}`);
 }
 
 const rejected = (sent: LinkedRow, issues: readonly Issue[]): Result => ({ sent, outcome: 'REJECTED', issues });
@@ -293,7 +284,7 @@ async function update(
   const stored = await recordsById(
     work,
     kind,
-    rows.map(({ row }) => row.id ?? ''),
+    rows.flatMap(({ row }) => row.id ?? []),
   );
   const known = rows.filter(({ row }) => stored.has(row.id));
   const records = known.map(({ row, record }) => ({ ...record, id: row.id }));
@@ -320,8 +311,7 @@ async function update(
 const kindFields = ({ fields }: RecordKind): string[] => Object.keys(fields);
 
 async function recordsById(work: Import, kind: RecordKind, ids: readonly string[]): Promise<Map<unknown, Values>> {
-  const own = [...new Set(ids)].filter((id) => kindOfId(id) === kind);
-  const records = await readRecords(work.yardgraph, kind, 'id', own, kindFields(kind));
+  const records = await readRecords(work.yardgraph, kind, 'id', ids, kindFields(kind));
   return new Map(records.map((record) => [record.id, record]));
 }
 
@@ -356,25 +346,28 @@ const withLines = (issues: readonly Issue[], rows: readonly LinkedRow[]): Issue[
 async function storedRecords(
   work: Import,
   kind: RecordKind,
-  by: UpsertKey | undefined,
   rows: readonly RecordRow[],
-  run: Run | undefined,
+  earlier: Run['earlier'] | undefined,
 ): Promise<(Values | undefined)[]> {
+  const by = work.upsertKeys.get(kind);
   if (by === undefined) return [];
-  const earlier = (record: Values | null | undefined) => record && { ...record, ...run?.earlier.get(record.id) };
+  const texts = rows.map((row) => nameOf(row, textOfKey(by)));
+  let stored: readonly (Values | null | undefined)[];
   if (by === 'id') {
-    const stored = await recordsById(
+    const records = await recordsById(
       work,
       kind,
-      rows.flatMap(({ id }) => id ?? []),
+      texts.flatMap((id) => id ?? []),
     );
-    return rows.map(({ id }) => earlier(stored.get(id)) ?? undefined);
+    stored = texts.map((id) => records.get(id));
+  } else {
+    const keys = texts.map((text) =>
+      'field' in by ? { [by.field]: text } : { externalIds: { [by.externalId]: text } },
+    );
+    const found = await methodsOf(work, kind).upsert(clientKey(by), keys, { onInvalid: 'SKIP', dryRun: true });
+    stored = found.map(({ outcome, record }) => (outcome === 'CREATED' ? undefined : record));
   }
-  const keys = rows.map((row) =>
-    'field' in by ? { [by.field]: keyIn(row, by) } : { externalIds: { [by.externalId]: keyIn(row, by) } },
-  );
-  const found = await methodsOf(work, kind).upsert(clientKey(by), keys, { onInvalid: 'SKIP', dryRun: true });
-  return found.map(({ outcome, record }) => (outcome === 'CREATED' ? undefined : (earlier(record) ?? undefined)));
+  return stored.map((record) => (record ? { ...record, ...earlier?.get(record.id) } : undefined));
 }
 
 /** The links of records that an earlier start of this import has changed, as they were. */
@@ -415,21 +408,18 @@ async function writeAll<I>(
 }
 
 /** Sets links that led to later rows. Returns those that cannot be set, and why. */
-export async function setLateLinks(work: Import, links: readonly LateLink[]) {
-  const unset: { readonly item: LateLink; readonly message: string }[] = [];
-  for (const kind of new Set(links.map((link) => link.kind))) {
-    const ofKind = links.filter((link) => link.kind === kind);
-    const found = await findLate(work.yardgraph, work.scanned.linked, ofKind);
-    const ids = new Map(ofKind.map((item, index) => [item, found[index]?.id]));
-    unset.push(
-      ...ofKind.flatMap((item, index) => (ids.get(item) ? [] : { item, message: found[index]?.message ?? '' })),
-    );
-    const ready = ofKind.filter((item) => ids.get(item));
-    const refused = await writeAll(work, ready, (some) => {
-      const records = some.map((link) => ({ id: link.record, [link.way.field]: ids.get(link) }));
+export async function setLateLinks(work: Import, late: readonly LateLink[]) {
+  const unset: { readonly item: LateResult; readonly message: string }[] = [];
+  for (const kind of new Set(late.map((link) => link.kind))) {
+    const ofKind = late.filter((link) => link.kind === kind);
+    const found = await findLate({ ...work, linked: work.scanned.linked }, ofKind);
+    unset.push(...found.flatMap((item) => (item.message === undefined ? [] : { item, message: item.message })));
+    const ready = found.filter(({ values }) => values);
+    const send = (some: readonly LateResult[]) => {
+      const records = some.map(({ record, values }) => ({ id: record, ...values }));
       return methodsOf(work, kind).update(records, { returning: 'outcome' });
-    });
-    unset.push(...refused);
+    };
+    unset.push(...(await writeAll(work, ready, send)));
   }
   return unset;
 }

@@ -8,6 +8,12 @@ import { externalIdIn, kindCalled, plain } from './columns.ts';
 /** How the stored records of rows are found: by a field, by the ID of another system, or by their own. */
 export type UpsertKey = { readonly field: string } | { readonly externalId: string } | 'id';
 
+/** The key as columns and links say it: `id`, `uid`, `externalIds.erp`. */
+export function textOfKey(key: UpsertKey): string {
+  if (key === 'id') return key;
+  return 'field' in key ? key.field : `externalIds.${key.externalId}`;
+}
+
 /** The word in place of a key for a kind whose rows are all created. */
 const createWord = 'create';
 
