@@ -88,7 +88,6 @@ const visibility = {
   environment: setting('NODE_ENV', oneOf(['development', 'production', 'test']), 'development'),
   graphiql: setting('GRAPHIQL', oneOf(['on', 'off']).optional(), undefined),
   introspection: setting('INTROSPECTION', oneOf(['on', 'off']).optional(), undefined),
-  federation: setting('FEDERATION', oneOf(['on', 'off']), 'off'),
   corsOrigins: setting('CORS_ORIGINS', origins, []),
 };
 
@@ -151,7 +150,7 @@ export function loadConfig(env: Environment) {
   const problems: string[] = [];
   const { allowOpenAccess, ...serviceValues } = readGroup(service, env, problems);
   const databaseValues = readGroup(databaseOptions, env, problems);
-  const { environment, graphiql, introspection, federation, ...visible } = readGroup(visibility, env, problems);
+  const { environment, graphiql, introspection, ...visible } = readGroup(visibility, env, problems);
   const httpValues = readGroup(http, env, problems);
   const limitValues = readGroup(limits, env, problems);
   // Only the default must fit a text of the greatest length: an explicit limit of the record may be less.
@@ -174,8 +173,6 @@ export function loadConfig(env: Environment) {
     introspection: isOn(introspection),
     /** True if GraphQL errors suggest similar names of the schema: only where it may be read anyway. */
     suggestions: isOn(introspection),
-    /** True if the GraphQL schema is a subgraph of Apollo Federation. */
-    federation: isOn(federation),
     http: { ...httpValues, ...fixedHttp },
     limits: { ...limitValues, ...fixedLimits },
     /** Variables that are no settings, but are called almost like one. */

@@ -38,11 +38,10 @@ import type { Condition } from '../store/query/record-query.ts';
 import { codeOf, maxErrors, responseFormatter, shortMessage, shortSegment, withReason } from './errors.ts';
 import { useExecutor, type WrittenResult } from './execution/execute.ts';
 import { createItemParsers } from './execution/item-parsers.ts';
-import { createSubgraph } from './federation.ts';
 import { useOperationLimits } from './limits.ts';
 import { type Context, refused } from './schema/builder.ts';
 import { filterCost, parseFilter } from './schema/filter.ts';
-import { schema as ownSchema } from './schema/schema.ts';
+import { schema } from './schema/schema.ts';
 import {
   asEventStream,
   createEventStreams,
@@ -58,8 +57,7 @@ const cachedDocuments = 200;
 
 /** Executes GraphQL requests. Event streams end when the signal is aborted. */
 export function createEndpoint(config: Config, closing: AbortSignal) {
-  const { limits, federation } = config;
-  const schema = federation ? createSubgraph(ownSchema) : ownSchema;
+  const { limits } = config;
   const parsersOf = createItemParsers(limits);
   const toResponse = responseFormatter(schema, config);
   const sendEvents = createEventStreams(closing);
@@ -306,7 +304,7 @@ function readWhere({ limits, suggestions }: Config, kind: RecordKind, where: unk
     );
   }
   // The cast is safe: every kind has an input type of this name.
-  const type = ownSchema.getType(`${kind.name}Filter`) as GraphQLInputType;
+  const type = schema.getType(`${kind.name}Filter`) as GraphQLInputType;
   const coerced = coerceInputValue(
     where,
     type,

@@ -56,13 +56,6 @@ interface FieldCost {
 /** The length of a list as sent: GraphQL accepts an item without its list as a list of one. */
 export const lengthOf = (value: unknown): number => (Array.isArray(value) ? value.length : 1);
 
-/** Returns the length of a list as sent. Throws a ServiceError for more items than a page may have. */
-export function lengthWithinPage(name: string, items: string, sent: unknown, { maxPageSize }: Limits): number {
-  const length = lengthOf(sent);
-  if (length <= maxPageSize) return length;
-  throw badRequest(`${name}: expected at most ${count(maxPageSize)} ${items}, received ${count(length)}`);
-}
-
 export const defaultPageSize = ({ maxPageSize }: Limits): number => Math.min(50, maxPageSize);
 
 /** All fields of a page are counted once for each of its records. */

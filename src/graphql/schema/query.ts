@@ -1,10 +1,11 @@
 /** The queries, one line per field: a search for `workOrders` lands here. They read through the loaders and decide nothing. */
 import type { Limits } from '../../config.ts';
-import { ServiceError } from '../../errors.ts';
+import { badRequest, ServiceError } from '../../errors.ts';
+import { count } from '../../model/issues.ts';
 import type { RecordKind } from '../../model/record-kind.ts';
 import { asset, assetCategory, kindOfId, location, project, transportOrder, workOrder } from '../../records/index.ts';
 import { describeExternalId, emptyKeyProblem } from '../../services/match.ts';
-import { type FieldExtensions, lengthWithinPage } from '../limits.ts';
+import { type FieldExtensions, lengthOf } from '../limits.ts';
 import {
   builder,
   type Context,
@@ -107,7 +108,11 @@ builder.queryType({
       nullable: { list: false, items: true },
       description: `The records with these IDs, in the same order; null for an ID without a record. At most as many as the setting \`MAX_PAGE_SIZE\`.`,
       extensions: {
-        cost: ({ ids }, limits) => ({ items: lengthWithinPage('ids', 'IDs', ids, limits) }),
+        cost: ({ ids }, { maxPageSize }) => {
+          const length = lengthOf(ids);
+          if (length <= maxPageSize) return { items: length };
+          throw badRequest(`ids: expected at most ${count(maxPageSize)} IDs, received ${count(length)}`);
+        },
       } satisfies FieldExtensions,
       args: {
         ids: t.arg.idList({
