@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { ResponseTooLarge } from '../../src/errors.ts';
 import { project } from '../../src/records/index.ts';
-import { createReadBudget } from '../../src/store/records/read-budget.ts';
+import { createReadBudget, measured } from '../../src/store/records/read-budget.ts';
 
 test('what may be too long is measured, and not read if it is', async () => {
   const limits = { maxResponseLength: 1_000, maxRecordLength: 1_000, maxTextLength: 1_000, maxExternalIds: 10 };
@@ -14,10 +14,9 @@ test('what may be too long is measured, and not read if it is', async () => {
       maxRows: 100,
       async read() {
         reads += 1;
-        return [{ notes: 'x'.repeat(bytes) }];
+        return measured([{ notes: 'x'.repeat(bytes) }]);
       },
       measure: async () => bytes,
-      rowsOf: (rows) => rows,
     });
 
   await expect(readMeasured(3_001)).rejects.toThrow(ResponseTooLarge);

@@ -23,27 +23,28 @@ export interface ReadLimits extends ValueLimits {
 
 export interface BoundedRead<T> {
   readonly table: Table;
+  /** What is read together with the rows, unless its texts may be too long: a record counts once for each row that links to it. */
+  readonly linked?: readonly Table[];
   readonly maxRows: number;
-  read(): Promise<T>;
-  /** Returns the bytes of the texts that `read` would read: at least as many as they have characters. */
+  read(withLinked: boolean): Promise<Measured<T>>;
+  /** Returns the bytes of the texts that `read` would read without what is linked: at least as many as they have characters. */
   measure(): Promise<number>;
-  rowsOf(result: T): readonly object[];
 }
 
 export interface ReadBudget {
   /** Reads within the budget. Throws ResponseTooLarge. */
   read<T>(read: BoundedRead<T>): Promise<T>;
-  /** Undefined, with nothing read, if texts may be too long. A linked record counts once for each row that links to it. */
-  readIfShort<T>(
-    extent: { readonly table: Table; readonly linked: readonly Table[]; readonly maxRows: number },
-    read: () => Promise<Measured<T>>,
-  ): Promise<T> | undefined;
 }
 
 export interface Measured<T> {
   readonly result: T;
   readonly length: number;
 }
+
+export const measured = <T extends readonly object[]>(rows: T): Measured<T> => ({
+  result: rows,
+  length: textLengthOfAll(rows),
+});
 
 /** The part of a response's text that linked records may have to be read with their rows: enough for a page of 1,000 with a name each. */
 const linkedPart = 0.4;
@@ -80,32 +81,25 @@ export function createReadBudget(limits: ReadLimits, hold: (length: number) => v
     return result;
   }
 
-  async function read<T>(bounded: BoundedRead<T>): Promise<T> {
-    const most = bounded.maxRows * maxTextLength(bounded.table, limits);
-    const readAll = async (): Promise<Measured<T>> => {
-      const result = await bounded.read();
-      return { result, length: textLengthOfAll(bounded.rowsOf(result)) };
-    };
-    const unmeasured = readReserved(most, readAll);
-    if (unmeasured) return unmeasured;
-    oneAtATime ??= pLimit(1);
-    return oneAtATime(async () => {
-      await Promise.all(running);
-      const all = left;
-      const readMeasured = async () => {
-        if ((await bounded.measure()) > all) throw new ResponseTooLarge(limits.maxResponseLength);
-        return readAll();
-      };
-      return readReserved(most, readAll) ?? readWith(all, readMeasured);
-    });
-  }
-
   return {
-    read,
-    readIfShort({ table, linked, maxRows }, read) {
+    async read({ table, linked = [], maxRows, read, measure }) {
+      const most = maxRows * maxTextLength(table, limits);
       const ofLinked = linked.reduce((sum, other) => sum + maxRows * maxTextLength(other, limits), 0);
-      if (ofLinked > linkedPart * limits.maxResponseLength) return undefined;
-      return readReserved(maxRows * maxTextLength(table, limits) + ofLinked, read);
+      const isLinkedShort = linked.length > 0 && ofLinked <= linkedPart * limits.maxResponseLength;
+      const readAll = () => read(false);
+      const unmeasured =
+        (isLinkedShort && readReserved(most + ofLinked, () => read(true))) || readReserved(most, readAll);
+      if (unmeasured) return unmeasured;
+      oneAtATime ??= pLimit(1);
+      return oneAtATime(async () => {
+        await Promise.all(running);
+        const all = left;
+        const readMeasured = async () => {
+          if ((await measure()) > all) throw new ResponseTooLarge(limits.maxResponseLength);
+          return readAll();
+        };
+        return readReserved(most, readAll) ?? readWith(all, readMeasured);
+      });
     },
   };
 }

@@ -1,7 +1,7 @@
 /** Reads the records of one workspace: every statement is limited to it. */
 import type { Knex } from 'knex';
 import { badRequest } from '../../errors.ts';
-import { textLength } from '../../model/fields.ts';
+import { textLength, textLengthOfAll } from '../../model/fields.ts';
 import { count } from '../../model/issues.ts';
 import type { RecordKind, RecordOf, Table } from '../../model/record-kind.ts';
 import type { ReverseLink } from '../../model/reverse-link.ts';
@@ -17,7 +17,15 @@ import {
   type SummaryQuery,
 } from '../query/record-query.ts';
 import { rowsQuery, runQuery, type Source, selectRecords, selectRows, withLinkedFields } from '../query/rows.ts';
-import { type BoundedRead, bytesSql, type Measured, measureRows, type ReadBudget, sumOfBytes } from './read-budget.ts';
+import {
+  type BoundedRead,
+  bytesSql,
+  type Measured,
+  measured,
+  measureRows,
+  type ReadBudget,
+  sumOfBytes,
+} from './read-budget.ts';
 import { readSummary } from './summaries.ts';
 
 export interface RecordReads {
@@ -57,25 +65,32 @@ export interface Scope {
   readonly budget?: ReadBudget | undefined;
 }
 
-const readBounded = <T>({ budget }: Scope, bounded: BoundedRead<T>): Promise<T> =>
-  budget ? budget.read(bounded) : bounded.read();
+const readBounded = async <T>({ budget }: Scope, bounded: BoundedRead<T>): Promise<T> =>
+  budget ? budget.read(bounded) : (await bounded.read(false)).result;
 
-/** Returns the rows of a query, with these fields. A query with a limit is read within the budget. */
+/**
+ * Returns the rows of a query, with these fields. A query with a limit is read within the budget, and where that allows it, together with
+ * what these links lead to: with one statement for each link, half of the time of a list would be statements.
+ */
 export function readRows(
   scope: Scope,
   whole: Table,
   rows: Knex.QueryBuilder,
   { fields, limit }: Pick<RecordQuery, 'fields' | 'limit'>,
+  links: readonly LinkToRead[] = [],
 ): Promise<Row[]> {
   const { dialect, run } = scope;
   const table = partOf(whole, fields);
   if (limit === undefined) return selectRecords(dialect, run, table, rows);
   return readBounded(scope, {
     table,
+    linked: linkedTablesOf(links),
     maxRows: limit,
     measure: () => measureRows(dialect, run, table, rows),
-    read: () => selectRecords(dialect, run, table, rows, true),
-    rowsOf: (found) => found,
+    read: async (withLinked) =>
+      withLinked
+        ? selectLinked(scope, table, rows, links)
+        : measured(await selectRecords(dialect, run, table, rows, true)),
   });
 }
 
@@ -92,9 +107,7 @@ export function createRecordReads(scope: Scope): RecordReads {
     async list(kind, query = {}, links = []) {
       const rows = rowsQuery(dialect, kind, workspaceId, { orderBy: oldestFirst, ...query });
       const table = withLinkedFields(kind, query.orderBy);
-      const linked =
-        links.length > 0 ? readLinked(scope, partOf(table, query.fields), rows, query.limit, links) : undefined;
-      return asRecords(scope, kind, await (linked ?? readRows(scope, table, rows, query)));
+      return asRecords(scope, kind, await readRows(scope, table, rows, query, links));
     },
 
     async count(kind, query) {
@@ -111,8 +124,10 @@ export function createRecordReads(scope: Scope): RecordReads {
         table: selection.table,
         maxRows: ids.length * (query.limit ?? 0),
         measure: () => measurePages(scope, selection),
-        read: () => dialect.selectPages(run, selection),
-        rowsOf: (found) => found.flatMap(({ records }) => records),
+        async read() {
+          const result = await dialect.selectPages(run, selection);
+          return { result, length: textLengthOfAll(result.flatMap(({ records }) => records)) };
+        },
       });
       return new Map(
         pages.map(({ records, count }, index) => [
@@ -128,22 +143,6 @@ export function createRecordReads(scope: Scope): RecordReads {
 
 const linkedTablesOf = (links: readonly LinkToRead[]): Table[] =>
   links.flatMap((link) => [partOf(link.kind, link.fields), ...linkedTablesOf(link.links)]);
-
-/**
- * Reads a page with what it links to by one statement: with one for each link, half of the time of a list would be statements. Undefined
- * without a budget, and where the texts may be too long to be read together.
- */
-function readLinked(
-  scope: Scope,
-  table: Table,
-  rows: Knex.QueryBuilder,
-  maxRows: number | undefined,
-  links: readonly LinkToRead[],
-): Promise<Row[]> | undefined {
-  if (maxRows === undefined) return undefined;
-  const extent = { table, linked: linkedTablesOf(links), maxRows };
-  return scope.budget?.readIfShort(extent, () => selectLinked(scope, table, rows, links));
-}
 
 interface JoinedTable {
   readonly columns: readonly Column[];

@@ -88,11 +88,10 @@ export function createTx(scope: Scope, { isDryRun = false } = {}): Tx {
   const budget: ReadBudget = {
     async read(bounded) {
       if ((await bounded.measure()) > bytesLeft) throw tooMuchText('the records held');
-      const result = await bounded.read();
-      bytesLeft -= textLengthOfAll(bounded.rowsOf(result));
+      const { result, length } = await bounded.read(false);
+      bytesLeft -= length;
       return result;
     },
-    readIfShort: () => undefined,
   };
   const { lastChange, changes, histories, versions } = createChangeReads({ ...scope, budget });
 
