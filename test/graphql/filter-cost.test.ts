@@ -25,6 +25,7 @@ test.each<[string, unknown, number]>([
   ['a negation', { not: { name: { eq: 'x' } } }, 10 + 10],
   ['a link', { location: {} }, 1_000],
   ['a condition on a link', { location: { city: { eq: 'x' } } }, 1_000 + 10 * 10],
+  ['a distance', { location: { near: { latitude: 1, longitude: 2, withinKm: 3 } } }, 1_000 + 10 * 30],
   ['a reverse link', { workOrders: { some: {}, none: {} } }, 2 * 1_000],
   [
     'a relation of a relation',

@@ -1,6 +1,6 @@
 /**
- * The filters of record kinds. Each field of a filter is one object that says how it is declared, what it costs, and which conditions
- * it stands for. Costs are counted before anything runs, from what was sent, of whatever shape; conditions are parsed once GraphQL has
+ * The filters of record kinds. Each field of a filter is one object that says how it is declared, which filters are in it, and which
+ * conditions it stands for. Costs are counted before anything runs, from what was sent, of whatever shape; conditions are parsed once GraphQL has
  * validated names and the types of values. Exports and the feed read the same filters as JSON.
  */
 import type { Limits } from '../../config.ts';
@@ -29,7 +29,12 @@ export type Filter = Readonly<Record<string, unknown>>;
 interface FilterField {
   readonly type: InputRef<Filter> | [InputRef<Filter>];
   readonly description: string;
-  cost(sent: unknown, maxCost: number): number;
+  /** The filters in this one, of which each costs as much as it has; without them, it has values. */
+  readonly inner?: {
+    readonly kind: RecordKind;
+    readonly isLink: boolean;
+    readonly in: (sent: unknown) => unknown;
+  };
   /** Throws a ServiceError 400 that says where and what was expected. */
   conditions(sent: unknown, path: Path, reading: Reading): Condition[];
 }
@@ -98,10 +103,6 @@ const filterFields = memoize((kind: RecordKind): ReadonlyMap<string, FilterField
 const valueField = (kind: RecordKind, name: string, field: Field): FilterField => ({
   type: valueFilters[field.type],
   description: `${subjectOf(field)}: \`${exampleConditions(kind, name, field)}\`.`,
-  cost: (sent, maxCost) => {
-    const ignoresCase = isObject(sent) && sent.ignoreCase === true;
-    return sum(sent, maxCost, (value) => conditionCost + costOfValues(value, ignoresCase, maxCost));
-  },
   conditions(sent, path, reading) {
     const filter = requireObject(sent, path, forUnset);
     for (const [operator, value] of Object.entries(filter))
@@ -117,7 +118,7 @@ const linkedField = (name: string, { target, refersTo }: ReferenceField): Filter
   return {
     type: filterOf(kind),
     description: `${capitalized(refersTo)}, which must be stored here and match: \`${exampleFilter(kind)}\`.`,
-    cost: (sent, maxCost) => relationCost + relatedTimes * filterCost(kind, sent, maxCost),
+    inner: { kind, isLink: true, in: (sent) => [sent] },
     conditions: (sent, path, reading) => [
       { link: name, target: kind, matches: related(kind, sent, path, reading, `\`${name}: { isNull: true }\``) },
     ],
@@ -127,8 +128,7 @@ const linkedField = (name: string, { target, refersTo }: ReferenceField): Filter
 const reverseField = (link: ReverseLink): FilterField => ({
   type: listFilterOf(link.kind),
   description: `${describeReverseLink(link)}: \`{ some: ${exampleFilter(link.kind)} }\`.`,
-  cost: (sent, maxCost) =>
-    sum(sent, maxCost, (filter) => relationCost + relatedTimes * filterCost(link.kind, filter, maxCost)),
+  inner: { kind: link.kind, isLink: true, in: (sent) => sent },
   conditions: (sent, path, reading) =>
     Object.entries(requireObject(sent, path)).map(([quantifier, filter]) => ({
       reverse: link,
@@ -145,7 +145,6 @@ function nearFields({ storedFields: { latitude, longitude } }: RecordKind): (rea
     type: nearFilter,
     description:
       'Within a distance of a point, as the crow flies: `{ latitude: 53.08, longitude: 8.8, withinKm: 10 }`.',
-    cost: () => conditionCost,
     conditions(sent, path, reading) {
       countValues(reading, path, 1);
       const filter = requireObject(sent, path);
@@ -165,8 +164,7 @@ function nearFields({ storedFields: { latitude, longitude } }: RecordKind): (rea
 const combined = (kind: RecordKind, name: 'all' | 'any', description: string): FilterField => ({
   type: [filterOf(kind)],
   description,
-  cost: (sent, maxCost) =>
-    sum(isObject(sent) ? [sent] : sent, maxCost, (filter) => conditionCost + filterCost(kind, filter, maxCost)),
+  inner: { kind, isLink: false, in: (sent) => (isObject(sent) ? [sent] : sent) },
   conditions(sent, path, reading) {
     const operands = (Array.isArray(sent) ? sent : [requireObject(sent, path)]).map((filter, index) => {
       countValues(reading, path, 1);
@@ -179,7 +177,7 @@ const combined = (kind: RecordKind, name: 'all' | 'any', description: string): F
 const negated = (kind: RecordKind): FilterField => ({
   type: filterOf(kind),
   description: `This does not match: \`{ not: ${exampleFilter(kind)} }\`.`,
-  cost: (sent, maxCost) => conditionCost + filterCost(kind, sent, maxCost),
+  inner: { kind, isLink: false, in: (sent) => [sent] },
   conditions(sent, path, reading) {
     countValues(reading, path, 1);
     return [{ not: conditionOf(kind, sent, path, reading) }];
@@ -458,20 +456,26 @@ export function filterCost(kind: RecordKind, where: unknown, maxCost: number): n
   const known = costs.get(where);
   if (known !== undefined) return known;
   const fields = filterFields(kind);
-  const cost = sum(where, maxCost, (sent, name) => fields.get(name)?.cost(sent, maxCost) ?? conditionCost);
+  const cost = sum(where, maxCost, (sent, name) => {
+    const inner = fields.get(name)?.inner;
+    if (!inner) return costOfValues(sent, false, maxCost);
+    const [own, times] = inner.isLink ? [relationCost, relatedTimes] : [conditionCost, 1];
+    return sum(inner.in(sent), maxCost, (filter) => own + times * filterCost(inner.kind, filter, maxCost));
+  });
   costs.set(where, cost);
   return cost;
 }
 
 /** Reads only the beginning of a list that is longer than allowed, which will be rejected. */
-const costOfValues = (sent: unknown, ignoresCase: boolean, maxCost: number): number =>
-  Array.isArray(sent)
-    ? sent.length + sum(sent.slice(0, maxValues), maxCost, (value) => costOfText(value, ignoresCase))
-    : costOfText(sent, ignoresCase);
-
-function costOfText(sent: unknown, ignoresCase: boolean): number {
-  if (typeof sent !== 'string') return 0;
-  return Math.floor(sent.length * (ignoresCase && !isAscii(sent) ? patternCharacterCost : characterCost));
+function costOfValues(sent: unknown, ignoresCase: boolean, maxCost: number): number {
+  if (typeof sent === 'string') {
+    return Math.floor(sent.length * (ignoresCase && !isAscii(sent) ? patternCharacterCost : characterCost));
+  }
+  if (Array.isArray(sent)) {
+    return sent.length + sum(sent.slice(0, maxValues), maxCost, (value) => costOfValues(value, ignoresCase, maxCost));
+  }
+  const isFolded = isObject(sent) && sent.ignoreCase === true;
+  return sum(sent, maxCost, (value) => conditionCost + costOfValues(value, isFolded, maxCost));
 }
 
 /** Adds up the costs of the values of an object or an array, until the sum is above the limit. */
