@@ -182,7 +182,7 @@ function requireSameMachine({ headers }: FastifyRequest, origins: readonly strin
   const isOther = origin !== undefined && origin !== new URL(`http://${host}`).origin;
   if ((isOther || ['cross-site', 'same-site'].includes(String(headers['sec-fetch-site']))) && !isListed) {
     const problem = 'without an API key, pages of other origins may call this service only if CORS_ORIGINS lists them';
-    throw forbidden(problem, notLocal);
+    throw forbidden(problem, 'origin not in CORS_ORIGINS');
   }
   if (Object.keys(headers).some((name) => /^(?:forwarded|via|x-forwarded-.*)$/.test(name))) {
     throw forbidden('without an API key, requests through a proxy are rejected: create a key first', notLocal);

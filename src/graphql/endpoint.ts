@@ -240,14 +240,16 @@ function parseParameter(name: string, text: string, limits: Limits): unknown {
   }
 }
 
-/** Yoga rejects the same requests, without the names to choose from. */
-const useOperationChoice = (): Plugin => ({
+/** Names the operation for the log. Yoga rejects a document without it, too, but does not list the names to choose from. */
+const useOperationChoice = (): Plugin<ServerContext> => ({
   onParse:
     () =>
-    ({ result, context: { params } }) => {
+    ({ result, context: { params, requestLog } }) => {
       if (!result || result instanceof Error) return;
       const document: DocumentNode = result;
-      if (getOperationAST(document, params?.operationName)) return;
+      const operation = getOperationAST(document, params?.operationName);
+      requestLog.operation = operation?.name?.value;
+      if (operation) return;
       const operations = document.definitions.filter((node) => node.kind === Kind.OPERATION_DEFINITION);
       const names = operations.map(({ name }) => name?.value ?? 'one without a name').join(', ');
       const problem =

@@ -218,10 +218,9 @@ function dearestPath({ cost, dearest }: Measured): string[] {
   return [(alias ?? name).value, ...dearestPath(dearest.below)];
 }
 
-/** The part of a request's context that tells its response the cost of the operation, and its log line the name. */
+/** The part of a request's context that tells its response the cost of the operation. */
 interface Costed {
   readonly client?: { cost?: number };
-  readonly requestLog?: { operation: string | undefined };
 }
 
 export function useOperationLimits(limits: Limits): Plugin<Costed> {
@@ -235,8 +234,7 @@ export function useOperationLimits(limits: Limits): Plugin<Costed> {
 function refusal(args: ExecutionArgs & { readonly contextValue: Costed }, limits: Limits): GraphQLError | undefined {
   const operation = getOperationAST(args.document, args.operationName);
   if (!operation) return undefined;
-  const { client, requestLog } = args.contextValue;
-  if (requestLog) requestLog.operation = operation.name?.value;
+  const { client } = args.contextValue;
   try {
     const measured = measure(args, operation, limits);
     const { depth, aliases, directives, cost } = measured;

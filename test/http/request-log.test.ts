@@ -47,6 +47,13 @@ test('the line of a GraphQL request has the name of its operation', async () => 
   expect(requestLines()).toMatchObject([{ route: '/graphql', operation: 'Machines' }]);
 });
 
+test('also where GraphQL refuses the document, or its variables', async () => {
+  await service.graphql('query Machines { assets { nodes { nothing } } }');
+  await service.graphql('query Machine($id: ID!) { asset(id: $id) { id } }');
+
+  expect(requestLines()).toMatchObject([{ operation: 'Machines' }, { operation: 'Machine' }]);
+});
+
 const json = { 'content-type': 'application/json' };
 
 /** Requests with the reason that is logged for them, and their status. They contain `secret`, which must not be logged. */
@@ -117,10 +124,13 @@ test('a request from elsewhere to an open service is logged as such', async () =
   await service.get('/asset-categories', { 'x-forwarded-for': '203.0.113.7' });
   await service.get('/asset-categories', { host: 'yard.example.com' });
 
+  await service.get('/asset-categories', { origin: 'https://elsewhere.example' });
+
   const reason = 'not from this machine, without an API key';
   expect(requestLines()).toMatchObject([
     { status: 403, reason, address: '127.0.0.1' },
     { status: 400, reason, address: '127.0.0.1' },
+    { status: 403, reason: 'origin not in CORS_ORIGINS', address: '127.0.0.1' },
   ]);
 });
 
