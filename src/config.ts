@@ -59,6 +59,17 @@ const proxies = z
     error: 'expected addresses, ranges such as 10.0.0.0/8, or loopback, linklocal or uniquelocal, separated by commas',
   });
 
+/** The URL of a tile server, and after a space what a map with its tiles must say. */
+const tiles = z
+  .string()
+  .regex(/^https?:\/\/[\w.-]+(?::\d+)?\/(?=\S*\{z\})(?=\S*\{x\})(?=\S*\{y\})/, {
+    error: 'expected a URL with {z}, {x} and {y}, such as https://tiles.example.com/{z}/{x}/{y}.png',
+  })
+  .transform((text) => {
+    const [url = '', ...credit] = text.split(' ');
+    return { url, credit: credit.join(' ') };
+  });
+
 // Each setting is declared once, here: its type and its check are derived from these groups. A test checks that docs/settings.md
 // lists the same names in the same order.
 
@@ -88,6 +99,7 @@ const visibility = {
   environment: setting('NODE_ENV', oneOf(['development', 'production', 'test']), 'development'),
   graphiql: setting('GRAPHIQL', oneOf(['on', 'off']).optional(), undefined),
   explorer: setting('EXPLORER', oneOf(['on', 'off']), 'on'),
+  mapTiles: setting('MAP_TILES', tiles.optional(), undefined),
   introspection: setting('INTROSPECTION', oneOf(['on', 'off']).optional(), undefined),
   federation: setting('FEDERATION', oneOf(['on', 'off']), 'off'),
   corsOrigins: setting('CORS_ORIGINS', origins, []),

@@ -1,5 +1,5 @@
 /** What the explorer shows is in the address of the page, and nowhere else: a link leads others to the same view. */
-import { columns, foreign, kindOf, operators } from './kinds.ts';
+import { columns, foreign, kindOf, operators, otherViews } from './kinds.ts';
 
 /** A condition on a field: `statusId`, `eq`, `status-7`. */
 export interface Filter {
@@ -13,6 +13,10 @@ export interface View {
   readonly kind?: string | undefined;
   /** Of one record. */
   readonly id?: string | undefined;
+  /** `map` or `tree`, in place of the table. */
+  readonly view?: string | undefined;
+  /** The IDs of what is open in a tree, separated by commas. */
+  readonly open?: string | undefined;
   readonly search?: string | undefined;
   readonly filters?: readonly Filter[] | undefined;
   /** `name`, or `-name` for the other direction. */
@@ -30,6 +34,8 @@ export function viewOf(search: string): View {
   const isTable = kind !== undefined && Object.hasOwn(columns, kind);
   if (!isTable && !(kind !== undefined && Object.hasOwn(foreign, kind))) return {};
   if (text('id') !== undefined || !isTable) return { kind, id: text('id') };
+  const view = text('view');
+  if (view !== undefined && view === otherViews[kind]) return { kind, view, open: text('open') };
   const { filters, order } = kindOf(kind);
   const sort = text('sort');
   return {

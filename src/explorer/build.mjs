@@ -1,8 +1,10 @@
 /** Bundles the explorer into the folder `dist` beside it, with what it must know of schema.graphql. */
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 import { buildSchema, getNamedType, isInputObjectType, isObjectType, isScalarType } from 'graphql';
+import { feature } from 'topojson-client';
 
 const folder = import.meta.dirname;
 
@@ -77,10 +79,21 @@ const schemaData = {
   },
 };
 
-export const bundle = () =>
-  build({
-    entryPoints: [join(folder, 'explorer.ts'), join(folder, 'explorer.css')],
-    outdir: join(folder, 'dist'),
+/** The outlines of the countries, for the map: two decimals are about a kilometre. */
+function countries() {
+  const topology = createRequire(import.meta.url)('world-atlas/countries-110m.json');
+  const rounded = (_, value) => (typeof value === 'number' ? Math.round(value * 100) / 100 : value);
+  return JSON.stringify(feature(topology, topology.objects.countries), rounded);
+}
+
+export async function bundle() {
+  await build({
+    absWorkingDir: folder,
+    // The map is loaded when it is asked for. Its worker is a file, as the security policy of the page wants it.
+    entryPoints: ['explorer.ts', 'explorer.css', 'map.ts', 'map.css', 'maplibre-gl/dist/maplibre-gl-worker.mjs'],
+    external: ['./map.js'],
+    outdir: 'dist',
+    entryNames: '[name]',
     bundle: true,
     format: 'esm',
     target: 'es2022',
@@ -88,3 +101,5 @@ export const bundle = () =>
     plugins: [schemaData],
     logLevel: 'warning',
   });
+  writeFileSync(join(folder, 'dist/countries.json'), countries());
+}

@@ -1,19 +1,24 @@
 /** The explorer: shows the view of the address, and again when records change. */
 import { html, nothing, render } from 'lit-html';
 import { addressOf, type View, viewOf } from './address.ts';
-import { kindNames, kindOf, title } from './kinds.ts';
+import { capitalized, kindNames, kindOf, otherViews, title } from './kinds.ts';
+import { locations, readPlaces } from './locations.ts';
 import { overview } from './overview.ts';
 import { overviewQuery } from './overview-query.ts';
-import { countQuery, pageQuery, recordQuery } from './queries.ts';
+import { countQuery, mapQuery, pageQuery, recordQuery, treeQuery } from './queries.ts';
 import { record } from './record.ts';
 import { type Data, follow, read } from './service.ts';
 import { isTable, nameOf, table } from './table.ts';
+import { tree } from './tree.ts';
 
 const main = document.querySelector('main') as HTMLElement;
 const hasGraphiql = document.documentElement.dataset.graphiql === 'on';
 
-const queryOf = (view: View): string =>
-  isTable(view) ? pageQuery(view) : view.kind === undefined ? overviewQuery() : recordQuery(view);
+function queryOf(view: View): string {
+  if (view.view === 'map') return mapQuery();
+  if (view.view === 'tree') return treeQuery(view);
+  return isTable(view) ? pageQuery(view) : view.kind === undefined ? overviewQuery() : recordQuery(view);
+}
 
 /** Numbers the views: what is read for an earlier one is not shown. */
 let current = 0;
@@ -25,7 +30,7 @@ async function show(isAnother = true): Promise<void> {
   const query = queryOf(view);
   if (isAnother) main.setAttribute('aria-busy', 'true');
   try {
-    const data = await read(query);
+    const data = await (view.view === 'map' ? readPlaces() : read(query));
     if (own !== current) return;
     draw(view, data, query);
     if (!isTable(view)) return;
@@ -43,17 +48,17 @@ async function show(isAnother = true): Promise<void> {
 
 function draw(view: View, data: Data, query: string, count?: number): void {
   const [first] = Object.values(data);
-  const name = isTable(view)
-    ? title(view.kind)
-    : view.kind === undefined
-      ? 'Overview'
-      : nameOf(first ?? { id: view.id });
+  const { kind = '', view: other } = view;
+  const name =
+    isTable(view) || other ? title(kind) : view.kind === undefined ? 'Overview' : nameOf(first ?? { id: view.id });
   document.title = `${name} – Yardgraph`;
-  const content = isTable(view)
-    ? html`<h1>${name}</h1>${table(view, first, count, go)}`
-    : view.kind === undefined
-      ? overview(data)
-      : record(view, first);
+  const content = other
+    ? html`<h1>${name}</h1>${otherView(view)}${other === 'map' ? locations(data) : tree(view, first, change)}`
+    : isTable(view)
+      ? html`<h1>${name}</h1>${otherView(view)}${table(view, first, count, go)}`
+      : view.kind === undefined
+        ? overview(data)
+        : record(view, first);
   render(html`${tabs(view)}${content}${source(query)}`, main);
 }
 
@@ -65,6 +70,13 @@ const tabs = ({ kind }: View) => html`
         html`<a href=${addressOf({ kind: name })} aria-current=${kind === name ? 'page' : nothing}>${title(name)}</a>`,
     )}
   </nav>`;
+
+/** Leads from a table to the map or the tree, and back. */
+function otherView({ kind = '', view }: View) {
+  const other = view === undefined ? otherViews[kind] : 'table';
+  const href = addressOf({ kind, view: view === undefined ? other : undefined });
+  return other === undefined ? nothing : html`<a href=${href}>${capitalized(other)}</a>`;
+}
 
 /** Everything shown comes from a query that anybody can send. */
 const source = (query: string) => html`
@@ -78,6 +90,12 @@ const source = (query: string) => html`
 function go(view: View): void {
   history.pushState(null, '', addressOf(view));
   void show();
+}
+
+/** What is opened and closed within a view is in its address, and no step of its own. */
+function change(view: View): void {
+  history.replaceState(null, '', addressOf(view));
+  void show(false);
 }
 
 addEventListener('popstate', () => void show());

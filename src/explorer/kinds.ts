@@ -38,6 +38,9 @@ export const columns: Readonly<Record<string, readonly string[]>> = {
 
 export const kindNames = Object.keys(columns);
 
+/** What shows the records of a kind in another way than its table. */
+export const otherViews: Readonly<Record<string, 'map' | 'tree'>> = { Location: 'map', AssetCategory: 'tree' };
+
 /** Kept about a record, and shown after what it is about. */
 const stamps = ['externalIds', 'id', 'createdAt', 'createdBy', 'updatedAt', 'updatedBy'];
 

@@ -70,4 +70,8 @@ export const overview = (data: Data) => html`
       </li>`,
     )}
   </ul>
+  <p>
+    <a href=${addressOf({ kind: 'Location', view: 'map' })}>Map of locations</a> ·
+    <a href=${addressOf({ kind: 'AssetCategory', view: 'tree' })}>Tree of asset categories</a>
+  </p>
   <div class="charts">${charts.map((chart, index) => bars(chart, data[`chart${index}`].groups))}</div>`;

@@ -111,3 +111,29 @@ export function recordQuery({ kind = '', id }: View): string {
   const one = elsewhere?.one ?? kind.charAt(0).toLowerCase() + kind.slice(1);
   return `{\n  ${one}(id: ${literal(id)}) {\n${lines.join('\n')}\n  }\n}`;
 }
+
+const placed = { latitude: { isNull: false }, longitude: { isNull: false } };
+
+/** A page of the locations that a map shows. */
+export const mapQuery = (after?: string): string =>
+  `{\n  ${call('locations', { first: 1_000, after, where: placed })} {
+    nodes { id name latitude longitude }
+    pageInfo { hasNextPage endCursor }\n  }\n}`;
+
+/** Unless this has another result, the locations of a map are as they were. */
+export const mapStateQuery = (): string => `{ all: locations(first: 0) { totalCount }
+  ${call('locations', { first: 1, where: placed, orderBy: [{ updatedAt: new Enum('DESC') }] })} { totalCount nodes { updatedAt } } }`;
+
+/** What is at locations. */
+export const placesQuery = (ids: readonly string[]): string =>
+  `{ ${call('locations', { where: { id: { in: ids } } })} {
+    nodes { id name assets(first: 0) { totalCount } workOrders(first: 0) { totalCount } } } }`;
+
+/** The categories without a parent, and those below the open ones. */
+export function treeQuery({ open }: View): string {
+  const levels = [{ parentId: { isNull: true } }, ...(open ? [{ parentId: { in: open.split(',') } }] : [])];
+  const list = call('assetCategories', { first: 1_000, where: { or: levels }, orderBy: [{ name: new Enum('ASC') }] });
+  return `{\n  ${list} {
+    nodes { id name parent { id } children(first: 0) { totalCount } }
+    pageInfo { hasNextPage }\n  }\n}`;
+}

@@ -175,4 +175,4 @@ export function table(view: View & { readonly kind: string }, page: Data, count:
 }
 
 export const isTable = (view: View): view is View & { readonly kind: string } =>
-  view.kind !== undefined && view.id === undefined && isRecord(view.kind);
+  view.kind !== undefined && view.id === undefined && view.view === undefined && isRecord(view.kind);

@@ -58,11 +58,23 @@ export const sendGraphiql: Send = (request, reply) => {
   return graphiql(request, reply.header('content-security-policy', graphiqlPolicy));
 };
 
-const explorerPolicy = contentSecurityPolicy("script-src 'self'; style-src 'self'");
+const escaped = (text: string): string => text.replace(/[&"<>]/g, (character) => `&#${character.charCodeAt(0)};`);
 
 /** The explorer: records as tables, for people. */
-export function serveExplorer(app: FastifyInstance, { graphiql }: Pick<Config, 'graphiql'>): void {
-  const send = createPage(`${pageHead('Yardgraph').replace('<html', `<html data-graphiql="${graphiql ? 'on' : 'off'}"`)}
+export function serveExplorer(
+  app: FastifyInstance,
+  { graphiql, mapTiles }: Pick<Config, 'graphiql' | 'mapTiles'>,
+): void {
+  const settings = {
+    graphiql: graphiql ? 'on' : 'off',
+    ...(mapTiles && { 'map-tiles': mapTiles.url, 'map-credit': mapTiles.credit }),
+  };
+  const attributes = Object.entries(settings).map(([name, value]) => ` data-${name}="${escaped(value)}"`);
+  const policy = contentSecurityPolicy(
+    "script-src 'self'; style-src 'self'",
+    mapTiles ? ` ${new URL(mapTiles.url).origin}` : '',
+  );
+  const send = createPage(`${pageHead('Yardgraph').replace('<html', `<html${attributes.join('')}`)}
 <link rel="stylesheet" href="pages/key-page.css">
 <link rel="stylesheet" href="pages/explorer.css">
 <script type="module" src="pages/key.js"></script>
@@ -74,7 +86,12 @@ ${bar(`${graphiql ? '<a href="graphql">GraphiQL</a>\n' : ''}<span id="viewer"></
 </body>
 </html>
 `);
-  app.get('/explore', (request, reply) => send(request, reply.header('content-security-policy', explorerPolicy)));
+  app.get('/explore', (request, reply) => {
+    reply.header('content-security-policy', policy);
+    // Public tile servers want to know whose page asks.
+    if (mapTiles) reply.header('referrer-policy', 'origin');
+    return send(request, reply);
+  });
   app.get('/explore/', async (_request, reply) => reply.redirect('../explore', 308));
 }
 

@@ -3,18 +3,8 @@ import { readFileSync } from 'node:fs';
 import type { Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
 import { fillDemo } from '../../src/demo/fill.ts';
-import { describeInChromium, enterKey, look, useBrowser, usePages } from '../support/browser.ts';
+import { barriers, describeInChromium, enterKey, look, useBrowser, usePages } from '../support/browser.ts';
 import { listen, useSharedService } from '../support/service.ts';
-
-const axe = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
-
-/** What a screen reader or a keyboard would stumble over. */
-async function barriers(page: Page): Promise<unknown> {
-  await page.evaluate(axe);
-  return page.evaluate(`axe.run().then(({ violations }) => violations
-    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-    .map(({ id, nodes }) => [id, nodes[0].html]))`);
-}
 
 const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name, exact: true }).waitFor();
 

@@ -6,7 +6,15 @@ import { expect, test } from 'vitest';
 import { addressOf, type View, viewOf } from '../../src/explorer/address.ts';
 import { foreign, kindNames, kindOf, operators } from '../../src/explorer/kinds.ts';
 import { overviewQuery } from '../../src/explorer/overview-query.ts';
-import { countQuery, pageQuery, recordQuery } from '../../src/explorer/queries.ts';
+import {
+  countQuery,
+  mapQuery,
+  mapStateQuery,
+  pageQuery,
+  placesQuery,
+  recordQuery,
+  treeQuery,
+} from '../../src/explorer/queries.ts';
 
 const schema = buildSchema(readFileSync('schema.graphql', 'utf8'));
 
@@ -50,6 +58,11 @@ test('what is kept elsewhere has what refers to it', () => {
   for (const kind of Object.keys(foreign)) expect(problemsOf(recordQuery({ kind, id: 'status-7' }))).toEqual([]);
 });
 
+test('the map and the tree have theirs', () => {
+  const queries = [mapQuery(), mapQuery('a"b'), mapStateQuery(), placesQuery(['a"b', 'c'])];
+  for (const query of [...queries, treeQuery({}), treeQuery({ open: 'a"b,c' })]) expect(problemsOf(query)).toEqual([]);
+});
+
 test('the address of a view leads to it', () => {
   const text = fc.string({ minLength: 1, unit: 'grapheme' });
   const view = fc.constantFrom(...allFilters).chain(({ kind, filter }) =>
@@ -65,8 +78,12 @@ test('the address of a view leads to it', () => {
     }),
   );
   const records = fc.record({ kind: fc.constantFrom(...kindNames, ...Object.keys(foreign)), id: text });
+  const others = fc.constantFrom(
+    { kind: 'Location', view: 'map' },
+    { kind: 'AssetCategory', view: 'tree', open: 'category_1,category_2' },
+  );
   fc.assert(
-    fc.property(fc.oneof(view, records), (sent: View) => {
+    fc.property(fc.oneof(view, records, others), (sent: View) => {
       expect(viewOf(new URL(addressOf(sent), 'http://127.0.0.1').search)).toEqual(sent);
     }),
   );
@@ -76,6 +93,7 @@ test.each([
   ['', {}],
   ['?kind=toString', {}],
   ['?kind=__proto__&id=1', {}],
+  ['?kind=Asset&view=map', { kind: 'Asset', filters: [] }],
   ['?kind=Asset&sort=constructor&filter=name.drop:x&filter=toString.eq:1&filter=', { kind: 'Asset', filters: [] }],
 ])('what is no view of the address %s is left out', (address, view) => {
   expect(viewOf(address)).toEqual(view);
