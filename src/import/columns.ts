@@ -75,10 +75,11 @@ function linkColumn({ name, field, target, keys }: LinkOfKind, said: string): Co
   return by === undefined ? undefined : { is: 'link', name, field, by };
 }
 
-function externalIdIn(kind: RecordKind, name: string) {
+/** Returns the column of one external ID such as `externalIds.erp`, in any case, also in the singular. */
+export function externalIdIn(kind: RecordKind, name: string) {
   const [first = '', ...rest] = name.split('.');
   const key = rest.join('.');
-  const isOne = 'externalIds' in kind.fields && plain(first) === 'externalids' && key !== '';
+  const isOne = 'externalIds' in kind.fields && /^externalids?$/.test(plain(first)) && key !== '';
   return isOne ? ({ is: 'externalId', key } as const) : undefined;
 }
 

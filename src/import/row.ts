@@ -1,4 +1,5 @@
 /** A row of a file on its way: as it was read, and as what its cells mean. */
+import { isLosslessNumber, type LosslessNumber } from 'lossless-json';
 import type { Issue } from '../model/issues.ts';
 import type { RecordKind } from '../model/record-kind.ts';
 
@@ -21,14 +22,12 @@ export interface SourceRow {
  * Null for an empty cell; an empty text where it is quoted (`""`), unless the program quotes all cells. Values of JSON are as they are,
  * numbers with the digits as they are written.
  */
-export type Cell = string | null | boolean | JsonNumber | object;
+export type Cell = string | null | boolean | LosslessNumber | object;
 
-export class JsonNumber {
-  readonly text: string;
-
-  constructor(text: string) {
-    this.text = text;
-  }
+/** The text of a cell, with all digits of a number; undefined for other values of JSON. */
+export function textOf(cell: unknown): string | undefined {
+  if (isLosslessNumber(cell)) return cell.value;
+  return typeof cell === 'string' ? cell : undefined;
 }
 
 /** A row as a record of its kind. Fields that it does not say are absent; null clears one. */

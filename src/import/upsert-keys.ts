@@ -3,7 +3,7 @@ import { StartError } from '../errors.ts';
 import { quote } from '../model/issues.ts';
 import { listField } from '../model/labels.ts';
 import { matchableFields, type RecordKind } from '../model/record-kind.ts';
-import { kindCalled, plain } from './columns.ts';
+import { externalIdIn, kindCalled, plain } from './columns.ts';
 
 /** How the stored records of rows are found: by a field, by the ID of another system, or by their own. */
 export type UpsertKey = { readonly field: string } | { readonly externalId: string } | 'id';
@@ -52,8 +52,8 @@ function splitOption(option: string): [RecordKind | undefined, string] {
 
 function keyOf(kind: RecordKind, name: string): UpsertKey | undefined {
   if (plain(name) === 'id') return 'id';
-  const externalId = /^external ?ids?\.(.+)$/is.exec(name)?.[1];
-  if (externalId !== undefined && kind.fields.externalIds) return { externalId };
+  const externalId = externalIdIn(kind, name);
+  if (externalId) return { externalId: externalId.key };
   const field = matchableFields(kind).find((candidate) => plain(candidate) === plain(name));
   return field === undefined ? undefined : { field };
 }

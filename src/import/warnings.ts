@@ -3,25 +3,18 @@ import { hasApostrophe } from '../model/csv.ts';
 import { count, cut, maxQuoted, quote } from '../model/issues.ts';
 import type { RecordKind } from '../model/record-kind.ts';
 import { type Column, type ColumnOptions, isLinkedByName, isVerbatim, meaningOf } from './columns.ts';
-import { JsonNumber, type SourceRow, type Warning } from './row.ts';
+import { type Cell, type SourceRow, textOf, type Warning } from './row.ts';
 
 export type Warn = (warning: Warning) => void;
 
-export interface WarningGroup {
-  readonly message: string;
-  readonly first: readonly Warning[];
-  readonly count: number;
-}
-
-const maxListed = 10;
-
-/** Keeps the first warnings of each message, and counts the others. */
-export function collectWarnings(): { readonly warn: Warn; readonly groups: () => readonly WarningGroup[] } {
-  const groups = new Map<string, WarningGroup>();
+/** Keeps the first warning of each message, and counts them. */
+export function collectWarnings() {
+  const groups = new Map<string, { readonly message: string; readonly first: readonly [Warning]; count: number }>();
   function warn(warning: Warning): void {
     const { message } = warning;
-    const { first, count: before } = groups.get(message) ?? { first: [], count: 0 };
-    groups.set(message, { message, first: before < maxListed ? [...first, warning] : first, count: before + 1 });
+    const group = groups.get(message) ?? { message, first: [warning], count: 0 };
+    groups.set(message, group);
+    group.count += 1;
   }
   return { warn, groups: () => [...groups.values()] };
 }
@@ -37,12 +30,30 @@ export function checkNames({ line, names }: SourceRow, leftOut: readonly string[
   }
 }
 
+/** What spreadsheets show for a formula without a result, and what programs write for nothing. */
+const notAvailable = new Set(['NA', 'N/A', '#N/A', '#NV', '#REF!', '#BEZUG!', '#VALUE!', '#WERT!']);
+
+/** Whether the column's values are stored, not only looked up. */
+const isKept = (column: Column): boolean => column.is !== 'id' && (column.is !== 'link' || column.by === 'id');
+
+const isBlankOrNumber = (cell: Cell): boolean =>
+  /^[\d\s.,+-]*$/.test(cell === null ? '' : (textOf(cell) ?? 'an object'));
+
+/** True if the first text is that of a total, and most other cells are blank or numbers. */
+function isTotal(cells: readonly Cell[], width: number): boolean {
+  const first = cells.find((cell) => !isBlankOrNumber(cell));
+  if (typeof first !== 'string' || !/^(?:summe|gesamt|total|sum)$/i.test(first.trim())) return false;
+  return (cells.filter((cell) => !isBlankOrNumber(cell)).length - 1) * 2 < width - 1;
+}
+
 /** The most values that are compared, for some 20 MB of memory. */
 const maxCompared = 100_000;
 
 export function rowChecker(
   kind: RecordKind,
-  options: ColumnOptions & { readonly form: { readonly excel?: boolean | undefined } },
+  options: ColumnOptions & {
+    readonly form: { readonly excel?: boolean | undefined; readonly null?: string | undefined };
+  },
   warn: Warn,
 ): (source: SourceRow, columns: readonly Column[], fields: Readonly<Record<string, unknown>>) => void {
   const isNameKey = isLinkedByName(kind, options);
@@ -59,9 +70,8 @@ export function rowChecker(
 
   return ({ line, names, cells }, columns, fields) => {
     for (const [index, column] of columns.entries()) {
-      const sent = cells[index];
-      const text = sent instanceof JsonNumber ? sent.text : sent;
-      if (column.is === 'skipped' || typeof text !== 'string' || text === '') continue;
+      const text = textOf(cells[index]);
+      if (column.is === 'skipped' || !text) continue;
       const say = (message: string, detail = quote(text)) =>
         warn({ line, column: names[index] ?? '', message, detail });
       if (column.is === 'field' && column.field.type === 'dateTime') {
@@ -73,6 +83,11 @@ export function rowChecker(
       if (text.trim() !== text) say('there is white space around the value');
       if (!options.form.excel && hasApostrophe(text)) {
         say('there is an apostrophe before the value: --excel takes off what an export has added');
+      }
+      if (/^="[^"]*"$/.test(text)) say('the formula around the value is taken for a part of it');
+      if (notAvailable.has(text) && text !== options.form.null && isKept(column)) {
+        const [name] = meaningOf(column).split('.');
+        say(`${name}: ${text} is stored as text: --null '${text}' reads it as empty`);
       }
       if (!isKey(column)) continue;
       if (/^\d(?:[.,]\d{1,30})?e\+\d{1,3}$/i.test(text)) say('a spreadsheet has probably rounded this ID');
@@ -89,6 +104,7 @@ export function rowChecker(
         say(`after ${count(maxCompared)} values, no more are compared with each other`);
       }
     }
+    if (isTotal(cells, names.length)) warn({ line, column: '', message: 'this row is probably a total' });
     if (fields.latitude === 0 && fields.longitude === 0) {
       warn({ line, column: 'latitude', message: 'the coordinates are 0 and 0, which is in the Atlantic' });
     }

@@ -79,7 +79,8 @@ export function createStoreOpener(database: Database): OpenStore {
           isSmall: items !== undefined && items <= maxSmall,
           mergeable: addition && mergeableOf({ workspaceId, usage }, author, addition, key),
         });
-      const returned = await (key ? writeOnce(key, scopeOf(read), store) : store());
+      const { returned, isRepeat } = await (key ? writeOnce(key, scopeOf(read), store) : store());
+      if (isRepeat) key?.onRepeat();
       watch.changed(workspaceId);
       return returned;
     };

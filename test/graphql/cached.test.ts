@@ -1,6 +1,7 @@
 /** A query that is sent again gets the same text without a read of records, until something is written. */
-import { expect, test } from 'vitest';
-import { createDatabase } from '../support/database.ts';
+import { setTimeout as pause } from 'node:timers/promises';
+import { expect, test, vi } from 'vitest';
+import { createDatabase, isPostgres } from '../support/database.ts';
 import { startService, useWorkspaces } from '../support/service.ts';
 
 const service = useWorkspaces();
@@ -74,4 +75,23 @@ test('an error is not cached', async () => {
     const { body } = await service.graphql(names, { first: -1 });
     expect(body.errors[0].extensions.code).toBe('BAD_USER_INPUT');
   }
+});
+
+test('those who wait for the text of a query that takes too long do not have it run again', async () => {
+  const { driver } = service.database;
+  const query = driver.query.bind(driver);
+  let runs = 0;
+  const slow = vi.spyOn(driver, 'query').mockImplementation(async (connection, sql, values, setUp) => {
+    if (!sql.includes('locations')) return query(connection, sql, values, setUp);
+    runs += 1;
+    await pause(100);
+    throw Object.assign(new Error('cancelled'), { code: isPostgres ? '57014' : 'SQLITE_INTERRUPT' });
+  });
+  await service.graphql('{ locations { nodes { name } } }');
+  const before = runs;
+  const responses = await Promise.all([1, 2, 3, 4].map(() => service.graphql('{ locations { nodes { name } } }')));
+  slow.mockRestore();
+
+  expect(responses.map(({ body }) => body.errors[0].extensions.code)).toEqual(Array(4).fill('SERVICE_UNAVAILABLE'));
+  expect(runs - before).toBe(1);
 });

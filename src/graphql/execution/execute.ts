@@ -29,6 +29,7 @@ import { compileQuery, isCompiledQuery } from 'graphql-jit';
 import type { Plugin } from 'graphql-yoga';
 import type { Config, Limits } from '../../config.ts';
 import { mayBeStoredType, ResponseTooLarge, ServiceError } from '../../errors.ts';
+import { isTimeout } from '../../store/connections/database-error.ts';
 import { maxErrors, rootCause } from '../errors.ts';
 import { measure } from '../limits.ts';
 import type { Context } from '../schema/builder.ts';
@@ -107,6 +108,7 @@ export function createExecutor(schema: GraphQLSchema, { limits, suggestions }: O
     const isMutation = operation.operation === OperationTypeNode.MUTATION;
     if (!isMutation && (operation.operation !== OperationTypeNode.QUERY || text === undefined))
       return run(read, operation);
+    let failed: ExecutionResult | undefined;
     try {
       const { session, holdText } = args.contextValue as Context;
       if (isMutation) {
@@ -116,19 +118,20 @@ export function createExecutor(schema: GraphQLSchema, { limits, suggestions }: O
         holdText(textLength(result.data));
         return result;
       }
-      let failed: ExecutionResult | undefined;
       const data = await session.store.deriveText(nameOf(text, operationName, coerced), async () => {
         const result = await run(read, operation);
         if (!result.errors) return JSON.stringify(result.data);
         failed = result;
+        const timeout = result.errors.map(rootCause).find(isTimeout);
+        if (timeout) throw timeout;
         return undefined;
       });
-      // Errors are not cached: where others have had one, each tries for itself.
+      // Errors are not cached: where others have had one, each tries for itself, unless it was a timeout.
       if (data === undefined) return failed ?? (await run(read, operation));
       holdText(data.length);
       return withText(data);
     } catch (error) {
-      return { errors: [errorFor(error as Error)] };
+      return failed ?? { errors: [errorFor(error as Error)] };
     }
   };
 }

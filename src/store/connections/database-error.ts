@@ -112,6 +112,10 @@ const isFull = (code: string): boolean => code === 'SQLITE_FULL' || code === '53
 
 export const isDiskFull = (error: unknown): boolean => error instanceof ServiceError && isFull(String(error.cause));
 
+/** True if a statement ran for too long, and was cancelled: the same one again would only take as long. */
+export const isTimeout = (error: unknown): boolean =>
+  error instanceof ServiceError && /^(?:57014|SQLITE_INTERRUPT)$/.test(String(error.cause));
+
 export const isConflict = (error: unknown): boolean =>
   error instanceof TransactionConflict ||
   (error instanceof DatabaseError && /^(?:23|SQLITE_CONSTRAINT)/.test(error.code ?? ''));

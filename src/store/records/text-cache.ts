@@ -1,5 +1,6 @@
 /** Texts made from a workspace's records, such as responses, cached until the next change in the workspace. */
 import { LRUCache } from 'lru-cache';
+import { isTimeout } from '../connections/database-error.ts';
 import type { WorkspaceId } from '../query/tables.ts';
 
 /** Bytes of all texts together. Each character takes two if one of them is beyond Latin-1. */
@@ -55,8 +56,12 @@ export function createTextCache() {
     const current = cache.get(key);
     if (current?.change === change) return current.text;
     const version = `${key} ${change}`;
-    // If it fails, each tries for itself: the client for which it was written may have left.
-    const shared = making.get(version)?.catch(write);
+    // If it fails, each tries for itself: the client for which it was written may have left. A statement that takes too long would take
+    // too long for each of them: eight alike held both readers of a workspace for 8 seconds instead of 1.
+    const shared = making.get(version)?.catch((error) => {
+      if (isTimeout(error)) throw error;
+      return write();
+    });
     if (shared) return shared;
     const made = write().finally(() => making.delete(version));
     making.set(version, made);

@@ -28,6 +28,12 @@ export interface RepeatableRequest extends IdempotencyKey {
   readonly onRepeat: () => void;
 }
 
+/** What a write has returned, or an earlier one with its key. */
+export interface Outcome<T> {
+  readonly returned: T;
+  readonly isRepeat: boolean;
+}
+
 /** Returns the row of a result. It holds the name of the workspace, which is replaced when it is read: it may be renamed meanwhile. */
 export const idempotencyRow = async (
   workspaceId: number,
@@ -70,8 +76,8 @@ const rowsFor = ({ dialect, workspaceId }: Scope, where: RecordQuery['where']) =
 /** Returns what an earlier request with the key has returned, if there is one. Throws a ServiceError 409 if it was another request. */
 export async function earlierResult<T>(
   scope: Scope,
-  { operation, key, requestHash, onRepeat }: RepeatableRequest,
-): Promise<{ readonly returned: T } | undefined> {
+  { operation, key, requestHash }: IdempotencyKey,
+): Promise<Outcome<T> | undefined> {
   const rows = rowsFor(scope, {
     all: [
       { field: 'key', in: [key] },
@@ -83,9 +89,8 @@ export async function earlierResult<T>(
   if (found.requestHash !== requestHash) throw idempotencyKeyReused();
   const returned: unknown = JSON.parse(await unpacked(String(found.result)));
   nameWorkspace(scope, recordsIn(returned));
-  onRepeat();
   // The cast is safe: the same request has returned it.
-  return { returned: returned as T };
+  return { returned: returned as T, isRepeat: true };
 }
 
 /** Returns the records of a result, which has them in lists and in objects that say what became of them. */
@@ -96,7 +101,11 @@ function recordsIn(value: unknown): Row[] {
 }
 
 /** A write that fails while a result is stored returns it, or throws a 409: what the earlier write stored may be the reason. */
-export async function writeOnce<T>(request: RepeatableRequest, scope: Scope, write: () => Promise<T>): Promise<T> {
+export async function writeOnce<T>(
+  request: IdempotencyKey,
+  scope: Scope,
+  write: () => Promise<Outcome<T>>,
+): Promise<Outcome<T>> {
   try {
     return await write();
   } catch (error) {
@@ -105,7 +114,7 @@ export async function writeOnce<T>(request: RepeatableRequest, scope: Scope, wri
     // While the database is unavailable, a second attempt to reach it would only take longer.
     if (error.status >= 500 && !isUnknown) throw error;
     const earlier = await earlierResult<T>(scope, request).catch(throwConflict);
-    if (earlier) return earlier.returned;
+    if (earlier) return earlier;
     throw isUnknown ? retryWithKey(error) : error;
   }
 }

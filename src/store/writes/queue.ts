@@ -56,8 +56,8 @@ interface Write extends WriteOptions<unknown> {
 interface Queue {
   readonly workspaceId: number | undefined;
   waiting: Write[];
-  /** That of the write that was taken last. */
-  lastWorkspace?: number | undefined;
+  /** The write that was taken last. */
+  last?: Write | undefined;
   /** How many groups are being stored. */
   running: number;
 }
@@ -195,12 +195,17 @@ export function createQueue(
   };
 }
 
-/** Prefers another workspace than that of the last one. */
+/** Prefers another workspace than that of the last one, and after a large write a small one, which waits for one large write at most. */
 function takeNext(queue: Queue, mayBeTaken: (write: Write) => boolean): Write | undefined {
-  const candidates = queue.waiting.filter(mayBeTaken);
-  const next = candidates.find(({ workspaceId }) => workspaceId !== queue.lastWorkspace) ?? candidates[0];
-  if (next) queue.waiting.splice(queue.waiting.indexOf(next), 1);
-  queue.lastWorkspace = next?.workspaceId;
+  const { waiting, last } = queue;
+  const all = waiting.filter(mayBeTaken);
+  const others = all.filter(({ workspaceId }) => workspaceId !== last?.workspaceId);
+  const candidates = others.length > 0 ? others : all;
+  const small = last && !last.isSmall ? candidates.find(({ isSmall }) => isSmall) : undefined;
+  const next = small ?? candidates[0];
+  if (!next) return undefined;
+  waiting.splice(waiting.indexOf(next), 1);
+  queue.last = next;
   return next;
 }
 

@@ -12,13 +12,7 @@ import type { Dialect, NewRecords } from '../query/dialect.ts';
 import { runQuery } from '../query/rows.ts';
 import { type Action, type Author, changes as changesTable, type NewChange } from '../query/tables.ts';
 import type { Scope } from '../records/read-records.ts';
-import {
-  earlierResult,
-  type IdempotencyKey,
-  idempotencyRow,
-  type RepeatableRequest,
-  storeResult,
-} from './idempotency.ts';
+import { earlierResult, type IdempotencyKey, idempotencyRow, type Outcome, storeResult } from './idempotency.ts';
 import type { Mergeable } from './queue.ts';
 import { createTx, type Tx } from './tx.ts';
 
@@ -174,17 +168,22 @@ function requireFewRemovedExternalIds(changes: readonly Change[]): void {
   }
 }
 
-export async function writeIn<T>(scope: Scope, author: Author, work: Work<T>, request?: RepeatableRequest): Promise<T> {
-  const earlier = request && (await earlierResult<T>(scope, request));
-  if (earlier) return earlier.returned;
+export async function writeIn<T>(
+  scope: Scope,
+  author: Author,
+  work: Work<T>,
+  key?: IdempotencyKey,
+): Promise<Outcome<T>> {
+  const earlier = key && (await earlierResult<T>(scope, key));
+  if (earlier) return earlier;
   const { changes, returned } = await work(createTx(scope));
   requireFewRemovedExternalIds(changes);
   for (const group of groupsOf(changes)) {
     for (const { sql, values } of statementsOf(scope, group)) await scope.run(sql, values);
   }
-  if (request) await storeResult(scope, request, returned);
+  if (key) await storeResult(scope, key, returned);
   await log(scope, author, changes);
-  return returned;
+  return { returned, isRepeat: false };
 }
 
 /** Runs the work on a snapshot, and returns what it would return. Stores and locks nothing. */
@@ -205,7 +204,7 @@ export function mergeableOf<T>(
   author: Author,
   { kind, values, references, make }: Addition<T>,
   key?: IdempotencyKey,
-): Mergeable<T> | undefined {
+): Mergeable<Outcome<T>> | undefined {
   let externalIds = 0;
   for (const sent of values) externalIds += externalIdCount(sent.externalIds ?? {});
   const length = textLengthOfAll(values) / maxAddedLength;
@@ -221,7 +220,7 @@ export function mergeableOf<T>(
       const at = String(records[0]?.createdAt);
       const change = { ...author, workspaceId, kind: kind.name, action: 'created', at, before: null } as const;
       const keyed = key && (await idempotencyRow(workspaceId, key, returned));
-      return { added: { records, references, change, keyed }, returned };
+      return { added: { records, references, change, keyed }, returned: { returned, isRepeat: false } };
     },
   };
 }

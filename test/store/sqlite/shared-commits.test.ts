@@ -1,23 +1,15 @@
 /** Transactions that wait for SQLite's only writer share commits: each is stored or undone alone, and acknowledged after the commit. */
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { type Database, openDatabase } from '../../../src/store/database.ts';
-import { createFile } from '../../support/database.ts';
+import { setTimeout as pause } from 'node:timers/promises';
+import { beforeEach, expect, test, vi } from 'vitest';
+import { useDatabase } from '../../support/own-database.ts';
 
-let file: Awaited<ReturnType<typeof createFile>>;
-let database: Database;
+const database = useDatabase();
 let sent: string[];
 
 beforeEach(async () => {
-  file = await createFile();
-  database = await openDatabase(file.url);
   await database.run('create table notes (workspace integer, text text unique)');
   sent = [];
   database.knex.on('query', ({ sql }: { sql: string }) => sent.push(sql));
-});
-
-afterEach(async () => {
-  await database.close();
-  await file.remove();
 });
 
 const small = { workspaceId: 1, isSmall: true, maxAttempts: 1 };
@@ -70,6 +62,21 @@ test('nothing small is acknowledged later because something large has joined it'
 
   expect(sent.filter((sql) => sql === 'commit')).toHaveLength(2);
   expect(await stored()).toEqual(['small', 'also small', 'large']);
+});
+
+test('something small waits for one large transaction at most', async () => {
+  const slow = (text: string) =>
+    database.transaction(
+      async (run) => {
+        // Longer than others join a commit.
+        await pause(60);
+        await run('insert into notes values (1, ?)', [text]);
+      },
+      { ...small, isSmall: false },
+    );
+  await Promise.all([slow('large'), slow('second'), slow('third'), insert(1, 'small')]);
+
+  expect(await stored()).toEqual(['large', 'small', 'second', 'third']);
 });
 
 test('one that fails because of what another has written is told so only after the commit', async () => {
