@@ -398,6 +398,21 @@ describe('nothing is stored, and the command ends with 1,', () => {
     expect(await imports.service.data('{ changeCursor }')).toEqual({ changeCursor: '0' });
   });
 
+  test('and all that is wrong with the columns of all files is told at once', async () => {
+    const { code, err } = await imports.import({
+      'assets.csv': 'nmae,uid,UID,Name,name\nCrane,,,,\n',
+      'locations.csv': 'name\nNorth\n',
+      'projects.csv': 'name,Colour\nBridge,\n',
+    });
+    expect([code, ...err.split('\n')]).toEqual([
+      1,
+      expect.stringMatching(
+        /^assets.csv: the columns "uid" and "UID" .*; the columns "Name" and "name" .*; unknown column "nmae"/,
+      ),
+      expect.stringContaining('projects.csv: unknown column "Colour"'),
+    ]);
+  });
+
   test('if there is no file', async () => {
     const { code, err } = await imports.command('import', imports.path('none.csv'));
     expect([code, err]).toEqual([1, 'there is no file none.csv']);
