@@ -87,6 +87,7 @@ const visibility = {
   logLevel: setting('LOG_LEVEL', oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']), 'info'),
   environment: setting('NODE_ENV', oneOf(['development', 'production', 'test']), 'development'),
   graphiql: setting('GRAPHIQL', oneOf(['on', 'off']).optional(), undefined),
+  explorer: setting('EXPLORER', oneOf(['on', 'off']), 'on'),
   introspection: setting('INTROSPECTION', oneOf(['on', 'off']).optional(), undefined),
   federation: setting('FEDERATION', oneOf(['on', 'off']), 'off'),
   corsOrigins: setting('CORS_ORIGINS', origins, []),
@@ -151,7 +152,11 @@ export function loadConfig(env: Environment) {
   const problems: string[] = [];
   const { allowOpenAccess, ...serviceValues } = readGroup(service, env, problems);
   const databaseValues = readGroup(databaseOptions, env, problems);
-  const { environment, graphiql, introspection, federation, ...visible } = readGroup(visibility, env, problems);
+  const { environment, graphiql, explorer, introspection, federation, ...visible } = readGroup(
+    visibility,
+    env,
+    problems,
+  );
   const httpValues = readGroup(http, env, problems);
   const limitValues = readGroup(limits, env, problems);
   // Only the default must fit a text of the greatest length: an explicit limit of the record may be less.
@@ -171,6 +176,7 @@ export function loadConfig(env: Environment) {
     openAccess,
     databaseOptions: databaseValues,
     graphiql: isOn(graphiql),
+    explorer: isOn(explorer),
     introspection: isOn(introspection),
     /** True if GraphQL errors suggest similar names of the schema: only where it may be read anyway. */
     suggestions: isOn(introspection),

@@ -17,6 +17,7 @@ import {
   refused,
   typeLabel,
   typeOf,
+  type Values,
 } from './builder.ts';
 import { cursorField, feedField, historyById } from './changes.ts';
 import { page } from './records.ts';
@@ -91,6 +92,23 @@ const foreignField = (t: QueryFields, name: ForeignTypeName) =>
     },
   });
 
+const viewer = builder.objectRef<Pick<Values, 'workspaceId' | 'userId'>>('Viewer').implement({
+  description: 'Who asks, and in which workspace.',
+  fields: (t) => ({
+    workspace: t.field({
+      type: foreignType('Workspace'),
+      description: 'The workspace of the API key, or the one of requests without a key.',
+      resolve: ({ workspaceId }) => ({ id: workspaceId }),
+    }),
+    user: t.field({
+      type: foreignType('User'),
+      nullable: true,
+      description: 'The user of the API key; null for requests without a key.',
+      resolve: ({ userId }) => userId && { id: userId },
+    }),
+  }),
+});
+
 builder.queryType({
   description:
     'The operations that read: one record, the records of a kind page by page, filtered and in any order, and summaries of them.',
@@ -142,6 +160,11 @@ builder.queryType({
     assetCategory: one(t, assetCategory),
     assetCategories: page(t, assetCategory),
     assetCategoriesSummary: summaryField(t, assetCategory),
+    viewer: t.field({
+      type: viewer,
+      description: 'Who asks, and in which workspace.',
+      resolve: (_root, _args, { session }) => ({ workspaceId: session.workspace, userId: session.userId }),
+    }),
     changes: feedField(t),
     history: historyById(t),
     changeCursor: cursorField(t),

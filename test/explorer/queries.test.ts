@@ -1,0 +1,82 @@
+/** The queries of the explorer are valid for every view that an address can ask for, and an address leads to its own view. */
+import { readFileSync } from 'node:fs';
+import fc from 'fast-check';
+import { buildSchema, parse, validate } from 'graphql';
+import { expect, test } from 'vitest';
+import { addressOf, type View, viewOf } from '../../src/explorer/address.ts';
+import { foreign, kindNames, kindOf, operators } from '../../src/explorer/kinds.ts';
+import { overviewQuery } from '../../src/explorer/overview-query.ts';
+import { countQuery, pageQuery, recordQuery } from '../../src/explorer/queries.ts';
+
+const schema = buildSchema(readFileSync('schema.graphql', 'utf8'));
+
+const problemsOf = (query: string) => validate(schema, parse(query)).map(({ message }) => message);
+
+const values: Readonly<Record<string, string>> = {
+  TextFilter: 'Crane "12"\n',
+  IdFilter: 'status-7',
+  DateTimeFilter: '2026-11-01',
+  NumberFilter: '53.5',
+  BooleanFilter: 'true',
+};
+
+const allFilters = kindNames.flatMap((kind) =>
+  Object.entries(kindOf(kind).filters).flatMap(([field, type]) =>
+    (operators[type] ?? []).map((operator) => ({
+      kind,
+      filter: { field, operator, value: operator === 'isNull' ? 'true' : (values[type] ?? '') },
+    })),
+  ),
+);
+
+test('every kind has a table, with each filter and in each order, a record, and a number', () => {
+  expect(allFilters.length).toBeGreaterThan(300);
+  for (const { kind, filter } of allFilters)
+    expect(
+      problemsOf(pageQuery({ kind, filters: [filter], search: 'two words erp:4711' })),
+      JSON.stringify(filter),
+    ).toEqual([]);
+  for (const kind of kindNames) {
+    for (const sort of kindOf(kind).order)
+      expect(problemsOf(pageQuery({ kind, sort: `-${sort}`, before: 'x' }))).toEqual([]);
+    expect(problemsOf(countQuery({ kind, search: 'x' }))).toEqual([]);
+    expect(problemsOf(recordQuery({ kind, id: 'a"b' }))).toEqual([]);
+  }
+  expect(problemsOf(overviewQuery())).toEqual([]);
+});
+
+test('what is kept elsewhere has what refers to it', () => {
+  expect(Object.keys(foreign)).toEqual(expect.arrayContaining(['Status', 'Company', 'User', 'AssetType']));
+  for (const kind of Object.keys(foreign)) expect(problemsOf(recordQuery({ kind, id: 'status-7' }))).toEqual([]);
+});
+
+test('the address of a view leads to it', () => {
+  const text = fc.string({ minLength: 1, unit: 'grapheme' });
+  const view = fc.constantFrom(...allFilters).chain(({ kind, filter }) =>
+    fc.record({
+      kind: fc.constant(kind),
+      search: fc.option(text, { nil: undefined }),
+      filters: fc.array(
+        text.map((value) => ({ ...filter, value })),
+        { maxLength: 3 },
+      ),
+      sort: fc.constantFrom(undefined, ...kindOf(kind).order, ...kindOf(kind).order.map((name) => `-${name}`)),
+      after: fc.option(text, { nil: undefined }),
+    }),
+  );
+  const records = fc.record({ kind: fc.constantFrom(...kindNames, ...Object.keys(foreign)), id: text });
+  fc.assert(
+    fc.property(fc.oneof(view, records), (sent: View) => {
+      expect(viewOf(new URL(addressOf(sent), 'http://127.0.0.1').search)).toEqual(sent);
+    }),
+  );
+});
+
+test.each([
+  ['', {}],
+  ['?kind=toString', {}],
+  ['?kind=__proto__&id=1', {}],
+  ['?kind=Asset&sort=constructor&filter=name.drop:x&filter=toString.eq:1&filter=', { kind: 'Asset', filters: [] }],
+])('what is no view of the address %s is left out', (address, view) => {
+  expect(viewOf(address)).toEqual(view);
+});
