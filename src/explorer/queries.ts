@@ -94,7 +94,7 @@ export function pageQuery(view: View): string {
 export const countQuery = (view: View): string =>
   `{\n  ${call(kindOf(view.kind ?? '').list, { first: 0, where: whereOf(view) })} { totalCount }\n}`;
 
-const changeFields = 'nodes { at action user { id } message fields { field before after } }';
+const changeFields = 'nodes { cursor at action user { id } message fields { field before after } }';
 
 const linkedPage = ([field, kind]: readonly [string, string]): string =>
   `    ${field}(first: 10) { totalCount nodes { id ${selection(kind, columns[kind] ?? [])} } }`;

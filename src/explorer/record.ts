@@ -1,5 +1,5 @@
 /** A record: its fields, what refers to it as tables, and its history. Or an ID of another system, with what refers to it. */
-import { html, nothing } from 'lit-html';
+import { html, nothing, type TemplateResult } from 'lit-html';
 import { addressOf, type View } from './address.ts';
 import { capitalized, fieldsInOrder, foreign, isRecord, kindOf, words } from './kinds.ts';
 import type { Data } from './service.ts';
@@ -39,37 +39,40 @@ const linkedTable = (from: string, id: string, [list, kind]: readonly [string, s
 const written = (value: unknown): string =>
   value === null ? 'nothing' : typeof value === 'object' ? JSON.stringify(value) : String(value);
 
-const history = (changes: readonly Data[]) => html`
-  <section>
-    <h2>History</h2>
-    <ol class="history">
-      ${changes.map(
-        ({ at, action, user, message, fields }) => html`<li>
-          <p>${time(at)} ${String(action).toLowerCase()}${user ? html` by ${user.id}` : nothing}${message ? html`: ${message}` : nothing}</p>
-          ${
-            action === 'UPDATED'
-              ? html`<ul>
-                  ${fields
-                    .filter(({ field }: Data) => field !== 'updatedAt')
-                    .map(
-                      ({ field, before, after }: Data) =>
-                        html`<li>${words(field)}: <del>${written(before)}</del> <ins>${written(after)}</ins></li>`,
-                    )}
-                </ul>`
-              : nothing
-          }
-        </li>`,
-      )}
-    </ol>
-  </section>`;
+/** Who has changed what, and when. */
+export const changeList = (changes: readonly Data[]) => html`
+  <ol class="history">
+    ${changes.map(
+      ({ at, action, user, message, fields }) => html`<li>
+        <p>${time(at)} ${String(action).toLowerCase()}${user ? html` by ${user.id}` : nothing}${message ? html`: ${message}` : nothing}</p>
+        ${
+          action === 'UPDATED'
+            ? html`<ul>
+                ${fields
+                  .filter(({ field }: Data) => field !== 'updatedAt')
+                  .map(
+                    ({ field, before, after }: Data) =>
+                      html`<li>${words(field)}: <del>${written(before)}</del> <ins>${written(after)}</ins></li>`,
+                  )}
+              </ul>`
+            : nothing
+        }
+      </li>`,
+    )}
+  </ol>`;
 
-export function record({ kind = '', id = '' }: View, found: Data | null) {
+/** `editable` puts what changes the fields around them. */
+export function record(
+  { kind = '', id = '' }: View,
+  found: Data | null,
+  editable = (_record: Data, shown: TemplateResult) => shown,
+) {
   if (!found) return html`<p>There is no ${words(kind)} with the ID ${id} in this workspace.</p>`;
   const { pages } = foreign[kind] ?? kindOf(kind);
   return html`
     <p class="kind">${capitalized(words(kind))}</p>
     <h1>${nameOf(found)}</h1>
-    ${isRecord(kind) ? fieldList(kind, found) : html`<p>Kept in another system. This service has what refers to it.</p>`}
+    ${isRecord(kind) ? editable(found, fieldList(kind, found)) : html`<p>Kept in another system. This service has what refers to it.</p>`}
     ${Object.entries(pages).map((list) => linkedTable(kind, id, list, found[list[0]]))}
-    ${found.history ? history(found.history.nodes) : nothing}`;
+    ${found.history ? html`<section><h2>History</h2>${changeList(found.history.nodes)}</section>` : nothing}`;
 }
