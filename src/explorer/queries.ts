@@ -111,3 +111,19 @@ export function recordQuery({ kind = '', id }: View): string {
   const one = elsewhere?.one ?? kind.charAt(0).toLowerCase() + kind.slice(1);
   return `{\n  ${one}(id: ${literal(id)}) {\n${lines.join('\n')}\n  }\n}`;
 }
+
+/** The field with which the records of a list, such as `ownedAssets` of a company, refer to what it is a list of: `owner`. */
+export function linkOf(list: string, from: string, target: string): string | undefined {
+  // They do not refer to what they are above of.
+  if (list === 'ancestors') return undefined;
+  const { fields } = kindOf(target);
+  const links = Object.keys(fields).filter((field) => fields[field]?.type === from);
+  return links.find((field) => list.startsWith(field.slice(0, 4))) ?? links[0];
+}
+
+/** The filter of a table for the records that refer to this ID. */
+export function filtersOf(kind: string, link: string, id: string): Filter[] {
+  const { filters } = kindOf(kind);
+  const field = `${link}Id` in filters ? `${link}Id` : link;
+  return [{ field, operator: 'eq', value: id }];
+}

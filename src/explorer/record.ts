@@ -1,9 +1,10 @@
 /** A record: its fields, what refers to it as tables, and its history. Or an ID of another system, with what refers to it. */
 import { html, nothing, type TemplateResult } from 'lit-html';
 import { addressOf, type View } from './address.ts';
-import { capitalized, fieldsInOrder, foreign, isRecord, kindOf, words } from './kinds.ts';
+import { capitalized, columns, fieldsInOrder, foreign, isRecord, kindOf, words } from './kinds.ts';
+import { filtersOf, linkOf } from './queries.ts';
 import type { Data } from './service.ts';
-import { cell, nameOf, plainHeads, rows, time } from './table.ts';
+import { cell, nameOf, plainHead, rows, time } from './table.ts';
 
 const fieldList = (kind: string, record: Data) => html`
   <dl>
@@ -14,25 +15,18 @@ const fieldList = (kind: string, record: Data) => html`
     })}
   </dl>`;
 
-/** The field of the target with which records of a list refer to it, if the list can be filtered by it. */
-function filterFor(list: string, from: string, target: string, id: string) {
-  const { fields, filters } = kindOf(target);
-  const links = Object.keys(fields).filter((field) => fields[field]?.type === from);
-  const named = links.find((field) => list.toLowerCase().startsWith(field.toLowerCase().slice(0, 5))) ?? links[0] ?? '';
-  const field = [`${named}Id`, named].find((name) => name in filters);
-  return field === undefined ? undefined : [{ field, operator: 'eq', value: id }];
-}
-
 const linkedTable = (from: string, id: string, [list, kind]: readonly [string, string], page: Data) => {
   const { nodes, totalCount } = page;
   if (totalCount === 0) return nothing;
   const title = capitalized(words(list));
-  const filters = filterFor(list, from, kind, id);
+  const link = linkOf(list, from, kind);
+  // It would be the same in all rows.
+  const shown = columns[kind]?.filter((field) => field !== link);
   return html`
     <section>
       <h2>${title} <small>${totalCount.toLocaleString()}</small></h2>
-      ${rows(kind, nodes, plainHeads(kind), title)}
-      ${totalCount > nodes.length && filters ? html`<p><a href=${addressOf({ kind, filters })}>All ${totalCount.toLocaleString()}</a></p>` : nothing}
+      ${rows(kind, nodes, shown, plainHead, title)}
+      ${totalCount > nodes.length && link ? html`<p><a href=${addressOf({ kind, filters: filtersOf(kind, link, id) })}>All ${totalCount.toLocaleString()}</a></p>` : nothing}
     </section>`;
 };
 
