@@ -16,8 +16,7 @@ const onAnyDatabase = [
   'test/graphql/!(cached|changes|deletions|filters|history|imports|kinds|orders|reverse-links|revert-changes|statements|summaries|updates|upserts).test.ts',
   'test/process/{build,cli,import-kills,keys,logs,package,start-and-end}.test.ts',
   'test/rest/**',
-  'test/spec/{bad-input,compression,endpoints,errors,external-id-limit,long-lists,openapi,updates}.test.ts',
-  'test/services/changes.test.ts',
+  'test/spec/{bad-input,compression,endpoints,errors,external-id-limit,long-lists,updates}.test.ts',
   'test/store/{change-watch,long-rows}.test.ts',
   'test/structure/{imports,regular-expressions}.test.ts',
 ];

@@ -49,8 +49,8 @@ function isCurrent() {
 }
 
 async function build() {
-  // Otherwise the client's first build would change its folder, and with it the sources.
-  mkdirSync('client/dist', { recursive: true });
+  // Otherwise the first build would change the folders in which they are, and with them the sources.
+  for (const folder of ['client/dist', 'src/explorer/dist']) mkdirSync(folder, { recursive: true });
   for (const folder of ['dist.new', 'dist.old']) rmSync(folder, { recursive: true, force: true });
   const start = new Date();
   execSync('tsc --outDir dist.new', { stdio: 'inherit' });

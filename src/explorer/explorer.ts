@@ -1,6 +1,7 @@
 /** The explorer: shows the view of the address, and again when records change. */
 import { html, nothing, render } from 'lit-html';
 import { addressOf, type View, viewOf } from './address.ts';
+import { editable, forgetSaid } from './edit.ts';
 import { capitalized, kindNames, kindOf, otherViews, title } from './kinds.ts';
 import { locations, readPlaces } from './locations.ts';
 import { overview } from './overview.ts';
@@ -23,21 +24,34 @@ function queryOf(view: View): string {
 /** Numbers the views: what is read for an earlier one is not shown. */
 let current = 0;
 
+let mayWrite = false;
+let redraw = () => {};
+const page = { redraw: () => redraw(), refresh: () => show(false) };
+
 async function show(isAnother = true): Promise<void> {
   current += 1;
   const own = current;
   const view = viewOf(location.search);
   const query = queryOf(view);
-  if (isAnother) main.setAttribute('aria-busy', 'true');
+  if (isAnother) {
+    main.setAttribute('aria-busy', 'true');
+    forgetSaid();
+  }
   try {
     const data = await (view.view === 'map' ? readPlaces() : read(query));
     if (own !== current) return;
     draw(view, data, query);
+    if (!isAnother) sayLive();
     if (!isTable(view)) return;
     const { totalCount } = (await read(countQuery(view)))[kindOf(view.kind).list];
     if (own === current) draw(view, data, query, totalCount);
   } catch (error) {
-    if (own === current) render(html`<p role="alert">${(error as Error).message}</p>`, main);
+    if (own !== current) return;
+    const { message } = error as Error;
+    // Otherwise what is on the screen, and typed there, stays: it is only out of date.
+    if (!isAnother) return sayLive(message);
+    redraw = () => {};
+    render(html`<p role="alert">${message}</p>`, main);
   } finally {
     if (own === current) {
       main.removeAttribute('aria-busy');
@@ -47,10 +61,12 @@ async function show(isAnother = true): Promise<void> {
 }
 
 function draw(view: View, data: Data, query: string, count?: number): void {
+  redraw = () => draw(view, data, query, count);
   const [first] = Object.values(data);
   const { kind = '', view: other } = view;
   const name =
     isTable(view) || other ? title(kind) : view.kind === undefined ? 'Overview' : nameOf(first ?? { id: view.id });
+  const canEdit = mayWrite && kind === 'WorkOrder';
   document.title = `${name} – Yardgraph`;
   const content = other
     ? html`<h1>${name}</h1>${otherView(view)}${other === 'map' ? locations(data) : tree(view, first, change)}`
@@ -58,7 +74,7 @@ function draw(view: View, data: Data, query: string, count?: number): void {
       ? html`<h1>${name}</h1>${otherView(view)}${table(view, first, count, go)}`
       : view.kind === undefined
         ? overview(data)
-        : record(view, first);
+        : record(view, first, canEdit ? (found, shown) => editable(found, shown, page) : undefined);
   render(html`${tabs(view)}${content}${source(query)}`, main);
 }
 
@@ -125,15 +141,23 @@ function onChange(): void {
 }
 
 const live = document.getElementById('live') as HTMLElement;
+let isConnected = false;
+
+function sayLive(problem = isConnected ? '' : 'not connected: what is shown may be out of date'): void {
+  live.textContent = problem || 'live';
+  live.classList.toggle('off', problem !== '');
+}
 
 async function start(): Promise<void> {
   await show();
-  const { viewer } = await read('{ viewer { workspace { id } user { id } } }');
+  const { viewer } = await read('{ viewer { workspace { id } user { id } mayWrite } }');
+  mayWrite = viewer.mayWrite;
+  redraw();
   const who = document.getElementById('viewer') as HTMLElement;
   who.textContent = [viewer.workspace.id, viewer.user?.id].filter(Boolean).join(' · ');
-  await follow(onChange, (isConnected) => {
-    live.textContent = isConnected ? 'live' : 'not connected: what is shown may be out of date';
-    live.classList.toggle('off', !isConnected);
+  await follow(onChange, (isNow) => {
+    isConnected = isNow;
+    sayLive();
   });
 }
 

@@ -94,7 +94,7 @@ export function pageQuery(view: View): string {
 export const countQuery = (view: View): string =>
   `{\n  ${call(kindOf(view.kind ?? '').list, { first: 0, where: whereOf(view) })} { totalCount }\n}`;
 
-const changeFields = 'nodes { at action user { id } message fields { field before after } }';
+const changeFields = 'nodes { cursor at action user { id } message fields { field before after } }';
 
 const linkedPage = ([field, kind]: readonly [string, string]): string =>
   `    ${field}(first: 10) { totalCount nodes { id ${selection(kind, columns[kind] ?? [])} } }`;
@@ -136,4 +136,20 @@ export function treeQuery({ open }: View): string {
   return `{\n  ${list} {
     nodes { id name parent { id } children(first: 0) { totalCount } }
     pageInfo { hasNextPage }\n  }\n}`;
+}
+
+/** The field with which the records of a list, such as `ownedAssets` of a company, refer to what it is a list of: `owner`. */
+export function linkOf(list: string, from: string, target: string): string | undefined {
+  // They do not refer to what they are above of.
+  if (list === 'ancestors') return undefined;
+  const { fields } = kindOf(target);
+  const links = Object.keys(fields).filter((field) => fields[field]?.type === from);
+  return links.find((field) => list.startsWith(field.slice(0, 4))) ?? links[0];
+}
+
+/** The filter of a table for the records that refer to this ID. */
+export function filtersOf(kind: string, link: string, id: string): Filter[] {
+  const { filters } = kindOf(kind);
+  const field = `${link}Id` in filters ? `${link}Id` : link;
+  return [{ field, operator: 'eq', value: id }];
 }

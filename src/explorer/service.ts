@@ -4,9 +4,9 @@ import { Yardgraph } from '../../client/index.ts';
 // biome-ignore lint/suspicious/noExplicitAny: what a query returns is what it asks for.
 export type Data = Record<string, any>;
 
-const yardgraph = new Yardgraph({ serverURL: new URL('./', location.href), retries: 1 });
+export const yardgraph = new Yardgraph({ serverURL: new URL('./', location.href), retries: 1 });
 
-export const read = (query: string): Promise<Data> => yardgraph.graphql(query);
+export const read = (query: string, variables: object = {}): Promise<Data> => yardgraph.graphql(query, variables);
 
 /** Downloads all records of a table as CSV, as `yardgraph export` writes it. */
 export async function download(list: string, where: object | undefined): Promise<void> {

@@ -31,15 +31,21 @@ export function cell(type: string, value: unknown): unknown {
 }
 
 /** The rows of a table. The first column leads to the record. */
-export const rows = (kind: string, nodes: readonly Data[], heads: unknown, caption: string) => html`
+export const rows = (
+  kind: string,
+  nodes: readonly Data[],
+  shown: readonly string[] = [],
+  head: (field: string) => unknown,
+  caption: string,
+) => html`
   <div class="scroll" tabindex="0" role="region" aria-label=${caption}>
     <table>
       <caption class="hidden">${caption}</caption>
-      <thead><tr>${heads}</tr></thead>
+      <thead><tr>${shown.map(head)}</tr></thead>
       <tbody>
         ${nodes.map(
           (node) => html`<tr>
-            ${columns[kind]?.map((field, index) => {
+            ${shown.map((field, index) => {
               const { type = '' } = kindOf(kind).fields[field] ?? {};
               return index === 0
                 ? html`<th scope="row">${link(kind, node)}</th>`
@@ -51,8 +57,7 @@ export const rows = (kind: string, nodes: readonly Data[], heads: unknown, capti
     </table>
   </div>`;
 
-export const plainHeads = (kind: string) =>
-  columns[kind]?.map((field) => html`<th scope="col">${capitalized(words(field))}</th>`);
+export const plainHead = (field: string) => html`<th scope="col">${capitalized(words(field))}</th>`;
 
 /** By what a column is sorted: a link to what is kept elsewhere by its ID. */
 function orderField(kind: string, field: string): string | undefined {
@@ -60,18 +65,15 @@ function orderField(kind: string, field: string): string | undefined {
   return order.includes(field) ? field : order.find((name) => name === `${field}Id`);
 }
 
-function sortedHeads(view: View & { readonly kind: string }) {
+const sortedHead = (view: View & { readonly kind: string }) => (field: string) => {
   const { kind, sort } = view;
-  return columns[kind]?.map((field) => {
-    const name = capitalized(words(field));
-    const by = orderField(kind, field);
-    if (by === undefined) return html`<th scope="col">${name}</th>`;
-    const direction = sort === by ? 'ascending' : sort === `-${by}` ? 'descending' : 'none';
-    const next = { none: by, ascending: `-${by}`, descending: undefined }[direction];
-    const href = addressOf({ ...view, sort: next, after: undefined, before: undefined });
-    return html`<th scope="col" aria-sort=${direction}><a href=${href}>${name}</a></th>`;
-  });
-}
+  const by = orderField(kind, field);
+  if (by === undefined) return plainHead(field);
+  const direction = sort === by ? 'ascending' : sort === `-${by}` ? 'descending' : 'none';
+  const next = { none: by, ascending: `-${by}`, descending: undefined }[direction];
+  const href = addressOf({ ...view, sort: next, after: undefined, before: undefined });
+  return html`<th scope="col" aria-sort=${direction}><a href=${href}>${capitalized(words(field))}</a></th>`;
+};
 
 const operatorNames: Readonly<Record<string, string>> = {
   eq: 'is',
@@ -164,7 +166,7 @@ export function table(view: View & { readonly kind: string }, page: Data, count:
     ${
       nodes.length === 0
         ? html`<p>No ${label} ${view.search || view.filters?.length ? 'match' : 'are stored yet'}.</p>`
-        : rows(kind, nodes, sortedHeads(view), capitalized(label))
+        : rows(kind, nodes, columns[kind], sortedHead(view), capitalized(label))
     }
     <nav class="pages" aria-label="Pages">
       ${pageInfo.hasPreviousPage ? html`<a rel="prev" href=${to({ before: pageInfo.startCursor })}>Previous</a>` : nothing}

@@ -20,7 +20,7 @@ import { isAsyncIterable, type Plugin, processRegularResult, type YogaServerInst
 import type { Limits } from '../config.ts';
 import { badRequest, ResponseTooLarge, ServiceError, unavailable } from '../errors.ts';
 import { count } from '../model/issues.ts';
-import type { ChangePage } from '../store/log/read-changes.ts';
+import type { ChangePage } from '../store/log.ts';
 import { rootCause, type ToResponse } from './errors.ts';
 import { createLoaders } from './execution/loaders.ts';
 import type { Context } from './schema/builder.ts';

@@ -1,14 +1,17 @@
 /** Reads records from JSON: an object in each line, or an array of objects. Numbers keep the digits that they are written with. */
-import { parse } from 'lossless-json';
+import { isLosslessNumber, parse } from 'lossless-json';
 import { StartError } from '../errors.ts';
 import { count, expected, isObject, quote } from '../model/issues.ts';
 import { kindCalled } from './columns.ts';
 import type { ImportFile } from './find.ts';
 import { type Line, LineSplitter, lineBreaks } from './lines.ts';
-import { type Cell, JsonNumber, type SourceRow } from './row.ts';
+import { type Cell, type SourceRow, textOf } from './row.ts';
 
 /** The most characters of an array, because it is read as a whole. */
 const maxArrayLength = 64_000_000;
+
+/** The member with the text of a refused line that is no whole object: it is read in place of the object. */
+export const lineName = 'refused line';
 
 type Text = Pick<Line, 'number' | 'text'>;
 
@@ -50,10 +53,12 @@ export class JsonParser {
     const refused = (problem: string) => ({ line, names: [], cells: [], text, problem });
     const values = readObject(text);
     if (typeof values === 'string') return refused(values);
+    const within = values[lineName];
+    if (typeof within === 'string') return this.rowOf({ number: line, text: within });
     const { kind: said, ...others } = values;
     const kind = typeof said === 'string' ? kindCalled(said)?.name : undefined;
     if (kind === undefined && (Object.hasOwn(values, 'kind') || !this.file.kind)) {
-      return refused(`kind: ${expected('one such as "ASSET"', said instanceof JsonNumber ? said.text : said)}`);
+      return refused(`kind: ${expected('one such as "ASSET"', textOf(said) ?? said)}`);
     }
     const names = Object.keys(others);
     const isAlike = names.length === this.names.length && names.every((name, index) => name === this.names[index]);
@@ -97,13 +102,12 @@ export function readObject(text: string): Record<string, Cell> | string {
   let twice: string | undefined;
   try {
     const value = parse(text, null, {
-      parseNumber: (digits) => new JsonNumber(digits),
       onDuplicateKey: ({ key }) => {
         twice ??= key;
       },
     });
     if (twice !== undefined) return `it has the name ${quote(twice)} twice`;
-    if (isObject(value) && !(value instanceof JsonNumber)) return value as Record<string, Cell>;
+    if (isObject(value) && !isLosslessNumber(value)) return value as Record<string, Cell>;
     return `expected a JSON object, received ${quote(text.slice(0, 30))}`;
   } catch (error) {
     if (error instanceof RangeError) return 'it is nested too deep';

@@ -1,12 +1,18 @@
-/** Links of rows: to records that are stored, and to rows of the same import, which have no IDs of the service before they are stored. */
+/**
+ * Links of rows: to records that are stored, and to rows of the same import, which have no IDs of the service before they are stored. Each
+ * cell that says a link leads to targets: `findTargets` finds those of all rows of a part at once. From the targets of its cells and the link
+ * that is stored, `decide` says where a link leads; `setLinks` puts that into the records that are sent, and refuses rows whose links lead
+ * nowhere. A link to a row that is not stored yet is left out: `findLate` decides it again, in the same way, when all rows are stored.
+ */
 import type { Yardgraph } from '../../client/index.ts';
 import { type Issue, quote } from '../model/issues.ts';
 import { listField } from '../model/labels.ts';
 import { linkFields } from '../model/links.ts';
 import type { RecordKind, Values } from '../model/record-kind.ts';
 import { isBlank } from '../model/schemas.ts';
-import { kindNamed, kindOfId } from '../records/index.ts';
-import type { RecordRow, RowLink, Warning } from './row.ts';
+import { kindNamed, kindOfId, recordKinds } from '../records/index.ts';
+import { externalKey, type RecordRow, type RowLink, type Warning } from './row.ts';
+import type { UpsertKey } from './upsert-keys.ts';
 
 /** What has become of a row, for the links that lead to it. */
 export interface RowState {
@@ -18,29 +24,84 @@ export interface RowState {
 /** The rows to which links of the same import lead: by kind, by what links say of them (`id`, `name`, `externalIds.erp`), and by its text. */
 export type Linked = ReadonlyMap<RecordKind, ReadonlyMap<string, ReadonlyMap<string, RowState[]>>>;
 
-/** The rows of the import that have this text where a link says `by`. */
-const rowsAt = (
-  linked: Linked,
-  target: RecordKind,
-  { by, value }: Pick<RowLink, 'by' | 'value'>,
-): readonly RowState[] =>
-  linked
-    .get(target)
-    ?.get(by)
-    ?.get(value ?? '') ?? [];
+/** A record by its ID, or by an external ID that the service looks up; or a row that has no record yet, or none at all. */
+type Target = string | { readonly externalId: object } | RowState;
 
-/** What `row` says of itself where a link says `by`. */
-export function nameOf({ id, fields, externalIds }: RecordRow, by: string): string | undefined {
-  if (by === 'id') return id;
-  const key = externalKey(by);
-  const name = key === undefined ? fields[by] : (externalIds[key] ?? (fields.externalIds as Values | undefined)?.[key]);
-  return typeof name === 'string' ? name : undefined;
+const isRow = (target: Target): target is RowState => typeof target === 'object' && 'is' in target;
+
+/** What a cell says of a link, and where that leads. */
+export interface LinkCell {
+  readonly link: RowLink;
+  readonly targets: ReadonlySet<Target>;
 }
 
-const externalKey = (by: string): string | undefined => /^externalIds\.(.+)$/s.exec(by)?.[1];
+type LinkValue = Exclude<Target, RowState> | { readonly ref: string } | null;
 
-export const targetOf = (kind: RecordKind, field: string): RecordKind =>
-  kindNamed(linkFields(kind).find(([, name]) => name === field)?.[2].target ?? '');
+/** Where a link of a row leads. */
+export type Decision =
+  | { readonly is: 'set'; readonly to: LinkValue }
+  /** To a row that is stored later, or that a preview does not store; perhaps it changes this record. */
+  | { readonly is: 'late'; readonly perhaps?: string | undefined }
+  | Refusal;
+
+interface Refusal {
+  readonly is: 'none' | 'several' | 'contradiction';
+  readonly link: RowLink;
+}
+
+interface Known {
+  /** The link that is stored, if several cells say it. */
+  readonly stored?: string | undefined;
+  /** The rows that are created in the same request, by which others can refer to them. */
+  readonly refs: ReadonlyMap<RowState, string>;
+  /** Rows that are still coming may change records that are stored, instead of creating others. */
+  readonly areUpserted: boolean;
+}
+
+/**
+ * If several cells say a link, such as by an ID and by an external ID, those count that lead elsewhere than the link that is stored, and all
+ * of them must lead to the same record. Of a row that is new, those count that lead anywhere. An empty cell is given only if it is an edit.
+ */
+export function decide(cells: readonly LinkCell[], { stored, refs, areUpserted }: Known): Decision {
+  if (cells.every(isEmpty)) return { is: 'set', to: null };
+  const counting = cells.filter((cell) => {
+    if (stored !== undefined) return !cell.targets.has(stored);
+    return !isEmpty(cell) && (cell.link.by !== 'id' || cell.targets.size > 0);
+  });
+  if (stored !== undefined && counting.length === 0) return { is: 'set', to: stored };
+  // If none counts, all with a value do, so that the row is refused: a link is cleared only by empty cells.
+  const deciding = counting.length > 0 ? counting : cells.filter((cell) => !isEmpty(cell));
+  const [first, ...others] = deciding;
+  if (!first || deciding.every(isEmpty)) return { is: 'set', to: null };
+  const { link } = first;
+  const common = [...first.targets].filter((target) => others.every(({ targets }) => targets.has(target)));
+  const [target, another] = common;
+  if (target === undefined) return { is: others.length > 0 ? 'contradiction' : 'none', link };
+  if (another !== undefined) {
+    const [id, second] = common.filter((one) => typeof one === 'string');
+    const isOne = areUpserted && second === undefined && common.some((one) => isRow(one) && one.is === 'coming');
+    return isOne ? { is: 'late', perhaps: id } : { is: 'several', link };
+  }
+  if (!isRow(target)) return { is: 'set', to: target };
+  if (target.is === 'refused') return { is: 'none', link };
+  const ref = refs.get(target);
+  return ref === undefined ? { is: 'late' } : { is: 'set', to: { ref } };
+}
+
+const isEmpty = ({ link }: LinkCell): boolean => link.value === null;
+
+/** A link of a row: all cells that say it, and the one that is stored. */
+interface Reference {
+  readonly kind: RecordKind;
+  readonly field: string;
+  readonly links: readonly RowLink[];
+  readonly stored: string | undefined;
+}
+
+/** A link that the stored record does not have yet. */
+export interface LateLink extends Reference {
+  readonly record: string;
+}
 
 /** A row as it is sent. */
 export interface LinkedRow {
@@ -49,213 +110,354 @@ export interface LinkedRow {
   readonly state: RowState | undefined;
   readonly record: Record<string, unknown>;
   readonly issues: Issue[];
-  /** References to rows that are stored later: set when these are. */
-  readonly late: Omit<LateLink, 'kind' | 'record'>[];
-  /** References that a preview leaves out, because they lead to rows that would be created. */
+  /** Links to rows that are stored later: set when these are. */
+  readonly late: Reference[];
+  /** Links that a preview leaves out, because they lead to rows that would be created. */
   readonly unsent: Set<string>;
 }
 
-export interface LateLink {
-  readonly kind: RecordKind;
+interface Finding {
+  readonly yardgraph: Yardgraph;
+  readonly linked: Linked;
+  readonly upsertKeys: ReadonlyMap<RecordKind, UpsertKey>;
+}
+
+interface Linking extends Finding {
+  /** Kinds of which records are created for names that none has. */
+  readonly createMissing: ReadonlySet<RecordKind>;
+  /** Those names: with a preview, they are only counted. */
+  readonly missing: Map<RecordKind, Set<string>>;
+  readonly isPreview: boolean;
+  readonly warn: ((warning: Warning) => void) | undefined;
+  /** The stored records of these rows, before the import has changed any: an upsert finds them, or an update. */
+  readonly storedRecords: (rows: readonly RecordRow[]) => Promise<readonly (Values | undefined)[]>;
+}
+
+/** Sets the links of `rows`, which are sent together. */
+export async function setLinks(linking: Linking, kind: RecordKind, rows: readonly LinkedRow[]): Promise<void> {
+  const { linked, createMissing, isPreview } = linking;
+  const refs = nameRows(linking, kind, rows);
+  const references = await referencesOf(linking, kind, rows);
+  const unnamed: Unnamed[] = [];
+  for (const [reference, decision] of await decideAll(linking, [...references.keys()], refs)) {
+    const sent = references.get(reference);
+    if (!sent) continue;
+    if (decision.is === 'set') setLink(linking, sent, reference, decision.to);
+    else if (decision.is === 'late') {
+      if (!isPreview) sent.late.push(reference);
+      else if (decision.perhaps === undefined) sent.unsent.add(reference.field);
+      else setLink(linking, sent, reference, decision.perhaps);
+    } else if (decision.is === 'none' && decision.link.by === 'name' && createMissing.has(targetOf(reference))) {
+      unnamed.push({ sent, reference, link: decision.link });
+    } else sent.issues.push(issueOf(linked, reference, decision));
+  }
+  // Nothing is created for a row that is refused.
+  const needed = unnamed.filter(({ sent }) => sent.issues.length === 0);
+  for (const [target, ofTarget] of grouped(needed, ({ reference }) => targetOf(reference))) {
+    const ids = await createNamed(linking, target, ofTarget);
+    for (const { sent, reference, link } of ofTarget) {
+      const id = ids.get(link.value ?? '');
+      if (id !== undefined) setLink(linking, sent, reference, id);
+      else if (isPreview) sent.unsent.add(reference.field);
+      else sent.issues.push(issueOf(linked, reference, { is: 'none', link }));
+    }
+  }
+}
+
+/** Gives rows that are created the names by which others of the same request refer to them: their IDs in the file, of which the first counts. */
+function nameRows({ linked, upsertKeys, isPreview }: Linking, kind: RecordKind, rows: readonly LinkedRow[]) {
+  const refs = new Map<RowState, string>();
+  const ofKind = linked.get(kind)?.get('id');
+  for (const { row, state, record, issues } of rows) {
+    if (!ofKind || !state || row.id === undefined) continue;
+    const first = ofKind.get(row.id)?.find(({ is }) => is !== 'refused');
+    if (first && first !== state) {
+      issues.push({ path: ['id'], message: `an earlier row has the ID ${quote(row.id)}` });
+    } else if (!upsertKeys.has(kind) && !isPreview) {
+      record.ref = row.id;
+      refs.set(state, row.id);
+    }
+  }
+  return refs;
+}
+
+/**
+ * The links of rows. Rows with the IDs of stored records come from an export, which says a link in all ways, so an empty cell is an edit. In
+ * other rows, it says nothing beside one with a value.
+ */
+async function referencesOf(linking: Linking, kind: RecordKind, rows: readonly LinkedRow[]) {
+  const areExported = linking.upsertKeys.get(kind) === 'id';
+  const found = rows.flatMap((sent) =>
+    [...grouped(sent.row.links, ({ field }) => field)].map(([field, links]) => {
+      const leading = links.filter(({ value }) => value !== null);
+      return { sent, field, links: areExported || leading.length === 0 ? links : leading };
+    }),
+  );
+  const twofold = [...new Set(found.flatMap(({ sent, links }) => (links.length > 1 ? sent.row : [])))];
+  const stored = twofold.length > 0 ? await linking.storedRecords(twofold) : [];
+  const storedOf = new Map(twofold.map((row, index) => [row, stored[index]]));
+  return new Map<Reference, LinkedRow>(
+    found.map(({ sent, field, links }) => {
+      const id = links.length > 1 ? storedOf.get(sent.row)?.[field] : undefined;
+      return [{ kind, field, links, stored: typeof id === 'string' ? id : undefined }, sent];
+    }),
+  );
+}
+
+/** Decides links of rows of one kind. */
+async function decideAll(finding: Finding, references: readonly Reference[], refs: Known['refs']) {
+  const decisions = new Map<Reference, Decision>();
+  for (const [target, ofTarget] of grouped(references, targetOf)) {
+    const areUpserted = finding.upsertKeys.has(target);
+    const cellsOf = await findTargets(finding, target, ofTarget);
+    for (const reference of ofTarget) {
+      decisions.set(reference, decide(cellsOf(reference), { stored: reference.stored, refs, areUpserted }));
+    }
+  }
+  return decisions;
+}
+
+/** Reads the records to which links may lead. Returns a function that returns the cells of a link with their targets. */
+async function findTargets({ yardgraph, linked, upsertKeys }: Finding, target: RecordKind, all: readonly Reference[]) {
+  const links = all.flatMap((reference) => reference.links);
+  const fields = links.map(({ by }) => by);
+  const records = new Map<unknown, Values>();
+  const read = async (by: string, values: readonly unknown[]): Promise<void> => {
+    const texts = values.filter((value) => typeof value === 'string');
+    for (const record of await readRecords(yardgraph, target, by, texts, fields)) records.set(record.id, record);
+  };
+  // Of cells that are compared with others, the records are needed, too.
+  const twofold = all.filter((reference) => reference.links.length > 1);
+  const ids = twofold.flatMap((reference) => [
+    reference.stored,
+    ...reference.links.flatMap((link) => byId(link, reference)),
+  ]);
+  await read('id', ids);
+  const byField = grouped(
+    links.filter((link) => link.by !== 'id' && !isCompared(link)),
+    ({ by }) => by,
+  );
+  for (const [by, ofBy] of byField) {
+    const values = ofBy.map(({ value }) => value);
+    await read(by, values);
+  }
+  const byText = new Map(
+    [...byField.keys()].map((by) => [by, grouped([...records.values()], (one) => textIn(one, by))]),
+  );
+
+  /** A row of the import, or the ID itself: that of another system is kept. */
+  function byId(link: RowLink, { stored }: Reference): Target[] {
+    const { by, value } = link;
+    if (by !== 'id' || value === null) return [];
+    const isOwn = kindOfId(value) === target;
+    const rows = isOwn && upsertKeys.get(target) === 'id' ? [] : rowsAt(linked, target, link);
+    const row = rows.find(({ is }) => is !== 'refused') ?? (isOwn ? undefined : rows[0]);
+    return [row ? (row.record ?? (value === stored ? value : row)) : value];
+  }
+
+  const rowsOf = (link: RowLink) =>
+    rowsAt(linked, target, link).flatMap((row) => (row.is === 'refused' ? [] : (row.record ?? row)));
+
+  /** Those of the other cells' targets that are as this cell says, and rows; or an external ID, for the service to look up. */
+  function compared(link: RowLink, others: readonly Target[]): Target[] {
+    const { by, value } = link;
+    const same = others.filter((one) => {
+      if (typeof one !== 'string') return value === null && by !== 'id';
+      const text = by === 'id' ? one : textIn(records.get(one), by);
+      return value === null ? isBlank(String(text ?? '')) : value === text;
+    });
+    const found = [...same, ...rowsOf(link).filter(isRow)];
+    return found.length > 0 || value === null ? found : [{ externalId: { key: externalKey(by), value } }];
+  }
+
+  return (reference: Reference): LinkCell[] => {
+    const { stored } = reference;
+    const leading = reference.links.filter(({ value }) => value !== null);
+    /** An ID of another workspace says nothing of a new record beside other cells. */
+    const isForeign = (id: Target) =>
+      stored === undefined &&
+      leading.length > 1 &&
+      typeof id === 'string' &&
+      kindOfId(id) !== undefined &&
+      !records.has(id);
+    const targets = new Map<RowLink, Target[]>();
+    for (const link of leading.filter((one) => !isCompared(one))) {
+      const found = link.by === 'id' ? byId(link, reference).filter((id) => !isForeign(id)) : rowsOf(link);
+      const named = byText.get(link.by)?.get(link.value) ?? [];
+      targets.set(link, [...named.map(({ id }) => String(id)), ...found]);
+    }
+    const others = [stored ?? [], ...targets.values()].flat();
+    return reference.links.map((link) => ({ link, targets: new Set(targets.get(link) ?? compared(link, others)) }));
+  };
+}
+
+/** Records are not looked up by empty texts, and by external IDs only in the service. */
+const isCompared = ({ by, value }: RowLink): boolean => value === null || externalKey(by) !== undefined;
+
+/** The rows of the import that have this text where a link says `by`. */
+const rowsAt = (linked: Linked, target: RecordKind, { by, value }: RowLink): readonly RowState[] =>
+  linked
+    .get(target)
+    ?.get(by)
+    ?.get(value ?? '') ?? [];
+
+function textIn(record: Values | undefined, by: string): unknown {
+  const key = externalKey(by);
+  return key === undefined ? record?.[by] : (record?.externalIds as Values | undefined)?.[key];
+}
+
+/** Puts a link into the record that is sent. */
+function setLink({ warn }: Linking, { row, record }: LinkedRow, reference: Reference, to: LinkValue): void {
+  Object.assign(record, valuesOf(reference, to));
+  const target = targetOf(reference);
+  const said = reference.links.find(({ by, value }) => by === 'id' && value === to);
+  if (!said || typeof to !== 'string' || kindOfId(to) === target) return;
+  const message = `no ${target.label} here has such an ID: it is kept as one of another system`;
+  warn?.({ ...placeOf(row, said), message });
+}
+
+const valuesOf = ({ field, links: [link] }: Reference, to: LinkValue): object => ({
+  [typeof to === 'string' || to === null ? field : (link?.name ?? field)]: to,
+});
+
+const placeOf = ({ source }: RecordRow, { cell, field }: RowLink) => ({
+  line: source.line,
+  column: source.names[cell] ?? field,
+});
+
+interface Unnamed {
+  readonly sent: LinkedRow;
+  readonly reference: Reference;
+  readonly link: RowLink;
+}
+
+/** Creates the records to which rows link by their names. Returns the IDs by the names; none with a preview, which counts them only. */
+async function createNamed(
+  linking: Linking,
+  target: RecordKind,
+  rows: readonly Unnamed[],
+): Promise<Map<string, string>> {
+  const { yardgraph, missing, isPreview } = linking;
+  const counted = missing.get(target) ?? new Set();
+  missing.set(target, counted);
+  const byName = grouped(rows, ({ link }) => link.value ?? '');
+  await warnOfAlike(
+    linking,
+    target,
+    [...byName].filter(([name]) => !counted.has(name)),
+  );
+  for (const name of byName.keys()) counted.add(name);
+  const ids = new Map<string, string>();
+  if (isPreview) return ids;
+  const created = [...byName.keys()].map((name) => ({ kind: target.name, record: { name } })) as never[];
+  for await (const result of yardgraph.import(created)) {
+    const { name = '' } = (result.row as { readonly record: { readonly name?: string } }).record;
+    if (result.outcome !== 'REJECTED') ids.set(name, result.id);
+  }
+  return ids;
+}
+
+/** A filter that ignores case may have 20 texts with letters beyond A to Z. */
+const maxAccented = 20;
+
+/** Warns of names that stored records have in another form. It takes one query, which reads all records of the kind. */
+async function warnOfAlike({ yardgraph, warn }: Linking, target: RecordKind, added: [string, Unnamed[]][]) {
+  if (!warn) return;
+  const formOf = (name: unknown) => String(name).split(/\s/).filter(Boolean).join(' ').toLowerCase();
+  const forms = added.map(([name]) => formOf(name)).filter((form) => form.length <= 500);
+  const isAccented = (form: string) => /[^ -~]/.test(form);
+  const texts = [...forms.filter((form) => !isAccented(form)), ...forms.filter(isAccented).slice(0, maxAccented)];
+  const records = await readRecords(yardgraph, target, 'name', texts, ['name'], { ignoreCase: true });
+  const stored = new Map(records.map(({ name }) => [formOf(name), String(name)]));
+  for (const [name, [first]] of added) {
+    const other = stored.get(formOf(name));
+    if (other === undefined || !first) continue;
+    const message = `a ${target.label} is created whose name differs from a stored one only in case or white space`;
+    warn({ ...placeOf(first.sent.row, first.link), message, detail: `${quote(name)} and ${quote(other)}` });
+  }
+}
+
+function issueOf(linked: Linked, reference: Reference, { is, link }: Refusal): Issue {
+  const { field, links } = reference;
+  const { by, name } = link;
+  const target = targetOf(reference);
+  const path = [by === 'id' ? field : name];
+  const text = `the ${by === 'id' ? 'ID' : by} ${quote(link.value ?? '')}`;
+  if (is === 'several') return { path, message: `several ${target.pluralLabel} have ${text}: say which by an ID` };
+  if (is === 'contradiction') {
+    const texts = links.map((one) => `${one.by === 'id' ? field : `${name}.${one.by}`} ${quote(one.value ?? '')}`);
+    return { path: [field], message: `expected one ${target.label}, received ${texts.join(' and ')}` };
+  }
+  if (rowsAt(linked, target, link).length > 0) return { path, message: `the row with ${text} was refused` };
+  const option = by === 'name' ? `: create it with --create-missing ${listField(target)}` : '';
+  return { path, message: `no ${target.label} has ${text}${option}` };
+}
+
+/** What a late link sets in its record, now that all rows are stored, or why it cannot be set. */
+export interface LateResult {
   readonly record: string;
+  /** A cell that says it. */
   readonly way: RowLink;
+  readonly values?: object;
+  readonly message?: string;
+}
+
+export async function findLate(finding: Finding, late: readonly LateLink[]): Promise<LateResult[]> {
+  const decisions = await decideAll(finding, late, new Map());
+  return late.flatMap((reference): LateResult[] => {
+    const { record, links } = reference;
+    const way = links.find(({ value }) => value !== null);
+    const decision = decisions.get(reference);
+    // No row is still to come.
+    if (!way || !decision || decision.is === 'late') return [];
+    if (decision.is === 'set') return [{ record, way, values: valuesOf(reference, decision.to) }];
+    return [{ record, way, message: issueOf(finding.linked, reference, decision).message }];
+  });
 }
 
 /** The IDs of the records that rows of this import have become, by the cells of `row` that have the IDs of these rows. */
 export function recordIdsIn(linked: Linked, { kind, links }: RecordRow): Map<number, string> {
   const ids = new Map<number, string>();
   for (const link of links) {
-    const [row] = link.by === 'id' ? rowsAt(linked, targetOf(kind, link.field), link) : [];
+    const [row] = link.by === 'id' ? rowsAt(linked, targetOf({ kind, ...link }), link) : [];
     if (row?.record !== undefined) ids.set(link.cell, row.record);
   }
   return ids;
 }
 
-interface Linking {
-  readonly yardgraph: Yardgraph;
-  readonly linked: Linked;
-  /** Kinds of which records are created for names that none has. */
-  readonly createMissing: ReadonlySet<RecordKind>;
-  /** Those names: with a preview, they are only counted. */
-  readonly missing: Map<RecordKind, Set<string>>;
-  readonly isPreview: boolean;
-  readonly warn: (warning: Warning) => void;
-  /** Rows of this kind are created, so that they can refer to others that are sent with them. */
-  readonly areCreated: boolean;
-  /** Rows of this kind have the IDs of stored records: they come from an export, which says a link in all ways, so an empty cell is an edit. */
-  readonly areExported: boolean;
-  /** The stored records of these rows, before the import has changed any: an upsert finds them, or an update. */
-  readonly storedRecords: (rows: readonly RecordRow[]) => Promise<readonly (Values | undefined)[]>;
-}
+const targets = new Map(
+  recordKinds.flatMap((kind) =>
+    linkFields(kind).map(([, field, { target }]) => [`${kind.name}.${field}`, kindNamed(target)]),
+  ),
+);
 
-function grouped<T, K>(items: readonly T[], keyOf: (item: T) => K): Map<K, T[]> {
-  const groups = new Map<K, T[]>();
-  for (const item of items) {
-    const group = groups.get(keyOf(item));
-    if (group) group.push(item);
-    else groups.set(keyOf(item), [item]);
-  }
-  return groups;
-}
-
-/** Sets the links of `rows`, which are sent together. */
-export async function setLinks(linking: Linking, kind: RecordKind, rows: readonly LinkedRow[]): Promise<void> {
-  const twofold = rows.filter(({ row }) => waysOf(linking, row).some(([, { length }]) => length > 1));
-  const chosen = twofold.length > 0 ? await chooseWays(linking, kind, twofold) : new Map<LinkedRow, RowLink[]>();
-  const ways = rows.flatMap((sent) =>
-    (chosen.get(sent) ?? waysOf(linking, sent.row).flatMap(([, [way]]) => way ?? []))
-      .filter(isLeading)
-      .map((way) => ({ sent, way })),
-  );
-  for (const { row, record } of rows) {
-    for (const { field, value } of row.links) if (value === null && !(field in record)) record[field] = null;
-  }
-  const found = await findByNames(
-    linking,
-    kind,
-    ways.map(({ way }) => way),
-  );
-  const ofKind = linking.linked.get(kind)?.get('id');
-  const together = new Set(rows.map(({ state }) => state));
-  for (const { row, state, record, issues } of rows) {
-    if (!ofKind || row.id === undefined) continue;
-    const first = ofKind.get(row.id)?.find(({ is }) => is !== 'refused');
-    if (first && first !== state) issues.push(issueOf(['id'], `an earlier row has the ID ${quote(row.id ?? '')}`));
-    if (linking.areCreated && !linking.isPreview) record.ref = row.id;
-  }
-  for (const { sent, way } of ways) setLink(linking, kind, sent, way, found, together);
-}
-
-const issueOf = (path: Issue['path'], message: string): Issue => ({ path, message });
-
-const isLeading = ({ value }: RowLink): boolean => value !== null;
-
-/** The links of a row that lead somewhere, by their references. Of a row of an export, they have the ways that are emptied, too. */
-function waysOf(
-  { areExported }: Linking,
-  { links }: RecordRow,
-): (readonly [field: string, ways: readonly RowLink[]])[] {
-  const leading = [...grouped(links, ({ field }) => field)].filter(([, ways]) => ways.some(isLeading));
-  return areExported ? leading : leading.map(([field, ways]) => [field, ways.filter(isLeading)]);
-}
-
-function setLink(
-  linking: Linking,
-  kind: RecordKind,
-  { row: { source }, record, issues, late, unsent }: LinkedRow,
-  way: RowLink,
-  found: FoundByName,
-  together: ReadonlySet<RowState | undefined>,
-): void {
-  const { field, name, by, cell } = way;
-  const value = way.value ?? '';
-  const target = targetOf(kind, field);
-  const rows = rowsAt(linking.linked, target, way);
-  const others = rows.filter(({ is }) => is !== 'refused');
-  const key = externalKey(by);
-  delete record[field];
-  const leave = () => (linking.isPreview ? unsent.add(field) : late.push({ way }));
-
-  if (by === 'id') {
-    const [row] = others;
-    if (row?.record !== undefined) record[field] = row.record;
-    else if (row?.is === 'coming' && linking.areCreated && !linking.isPreview && together.has(row)) {
-      record[name] = { ref: value };
-    } else if (row) leave();
-    else if (rows.length > 0 && kindOfId(value) !== target) {
-      issues.push(issueOf([field], `the row with the ID ${quote(value)} was refused`));
-    } else {
-      record[field] = value;
-      if (kindOfId(value) !== target)
-        linking.warn({ line: source.line, column: source.names[cell] ?? field, message: foreignId(target) });
-    }
-  } else if (key !== undefined) {
-    if (linking.isPreview && others.some((row) => row.record === undefined)) unsent.add(field);
-    else record[name] = { externalId: { key, value } };
-  } else {
-    // Rows of the own kind may come later, or have come earlier and be found, too: all of these links are set in the end.
-    if (!linking.isPreview && target === kind && others.length > 0) return void leave();
-    const ids = new Set([
-      ...(found.get(`${field}.${by}`)?.get(value) ?? []),
-      ...others.flatMap((row) => row.record ?? []),
-    ]);
-    const [id] = ids;
-    // An upsert of the own kind may find the stored record for the row that has its name.
-    const mayBeSame = id !== undefined && target === kind && !linking.areCreated;
-    const unstored = linking.isPreview && !mayBeSame ? others.filter((row) => row.record === undefined).length : 0;
-    if (ids.size + unstored > 1) issues.push(issueOf([name], severalMatch(target, by, value)));
-    else if (id !== undefined) record[field] = id;
-    else if (unstored > 0 || (linking.isPreview && linking.missing.get(target)?.has(value))) leave();
-    else issues.push(issueOf([name], noneMatches(target, by, value)));
-  }
-}
-
-const severalMatch = ({ pluralLabel }: RecordKind, by: string, value: string): string =>
-  `several ${pluralLabel} have the ${by} ${quote(value)}: say which by an ID`;
-
-const noneMatches = (target: RecordKind, by: string, value: string): string => {
-  const option = by === 'name' ? `: create it with --create-missing ${listField(target)}` : '';
-  return `no ${target.label} has the ${by} ${quote(value)}${option}`;
-};
-
-/** The IDs of records, by what they are called: the first map is by the reference and the field, the second by the text. */
-type FoundByName = ReadonlyMap<string, ReadonlyMap<string, ReadonlySet<string>>>;
-
-/** Finds the records to which links lead by a field such as `name`; creates those that are missing, if that is wanted. */
-async function findByNames(linking: Linking, kind: RecordKind, ways: readonly RowLink[]): Promise<FoundByName> {
-  const found = new Map<string, Map<string, Set<string>>>();
-  const byName = ways.filter(({ by }) => by !== 'id' && externalKey(by) === undefined);
-  for (const [at, ofField] of grouped(byName, ({ field, by }) => `${field}.${by}`)) {
-    const [{ field, by } = { field: '', by: '' }] = ofField;
-    const target = targetOf(kind, field);
-    const values = [...new Set(ofField.flatMap(({ value }) => value ?? []))];
-    const ids = await findIds(linking.yardgraph, target, by, values);
-    found.set(at, ids);
-    if (by !== 'name' || !linking.createMissing.has(target)) continue;
-    const rows = linking.linked.get(target)?.get(by);
-    const missing = values.filter((value) => !ids.has(value) && !rows?.get(value)?.some(({ is }) => is !== 'refused'));
-    const named = linking.missing.get(target) ?? new Set();
-    linking.missing.set(target, named);
-    for (const value of missing) named.add(value);
-    if (linking.isPreview) continue;
-    const created = missing.map((name) => ({ kind: target.name, record: { name } })) as never[];
-    for await (const result of linking.yardgraph.import(created)) {
-      const { name = '' } = (result.row as { readonly record: { readonly name?: string } }).record;
-      if (result.outcome !== 'REJECTED') ids.set(name, new Set([result.id]));
-    }
-  }
-  return found;
-}
-
-async function findIds(yardgraph: Yardgraph, target: RecordKind, by: string, values: readonly string[]) {
-  const ids = new Map<string, Set<string>>();
-  for (const record of await readRecords(yardgraph, target, by, values, [by])) {
-    const value = String(record[by]);
-    ids.set(value, (ids.get(value) ?? new Set()).add(String(record.id)));
-  }
-  return ids;
-}
+export const targetOf = ({ kind, field }: { readonly kind: RecordKind; readonly field: string }): RecordKind =>
+  targets.get(`${kind.name}.${field}`) ?? kindNamed('');
 
 /** What a condition of a filter may have, and a page. */
 const maxListed = 1_000;
 
-/** Reads the records of which a field has one of these values. */
+/** Reads the records that have one of these texts in a field, with what links may say of them. */
 export async function readRecords(
   yardgraph: Yardgraph,
   kind: RecordKind,
-  field: string,
-  values: readonly string[],
+  by: string,
+  texts: readonly string[],
   fields: readonly string[],
+  options: { readonly ignoreCase?: boolean } = {},
 ): Promise<Values[]> {
   const list = listField(kind);
+  const selected = ['id', ...fields].map((field) => (externalKey(field) === undefined ? field : 'externalIds'));
   const query = `query ($where: ${kind.name}Filter, $after: String) {
     ${list}(first: ${maxListed}, after: $after, where: $where) {
-      nodes { ${[...new Set(['id', ...fields])].join(' ')} } pageInfo { hasNextPage endCursor }
+      nodes { ${[...new Set(selected)].join(' ')} } pageInfo { hasNextPage endCursor }
     }
   }`;
+  // Other IDs are of other systems, and of no record.
+  const known = [...new Set(texts)].filter((text) => by !== 'id' || kindOfId(text) === kind);
   const records: Values[] = [];
-  for (let start = 0; start < values.length; start += maxListed) {
-    const where = { [field]: { in: values.slice(start, start + maxListed) } };
+  for (let start = 0; start < known.length; start += maxListed) {
+    const where = { [by]: { in: known.slice(start, start + maxListed), ...options } };
     for (let after: string | undefined, isLast = false; !isLast; ) {
       const { [list]: page } = (await yardgraph.graphql(query, { where, after })) as Record<string, Page>;
       records.push(...(page?.nodes ?? []));
@@ -271,106 +473,13 @@ interface Page {
   readonly pageInfo: { readonly hasNextPage: boolean; readonly endCursor?: string };
 }
 
-/**
- * Of links that a row says in several ways, such as by an ID and by an external ID, returns the one that counts: the one that leads elsewhere
- * than the link that is stored. If several do, they must lead to the same record. An emptied one leads to any record that has no such text.
- */
-async function chooseWays(linking: Linking, kind: RecordKind, rows: readonly LinkedRow[]) {
-  const stored = await linking.storedRecords(rows.map(({ row }) => row));
-  const rowOf = (way: RowLink) =>
-    rowsAt(linking.linked, targetOf(kind, way.field), way).find(({ is }) => is !== 'refused');
-  const ways = rows.flatMap(({ row }) =>
-    waysOf(linking, row).flatMap(([, ofField]) => (ofField.length > 1 ? ofField : [])),
-  );
-  const found = await findByNames({ ...linking, createMissing: new Set() }, kind, ways);
-  /** The IDs of the records that may be meant. */
-  const idsOf = (way: RowLink): readonly string[] =>
-    way.by === 'id'
-      ? [rowOf(way)?.record ?? way.value ?? '']
-      : [...(found.get(`${way.field}.${way.by}`)?.get(way.value ?? '') ?? [])];
-
-  const records = new Map<unknown, Values>();
-  for (const [field, ofField] of grouped(ways, (way) => way.field)) {
-    const target = targetOf(kind, field);
-    const ids = [...stored.map((record) => String(record?.[field])), ...ofField.flatMap(idsOf)];
-    const known = [...new Set(ids)].filter((id) => kindOfId(id) === target);
-    const fields = Object.keys(target.fields).filter((name) => ['name', 'reference', 'externalIds'].includes(name));
-    for (const record of await readRecords(linking.yardgraph, target, 'id', known, fields))
-      records.set(record.id, record);
+function grouped<T, K>(items: readonly T[], keyOf: (item: T) => K): Map<K, T[]> {
+  const groups = new Map<K, T[]>();
+  for (const item of items) {
+    const key = keyOf(item);
+    const group = groups.get(key);
+    if (group) group.push(item);
+    else groups.set(key, [item]);
   }
-  const leadsTo = (way: RowLink, id: unknown): boolean => {
-    if (way.by === 'id') return idsOf(way)[0] === id;
-    const key = externalKey(way.by);
-    const record = records.get(id);
-    const value = key === undefined ? record?.[way.by] : (record?.externalIds as Values | undefined)?.[key];
-    return way.value === null ? value == null || isBlank(String(value)) : value === way.value;
-  };
-  /** An ID of another workspace leads nowhere, if the row is new here. */
-  const isUnknown = (way: RowLink): boolean =>
-    way.by === 'id' && !rowOf(way) && kindOfId(way.value ?? '') !== undefined && !records.has(way.value);
-
-  const choose = (ofField: readonly RowLink[], id: unknown): RowLink | undefined => {
-    const leading = ofField.filter(isLeading);
-    const differing =
-      id === undefined ? leading.filter((way) => !isUnknown(way)) : ofField.filter((way) => !leadsTo(way, id));
-    if (differing.length < 2 || !differing.some(isLeading)) return differing[0] ?? leading[0];
-    // Every record has an ID: an emptied one leads to none.
-    if (differing.some((way) => way.by === 'id' && !isLeading(way))) return undefined;
-    const [row, ...others] = differing.map(rowOf);
-    if (row && others.every((other) => other === row)) return differing.find(({ by }) => by === 'id') ?? differing[0];
-    const coming = differing.find((way) => linking.isPreview && rowOf(way) && rowOf(way)?.record === undefined);
-    if (coming) return coming;
-    const byId = differing
-      .toSorted((a, b) => Number(b.by === 'id') - Number(a.by === 'id'))
-      .find((way) => idsOf(way).length > 0);
-    const value = byId && idsOf(byId).find((one) => differing.every((way) => leadsTo(way, one)));
-    return byId && value !== undefined ? { ...byId, by: 'id', value } : undefined;
-  };
-
-  return new Map(
-    rows.map((sent, index) => {
-      const chosen = waysOf(linking, sent.row).flatMap(([field, ofField]) => {
-        const way = choose(ofField, stored[index]?.[field] ?? undefined);
-        if (way) return [way];
-        const texts = ofField.map(
-          ({ name, by, value }) => `${by === 'id' ? field : `${name}.${by}`} ${quote(value ?? '')}`,
-        );
-        sent.issues.push(
-          issueOf([field], `expected one ${targetOf(kind, field).label}, received ${texts.join(' and ')}`),
-        );
-        return [];
-      });
-      return [sent, chosen];
-    }),
-  );
+  return groups;
 }
-
-/** Returns the record to which a late link leads, now that all rows are stored, or why there is none. */
-export async function findLate(
-  yardgraph: Yardgraph,
-  linked: Linked,
-  links: readonly LateLink[],
-): Promise<readonly { readonly id?: string; readonly message?: string }[]> {
-  const names = new Map<string, Map<string, Set<string>>>();
-  for (const [at, ofField] of grouped(links, ({ kind, way }) => `${kind.name}.${way.field}.${way.by}`)) {
-    const [{ kind, way } = links[0] as LateLink] = ofField;
-    if (way.by === 'id') continue;
-    const values = [...new Set(ofField.flatMap((link) => link.way.value ?? []))];
-    names.set(at, await findIds(yardgraph, targetOf(kind, way.field), way.by, values));
-  }
-  return links.map(({ kind, way }) => {
-    const { field, by, value } = way;
-    const target = targetOf(kind, field);
-    if (by === 'id') {
-      const id = rowsAt(linked, target, way).find(({ is }) => is === 'accepted')?.record;
-      return id === undefined ? { message: 'the row with this ID was refused' } : { id };
-    }
-    const ids = names.get(`${kind.name}.${field}.${by}`)?.get(value ?? '') ?? new Set<string>();
-    const [id, second] = ids;
-    if (id === undefined) return { message: `no ${target.label} has this ${by}: its row was refused` };
-    return second === undefined ? { id } : { message: severalMatch(target, by, value ?? '') };
-  });
-}
-
-const foreignId = ({ label }: RecordKind): string =>
-  `no ${label} here has such an ID: it is kept as one of another system`;

@@ -38,7 +38,7 @@ export async function tableOf(file: ImportFile, options: ReadOptions): Promise<T
 
 async function* readText(file: ImportFile, named: string | undefined) {
   // The option is for all files of an import, of which some may be UTF-8.
-  const other = named !== undefined && (await isUtf8(file)) ? undefined : named;
+  const other = named !== undefined && (await isKnownUtf8(file)) ? undefined : named;
   let decoder: TextDecoder | undefined;
   try {
     for await (const bytes of bytesOf(file)) {
@@ -54,6 +54,15 @@ async function* readText(file: ImportFile, named: string | undefined) {
       `${file.name}, line ${line}: the text is not ${encoding.toUpperCase()}. Save it as UTF-8, or name its encoding: --encoding windows-1252`,
     );
   }
+}
+
+const utf8Files = new WeakMap<ImportFile, Promise<boolean>>();
+
+/** Found out once for all passes: a file that changes meanwhile ends the import. */
+function isKnownUtf8(file: ImportFile): Promise<boolean> {
+  const known = utf8Files.get(file) ?? isUtf8(file);
+  utf8Files.set(file, known);
+  return known;
 }
 
 /** True if all of it is, without NUL, which text in UTF-16 has. What was written in an encoding with one byte for each letter never is, but for A to Z. */
@@ -106,7 +115,19 @@ function encodingOf({ name }: ImportFile, start: Buffer, named: string | undefin
   if (/^\s{0,50}<(?:!doctype|html|\?xml)/i.test(text)) {
     throw new StartError(`${name} is a page of HTML or XML, not CSV or JSON: was it downloaded without signing in?`);
   }
+  const found = utf16In(start.subarray(0, 1_000));
+  if (found && !named)
+    throw new StartError(`${name} is probably UTF-16 without a byte order mark: --encoding ${found}`);
   return named ?? 'utf-8';
+}
+
+/** Most letters of UTF-16 are A to Z and the like, which have a NUL behind or before them. */
+function utf16In(bytes: Buffer): string | undefined {
+  const [before = 0, behind = 0] = [0, 1].map(
+    (half) => bytes.filter((byte, at) => byte === 0 && at % 2 === half).length,
+  );
+  if (before + behind <= bytes.length / 4 || Math.min(before, behind) > 0) return undefined;
+  return before > 0 ? 'utf-16be' : 'utf-16le';
 }
 
 export function requireEncoding(encoding: string): void {

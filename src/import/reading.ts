@@ -8,10 +8,10 @@ import { asset, recordKinds } from '../records/index.ts';
 import { type Column, columnFinder, columnsOf, kindCalled } from './columns.ts';
 import type { Table } from './csv.ts';
 import { type ImportFile, inLinkOrder, requireUnchanged } from './find.ts';
-import { type Linked, nameOf, type RowState, targetOf } from './links.ts';
+import { type Linked, type RowState, targetOf } from './links.ts';
 import { type Profile, rowOptions } from './profiles.ts';
 import { type ReadOptions, readRows, requireEncoding, tableOf } from './read.ts';
-import type { RecordRow, SourceRow } from './row.ts';
+import { nameOf, type RecordRow, type SourceRow } from './row.ts';
 import { rowReader } from './values.ts';
 import type { Warn } from './warnings.ts';
 
@@ -39,12 +39,25 @@ export interface Scanned {
   readonly linked: Linked;
 }
 
-/** Reads all files, and those again to whose rows links lead. Throws a StartError for one that cannot be read to its end. */
+/** Reads all files, and those again to whose rows links lead. Throws a StartError for all that cannot be read to their end. */
 export async function scan(files: readonly ImportFile[], reader: FileReader): Promise<Scanned> {
   const found = new Map<string, Section>();
   const ways = new Map<RecordKind, Set<string>>();
   let total = 0;
+  const problems: string[] = [];
   for (const file of files) {
+    await scanFile(file).catch((error) => {
+      if (!(error instanceof StartError)) throw error;
+      problems.push(error.message);
+    });
+  }
+  if (problems.length > 0) throw new StartError(problems.join('\n'));
+  const sections = inLinkOrder([...found.values()]);
+  const linked = new Map([...ways].map(([kind, names]) => [kind, new Map([...names].map((by) => [by, new Map()]))]));
+  for (const section of sections) await addRows(reader, section, linked.get(section.kind));
+  return { sections, total, linked };
+
+  async function scanFile(file: ImportFile): Promise<void> {
     let last: readonly Column[] | undefined;
     for await (const { kind, columns } of reader.columns(file)) {
       total += 1;
@@ -55,15 +68,11 @@ export async function scan(files: readonly ImportFile[], reader: FileReader): Pr
       if (!found.has(key)) found.set(key, { file, kind });
       for (const column of columns) {
         if (column.is !== 'link') continue;
-        const target = targetOf(kind, column.field);
+        const target = targetOf({ kind, field: column.field });
         ways.set(target, (ways.get(target) ?? new Set()).add(column.by));
       }
     }
   }
-  const sections = inLinkOrder([...found.values()]);
-  const linked = new Map([...ways].map(([kind, names]) => [kind, new Map([...names].map((by) => [by, new Map()]))]));
-  for (const section of sections) await addRows(reader, section, linked.get(section.kind));
-  return { sections, total, linked };
 }
 
 async function addRows(reader: FileReader, section: Section, ways?: ReadonlyMap<string, Map<string, RowState[]>>) {
@@ -77,7 +86,8 @@ async function addRows(reader: FileReader, section: Section, ways?: ReadonlyMap<
       if (name === undefined) continue;
       const others = rows.get(name);
       if (others) others.push(state);
-      else rows.set(name, [state]);
+      // A part of a text keeps the whole piece of the file in memory.
+      else rows.set(Buffer.from(name, 'utf16le').toString('utf16le'), [state]);
     }
   }
 }

@@ -1,6 +1,16 @@
 /** What an import tells people: what would become of each column, why rows are refused, and the files of these rows. */
-import { appendFileSync, existsSync, lstatSync, readFileSync, realpathSync, rmSync, statSync } from 'node:fs';
-import { basename, dirname, extname, join, resolve } from 'node:path';
+import {
+  appendFileSync,
+  closeSync,
+  existsSync,
+  lstatSync,
+  openSync,
+  readSync,
+  realpathSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
+import { basename, dirname, extname, join } from 'node:path';
 import { stringify } from 'lossless-json';
 import { StartError } from '../errors.ts';
 import { csvCell } from '../model/csv.ts';
@@ -12,30 +22,36 @@ import type { RecordKind, Values } from '../model/record-kind.ts';
 import { reasonColumn } from './columns.ts';
 import type { Table } from './csv.ts';
 import type { ImportFile } from './find.ts';
+import { lineName } from './json.ts';
 import { type Linked, recordIdsIn } from './links.ts';
-import { JsonNumber, type RecordRow, type SourceRow } from './row.ts';
+import type { RecordRow, SourceRow } from './row.ts';
 import type { Result } from './run.ts';
 
 const none = { created: 0, changed: 0, cleared: 0, unchanged: 0, refused: 0 };
 type Counts = Record<keyof typeof none, number>;
 
+const fates = { CREATED: 'created', UPDATED: 'changed', UNCHANGED: 'unchanged', REJECTED: 'refused' } as const;
+
 /** Counts what becomes of rows, and of each of their columns. */
 export class Tally {
   readonly rows: Counts = { ...none };
-  private readonly kinds = new Map<RecordKind, { readonly rows: Counts; readonly columns: Map<string, Counts> }>();
+  /** By column; those of the rows are the first, without a name. */
+  private readonly kinds = new Map<RecordKind, Map<string, Counts>>();
 
   add({ sent, outcome, issues, before, after }: Result): void {
     const { kind } = sent.row;
-    const ofKind = this.kinds.get(kind) ?? { rows: { ...none }, columns: new Map<string, Counts>() };
-    this.kinds.set(kind, ofKind);
-    const fate = { CREATED: 'created', UPDATED: 'changed', UNCHANGED: 'unchanged', REJECTED: 'refused' } as const;
+    const columns = this.kinds.get(kind) ?? new Map<string, Counts>();
+    this.kinds.set(kind, columns);
     const addTo = (column: string, what: keyof Counts) => {
-      const counts = ofKind.columns.get(column) ?? { ...none };
-      ofKind.columns.set(column, counts);
+      const counts = columns.get(column) ?? { ...none };
+      columns.set(column, counts);
       counts[what] += 1;
     };
-    this.rows[fate[outcome]] += 1;
-    ofKind.rows[fate[outcome]] += 1;
+    const addRow = (what: keyof Counts) => {
+      this.rows[what] += 1;
+      addTo('', what);
+    };
+    addRow(fates[outcome]);
     if (outcome === 'REJECTED') {
       for (const column of new Set(issues.flatMap(({ path }) => columnAt(kind, path) ?? []))) addTo(column, 'refused');
       return;
@@ -52,19 +68,14 @@ export class Tally {
       else addTo(column, now === null ? 'cleared' : 'changed');
       isCleared ||= outcome === 'UPDATED' && now === null && old !== null;
     });
-    if (isCleared) {
-      ofKind.rows.cleared += 1;
-      this.rows.cleared += 1;
-    }
+    if (isCleared) addRow('cleared');
   }
 
   /** A line for each kind, with those of its columns below it. */
   table(): { readonly head: readonly string[]; readonly rows: readonly (readonly (string | number)[])[] } {
-    const line = (name: string, counts: Counts) => [name, ...Object.values(counts)];
-    const rows = [...this.kinds].flatMap(([{ pluralLabel }, { rows: counts, columns }]) => [
-      line(pluralLabel, counts),
-      ...[...columns].map(([column, ofColumn]) => line(`  ${column}`, ofColumn)),
-    ]);
+    const rows = [...this.kinds].flatMap(([{ pluralLabel }, columns]) =>
+      [...columns].map(([name, counts]) => [name === '' ? pluralLabel : `  ${name}`, ...Object.values(counts)]),
+    );
     return { head: ['', ...Object.keys(none)], rows };
   }
 }
@@ -156,10 +167,10 @@ export function refusedPaths(files: readonly ImportFile[], option: string | unde
     const stem = basename(name, extname(name));
     for (let n = 1; ; n += 1) {
       const found = join(option ?? dirname(path), `${stem}.refused${n === 1 ? '' : `-${n}`}${extname(name)}`);
-      const isThere = lstatSync(found, { throwIfNoEntry: false }) !== undefined;
-      const place = isThere ? realpathSync(found) : resolve(found);
-      // Without the option, somebody may be fixing an earlier one.
-      if (taken.has(place) || (isThere && !isFolder)) continue;
+      const stats = lstatSync(found, { throwIfNoEntry: false });
+      const place = join(realpathSync(dirname(found)), basename(found));
+      // Without the option, somebody may be fixing an earlier one. A link may lead to a file to import, or nowhere.
+      if (taken.has(place) || (stats && (!isFolder || stats.isSymbolicLink()))) continue;
       requireOverwritable(found);
       taken.add(place);
       return found;
@@ -167,17 +178,32 @@ export function refusedPaths(files: readonly ImportFile[], option: string | unde
   });
 }
 
-/** Characters in which the first row ends. */
-const maxHeader = 100_000;
-
 function requireOverwritable(path: string): void {
   if (!statSync(dirname(path), { throwIfNoEntry: false })?.isDirectory()) {
     throw new StartError(`--refused: there is no folder ${dirname(path)}`);
   }
-  if (!existsSync(path) && !path.endsWith('.import-run')) return;
-  const content = existsSync(path) && statSync(path).isFile() ? readFileSync(path, 'utf8') : undefined;
-  if (content === '' || content?.slice(0, maxHeader).includes(reasonColumn)) return;
+  if (!lstatSync(path, { throwIfNoEntry: false }) && !path.endsWith('.import-run')) return;
+  if (statSync(path, { throwIfNoEntry: false })?.isFile() && hasReasons(startOf(path))) return;
   throw new StartError(`--refused: ${path} has something else than refused rows: name another file`);
+}
+
+/** The bytes in which the first row ends. */
+function startOf(path: string): string {
+  const file = openSync(path, 'r');
+  try {
+    const bytes = Buffer.alloc(100_000);
+    return new TextDecoder().decode(bytes.subarray(0, readSync(file, bytes)));
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** True if a column or member of the first row is that of the reasons; also for an empty file. */
+function hasReasons(start: string): boolean {
+  if (start === '' || (/^[{[]/.test(start) && /[{,]\s?"refused because"\s?:/.test(start))) return true;
+  const [declaration = '', separator] = /^"?sep=([^"])"?[\r\n]{1,2}/i.exec(start) ?? [];
+  const [header = ''] = start.slice(declaration.length).split(/[\r\n]/, 1);
+  return header.split(separator ?? /[,;|\t]/).some((cell) => cell.replaceAll('"', '') === reasonColumn);
 }
 
 /** Writes a file of refused rows, of the same form as the file they are from, with the reasons in a last column: it can be fixed and imported. */
@@ -217,22 +243,19 @@ export function refusedFile(path: string, table: Table | undefined, linked: Link
   };
 }
 
-/** Sets members of an object. The others stay as they stand: numbers have more digits, and what cannot be read is kept, too. */
+/** Sets members of an object. The others stay as they stand: numbers have more digits, and what cannot be read is kept, too, as a text if need be. */
 function withMembers({ text, kind, names, cells }: SourceRow, members: ReadonlyMap<string, string>): string {
   const added = [...members].map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`);
   const kept = names.some((name) => members.has(name))
     ? [
         ...(kind === undefined ? [] : [`"kind":${JSON.stringify(constantCase(uncapitalized(kind)))}`]),
-        ...names.flatMap((name, index) => (members.has(name) ? [] : `${JSON.stringify(name)}:${jsonOf(cells[index])}`)),
+        ...names.flatMap((name, index) =>
+          members.has(name) ? [] : `${JSON.stringify(name)}:${stringify(cells[index])}`,
+        ),
       ].join()
-    : membersIn(text);
-  return kept === undefined ? text : `{${[kept, ...added].filter((member) => member !== '').join()}}`;
+    : (membersIn(text) ?? `${JSON.stringify(lineName)}:${JSON.stringify(text)}`);
+  return `{${[kept, ...added].filter((member) => member !== '').join()}}`;
 }
-
-const jsonOf = (cell: unknown): string | undefined =>
-  stringify(cell, null, undefined, [
-    { test: (value) => value instanceof JsonNumber, stringify: (value) => (value as JsonNumber).text },
-  ]);
 
 /** The text between the braces, without the reason that an earlier import has added at its end; undefined if it is no whole object. */
 function membersIn(text: string): string | undefined {

@@ -1,6 +1,7 @@
 /** A row of a file on its way: as it was read, and as what its cells mean. */
+import { isLosslessNumber, type LosslessNumber } from 'lossless-json';
 import type { Issue } from '../model/issues.ts';
-import type { RecordKind } from '../model/record-kind.ts';
+import type { RecordKind, Values } from '../model/record-kind.ts';
 
 /** A row as it stands in the file. */
 export interface SourceRow {
@@ -21,14 +22,12 @@ export interface SourceRow {
  * Null for an empty cell; an empty text where it is quoted (`""`), unless the program quotes all cells. Values of JSON are as they are,
  * numbers with the digits as they are written.
  */
-export type Cell = string | null | boolean | JsonNumber | object;
+export type Cell = string | null | boolean | LosslessNumber | object;
 
-export class JsonNumber {
-  readonly text: string;
-
-  constructor(text: string) {
-    this.text = text;
-  }
+/** The text of a cell, with all digits of a number; undefined for other values of JSON. */
+export function textOf(cell: unknown): string | undefined {
+  if (isLosslessNumber(cell)) return cell.value;
+  return typeof cell === 'string' ? cell : undefined;
 }
 
 /** A row as a record of its kind. Fields that it does not say are absent; null clears one. */
@@ -57,6 +56,18 @@ export interface RowLink {
   readonly value: string | null;
   /** The place in `source.cells`. */
   readonly cell: number;
+}
+
+/** `erp` of `externalIds.erp`, which is what a link says by, or a key of upserts. */
+export const externalKey = (by: string): string | undefined =>
+  by.startsWith('externalIds.') ? by.slice('externalIds.'.length) : undefined;
+
+/** What `row` says of itself where a link says `by`. */
+export function nameOf({ id, fields, externalIds }: RecordRow, by: string): string | undefined {
+  if (by === 'id') return id;
+  const key = externalKey(by);
+  const name = key === undefined ? fields[by] : (externalIds[key] ?? (fields.externalIds as Values | undefined)?.[key]);
+  return typeof name === 'string' ? name : undefined;
 }
 
 /** Something that is allowed, and probably wrong. */

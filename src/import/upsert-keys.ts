@@ -3,10 +3,16 @@ import { StartError } from '../errors.ts';
 import { quote } from '../model/issues.ts';
 import { listField } from '../model/labels.ts';
 import { matchableFields, type RecordKind } from '../model/record-kind.ts';
-import { kindCalled, plain } from './columns.ts';
+import { externalIdIn, kindCalled, plain } from './columns.ts';
 
 /** How the stored records of rows are found: by a field, by the ID of another system, or by their own. */
 export type UpsertKey = { readonly field: string } | { readonly externalId: string } | 'id';
+
+/** The key as columns and links say it: `id`, `uid`, `externalIds.erp`. */
+export function textOfKey(key: UpsertKey): string {
+  if (key === 'id') return key;
+  return 'field' in key ? key.field : `externalIds.${key.externalId}`;
+}
 
 /** The word in place of a key for a kind whose rows are all created. */
 const createWord = 'create';
@@ -19,22 +25,24 @@ export function upsertKeysOf(kinds: readonly RecordKind[], options: readonly str
   const keys = new Map<RecordKind, UpsertKey>();
   if (options.length === 0) return keys;
   const named = new Map(options.map(splitOption));
+  const problems: string[] = [];
   for (const kind of new Set(kinds)) {
     const name = named.get(kind) ?? named.get(undefined) ?? '';
     if (name === createWord) continue;
     const key = keyOf(kind, name);
-    if (!key) {
+    if (key) keys.set(kind, key);
+    else {
       const external = kind.fields.externalIds ? ['externalIds.erp'] : [];
       const known = [...matchableFields(kind), ...external, 'id', createWord];
       const choices = known.map((choice) => `--upsert-by ${listField(kind)}=${choice}`).join(', or ');
-      throw new StartError(
+      problems.push(
         name === ''
           ? `--upsert-by: say how ${kind.pluralLabel} are found: ${choices}`
           : `--upsert-by: ${kind.pluralLabel} cannot be found by ${quote(name)}: expected ${choices}`,
       );
     }
-    keys.set(kind, key);
   }
+  if (problems.length > 0) throw new StartError(problems.join('\n'));
   return keys;
 }
 
@@ -50,8 +58,8 @@ function splitOption(option: string): [RecordKind | undefined, string] {
 
 function keyOf(kind: RecordKind, name: string): UpsertKey | undefined {
   if (plain(name) === 'id') return 'id';
-  const externalId = /^external ?ids?\.(.+)$/is.exec(name)?.[1];
-  if (externalId !== undefined && kind.fields.externalIds) return { externalId };
+  const externalId = externalIdIn(kind, name);
+  if (externalId) return { externalId: externalId.key };
   const field = matchableFields(kind).find((candidate) => plain(candidate) === plain(name));
   return field === undefined ? undefined : { field };
 }

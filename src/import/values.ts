@@ -1,4 +1,5 @@
 /** What cells mean, with one rule for each type of field. A value is never guessed or changed: what a cell does not say exactly is refused. */
+import { isLosslessNumber } from 'lossless-json';
 import { DateTime, Info, type Zone } from 'luxon';
 import { StartError } from '../errors.ts';
 import { withoutApostrophe } from '../model/csv.ts';
@@ -9,7 +10,7 @@ import type { RecordKind } from '../model/record-kind.ts';
 import { requiredMessage } from '../model/schemas.ts';
 import { type Column, type ColumnOptions, columnsOf, isVerbatim, meaningOf } from './columns.ts';
 import { readObject } from './json.ts';
-import { type Cell, JsonNumber, type RecordRow, type RowLink, type SourceRow } from './row.ts';
+import { type Cell, type RecordRow, type RowLink, type SourceRow, textOf } from './row.ts';
 import { checkNames, rowChecker, type Warn } from './warnings.ts';
 
 /** How cells are written: see the options of a profile. */
@@ -80,12 +81,6 @@ function readRow(cells: readonly Cell[], columns: readonly Column[], form: CellF
   return { id, fields: Object.fromEntries(fields), externalIds: Object.fromEntries(externalIds), links, issues };
 }
 
-/** The text of a cell, with all digits of a number; undefined for other values of JSON. */
-function textOf(cell: unknown): string | undefined {
-  if (cell instanceof JsonNumber) return cell.text;
-  return typeof cell === 'string' ? cell : undefined;
-}
-
 /** An empty text is a value of a field of text only, and there not as a key. White space is no text by which a link is found. */
 function hasNoValue(cell: Cell, column: Column, form: CellForm): boolean {
   if (cell === null || cell === form.null) return true;
@@ -116,15 +111,16 @@ function truthIn(text: string): Read {
 
 function externalIdsIn(cell: Cell): Read {
   const ids = typeof cell === 'string' ? readObject(cell) : cell;
-  if (!isObject(ids) || ids instanceof JsonNumber) return { expected: 'an object of texts such as {"erp":"4711"}' };
+  if (!isObject(ids) || isLosslessNumber(ids)) return { expected: 'an object of texts such as {"erp":"4711"}' };
   const texts = Object.entries(ids).map(([key, id]) => [key, textOf(id)] as const);
   const wrong = texts.find(([, text]) => text === undefined);
   return wrong ? { expected: `an object with text as ${quote(wrong[0])}` } : { value: Object.fromEntries(texts) };
 }
 
-/** Separators of thousands are refused: `1.234` may have three decimals. */
+/** Separators of thousands are read before the sign of decimals only: `1.234` may have three of them. */
 function numberIn(text: string, hasComma: boolean): Read {
-  const number = hasComma ? text.replace(/[.,]/g, (mark) => (mark === ',' ? '.' : ',')) : text;
+  const sent = hasComma ? text.replace(/[.,]/g, (mark) => (mark === ',' ? '.' : ',')) : text;
+  const number = /^[+-]?\d{1,3}(?:,\d{3})+\.\d+$/.test(sent) ? sent.replaceAll(',', '') : sent;
   if (!/^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d{1,9})?$/i.test(number)) {
     if (hasComma) return { expected: 'a number such as 53,08 (--decimal-comma)' };
     return { expected: `a number such as 53.08${text.includes(',') ? ', or 53,08 with --decimal-comma' : ''}` };

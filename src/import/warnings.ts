@@ -3,25 +3,18 @@ import { hasApostrophe } from '../model/csv.ts';
 import { count, cut, maxQuoted, quote } from '../model/issues.ts';
 import type { RecordKind } from '../model/record-kind.ts';
 import { type Column, type ColumnOptions, isLinkedByName, isVerbatim, meaningOf } from './columns.ts';
-import { JsonNumber, type SourceRow, type Warning } from './row.ts';
+import { type Cell, type SourceRow, textOf, type Warning } from './row.ts';
 
 export type Warn = (warning: Warning) => void;
 
-export interface WarningGroup {
-  readonly message: string;
-  readonly first: readonly Warning[];
-  readonly count: number;
-}
-
-const maxListed = 10;
-
-/** Keeps the first warnings of each message, and counts the others. */
-export function collectWarnings(): { readonly warn: Warn; readonly groups: () => readonly WarningGroup[] } {
-  const groups = new Map<string, WarningGroup>();
+/** Keeps the first warning of each message, and counts them. */
+export function collectWarnings() {
+  const groups = new Map<string, { readonly message: string; readonly first: readonly [Warning]; count: number }>();
   function warn(warning: Warning): void {
     const { message } = warning;
-    const { first, count: before } = groups.get(message) ?? { first: [], count: 0 };
-    groups.set(message, { message, first: before < maxListed ? [...first, warning] : first, count: before + 1 });
+    const group = groups.get(message) ?? { message, first: [warning], count: 0 };
+    groups.set(message, group);
+    group.count += 1;
   }
   return { warn, groups: () => [...groups.values()] };
 }
@@ -37,17 +30,36 @@ export function checkNames({ line, names }: SourceRow, leftOut: readonly string[
   }
 }
 
+/** What spreadsheets show for a formula without a result, and what programs write for nothing. */
+const notAvailable = new Set(['NA', 'N/A', '#N/A', '#NV', '#REF!', '#BEZUG!', '#VALUE!', '#WERT!']);
+
+/** Whether the column's values are stored, not only looked up. */
+const isKept = (column: Column): boolean => column.is !== 'id' && (column.is !== 'link' || column.by === 'id');
+
+const isBlankOrNumber = (cell: Cell): boolean =>
+  /^[\d\s.,+-]*$/.test(cell === null ? '' : (textOf(cell) ?? 'an object'));
+
+/** True if the first text is that of a total, and most other cells are blank or numbers. */
+function isTotal(cells: readonly Cell[], width: number): boolean {
+  const first = cells.find((cell) => !isBlankOrNumber(cell));
+  if (typeof first !== 'string' || !/^(?:summe|gesamt|total|sum)$/i.test(first.trim())) return false;
+  return (cells.filter((cell) => !isBlankOrNumber(cell)).length - 1) * 2 < width - 1;
+}
+
 /** The most values that are compared, for some 20 MB of memory. */
 const maxCompared = 100_000;
 
 export function rowChecker(
   kind: RecordKind,
-  options: ColumnOptions & { readonly form: { readonly excel?: boolean | undefined } },
+  options: ColumnOptions & {
+    readonly form: { readonly excel?: boolean | undefined; readonly null?: string | undefined };
+  },
   warn: Warn,
 ): (source: SourceRow, columns: readonly Column[], fields: Readonly<Record<string, unknown>>) => void {
   const isNameKey = isLinkedByName(kind, options);
   /** The first of the values that are alike, and its line. */
   const firsts = new Map<string, { readonly text: string; readonly line: number }>();
+  let isFull = false;
 
   /** Whether records are found by the values of a column. */
   function isKey(column: Column): boolean {
@@ -58,9 +70,8 @@ export function rowChecker(
 
   return ({ line, names, cells }, columns, fields) => {
     for (const [index, column] of columns.entries()) {
-      const sent = cells[index];
-      const text = sent instanceof JsonNumber ? sent.text : sent;
-      if (column.is === 'skipped' || typeof text !== 'string' || text === '') continue;
+      const text = textOf(cells[index]);
+      if (column.is === 'skipped' || !text) continue;
       const say = (message: string, detail = quote(text)) =>
         warn({ line, column: names[index] ?? '', message, detail });
       if (column.is === 'field' && column.field.type === 'dateTime') {
@@ -73,6 +84,11 @@ export function rowChecker(
       if (!options.form.excel && hasApostrophe(text)) {
         say('there is an apostrophe before the value: --excel takes off what an export has added');
       }
+      if (/^="[^"]*"$/.test(text)) say('the formula around the value is taken for a part of it');
+      if (notAvailable.has(text) && text !== options.form.null && isKept(column)) {
+        const [name] = meaningOf(column).split('.');
+        say(`${name}: ${text} is stored as text: --null '${text}' reads it as empty`);
+      }
       if (!isKey(column)) continue;
       if (/^\d(?:[.,]\d{1,30})?e\+\d{1,3}$/i.test(text)) say('a spreadsheet has probably rounded this ID');
       const alike = `${meaningOf(column)}\n${text.normalize('NFKC').trim().replace(/\s+/g, ' ').toLowerCase()}`;
@@ -81,9 +97,14 @@ export function rowChecker(
         const both = `${quote(text)} and ${quote(first.text)} in line ${first.line}`;
         say('values differ only in case, white space or the form of letters', both);
       }
-      if (!first && firsts.size < maxCompared) firsts.set(alike, { text, line });
-      else if (!first) say(`after ${count(maxCompared)} values, no more are compared with each other`);
+      if (first) continue;
+      if (firsts.size < maxCompared) firsts.set(alike, { text, line });
+      else if (!isFull) {
+        isFull = true;
+        say(`after ${count(maxCompared)} values, no more are compared with each other`);
+      }
     }
+    if (isTotal(cells, names.length)) warn({ line, column: '', message: 'this row is probably a total' });
     if (fields.latitude === 0 && fields.longitude === 0) {
       warn({ line, column: 'latitude', message: 'the coordinates are 0 and 0, which is in the Atlantic' });
     }

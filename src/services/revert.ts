@@ -5,7 +5,7 @@
 import { badRequest } from '../errors.ts';
 import type { AnyRecord, RecordKind, Values } from '../model/record-kind.ts';
 import { linkOrder } from '../records/index.ts';
-import type { Change as LoggedChange } from '../store/log/read-changes.ts';
+import type { Change as LoggedChange } from '../store/log.ts';
 import type { Tx } from '../store/writes/tx.ts';
 import type { Change } from '../store/writes/write.ts';
 import { checkDeletions, checkReferences, checkTrees, checkUnique, referencesIn } from './checks.ts';

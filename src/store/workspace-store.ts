@@ -2,8 +2,7 @@
 import type { RecordKind, RecordOf } from '../model/record-kind.ts';
 import type { Run, Usage } from './connections/driver.ts';
 import type { Database } from './database.ts';
-import { createChangeWatch } from './log/change-watch.ts';
-import { type ChangeReads, createChangeReads, lastChanges } from './log/read-changes.ts';
+import { type ChangeReads, createChangeReads, createChangeWatch, lastChanges } from './log.ts';
 import { positionOfId, type RecordQuery } from './query/record-query.ts';
 import type { Author, WorkspaceId } from './query/tables.ts';
 import { createReadBudget, type ReadLimits } from './records/read-budget.ts';

@@ -62,16 +62,13 @@ test('API8 Security misconfiguration: errors reveal no stack trace, SQL or serve
     expect(headers).not.toHaveProperty('server');
     expect(headers).not.toHaveProperty('x-powered-by');
     expect(headers).not.toHaveProperty('access-control-allow-origin');
-    expect(headers['x-content-type-options']).toBe('nosniff');
   }
 });
 
-test('API9 Improper inventory management: the OpenAPI document describes all REST paths, and responses have the API version', async () => {
+test('API9 Improper inventory management: the OpenAPI document describes all REST paths', async () => {
   const described = (await service.get('/openapi.json')).body.paths;
   const served = service.app.printRoutes({ commonPrefix: false });
 
-  const { headers } = await service.get('/asset-categories');
-  expect(headers['api-version']).toBe('1.0.0');
   // All of them are below the home page.
   const paths = [...served.matchAll(/^ {4}[├└]── (\S+)/gm)].map(([, path]) => `/${path}`);
   const undescribed = paths.filter(

@@ -66,18 +66,6 @@ describe.each<[Record<string, string>, Shown]>([
 describe('headers', () => {
   const service = useSharedService();
 
-  test.each([
-    ['the reference', '/reference', browser],
-    ['GraphiQL', '/graphql', browser],
-  ])('of %s let it load from and call only this service, and forbid framing', async (_, path, headers) => {
-    const policy = String((await service.get(path, headers)).headers['content-security-policy']);
-
-    expect(policy).toMatch(/default-src 'none'/);
-    expect(policy).toMatch(/connect-src 'self'/);
-    expect(policy).toMatch(/frame-ancestors 'none'/);
-    expect(policy).not.toMatch(/https?:|\*|script-src [^;]*unsafe/);
-  });
-
   test('of every response prevent caching, sniffing and referrers', async () => {
     for (const { headers } of [
       await service.get('/asset-categories'),

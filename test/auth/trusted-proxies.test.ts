@@ -1,57 +1,36 @@
 /** TRUSTED_PROXIES: whose X-Forwarded-For says from where a request comes. */
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { loadConfig } from '../../src/config.ts';
 import { createServer } from '../../src/http/server.ts';
 import { startService } from '../support/service.ts';
 
-/** The statuses of requests with a wrong key, from a peer that says that it forwards those of others. */
-async function statuses(trusted: string, requests: readonly (readonly [peer: string, forwardedFor: string])[]) {
+/** The statuses of two requests with a wrong key, from a peer that says that it forwards those of others. */
+async function statuses(trusted: string, peer: string, forwarded: readonly string[]) {
   const service = await startService({ FAILED_LOGIN_LIMIT: '1', TRUSTED_PROXIES: trusted }, { closed: true });
   const found = [];
-  for (const [remoteAddress, forwarded] of requests) {
-    const headers = { 'x-api-key': 'wrong', 'x-forwarded-for': forwarded };
-    found.push((await service.app.inject({ url: '/asset-categories', remoteAddress, headers })).statusCode);
+  for (const address of forwarded) {
+    const headers = { 'x-api-key': 'wrong', 'x-forwarded-for': address };
+    found.push((await service.app.inject({ url: '/asset-categories', remoteAddress: peer, headers })).statusCode);
   }
   await service.stop();
   return found;
 }
 
-describe('failed logins', () => {
-  test('count for the client behind a trusted proxy', async () => {
-    const [proxy, first, second] = ['10.0.0.7', '203.0.113.1', '203.0.113.2'];
-
-    expect(
-      await statuses('10.0.0.0/8', [
-        [proxy, first],
-        [proxy, first],
-        [proxy, second],
-      ]),
-    ).toEqual([401, 429, 401]);
-    // What the client itself has sent comes before what the proxy adds.
-    expect(
-      await statuses('10.0.0.0/8', [
-        [proxy, `1.1.1.1, ${first}`],
-        [proxy, `2.2.2.2, ${first}`],
-      ]),
-    ).toEqual([401, 429]);
-  });
-
-  test('count for the peer, whatever it says, unless it is trusted', async () => {
-    const peer = '203.0.113.9';
-
-    expect(
-      await statuses('', [
-        [peer, '1.1.1.1'],
-        [peer, '2.2.2.2'],
-      ]),
-    ).toEqual([401, 429]);
-    expect(
-      await statuses('10.0.0.0/8', [
-        [peer, '1.1.1.1'],
-        [peer, '2.2.2.2'],
-      ]),
-    ).toEqual([401, 429]);
-  });
+test.each([
+  ['the client behind a trusted proxy', '10.0.0.0/8', '10.0.0.7', ['203.0.113.1', '203.0.113.1'], 429],
+  ['each client behind it', '10.0.0.0/8', '10.0.0.7', ['203.0.113.1', '203.0.113.2'], 401],
+  // What the client itself has sent comes before what the proxy adds.
+  [
+    'the client, whatever it says itself',
+    '10.0.0.0/8',
+    '10.0.0.7',
+    ['1.1.1.1, 203.0.113.1', '2.2.2.2, 203.0.113.1'],
+    429,
+  ],
+  ['the peer if no proxy is trusted', '', '203.0.113.9', ['1.1.1.1', '2.2.2.2'], 429],
+  ['the peer if it is not trusted', '10.0.0.0/8', '203.0.113.9', ['1.1.1.1', '2.2.2.2'], 429],
+])('failed logins count for %s', async (_, trusted, peer, forwarded, second) => {
+  expect(await statuses(trusted, peer, forwarded)).toEqual([401, second]);
 });
 
 test('the log has the address of the client', async () => {

@@ -4,6 +4,7 @@
  * WALL_SEED repeats a run.
  */
 import { expect, test } from 'vitest';
+import { listField } from '../../src/model/labels.ts';
 import { matchableFields, type RecordKind } from '../../src/model/record-kind.ts';
 import {
   assetCategory,
@@ -45,7 +46,6 @@ interface Workspace {
 
 const random = createRandom(seed);
 
-const listField = ({ plural }: RecordKind) => plural.charAt(0).toLowerCase() + plural.slice(1);
 const oneField = ({ name }: RecordKind) => name.charAt(0).toLowerCase() + name.slice(1);
 const referencesOf = (kind: RecordKind) =>
   Object.entries(kind.fields).flatMap(([name, field]) =>

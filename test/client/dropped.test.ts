@@ -7,7 +7,7 @@ import { startDroppingProxy } from '../support/dropping-proxy.ts';
 import { byEffort } from '../support/effort.ts';
 import { storeOpener } from '../support/open-store.ts';
 import { createRandom } from '../support/random.ts';
-import { useService } from '../support/service.ts';
+import { listen, useService } from '../support/service.ts';
 
 const service = useService({ LOG_LEVEL: 'silent' });
 useShortDelays();
@@ -22,9 +22,9 @@ const batchSize = 3;
 test(`${batches} batches and changes through lost connections: none is stored twice, and none is lost`, async () => {
   const direct = await clientOf(service);
   const [wall] = await direct.projects.create([{ name: 'Harbour wall' }]);
-  const { port } = service.app.server.address() as { port: number };
+  const url = await listen(service.app);
   const proxy = await startDroppingProxy(
-    () => `http://127.0.0.1:${port}`,
+    () => url,
     0.3,
     () => random.integer(resolution) / resolution,
   );

@@ -1,27 +1,23 @@
 /** A client made from /openapi.json by a third-party generator: it compiles in strict mode, has precise types, and works. */
 import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
+import { symlinkSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { useSharedService } from '../support/service.ts';
+import { beforeAll, expect, test } from 'vitest';
+import { useSharedProcesses } from '../support/process.ts';
+import { listen, useSharedService } from '../support/service.ts';
 
 const run = promisify(execFile);
 const service = useSharedService();
-let folder: string;
+const processes = useSharedProcesses();
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'yardgraph-'));
+  const { folder } = processes;
   symlinkSync(resolve('node_modules'), join(folder, 'node_modules'));
   writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
   writeFileSync(join(folder, 'openapi.json'), (await service.get('/openapi.json')).text);
   await run(resolve('node_modules/.bin/oazapfts'), ['openapi.json', 'generated.ts'], { cwd: folder });
-  await service.app.listen({ port: 0, host: '127.0.0.1' });
 });
-
-afterAll(() => rmSync(folder, { recursive: true }));
 
 const program = `
   import * as api from './generated.ts';
@@ -61,6 +57,7 @@ const program = `
 `;
 
 test('all eight operations return the types that the document describes', async () => {
+  const { folder } = processes;
   writeFileSync(join(folder, 'program.ts'), program);
   const compilerOptions = {
     strict: true,
@@ -74,8 +71,7 @@ test('all eight operations return the types that the document describes', async 
 
   const { stdout } = await run(resolve('node_modules/.bin/tsc'), [], { cwd: folder }).catch((error) => error);
   expect(stdout).toBe('');
-  const url = `http://127.0.0.1:${(service.app.server.address() as AddressInfo).port}`;
-  const output = await run(process.execPath, ['program.js', url], { cwd: folder });
+  const output = await run(process.execPath, ['program.js', await listen(service.app)], { cwd: folder });
 
   expect(JSON.parse(output.stdout)).toEqual([
     '2026-03-01T00:00:00.000Z',

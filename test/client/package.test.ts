@@ -1,45 +1,42 @@
 /** The client's package as it is packed and installed: it needs nothing beside it, and every way to import it finds its types. */
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import * as client from '../../client/index.ts';
 import type { Options } from '../../client/options.ts';
 import { isThorough } from '../support/effort.ts';
-import { useSharedService } from '../support/service.ts';
+import { useSharedProcesses } from '../support/process.ts';
+import { listen, useSharedService } from '../support/service.ts';
 
 const run = promisify(execFile);
 const readme = readFileSync('client/README.md', 'utf8');
 const [, example = '', output = ''] = /^```ts\n(.*?)^```$.*?^```\n(.*?)^```$/ms.exec(readme) ?? [];
 
 const service = useSharedService({}, { closed: true });
+const processes = useSharedProcesses();
 let folder: string;
+/** The example with the address of the service. */
+let here: string;
 let pack: { filename: string; size: number; unpackedSize: number; files: { path: string }[] };
 let env: NodeJS.ProcessEnv;
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'yardgraph-'));
+  folder = processes.folder;
   // Without scripts, because the files are built already, and other tests read them.
   const options = ['--ignore-scripts', '--json', '--pack-destination', folder];
   const { stdout } = await run('npm', ['pack', './client', ...options]);
   [pack] = JSON.parse(stdout);
   write('package.json', '{}');
   await run('npm', ['install', '--offline', '--no-audit', `./${pack.filename}`], { cwd: folder });
-  await service.app.listen({ port: 0, host: '127.0.0.1' });
+  const url = await listen(service.app);
+  here = example.replaceAll('http://127.0.0.1:4000', url);
   env = { ...process.env, YARDGRAPH_API_KEY: await service.key() };
 });
 
-afterAll(() => rmSync(folder, { recursive: true }));
-
 const write = (name: string, text: string) => writeFileSync(join(folder, name), text);
-
-const serverUrl = () => `http://127.0.0.1:${(service.app.server.address() as AddressInfo).port}`;
-
-const exampleHere = () => example.replaceAll('http://127.0.0.1:4000', serverUrl());
 
 /** Node's versions break lines at different places. */
 const oneLine = (text: string) => text.replace(/\s+/g, ' ');
@@ -51,7 +48,7 @@ async function outputOf(name: string): Promise<string> {
 
 /** The example for programs that cannot wait at the top level, which are those in CommonJS. */
 const asCommonJs = (importing: string) =>
-  `${importing}\nasync function main() {\n${exampleHere().replace(/^import .*\n/, '')}}\nvoid main();\n`;
+  `${importing}\nasync function main() {\n${here.replace(/^import .*\n/, '')}}\nvoid main();\n`;
 
 test('the client is one package without dependencies: nothing of the service, and no scripts at installation', () => {
   const { packages } = JSON.parse(readFileSync(join(folder, 'package-lock.json'), 'utf8'));
@@ -67,7 +64,7 @@ test('the client is one package without dependencies: nothing of the service, an
 });
 
 test('the example of the README can be pasted into a module, and prints what the README says', async () => {
-  write('example.mjs', exampleHere());
+  write('example.mjs', here);
 
   expect(await outputOf('example.mjs')).toBe(oneLine(output));
 });
@@ -95,7 +92,7 @@ test.each(isThorough ? compilations : [compilations[0], compilations[3]])(
   'TypeScript %s compiles the example in strict mode with module %s and moduleResolution %s, as .%s, and it runs',
   async (version, module, moduleResolution, extension, commonJs) => {
     const name = `strict-${version}-${module}`;
-    write(`${name}.${extension}`, commonJs ? asCommonJs(commonJs) : exampleHere());
+    write(`${name}.${extension}`, commonJs ? asCommonJs(commonJs) : here);
     const compilerOptions = {
       strict: true,
       noUncheckedIndexedAccess: true,

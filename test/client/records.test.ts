@@ -1,6 +1,6 @@
 /** The client's methods on a running service: what they store, what they return, and what they throw. */
 import { beforeEach, describe, expect, test } from 'vitest';
-import { type ChangePage, GraphqlError, PartialBatchError, ServiceError, type Yardgraph } from '../../client/index.ts';
+import { type ChangePage, PartialBatchError, ServiceError, type Yardgraph } from '../../client/index.ts';
 import { project as projectKind, recordKinds } from '../../src/records/index.ts';
 import { clientOf, errorOf, methodsFor } from '../support/client.ts';
 import { fullRecord, kinds, unknownId } from '../support/records.ts';
@@ -21,8 +21,6 @@ async function pagesOf(pages: AsyncIterable<ChangePage>): Promise<ChangePage[]> 
   for await (const page of pages) read.push(page);
   return read;
 }
-
-const counts = () => yardgraph.graphql('{ assets { totalCount } locations { totalCount } }');
 
 test.each(kinds)(
   '$kind.plural are created and returned in the order sent, updated, deleted, and have a history',
@@ -186,13 +184,9 @@ test('revertChanges gives the records of a range their earlier state back, and s
     ],
   });
   const all = { reversed: 4, kept: 0, failed: 0, notReversed: [] };
-  const options = { changeMessage: 'a mistake', idempotencyKey: 'undo-1' };
   for (const _ of ['once', 'again']) {
-    expect(await yardgraph.revertChanges({ after: '0', upTo: '4' }, options)).toEqual(all);
+    expect(await yardgraph.revertChanges({ after: '0', upTo: '4' }, { idempotencyKey: 'undo-1' })).toEqual(all);
   }
-  expect(await counts()).toMatchObject({ locations: { totalCount: 0 } });
-  const error = await errorOf(GraphqlError, yardgraph.revertChanges({ after: '0', upTo: '9' }));
-  expect(error.message).toBe('there is no change with the cursor "9" yet: the last one is "7"');
 });
 
 describe('an error of the service', () => {
@@ -295,7 +289,7 @@ describe('with partSize', () => {
     const results = await assets.upsert({ field: 'UID' }, keyed(25), options);
     // The first part gets the response that it got before.
     expect(results.map(({ outcome }) => outcome)).toEqual(keyed(25).map(() => 'CREATED'));
-    expect(await counts()).toMatchObject({ assets: { totalCount: 25 } });
+    expect(await yardgraph.graphql('{ assets { totalCount } }')).toEqual({ assets: { totalCount: 25 } });
     const deletion = assets.delete([...results.slice(0, 10).map(({ record }) => record.id), 'asset_1'], options);
     expect((await errorOf(PartialBatchError, deletion)).message).toMatch(
       /^deleted 10 of 11 records \(deleted: \[0\] to \[9\]; not deleted: \[10\]\)\. Part 2 /,

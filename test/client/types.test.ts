@@ -108,28 +108,24 @@ describe('graphql takes the types of a document that has them:', () => {
   });
 });
 
-describe('graphql of a document without types', () => {
-  test('returns untyped data, which a strict program can read', async () => {
-    const { locations } = await yardgraph.graphql(latestText, { last: 1 });
+test('graphql of a document without types returns untyped data, which a strict program can read', async () => {
+  const { locations } = await yardgraph.graphql(latestText, { last: 1 });
 
-    expectTypeOf(locations).toBeAny();
-    expect(locations.nodes).toEqual(latestData.locations.nodes);
-    expect(await yardgraph.graphql(parse(latestText))).toEqual(latestData);
-  });
+  expectTypeOf(locations).toBeAny();
+  expect(locations.nodes).toEqual(latestData.locations.nodes);
+  expect(await yardgraph.graphql(parse(latestText))).toEqual(latestData);
 });
 
-describe('create', () => {
-  test('returns as many records as an array literal has', async () => {
-    const [first, second] = await yardgraph.locations.create([{ name: 'North yard' }, { city: 'Bremen' }]);
+test('create returns as many records as an array literal has', async () => {
+  const [first, second] = await yardgraph.locations.create([{ name: 'North yard' }, { city: 'Bremen' }]);
 
-    expectTypeOf(first).toEqualTypeOf<Location>();
-    expect([first.name, second.city]).toEqual(['North yard', 'Bremen']);
-    const parts = await yardgraph.assets.create([{ name: 'Crane' }, { name: 'Pump' }], { partSize: 1 });
-    expectTypeOf(parts).toEqualTypeOf<[Asset, Asset]>();
-    // @ts-expect-error: only one record is sent
-    const [, absent] = await yardgraph.locations.create([{}]);
-    expect(absent).toBeUndefined();
-  });
+  expectTypeOf(first).toEqualTypeOf<Location>();
+  expect([first.name, second.city]).toEqual(['North yard', 'Bremen']);
+  const parts = await yardgraph.assets.create([{ name: 'Crane' }, { name: 'Pump' }], { partSize: 1 });
+  expectTypeOf(parts).toEqualTypeOf<[Asset, Asset]>();
+  // @ts-expect-error: only one record is sent
+  const [, absent] = await yardgraph.locations.create([{}]);
+  expect(absent).toBeUndefined();
 });
 
 test('the types define what is required, what may be null and what may be absent', async () => {

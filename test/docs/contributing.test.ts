@@ -31,10 +31,13 @@ const imports: Readonly<Record<string, readonly [before: string, added: string]>
 
 /** Tests that have met each kind in some list of their own; the long form runs all, but for this one. */
 const concerned = [
+  'test/client/records',
   'test/docs/filters',
   'test/docs/graphql',
   'test/docs/interface',
   'test/docs/several-processes',
+  'test/graphql/kinds',
+  'test/graphql/reverse-links',
   'test/graphql/schema-file',
   'test/rest/openapi.test',
   'test/spec/endpoints',
@@ -81,11 +84,7 @@ test.runIf(isThorough)(
     await run('npm', 'run', 'schema');
     apply(changes.filter(isOfClient));
     await run('npm', 'run', 'fix');
-    const tests = byEffort({
-      small: concerned,
-      long: [],
-    });
-    await run('npx', 'vitest', 'run', '--project', 'sqlite', ...tests);
+    await run('npx', 'vitest', 'run', '--project', 'sqlite', ...byEffort({ small: concerned, long: [] }));
 
     const address = await processes.startUnder({ checkout: folder }).ready();
 
@@ -95,38 +94,6 @@ test.runIf(isThorough)(
     expect(await ask(address, '{ crates { nodes { name location { name } } } }')).toEqual({
       crates: { nodes: [{ name: 'Shackles', location: { name: 'North yard' } }] },
     });
-    const [crate] = await created.json();
-    expect(
-      await ask(
-        address,
-        `mutation {
-         importRecords(input: { locations: [{ ref: "yard", name: "South yard" }], crates: [{ name: "Chains", location: { ref: "yard" } }] }) {
-           crates { name location { name } }
-         }
-         updateCrates(input: [{ id: "${crate.id}", name: "Slings" }]) { name history { nodes { action kind } } }
-         upsertCrates(by: { field: NAME }, input: [{ name: "Slings" }, { name: "Chains", locationId: null }, { name: "Hooks" }]) {
-           outcome
-         }
-         deleteCrates(ids: ["${crate.id}"], dryRun: true) { name }
-       }`,
-      ),
-    ).toEqual({
-      importRecords: { crates: [{ name: 'Chains', location: { name: 'South yard' } }] },
-      updateCrates: [
-        {
-          name: 'Slings',
-          history: {
-            nodes: [
-              { action: 'UPDATED', kind: 'CRATE' },
-              { action: 'CREATED', kind: 'CRATE' },
-            ],
-          },
-        },
-      ],
-      upsertCrates: [{ outcome: 'UNCHANGED' }, { outcome: 'UPDATED' }, { outcome: 'CREATED' }],
-      deleteCrates: [{ name: 'Slings' }],
-    });
-    await ask(address, `mutation { updateCrates(input: [{ id: "${crate.id}", name: "Shackles" }]) { id } }`);
     const byErp = (erp: string) =>
       ask(
         address,
@@ -138,21 +105,6 @@ test.runIf(isThorough)(
     expect(await ask(address, '{ crateByExternalId(key: "erp", value: "C-1") { name } }')).toEqual({
       crateByExternalId: { name: 'Ropes' },
     });
-    // Its declaration alone gives it filters, orders and a place among the reverse links.
-    const filter = '(where: { location: { name: { eq: "North yard" } } }, orderBy: { name: ASC })';
-    expect(
-      await ask(
-        address,
-        `{ locations(where: { crates: { some: { name: { eq: "Shackles" } } } }) { nodes { crates { totalCount nodes { name } } } }
-         crates${filter} { totalCount } cratesSummary(groupBy: [LOCATION, MONTH_OF_CREATED]) { groups { count location { name } } } }`,
-      ),
-    ).toEqual({
-      locations: { nodes: [{ crates: { totalCount: 1, nodes: [{ name: 'Shackles' }] } }] },
-      crates: { totalCount: 1 },
-      cratesSummary: { groups: expect.arrayContaining([{ count: 1, location: { name: 'North yard' } }]) },
-    });
-    const document = await (await fetch(`${address}/openapi.json`)).json();
-    expect(document.paths['/crates']).toHaveProperty('post');
   },
   3_600_000,
 );

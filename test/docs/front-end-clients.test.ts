@@ -1,37 +1,37 @@
 /** The recipes for front-end clients, executed as the page shows them. */
 import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
+import { symlinkSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { checkedBlock } from '../support/docs.ts';
-import { useService } from '../support/service.ts';
+import { useProcesses } from '../support/process.ts';
+import { listen, useService } from '../support/service.ts';
 
 const page = 'docs/front-end-clients.md';
 const service = useService({}, { closed: true });
-let folder: string;
+const processes = useProcesses();
 let key: string;
+let url: string;
 
 beforeEach(async () => {
   key = await service.key();
-  await service.app.listen({ port: 0, host: '127.0.0.1' });
-  folder = mkdtempSync(join(tmpdir(), 'yardgraph-'));
-  symlinkSync(resolve('node_modules'), join(folder, 'node_modules'));
+  url = await listen(service.app);
+  symlinkSync(resolve('node_modules'), join(processes.folder, 'node_modules'));
 });
-
-afterEach(() => rmSync(folder, { recursive: true }));
 
 /** Writes the block as a file, with the address of the service. */
 function write(name: string, text: string): void {
-  const { port } = service.app.server.address() as AddressInfo;
-  writeFileSync(join(folder, name), text.replaceAll('127.0.0.1:4000', `127.0.0.1:${port}`));
+  writeFileSync(join(processes.folder, name), text.replaceAll('http://127.0.0.1:4000', url));
 }
 
 async function run(name: string): Promise<string> {
   const env = { PATH: process.env.PATH, YARDGRAPH_API_KEY: key };
-  const { stdout, stderr } = await promisify(execFile)(process.execPath, [name], { cwd: folder, env, timeout: 60_000 });
+  const { stdout, stderr } = await promisify(execFile)(process.execPath, [name], {
+    cwd: processes.folder,
+    env,
+    timeout: 60_000,
+  });
   return stdout + stderr;
 }
 

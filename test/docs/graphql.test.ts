@@ -1,7 +1,6 @@
 /** The GraphQL guide can be pasted, and shows the demo's data. */
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import { fillDemo } from '../../src/demo/fill.ts';
@@ -57,12 +56,10 @@ test('a gateway composes the schemas with the program of the page, and returns w
 
 /** Runs a program that composes schemas in files into supergraph.graphql. */
 function composedBy(program: string, schemas: Readonly<Record<string, string>>): string {
-  const folder = mkdtempSync(join(tmpdir(), 'yardgraph-'));
+  const { folder } = processes;
   symlinkSync(resolve('node_modules'), join(folder, 'node_modules'));
   writeFileSync(join(folder, 'compose.mjs'), program);
   for (const [name, sdl] of Object.entries(schemas)) writeFileSync(join(folder, `${name}.graphql`), sdl);
   execFileSync('node', ['compose.mjs'], { cwd: folder });
-  const composed = readFileSync(join(folder, 'supergraph.graphql'), 'utf8');
-  rmSync(folder, { recursive: true });
-  return composed;
+  return readFileSync(join(folder, 'supergraph.graphql'), 'utf8');
 }

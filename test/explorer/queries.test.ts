@@ -3,11 +3,14 @@ import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { buildSchema, parse, validate } from 'graphql';
 import { expect, test } from 'vitest';
+import { fillDemo } from '../../src/demo/fill.ts';
 import { addressOf, type View, viewOf } from '../../src/explorer/address.ts';
 import { foreign, kindNames, kindOf, operators } from '../../src/explorer/kinds.ts';
 import { overviewQuery } from '../../src/explorer/overview-query.ts';
 import {
   countQuery,
+  filtersOf,
+  linkOf,
   mapQuery,
   mapStateQuery,
   pageQuery,
@@ -15,6 +18,9 @@ import {
   recordQuery,
   treeQuery,
 } from '../../src/explorer/queries.ts';
+import { useSharedService } from '../support/service.ts';
+
+const service = useSharedService();
 
 const schema = buildSchema(readFileSync('schema.graphql', 'utf8'));
 
@@ -61,6 +67,33 @@ test('what is kept elsewhere has what refers to it', () => {
 test('the map and the tree have theirs', () => {
   const queries = [mapQuery(), mapQuery('a"b'), mapStateQuery(), placesQuery(['a"b', 'c'])];
   for (const query of [...queries, treeQuery({}), treeQuery({ open: 'a"b,c' })]) expect(problemsOf(query)).toEqual([]);
+});
+
+test('a list of a record is the table to which it leads', async () => {
+  await fillDemo(service.database);
+  const user = service.as(await service.key({ workspace: 'default', user: 'planner' }));
+  await user.data(
+    'mutation { createWorkOrders(input: [{ name: "Paint" }]) { id } createProjects(input: [{ name: "Pier" }]) { id } }',
+  );
+  const compared: string[] = [];
+  for (const kind of [...kindNames, ...Object.keys(foreign)]) {
+    for (const [list, target] of Object.entries((foreign[kind] ?? kindOf(kind)).pages)) {
+      const link = linkOf(list, kind, target);
+      if (link === undefined) continue;
+      const query = `{ all: ${kindOf(target).list} { nodes { ${link} { id } } } }`;
+      const found: { [link: string]: { id: string } | null }[] = (await user.data(query)).all.nodes;
+      for (const id of new Set(found.flatMap((record) => record[link]?.id ?? []))) {
+        const [record] = Object.values<Record<string, { totalCount: number }>>(
+          await user.data(recordQuery({ kind, id })),
+        );
+        const table = await user.data(countQuery({ kind: target, filters: filtersOf(target, link, id) }));
+        expect(table[kindOf(target).list].totalCount, `${kind}.${list}`).toBe(record?.[list]?.totalCount);
+        compared.push(list);
+      }
+    }
+  }
+  const some = ['assets', 'ownedAssets', 'manufacturedAssets', 'children', 'createdProjects', 'updatedWorkOrders'];
+  expect(compared).toEqual(expect.arrayContaining(some));
 });
 
 test('the address of a view leads to it', () => {

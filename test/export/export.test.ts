@@ -1,6 +1,7 @@
 /** `GET /export/…`: files of records, streamed from one state of the database. */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
+import { existsSync, readdirSync, readlinkSync } from 'node:fs';
 import { type ClientRequest, get, type IncomingMessage } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { gunzipSync } from 'node:zlib';
@@ -11,9 +12,18 @@ import { recordKinds } from '../../src/records/index.ts';
 import { isPostgres } from '../support/database.ts';
 import { fullRecord } from '../support/records.ts';
 import { listen, startService, useSharedService, useWorkspaces } from '../support/service.ts';
-import { openTemporaryFiles } from '../support/temporary-files.ts';
 
 const service = useWorkspaces();
+
+/** The descriptors of the temporary files that this process has open; none where the system does not list them. */
+const openTemporaryFiles = (): string[] =>
+  (existsSync('/proc/self/fd') ? readdirSync('/proc/self/fd') : []).filter((descriptor) => {
+    try {
+      return /\/yardgraph-[-0-9a-f]{36} \(deleted\)$/.test(readlinkSync(`/proc/self/fd/${descriptor}`));
+    } catch {
+      return false;
+    }
+  });
 
 const rowsOf = (text: string) =>
   text
@@ -60,20 +70,22 @@ test('a cell has any text as it is, and an empty text is not the same as no valu
   expect(text.slice(text.indexOf('\n') + 1)).toContain(',"a ""quoted"", \r\n text 🏗 \u0001 ",,,,,""," x",,,,');
 });
 
-test('for spreadsheet programs, no text begins as a formula', async () => {
-  await service.create('/locations', {
+test('for spreadsheet programs, no text begins as a formula, and an import gets all as they were', async () => {
+  const texts = {
     name: '=1+1',
     city: '+49',
     state: '-x',
     country: '@a',
     address1: 'a=b',
-    latitude: -8,
-  });
+    address2: "'=a",
+    postalCode: "'b",
+  };
+  await service.create('/locations', { ...texts, latitude: -8 });
 
   const { text } = await service.get('/export/locations.csv?excel=true');
 
   expect(text.charCodeAt(0)).toBe(0xfeff);
-  expect(text).toContain(",'=1+1,-8,,a=b,,'+49,'-x,,'@a,");
+  expect(text).toContain(",'=1+1,-8,,a=b,''=a,'+49,'-x,'b,'@a,");
 });
 
 test('external IDs have columns of their own, also those of the records that links lead to', async () => {
@@ -126,13 +138,9 @@ describe('CSV for a spreadsheet', () => {
 
   test.each([
     ['2026-03-01', '01.03.2026'],
-    ['2026-03-01T07:30:00Z', '01.03.2026 08:30'],
-    ['2026-07-01T07:30:15Z', '01.07.2026 09:30:15'],
-    ['2026-03-01T07:30:00.120Z', '01.03.2026 08:30:00.120'],
-    ['2026-02-28T23:30:00Z', '01.03.2026 00:30'],
+    ['2026-07-01T07:30:15.120Z', '01.07.2026 09:30:15.120'],
     // Clocks show 02:30 twice in this night, and in Berlin of 1890 they differed by seconds.
     ['2026-10-25T00:30:00Z', '25.10.2026 00:30 UTC'],
-    ['2026-10-25T01:30:00Z', '25.10.2026 01:30 UTC'],
     ['1890-01-01T01:00:00Z', '01.01.1890 01:00 UTC'],
     ['9999-12-31T23:30:00Z', '31.12.9999 23:30 UTC'],
   ])('has the time %s in a zone as %s', async (startDate, cell) => {
@@ -176,26 +184,6 @@ describe('CSV for a spreadsheet', () => {
       }
     }
   });
-
-  test('protects the texts that seem to be protected already, so that an import gets all as they were', async () => {
-    await service.create('/locations', { name: "'=a", city: "'b", state: '+c' });
-
-    expect(await csv('locations', { excel: 'true' })).toMatch(/,''=a,,,,,'b,'\+c,/);
-  });
-
-  test.each([
-    ['csv', 'delimiter=%7C', 'delimiter: expected a comma, a semicolon or tab, received "|"'],
-    ['csv', 'delimiter=constructor', 'delimiter: expected a comma, a semicolon or tab, received "constructor"'],
-    ['csv', 'dates=1.2.2026', 'dates: expected one of 31.12.2026, 31/12/2026, 12/31/2026, received "1.2.2026"'],
-    ['csv', 'timeZone=Berlin', 'timeZone: expected a time zone such as Europe/Berlin, received "Berlin"'],
-    ['csv', 'decimalComma=yes', 'decimalComma: expected true or false, received "yes"'],
-    ['csv', 'names=1', 'names: expected true or false, received "1"'],
-    ['ndjson', 'delimiter=%3B', 'delimiter: unknown parameter'],
-  ])('is refused in %s with %s', async (format, query, error) => {
-    const { status, body } = await service.get(`/export/assets.${format}?${query}`);
-
-    expect([status, body.error]).toEqual([400, error]);
-  });
 });
 
 test('the names of what links lead to have columns beside the IDs', async () => {
@@ -216,43 +204,42 @@ test('the names of what links lead to have columns beside the IDs', async () => 
 });
 
 describe('the filter', () => {
-  const where = (filter: unknown) => `/export/assets.csv?where=${encodeURIComponent(JSON.stringify(filter))}`;
+  const where = (filter: unknown) => `csv?where=${encodeURIComponent(JSON.stringify(filter))}`;
 
   test('is that of GraphQL', async () => {
     const [location] = await service.create('/locations', { name: 'North' });
     await service.create('/assets', { name: 'Crane', currentLocationId: location.id }, { name: 'Pump' });
 
-    const { text, headers } = await service.get(where({ currentLocation: { name: { startsWith: 'No' } } }));
+    const { text, headers } = await service.get(
+      `/export/assets.${where({ currentLocation: { name: { startsWith: 'No' } } })}`,
+    );
 
     expect(headers['export-count']).toBe('1');
     expect(text).toContain('Crane');
     expect(text).not.toContain('Pump');
   });
 
-  test('and other parameters are checked', async () => {
-    const invalid = [
-      [where({ nmae: { eq: 'x' } }), 'where: Field "nmae" is not defined by type "AssetFilter". Did you mean "name"?'],
-      [
-        where({ currentLocation: { projects: { some: { location: { projects: { some: { name: { eq: 'x' } } } } } } } }),
-        'where: expected a filter that costs at most 500,000, received one that costs more',
-      ],
-      ['/export/assets.csv?where={', 'where: expected a filter as JSON, such as {"name":{"eq":"Crane"}}, received "{"'],
-      ['/export/assets.csv?were=1', 'were: unknown parameter, did you mean "where"?'],
-      ['/export/assets.csv?where={}&where={}', 'where: expected it once, received it several times'],
-      ['/export/assets.csv?excel=1', 'excel: expected true or false, received "1"'],
-      [
-        '/export/assets.csv?externalIds=erp,',
-        'externalIds: expected names of systems such as erp,crm, received "erp,"',
-      ],
-      [
-        `/export/assets.csv?externalIds=${'a,b,c,d,e,f,g,h,i,j,k'}`,
-        'externalIds: expected at most 10 names, received 11',
-      ],
-    ] as const;
-    for (const [path, message] of invalid) {
-      const { status, body } = await service.get(path);
-      expect([status, body.code, body.error.slice(0, message.length)]).toEqual([400, '400', message]);
-    }
+  test.each([
+    [where({ nmae: { eq: 'x' } }), 'where: Field "nmae" is not defined by type "AssetFilter". Did you mean "name"?'],
+    [
+      where({ currentLocation: { projects: { some: { location: { projects: { some: { name: { eq: 'x' } } } } } } } }),
+      'where: expected a filter that costs at most 500,000, received one that costs more',
+    ],
+    ['csv?where={', 'where: expected a filter as JSON, such as {"name":{"eq":"Crane"}}, received "{"'],
+    ['csv?were=1', 'were: unknown parameter, did you mean "where"?'],
+    ['csv?where={}&where={}', 'where: expected it once, received it several times'],
+    ['csv?excel=1', 'excel: expected true or false, received "1"'],
+    ['csv?externalIds=erp,', 'externalIds: expected names of systems such as erp,crm, received "erp,"'],
+    ['csv?externalIds=a,b,c,d,e,f,g,h,i,j,k', 'externalIds: expected at most 10 names, received 11'],
+    ['csv?delimiter=%7C', 'delimiter: expected a comma, a semicolon or tab, received "|"'],
+    ['csv?delimiter=constructor', 'delimiter: expected a comma, a semicolon or tab, received "constructor"'],
+    ['csv?dates=1.2.2026', 'dates: expected one of 31.12.2026, 31/12/2026, 12/31/2026, received "1.2.2026"'],
+    ['csv?timeZone=Berlin', 'timeZone: expected a time zone such as Europe/Berlin, received "Berlin"'],
+    ['ndjson?delimiter=%3B', 'delimiter: unknown parameter'],
+  ])('and other parameters are checked: %s', async (query, message) => {
+    const { status, body } = await service.get(`/export/assets.${query}`);
+
+    expect([status, body.code, body.error.slice(0, message.length)]).toEqual([400, '400', message]);
   });
 });
 
@@ -345,9 +332,11 @@ describe('an export', () => {
   test('that takes too long to read gets 413, before the response begins', async () => {
     const slow = await startImpatient({ EXPORT_TIMEOUT: '100' });
     const go = holdNext(slow);
+    const response = slow.get('/export/assets.csv');
+    await expect.poll(() => slow.database.longSnapshot).toHaveBeenCalled();
     setTimeout(go, 150);
 
-    const { status, body } = await slow.get('/export/assets.csv');
+    const { status, body } = await response;
     expect([status, body.error]).toEqual([
       413,
       'an export is read for at most 100 ms: export fewer records at a time, with `where`',

@@ -68,18 +68,6 @@ test('changes returns every change of the workspace, in the order in which they 
 });
 
 describe('the changed fields', () => {
-  test('of an update are those that differ, as the update has left them, whatever came later', async () => {
-    const { yard } = await changedProject();
-
-    const [, , renamed, moved] = await fieldChanges();
-
-    expect(renamed).toEqual([{ field: 'name', before: 'Wall', after: 'Harbour wall' }]);
-    expect(moved).toEqual([
-      { field: 'locationId', before: yard.id, after: null },
-      { field: 'externalIds', before: null, after: { erp: 'P-7' } },
-    ]);
-  });
-
   test('of a deletion are those that had a value', async () => {
     const { project } = await changedProject();
     await deleteRecords(service, projectKind, [project.id]);

@@ -55,15 +55,6 @@ test('a page stays correct while records are added', async () => {
   expect([...names(first), ...names(second)]).toEqual(['0', '1', '2', '3', '4', '5', '6']);
 });
 
-test('an edge is a record and its cursor', async () => {
-  await create(3);
-
-  const { edges, pageInfo } = await page({ first: 2 });
-
-  expect(edges.map(({ node }: { node: object }) => node)).toEqual([{ name: '0' }, { name: '1' }]);
-  expect([pageInfo.startCursor, pageInfo.endCursor]).toEqual(edges.map(({ cursor }: { cursor: string }) => cursor));
-});
-
 describe('invalid sizes and cursors are rejected:', () => {
   test.each([
     ['first: -1', 'first: expected a whole number from 0 to 1000, received -1'],

@@ -62,11 +62,6 @@ const queries: readonly [string, string, object?][] = [
   ['every field', `{ assets { nodes { ${everything} } totalCount pageInfo { hasNextPage startCursor } } }`],
   ['numbers to the last digit', '{ locations(last: 1) { nodes { latitude longitude } } }'],
   ['links to no record', '{ workOrders(last: 1) { nodes { projectId project { id } location { id } } } }'],
-  [
-    'nodes of any kind',
-    'query ($ids: [ID!]!) { nodes(ids: $ids) { id } }',
-    { ids: ['order', 'nobody', 'asset', 'order'] },
-  ],
   ['a text as a default', 'query ($id: ID = "nobody") { asset(id: $id) { id } }'],
   ['names with underscores in front', '{ __proto__: workOrders(first: 1) { totalCount } }'],
   [
@@ -86,7 +81,6 @@ const queries: readonly [string, string, object?][] = [
     'a filter that is not sent',
     'query ($at: LocationFilter) { workOrders(where: { and: [{ location: $at }] }) { totalCount } }',
   ],
-  ['more than a hundred fields', `{ locations(first: 1) { nodes { ${'id '.repeat(100)} } } }`],
 ];
 
 const refused: readonly [string, string, object?][] = [
@@ -189,10 +183,10 @@ function argumentsFor(field: GraphQLField<unknown, unknown>): string | undefined
 
 test('a variable inside external IDs that are a literal is read each time', async () => {
   const query =
-    'mutation ($erp: String!) { createLocations(input: [{ externalIds: { erp: $erp, crm: "x" } }]) { externalIds } }';
+    'mutation ($erp: String!) { createLocations(input: [{ externalIds: { erp: $erp, __proto__: "x" } }]) { externalIds } }';
 
   for (const erp of ['1', '2', '3']) {
-    expect((await service.data(query, { erp })).createLocations).toEqual([{ externalIds: { erp, crm: 'x' } }]);
+    expect((await service.graphql(query, { erp })).text).toContain(`{"externalIds":{"erp":"${erp}","__proto__":"x"}}`);
   }
 });
 

@@ -21,20 +21,6 @@ beforeAll(async () => {
 
 afterAll(() => gateway.stop());
 
-test('work orders come with the names of their projects’ companies, for one request to each service', async () => {
-  const query = '{ workOrders(first: 100) { nodes { name project { name company { id name } } } } }';
-
-  const { data, errors, sent } = await gateway.send(query, headers);
-
-  expect(errors).toBeUndefined();
-  expect(data.workOrders.nodes).toHaveLength(100);
-  expect(data.workOrders.nodes[8]).toEqual({
-    name: 'order 8',
-    project: { name: 'project 1', company: { id: 'company-1', name: 'The company company-1' } },
-  });
-  expect(sent.map(({ service }) => service)).toEqual(['yardgraph', 'companies']);
-});
-
 test('a hundred work orders that another service refers to take one request and one statement for each kind', async () => {
   const query = '{ company(id: "company-5") { name planned { name project { name } } } }';
 
@@ -77,18 +63,4 @@ test('companies of the other service have their projects here, filtered and in o
   expect(sent.filter(({ service }) => service === 'yardgraph').map(({ representations }) => representations)).toEqual([
     ['company-0', 'company-1', 'company-2'].map((id) => ({ __typename: 'Company', id })),
   ]);
-});
-
-test('the gateway passes on the key of its client, without which it reads no records', async () => {
-  const { data, errors } = await gateway.send('{ workOrders { nodes { name } } }');
-
-  expect(data).toBeNull();
-  expect(errors[0].extensions.code).toBe('UNAUTHENTICATED');
-});
-
-test('`node` and `company` are queries of the other service, although this one has them, too', async () => {
-  const { data, sent } = await gateway.send('{ node(id: "x") { id } company(id: "company-1") { id } }', headers);
-
-  expect(data).toEqual({ node: null, company: { id: 'company-1' } });
-  expect(sent.map(({ service }) => service)).toEqual(['companies']);
 });

@@ -150,18 +150,6 @@ describe('what is refused', () => {
   });
 });
 
-test('an entity of another workspace is null', async () => {
-  const service = await startService({ FEDERATION: 'on' }, { closed: true });
-  const acme = service.as(await service.key({ workspace: 'acme' }));
-  const other = service.as(await service.key({ workspace: 'other' }));
-  const [project] = await acme.create('/projects', { name: 'Harbour wall' });
-  const variables = { representations: [represent('Project', project.id)] };
-
-  expect((await acme.data(entities, variables))._entities[0].title).toBe('Harbour wall');
-  expect((await other.data(entities, variables))._entities).toEqual([null]);
-  await service.stop();
-});
-
 test('the schema to compose needs a key, but no introspection', async () => {
   const service = await startService({ FEDERATION: 'on', INTROSPECTION: 'off' }, { closed: true });
   const client = service.as(await service.key({ readOnly: true }));

@@ -7,15 +7,6 @@ import { useWorkspaces } from '../support/service.ts';
 
 const service = useWorkspaces();
 
-const historyOf = async (id: string) =>
-  (
-    await service.data(
-      `query ($id: ID!) { project(id: $id) { history {
-    nodes { cursor action fields { field before after } } endCursor hasMore } } }`,
-      { id },
-    )
-  ).project.history;
-
 /** A project with so many names one after the other. */
 async function renamedProject(names: readonly string[]) {
   const [first, ...others] = names;
@@ -25,21 +16,6 @@ async function renamedProject(names: readonly string[]) {
 }
 
 describe('history', () => {
-  test('has the changes of the record, the latest first, and none of other records', async () => {
-    const { id } = await renamedProject(['Wall', 'Harbor wall', 'Harbour wall']);
-    await renamedProject(['Bridge', 'Canal bridge']);
-
-    expect(await historyOf(id)).toEqual({
-      nodes: [
-        { cursor: '3', action: 'UPDATED', fields: [{ field: 'name', before: 'Harbor wall', after: 'Harbour wall' }] },
-        { cursor: '2', action: 'UPDATED', fields: [{ field: 'name', before: 'Wall', after: 'Harbor wall' }] },
-        { cursor: '1', action: 'CREATED', fields: [{ field: 'name', before: null, after: 'Wall' }] },
-      ],
-      endCursor: '1',
-      hasMore: false,
-    });
-  });
-
   test('of any record is found by its ID alone, also after it was deleted', async () => {
     const { id } = await renamedProject(['Wall', 'Harbour wall']);
     const [yard] = await service.create('/locations', { name: 'North yard' });

@@ -13,7 +13,8 @@ test.each(kinds)(
     const full = fullRecord(kind);
     const { uid: _, ...withoutUid } = full;
     const one = uncapitalized(kind.name);
-    const fields = `id createdAt updatedAt ${Object.keys(kind.fields).join(' ')}`;
+    const stamps = kind.stamps.map((stamp) => `${stamp} { id }`);
+    const fields = `id createdAt updatedAt ${[...stamps, ...Object.keys(kind.fields)].join(' ')}`;
 
     const { result: created } = await service.data(createDocument(kind, fields), { input: [full, smallest] });
     expect(created).toMatchObject([full, smallest]);
@@ -33,9 +34,11 @@ test.each(kinds)(
       { id: other, ...withoutUid },
       { id, name: 'Other' },
     ];
-    const { result: updated } = await service.data(updateDocument(kind, fields), { input: patches });
+    const jo = service.as(await service.key({ user: 'jo' }));
+    const { result: updated } = await jo.data(updateDocument(kind, fields), { input: patches });
     expect(updated).toMatchObject([patches[0], { ...full, id, name: 'Other', createdAt }]);
     expect(updated[1].updatedAt > created[0].updatedAt).toBe(true);
+    for (const stamp of kind.stamps) expect(updated[1][stamp].id).toBe(stamp === 'updatedBy' ? 'jo' : 'erp-sync');
 
     const { record } = await service.data(
       `query ($id: ID!) { record: ${one}(id: $id) { history { nodes { cursor recordId action at record { id } } } } }`,

@@ -5,70 +5,46 @@ import { startService, useSharedService } from '../support/service.ts';
 const numbered = (count: number, text: (index: number) => string) =>
   Array.from({ length: count }, (_, index) => text(index)).join(' ');
 
-describe.each<[string, string, number, (n: number) => string, RegExp]>([
-  [
-    'characters',
-    'MAX_QUERY_LENGTH',
-    1_000,
-    (n) => `{ __typename }${' '.repeat(n - 14)}`,
-    /longer than 1,000 characters/,
-  ],
-  ['tokens', 'MAX_QUERY_TOKENS', 100, (n) => `{ ${'__typename '.repeat(n - 2)} }`, /more than 100 tokens/],
-  [
-    'levels of brackets',
-    'MAX_NESTING',
-    8,
-    (n) => `{ assetCategories { nodes { ${'parent { '.repeat(n - 3)}id${' }'.repeat(n - 3)} } } }`,
-    /nested more than 8 levels/,
-  ],
-  [
-    'levels of fields',
-    'MAX_QUERY_DEPTH',
-    8,
-    (n) => `{ assetCategories { nodes { ${'parent { '.repeat(n - 3)}id${' }'.repeat(n - 3)} } } }`,
-    /more than 8 levels deep/,
-  ],
-  ['aliases', 'MAX_QUERY_ALIASES', 5, (n) => `{ ${numbered(n, (i) => `a${i}: __typename`)} }`, /more than 5 aliases/],
-  [
-    'directives',
-    'MAX_QUERY_DIRECTIVES',
-    5,
-    (n) => `{ ${numbered(n, (i) => `a${i}: __typename @skip(if: false)`)} }`,
-    /more than 5 directives/,
-  ],
-  ['records of a page', 'MAX_PAGE_SIZE', 20, (n) => `{ locations(first: ${n}) { totalCount } }`, /from 0 to 20/],
-  [
-    'ids of nodes',
-    'MAX_PAGE_SIZE',
-    20,
-    (n) => `{ nodes(ids: [${numbered(n, (i) => `"${i}"`)}]) { id } }`,
-    /at most 20 IDs/,
-  ],
+const service = useSharedService();
+const strict = useSharedService({
+  MAX_QUERY_LENGTH: '2000',
+  MAX_QUERY_TOKENS: '100',
+  MAX_QUERY_ALIASES: '5',
+  MAX_QUERY_DIRECTIVES: '5',
+  MAX_NESTING: '8',
+  MAX_PAGE_SIZE: '20',
+});
+const shallow = useSharedService({ MAX_QUERY_DEPTH: '8' });
+const cheap = useSharedService({ MAX_QUERY_COST: '1000' });
+
+const parents = (levels: number) =>
+  `{ assetCategories { nodes { ${'parent { '.repeat(levels - 3)}id${' }'.repeat(levels - 3)} } } }`;
+
+test.each<[string, typeof service, number, (n: number) => string, RegExp]>([
+  ['characters', strict, 2_000, (n) => `{ __typename }${' '.repeat(n - 14)}`, /longer than 2,000 characters/],
+  ['tokens', strict, 100, (n) => `{ ${'__typename '.repeat(n - 2)} }`, /more than 100 tokens/],
+  ['levels of brackets', strict, 8, parents, /nested more than 8 levels/],
+  ['levels of fields', shallow, 8, parents, /more than 8 levels deep/],
+  ['aliases', strict, 5, (n) => `{ ${numbered(n, (i) => `a${i}: __typename`)} }`, /more than 5 aliases/],
+  ['directives', strict, 5, (n) => `{ ${'__typename @skip(if: false) '.repeat(n)} }`, /more than 5 directives/],
+  ['records of a page', strict, 20, (n) => `{ locations(first: ${n}) { totalCount } }`, /from 0 to 20/],
+  ['ids of nodes', strict, 20, (n) => `{ nodes(ids: [${numbered(n, (i) => `"${i}"`)}]) { id } }`, /at most 20 IDs/],
   [
     'cost',
-    'MAX_QUERY_COST',
+    cheap,
     1_000,
     (n) => `{ locations(first: ${n - 5}) { totalCount } }`,
     /costs more than 1,000 \(it costs 1,001\): .* above all in locations$/,
   ],
-])('%s', (_, setting, limit, document, refusal) => {
-  const service = useSharedService({
-    ...{ MAX_QUERY_ALIASES: '1000', MAX_QUERY_DIRECTIVES: '1000', MAX_QUERY_TOKENS: '2000' },
-    ...{ [setting]: String(limit) },
-  });
-
-  test.each([limit - 1, limit])('%i are allowed', async (n) => {
-    const { status, body } = await service.graphql(document(n));
-
+])('%s', async (_, limited, limit, document, refusal) => {
+  for (const n of [limit - 1, limit]) {
+    const { status, body } = await limited.graphql(document(n));
     expect([status, body.errors]).toEqual([200, undefined]);
-  });
+  }
+  const { status, body } = await limited.graphql(document(limit + 1));
 
-  test(`${limit + 1} are refused`, async () => {
-    const { status, body } = await service.graphql(document(limit + 1));
-
-    expect(status).toBeLessThan(500);
-    expect(body.errors[0].message).toMatch(refusal);
-  });
+  expect(status).toBeLessThan(500);
+  expect(body.errors[0].message).toMatch(refusal);
 });
 
 describe('characters of texts in a response', () => {
@@ -77,14 +53,10 @@ describe('characters of texts in a response', () => {
   const create = (notes: number) =>
     service.create('/projects', { name: 'n', notes: 'x'.repeat(notes), externalIds: { key: 'y'.repeat(99) } });
 
-  test('as many as the limit are allowed', async () => {
+  test('as many as the limit are allowed, and of more, nothing is sent', async () => {
     // With the names, which have 36 characters.
     await create(864);
-
     expect((await service.data(query)).projects.nodes).toHaveLength(1);
-  });
-
-  test('one more is refused, and nothing of the response is sent', async () => {
     await create(865);
 
     const { body } = await service.graphql(query);
@@ -131,8 +103,6 @@ describe('characters of texts in a response', () => {
 });
 
 describe('the cost of an operation', () => {
-  const service = useSharedService({ MAX_QUERY_COST: '2000' });
-
   test('is a header of every response', async () => {
     const { body, headers } = await service.graphql('{ locations(first: 10) { nodes { id name } } }');
 
@@ -141,16 +111,14 @@ describe('the cost of an operation', () => {
   });
 
   test('is in a refusal with its limit', async () => {
-    const { body } = await service.graphql('{ locations(first: 1000) { nodes { id name } } }');
+    const { body } = await cheap.graphql('{ locations(first: 1000) { nodes { id name } } }');
 
-    expect(body.errors[0].extensions.cost).toEqual({ requested: 5 + 1_000 * (5 + 2), limit: 2_000 });
+    expect(body.errors[0].extensions.cost).toEqual({ requested: 5 + 1_000 * (5 + 2), limit: 1_000 });
     expect(body).not.toHaveProperty('data');
   });
 });
 
 describe('the cost of a mutation', () => {
-  const service = useSharedService();
-
   test.each([
     ['revertChanges(after: "0", upTo: "7") { kept notReversed { cursor kind } }', 5 + 7 * 10 + 1 + (5 + 7 * 2)],
     ['deleteAssets(ids: ["a", "b"], references: CLEAR) { id }', 5 + 2 * (10 + 1) + 10_000 * 10],
@@ -159,18 +127,6 @@ describe('the cost of a mutation', () => {
 
     expect(headers['query-cost']).toBe(String(cost));
   });
-});
-
-test('a list in the document that is too long is refused before anything is executed', async () => {
-  const service = await startService({ MAX_BATCH: '30' });
-  const create = (length: number) => `createLocations(input: [${'{}'.repeat(length)}]) { id }`;
-
-  const { status, body } = await service.graphql(`mutation { a: ${create(1)} b: ${create(31)} }`);
-  const { locations } = await service.data('{ locations { totalCount } }');
-  await service.stop();
-
-  expect([status, body.errors[0].message]).toEqual([413, expect.stringMatching(/^expected at most 30 records/)]);
-  expect(locations.totalCount).toBe(0);
 });
 
 describe('a list in a variable', () => {
@@ -185,6 +141,13 @@ describe('a list in a variable', () => {
   test.each<[string, string, object, number, string]>([
     ['IDs', nodes, { list: Array(21).fill('x') }, 400, tooManyIds],
     ['records', create, { list: Array(31).fill({ latitude: 'x' }) }, 413, tooManyRecords],
+    [
+      'records in the document, after others',
+      `mutation { a: createLocations(input: [{}]) { id } b: createLocations(input: [${'{}'.repeat(31)}]) { id } }`,
+      {},
+      413,
+      tooManyRecords,
+    ],
     ['records for a fragment', inFragment, { list: Array(31).fill({}) }, 413, tooManyRecords],
   ])('of too many %s is refused before they are read', async (_, query, variables, status, message) => {
     const response = await service.graphql(query, variables);
@@ -199,7 +162,6 @@ describe('a list in a variable', () => {
 test.each(['toString', 'constructor', '__proto__', 'valueOf'])(
   'a variable named %s that is not sent is not set',
   async (name) => {
-    const service = await startService();
     const costOf = async (query: string) => Number((await service.graphql(query)).headers['query-cost']);
     const listWith = (first: string) =>
       `query ($${name}: Int, $other: Int) { assets(first: ${first}) { nodes { id } } }`;
@@ -211,19 +173,16 @@ test.each(['toString', 'constructor', '__proto__', 'valueOf'])(
       );
       expect([status, body]).toEqual([200, { data: { assets: { totalCount: 0 } } }]);
     }
-    await service.stop();
   },
 );
 
 test('a cursor that is longer than any is refused without being decoded', async () => {
-  const service = await startService();
   const forged = Buffer.from(JSON.stringify(['name ASC', ['x'.repeat(300_000)], 'asset_01h455vb4pex5vsknk084sn02q']));
 
   const { body } = await service.graphql(
     'query ($after: String) { assets(orderBy: [{ name: ASC }], after: $after) { totalCount nodes { id } } }',
     { after: forged.toString('base64url') },
   );
-  await service.stop();
 
   expect(body.errors[0].message).toMatch(/^after: expected a cursor from a page of assets, received "/);
 });
@@ -242,7 +201,6 @@ test('a cost beyond all numbers is refused, also where an empty list multiplies 
 });
 
 describe('a document made to be expensive is refused cheaply', () => {
-  const service = useSharedService();
   const filtered = 'query ($w: ProjectFilter) { projects(where: $w) { totalCount } }';
   const fanOut = numbered(30, (i) => `fragment f${i} on AssetCategory { ...f${i + 1} ...f${i + 1} }`);
 

@@ -1,6 +1,6 @@
 /** External IDs that are merged into the stored ones: several systems may each know one key of a record, and nothing of the others. */
 import { describe, expect, test } from 'vitest';
-import { asset, location } from '../../src/records/index.ts';
+import { asset } from '../../src/records/index.ts';
 import { updateDocument, upsertDocument } from '../support/mutations.ts';
 import { useWorkspaces } from '../support/service.ts';
 
@@ -11,22 +11,6 @@ const upsertAssets = (input: object[], by: object = { field: 'UID' }) =>
 const updateAssets = (...input: object[]) => service.graphql(updateDocument(asset, 'externalIds'), { input });
 
 const three = { erp: '1', crm: '2', telematics: '3' };
-
-test('an upsert by another key sets one, clears another, and keeps the rest', async () => {
-  await service.create('/assets', { name: 'Crane', uid: 'C-7', externalIds: three });
-
-  const { body } = await upsertAssets([
-    { uid: 'C-7', mergeExternalIds: { erp: '9', crm: null, sap: '4', none: null } },
-    { uid: 'C-8', name: 'Pump', mergeExternalIds: { erp: '5', crm: null } },
-    { uid: 'C-9', name: 'Hose', mergeExternalIds: { crm: null } },
-  ]);
-
-  expect(body.data.result).toMatchObject([
-    { outcome: 'UPDATED', record: { externalIds: { erp: '9', telematics: '3', sap: '4' } } },
-    { outcome: 'CREATED', record: { externalIds: { erp: '5' } } },
-    { outcome: 'CREATED', record: { externalIds: null } },
-  ]);
-});
 
 test('an update of what is stored already changes nothing, and one that clears all leaves none', async () => {
   const [{ id, updatedAt }] = await service.create('/assets', { name: 'Crane', uid: 'C-7', externalIds: three });
@@ -52,20 +36,6 @@ test('keys of JavaScript are keys like any other', async () => {
   );
 
   expect(text).toContain('{"externalIds":{"constructor":"1","__proto__":"2"}}');
-});
-
-test('the key of an upsert may be among them', async () => {
-  await service.create('/locations', { name: 'North', externalIds: three });
-
-  const { result } = await service.data(upsertDocument(location, 'outcome record { externalIds }'), {
-    by: { externalId: 'erp' },
-    input: [{ mergeExternalIds: { erp: '1', crm: null } }, { mergeExternalIds: { erp: '7' } }],
-  });
-
-  expect(result).toEqual([
-    { outcome: 'UPDATED', record: { externalIds: { erp: '1', telematics: '3' } } },
-    { outcome: 'CREATED', record: { externalIds: { erp: '7' } } },
-  ]);
 });
 
 test('of changes at the same time, each to an ID of its own, all are kept', async () => {

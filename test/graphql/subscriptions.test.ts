@@ -196,13 +196,6 @@ describe('what cannot be sent', () => {
     );
   });
 
-  test('an error of the request has its status, as JSON', async () => {
-    const events = await follow({ app: service.app });
-
-    expect(events.status).toBe(401);
-    expect(events.headers['content-type']).toContain('application/json');
-  });
-
   test('changes that are together too long for an event have one each, and one that is too long by itself says so, as the last one', async () => {
     const strict = await startService({ MAX_RESPONSE_LENGTH: '20000' });
     const query = 'subscription { changes { nodes { a: fields { after } b: fields { after } } } }';

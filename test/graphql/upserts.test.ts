@@ -79,24 +79,6 @@ describe('an upsert is refused, and nothing is stored,', () => {
     return body.errors?.[0].extensions;
   };
 
-  test('if items have no key, or the key of another item', async () => {
-    expect(
-      await issuesOf(
-        upsertAssets([{ uid: 'C-7', name: 'a' }, { name: 'b' }, { uid: 'C-7', name: 'c' }, { uid: null, name: 'd' }]),
-      ),
-    ).toEqual({
-      code: 'BAD_USER_INPUT',
-      issues: [
-        { path: ['input', 1, 'uid'], message: 'required: records are found by the uid' },
-        { path: ['input', 2, 'uid'], message: 'item [0] of this batch also has the uid "C-7"' },
-        { path: ['input', 3, 'uid'], message: 'required: records are found by the uid' },
-      ],
-    });
-    expect((await issuesOf(upsertAssets([{ name: 'a', externalIds: { sap: '1' } }], byErp)))?.issues).toEqual([
-      { path: ['input', 0, 'externalIds', 'erp'], message: 'required: records are found by this external ID' },
-    ]);
-  });
-
   test.each([
     ['reference', workOrder, { field: 'REFERENCE' }, (reference: string) => ({ reference })],
     ['externalIds', workOrder, { externalId: 'erp' }, (erp: string) => ({ externalIds: { erp } })],

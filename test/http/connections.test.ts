@@ -1,8 +1,8 @@
 /** Limits on connections: the length of headers, the time that a request may take, and the number of connections. */
 import { once } from 'node:events';
-import { type AddressInfo, connect, type Socket } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { afterEach, expect, test, vi } from 'vitest';
-import { largeFile, startService } from '../support/service.ts';
+import { largeFile, listen, startService } from '../support/service.ts';
 
 const sockets: Socket[] = [];
 let service: Awaited<ReturnType<typeof startService>>;
@@ -15,8 +15,7 @@ afterEach(async () => {
 /** Starts the service, and returns its port. */
 async function start(settings: Record<string, string> = {}): Promise<number> {
   service = await startService(settings);
-  await service.app.listen({ port: 0, host: '127.0.0.1' });
-  return (service.app.server.address() as AddressInfo).port;
+  return Number(new URL(await listen(service.app)).port);
 }
 
 async function open(port: number): Promise<Socket> {

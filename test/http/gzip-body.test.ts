@@ -1,9 +1,9 @@
 /** Bodies that are inflated: broken ones, and those that inflate to more than was sent. */
 import { once } from 'node:events';
-import { type AddressInfo, connect } from 'node:net';
+import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import { useSharedService } from '../support/service.ts';
+import { listen, useSharedService } from '../support/service.ts';
 
 const service = useSharedService({ MAX_BODY_BYTES: '20000' });
 const headers = { 'content-type': 'application/json', 'content-encoding': 'gzip' };
@@ -72,8 +72,7 @@ describe('MAX_BODY_BYTES', () => {
   });
 
   test('keeps the connection of a body that inflates to more', async () => {
-    await service.app.listen({ port: 0, host: '127.0.0.1' });
-    const socket = connect((service.app.server.address() as AddressInfo).port, '127.0.0.1');
+    const socket = connect(Number(new URL(await listen(service.app)).port), '127.0.0.1');
     const payload = gzipSync(ofLength(1_000_000));
     const head = `POST /locations HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n`;
 

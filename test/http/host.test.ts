@@ -1,8 +1,8 @@
 /** Every path rejects an invalid Host, whether it needs an API key or not. */
 import { once } from 'node:events';
-import { type AddressInfo, connect } from 'node:net';
+import { connect } from 'node:net';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { useSharedService } from '../support/service.ts';
+import { listen, useSharedService } from '../support/service.ts';
 
 const service = useSharedService({}, { closed: true });
 let key: string;
@@ -13,18 +13,14 @@ beforeAll(async () => {
 
 const problem = 'Host: expected a host name or an IP address, optionally with a port, received';
 
-const names = ['[', 'a b', '@', 'a@b', 'a/b', 'a?b', 'a\\b', '#', '%', '<x>', 'xn--', 'ä', '256.256.256.256'];
-const addresses = ['[::1', '[::1%eth0]', '[v1.x]', '::1', 'x:99999', 'x:1:2', 'example.com:port'];
-const validNames = [
-  'localhost',
-  'yard.example.com',
-  'yard.example.com.',
-  'YARD',
-  'my_service',
-  'xn--mnchen-3ya.de',
-  '',
+const invalid = [
+  ...['[', 'a b', '@', 'a@b', 'a/b', 'a?b', 'a\\b', '#', '%', '<x>', 'xn--', 'ä', '256.256.256.256'],
+  ...['[::1', '[::1%eth0]', '[v1.x]', '::1', 'x:99999', 'x:1:2', 'example.com:port'],
 ];
-const validAddresses = ['x:4000', 'x:', '127.0.0.1', '127.0.0.1:4000', '[::1]', '[::FFFF:127.0.0.1]:4000'];
+const valid = [
+  ...['localhost', 'yard.example.com', 'yard.example.com.', 'YARD', 'my_service', 'xn--mnchen-3ya.de', ''],
+  ...['x:4000', 'x:', '127.0.0.1', '127.0.0.1:4000', '[::1]', '[::FFFF:127.0.0.1]:4000'],
+];
 
 describe.each([
   ['/graphql?query={__typename}', 200],
@@ -32,23 +28,23 @@ describe.each([
   ['/healthz', 200],
   ['/nothing', 404],
 ])('%s', (path, status) => {
-  test.each([...names, ...addresses])('with the Host %s is 400', async (host) => {
-    const response = await service.as(key).get(path, { host });
-    const { errors, error } = response.body;
-
-    expect([response.status, errors?.[0].message ?? error]).toEqual([400, `${problem} ${JSON.stringify(host)}`]);
-  });
-
-  test.each([...validNames, ...validAddresses])(`with the Host %j is ${status}`, async (host) => {
-    expect((await service.as(key).get(path, { host })).status).toBe(status);
+  test(`with an invalid Host is 400, and with a valid one ${status}`, async () => {
+    for (const host of invalid) {
+      const { status, body } = await service.as(key).get(path, { host });
+      const message = body.errors?.[0].message ?? body.error;
+      expect([status, message]).toEqual([400, `${problem} ${JSON.stringify(host)}`]);
+    }
+    for (const host of valid) {
+      expect([host, (await service.as(key).get(path, { host })).status]).toEqual([host, status]);
+    }
   });
 
   test.each([
     ['1.1', '400 Bad Request'],
     ['1.0', `${status} `],
   ])('without Host over HTTP/%s is %s', async (version, expected) => {
-    if (!service.app.server.listening) await service.app.listen({ port: 0, host: '127.0.0.1' });
-    const socket = connect((service.app.server.address() as AddressInfo).port, '127.0.0.1');
+    const { port } = new URL(await listen(service.app));
+    const socket = connect(Number(port), '127.0.0.1');
     let response = '';
     socket.on('data', (data) => {
       response += data;

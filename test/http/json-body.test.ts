@@ -103,33 +103,31 @@ describe('nesting', () => {
   });
 });
 
-describe('bodies in use at a time', () => {
-  const limited = useSharedService({ MAX_BODY_BYTES: '20000' });
+const limited = useSharedService({ MAX_BODY_BYTES: '20000' });
 
-  test('have at most five times the bytes of the largest: further ones get 503 until others are done', async () => {
-    const { hostname, port } = new URL(await listen(limited.app));
-    const open = new Set<ClientRequest>();
-    const begin = () => {
-      const options = { hostname, port, method: 'POST', path: '/locations', agent: false };
-      const sent = request({ ...options, headers: { 'content-type': 'application/json', 'content-length': 20_000 } });
-      open.add(sent);
-      sent.on('error', () => {});
-      // Refused while a request of this test was in use.
-      sent.on('response', () => open.delete(sent) && begin());
-      sent.write('[');
-    };
-    for (let n = 0; n < 5; n += 1) begin();
-    const close = (sent: ClientRequest) => open.delete(sent) && sent.destroy();
-    onTestFinished(() => open.forEach(close));
+test('bodies in use at a time have at most five times the bytes of the largest: further ones get 503 until others are done', async () => {
+  const { hostname, port } = new URL(await listen(limited.app));
+  const open = new Set<ClientRequest>();
+  const begin = () => {
+    const options = { hostname, port, method: 'POST', path: '/locations', agent: false };
+    const sent = request({ ...options, headers: { 'content-type': 'application/json', 'content-length': 20_000 } });
+    open.add(sent);
+    sent.on('error', () => {});
+    // Refused while a request of this test was in use.
+    sent.on('response', () => open.delete(sent) && begin());
+    sent.write('[');
+  };
+  for (let n = 0; n < 5; n += 1) begin();
+  const close = (sent: ClientRequest) => open.delete(sent) && sent.destroy();
+  onTestFinished(() => open.forEach(close));
 
-    await expect.poll(async () => (await limited.post('/locations', [{}])).status).toBe(503);
-    const { headers, body } = await limited.post('/locations', [{}]);
-    expect([headers['retry-after'], body.error]).toEqual(['1', 'too many large bodies are being read, try again']);
-    expect((await limited.get('/asset-categories')).status).toBe(200);
+  await expect.poll(async () => (await limited.post('/locations', [{}])).status).toBe(503);
+  const { headers, body } = await limited.post('/locations', [{}]);
+  expect([headers['retry-after'], body.error]).toEqual(['1', 'too many large bodies are being read, try again']);
+  expect((await limited.get('/asset-categories')).status).toBe(200);
 
-    [...open].slice(0, 1).forEach(close);
-    await expect.poll(async () => (await limited.post('/locations', [{}])).status).toBe(201);
-  });
+  [...open].slice(0, 1).forEach(close);
+  await expect.poll(async () => (await limited.post('/locations', [{}])).status).toBe(201);
 });
 
 describe('the bytes of a body', () => {

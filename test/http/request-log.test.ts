@@ -1,6 +1,6 @@
 /** The log line of each request, whether its response is complete or not. */
 import { once } from 'node:events';
-import { type AddressInfo, connect, type Socket } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import type { InjectOptions } from 'fastify';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { largeFile, listen, useSharedService } from '../support/service.ts';
@@ -16,9 +16,9 @@ const requestLines = () => service.logs.map((line) => JSON.parse(line)).filter((
 
 /** A client that has sent a request and received part of the response, and reads no further. */
 async function readPart(path: string): Promise<{ client: Socket; ofServer: Socket }> {
-  await listen(service.app);
+  const { port } = new URL(await listen(service.app));
   const connected = once(service.app.server, 'connection');
-  const client = connect((service.app.server.address() as AddressInfo).port, '127.0.0.1');
+  const client = connect(Number(port), '127.0.0.1');
   client.write(`GET ${path} HTTP/1.1\r\nhost: localhost\r\naccept: text/html\r\n\r\n`);
   await once(client, 'readable');
   const [ofServer] = await connected;

@@ -1,4 +1,6 @@
 /** `yardgraph import`: files as spreadsheets and other systems write them, into a running service. */
+import { mkdirSync, readlinkSync, symlinkSync } from 'node:fs';
+import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { useImports } from '../support/import.ts';
 
@@ -119,17 +121,46 @@ describe('refused rows', () => {
     expect(imports.read('assets.refused.refused.csv')).toContain('uid,name,refused because');
   });
 
+  test('of files in one folder, which is named in two ways, go to two files; a link that leads nowhere stays', async () => {
+    mkdirSync(imports.path('a'));
+    imports.write({ 'a/assets.csv': 'name,uid\n,1\n', 'a/assets.csv.gz': gzipSync('uid,name\nX,\n') });
+    symlinkSync('a', imports.path('b'));
+    symlinkSync('nowhere', imports.path('a/assets.refused.csv'));
+
+    await imports.command('import', imports.path('a/assets.csv'), imports.path('b/assets.csv.gz'), '--yes');
+
+    expect(imports.read('a/assets.refused-2.csv')).toContain('name,uid,refused because\n');
+    expect(imports.read('a/assets.refused-3.csv')).toContain('uid,name,refused because\n');
+    expect(readlinkSync(imports.path('a/assets.refused.csv'))).toBe('nowhere');
+  });
+
   test.each([
     ['notes.txt', 'notes.txt has something else than refused rows: name another file'],
     ['none/x.csv', 'there is no folder '],
     ['assets.csv.import-run', 'has something else than refused rows'],
   ])('do not go to %s', async (name, problem) => {
-    imports.write({ 'assets.csv': 'name\n\u0020\n', 'notes.txt': 'mine' });
+    const notes = 'Rows that were refused because of me, and others\nx,refused because\n{"note":"refused because"}\n';
+    imports.write({ 'assets.csv': 'name\n\u0020\n', 'notes.txt': notes });
 
     const { code, err } = await imports.command('import', imports.path('assets.csv'), '--refused', imports.path(name));
 
     expect([code, err]).toEqual([1, expect.stringContaining(problem)]);
-    expect(imports.read('notes.txt')).toBe('mine');
+    expect(imports.read('notes.txt')).toBe(notes);
+  });
+
+  test.each([
+    '',
+    'refused because',
+    '\uFEFFname,refused because\nA,x\n',
+    'sep=:\r\nname:"refused because":uid\r\n',
+    '{"name":"A","refused because":"x"}\n',
+    '[{"name":"A", "refused because": "x"}]',
+  ])('replace earlier ones such as %j', async (earlier) => {
+    imports.write({ 'assets.csv': 'name,uid\n,1\n', 'bad.txt': earlier });
+
+    await imports.command('import', imports.path('assets.csv'), '--yes', '--refused', imports.path('bad.txt'));
+
+    expect(imports.read('bad.txt')).toMatch(/^\uFEFFname,uid,refused because\n,1,/);
   });
 });
 
@@ -367,6 +398,21 @@ describe('nothing is stored, and the command ends with 1,', () => {
     expect(await imports.service.data('{ changeCursor }')).toEqual({ changeCursor: '0' });
   });
 
+  test('and all that is wrong with the columns of all files is told at once', async () => {
+    const { code, err } = await imports.import({
+      'assets.csv': 'nmae,uid,UID,Name,name\nCrane,,,,\n',
+      'locations.csv': 'name\nNorth\n',
+      'projects.csv': 'name,Colour\nBridge,\n',
+    });
+    expect([code, ...err.split('\n')]).toEqual([
+      1,
+      expect.stringMatching(
+        /^assets.csv: the columns "uid" and "UID" .*; the columns "Name" and "name" .*; unknown column "nmae"/,
+      ),
+      expect.stringContaining('projects.csv: unknown column "Colour"'),
+    ]);
+  });
+
   test('if there is no file', async () => {
     const { code, err } = await imports.command('import', imports.path('none.csv'));
     expect([code, err]).toEqual([1, 'there is no file none.csv']);
@@ -375,7 +421,7 @@ describe('nothing is stored, and the command ends with 1,', () => {
 
 test('a row for which the service would reject all others is refused alone, and a part that is too large is sent in halves', async () => {
   const ids = JSON.stringify(Object.fromEntries(Array.from({ length: 1_001 }, (_, n) => [`k${n}`, 'v'])));
-  const deep = `${'{"a":'.repeat(5_000)}1${'}'.repeat(5_000)}`;
+  const deep = `${'{"a":'.repeat(1_000)}1${'}'.repeat(1_000)}`;
   const row = (name: string, externalIds: string) => `{"kind":"ASSET","name":"${name}","externalIds":${externalIds}}\n`;
   const some = JSON.stringify(Object.fromEntries(Array.from({ length: 90 }, (_, n) => [`k${n}`, 'v'])));
   // The 400 rows have 36,000 external IDs, which is more than a batch may have.
@@ -399,6 +445,7 @@ test('a row of JSON that is refused again says its last reason only, and the ID 
     '{"kind":"LOCATION","id":"1","latitude":53}',
     '{"kind":"PROJECT","name":"A","startDate":"soon","locationId":"1"}',
     '{"kind":"PROJECT","name":"B","name":"C"}',
+    '{"kind":"PROJECT","name":"D',
   ];
   await imports.import({ 'all.ndjson': `${rows.join('\n')}\n` });
   const first = imports.read('all.refused.ndjson');
@@ -407,12 +454,18 @@ test('a row of JSON that is refused again says its last reason only, and the ID 
       /^\{"kind":"PROJECT","name":"A","startDate":"soon","locationId":"location_\w+","refused because":"startDate: .*"\}$/,
     ),
     '{"kind":"PROJECT","name":"B","name":"C","refused because":"it has the name \\"name\\" twice"}',
+    expect.stringMatching(
+      /^\{"refused line":"\{\\"kind\\":\\"PROJECT\\",\\"name\\":\\"D","refused because":"it is not JSON: .*"\}$/,
+    ),
     '',
   ]);
 
   await imports.import({ 'again.ndjson': first });
 
   expect(imports.read('again.refused.ndjson').split('\n').toSorted()).toEqual(first.split('\n').toSorted());
+
+  await imports.import({ 'fixed.ndjson': first.split('\n')[2]?.replace('"D"', '"D\\"}"') ?? '' });
+  expect(await imports.records('projects', 'name')).toEqual([{ name: 'D' }]);
 });
 
 test('a line of JSON without a kind is of the kind that the name of its file says', async () => {

@@ -126,7 +126,7 @@ describe('an import', () => {
 
     expect([code, out.filter((line) => line.includes('was not set'))]).toEqual([
       2,
-      [expect.stringMatching(/^ {2}category_\w+: parentId "b" was not set: the row with this ID was refused$/)],
+      [expect.stringMatching(/^ {2}category_\w+: parentId "b" was not set: the row with the ID "b" was refused$/)],
     ]);
     const { assetCategories } = await imports.service.data('{ assetCategories { nodes { name parent { name } } } }');
     expect(assetCategories.nodes).toContainEqual({ name: 'E', parent: { name: 'F' } });

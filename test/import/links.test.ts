@@ -68,6 +68,21 @@ describe('links by name', () => {
     expect(categories).toEqual(expect.arrayContaining(['B', 'C'].map((name) => ({ name, parent: { name: 'A' } }))));
   });
 
+  test('lead to a row of their own kind that changes a stored record, and to the first of two with one key', async () => {
+    const file = { 'asset-categories.csv': 'name,parent.name\nB,A\nC,B\nA,\nA,\n' };
+    for (const counts of ['3 to create, 0 to update, 0 unchanged', '0 to create, 0 to update, 3 unchanged']) {
+      const { code, out, table } = await imports.import(file, '--upsert-by', 'name');
+      expect([code, out[0]]).toEqual([2, `4 rows: ${counts}, 1 refused`]);
+      expect(table.at(-1)).toMatch(/^parentId [20] 0 0 [03] 0$/);
+    }
+    expect(await imports.records('assetCategories', 'name parent { name }')).toEqual(
+      expect.arrayContaining([
+        { name: 'B', parent: { name: 'A' } },
+        { name: 'C', parent: { name: 'B' } },
+      ]),
+    );
+  });
+
   test('create what is missing with --create-missing, once', async () => {
     const files = { 'assets.csv': 'name,currentLocation.name\nA,Depot\nB,Depot\nC,Gate\n' };
 
@@ -84,6 +99,26 @@ describe('links by name', () => {
     expect(await imports.records('locations', 'name assets { totalCount }')).toEqual([
       { name: 'Depot', assets: { totalCount: 2 } },
       { name: 'Gate', assets: { totalCount: 1 } },
+    ]);
+  });
+
+  test('create nothing for rows that are refused, and warn of names that differ from stored ones in case or white space', async () => {
+    await imports.import({ 'locations.csv': 'name\nNorth yard\nMünchen\n' });
+    const file =
+      'name,startDate,project.reference,location.name\nA,soon,,Depot\nB,,P-9,Gate\nC,,,north  yard\nD,,,MÜNCHEN\nE,,,Hall\n';
+
+    const { code, out } = await imports.import({ 'work-orders.csv': file }, '--create-missing', 'locations');
+
+    expect([code, ...out.slice(1, 6)]).toEqual([
+      2,
+      expect.stringContaining('  work-orders.csv, line 2: startDate: '),
+      '  work-orders.csv, line 3: project: no project has the reference "P-9"',
+      'Allowed, and probably wrong:',
+      '  work-orders.csv: a location is created whose name differs from a stored one only in case or white space: 2 times, first in line 4, column "location.name", "north  yard" and "North yard"',
+      'To create for links to them: 3 locations',
+    ]);
+    expect((await imports.records('locations', 'name')).map(({ name }: { name: string }) => name)).toEqual([
+      ...['North yard', 'München', 'north  yard', 'MÜNCHEN', 'Hall'],
     ]);
   });
 

@@ -4,12 +4,13 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
+import { LosslessNumber } from 'lossless-json';
 import { afterAll, expect, test } from 'vitest';
 import { CsvParser } from '../../src/import/csv.ts';
 import { findFiles, hashOf, inLinkOrder, requireUnchanged } from '../../src/import/find.ts';
 import { JsonParser } from '../../src/import/json.ts';
 import { type ReadOptions, readRows, requireEncoding, tableOf } from '../../src/import/read.ts';
-import { JsonNumber, type SourceRow, type Warning } from '../../src/import/row.ts';
+import type { SourceRow, Warning } from '../../src/import/row.ts';
 import { asset, location } from '../../src/records/index.ts';
 import { byEffort } from '../support/effort.ts';
 
@@ -225,7 +226,7 @@ test('warns of lines that are left out', async () => {
   ]);
 });
 
-const number = (text: string) => new JsonNumber(text);
+const number = (text: string) => new LosslessNumber(text);
 
 async function readJson(content: string, name = 'assets.ndjson') {
   const { rows, error } = await read(content, name);
@@ -405,6 +406,31 @@ test('text of another encoding ends the import with its line', async () => {
   );
 });
 
+test.each([
+  ['utf-16le', (text: string) => Buffer.from(text, 'utf16le')],
+  ['utf-16be', (text: string) => Buffer.from(text, 'utf16le').swap16()],
+])('%s without a byte order mark is recognized, and read with the option', async (encoding, write) => {
+  for (const name of ['assets.csv', 'assets.json']) {
+    const content = write(name === 'assets.csv' ? 'name,uid\nKrän €,1\n' : '{"name":"Krän €","uid":"1"}\n');
+
+    expect(shown(await read(content, name))).toEqual([
+      `Error: ${name} is probably UTF-16 without a byte order mark: --encoding ${encoding}`,
+    ]);
+    expect((await read(content, name, { encoding })).rows[0]?.cells).toEqual(['Krän €', '1']);
+  }
+});
+
+test('whether a file is UTF-8 is found out once', async () => {
+  const [file] = findFiles([folderWith({ 'assets.csv': 'name\nKrän\n' })], undefined).files;
+  if (!file) throw new Error('expected a file');
+  const options = { isKnown: () => true, warn: () => {}, encoding: 'windows-1252' };
+  const nameOf = async () => (await readRows(file, options).next()).value?.cells;
+
+  expect(await nameOf()).toEqual(['Krän']);
+  writeFileSync(file.path, Buffer.from('name\nKrän\n', 'latin1'));
+  await expect(nameOf()).rejects.toThrow('the text is not UTF-8');
+});
+
 test('compressed files are read by their content, and damaged ones are refused', async () => {
   const content = gzipSync(`name,uid\n${'A,1\n'.repeat(50_000)}`);
 
@@ -477,6 +503,11 @@ test('files that cannot be imported are refused before anything is read', () => 
     'list.csv: which kind of record does it have? Name it assets.csv,',
   );
   expect(findFiles([folder], asset).files.map(({ kind }) => kind)).toEqual([asset]);
+  writeFileSync(join(folder, 'Anlagen.csv'), '');
+  expect(() => findFiles([folder], undefined)).toThrow(
+    'Anlagen.csv, list.csv: which kind of record do they have? Name each assets.csv,',
+  );
+  rmSync(join(folder, 'Anlagen.csv'));
   rmSync(join(folder, 'list.csv'));
   expect(() => findFiles([folder], asset)).toThrow(
     `there is no file to import: expected files that end with .csv, .tsv, .tab, .txt, .ndjson, .jsonl, .json, or one of these and .gz, found ${join(folder, 'notes.pdf')}`,

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createKey } from '../../src/auth/keys.ts';
 import { StartError } from '../../src/errors.ts';
-import { location, recordKinds } from '../../src/records/index.ts';
+import { asset, location, recordKinds } from '../../src/records/index.ts';
 import { createKeyStore } from '../../src/store/admin/api-keys.ts';
 import { copyTables } from '../../src/store/admin/copy.ts';
 import { openWorkspace } from '../../src/store/admin/workspace-names.ts';
@@ -97,6 +97,13 @@ describe.each(directions.slice(isPostgres ? 0 : 1))(
       );
       to = await openDatabase(target.url);
       expect(await contents(to)).toEqual(await contents(from));
+      const where = { field: 'externalIds', key: 'toString' };
+      const found = await storeOpener(to)('ours').list(asset, { where });
+      expect(found).toEqual(
+        (await storeOpener(to)('ours').list(asset)).filter(
+          ({ externalIds }) => externalIds && Object.hasOwn(externalIds, 'toString'),
+        ),
+      );
       expect(await createKeyStore(to).list()).toEqual([key]);
       const newer = await openWorkspace(to, 'newer');
       expect(newer.number).toBeGreaterThan(Math.max(gone.number, numberOf('ours')));

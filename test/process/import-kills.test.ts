@@ -1,6 +1,5 @@
 /** An import is killed in the middle, again and again, and finished: every row is stored once, with its links. */
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, test } from 'vitest';
@@ -8,7 +7,7 @@ import { clientOf } from '../support/client.ts';
 import { byEffort } from '../support/effort.ts';
 import { useProcesses } from '../support/process.ts';
 import { createRandom } from '../support/random.ts';
-import { useSharedService } from '../support/service.ts';
+import { listen, useSharedService } from '../support/service.ts';
 
 const service = useSharedService();
 const processes = useProcesses();
@@ -21,7 +20,7 @@ const isRefused = (n: number): boolean => n % 20 === 7;
 test('an import that is killed at any place goes on, without a row that is lost or stored twice', async () => {
   const { integer } = createRandom(7);
   const yardgraph = await clientOf(service);
-  const { port } = service.app.server.address() as AddressInfo;
+  const url = await listen(service.app);
   const folder = join(processes.folder, 'files');
   mkdirSync(folder);
   const numbers = (count: number) => Array.from({ length: count }, (_, n) => n);
@@ -30,18 +29,7 @@ test('an import that is killed at any place goes on, without a row that is lost 
   const assets = numbers(size.assets).map((n) => `${n},${isRefused(n) ? 'soon' : '2020-02-17'}\n`);
   writeFileSync(join(folder, 'asset-categories.csv'), `id,name,parentId\n${categories.join('')}`);
   writeFileSync(join(folder, 'assets.csv'), `name,acquiredAt\n${assets.join('')}`);
-  const start = () =>
-    processes.start(
-      {},
-      'import',
-      folder,
-      '--yes',
-      '--no-preview',
-      '--batch',
-      '20',
-      '--url',
-      `http://127.0.0.1:${port}`,
-    );
+  const start = () => processes.start({}, 'import', folder, '--yes', '--no-preview', '--batch', '20', '--url', url);
 
   for (let kill = 0; kill < kills; kill += 1) {
     const { child, exited } = start();

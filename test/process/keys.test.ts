@@ -7,7 +7,7 @@ import { runCommand } from '../support/command.ts';
 import { createDatabase } from '../support/database.ts';
 import { insert } from '../support/insert.ts';
 import { addWorkspace, storeOpener } from '../support/open-store.ts';
-import { startListening, stopListening } from '../support/service.ts';
+import { startOn, stopServices } from '../support/service.ts';
 
 let database: Awaited<ReturnType<typeof createDatabase>>;
 
@@ -16,16 +16,13 @@ beforeEach(async () => {
 });
 
 afterEach(async () => {
-  await stopListening();
+  await stopServices();
   await database.remove();
 });
 
 const run = (...command: string[]) => runCommand({ DATABASE_URL: database.url }, ...command);
 const create = (...options: string[]) => run('keys', 'create', '--workspace', 'acme', '--user', 'erp-sync', ...options);
 const keyForm = /^yardgraph_acme_[0-9a-f]{8}_[\w-]{43}$/;
-
-const statusWith = async (address: string, key: string) =>
-  (await fetch(`${address}/asset-categories`, { headers: { authorization: `Bearer ${key}` } })).status;
 
 test('create prints the key alone on standard output, and says on standard error what it is', async () => {
   const { code, out, err } = await create('--expires', '90d', '--label', 'ERP sync', '--read-only');
@@ -70,6 +67,7 @@ test.each(['revoke', 'rotate'])(
 );
 
 test('list --json prints every field that a script may need, with times in ISO 8601', async () => {
+  expect((await run('keys', 'list', '--json')).out).toBe('[]');
   const prefix = (await create('--label', 'ERP sync', '--expires', '90d')).out.slice(0, -44);
   await run('keys', 'rotate', prefix);
 
@@ -116,9 +114,11 @@ test('a key of a workspace that has records, but no other key, says that it give
 
 test('rotate prints a second key; both are let in by every process, until the overlap is over, and none once it is revoked', async () => {
   const first = (await create()).out;
-  const addresses = [await startListening(database.url), await startListening(database.url)];
-  const statuses = (...keys: string[]) =>
-    Promise.all(addresses.flatMap((address) => keys.map((key) => statusWith(address, key))));
+  const services = [await startOn(database.url), await startOn(database.url)];
+  const statuses = async (...keys: string[]) => {
+    const responses = services.flatMap(({ as }) => keys.map((key) => as(key).get('/asset-categories')));
+    return (await Promise.all(responses)).map(({ status }) => status);
+  };
 
   const { code, out: second, err: until } = await run('keys', 'rotate', first.slice(0, -44), '--overlap', '1h');
   expect([code, until]).toEqual([0, expect.stringMatching(/stays valid for 1h, until [-\d]{10} [:\d]{5} UTC\.$/)]);

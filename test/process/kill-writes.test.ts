@@ -6,7 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { kindNamed, recordKinds } from '../../src/records/index.ts';
 import { openDatabase } from '../../src/store/database.ts';
-import type { Change } from '../../src/store/log/read-changes.ts';
+import type { Change } from '../../src/store/log.ts';
 import type { WorkspaceStore } from '../../src/store/workspace-store.ts';
 import { createDatabase, isPostgres } from '../support/database.ts';
 import { byEffort } from '../support/effort.ts';

@@ -15,7 +15,7 @@ import { byEffort } from '../support/effort.ts';
 import { insert } from '../support/insert.ts';
 import { nobody } from '../support/open-store.ts';
 import { useProcesses } from '../support/process.ts';
-import { startListening, stopListening } from '../support/service.ts';
+import { startOn, stopServices } from '../support/service.ts';
 
 const processes = useProcesses();
 let database: Awaited<ReturnType<typeof createDatabase>>;
@@ -25,7 +25,7 @@ beforeEach(async () => {
 });
 
 afterEach(async () => {
-  await stopListening();
+  await stopServices();
   await database.remove();
 });
 
@@ -96,15 +96,9 @@ test('list shows the records and keys of each workspace, as a table and as JSON'
 
 test('rename says what it renamed; a running service gives the old keys access to the new workspace within five seconds', async () => {
   const key = await newKey('acme');
-  const address = await startListening(database.url);
-  const request = (path: string, body: unknown) =>
-    fetch(address + path, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', authorization: key },
-      body: JSON.stringify(body),
-    });
-  expect((await request('/asset-categories', [{ name: 'Cranes' }])).status).toBe(201);
-  const list = async () => (await fetch(`${address}/asset-categories`, { headers: { authorization: key } })).json();
+  const client = (await startOn(database.url)).as(key);
+  await client.create('/asset-categories', { name: 'Cranes' });
+  const list = async () => (await client.get('/asset-categories')).body;
   expect(await list()).toMatchObject([{ workspaceId: 'acme' }]);
 
   const { code, out } = await run('workspaces', 'rename', 'acme', 'harbour');
@@ -121,24 +115,6 @@ test('rename says what it renamed; a running service gives the old keys access t
 });
 
 describe('while a service stores records,', () => {
-  /** Stores records, several at a time, until `isOver` or until it is refused. Returns how many the service has accepted. */
-  async function write(address: string, headers: Record<string, string>, isOver: () => boolean): Promise<number> {
-    let accepted = 0;
-    const writer = async () => {
-      while (!isOver()) {
-        const { status } = await fetch(`${address}/locations`, {
-          method: 'POST',
-          headers: { 'content-type': 'application/json', ...headers },
-          body: JSON.stringify([{ name: 'North yard' }]),
-        });
-        if (status === 201) accepted += 1;
-        if (status === 401) return;
-      }
-    };
-    await Promise.all(Array.from({ length: 4 }, writer));
-    return accepted;
-  }
-
   /** Until the writers are at it: some of their records are stored, and more are on their way. */
   const untilStored = () =>
     vi.waitFor(
@@ -150,11 +126,15 @@ describe('while a service stores records,', () => {
     );
 
   test('rename of default after the first key gives it all that was stored before', async () => {
-    const address = await startListening(database.url);
-    const writing = write(address, {}, () => false);
+    const { post } = await startOn(database.url);
+    let accepted = 0;
+    const write = async () => {
+      while ((await post('/locations', [{ name: 'North yard' }])).status === 201) accepted += 1;
+    };
+    const writing = Promise.all(Array.from({ length: 4 }, write));
     await untilStored();
     await newKey('acme');
-    const accepted = await writing;
+    await writing;
 
     await run('workspaces', 'rename', 'default', 'acme');
 
@@ -164,17 +144,13 @@ describe('while a service stores records,', () => {
   test('delete: nothing is left, also of what is repeated', async () => {
     const key = await newKey('acme');
     await newKey('yard');
-    const addresses = [await startListening(database.url), await startListening(database.url)];
-    const request = (address: string, name: string) =>
-      fetch(`${address}/assets`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json', authorization: key, 'idempotency-key': name },
-        body: JSON.stringify([{ name, uid: name }]),
-      });
+    const clients = [(await startOn(database.url)).as(key), (await startOn(database.url)).as(key)] as const;
+    const request = (client: (typeof clients)[number], name: string) =>
+      client.post('/assets', [{ name, uid: name }], { 'idempotency-key': name });
     const statuses = new Set<number>();
     const write = async (writer: number) => {
       for (let n = 0, status = 0; status !== 401; n += 1) {
-        ({ status } = await request(addresses[n % 2] ?? '', `${writer}-${n >> 1}`));
+        ({ status } = await request(clients[n % 2 === 0 ? 0 : 1], `${writer}-${n >> 1}`));
         statuses.add(status);
       }
     };
@@ -193,11 +169,8 @@ describe('while a service stores records,', () => {
 
 test('a name can be used again at once: what has the earlier key is not in the new workspace', async () => {
   const key = await newKey('acme');
-  const address = await startListening(database.url);
-  const create = async (authorization: string) => {
-    const headers = { 'content-type': 'application/json', authorization };
-    return (await fetch(`${address}/locations`, { method: 'POST', headers, body: '[{}]' })).status;
-  };
+  const { as } = await startOn(database.url);
+  const create = async (key: string) => (await as(key).post('/locations', [{}])).status;
   expect(await create(key)).toBe(201);
   await run('workspaces', 'rename', 'acme', 'harbour');
 
@@ -217,8 +190,8 @@ test('delete says what it deletes; a running service refuses its keys within fiv
   const key = await newKey('acme');
   await newKey('yard');
   await add('acme', 2);
-  const address = await startListening(database.url);
-  const status = async () => (await fetch(`${address}/asset-categories`, { headers: { authorization: key } })).status;
+  const client = (await startOn(database.url)).as(key);
+  const status = async () => (await client.get('/asset-categories')).status;
   expect(await status()).toBe(200);
 
   const { code, out } = await run('workspaces', 'delete', 'acme', '--yes');
@@ -251,51 +224,49 @@ test.each([
   expect(await sizes()).toEqual({ acme: 3 });
 });
 
-describe('kill -9', () => {
-  const rounds = byEffort({ small: 2, long: 60 });
-  const count = byEffort({ small: 8_000, long: 40_000 });
+const rounds = byEffort({ small: 2, long: 60 });
+const count = byEffort({ small: 8_000, long: 40_000 });
 
-  /** Of two kinds, so that one might be changed without the other. */
-  const addMany = () =>
-    inDatabase(async (opened) => {
-      const records = Array.from({ length: count / 2 }, (_, index) => ({ name: `record ${index}` }));
-      await insert(await storeOf(opened, 'acme'), asset, records);
-      await insert(await storeOf(opened, 'acme'), location, records);
-    });
+/** Of two kinds, so that one might be changed without the other. */
+const addMany = () =>
+  inDatabase(async (opened) => {
+    const records = Array.from({ length: count / 2 }, (_, index) => ({ name: `record ${index}` }));
+    await insert(await storeOf(opened, 'acme'), asset, records);
+    await insert(await storeOf(opened, 'acme'), location, records);
+  });
 
-  /** Starts to delete, and waits until the command has opened the database. */
-  async function startToDelete(): Promise<ReturnType<typeof start>> {
-    const started = start('workspaces', 'delete', 'acme', '--yes');
-    const { said, child } = started;
-    while (!said.err.includes('database:')) {
-      if (child.exitCode !== null) throw new Error(`ended before it opened the database: ${said.err}`);
-      await pause(1);
-    }
-    return started;
+/** Starts to delete, and waits until the command has opened the database. */
+async function startToDelete(): Promise<ReturnType<typeof start>> {
+  const started = start('workspaces', 'delete', 'acme', '--yes');
+  const { said, child } = started;
+  while (!said.err.includes('database:')) {
+    if (child.exitCode !== null) throw new Error(`ended before it opened the database: ${said.err}`);
+    await pause(1);
+  }
+  return started;
+}
+
+test(`kill -9 in the middle of delete leaves all records or none, ${rounds} times`, async () => {
+  await addMany();
+  await add('yard', 1);
+  const outcomes = [];
+  const { exited } = await startToDelete();
+  const opened = performance.now();
+  expect(await exited).toBe(0);
+  const duration = performance.now() - opened;
+  await addMany();
+
+  for (let round = 0; round < rounds; round += 1) {
+    const { child, exited } = await startToDelete();
+    await pause((duration * round) / rounds);
+    child.kill('SIGKILL');
+    await exited;
+    const { yard, acme = 0 } = await sizes();
+    expect([yard, [0, count]]).toEqual([1, expect.arrayContaining([acme])]);
+    expect(await logged()).toEqual({ yard, ...(acme > 0 && { acme }) });
+    outcomes.push(acme === count ? 'undone' : 'done');
+    if (acme === 0) await addMany();
   }
 
-  test(`in the middle of delete leaves all records or none, ${rounds} times`, async () => {
-    await addMany();
-    await add('yard', 1);
-    const outcomes = [];
-    const { exited } = await startToDelete();
-    const opened = performance.now();
-    expect(await exited).toBe(0);
-    const duration = performance.now() - opened;
-    await addMany();
-
-    for (let round = 0; round < rounds; round += 1) {
-      const { child, exited } = await startToDelete();
-      await pause((duration * round) / rounds);
-      child.kill('SIGKILL');
-      await exited;
-      const { yard, acme = 0 } = await sizes();
-      expect([yard, [0, count]]).toEqual([1, expect.arrayContaining([acme])]);
-      expect(await logged()).toEqual({ yard, ...(acme > 0 && { acme }) });
-      outcomes.push(acme === count ? 'undone' : 'done');
-      if (acme === 0) await addMany();
-    }
-
-    expect(outcomes).toContain('undone');
-  });
+  expect(outcomes).toContain('undone');
 });

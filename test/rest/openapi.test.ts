@@ -1,4 +1,4 @@
-/** The OpenAPI document: no problems that the usual linters report, and texts that people can read in the reference. */
+/** The OpenAPI document: what it describes, no problems that the usual linters report, and texts that people can read in the reference. */
 import { Socket } from 'node:net';
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { expect, test, vi } from 'vitest';
@@ -7,6 +7,10 @@ import { capitalized } from '../../src/model/labels.ts';
 import { recordKinds } from '../../src/records/index.ts';
 import { openApiDocument } from '../../src/rest/openapi/document.ts';
 import { routes } from '../../src/rest/routes.ts';
+import { kinds } from '../support/records.ts';
+import { useSharedService } from '../support/service.ts';
+
+const service = useSharedService();
 
 const source = JSON.stringify(openApiDocument(loadConfig({}).limits));
 const document = JSON.parse(source);
@@ -66,4 +70,60 @@ test('every write documents the limit on all texts of a record together', () => 
   );
   expect(writes).toHaveLength(routes.filter(({ operation }) => operation !== 'list').length);
   for (const { requestBody } of writes) expect(requestBody.description).toContain('123,456 characters in all texts');
+});
+
+test.each(kinds)('the document has every field of $kind.name, each described in whole phrases', ({ kind, path }) => {
+  const { schema } = document.paths[path].post.requestBody.content['application/json'];
+  const request = document.components.schemas[schema.items.$ref.split('/').at(-1)];
+  const response = document.components.schemas[kind.name];
+  expect(Object.keys(request.properties)).toEqual(Object.keys(kind.fields));
+  expect(Object.keys(response.properties)).toEqual(Object.keys(kind.storedFields));
+  const fields = [request, response].flatMap(({ properties }) => Object.values<{ description: string }>(properties));
+  for (const { description } of fields) expect(description).toMatch(/^[A-Z].*\.$/);
+});
+
+test.each(kinds)(
+  'the required fields of $kind.name are those that a request must have and a response always has',
+  async ({ kind, path, smallest }) => {
+    const [record] = await service.create(path, smallest);
+
+    expect(document.components.schemas[`New${kind.name}`].required ?? []).toEqual(Object.keys(smallest));
+    expect(document.components.schemas[kind.name].required.toSorted()).toEqual(Object.keys(record).toSorted());
+  },
+);
+
+test('every field in the document lists its types separately, so that client generators find each of them, including null', () => {
+  const isSupported = (type: unknown): boolean =>
+    Array.isArray(type) ? !type.includes('object') : typeof type === 'string';
+  for (const [kind, { properties }] of Object.entries<{ properties: object }>(document.components.schemas)) {
+    for (const [field, { type, anyOf = [{ type }] }] of Object.entries(properties)) {
+      for (const option of anyOf) expect(isSupported(option.type), `${kind}.${field}`).toBe(true);
+    }
+  }
+  expect(document.components.schemas.NewAsset.properties.externalIds.anyOf).toContainEqual({ type: 'null' });
+});
+
+test('the document describes one way to send a key, so that the reference asks for it once', () => {
+  expect(Object.values(document.components.securitySchemes)).toEqual([
+    {
+      type: 'http',
+      scheme: 'bearer',
+      description: expect.stringMatching(/`Authorization: KEY` and `X-API-Key: KEY`/),
+    },
+  ]);
+  expect(document.security).toEqual([{ bearer: [] }, {}]);
+});
+
+test('GET /openapi.json returns the document, and not again while it is unchanged', async () => {
+  const { status, headers, body } = await service.get('/openapi.json');
+  const again = await service.get('/openapi.json', { 'if-none-match': String(headers.etag) });
+
+  expect([status, headers['content-type'], headers.vary]).toEqual([
+    200,
+    'application/json; charset=utf-8',
+    'Accept-Encoding',
+  ]);
+  expect(body).toEqual(document);
+  expect([body.openapi, body.info.version]).toEqual(['3.1.0', '1.0.0']);
+  expect([again.status, again.text, again.headers.etag]).toEqual([304, '', headers.etag]);
 });

@@ -1,6 +1,7 @@
 /**
- * Random batches of creates, changes, upserts, imports and deletions, some of them after a dry run, against a model: each is accepted or refused
- * as the rules say, what is stored is what the model has, and the log of changes leads from nothing to it. WRITES_SEED repeats a run.
+ * Random batches of creates, changes, upserts, imports and deletions, some of them after a dry run or repeated with their key, against a model: each is accepted or refused
+ * as the rules say, what is stored is what the model has, the log of changes leads from nothing to it, and its changes can be reversed. WRITES_SEED
+ * repeats a run.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { expect, test } from 'vitest';
@@ -40,7 +41,9 @@ const { held, anyHeld, anyId, anyKey, anySystem, anyFields, withLinks, withMerge
 /** How many writes were stored, by their names. */
 const stored = new Map<string, number>();
 
-/** Runs a write, at times after a dry run of it, and applies its result to the model if it is to be accepted. */
+let keys = 0;
+
+/** Runs a write, at times after a dry run of it or twice with an Idempotency-Key, and applies its result to the model if it is to be accepted. */
 async function write<T>(
   { name }: { name: string },
   [document, variables]: [string, object],
@@ -48,8 +51,11 @@ async function write<T>(
   check: (result: T) => () => void,
 ): Promise<void> {
   const send = async (dryRun: boolean) => {
-    const { body, text } = await service.graphql(document, { ...variables, dryRun });
+    const headers = random.chance(0.3) ? { 'idempotency-key': `write ${keys++}` } : undefined;
+    const post = () => service.post('/graphql', { query: document, variables: { ...variables, dryRun } }, headers);
+    const { body, text } = await post();
     expect(body.errors === undefined, `${text}, ${JSON.stringify(variables)}, seed ${seed}`).toBe(isAccepted);
+    if (headers && isAccepted && !dryRun) expect((await post()).text, `seed ${seed}`).toBe(text);
     return { errors: body.errors, apply: isAccepted ? check(body.data.result) : () => {} };
   };
   const tried = random.chance(0.3) ? await send(true) : undefined;
@@ -228,12 +234,43 @@ async function remove(entry: ModelKind) {
   });
 }
 
+interface Moment {
+  readonly cursor: string;
+  readonly records: object;
+}
+
+async function moment(): Promise<Moment> {
+  const lists = modelKinds.map(
+    (entry) => `${listOf(entry)}(first: 1000) { nodes { createdAt ${selected(entry).replace('updatedAt', '')} } }`,
+  );
+  const { changeCursor, ...records } = await service.data(`{ changeCursor ${lists.join(' ')} }`);
+  return { cursor: changeCursor, records };
+}
+
+/** Reverses all changes since a moment, and then the reversal. */
+async function reverseTo(before: Moment) {
+  const after = await moment();
+  const revert = async (from: Moment, to: Moment) => {
+    const { revertChanges } = await service.data(
+      `mutation { revertChanges(after: "${from.cursor}", upTo: "${to.cursor}") { reversed kept failed } }`,
+    );
+    const reversed = Number(to.cursor) - Number(from.cursor);
+    expect(revertChanges, `seed ${seed}`).toEqual({ reversed, kept: 0, failed: 0 });
+    return moment();
+  };
+  const reversed = await revert(before, after);
+  expect(reversed.records, `seed ${seed}`).toEqual(before.records);
+  expect((await revert(after, reversed)).records, `seed ${seed}`).toEqual(after.records);
+}
+
 const plain = (entry: ModelKind, record: Fields) =>
   Object.fromEntries(['id', ...entry.fields].map((field) => [field, record[field]]));
 
 test(`${writes} random writes are accepted or refused, and store and log, as in the model`, async () => {
   const store = storeOpener(service.database)('default');
+  const moments: Moment[] = [];
   for (let done = 0; done < writes; done += 1) {
+    if (done > writes - 300 && done % 100 === 0) moments.push(await moment());
     const entry = random.pick(modelKinds) as ModelKind;
     // With more records, most keys would be those of several.
     const isFull = held(entry.kind).size > 60;
@@ -259,4 +296,5 @@ test(`${writes} random writes are accepted or refused, and store and log, as in 
     store,
     modelKinds.map(({ kind }) => kind),
   );
+  for (const before of moments.toReversed()) await reverseTo(before);
 });

@@ -1,36 +1,14 @@
 /** A batch is all or nothing, returns records in the order sent, and reports every invalid field at once. */
 
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { location } from '../../src/records/index.ts';
-import { byEffort } from '../support/effort.ts';
-import { anyRecord, unknownId } from '../support/records.ts';
+import { unknownId } from '../support/records.ts';
 import { useSharedService } from '../support/service.ts';
 
 const service = useSharedService();
 
 const count = async (connection: string) =>
   (await service.data(`{ ${connection} { totalCount } }`))[connection].totalCount;
-
-test('a batch with one invalid record stores nothing', async () => {
-  await fc.assert(
-    fc.asyncProperty(
-      fc.array(anyRecord(location), { maxLength: 8 }),
-      fc.constantFrom({ latitude: 91 }, { x: 1 }, null),
-      fc.nat(),
-      async (records, bad, position) => {
-        const before = await count('locations');
-        const batch = records.toSpliced(position % (records.length + 1), 0, bad as never);
-
-        const { status } = await service.post('/locations', batch);
-
-        expect(status).toBe(400);
-        expect(await count('locations')).toBe(before);
-      },
-    ),
-    { numRuns: byEffort({ small: 15, long: 200 }) },
-  );
-});
 
 test('invalid fields, unknown references and taken values are reported together, in the order of the batch', async () => {
   await service.create('/assets', { name: 'a', uid: 'EX-1' });
@@ -80,22 +58,6 @@ describe('the uid of an asset', () => {
         ])
       ).status,
     ).toBe(201);
-  });
-
-  test('is unique: 409 lists the positions and the uids', async () => {
-    await service.create('/assets', { name: 'a', uid: 'UID-1' }, { name: 'b', uid: 'UID-2' });
-
-    const { status, body } = await service.post('/assets', [
-      { name: 'c', uid: 'UID-2' },
-      { name: 'd', uid: 'UID-3' },
-      { name: 'e', uid: 'UID-1' },
-    ]);
-
-    expect(status).toBe(409);
-    expect(body).toEqual({
-      error: '[0].uid: another asset has the uid "UID-2"; [2].uid: another asset has the uid "UID-1"',
-      code: '409',
-    });
   });
 });
 

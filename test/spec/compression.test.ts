@@ -1,6 +1,5 @@
 /** Responses and request bodies that are compressed, for REST and GraphQL alike. */
 import { brotliDecompressSync, gunzipSync, gzipSync } from 'node:zlib';
-import fc from 'fast-check';
 import type { FastifyInstance, InjectOptions } from 'fastify';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { useSharedService } from '../support/service.ts';
@@ -33,18 +32,44 @@ beforeAll(async () => {
 const list = (headers = {}, method: 'GET' | 'HEAD' = 'GET') =>
   inject(service.app, { method, url: '/asset-categories', headers });
 
-describe('a list', () => {
-  test.each(['br', 'gzip'])('is sent as %s to a client that accepts it, with its length', async (encoding) => {
-    const plain = await list();
-    const { status, headers, sent, text } = await list({ 'accept-encoding': encoding });
+const tooLong = Array.from({ length: 40 }, () => ({ name: 'Crane', ['nmae'.repeat(25)]: 1 }));
+const requests: [name: string, status: number, request: InjectOptions][] = [
+  ['a list', 200, { method: 'GET', url: '/asset-categories' }],
+  ['an error of many issues', 400, { method: 'POST', url: '/assets', headers: json, payload: tooLong }],
+  [
+    'a problem of many issues',
+    400,
+    { method: 'POST', url: '/assets', headers: { ...json, accept: 'application/problem+json' }, payload: tooLong },
+  ],
+  [
+    'a GraphQL response',
+    200,
+    {
+      method: 'POST',
+      url: '/graphql',
+      headers: json,
+      payload: { query: '{ assetCategories(first: 200) { nodes { id name } } }' },
+    },
+  ],
+];
 
-    expect([status, headers['content-encoding'], headers.vary]).toEqual([200, encoding, 'Accept-Encoding']);
-    expect(headers['content-type']).toBe('application/json; charset=utf-8');
+describe.each(requests)('%s', (_, expectedStatus, request) => {
+  test.each(['br', 'gzip'])('is sent as %s to a client that accepts it, with its length', async (encoding) => {
+    const plain = await inject(service.app, request);
+    const { status, headers, sent, text } = await inject(service.app, {
+      ...request,
+      headers: { ...request.headers, 'accept-encoding': encoding },
+    });
+
+    expect([status, headers['content-encoding'], headers.vary]).toEqual([expectedStatus, encoding, 'Accept-Encoding']);
+    expect(headers['content-type']).toBe(plain.headers['content-type']);
     expect(Number(headers['content-length'])).toBe(sent.length);
     expect(sent.length).toBeLessThan(plain.sent.length / 3);
     expect(text()).toBe(plain.text());
   });
+});
 
+describe('a list', () => {
   test('is sent as it is to a client that does not ask, and caches learn that others get something else', async () => {
     const { headers, sent } = await list();
 
@@ -88,39 +113,6 @@ describe('a list', () => {
   });
 });
 
-test.each(['br', 'gzip'])('a GraphQL response is sent as %s', async (encoding) => {
-  const request = (headers: object) =>
-    inject(service.app, {
-      method: 'POST',
-      url: '/graphql',
-      headers: { ...json, ...headers },
-      payload: { query: '{ assetCategories(first: 200) { nodes { id name } } }' },
-    });
-
-  const { headers, text } = await request({ 'accept-encoding': encoding });
-
-  expect([headers['content-encoding'], headers.vary]).toEqual([encoding, 'Accept-Encoding']);
-  expect(text()).toBe((await request({})).text());
-});
-
-test.each(['application/json', 'application/problem+json'])(
-  'an error of many issues is compressed: %s',
-  async (accept) => {
-    const request = (headers: object) =>
-      inject(service.app, {
-        method: 'POST',
-        url: '/assets',
-        headers: { ...json, accept, ...headers },
-        payload: Array.from({ length: 40 }, () => ({ name: 'Crane', ['nmae'.repeat(25)]: 1 })),
-      });
-
-    const { status, headers, text } = await request({ 'accept-encoding': 'gzip' });
-
-    expect([status, headers['content-encoding']]).toEqual([400, 'gzip']);
-    expect(text()).toBe((await request({})).text());
-  },
-);
-
 test('a short response is sent as it is', async () => {
   const { headers, encoding } = await inject(service.app, {
     method: 'POST',
@@ -132,30 +124,13 @@ test('a short response is sent as it is', async () => {
   expect([encoding, headers.vary]).toEqual(['identity', undefined]);
 });
 
-describe('a gzip body', () => {
-  const name = fc.oneof(fc.string({ maxLength: 20 }), fc.constantFrom(null, 7, undefined));
-  const record = fc.oneof(fc.record({ name, city: name, latitude: fc.double() }), fc.jsonValue({ maxDepth: 2 }));
-  const body = fc.oneof(
-    fc.array(record, { maxLength: 5 }).map((value) => JSON.stringify(value)),
-    fc.string(),
-  );
-
-  /** A response without what differs between two equal requests. */
-  const comparable = ({ status, text }: { status: number; text: () => string | undefined }) => [
-    status,
-    text()?.replace(/"(?:id|createdAt|updatedAt)":"[^"]*"|request [-0-9a-f]{36}/g, ''),
-  ];
-
-  test.each(['/locations', '/graphql'])('gets the same response as a plain one: %s', async (url) => {
-    const post = (payload: Buffer, headers = {}) =>
-      inject(service.app, { method: 'POST', url, headers: { ...json, ...headers }, payload });
-    await fc.assert(
-      fc.asyncProperty(body, fc.constantFrom('gzip', 'x-gzip', 'GZIP'), async (text, encoding) => {
-        const plain = await post(Buffer.from(text));
-        const compressed = await post(gzipSync(text), { 'content-encoding': encoding });
-        expect(comparable(compressed)).toEqual(comparable(plain));
-      }),
-      { numRuns: 40 },
-    );
+test.each(['gzip', 'x-gzip', 'GZIP'])('a body with the Content-Encoding %s is inflated', async (encoding) => {
+  const { status, text } = await inject(service.app, {
+    method: 'POST',
+    url: '/locations',
+    headers: { ...json, 'content-encoding': encoding },
+    payload: gzipSync('[{"name":"North yard"}]'),
   });
+
+  expect([status, text()]).toEqual([201, expect.stringContaining('"name":"North yard"')]);
 });

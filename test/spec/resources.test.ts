@@ -7,43 +7,6 @@ import { useSharedService } from '../support/service.ts';
 
 const service = useSharedService();
 
-/** Copied from the tables of the interface, not derived from the declarations. */
-const interfaceFields = {
-  Asset: [
-    'name uid statusId assetTypeId currentLocationId trackUtilization manufacturedAt acquiredAt ownerId manufacturerId purchaseOrderId externalIds',
-    'id createdAt updatedAt workspaceId updatedBy',
-  ],
-  WorkOrder: [
-    'name typeId reference projectId statusId locationId startDate endDate notes externalIds',
-    'id createdAt workspaceId updatedAt createdBy updatedBy',
-  ],
-  Project: [
-    'name reference startDate endDate notes statusId companyId locationId externalIds',
-    'id createdAt workspaceId updatedAt createdBy updatedBy',
-  ],
-  Location: [
-    'name latitude longitude address1 address2 city state postalCode country externalIds',
-    'id createdAt updatedAt workspaceId',
-  ],
-  TransportOrder: [
-    'name reference number notes statusId projectId purchaseOrderId allocationOrderId',
-    'id createdAt workspaceId updatedAt createdBy',
-  ],
-  AssetCategory: ['name description parentId', 'id createdAt updatedAt workspaceId'],
-};
-
-const words = (text: string) => text.split(' ').toSorted();
-
-test.each(Object.entries(interfaceFields))(
-  '%s has exactly the fields of the interface',
-  (name, [sent = '', setByService = '']) => {
-    const kind = kinds.find(({ kind }) => kind.name === name)?.kind;
-
-    expect(Object.keys(kind?.fields ?? {}).toSorted()).toEqual(words(sent));
-    expect(Object.keys(kind?.storedFields ?? {}).toSorted()).toEqual(words(`${sent} ${setByService}`));
-  },
-);
-
 describe.each(kinds)('$kind.name', ({ kind, path, smallest }) => {
   test(`${kind.unset === 'null' ? 'returns null for' : 'omits'} fields that are not set`, async () => {
     const [record] = await service.create(path, smallest);

@@ -1,64 +1,54 @@
 /** Waiting for changes: few reads, however many wait and however much is written. */
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { createChangeWatch } from '../../src/store/log/change-watch.ts';
-import { numberOf } from '../support/open-store.ts';
+import { createChangeWatch } from '../../src/store/log.ts';
 
+const workspaceId = 1;
 let last: number;
-let reads: (readonly number[])[];
-
-const read = async (workspaceIds: readonly number[]) => {
-  reads.push(workspaceIds);
-  return new Map(workspaceIds.map((workspaceId) => [workspaceId, last]));
-};
+let reads: number;
+let ended: number;
+let watch: ReturnType<typeof createChangeWatch>;
 
 beforeEach(() => {
   vi.useFakeTimers();
-  last = 7;
-  reads = [];
+  [last, reads, ended] = [7, 0, 0];
+  watch = createChangeWatch(async (ids) => {
+    reads += 1;
+    return new Map(ids.map((id) => [id, last]));
+  });
 });
 
-afterEach(() => {
+afterEach(async () => {
+  // After the last one has stopped to wait.
+  await vi.advanceTimersByTimeAsync(1_000);
   expect(vi.getTimerCount()).toBe(0);
   vi.useRealTimers();
 });
 
-/** Waits, and tells whether it is over. */
-function waitIn(watch: ReturnType<typeof createChangeWatch>, after: number, workspaceId = numberOf('acme')) {
-  const end = new AbortController();
-  const state = { isOver: false, end: () => end.abort() };
-  void watch.wait(workspaceId, after, end.signal).then(() => {
-    state.isOver = true;
-  });
-  return state;
-}
-
-/** After the last one has stopped to wait. */
-const lastRead = () => vi.advanceTimersByTimeAsync(1_000);
+const wait = async (signal: AbortSignal) => {
+  await watch.wait(workspaceId, 7, signal);
+  ended += 1;
+};
 
 test('while a hundred wait, the number is read twice a second, by one statement', async () => {
-  const watch = createChangeWatch(read);
-  const waiting = Array.from({ length: 100 }, () => waitIn(watch, 7));
+  const end = new AbortController();
+  for (let n = 0; n < 100; n += 1) void wait(end.signal);
 
   await vi.advanceTimersByTimeAsync(10_000);
 
-  expect(reads.length).toBeLessThanOrEqual(21);
-  expect(reads.length).toBeGreaterThanOrEqual(19);
-  expect(waiting.some(({ isOver }) => isOver)).toBe(false);
-  for (const { end } of waiting) end();
-  await lastRead();
+  expect(reads).toBeLessThanOrEqual(21);
+  expect(reads).toBeGreaterThanOrEqual(19);
+  expect(ended).toBe(0);
+  end.abort();
 });
 
 test('after a write of this process the number is read soon, once for many writes', async () => {
-  const watch = createChangeWatch(read);
-  const waiting = waitIn(watch, 7);
+  void wait(new AbortController().signal);
   await vi.advanceTimersByTimeAsync(100);
-  const before = reads.length;
+  const before = reads;
 
   last = 1_007;
-  for (let write = 0; write < 1_000; write += 1) watch.changed(numberOf('acme'));
+  for (let write = 0; write < 1_000; write += 1) watch.changed(workspaceId);
   await vi.advanceTimersByTimeAsync(20);
 
-  expect(waiting.isOver).toBe(true);
-  expect(reads.length - before).toBe(1);
-  await lastRead();
+  expect([ended, reads - before]).toEqual([1, 1]);
 });

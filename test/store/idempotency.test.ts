@@ -9,16 +9,13 @@ import type { IdempotencyKey } from '../../src/store/writes/idempotency.ts';
 import { isPostgres } from '../support/database.ts';
 import { inSteps, insert } from '../support/insert.ts';
 import { storeOpener } from '../support/open-store.ts';
-import { openOwnDatabase } from '../support/own-database.ts';
+import { useDatabase } from '../support/own-database.ts';
 
-let database: Database;
+const database = useDatabase();
 let store: WorkspaceStore;
 
-beforeEach(async () => {
-  const own = await openOwnDatabase();
-  database = own.database;
+beforeEach(() => {
   store = storeOpener(database)('ours');
-  return own.close;
 });
 
 afterEach(() => void vi.restoreAllMocks());
@@ -32,7 +29,7 @@ const keyed = (text: string, own = store, onRepeat = () => {}) => {
 };
 
 const keys = async () => (await database.read('select key from idempotency_keys order by key')).map(({ key }) => key);
-const stamps = { createdAt: '2026-03-01T00:00:00.000Z', updatedAt: '2026-03-01T00:00:00.000Z' };
+
 test('a result of more records than one statement inserts is stored with them, and returned', async () => {
   const inputs = Array.from({ length: 6_000 }, (_, n) => ({ name: `Crane ${n}` }));
   const first = await insert(keyed('a'), asset, inputs);
@@ -77,11 +74,10 @@ describe('If the connection is lost during the commit', () => {
   }
 
   test.each([
-    ['a creation', (own: Pick<WorkspaceStore, 'write'>) => insert(own, asset, [{ name: 'Crane' }], stamps)],
+    ['a creation', (own: Pick<WorkspaceStore, 'write'>) => insert(own, asset, [{ name: 'Crane' }])],
     [
       'a transaction',
-      (own: Pick<WorkspaceStore, 'write'>) =>
-        inSteps(own, async (steps) => steps.add(asset, [{ name: 'Crane' }], stamps)),
+      (own: Pick<WorkspaceStore, 'write'>) => inSteps(own, async (steps) => steps.add(asset, [{ name: 'Crane' }])),
     ],
   ])('the result of %s that was stored all the same is returned', async (_, write) => {
     loseCommit(true);
@@ -105,47 +101,42 @@ describe('If the connection is lost during the commit', () => {
   });
 });
 
-describe('A key', () => {
-  /** Stores rows of a time, beside what requests store. */
-  const storeOld = (count: number, createdAt: string) =>
-    database.transaction(async (run) => {
-      const rows = Array.from(
-        { length: count },
-        (_, n) => `(2, '${createdAt} ${n}', 'test', '', '${createdAt}', '{}')`,
-      );
-      await run(
-        `insert into idempotency_keys (workspace_id, key, operation, request_hash, created_at, result) values ${rows.join()}`,
-      );
-    });
-
-  const countKeys = async () => (await keys()).length;
-
-  test('is forgotten after 24 hours, slice by slice, and not before', async () => {
-    await insert(keyed('a'), asset, [{ name: 'Crane' }]);
-    const hours = (n: number) => new Date(Date.now() - n * 3_600_000).toISOString();
-    for (const n of [25, 30, 48]) await storeOld(900, hours(n));
-    await storeOld(10, hours(23));
-    const slices: number[] = [];
-    const { run } = database;
-    const counting = {
-      ...database,
-      run: async (sql: string, values?: readonly unknown[]) => {
-        const before = await countKeys();
-        const rows = await run(sql, values);
-        slices.push(before - (await countKeys()));
-        return rows;
-      },
-    };
-
-    const end = startSweep(counting, (error) => slices.push(Number.NaN, String(error).length));
-    const total = () => slices.reduce((sum, size) => sum + size, 0);
-    await vi.waitFor(() => expect(total()).toBe(2_700), { timeout: 10_000 });
-    end();
-
-    expect(await countKeys()).toBe(11);
-    expect(Math.max(...slices)).toBeLessThanOrEqual(1_800);
-    expect(await keys()).toContain('a');
-    expect(await insert(keyed('a'), asset, [{ name: 'Crane' }])).toHaveLength(1);
-    expect(await store.lastChange()).toBe(1);
+/** Stores rows of a time, beside what requests store. */
+const storeOld = (count: number, createdAt: string) =>
+  database.transaction(async (run) => {
+    const rows = Array.from({ length: count }, (_, n) => `(2, '${createdAt} ${n}', 'test', '', '${createdAt}', '{}')`);
+    await run(
+      `insert into idempotency_keys (workspace_id, key, operation, request_hash, created_at, result) values ${rows.join()}`,
+    );
   });
+
+const countKeys = async () => (await keys()).length;
+
+test('a key is forgotten after 24 hours, slice by slice, and not before', async () => {
+  await insert(keyed('a'), asset, [{ name: 'Crane' }]);
+  const hours = (n: number) => new Date(Date.now() - n * 3_600_000).toISOString();
+  for (const n of [25, 30, 48]) await storeOld(900, hours(n));
+  await storeOld(10, hours(23));
+  const slices: number[] = [];
+  const { run } = database;
+  const counting = {
+    ...database,
+    run: async (sql: string, values?: readonly unknown[]) => {
+      const before = await countKeys();
+      const rows = await run(sql, values);
+      slices.push(before - (await countKeys()));
+      return rows;
+    },
+  };
+
+  const end = startSweep(counting, (error) => slices.push(Number.NaN, String(error).length));
+  const total = () => slices.reduce((sum, size) => sum + size, 0);
+  await vi.waitFor(() => expect(total()).toBe(2_700), { timeout: 10_000 });
+  end();
+
+  expect(await countKeys()).toBe(11);
+  expect(Math.max(...slices)).toBeLessThanOrEqual(1_800);
+  expect(await keys()).toContain('a');
+  expect(await insert(keyed('a'), asset, [{ name: 'Crane' }])).toHaveLength(1);
+  expect(await store.lastChange()).toBe(1);
 });

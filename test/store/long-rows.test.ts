@@ -1,27 +1,18 @@
 /** Records with long texts, of which a batch names many in a few bytes: what they take at a time is limited. */
-import { beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { project, transportOrder } from '../../src/records/index.ts';
-import type { Database } from '../../src/store/database.ts';
-import type { WorkspaceStore } from '../../src/store/workspace-store.ts';
 import { dry, inSteps, insert } from '../support/insert.ts';
 import { storeOpener } from '../support/open-store.ts';
-import { openOwnDatabase } from '../support/own-database.ts';
+import { useDatabase } from '../support/own-database.ts';
 
-let database: Database;
-let store: WorkspaceStore;
-
-beforeEach(async () => {
-  const own = await openOwnDatabase();
-  database = own.database;
-  store = storeOpener(database)('acme');
-  return own.close;
-});
+const database = useDatabase();
 
 const noteLength = 180_000;
 const long = (count: number) => Array.from({ length: count }, () => ({ name: 'Crane', notes: 'x'.repeat(noteLength) }));
 const idsOf = (records: readonly { id: string }[]) => records.map(({ id }) => id);
 
 test('a transaction changes and deletes records with a limited amount of text, of whatever kinds', async () => {
+  const store = storeOpener(database)('acme');
   const projects = idsOf(await insert(store, project, long(160)));
   const orders = idsOf(await insert(store, transportOrder, long(160)));
 

@@ -1,14 +1,13 @@
 /** Random queries find on both databases what a plain model finds, and nothing of another workspace. */
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { CreateOf, RecordKind } from '../../src/model/record-kind.ts';
 import { assetCategory, location, recordKinds } from '../../src/records/index.ts';
-import type { Database } from '../../src/store/database.ts';
 import type { Condition, RecordQuery } from '../../src/store/query/record-query.ts';
 import type { WorkspaceStore } from '../../src/store/workspace-store.ts';
 import { byEffort } from '../support/effort.ts';
 import { insert } from '../support/insert.ts';
 import { storeOpener } from '../support/open-store.ts';
-import { openOwnDatabase } from '../support/own-database.ts';
+import { useSharedDatabase } from '../support/own-database.ts';
 import { createModel, type PlainRecord } from '../support/query-model.ts';
 import { createRandom } from '../support/random.ts';
 import { createGenerator, texts } from '../support/random-queries.ts';
@@ -19,13 +18,7 @@ const queriesPerWorld = byEffort({ small: 150, long: 1_050 });
 /** Reserves more than the budget for almost every page, so that the database measures them. */
 const tight = { maxTextLength: 10_000, maxExternalIds: 100, maxRecordLength: 100_000, maxResponseLength: 30_000 };
 
-let database: Database;
-
-beforeAll(async () => {
-  const own = await openOwnDatabase();
-  database = own.database;
-  return own.close;
-});
+const database = useSharedDatabase();
 
 /** Fills our workspace, and another one with records like ours that share references with them. */
 async function createWorld(seed: number) {
@@ -176,8 +169,7 @@ describe.each(Array.from({ length: worlds }, (_, index) => index))('in world %d'
 
 test('each text is compared with all others as in the model', async () => {
   const ours = storeOpener(database)('texts');
-  const stamps = { createdAt: '2026-03-01T00:00:00.000Z', updatedAt: '2026-03-01T00:00:00.000Z' };
-  const records = await insert(ours, location, [...texts.map((name) => ({ name })), {}], stamps);
+  const records = await insert(ours, location, [...texts.map((name) => ({ name })), {}]);
   const model = createModel(new Map([[location.table, records as readonly object[] as PlainRecord[]]]));
   for (const value of createRandom(Date.now())
     .shuffle([...texts])

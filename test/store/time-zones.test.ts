@@ -1,32 +1,22 @@
 /** The days and months of time zones that summaries group by are those of Luxon, on both databases. */
 import { IANAZone } from 'luxon';
-import { beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { workOrder } from '../../src/records/index.ts';
-import type { Database } from '../../src/store/database.ts';
 import type { WorkspaceStore } from '../../src/store/workspace-store.ts';
 import { byEffort } from '../support/effort.ts';
 import { insert } from '../support/insert.ts';
 import { storeOpener } from '../support/open-store.ts';
-import { openOwnDatabase } from '../support/own-database.ts';
+import { useSharedDatabase } from '../support/own-database.ts';
 import { createModel, type PlainRecord } from '../support/query-model.ts';
 import { createRandom } from '../support/random.ts';
 
-let database: Database;
-
-beforeAll(async () => {
-  const own = await openOwnDatabase();
-  database = own.database;
-  return own.close;
-});
-
-const stamps = { createdAt: '2026-03-01T00:00:00.000Z', updatedAt: '2026-03-01T00:00:00.000Z' };
+const database = useSharedDatabase();
 
 const insertAt = (store: WorkspaceStore, times: readonly number[]) =>
   insert(
     store,
     workOrder,
     times.map((time) => ({ name: 'a', startDate: new Date(time).toISOString() })),
-    stamps,
   );
 
 const day = 86_400_000;

@@ -1,30 +1,19 @@
 /** The workspace store: bound to one workspace, all or nothing, and without SQL in its errors. */
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { location } from '../../src/records/index.ts';
-import { type Database, openDatabase } from '../../src/store/database.ts';
 import type { WorkspaceStore } from '../../src/store/workspace-store.ts';
-import { createDatabase, isPostgres } from '../support/database.ts';
+import { isPostgres } from '../support/database.ts';
 import { change, dry, inSteps, insert } from '../support/insert.ts';
 import { numberOf, storeOpener } from '../support/open-store.ts';
+import { useDatabase } from '../support/own-database.ts';
 
-let url: string;
-let remove: () => Promise<void>;
-let database: Database;
-let openStore: ReturnType<typeof storeOpener>;
+const database = useDatabase();
 let ours: WorkspaceStore;
 let theirs: WorkspaceStore;
 
-beforeEach(async () => {
-  ({ url, remove } = await createDatabase());
-  database = await openDatabase(url);
-  openStore = storeOpener(database);
-  ours = openStore('ours');
-  theirs = openStore('theirs');
-});
-
-afterEach(async () => {
-  await database.close();
-  await remove();
+beforeEach(() => {
+  const openStore = storeOpener(database);
+  [ours, theirs] = [openStore('ours'), openStore('theirs')];
 });
 
 const input = { name: 'Yard' };
@@ -60,60 +49,56 @@ test('nobody waits for a dry run, whatever it changes', async () => {
   expect(await theirs.count(location)).toBe(1);
 });
 
-describe('a derived text', () => {
-  test('includes a write that was committed while others waited for an earlier one', async () => {
-    await insert(ours, location, [{ name: 'one' }]);
-    let hasRead = () => {};
-    const read = new Promise<void>((resolve) => (hasRead = resolve));
-    let release = () => {};
-    let held: Promise<void> | undefined = new Promise((resolve) => (release = resolve));
-    const derive = (change: number) =>
-      ours.deriveText(
-        'held',
-        async () => {
-          const names = (await ours.list(location)).map(({ name }) => name).join();
-          hasRead();
-          await held;
-          return names;
-        },
-        change,
-      );
-    const [first, second] = [derive(1), derive(1)];
-    await read;
-    await insert(ours, location, [{ name: 'two' }]);
-    const third = derive(2);
-    held = undefined;
-    release();
+test('a derived text includes a write that was committed while others waited for an earlier one', async () => {
+  await insert(ours, location, [{ name: 'one' }]);
+  let hasRead = () => {};
+  const read = new Promise<void>((resolve) => (hasRead = resolve));
+  let release = () => {};
+  let held: Promise<void> | undefined = new Promise((resolve) => (release = resolve));
+  const derive = (change: number) =>
+    ours.deriveText(
+      'held',
+      async () => {
+        const names = (await ours.list(location)).map(({ name }) => name).join();
+        hasRead();
+        await held;
+        return names;
+      },
+      change,
+    );
+  const [first, second] = [derive(1), derive(1)];
+  await read;
+  await insert(ours, location, [{ name: 'two' }]);
+  const third = derive(2);
+  held = undefined;
+  release();
 
-    expect(await third).toBe('one,two');
-    await Promise.all([first, second]);
-  });
+  expect(await third).toBe('one,two');
+  await Promise.all([first, second]);
 });
 
-describe('one workspace', () => {
-  const share = isPostgres ? 5 : 2;
+const share = isPostgres ? 5 : 2;
 
-  /** Runs reads that each hold a connection until as many as may do so, and a little longer. Returns how many did so at once. */
-  async function peakOf(count: number): Promise<number> {
-    let running = 0;
-    let peak = 0;
-    const reads = Array.from({ length: count }, () =>
-      database.forWorkspace(numberOf('ours')).snapshot(async (run) => {
-        running += 1;
-        peak = Math.max(peak, running);
-        try {
-          for (let step = 0; step < 5 || (peak < share && step < 500); step += 1) await run('select 1');
-        } finally {
-          running -= 1;
-        }
-      }),
-    );
-    expect(await theirs.count(location)).toBe(0);
-    await Promise.all(reads);
-    return peak;
-  }
+/** Runs reads that each hold a connection until as many as may do so, and a little longer. Returns how many did so at once. */
+async function peakOf(count: number): Promise<number> {
+  let running = 0;
+  let peak = 0;
+  const reads = Array.from({ length: count }, () =>
+    database.forWorkspace(numberOf('ours')).snapshot(async (run) => {
+      running += 1;
+      peak = Math.max(peak, running);
+      try {
+        for (let step = 0; step < 5 || (peak < share && step < 500); step += 1) await run('select 1');
+      } finally {
+        running -= 1;
+      }
+    }),
+  );
+  expect(await theirs.count(location)).toBe(0);
+  await Promise.all(reads);
+  return peak;
+}
 
-  test('takes no more than half of the connections, while another workspace still gets one', async () => {
-    expect(await peakOf(30)).toBe(share);
-  });
+test('one workspace takes no more than half of the connections, while another workspace still gets one', async () => {
+  expect(await peakOf(30)).toBe(share);
 });

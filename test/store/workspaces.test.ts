@@ -8,21 +8,14 @@ import { createRecords, createSession, withIdempotencyKey } from '../../src/serv
 import { createKeyStore } from '../../src/store/admin/api-keys.ts';
 import { openWorkspace } from '../../src/store/admin/workspace-names.ts';
 import { createWorkspaces } from '../../src/store/admin/workspaces.ts';
-import type { Database } from '../../src/store/database.ts';
 import { createStoreOpener, type WorkspaceStore } from '../../src/store/workspace-store.ts';
 import { isPostgres } from '../support/database.ts';
 import { byEffort } from '../support/effort.ts';
 import { change, inSteps, insert, withKey } from '../support/insert.ts';
 import { nobody } from '../support/open-store.ts';
-import { openOwnDatabase } from '../support/own-database.ts';
+import { useDatabase } from '../support/own-database.ts';
 
-let database: Database;
-
-beforeEach(async () => {
-  const own = await openOwnDatabase();
-  database = own.database;
-  return own.close;
-});
+const database = useDatabase();
 
 const now = '2026-03-01T00:00:00.000Z';
 
@@ -113,12 +106,15 @@ describe('in a workspace that was deleted, a process that has not noticed yet', 
     await newKey('yard');
     opened = await store('acme');
     await insert(opened, location, [{ name: 'a' }, { name: 'b' }]);
+    await insert(opened, asset, [{ name: 'Crane', externalIds: { erp: '4711' } }]);
     await workspaces().remove('acme');
   });
 
   /** Whatever was stored would be found here. */
   const rows = async () => {
     const tables = [...recordKinds.map(({ table }) => table), 'changes', 'idempotency_keys'];
+    // Postgres keeps external IDs in the records.
+    if (!isPostgres) tables.push('assets_external_ids');
     return (await Promise.all(tables.map((table) => database.knex(table)))).flat();
   };
 

@@ -1,18 +1,14 @@
 /** The client of a service that listens, and expected errors. */
-import type { AddressInfo } from 'node:net';
+import type { FastifyInstance } from 'fastify';
 import { beforeEach, vi } from 'vitest';
 import { type Options, Yardgraph } from '../../client/index.ts';
 import { listField } from '../../src/model/labels.ts';
 import type { RecordKind } from '../../src/model/record-kind.ts';
-import type { startService } from './service.ts';
-
-type App = Awaited<ReturnType<typeof startService>>['app'];
+import { listen } from './service.ts';
 
 /** A client of the service, which starts to listen at the first call. */
-export async function clientOf({ app }: { app: App }, options: Partial<Options> = {}): Promise<Yardgraph> {
-  if (!app.server.listening) await app.listen({ port: 0, host: '127.0.0.1' });
-  const { port } = app.server.address() as AddressInfo;
-  return new Yardgraph({ serverURL: `http://127.0.0.1:${port}`, ...options });
+export async function clientOf({ app }: { app: FastifyInstance }, options: Partial<Options> = {}): Promise<Yardgraph> {
+  return new Yardgraph({ serverURL: await listen(app), ...options });
 }
 
 /** The methods of each kind have the same form. */

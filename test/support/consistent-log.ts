@@ -1,16 +1,19 @@
-/** Whether the log of a workspace leads from nothing to what is stored. */
+/** Whether the log of a workspace leads from nothing to what is stored, and is the same however it is read. */
 import { expect } from 'vitest';
 import type { RecordKind } from '../../src/model/record-kind.ts';
-import type { storeOpener } from './open-store.ts';
+import type { Change } from '../../src/store/log.ts';
+import type { WorkspaceStore } from '../../src/store/workspace-store.ts';
 
 /** Every record was created once, each change follows the version that was before it, and what is left is what is stored. */
-export async function requireConsistentLog(
-  store: ReturnType<ReturnType<typeof storeOpener>>,
-  kinds: readonly RecordKind[],
-): Promise<void> {
+export async function requireConsistentLog(store: WorkspaceStore, kinds: readonly RecordKind[]): Promise<void> {
   const log = await store.changes({ after: 0, limit: 1_000_000, withBefore: true });
   expect(log.map(({ number }) => number)).toEqual(log.map((_, index) => index + 1));
   expect(await store.lastChange()).toBe(log.length);
+  const some = kinds.slice(1).map(({ name }) => name);
+  for (const names of [undefined, some, []]) {
+    const expected = names ? log.filter(({ kind }) => names.includes(kind)) : log;
+    expect(await feedOf(store, 1 + Math.ceil(log.length / 7), names)).toEqual(expected);
+  }
 
   for (const kind of kinds) {
     const stored = new Map((await store.list(kind)).map((record) => [record.id, record as object]));
@@ -36,5 +39,29 @@ export async function requireConsistentLog(
       }
     }
     expect(ids.filter((id) => stored.has(id))).toHaveLength(stored.size);
+
+    for (const id of ids.slice(-20)) {
+      const own = changes.filter((change) => change.id === id);
+      expect(await store.histories([id], { limit: own.length + 1, withBefore: true })).toEqual([own.toReversed()]);
+      const versions = own.map((_, index) => own[index + 1]?.before ?? stored.get(id) ?? null).map(withoutWorkspace);
+      // Between two changes of the record there are changes of others.
+      const keys = own.map((_, index) => ({ id, number: (own[index + 1]?.number ?? log.length + 1) - 1 }));
+      const times = await Promise.all(own.map(({ at }) => store.versionAt(kind, id, at)));
+      expect((await store.versions(kind, keys)).map(withoutWorkspace)).toEqual(versions);
+      expect(times.map(withoutWorkspace)).toEqual(versions);
+      expect(await store.versionAt(kind, id, '2000-01-01T00:00:00.000Z')).toBeNull();
+    }
+  }
+}
+
+const withoutWorkspace = (record: object | null) => record && { ...record, workspaceId: undefined };
+
+/** Reads the whole feed, page by page. */
+async function feedOf({ changes }: Pick<WorkspaceStore, 'changes'>, limit: number, kinds?: readonly string[]) {
+  const all: Change[] = [];
+  for (;;) {
+    const page = await changes({ after: all.at(-1)?.number ?? 0, limit, kinds, withBefore: true });
+    all.push(...page);
+    if (page.length < limit) return all;
   }
 }

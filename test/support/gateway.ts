@@ -6,9 +6,10 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createGatewayRuntime } from '@graphql-hive/gateway-runtime';
 import { composeServices } from '@theguild/federation-composition';
+import type { FastifyInstance } from 'fastify';
 import { parse } from 'graphql';
 import { createSchema, createYoga } from 'graphql-yoga';
-import type { startService } from './service.ts';
+import { listen } from './service.ts';
 
 /** Like the schema of the service, it has Relay's types, and queries named `node` and `company`. */
 export const companiesSdl = `
@@ -40,9 +41,9 @@ interface SentRequest {
 }
 
 /** Starts the other service and the gateway. The caller must stop them. */
-export async function startGateway({ app }: Pick<Awaited<ReturnType<typeof startService>>, 'app'>, sdl: string) {
+export async function startGateway({ app }: { app: FastifyInstance }, sdl: string) {
   const companies = await startCompanies();
-  const yardgraph = `${await app.listen({ host: '127.0.0.1', port: 0 })}/graphql`;
+  const yardgraph = `${await listen(app)}/graphql`;
   const sent: SentRequest[] = [];
   const gateway = createGatewayRuntime({
     supergraph: compose(sdl, { yardgraph, companies: companies.url }),

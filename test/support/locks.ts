@@ -1,6 +1,14 @@
-/** Waits of Postgres's connections for each other. */
+/** Other connections to Postgres, and waits of connections for each other. */
 import { setTimeout as pause } from 'node:timers/promises';
+import { Client } from 'pg';
 import type { Database } from '../../src/store/database.ts';
+
+/** A connection that does not belong to the service. The caller must end it. */
+export async function connectTo(url: string): Promise<Client> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  return client;
+}
 
 /** Resolves when this many connections wait for a lock; fails after five seconds. */
 export async function untilWaiting({ read }: Pick<Database, 'read'>, connections: number): Promise<void> {

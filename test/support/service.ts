@@ -178,20 +178,20 @@ export async function listen(app: FastifyInstance): Promise<string> {
   return `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
 }
 
-const listening: Service[] = [];
+const started: Service[] = [];
 
 /**
- * The address of a service that uses this database, in the process of the tests: a process takes ten times as long to start. The test
- * stops all of them with `stopListening` before it removes the database.
+ * A service on this database, in the process of the tests: a process takes ten times as long to start. The test stops all of them with
+ * `stopServices` before it removes the database.
  */
-export async function startListening(url: string): Promise<string> {
+export async function startOn(url: string): Promise<Service> {
   const service = await startService({ DATABASE_URL: url });
-  listening.push(service);
-  return listen(service.app);
+  started.push(service);
+  return service;
 }
 
-export async function stopListening(): Promise<void> {
-  await Promise.all(listening.splice(0).map(({ stop }) => stop()));
+export async function stopServices(): Promise<void> {
+  await Promise.all(started.splice(0).map(({ stop }) => stop()));
 }
 
 /** The path of a file of five megabytes, which is more than the buffers of a connection hold. */

@@ -19,7 +19,7 @@ import { linkFields } from '../../model/links.ts';
 import type { RecordKind, RecordOf, Values } from '../../model/record-kind.ts';
 import type { ReverseLink } from '../../model/reverse-link.ts';
 import { kindNamed, kindOfId } from '../../records/index.ts';
-import type { Change, ChangePage, ChangePageQuery, HistoryQuery } from '../../store/log/read-changes.ts';
+import type { Change, ChangePage, ChangePageQuery, HistoryQuery } from '../../store/log.ts';
 import { type Condition, orderName, type RecordQuery, type SummaryQuery } from '../../store/query/record-query.ts';
 import type { LinkToRead, Page } from '../../store/records/read-records.ts';
 import type { WorkspaceReads } from '../../store/workspace-store.ts';

@@ -13,7 +13,7 @@ import { capitalized, withArticle } from '../../model/labels.ts';
 import type { RecordKind, Values as RecordValues } from '../../model/record-kind.ts';
 import { kindNamed, recordKinds } from '../../records/index.ts';
 import { type ChangeRange, type NotReversed, type Reverted, revertChanges } from '../../services/revert.ts';
-import type { Change, ChangePage, ChangePageQuery, HistoryQuery } from '../../store/log/read-changes.ts';
+import type { Change, ChangePage, ChangePageQuery, HistoryQuery } from '../../store/log.ts';
 import type { Loaders } from '../execution/loaders.ts';
 import { type CostFunction, defaultPageSize, type FieldExtensions, pageCost, pageSize } from '../limits.ts';
 import {

@@ -4,6 +4,7 @@ import { ServiceError } from '../../errors.ts';
 import type { RecordKind } from '../../model/record-kind.ts';
 import { asset, assetCategory, kindOfId, location, project, transportOrder, workOrder } from '../../records/index.ts';
 import { describeExternalId, emptyKeyProblem } from '../../services/match.ts';
+import type { Session } from '../../services/write.ts';
 import { type FieldExtensions, lengthWithinPage } from '../limits.ts';
 import {
   builder,
@@ -17,7 +18,6 @@ import {
   refused,
   typeLabel,
   typeOf,
-  type Values,
 } from './builder.ts';
 import { cursorField, feedField, historyById } from './changes.ts';
 import { page } from './records.ts';
@@ -92,19 +92,22 @@ const foreignField = (t: QueryFields, name: ForeignTypeName) =>
     },
   });
 
-const viewer = builder.objectRef<Pick<Values, 'workspaceId' | 'userId'>>('Viewer').implement({
+const viewer = builder.objectRef<Session>('Viewer').implement({
   description: 'Who asks, and in which workspace.',
   fields: (t) => ({
     workspace: t.field({
       type: foreignType('Workspace'),
       description: 'The workspace of the API key, or the one of requests without a key.',
-      resolve: ({ workspaceId }) => ({ id: workspaceId }),
+      resolve: ({ workspace }) => ({ id: workspace }),
     }),
     user: t.field({
       type: foreignType('User'),
       nullable: true,
       description: 'The user of the API key; null for requests without a key.',
-      resolve: ({ userId }) => userId && { id: userId },
+      resolve: ({ userId }) => (userId === null ? null : { id: userId }),
+    }),
+    mayWrite: t.exposeBoolean('mayWrite', {
+      description: 'Whether mutations are allowed: false for a read-only key.',
     }),
   }),
 });
@@ -163,7 +166,7 @@ builder.queryType({
     viewer: t.field({
       type: viewer,
       description: 'Who asks, and in which workspace.',
-      resolve: (_root, _args, { session }) => ({ workspaceId: session.workspace, userId: session.userId }),
+      resolve: (_root, _args, { session }) => session,
     }),
     changes: feedField(t),
     history: historyById(t),

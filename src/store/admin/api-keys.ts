@@ -6,8 +6,7 @@ import { boolean, dateTime, required, text } from '../../model/fields.ts';
 import type { Table, ValuesOf } from '../../model/record-kind.ts';
 import type { Database } from '../database.ts';
 import { changedColumns } from '../query/columns.ts';
-import { selectRecords } from '../query/dialect.ts';
-import { literally, runQuery } from '../query/rows.ts';
+import { literally, runQuery, selectRecords } from '../query/rows.ts';
 import type { WorkspaceId } from '../query/tables.ts';
 import { openWorkspace } from './workspace-names.ts';
 

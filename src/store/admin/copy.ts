@@ -5,8 +5,8 @@ import type { Table } from '../../model/record-kind.ts';
 import type { Row, Run, Statement } from '../connections/driver.ts';
 import type { Database } from '../database.ts';
 import { columnName } from '../query/columns.ts';
-import { type Dialect, selectRecords } from '../query/dialect.ts';
-import { literally, runQuery } from '../query/rows.ts';
+import type { Dialect } from '../query/dialect.ts';
+import { literally, runQuery, selectRecords } from '../query/rows.ts';
 import { workspaceNames } from '../query/tables.ts';
 
 /** The result for one table. The checksum covers all fields of all records, ordered by what identifies them. */

@@ -3,7 +3,7 @@ import type { Knex } from 'knex';
 import type { StoredField } from '../../model/fields.ts';
 import type { RecordKind, Table } from '../../model/record-kind.ts';
 import type { Row, Run, Statement, TransactionSql } from '../connections/driver.ts';
-import { columnsOf, recordIn, type SelectedColumn } from './columns.ts';
+import type { SelectedColumn } from './columns.ts';
 import type { Value } from './record-query.ts';
 import type { NewChange } from './tables.ts';
 
@@ -117,22 +117,3 @@ export interface PageRows {
   readonly records: readonly Row[];
   readonly count?: number;
 }
-
-export async function selectRecords(
-  { builder, selectValues }: Pick<Dialect, 'builder' | 'selectValues'>,
-  run: Run,
-  table: Table,
-  query: Knex.QueryBuilder,
-  isBounded?: boolean,
-): Promise<Row[]> {
-  const columns = columnsOf(table);
-  const select = (selected: string) => query.select(builder.raw(selected));
-  const rows = await selectValues(run, columns, select, isBounded);
-  return rows.map((values) => recordIn(columns, values));
-}
-
-export const bytesSql = (dialect: Pick<Dialect, 'byteLength'>, table: Table): string =>
-  ['0', ...textColumnsOf(table).map(({ name }) => `coalesce(${dialect.byteLength(name)}, 0)`)].join(' + ');
-
-const textColumnsOf = (table: Table) =>
-  columnsOf(table).filter(({ type }) => !['number', 'boolean', 'dateTime', 'workspace'].includes(type));

@@ -3,8 +3,8 @@ import type { Knex } from 'knex';
 import type { StoredField } from '../../model/fields.ts';
 import type { Table } from '../../model/record-kind.ts';
 import { DatabaseError } from '../connections/database-error.ts';
-import type { Run } from '../connections/driver.ts';
-import { columnList, columnName, partOf } from './columns.ts';
+import type { Row, Run } from '../connections/driver.ts';
+import { columnList, columnName, columnsOf, partOf, recordIn } from './columns.ts';
 import { conditionSql, fieldOf } from './conditions.ts';
 import type { Dialect } from './dialect.ts';
 import { type Order, orderName, type Position, type RecordQuery } from './record-query.ts';
@@ -196,4 +196,17 @@ function compiled(query: Knex.QueryBuilder | Knex.Raw): Knex.SqlNative {
   } catch {
     throw new DatabaseError('a query could not be built');
   }
+}
+
+export async function selectRecords(
+  { builder, selectValues }: Pick<Dialect, 'builder' | 'selectValues'>,
+  run: Run,
+  table: Table,
+  query: Knex.QueryBuilder,
+  isBounded?: boolean,
+): Promise<Row[]> {
+  const columns = columnsOf(table);
+  const select = (selected: string) => query.select(builder.raw(selected));
+  const rows = await selectValues(run, columns, select, isBounded);
+  return rows.map((values) => recordIn(columns, values));
 }

@@ -12,7 +12,8 @@ import { textLengthOfAll } from '../../model/fields.ts';
 import type { Table } from '../../model/record-kind.ts';
 import { maxIdentifierLength, maxLengthOf, type ValueLimits } from '../../model/schemas.ts';
 import type { Run } from '../connections/driver.ts';
-import { bytesSql, type Dialect } from '../query/dialect.ts';
+import { columnsOf } from '../query/columns.ts';
+import type { Dialect } from '../query/dialect.ts';
 import { runQuery } from '../query/rows.ts';
 
 export interface ReadLimits extends ValueLimits {
@@ -127,3 +128,9 @@ function maxTextLength(table: Table, limits: ReadLimits): number {
   }
   return length;
 }
+
+export const bytesSql = (dialect: Pick<Dialect, 'byteLength'>, table: Table): string =>
+  ['0', ...textColumnsOf(table).map(({ name }) => `coalesce(${dialect.byteLength(name)}, 0)`)].join(' + ');
+
+const textColumnsOf = (table: Table) =>
+  columnsOf(table).filter(({ type }) => !['number', 'boolean', 'dateTime', 'workspace'].includes(type));

@@ -8,7 +8,7 @@ import type { ReverseLink } from '../../model/reverse-link.ts';
 import type { Row, Run } from '../connections/driver.ts';
 import { type Column, columnName, columnsOf, partOf, recordIn, type SelectedColumn } from '../query/columns.ts';
 import { ancestorsOf, parentsOf } from '../query/conditions.ts';
-import { bytesSql, type Dialect, type PagesSelection, selectRecords } from '../query/dialect.ts';
+import type { Dialect, PagesSelection } from '../query/dialect.ts';
 import {
   oldestFirst,
   type PagesQuery,
@@ -16,8 +16,8 @@ import {
   type Summary,
   type SummaryQuery,
 } from '../query/record-query.ts';
-import { rowsQuery, runQuery, type Source, selectRows, withLinkedFields } from '../query/rows.ts';
-import { type BoundedRead, type Measured, measureRows, type ReadBudget, sumOfBytes } from './read-budget.ts';
+import { rowsQuery, runQuery, type Source, selectRecords, selectRows, withLinkedFields } from '../query/rows.ts';
+import { type BoundedRead, bytesSql, type Measured, measureRows, type ReadBudget, sumOfBytes } from './read-budget.ts';
 import { readSummary } from './summaries.ts';
 
 export interface RecordReads {

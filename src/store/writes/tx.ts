@@ -6,10 +6,9 @@ import { count } from '../../model/issues.ts';
 import type { ExternalId } from '../../model/links.ts';
 import type { AnyRecord, RecordKind } from '../../model/record-kind.ts';
 import type { ReverseLink } from '../../model/reverse-link.ts';
-import { type ChangeReads, createChangeReads } from '../log/read-changes.ts';
+import { type ChangeReads, createChangeReads } from '../log.ts';
 import { columnName } from '../query/columns.ts';
-import { selectRecords } from '../query/dialect.ts';
-import { rowsQuery, runQuery } from '../query/rows.ts';
+import { rowsQuery, runQuery, selectRecords } from '../query/rows.ts';
 import { measureRows, type ReadBudget } from '../records/read-budget.ts';
 import { asRecords, createRecordReads, type RecordReads, readParents, type Scope } from '../records/read-records.ts';
 

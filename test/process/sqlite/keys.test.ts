@@ -1,9 +1,8 @@
 /** Commands on a SQLite file that does not exist yet, and on no file at all. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { runCommand } from '../../support/command.ts';
-import { createFile } from '../../support/database.ts';
 import { useProcesses } from '../../support/process.ts';
 
 const processes = useProcesses();
@@ -45,17 +44,3 @@ test.each([create, ['migrate'], ...onExistingFiles].map((command) => [command]))
     });
   },
 );
-
-test('an empty list says how to create the first key', async () => {
-  const { url, remove } = await createFile();
-  onTestFinished(remove);
-
-  const { code, out, err } = await runCommand({ DATABASE_URL: url }, 'keys', 'list');
-
-  expect([code, out, err.split('\n')[1]]).toEqual([
-    0,
-    '',
-    'There are no keys: create one with node dist/src/cli.js keys create.',
-  ]);
-  expect((await runCommand({ DATABASE_URL: url }, 'keys', 'list', '--json')).out).toBe('[]');
-});

@@ -1,32 +1,28 @@
 /** What new records of one workspace wait for on Postgres, and that those of other workspaces do not wait with them. */
 import { setTimeout as pause } from 'node:timers/promises';
-import { Client } from 'pg';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { Client } from 'pg';
+import { beforeEach, expect, test } from 'vitest';
 import { createDatabase } from '../../support/database.ts';
-import { untilWaiting } from '../../support/locks.ts';
+import { connectTo, untilWaiting } from '../../support/locks.ts';
 import { numberOf } from '../../support/open-store.ts';
 import { hasTriggers } from '../../support/postgres.ts';
 import { startService } from '../../support/service.ts';
 
-let url: string;
 let service: Awaited<ReturnType<typeof startService>>;
 let ours: ReturnType<typeof service.as>;
 let theirs: ReturnType<typeof service.as>;
 let other: Client;
-let remove: () => Promise<void>;
 
 beforeEach(async () => {
-  ({ url, remove } = await createDatabase());
+  const { url, remove } = await createDatabase();
   service = await startService({ DATABASE_URL: url }, { closed: true });
   [ours, theirs] = [service.as(await service.key()), service.as(await service.key({ workspace: 'theirs' }))];
-  other = new Client({ connectionString: url });
-  await other.connect();
-});
-
-afterEach(async () => {
-  await other.end();
-  await service.stop();
-  await remove();
+  other = await connectTo(url);
+  return async () => {
+    await other.end();
+    await service.stop();
+    await remove();
+  };
 });
 
 const statusesOf = async (requests: Promise<{ status: number }>[]) =>
@@ -82,16 +78,6 @@ test.each(Object.entries(locks))(
     expect((await statusesOf(waiting)).every((status) => status === 201 || status === 409)).toBe(true);
   },
 );
-
-test('a create whose unique value another transaction stores meanwhile is rejected', async () => {
-  await other.query('begin');
-  await other.query(locks['a unique value']?.lock('') ?? '');
-  const waiting = ours.post('/assets', [{ name: 'Crane', uid: 'EX-1' }]);
-  await untilWaiting(service.database, 1);
-  await other.query('commit');
-
-  expect(await waiting).toMatchObject({ status: 409, body: { error: '[0].uid: another asset has the uid "EX-1"' } });
-});
 
 test.runIf(hasTriggers)('if the server of one workspace fails, the creates of the others are stored', async () => {
   await other.query(`create function fail() returns trigger language plpgsql as $$ begin

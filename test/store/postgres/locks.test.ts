@@ -1,34 +1,30 @@
 /** What concurrent writes wait for on Postgres, and in which order: otherwise they would wait for each other, or for longer than needed. */
-import { Client } from 'pg';
+import type { Client } from 'pg';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { RecordKind } from '../../../src/model/record-kind.ts';
 import { asset, assetCategory, location, project, recordKinds, workOrder } from '../../../src/records/index.ts';
 import { createSession, deleteRecords, updateRecords, upsertRecords } from '../../../src/services/write.ts';
 import { createWorkspaces } from '../../../src/store/admin/workspaces.ts';
 import { type Database, openDatabase } from '../../../src/store/database.ts';
-import { createDatabase } from '../../support/database.ts';
 import { insert } from '../../support/insert.ts';
-import { untilWaiting } from '../../support/locks.ts';
+import { connectTo, untilWaiting } from '../../support/locks.ts';
 import { addWorkspace, numberOf, storeOpener } from '../../support/open-store.ts';
+import { openOwnDatabase } from '../../support/own-database.ts';
 
 const limits = { maxTextLength: 100, maxExternalIds: 100, maxRecordLength: 1_000 };
 
 let database: Database;
-let other: Client;
 let url: string;
-let remove: () => Promise<void>;
+let other: Client;
 
 beforeEach(async () => {
-  ({ url, remove } = await createDatabase());
-  database = await openDatabase(url);
-  other = new Client({ connectionString: url });
-  await other.connect();
-});
-
-afterEach(async () => {
-  await other.end();
-  await database.close();
-  await remove();
+  const own = await openOwnDatabase();
+  ({ database, url } = own);
+  other = await connectTo(url);
+  return async () => {
+    await other.end();
+    await own.close();
+  };
 });
 
 /** Two processes at the nodes of a cluster, on which advisory locks hold on one node only. */
@@ -94,8 +90,7 @@ test('of two updates of the same records, while others refer to them, one waits 
     );
   const sent: string[] = [];
   database.knex.on('query', ({ sql }) => sent.push(sql));
-  const referring = new Client({ connectionString: url });
-  await referring.connect();
+  const referring = await connectTo(url);
   await referring.query('begin');
   await referring.query(`select from assets where id = '${ids[0]}' for key share`);
   await other.query('begin');

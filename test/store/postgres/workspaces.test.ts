@@ -1,37 +1,32 @@
 /** Deleting a workspace while others write in it: what they have committed is deleted with it, and what they have not fails. */
-import { Client } from 'pg';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { Client } from 'pg';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { createKey } from '../../../src/auth/keys.ts';
 import { location, recordKinds } from '../../../src/records/index.ts';
 import { createKeyStore } from '../../../src/store/admin/api-keys.ts';
 import { createWorkspaces } from '../../../src/store/admin/workspaces.ts';
-import { type Database, openDatabase } from '../../../src/store/database.ts';
-import { createDatabase } from '../../support/database.ts';
+import type { Database } from '../../../src/store/database.ts';
 import { insert } from '../../support/insert.ts';
+import { connectTo, untilWaiting } from '../../support/locks.ts';
 import { addWorkspace, numberOf, storeOpener } from '../../support/open-store.ts';
+import { openOwnDatabase } from '../../support/own-database.ts';
 
 let database: Database;
 let other: Client;
-let removeDatabase: () => Promise<void>;
 
 beforeEach(async () => {
-  const created = await createDatabase();
-  const { url } = created;
-  removeDatabase = created.remove;
-  database = await openDatabase(url);
-  other = new Client({ connectionString: url });
-  await other.connect();
+  const own = await openOwnDatabase();
+  database = own.database;
+  other = await connectTo(own.url);
   for (const workspace of ['acme', 'yard']) {
     await addWorkspace(database, workspace);
     await createKey(createKeyStore(database), { workspace, user: 'erp', readOnly: false });
   }
   await insert(storeOpener(database)('acme'), location, [{ name: 'a' }]);
-});
-
-afterEach(async () => {
-  await other.end();
-  await database.close();
-  await removeDatabase();
+  return async () => {
+    await other.end();
+    await own.close();
+  };
 });
 
 const insertLate = `insert into locations (workspace_id, id, name, created_at, updated_at)
@@ -43,10 +38,6 @@ const log = `insert into changes (workspace_id, number, kind, action, record_id,
 const names = async (workspace: string) =>
   (await storeOpener(database)(workspace).list(location)).map(({ name }) => name).toSorted();
 
-async function untilSomebodyWaits(): Promise<void> {
-  while ((await database.read('select from pg_locks where not granted')).length === 0);
-}
-
 describe('deleting a workspace', () => {
   const remove = () => createWorkspaces(database, recordKinds).remove('acme');
 
@@ -54,7 +45,7 @@ describe('deleting a workspace', () => {
     for (const sql of ['begin', insertLate, takeNumber, log]) await other.query(sql);
 
     const ending = remove();
-    await untilSomebodyWaits();
+    await untilWaiting(database, 1);
     await other.query('commit');
     const { records } = await ending;
 
@@ -69,7 +60,7 @@ describe('deleting a workspace', () => {
     await other.query(`update locks set name = name where workspace_id = ${numberOf('acme')}`);
 
     const ending = remove();
-    await untilSomebodyWaits();
+    await untilWaiting(database, 1);
     // Before the server notices that the two wait for each other, and ends one of them.
     await other.query(`set local lock_timeout = '500ms'`);
     for (const sql of [insertLate, takeNumber, log, 'commit']) await other.query(sql);

@@ -1,11 +1,12 @@
 /**
- * Locks held by another process, statements that run too long and full disks, separately and all at once: every acknowledged
- * write is in the file, where another process finds it.
+ * Locks that others hold, statements that run too long and full disks, separately and all at once: every acknowledged write is in the file,
+ * where another connection finds it.
  */
 import { setTimeout as pause } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import sqlite3 from 'sqlite3';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createFile } from '../../support/database.ts';
-import { type OtherProcess, startOtherProcess } from '../../support/other-process.ts';
 import { createRandom } from '../../support/random.ts';
 import { startService } from '../../support/service.ts';
 
@@ -17,7 +18,8 @@ type Client = Pick<Awaited<ReturnType<typeof startService>>, 'post' | 'patch' | 
 
 let file: Awaited<ReturnType<typeof createFile>>;
 let service: Awaited<ReturnType<typeof startService>>;
-let other: OtherProcess;
+/** As another process has it. */
+let other: ReturnType<typeof connect>;
 let ours: Client;
 let theirs: Client;
 let projectId: string;
@@ -26,7 +28,7 @@ beforeAll(async () => {
   file = await createFile();
   // Statements, and with them waits for a lock, end after 100 ms.
   service = await startService({ DATABASE_URL: file.url, DATABASE_STATEMENT_TIMEOUT: '100' }, { closed: true });
-  other = await startOtherProcess(file.url.replace('sqlite:', ''));
+  other = connect(file.url.replace('sqlite:', ''));
   ours = service.as(await service.key());
   theirs = service.as(await service.key({ workspace: 'theirs' }));
   [{ id: projectId }] = await ours.create('/projects', { name: 'Harbour wall' });
@@ -34,16 +36,25 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await service.stop();
-  await other.stop();
+  await other.close();
   await file.remove();
 });
+
+function connect(path: string) {
+  const connection = new sqlite3.Database(path);
+  return {
+    run: promisify<string, void>(connection.exec.bind(connection)),
+    read: promisify<string, { name: string }[]>(connection.all.bind(connection)),
+    close: promisify<void>(connection.close.bind(connection)),
+  };
+}
 
 async function whileLocked(work: () => Promise<unknown>): Promise<void> {
   await other.run('begin immediate');
   await work().finally(() => other.run('rollback'));
 }
 
-/** The names of these assets that the other process finds in the file. */
+/** The names of these assets that the other connection finds in the file. */
 async function storedNames(names: readonly string[]): Promise<unknown[]> {
   const list = names.map((name) => `'${name}'`).join(', ');
   return (await other.read(`select name from assets where name in (${list}) order by name`)).map(({ name }) => name);

@@ -2,18 +2,13 @@
 import { statSync } from 'node:fs';
 import { expect, onTestFinished, test } from 'vitest';
 import { assetCategory } from '../../../src/records/index.ts';
-import { openDatabase } from '../../../src/store/database.ts';
-import { createDatabase } from '../../support/database.ts';
 import { insert } from '../../support/insert.ts';
 import { storeOpener } from '../../support/open-store.ts';
+import { openOwnDatabase } from '../../support/own-database.ts';
 
 test('while exports of two workspaces overlap with writes, the log begins again before it has twice its usual size', async () => {
-  const { url, remove } = await createDatabase();
-  const database = await openDatabase(url);
-  onTestFinished(async () => {
-    await database.close();
-    await remove();
-  });
+  const { database, url, close } = await openOwnDatabase();
+  onTestFinished(close);
   const open = storeOpener(database);
   const logSize = () => statSync(`${url.replace('sqlite:', '')}-wal`).size;
   const records = Array.from({ length: 1_000 }, () => ({ name: 'long', description: 'x'.repeat(7_000) }));

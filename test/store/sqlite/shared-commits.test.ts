@@ -1,24 +1,15 @@
 /** Transactions that wait for SQLite's only writer share commits: each is stored or undone alone, and acknowledged after the commit. */
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { type Database, openDatabase } from '../../../src/store/database.ts';
-import { createFile } from '../../support/database.ts';
+import { beforeEach, expect, test, vi } from 'vitest';
+import { useDatabase } from '../../support/own-database.ts';
 
-let file: Awaited<ReturnType<typeof createFile>>;
-let database: Database;
+const database = useDatabase();
 let sent: string[];
 
 beforeEach(async () => {
-  file = await createFile();
-  database = await openDatabase(file.url);
   await database.run('create table notes (workspace integer, text text unique)');
   sent = [];
   database.knex.on('query', ({ sql }: { sql: string }) => sent.push(sql));
-});
-
-afterEach(async () => {
-  await database.close();
-  await file.remove();
 });
 
 const small = { workspaceId: 1, isSmall: true, maxAttempts: 1 };

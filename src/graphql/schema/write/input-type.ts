@@ -2,11 +2,9 @@
 import { isObject } from '../../../model/issues.ts';
 import { capitalized, constantCase, withArticle } from '../../../model/labels.ts';
 import { matchableFields, type RecordKind } from '../../../model/record-kind.ts';
-import type { ValueLimits } from '../../../model/schemas.ts';
 import { kindNamed } from '../../../records/index.ts';
-import type { RecordKey } from '../../../services/match.ts';
 import { anywhere, linksOf, toStored, type Ways } from '../../execution/item-parsers.ts';
-import { builder, enumType, type InputFields, type InputRef, memoize, parseText, scalarOf } from '../builder.ts';
+import { builder, enumType, type InputFields, type InputRef, memoize, scalarOf } from '../builder.ts';
 
 /** The type of an item or of a part of one: in a variable, its required fields may be missing, and the service says which. */
 const itemType = (name: string, description: string, fields: (t: InputFields) => FieldRefs): InputRef<unknown> =>
@@ -175,7 +173,7 @@ const entries = (object: object): string =>
     .map(([name, value]) => `${name}: ${literal(value)}`)
     .join(', ');
 
-interface SentKey {
+export interface SentKey {
   readonly field?: string | null | undefined;
   readonly externalId?: string | null | undefined;
 }
@@ -210,9 +208,3 @@ const keyFieldType = (kind: RecordKind) =>
     `A field that identifies ${withArticle(kind.label)}.`,
     Object.fromEntries(matchableFields(kind).map((name) => [name, kind.fields[name]?.description ?? ''])),
   );
-
-/** Throws a ServiceError 400. */
-export function parseKey({ field, externalId }: SentKey, limits: ValueLimits): RecordKey {
-  if (field) return { field };
-  return { externalId: parseText(['by', 'externalId'], externalId, limits) };
-}

@@ -7,9 +7,10 @@ import { badRequest, ServiceError } from '../../../errors.ts';
 import { type Issue, isObject, type Parsed } from '../../../model/issues.ts';
 import { capitalized, listField, withArticle } from '../../../model/labels.ts';
 import type { RecordKind, RecordOf } from '../../../model/record-kind.ts';
-import { textProblem } from '../../../model/schemas.ts';
+import { textProblem, type ValueLimits } from '../../../model/schemas.ts';
 import { kindOfId, recordKinds } from '../../../records/index.ts';
 import { isRejected, type Rejected, requireBatchSize, requireFewExternalIds } from '../../../services/item.ts';
+import type { RecordKey } from '../../../services/match.ts';
 import {
   createRecords,
   deleteRecords,
@@ -22,8 +23,8 @@ import {
   upsertRecords,
 } from '../../../services/write.ts';
 import { type CostFunction, type FieldExtensions, lengthOf } from '../../limits.ts';
-import { builder, type Context, enumType, type InputRef, type MutationFields, typeOf } from '../builder.ts';
-import { example, inputOf, keyType, literal, parseKey } from './input-type.ts';
+import { builder, type Context, enumType, type InputRef, type MutationFields, parseText, typeOf } from '../builder.ts';
+import { example, inputOf, keyType, literal, type SentKey } from './input-type.ts';
 
 /** The cost of writing a record, in addition to the fields that are returned for it. */
 export const writeCost = 10;
@@ -263,7 +264,7 @@ export const deleteField = (t: MutationFields, kind: RecordKind) =>
       const { argument, sent } = requireOneList(ids, by, keys);
       const { limits } = context;
       // The service says which IDs it does not know.
-      const items = sent.map((text) => (by ? parseText(text, limits.maxTextLength) : { value: text }));
+      const items = sent.map((text) => (by ? parseKeyValue(text, limits.maxTextLength) : { value: text }));
       const options = { references, maxCleared: limits.maxBatch, by: by ? parseKey(by, limits) : undefined };
       return write(context, info, {
         run: (session) => deleteRecords(session, kind, items, options),
@@ -284,7 +285,7 @@ function requireOneList(ids: SentList, by: object | null | undefined, keys: Sent
   throw badRequest(`expected either ids, or by and keys; received ${names.join(' and ') || 'none of them'}`);
 }
 
-function parseText(text: string, maxLength: number): Parsed<string> {
+function parseKeyValue(text: string, maxLength: number): Parsed<string> {
   const problem = textProblem(text, maxLength);
   return problem === undefined ? { value: text } : { issues: [{ path: [], message: problem }], validFields: {} };
 }
@@ -387,3 +388,9 @@ const costOfImport: CostFunction = ({ input, onInvalid }, { maxBatch }) => {
   requireFewExternalIds(Object.values(sent).flat());
   return { own: writeCost * size, lists: { ...lengths, rejected: onInvalid === 'SKIP' ? size : 0 } };
 };
+
+/** Throws a ServiceError 400. */
+function parseKey({ field, externalId }: SentKey, limits: ValueLimits): RecordKey {
+  if (field) return { field };
+  return { externalId: parseText(['by', 'externalId'], externalId, limits) };
+}
