@@ -10,7 +10,7 @@ const pgbouncer = process.env.PGBOUNCER ?? '/usr/sbin/pgbouncer';
 
 /** Tests of what is the same on any database, and tests that use none: they run only once. */
 const onAnyDatabase = [
-  'test/{browser,client,docs,http,import,model,pages}/**',
+  'test/{browser,client,docs,explorer,http,import,model,pages}/**',
   'test/auth/!(wall).test.ts',
   'test/export/command.test.ts',
   'test/graphql/!(audits|cached|changes|deletions|executors|filters|history|imports|kinds|orders|reverse-links|revert-changes|statements|summaries|updates|upserts).test.ts',
@@ -24,7 +24,13 @@ const onAnyDatabase = [
 /** What every project has; `extends` would also run the global setup below once per project. */
 const shared = {
   // Node resolves graphql to its CommonJS file, Vite to its module: two copies, which do not know each other's types.
-  resolve: { alias: [{ find: /^graphql$/, replacement: resolve('graphql') }] },
+  resolve: {
+    alias: [
+      { find: /^graphql$/, replacement: resolve('graphql') },
+      // What the explorer's build puts in its place.
+      { find: /^schema\.graphql$/, replacement: resolve('./test/support/explorer-kinds.ts') },
+    ],
+  },
   test: {
     testTimeout: 60_000,
     hookTimeout: 60_000,

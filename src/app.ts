@@ -10,7 +10,7 @@ import type { Logs } from './logs.ts';
 import { serveDocumentation } from './pages/documentation.ts';
 import { servePageFiles } from './pages/files.ts';
 import { serveHomePage } from './pages/home.ts';
-import { sendGraphiql, serveReference } from './pages/key-pages.ts';
+import { sendGraphiql, serveExplorer, serveReference } from './pages/key-pages.ts';
 import { handler } from './rest/handler.ts';
 import { serveOpenApi } from './rest/openapi/document.ts';
 import { methodHint, routes } from './rest/routes.ts';
@@ -61,6 +61,7 @@ async function servePublicly(
   });
   serveHomePage(app, config, isOpen);
   servePageFiles(app);
+  if (config.explorer) serveExplorer(app, config);
   serveReference(app);
   serveDocumentation(app);
   serveOpenApi(app, config.limits);

@@ -15,10 +15,20 @@ import {
   utimesSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { bundle } from './explorer/build.mjs';
 
 const output = 'dist/src/cli.js';
 const clientOutput = 'client/dist/cjs/package.json';
-const sources = ['src', 'client', 'migrations', 'knexfile.ts', 'package.json', 'package-lock.json', 'tsconfig.json'];
+const sources = [
+  'src',
+  'client',
+  'schema.graphql',
+  'migrations',
+  'knexfile.ts',
+  'package.json',
+  'package-lock.json',
+  'tsconfig.json',
+];
 
 /**
  * Returns when a file, or anything in a folder but the client's output, was last changed, in milliseconds. Deleting a
@@ -38,9 +48,9 @@ function isCurrent() {
   return statSync(output).mtimeMs > Math.max(...sources.map(lastChange));
 }
 
-function build() {
-  // Otherwise the client's first build would change its folder, and with it the sources.
-  mkdirSync('client/dist', { recursive: true });
+async function build() {
+  // Otherwise the first build would change the folders in which they are, and with them the sources.
+  for (const folder of ['client/dist', 'src/explorer/dist']) mkdirSync(folder, { recursive: true });
   for (const folder of ['dist.new', 'dist.old']) rmSync(folder, { recursive: true, force: true });
   const start = new Date();
   execSync('tsc --outDir dist.new', { stdio: 'inherit' });
@@ -49,7 +59,8 @@ function build() {
   execSync('npm run --silent build --prefix client', { stdio: 'inherit' });
   // What is read at run time, and not compiled.
   const isData = (path) => !/\.ts$|tsconfig\.json$/.test(path);
-  for (const folder of ['src/pages/browser', 'src/pages/tabs', 'src/demo'])
+  await bundle();
+  for (const folder of ['src/pages/browser', 'src/pages/tabs', 'src/demo', 'src/explorer/dist'])
     cpSync(folder, join('dist.new', folder), { recursive: true, filter: isData });
   // It says that the client's files are ES modules.
   cpSync('client/package.json', 'dist.new/client/package.json');
@@ -63,4 +74,4 @@ function build() {
   rmSync('dist.old', { recursive: true });
 }
 
-if (!isCurrent()) build();
+if (!isCurrent()) await build();

@@ -59,6 +59,17 @@ const proxies = z
     error: 'expected addresses, ranges such as 10.0.0.0/8, or loopback, linklocal or uniquelocal, separated by commas',
   });
 
+/** The URL of a tile server, and after a space what a map with its tiles must say. */
+const tiles = z
+  .string()
+  .regex(/^https?:\/\/[\w.-]+(?::\d+)?\/(?=\S*\{z\})(?=\S*\{x\})(?=\S*\{y\})/, {
+    error: 'expected a URL with {z}, {x} and {y}, such as https://tiles.example.com/{z}/{x}/{y}.png',
+  })
+  .transform((text) => {
+    const [url = '', ...credit] = text.split(' ');
+    return { url, credit: credit.join(' ') };
+  });
+
 // Each setting is declared once, here: its type and its check are derived from these groups. A test checks that docs/settings.md
 // lists the same names in the same order.
 
@@ -87,6 +98,8 @@ const visibility = {
   logLevel: setting('LOG_LEVEL', oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']), 'info'),
   environment: setting('NODE_ENV', oneOf(['development', 'production', 'test']), 'development'),
   graphiql: setting('GRAPHIQL', oneOf(['on', 'off']).optional(), undefined),
+  explorer: setting('EXPLORER', oneOf(['on', 'off']), 'on'),
+  mapTiles: setting('MAP_TILES', tiles.optional(), undefined),
   introspection: setting('INTROSPECTION', oneOf(['on', 'off']).optional(), undefined),
   corsOrigins: setting('CORS_ORIGINS', origins, []),
 };
@@ -150,7 +163,7 @@ export function loadConfig(env: Environment) {
   const problems: string[] = [];
   const { allowOpenAccess, ...serviceValues } = readGroup(service, env, problems);
   const databaseValues = readGroup(databaseOptions, env, problems);
-  const { environment, graphiql, introspection, ...visible } = readGroup(visibility, env, problems);
+  const { environment, graphiql, explorer, introspection, ...visible } = readGroup(visibility, env, problems);
   const httpValues = readGroup(http, env, problems);
   const limitValues = readGroup(limits, env, problems);
   // Only the default must fit a text of the greatest length: an explicit limit of the record may be less.
@@ -170,6 +183,7 @@ export function loadConfig(env: Environment) {
     openAccess,
     databaseOptions: databaseValues,
     graphiql: isOn(graphiql),
+    explorer: isOn(explorer),
     introspection: isOn(introspection),
     /** True if GraphQL errors suggest similar names of the schema: only where it may be read anyway. */
     suggestions: isOn(introspection),

@@ -11,13 +11,13 @@ import { describeChanges, uniqueMessage } from '../import/made-changes.ts';
 import { type Profile, readPairs, readProfile, withProfile } from '../import/profiles.ts';
 import { fileReader, scan } from '../import/reading.ts';
 import { countedRows, Refusals, refusedFile, refusedPaths, Tally } from '../import/report.ts';
-import type { Warning } from '../import/row.ts';
 import {
   deleteRecords,
   earlierLinks,
   type Import,
   missingRecords,
-  type Result,
+  type Run,
+  type Sent,
   sendAll,
   setLateLinks,
 } from '../import/run.ts';
@@ -26,7 +26,6 @@ import { collectWarnings } from '../import/warnings.ts';
 import { count, expected, quote } from '../model/issues.ts';
 import { counted } from '../model/labels.ts';
 import type { RecordKind } from '../model/record-kind.ts';
-import { linkOrder } from '../records/index.ts';
 import { connect, isExpected, messageOf } from './service.ts';
 import { confirm, createProgressBar, exitCodes, printTable, withInterrupts } from './terminal.ts';
 
@@ -89,13 +88,15 @@ export async function importFiles(paths: readonly string[], options: ImportOptio
   const decisive = JSON.stringify([hashes, names, profile, url, message, encoding, columns, options.refused]);
   const identity = createHash('sha256').update(decisive).digest('hex');
   const known = readLine(linePath, identity);
-  const run = known?.run ?? randomUUID().slice(0, 8);
-  const fileKeys = hashes.map((hash, index) => `${index}${hash.slice(0, 8)}`);
-  const refused = known?.refused ?? refusedPaths(files, options.refused);
-  const changeMessage = uniqueMessage(message?.trim() || `import of ${files[0]?.name.slice(0, 100)}`, run);
+  const begun = known ?? {
+    run: randomUUID().slice(0, 8),
+    identity,
+    partSize,
+    refused: refusedPaths(files, options.refused),
+  };
+  const changeMessage = uniqueMessage(message?.trim() || `import of ${files[0]?.name.slice(0, 100)}`, begun.run);
   const yardgraph = connect({ serverURL: url, apiKeyAuth: options.apiKey ?? '', changeMessage });
   const warnings = new Map(files.map((file) => [file, collectWarnings()]));
-  const warn = (file: ImportFile) => (warning: Warning) => warnings.get(file)?.warn(warning);
   const reader = fileReader(profile, options);
   const bar = createBar();
   let line = known;
@@ -104,46 +105,51 @@ export async function importFiles(paths: readonly string[], options: ImportOptio
     try {
       const scanned = await scan(files, reader);
       const kinds = scanned.sections.map(({ kind }) => kind);
+      const { createMissing = [], upsertBy = [] } = profile;
+      const { deleteMissing } = options;
       const work: Import = {
-        ...{ yardgraph, files, reader, scanned, partSize: known?.partSize ?? partSize, signal },
-        upsertKeys: upsertKeysOf(kinds, profile.upsertBy ?? []),
-        createMissing: new Set(profile.createMissing?.flatMap((name) => requireKind('create-missing', name) ?? [])),
-        deleteMissing:
-          options.deleteMissing === undefined ? undefined : readNumber('delete-missing', options.deleteMissing, 0),
+        yardgraph,
+        files,
+        reader,
+        scanned,
+        partSize: begun.partSize,
+        signal,
+        upsertKeys: upsertKeysOf(kinds, upsertBy),
+        createMissing: new Set(createMissing.flatMap((name) => requireKind('create-missing', name) ?? [])),
+        deleteMissing: deleteMissing === undefined ? undefined : readNumber('delete-missing', deleteMissing, 0),
         onProgress: bar.increment,
       };
-      requireDeletable(work, kinds);
+      const areFound = kinds.every((kind) => work.upsertKeys.has(kind));
+      if (deleteMissing !== undefined && !areFound) {
+        throw new StartError('--delete-missing: say by --upsert-by how records are found');
+      }
       for (const path of skipped) console.log(`Left out, because it is no file to import: ${path}`);
-      if (known && options.dryRun)
+      if (known && options.dryRun) {
         throw new StartError('an import of these files was stopped: finish it before a dry run');
-      if (known) requireKeys(work, kinds, known);
-      else if (options.preview || options.dryRun) {
+      }
+      const isPreviewed = !known && (options.preview || options.dryRun);
+      if (known) requireKeys(known, areFound);
+      if (isPreviewed) {
         bar.start('checking', scanned.total);
-        const isClean = await preview(work, warn, warnings, bar);
+        const isClean = await preview(work, warnings, bar);
         if (options.dryRun) return isClean && skipped.length === 0 ? exitCodes.all : exitCodes.some;
         if (!options.yes) await confirm('Store them?', 'nothing was stored');
       }
-      line = known
-        ? { ...known, pid: process.pid }
-        : {
-            run,
-            identity,
-            partSize,
-            refused,
-            after: await yardgraph.changeCursor(),
-            startedAt: Date.now(),
-            pid: process.pid,
-          };
+      line = {
+        ...(known ?? { ...begun, after: await yardgraph.changeCursor(), startedAt: Date.now() }),
+        pid: process.pid,
+      };
       writeLine(linePath, line, known);
       bar.start('storing', scanned.total);
       const earlier = known ? await earlierLinks(work, known.after, changeMessage) : new Map();
+      const run = { id: line.run, fileKeys: hashes.map((hash, index) => `${index}${hash.slice(0, 8)}`), earlier };
       // With a preview, warnings have been said before.
-      const isFirst = known !== undefined || !options.preview;
-      const storing = { line, changeMessage, bar, warn: isFirst ? warn : undefined };
-      const code = await store(work, { id: run, fileKeys, earlier }, storing);
-      if (isFirst) printWarnings(warnings);
+      const { changed, ...stored } = await store(work, run, line.refused, bar, isPreviewed ? undefined : warnings);
+      console.log(await describeChanges(yardgraph, { after: line.after, message: changeMessage, number: changed }));
+      if (!isPreviewed) printWarnings(warnings);
       rmSync(linePath, { force: true });
-      return code === exitCodes.all && skipped.length > 0 ? exitCodes.some : code;
+      if (stored.isNothing) return exitCodes.nothing;
+      return stored.isWhole && skipped.length === 0 ? exitCodes.all : exitCodes.some;
     } catch (error) {
       const stored = bar.stop();
       if (!isExpected(error)) throw error;
@@ -177,12 +183,6 @@ function requireKind(option: string, name: string | undefined): RecordKind | und
 function readNumber(option: string, text: string, min: number): number {
   if (/^\d{1,6}$/.test(text) && Number(text) >= min) return Number(text);
   throw new StartError(`--${option}: ${expected(`a whole number from ${min}`, text)}`);
-}
-
-function requireDeletable({ deleteMissing, upsertKeys }: Import, kinds: readonly RecordKind[]): void {
-  if (deleteMissing !== undefined && !kinds.every((kind) => upsertKeys.has(kind))) {
-    throw new StartError('--delete-missing: say by --upsert-by how records are found');
-  }
 }
 
 function readLine(path: string, identity: string): RunLine | undefined {
@@ -228,9 +228,9 @@ function writeLine(path: string, line: RunLine, known: RunLine | undefined): voi
   }
 }
 
-function requireKeys({ upsertKeys }: Import, kinds: readonly RecordKind[], { startedAt }: RunLine): void {
+function requireKeys({ startedAt }: RunLine, areFound: boolean): void {
   console.log('Going on with the import that was stopped: what it has stored is not stored again.');
-  if (kinds.every((kind) => upsertKeys.has(kind)) || Date.now() - startedAt < keyLifetime) return;
+  if (areFound || Date.now() - startedAt < keyLifetime) return;
   throw new StartError(
     'the import began more than 23 hours ago, and the service soon forgets which rows it has stored. Look for the last one, then import the rest of the rows as a file of its own, or use --upsert-by',
   );
@@ -240,22 +240,20 @@ type Bar = ReturnType<typeof createBar>;
 
 function createBar() {
   let bar: SingleBar | undefined;
-  let begun = 0;
+  let [began, done, total] = [0, 0, 0];
   return {
-    start(doing: string, total: number) {
+    start(doing: string, rows: number) {
+      [began, done, total] = [Date.now(), 0, rows];
       bar = createProgressBar('{doing} {percentage}% {value}/{total} rows, {rate}/s, {eta_formatted} left');
-      begun = Date.now();
-      bar.start(total, 0, { doing, rate: 0 });
+      bar.start(total, done, { doing, rate: 0 });
     },
     increment(rows: number) {
-      const rate = ((bar?.getProgress() ?? 0) * (bar?.getTotal() ?? 0)) / ((Date.now() - begun) / 1_000 || 1);
-      bar?.increment(rows, { rate: Math.round(rate) });
+      done += rows;
+      bar?.update(done, { rate: Math.round(done / ((Date.now() - began) / 1_000 || 1)) });
     },
     /** Returns how far it came. */
     stop(): string {
-      const [done, total] = [Math.round((bar?.getProgress() ?? 0) * (bar?.getTotal() ?? 0)), bar?.getTotal() ?? 0];
       bar?.stop();
-      bar = undefined;
       return `${count(done)} of ${countedRows(total)}`;
     },
   };
@@ -263,24 +261,15 @@ function createBar() {
 
 type Warnings = ReadonlyMap<ImportFile, ReturnType<typeof collectWarnings>>;
 
-/** Shows what would become of the rows. Returns true if none would be refused. */
-async function preview(
-  work: Import,
-  warn: (file: ImportFile) => (warning: Warning) => void,
-  warnings: Warnings,
-  bar: Bar,
-): Promise<boolean> {
+/** Shows what would become of the rows. Returns true if all would, with what is to be deleted. */
+async function preview(work: Import, warnings: Warnings, bar: Bar): Promise<boolean> {
   const tally = new Tally();
   const refusals = new Refusals();
-  const missing = new Map<RecordKind, Set<string>>();
-  const kept = keptRecords(work);
-  await sendAll(work, {
-    missing,
-    warn,
-    onResults({ file }, results) {
+  const sent = await sendAll(work, {
+    warnings,
+    onResults(file, results) {
       for (const result of results) {
         tally.add(result);
-        kept.add(result);
         if (result.outcome === 'REJECTED') refusals.add(file, result.sent.row, result.issues);
       }
     },
@@ -294,14 +283,15 @@ async function preview(
   if (rows.length > 0) printTable(head, rows);
   for (const text of refusals.lines()) console.log(text);
   printWarnings(warnings);
-  for (const [kind, names] of missing) console.log(`To create for links to them: ${counted(names.size, kind)}`);
-  const deleted = await kept.missing();
-  for (const [kind, ids] of deleted)
+  for (const [kind, names] of sent.missing) console.log(`To create for links to them: ${counted(names.size, kind)}`);
+  const missing = await missingRecords(work, sent);
+  for (const [kind, ids] of missing) {
     console.log(`To delete, because they are not in the files: ${counted(ids.length, kind)}`);
-  const isTooMany = exceeds(work, deleted);
-  if (deleted.size > 0 && refused > 0) console.log('As rows are refused, none is deleted.');
-  else if (isTooMany) console.log(isTooMany);
-  return refused === 0 && !isTooMany;
+  }
+  const tooMany = exceeding(work, missing);
+  if (missing.size > 0 && refused > 0) console.log('As rows are refused, none is deleted.');
+  else if (tooMany) console.log(tooMany);
+  return refused === 0 && !tooMany;
 }
 
 function printWarnings(warnings: Warnings): void {
@@ -314,96 +304,55 @@ function printWarnings(warnings: Warnings): void {
   }
 }
 
-/** The records that rows have become, or are, if all others of their kinds are to be deleted. */
-function keptRecords(work: Import) {
-  const kept = new Map<RecordKind, Set<string>>();
-  return {
-    add({ sent: { row }, id, outcome }: Result): void {
-      if (work.deleteMissing === undefined) return;
-      const ids = kept.get(row.kind) ?? new Set();
-      kept.set(row.kind, ids);
-      if (id !== undefined && outcome !== 'REJECTED') ids.add(id);
-    },
-    /** The others, by kind, those first that link to others. */
-    async missing(): Promise<Map<RecordKind, string[]>> {
-      const missing = new Map<RecordKind, string[]>();
-      for (const kind of linkOrder.toReversed()) {
-        const ids = kept.get(kind);
-        const others = ids ? await missingRecords(work, kind, ids) : [];
-        if (others.length > 0) missing.set(kind, others);
-      }
-      return missing;
-    },
-  };
-}
-
-function exceeds(
+function exceeding(
   { deleteMissing = 0 }: Import,
   missing: ReadonlyMap<RecordKind, readonly string[]>,
 ): string | undefined {
-  const number = [...missing.values()].reduce((sum, ids) => sum + ids.length, 0);
+  const number = [...missing.values()].flat().length;
   if (number <= deleteMissing) return undefined;
   return `Nothing is deleted: ${count(number)} records are not in the files, and --delete-missing allows ${count(deleteMissing)}.`;
 }
 
-interface Storing {
-  readonly line: RunLine;
-  readonly warn: ((file: ImportFile) => (warning: Warning) => void) | undefined;
-  readonly changeMessage: string;
-  readonly bar: Bar;
-}
-
-async function store(
-  work: Import,
-  run: NonNullable<Parameters<typeof sendAll>[1]['run']>,
-  { line, warn, changeMessage, bar }: Storing,
-): Promise<number> {
-  const { files, yardgraph, reader, scanned } = work;
+/** Stores the rows, and says what has become of them. */
+async function store(work: Import, run: Run, refusedPaths: readonly string[], bar: Bar, warnings?: Warnings) {
+  const { files, reader, scanned } = work;
   const tables = await Promise.all(files.map(reader.table));
   // With --refused and one file, there is one path.
-  const refusedFiles = files.map((_, index) => refusedFile(line.refused[index] ?? '', tables[index], scanned.linked));
-  const missing = new Map<RecordKind, Set<string>>();
-  const kept = keptRecords(work);
-  const rows = { CREATED: 0, UPDATED: 0, UNCHANGED: 0, REJECTED: 0 };
-  const late = await sendAll(work, {
+  const refusedFiles = files.map((_, index) => refusedFile(refusedPaths[index] ?? '', tables[index], scanned.linked));
+  const sent = await sendAll(work, {
     run,
-    missing,
-    warn,
-    onResults({ file }, results) {
-      for (const result of results) {
-        rows[result.outcome] += 1;
-        kept.add(result);
-      }
+    warnings,
+    onResults(file, results) {
       refusedFiles[files.indexOf(file)]?.add(results.filter(({ outcome }) => outcome === 'REJECTED'));
     },
   });
-  const unset = await setLateLinks(work, late);
+  const unset = await setLateLinks(work, sent.late);
   bar.stop();
-  const texts = Object.entries(rows).map(
-    ([outcome, n]) => `${count(n)} ${outcome === 'REJECTED' ? 'refused' : outcome.toLowerCase()}`,
+  const { CREATED: created, UPDATED: updated, UNCHANGED: unchanged, REJECTED: refused } = sent.rows;
+  console.log(
+    `${count(created)} created, ${count(updated)} updated, ${count(unchanged)} unchanged, ${count(refused)} refused`,
   );
-  console.log(texts.join(', '));
-  for (const [kind, names] of missing) console.log(`Created for links to them: ${counted(names.size, kind)}`);
+  for (const [kind, names] of sent.missing) console.log(`Created for links to them: ${counted(names.size, kind)}`);
   printList(
     unset.map(
       ({ item: { record, way }, message }) =>
         `${record}: ${way.field} ${quote(way.value ?? '')} was not set: ${message}`,
     ),
   );
-  const written = refusedFiles.filter((file) => !file.isEmpty()).map(({ path }) => path);
-  if (written.length === 1)
-    console.log(`The refused rows are in ${written[0]}, each with the reason: fix them, and import that file.`);
-  else if (written.length > 1) {
+  const [path, ...others] = refusedFiles.filter((file) => !file.isEmpty()).map((file) => file.path);
+  if (path && others.length === 0) {
+    console.log(`The refused rows are in ${path}, each with the reason: fix them, and import that file.`);
+  } else if (path) {
     // Links between their rows are found only within one import.
     console.log('The refused rows are in these files, each with the reason: fix them, and import the files together.');
-    for (const path of written) console.log(`  ${path}`);
+    for (const each of [path, ...others]) console.log(`  ${each}`);
   }
-  const isWhole = rows.REJECTED + unset.length === 0;
-  const isDeleted = work.deleteMissing === undefined || (await deleteOthers(work, kept, isWhole));
-  const number = rows.CREATED + rows.UPDATED;
-  console.log(await describeChanges(yardgraph, { after: line.after, message: changeMessage, number }));
-  if (rows.REJECTED > 0 && rows.REJECTED === work.scanned.total) return exitCodes.nothing;
-  return isWhole && isDeleted ? exitCodes.all : exitCodes.some;
+  const isStored = refused + unset.length === 0;
+  return {
+    changed: created + updated,
+    isNothing: refused > 0 && refused === scanned.total,
+    isWhole: (work.deleteMissing === undefined || (await deleteOthers(work, sent, isStored))) && isStored,
+  };
 }
 
 function printList(lines: readonly string[]): void {
@@ -412,15 +361,11 @@ function printList(lines: readonly string[]): void {
 }
 
 /** Returns true if all that is not in the files is deleted. */
-async function deleteOthers(work: Import, kept: ReturnType<typeof keptRecords>, isWhole: boolean): Promise<boolean> {
-  if (!isWhole) {
-    console.log('As not all rows are stored, none is deleted.');
-    return false;
-  }
-  const missing = await kept.missing();
-  const isTooMany = exceeds(work, missing);
-  if (isTooMany) {
-    console.log(isTooMany);
+async function deleteOthers(work: Import, sent: Sent, isStored: boolean): Promise<boolean> {
+  const missing = isStored ? await missingRecords(work, sent) : new Map<RecordKind, string[]>();
+  const problem = isStored ? exceeding(work, missing) : 'As not all rows are stored, none is deleted.';
+  if (problem) {
+    console.log(problem);
     return false;
   }
   const refused: string[] = [];

@@ -32,9 +32,9 @@ export function createPage(text: string, type = 'text/html; charset=utf-8'): Sen
 /** True if the request comes from a browser that opens a page: other clients do not list this type. */
 export const acceptsHtml = ({ headers }: FastifyRequest): boolean => !!headers.accept?.includes('text/html');
 
-/** Allows these sources, requests to this service, and nothing else. */
-export const contentSecurityPolicy = (sources: string): string =>
-  `default-src 'none'; ${sources}; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
+/** Allows these sources, requests to this service, and nothing else but images of another origin, if one is given. */
+export const contentSecurityPolicy = (sources: string, images = ''): string =>
+  `default-src 'none'; ${sources}; img-src 'self' data:${images}; connect-src 'self'${images}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
 
 /** `top` is the relative URL of the home page, if that is in another folder. The page adds its styles and scripts, and closes the head. */
 export const pageHead = (title: string, top = ''): string => `<!doctype html>

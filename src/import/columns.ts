@@ -130,7 +130,10 @@ export function meaningOf(column: Column): string {
 export const isVerbatim = (column: Column): boolean =>
   column.is === 'field' ? ['text', 'foreignReference'].includes(column.field.type) : column.is !== 'unnamed';
 
-/** The columns with these names, and those of them that are unknown and left out. Throws a StartError instead, unless they may be. */
+/**
+ * The columns with these names, and those of them that are unknown and left out. Throws a StartError with all that is wrong: columns that say
+ * the same, and unknown ones unless they may be left out.
+ */
 export function columnsOf(
   kind: RecordKind,
   names: readonly string[],
@@ -138,7 +141,7 @@ export function columnsOf(
 ): { columns: readonly Column[]; leftOut: readonly string[] } {
   const found = names.map(columnFinder(kind, options));
   const leftOut = names.filter((_, index) => !found[index]);
-  if (leftOut.length > 0 && !options.skipsOthers) throw unknownColumns(kind, leftOut, options);
+  const problems: string[] = [];
   const columns = found.map((column): Column => column ?? { is: 'skipped' });
   const oneExternalId = names.find((_, index) => columns[index]?.is === 'externalId');
   const seen = new Map<string, string>();
@@ -150,14 +153,16 @@ export function columnsOf(
     const other = seen.get(meaning) ?? (meaning === 'externalIds' ? oneExternalId : undefined);
     if (other !== undefined) {
       const fix = other === name ? 'rename one in the first line' : `leave one out with --skip ${quote(name)}`;
-      throw new StartError(`the columns ${quote(other)} and ${quote(name)} say the same: ${fix}`);
+      problems.push(`the columns ${quote(other)} and ${quote(name)} say the same: ${fix}`);
     }
     seen.set(meaning, name);
   }
+  if (leftOut.length > 0 && !options.skipsOthers) problems.push(unknownColumns(kind, leftOut, options));
+  if (problems.length > 0) throw new StartError(problems.join('; '));
   return { columns, leftOut };
 }
 
-function unknownColumns(kind: RecordKind, names: readonly string[], { map }: ColumnOptions): StartError {
+function unknownColumns(kind: RecordKind, names: readonly string[], { map }: ColumnOptions): string {
   const fields = Object.keys(kind.fields);
   const listed = names.slice(0, 10).map((name) => {
     const to = map.get(name) ?? map.get(name.trim());
@@ -165,7 +170,5 @@ function unknownColumns(kind: RecordKind, names: readonly string[], { map }: Col
   });
   if (names.length > listed.length) listed.push(`and ${names.length - listed.length} more`);
   const first = names[0] ?? '';
-  return new StartError(
-    `unknown column${names.length > 1 ? 's' : ''} ${listed.join('; ')}: map it to a field with --map ${quote(`${first}=…`)}, leave it out with --skip ${quote(first)}, or leave out all unknown columns with --skip-others. The fields of ${kind.pluralLabel} are ${fields.join(', ')}`,
-  );
+  return `unknown column${names.length > 1 ? 's' : ''} ${listed.join('; ')}: map it to a field with --map ${quote(`${first}=…`)}, leave it out with --skip ${quote(first)}, or leave out all unknown columns with --skip-others. The fields of ${kind.pluralLabel} are ${fields.join(', ')}`;
 }

@@ -48,6 +48,12 @@ export function findFiles(paths: readonly string[], kind: RecordKind | undefined
     const expected = 'files that end with .csv, .tsv, .tab, .txt, .ndjson, .jsonl, .json, or one of these and .gz';
     throw new StartError(`there is no file to import: expected ${expected}${others}`);
   }
+  const unknown = files.filter((file) => file.format === 'csv' && !file.kind).map(({ name }) => name);
+  if (unknown.length > 0) {
+    const names = recordKinds.map((known) => `${listField(known)}.csv`).join(', ');
+    const which = unknown.length === 1 ? 'does it have? Name it' : 'do they have? Name each';
+    throw new StartError(`${unknown.join(', ')}: which kind of record ${which} ${names}, or say it: --kind assets`);
+  }
   return { files, skipped };
 }
 
@@ -59,10 +65,6 @@ function fileOf(path: string, kindOfOthers: RecordKind | undefined): ImportFile 
   const format = ending && !table ? 'json' : 'csv';
   // Such as assets-2026-03-01.csv, or assets.refused.csv.
   const kind = kindCalled(/^[a-z _-]*[a-z]/i.exec(name)?.[0] ?? '') ?? kindOfOthers;
-  if (format === 'csv' && !kind) {
-    const names = recordKinds.map((known) => `${listField(known)}.csv`).join(', ');
-    throw new StartError(`${name}: which kind of record does it have? Name it ${names}, or say it: --kind assets`);
-  }
   return { path, name, format, kind, version: versionOf(path) };
 }
 

@@ -39,12 +39,25 @@ export interface Scanned {
   readonly linked: Linked;
 }
 
-/** Reads all files, and those again to whose rows links lead. Throws a StartError for one that cannot be read to its end. */
+/** Reads all files, and those again to whose rows links lead. Throws a StartError for all that cannot be read to their end. */
 export async function scan(files: readonly ImportFile[], reader: FileReader): Promise<Scanned> {
   const found = new Map<string, Section>();
   const ways = new Map<RecordKind, Set<string>>();
   let total = 0;
+  const problems: string[] = [];
   for (const file of files) {
+    await scanFile(file).catch((error) => {
+      if (!(error instanceof StartError)) throw error;
+      problems.push(error.message);
+    });
+  }
+  if (problems.length > 0) throw new StartError(problems.join('\n'));
+  const sections = inLinkOrder([...found.values()]);
+  const linked = new Map([...ways].map(([kind, names]) => [kind, new Map([...names].map((by) => [by, new Map()]))]));
+  for (const section of sections) await addRows(reader, section, linked.get(section.kind));
+  return { sections, total, linked };
+
+  async function scanFile(file: ImportFile): Promise<void> {
     let last: readonly Column[] | undefined;
     for await (const { kind, columns } of reader.columns(file)) {
       total += 1;
@@ -60,10 +73,6 @@ export async function scan(files: readonly ImportFile[], reader: FileReader): Pr
       }
     }
   }
-  const sections = inLinkOrder([...found.values()]);
-  const linked = new Map([...ways].map(([kind, names]) => [kind, new Map([...names].map((by) => [by, new Map()]))]));
-  for (const section of sections) await addRows(reader, section, linked.get(section.kind));
-  return { sections, total, linked };
 }
 
 async function addRows(reader: FileReader, section: Section, ways?: ReadonlyMap<string, Map<string, RowState[]>>) {

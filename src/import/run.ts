@@ -11,9 +11,10 @@ import { type Issue, quote } from '../model/issues.ts';
 import { constantCase, listField } from '../model/labels.ts';
 import type { RecordKind, Values } from '../model/record-kind.ts';
 import { isBlank } from '../model/schemas.ts';
+import { linkOrder } from '../records/index.ts';
 import type { ImportFile } from './find.ts';
 import { findLate, type LateLink, type LateResult, type LinkedRow, readRecords, setLinks } from './links.ts';
-import { type FileReader, type Item, partsOf, type Scanned, type Section } from './reading.ts';
+import { type FileReader, type Item, partsOf, type Scanned } from './reading.ts';
 import { nameOf, type RecordRow, type Warning } from './row.ts';
 import { textOfKey, type UpsertKey } from './upsert-keys.ts';
 
@@ -48,10 +49,21 @@ export interface Result {
 
 /** How a run through all rows differs: a preview, or storing, which is bound to a run. */
 export interface Mode {
-  readonly run?: Run | undefined;
-  readonly missing: Map<RecordKind, Set<string>>;
-  readonly warn: ((file: ImportFile) => (warning: Warning) => void) | undefined;
-  readonly onResults: (section: Section, results: readonly Result[]) => void;
+  readonly run?: Run;
+  /** By file; none if they have been said before. */
+  readonly warnings: ReadonlyMap<ImportFile, { warn(warning: Warning): void }> | undefined;
+  readonly onResults: (file: ImportFile, results: readonly Result[]) => void;
+}
+
+/** What has become of all rows, or would become of them. */
+export interface Sent {
+  readonly rows: Record<Outcome, number>;
+  /** Links to later rows, which are not set yet. */
+  readonly late: readonly LateLink[];
+  /** Names in links for which records are created. */
+  readonly missing: ReadonlyMap<RecordKind, ReadonlySet<string>>;
+  /** The records that rows have become, or are: by kind, if all others of these kinds are to be deleted. */
+  readonly kept: ReadonlyMap<RecordKind, ReadonlySet<string>>;
 }
 
 export interface Run {
@@ -63,38 +75,42 @@ export interface Run {
   readonly earlier: ReadonlyMap<unknown, Values>;
 }
 
-/** Sends all rows. Of links to later rows, only those that can be set are; the others are returned. */
-export async function sendAll(work: Import, mode: Mode): Promise<LateLink[]> {
-  const { run, missing, warn } = mode;
+export async function sendAll(work: Import, { run, warnings, onResults }: Mode): Promise<Sent> {
   const isPreview = run === undefined;
+  const rows = { CREATED: 0, UPDATED: 0, UNCHANGED: 0, REJECTED: 0 };
   const late: LateLink[] = [];
+  const missing = new Map<RecordKind, Set<string>>();
   const { sections, linked } = work.scanned;
-  const checkKey = keyChecker(work);
+  const keptKinds = work.deleteMissing === undefined ? [] : sections.map(({ kind }) => kind);
+  const kept = new Map(keptKinds.map((kind) => [kind, new Set<string>()]));
+  const keyIssue = keyChecker(work);
   for (const { states = [] } of sections) {
     for (const state of states) Object.assign(state, { is: 'coming', record: undefined });
   }
   for (const section of sections) {
     const { kind, file } = section;
     const by = work.upsertKeys.get(kind);
+    const warn = warnings?.get(file)?.warn;
     const linking = {
-      ...{ ...work, linked, missing, isPreview, warn: warn?.(file) },
-      storedRecords: (rows: readonly RecordRow[]) => storedRecords(work, kind, rows, run?.earlier),
+      ...work,
+      linked,
+      missing,
+      isPreview,
+      warn,
+      storedRecords: (of: readonly RecordRow[]) => storedRecords(work, kind, of, run?.earlier),
     };
     const fileKey = run && `import-${run.id}-${run.fileKeys[work.files.indexOf(file)]}-${kind.name}`;
 
     /** Links are set in what is sent together: its rows may lead to each other. */
     const send = async (items: readonly Item[]): Promise<Result[]> => {
-      const rows = items.map((item): LinkedRow => linkedRow(item, by));
-      await setLinks(
-        linking,
-        kind,
-        rows.filter(({ issues }) => issues.length === 0),
-      );
+      const all = items.map((item) => linkedRow(item, by));
+      await setLinks(linking, kind, all.filter(isValid));
       const key = fileKey && `${fileKey}-${items[0]?.place}`;
-      const valid = rows.filter(({ issues }) => issues.length === 0);
-      const results = new Map((await deliver(work, kind, valid, key)).map((result) => [result.sent, result]));
-      return rows.map((sent) => settled(results.get(sent) ?? rejected(sent, sent.issues)));
+      const results = await deliver(work, kind, all.filter(isValid), key);
+      const bySent = new Map(results.map((result) => [result.sent, result]));
+      return all.map((sent) => settled(bySent.get(sent) ?? rejected(sent, sent.issues)));
     };
+    /** Notes what has become of a row, for those that are linked to it. */
     const settled = (result: Result): Result => {
       const { sent, outcome, id } = result;
       const isStored = outcome !== 'REJECTED';
@@ -103,25 +119,28 @@ export async function sendAll(work: Import, mode: Mode): Promise<LateLink[]> {
         // The ID of a record that a preview would create is not final.
         if (isStored && id !== undefined && !(isPreview && outcome === 'CREATED')) sent.state.record = id;
       }
-      if (isStored && id !== undefined) for (const link of sent.late) late.push({ ...link, record: id });
+      rows[outcome] += 1;
+      if (!isStored || id === undefined) return result;
+      for (const link of sent.late) late.push({ ...link, record: id });
+      kept.get(kind)?.add(id);
       return result;
     };
+    const refuse = (item: Item, message: string) => settled(rejected(linkedRow(item, by), [{ path: [], message }]));
 
-    for await (const part of partsOf(work.reader, section, work.partSize, warn?.(file))) {
+    for await (const part of partsOf(work.reader, section, work.partSize, warn)) {
       work.signal.throwIfAborted();
       const items = part.map((item): Item => {
-        const issue = checkKey(file, item.row);
+        const issue = keyIssue(file, item.row);
         return issue ? { ...item, row: { ...item.row, issues: [...item.row.issues, issue] } } : item;
       });
-      const results = await halving(items, send, (item, message) =>
-        settled(rejected(linkedRow(item, by), [{ path: [], message }])),
-      );
-      mode.onResults(section, results);
+      onResults(file, await halving(items, send, refuse));
       work.onProgress(part.length);
     }
   }
-  return late;
+  return { rows, late, missing, kept };
 }
+
+const isValid = ({ issues }: LinkedRow): boolean => issues.length === 0;
 
 /**
  * Returns a function that is called with each row once, and returns an issue if an earlier row has the same upsert key: the later one would
@@ -424,20 +443,26 @@ export async function setLateLinks(work: Import, late: readonly LateLink[]) {
   return unset;
 }
 
-/** The stored records of a kind whose key is not in the files: all of those that have the key, but for `kept`. */
-export async function missingRecords(work: Import, kind: RecordKind, kept: ReadonlySet<string>): Promise<string[]> {
-  const by = work.upsertKeys.get(kind);
-  const where =
-    by === undefined || by === 'id'
-      ? undefined
-      : 'field' in by
-        ? { [by.field]: { isNull: false } }
-        : { externalIds: { key: by.externalId } };
-  const ids: string[] = [];
-  for await (const { id } of work.yardgraph.export(listField(kind) as 'assets', { where, signal: work.signal })) {
-    if (!kept.has(id)) ids.push(id);
+/** The stored records that have a key and are not in the files: by kind, those first that link to others. */
+export async function missingRecords(work: Import, { kept }: Sent): Promise<Map<RecordKind, string[]>> {
+  const missing = new Map<RecordKind, string[]>();
+  for (const kind of linkOrder.toReversed()) {
+    const ids = kept.get(kind);
+    if (!ids) continue;
+    const options = { where: haveKey(work.upsertKeys.get(kind)), signal: work.signal };
+    const others: string[] = [];
+    for await (const { id } of work.yardgraph.export(listField(kind) as 'assets', options)) {
+      if (!ids.has(id)) others.push(id);
+    }
+    if (others.length > 0) missing.set(kind, others);
   }
-  return ids;
+  return missing;
+}
+
+/** The filter for records that an upsert by this key may find. */
+function haveKey(by: UpsertKey | undefined) {
+  if (by === undefined || by === 'id') return undefined;
+  return 'field' in by ? { [by.field]: { isNull: false } } : { externalIds: { key: by.externalId } };
 }
 
 /** Deletes records. Returns those that others refer to, and are kept. */

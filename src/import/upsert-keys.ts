@@ -25,22 +25,24 @@ export function upsertKeysOf(kinds: readonly RecordKind[], options: readonly str
   const keys = new Map<RecordKind, UpsertKey>();
   if (options.length === 0) return keys;
   const named = new Map(options.map(splitOption));
+  const problems: string[] = [];
   for (const kind of new Set(kinds)) {
     const name = named.get(kind) ?? named.get(undefined) ?? '';
     if (name === createWord) continue;
     const key = keyOf(kind, name);
-    if (!key) {
+    if (key) keys.set(kind, key);
+    else {
       const external = kind.fields.externalIds ? ['externalIds.erp'] : [];
       const known = [...matchableFields(kind), ...external, 'id', createWord];
       const choices = known.map((choice) => `--upsert-by ${listField(kind)}=${choice}`).join(', or ');
-      throw new StartError(
+      problems.push(
         name === ''
           ? `--upsert-by: say how ${kind.pluralLabel} are found: ${choices}`
           : `--upsert-by: ${kind.pluralLabel} cannot be found by ${quote(name)}: expected ${choices}`,
       );
     }
-    keys.set(kind, key);
   }
+  if (problems.length > 0) throw new StartError(problems.join('\n'));
   return keys;
 }
 

@@ -59,6 +59,7 @@ export function rowChecker(
   const isNameKey = isLinkedByName(kind, options);
   /** The first of the values that are alike, and its line. */
   const firsts = new Map<string, { readonly text: string; readonly line: number }>();
+  let isFull = false;
 
   /** Whether records are found by the values of a column. */
   function isKey(column: Column): boolean {
@@ -96,8 +97,12 @@ export function rowChecker(
         const both = `${quote(text)} and ${quote(first.text)} in line ${first.line}`;
         say('values differ only in case, white space or the form of letters', both);
       }
-      if (!first && firsts.size < maxCompared) firsts.set(alike, { text, line });
-      else if (!first) say(`after ${count(maxCompared)} values, no more are compared with each other`);
+      if (first) continue;
+      if (firsts.size < maxCompared) firsts.set(alike, { text, line });
+      else if (!isFull) {
+        isFull = true;
+        say(`after ${count(maxCompared)} values, no more are compared with each other`);
+      }
     }
     if (isTotal(cells, names.length)) warn({ line, column: '', message: 'this row is probably a total' });
     if (fields.latitude === 0 && fields.longitude === 0) {

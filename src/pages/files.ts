@@ -8,6 +8,9 @@ import { createPage, loadLate } from '../http/pages.ts';
 
 const own = (name: string) => readFile(join(__dirname, 'browser', name), 'utf8');
 
+/** What build.mjs of the explorer has bundled. */
+const explorer = (name: string) => readFile(join(__dirname, '../explorer/dist', name), 'utf8');
+
 const graphiql = () => import('@graphql-yoga/render-graphiql/graphiql');
 
 /** The official package of Swagger UI reports its installations; this one has the same files, and does not. */
@@ -19,6 +22,12 @@ const files: Readonly<Record<string, () => Promise<string>>> = {
   'key-page.css': () => own('key-page.css'),
   'key.js': () => own('key.js'),
   'graphiql.js': () => own('graphiql.js'),
+  'explorer.css': () => explorer('explorer.css'),
+  'explorer.js': () => explorer('explorer.js'),
+  'map.css': () => explorer('map.css'),
+  'map.js': () => explorer('map.js'),
+  'maplibre-gl-worker.js': () => explorer('maplibre-gl-worker.js'),
+  'countries.json': () => explorer('countries.json'),
   'tabs.json': async () => JSON.stringify(readTabs()),
   'yoga-graphiql.css': async () => (await graphiql()).css,
   'yoga-graphiql.js': async () => (await graphiql()).js,

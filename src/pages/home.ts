@@ -12,13 +12,14 @@ const iconAge = 86_400;
 
 export function serveHomePage(
   app: FastifyInstance,
-  { graphiql, openAccess }: Pick<Config, 'graphiql' | 'openAccess'>,
+  { graphiql, explorer, openAccess }: Pick<Config, 'graphiql' | 'explorer' | 'openAccess'>,
   isOpen: () => Promise<boolean>,
 ): void {
   app.get('/', async (request, reply) => {
     const needsKey = openAccess === 'no' || !(await isOpen());
     addVary(reply, 'Accept');
-    if (!acceptsHtml(request)) return { name: 'Yardgraph', version, needsKey, links: linksOf(graphiql) };
+    if (!acceptsHtml(request)) return { name: 'Yardgraph', version, needsKey, links: linksOf(graphiql, explorer) };
+    if (explorer) return reply.redirect('explore', 302);
     return reply
       .type('text/html; charset=utf-8')
       .header('content-security-policy', documentPolicy)
@@ -29,7 +30,8 @@ export function serveHomePage(
   );
 }
 
-const linksOf = (graphiql: boolean) => ({
+const linksOf = (graphiql: boolean, explorer: boolean) => ({
+  ...(explorer && { explorer: '/explore' }),
   graphql: '/graphql',
   ...(graphiql && { graphiql: '/graphql' }),
   reference: '/reference',

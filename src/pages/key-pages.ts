@@ -1,14 +1,15 @@
 /**
- * The pages that send requests: GraphiQL, at the path of GraphQL, and the REST reference. Both are a library as it comes, below a bar
- * with the API key. URLs are relative: a proxy may serve the service below a path of its own.
+ * The pages that send requests: GraphiQL, at the path of GraphQL, and the REST reference, both a library as it comes, and the explorer.
+ * Each has a bar with the API key. URLs are relative: a proxy may serve the service below a path of its own.
  */
 import type { FastifyInstance } from 'fastify';
+import type { Config } from '../config.ts';
 import { addVary } from '../http/compression.ts';
 import { contentSecurityPolicy, createPage, pageHead, type Send } from '../http/pages.ts';
 
-const bar = `<header id="bar">
+const bar = (more = '') => `<header id="bar">
 <a href="./">Yardgraph</a>
-<a href="reference">REST reference</a>
+${more}<a href="reference">REST reference</a>
 <a href="documentation/README.md">Documentation</a>
 <button id="change-key" type="button">API key</button>
 </header>
@@ -34,7 +35,7 @@ const page = (title: string, library: string, script: string, body: string): Sen
 <script type="module" src="pages/${script}.js"></script>
 </head>
 <body>
-${bar}
+${bar()}
 ${body}
 </body>
 </html>
@@ -56,6 +57,43 @@ export const sendGraphiql: Send = (request, reply) => {
   addVary(reply, 'Accept');
   return graphiql(request, reply.header('content-security-policy', graphiqlPolicy));
 };
+
+const escaped = (text: string): string => text.replace(/[&"<>]/g, (character) => `&#${character.charCodeAt(0)};`);
+
+/** The explorer: records as tables, for people. */
+export function serveExplorer(
+  app: FastifyInstance,
+  { graphiql, mapTiles }: Pick<Config, 'graphiql' | 'mapTiles'>,
+): void {
+  const settings = {
+    graphiql: graphiql ? 'on' : 'off',
+    ...(mapTiles && { 'map-tiles': mapTiles.url, 'map-credit': mapTiles.credit }),
+  };
+  const attributes = Object.entries(settings).map(([name, value]) => ` data-${name}="${escaped(value)}"`);
+  const policy = contentSecurityPolicy(
+    "script-src 'self'; style-src 'self'",
+    mapTiles ? ` ${new URL(mapTiles.url).origin}` : '',
+  );
+  const send = createPage(`${pageHead('Yardgraph').replace('<html', `<html${attributes.join('')}`)}
+<link rel="stylesheet" href="pages/key-page.css">
+<link rel="stylesheet" href="pages/explorer.css">
+<script type="module" src="pages/key.js"></script>
+<script type="module" src="pages/explorer.js"></script>
+</head>
+<body>
+${bar(`${graphiql ? '<a href="graphql">GraphiQL</a>\n' : ''}<span id="viewer"></span>\n<span id="live" role="status"></span>\n`)}
+<main tabindex="-1"><noscript>The explorer needs JavaScript.</noscript></main>
+</body>
+</html>
+`);
+  app.get('/explore', (request, reply) => {
+    reply.header('content-security-policy', policy);
+    // Public tile servers want to know whose page asks.
+    if (mapTiles) reply.header('referrer-policy', 'origin');
+    return send(request, reply);
+  });
+  app.get('/explore/', async (_request, reply) => reply.redirect('../explore', 308));
+}
 
 const reference = page('REST reference', 'swagger-ui', 'reference', '<div id="reference"></div>');
 

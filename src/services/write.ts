@@ -46,6 +46,8 @@ export interface Session {
   readonly workspace: string;
   /** Recorded as `createdBy` and `updatedBy`; null while the service runs open. */
   readonly userId: string | null;
+  /** False for a read-only key, with which `writer` throws. */
+  readonly mayWrite: boolean;
   /** Returns the function that writes, the only way to write. Throws a ServiceError 403 if the user may only read. */
   writer(): WriteRecords;
 }
@@ -57,6 +59,7 @@ export const createSession = (
   store,
   workspace: store.workspaceName,
   userId,
+  mayWrite,
   writer() {
     if (!mayWrite) throw forbidden('this API key is read-only', 'read-only key');
     return store.write;

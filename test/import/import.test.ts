@@ -398,6 +398,21 @@ describe('nothing is stored, and the command ends with 1,', () => {
     expect(await imports.service.data('{ changeCursor }')).toEqual({ changeCursor: '0' });
   });
 
+  test('and all that is wrong with the columns of all files is told at once', async () => {
+    const { code, err } = await imports.import({
+      'assets.csv': 'nmae,uid,UID,Name,name\nCrane,,,,\n',
+      'locations.csv': 'name\nNorth\n',
+      'projects.csv': 'name,Colour\nBridge,\n',
+    });
+    expect([code, ...err.split('\n')]).toEqual([
+      1,
+      expect.stringMatching(
+        /^assets.csv: the columns "uid" and "UID" .*; the columns "Name" and "name" .*; unknown column "nmae"/,
+      ),
+      expect.stringContaining('projects.csv: unknown column "Colour"'),
+    ]);
+  });
+
   test('if there is no file', async () => {
     const { code, err } = await imports.command('import', imports.path('none.csv'));
     expect([code, err]).toEqual([1, 'there is no file none.csv']);
@@ -406,7 +421,7 @@ describe('nothing is stored, and the command ends with 1,', () => {
 
 test('a row for which the service would reject all others is refused alone, and a part that is too large is sent in halves', async () => {
   const ids = JSON.stringify(Object.fromEntries(Array.from({ length: 1_001 }, (_, n) => [`k${n}`, 'v'])));
-  const deep = `${'{"a":'.repeat(5_000)}1${'}'.repeat(5_000)}`;
+  const deep = `${'{"a":'.repeat(1_000)}1${'}'.repeat(1_000)}`;
   const row = (name: string, externalIds: string) => `{"kind":"ASSET","name":"${name}","externalIds":${externalIds}}\n`;
   const some = JSON.stringify(Object.fromEntries(Array.from({ length: 90 }, (_, n) => [`k${n}`, 'v'])));
   // The 400 rows have 36,000 external IDs, which is more than a batch may have.

@@ -503,6 +503,11 @@ test('files that cannot be imported are refused before anything is read', () => 
     'list.csv: which kind of record does it have? Name it assets.csv,',
   );
   expect(findFiles([folder], asset).files.map(({ kind }) => kind)).toEqual([asset]);
+  writeFileSync(join(folder, 'Anlagen.csv'), '');
+  expect(() => findFiles([folder], undefined)).toThrow(
+    'Anlagen.csv, list.csv: which kind of record do they have? Name each assets.csv,',
+  );
+  rmSync(join(folder, 'Anlagen.csv'));
   rmSync(join(folder, 'list.csv'));
   expect(() => findFiles([folder], asset)).toThrow(
     `there is no file to import: expected files that end with .csv, .tsv, .tab, .txt, .ndjson, .jsonl, .json, or one of these and .gz, found ${join(folder, 'notes.pdf')}`,

@@ -4,7 +4,7 @@ import { version } from '../../package.json';
 import { useSharedService } from '../support/service.ts';
 
 const browser = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
-const service = useSharedService();
+const service = useSharedService({ EXPLORER: 'off' });
 
 describe('the home page', () => {
   test('says what this is and in which version, and leads to everything there is', async () => {
@@ -65,7 +65,18 @@ describe('the home page', () => {
     expect([refused.status, refused.headers.allow]).toEqual([405, 'GET, HEAD']);
   });
 
-  const off = useSharedService({ GRAPHIQL: 'off' });
+  const explorer = useSharedService();
+
+  test('is the explorer, unless that is off', async () => {
+    const { status, headers } = await explorer.get('/', browser);
+
+    expect([status, headers.location]).toEqual([302, 'explore']);
+    expect((await explorer.get('/')).body.links.explorer).toBe('/explore');
+    expect((await explorer.get('/explore', browser)).status).toBe(200);
+    expect((await service.get('/explore', browser)).status).toBe(404);
+  });
+
+  const off = useSharedService({ GRAPHIQL: 'off', EXPLORER: 'off' });
 
   test('does not link to GraphiQL where it is off', async () => {
     expect((await off.get('/', browser)).text).not.toContain('GraphiQL');
@@ -74,7 +85,7 @@ describe('the home page', () => {
 });
 
 describe('whether a key is needed', () => {
-  const closed = useSharedService({}, { closed: true });
+  const closed = useSharedService({ EXPLORER: 'off' }, { closed: true });
 
   test('is what the page says', async () => {
     expect((await service.get('/', browser)).text).toMatch(/Requests need no API key until the first one is .*created/);

@@ -10,6 +10,7 @@ const copied = [
   'dist',
   'src',
   'client',
+  'schema.graphql',
   'migrations',
   'knexfile.ts',
   'package.json',

@@ -19,6 +19,8 @@ const mayImport: Record<string, string[]> = {
   logs: [],
   export: ['config', 'errors', 'http', 'model', 'records', 'store'],
   pages: ['config', 'errors', 'http', 'program', '../package.json'],
+  // Browser code: a client of the service.
+  explorer: ['client'],
   app: ['auth', 'config', 'export', 'graphql', 'http', 'logs', 'pages', 'rest', 'store', '../package.json'],
   serve: ['app', 'config', 'errors', 'logs', 'store', 'program', '../package.json'],
   // A client of a running service.

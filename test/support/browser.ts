@@ -1,5 +1,5 @@
 /** Chromium for the tests of the pages: opens pages, operates what is on them, and collects what a page must not do. */
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { type Browser, type BrowserContext, chromium, type Locator, type Page } from 'playwright-core';
 import { afterEach, beforeAll, describe, expect } from 'vitest';
 import { isThorough } from './effort.ts';
@@ -25,6 +25,8 @@ const launch = (): Promise<Browser> =>
     args: [
       '--no-sandbox',
       '--disable-gpu',
+      // Maps are drawn without a graphics card.
+      '--enable-unsafe-swiftshader',
       '--disable-quic',
       '--disable-background-networking',
       '--disable-component-update',
@@ -91,6 +93,16 @@ export async function look(page: Page, name: string): Promise<void> {
     for (const selector of ['html', 'body > main, #reference'])
       expect(await page.locator(selector).evaluate((it) => it.scrollWidth)).toBeLessThanOrEqual(width);
   }
+}
+
+const axe = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
+
+/** What a screen reader or a keyboard would stumble over. */
+export async function barriers(page: Page): Promise<unknown> {
+  await page.evaluate(axe);
+  return page.evaluate(`axe.run().then(({ violations }) => violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .map(({ id, nodes }) => [id, nodes[0].html]))`);
 }
 
 /** Enters a key into the dialog that asks for one. */

@@ -1,7 +1,7 @@
 /**
  * Executes operations: a query that is seen for the second time by graphql-jit, which compiles it, any other operation by graphql-js. The
- * text of a query that is sent again with the same variables is cached until the next write to its workspace. Yoga's own executor would
- * return fields in the order in which they resolve.
+ * text of a query that is sent again with the same variables is cached until the next write to its workspace, for all who ask, or for each
+ * if it asks for `viewer`. Yoga's own executor would return fields in the order in which they resolve.
  */
 import { createHash } from 'node:crypto';
 import { MapperKind, mapSchema } from '@graphql-tools/utils';
@@ -118,7 +118,9 @@ export function createExecutor(schema: GraphQLSchema, { limits, suggestions }: O
         holdText(textLength(result.data));
         return result;
       }
-      const data = await session.store.deriveText(nameOf(text, operationName, coerced), async () => {
+      // All else is the same for everybody in the workspace.
+      const who = text?.includes('viewer') ? [session.userId, session.mayWrite] : [];
+      const data = await session.store.deriveText(nameOf(text, operationName, coerced, ...who), async () => {
         const result = await run(read, operation);
         if (!result.errors) return JSON.stringify(result.data);
         failed = result;

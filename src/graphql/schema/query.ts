@@ -5,6 +5,7 @@ import { count } from '../../model/issues.ts';
 import type { RecordKind } from '../../model/record-kind.ts';
 import { asset, assetCategory, kindOfId, location, project, transportOrder, workOrder } from '../../records/index.ts';
 import { describeExternalId, emptyKeyProblem } from '../../services/match.ts';
+import type { Session } from '../../services/write.ts';
 import { type FieldExtensions, lengthOf } from '../limits.ts';
 import {
   builder,
@@ -92,6 +93,26 @@ const foreignField = (t: QueryFields, name: ForeignTypeName) =>
     },
   });
 
+const viewer = builder.objectRef<Session>('Viewer').implement({
+  description: 'Who asks, and in which workspace.',
+  fields: (t) => ({
+    workspace: t.field({
+      type: foreignType('Workspace'),
+      description: 'The workspace of the API key, or the one of requests without a key.',
+      resolve: ({ workspace }) => ({ id: workspace }),
+    }),
+    user: t.field({
+      type: foreignType('User'),
+      nullable: true,
+      description: 'The user of the API key; null for requests without a key.',
+      resolve: ({ userId }) => (userId === null ? null : { id: userId }),
+    }),
+    mayWrite: t.exposeBoolean('mayWrite', {
+      description: 'Whether mutations are allowed: false for a read-only key.',
+    }),
+  }),
+});
+
 builder.queryType({
   description:
     'The operations that read: one record, the records of a kind page by page, filtered and in any order, and summaries of them.',
@@ -147,6 +168,11 @@ builder.queryType({
     assetCategory: one(t, assetCategory),
     assetCategories: page(t, assetCategory),
     assetCategoriesSummary: summaryField(t, assetCategory),
+    viewer: t.field({
+      type: viewer,
+      description: 'Who asks, and in which workspace.',
+      resolve: (_root, _args, { session }) => session,
+    }),
     changes: feedField(t),
     history: historyById(t),
     changeCursor: cursorField(t),

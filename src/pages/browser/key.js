@@ -16,6 +16,8 @@ let asking;
 const send = window.fetch;
 window.fetch = async (resource, init) => {
   const request = new Request(resource, init);
+  // The key is for this service alone, not for a tile server.
+  if (new URL(request.url).origin !== location.origin) return send(request);
   // Such as one in the headers of a tab of GraphiQL.
   const hasOwnKey = request.headers.has('authorization') || request.headers.has('x-api-key');
   for (;;) {

@@ -1,0 +1,2 @@
+export function readKinds(): unknown;
+export function bundle(): Promise<unknown>;

@@ -1,0 +1,166 @@
+/** The explorer: shows the view of the address, and again when records change. */
+import { html, nothing, render } from 'lit-html';
+import { addressOf, type View, viewOf } from './address.ts';
+import { editable, forgetSaid } from './edit.ts';
+import { capitalized, kindNames, kindOf, otherViews, title } from './kinds.ts';
+import { locations, readPlaces } from './locations.ts';
+import { overview } from './overview.ts';
+import { overviewQuery } from './overview-query.ts';
+import { countQuery, mapQuery, pageQuery, recordQuery, treeQuery } from './queries.ts';
+import { record } from './record.ts';
+import { type Data, follow, read } from './service.ts';
+import { isTable, nameOf, table } from './table.ts';
+import { tree } from './tree.ts';
+
+const main = document.querySelector('main') as HTMLElement;
+const hasGraphiql = document.documentElement.dataset.graphiql === 'on';
+
+function queryOf(view: View): string {
+  if (view.view === 'map') return mapQuery();
+  if (view.view === 'tree') return treeQuery(view);
+  return isTable(view) ? pageQuery(view) : view.kind === undefined ? overviewQuery() : recordQuery(view);
+}
+
+/** Numbers the views: what is read for an earlier one is not shown. */
+let current = 0;
+
+let mayWrite = false;
+let redraw = () => {};
+const page = { redraw: () => redraw(), refresh: () => show(false) };
+
+async function show(isAnother = true): Promise<void> {
+  current += 1;
+  const own = current;
+  const view = viewOf(location.search);
+  const query = queryOf(view);
+  if (isAnother) {
+    main.setAttribute('aria-busy', 'true');
+    forgetSaid();
+  }
+  try {
+    const data = await (view.view === 'map' ? readPlaces() : read(query));
+    if (own !== current) return;
+    draw(view, data, query);
+    if (!isAnother) sayLive();
+    if (!isTable(view)) return;
+    const { totalCount } = (await read(countQuery(view)))[kindOf(view.kind).list];
+    if (own === current) draw(view, data, query, totalCount);
+  } catch (error) {
+    if (own !== current) return;
+    const { message } = error as Error;
+    // Otherwise what is on the screen, and typed there, stays: it is only out of date.
+    if (!isAnother) return sayLive(message);
+    redraw = () => {};
+    render(html`<p role="alert">${message}</p>`, main);
+  } finally {
+    if (own === current) {
+      main.removeAttribute('aria-busy');
+      if (isAnother) main.focus({ preventScroll: true });
+    }
+  }
+}
+
+function draw(view: View, data: Data, query: string, count?: number): void {
+  redraw = () => draw(view, data, query, count);
+  const [first] = Object.values(data);
+  const { kind = '', view: other } = view;
+  const name =
+    isTable(view) || other ? title(kind) : view.kind === undefined ? 'Overview' : nameOf(first ?? { id: view.id });
+  const canEdit = mayWrite && kind === 'WorkOrder';
+  document.title = `${name} – Yardgraph`;
+  const content = other
+    ? html`<h1>${name}</h1>${otherView(view)}${other === 'map' ? locations(data) : tree(view, first, change)}`
+    : isTable(view)
+      ? html`<h1>${name}</h1>${otherView(view)}${table(view, first, count, go)}`
+      : view.kind === undefined
+        ? overview(data)
+        : record(view, first, canEdit ? (found, shown) => editable(found, shown, page) : undefined);
+  render(html`${tabs(view)}${content}${source(query)}`, main);
+}
+
+const tabs = ({ kind }: View) => html`
+  <nav class="tabs" aria-label="Records">
+    <a href=${addressOf({})} aria-current=${kind === undefined ? 'page' : nothing}>Overview</a>
+    ${kindNames.map(
+      (name) =>
+        html`<a href=${addressOf({ kind: name })} aria-current=${kind === name ? 'page' : nothing}>${title(name)}</a>`,
+    )}
+  </nav>`;
+
+/** Leads from a table to the map or the tree, and back. */
+function otherView({ kind = '', view }: View) {
+  const other = view === undefined ? otherViews[kind] : 'table';
+  const href = addressOf({ kind, view: view === undefined ? other : undefined });
+  return other === undefined ? nothing : html`<a href=${href}>${capitalized(other)}</a>`;
+}
+
+/** Everything shown comes from a query that anybody can send. */
+const source = (query: string) => html`
+  <details class="query">
+    <summary>Query</summary>
+    <pre tabindex="0">${query}</pre>
+    <button type="button" @click=${() => void navigator.clipboard.writeText(query)}>Copy query</button>
+    ${hasGraphiql ? html`<a href=${`graphql?${new URLSearchParams({ query })}`}>Open in GraphiQL</a>` : nothing}
+  </details>`;
+
+function go(view: View): void {
+  history.pushState(null, '', addressOf(view));
+  void show();
+}
+
+/** What is opened and closed within a view is in its address, and no step of its own. */
+function change(view: View): void {
+  history.replaceState(null, '', addressOf(view));
+  void show(false);
+}
+
+addEventListener('popstate', () => void show());
+
+/** Views are shown without loading the page anew. */
+document.addEventListener('click', (event) => {
+  const link = (event.target as Element).closest?.('a');
+  const isPlain = !event.ctrlKey && !event.metaKey && !event.shiftKey && event.button === 0;
+  if (!link || !isPlain || link.pathname !== location.pathname) return;
+  event.preventDefault();
+  history.pushState(null, '', link.href);
+  scrollTo(0, 0);
+  void show();
+});
+
+/** Milliseconds for which changes are collected before the view is read again. */
+const pause = 500;
+let waiting: ReturnType<typeof setTimeout> | undefined;
+
+function onChange(): void {
+  if (waiting) return;
+  waiting = setTimeout(() => {
+    waiting = undefined;
+    if (document.visibilityState === 'visible') void show(false);
+    else document.addEventListener('visibilitychange', onChange, { once: true });
+  }, pause);
+}
+
+const live = document.getElementById('live') as HTMLElement;
+let isConnected = false;
+
+function sayLive(problem = isConnected ? '' : 'not connected: what is shown may be out of date'): void {
+  live.textContent = problem || 'live';
+  live.classList.toggle('off', problem !== '');
+}
+
+async function start(): Promise<void> {
+  await show();
+  const { viewer } = await read('{ viewer { workspace { id } user { id } mayWrite } }');
+  mayWrite = viewer.mayWrite;
+  redraw();
+  const who = document.getElementById('viewer') as HTMLElement;
+  who.textContent = [viewer.workspace.id, viewer.user?.id].filter(Boolean).join(' · ');
+  await follow(onChange, (isNow) => {
+    isConnected = isNow;
+    sayLive();
+  });
+}
+
+void start().catch((error: Error) => {
+  live.textContent = error.message;
+});

@@ -1,0 +1,77 @@
+/** The overview: how many records there are, by what people ask first, as bars that lead to their tables. */
+import { html, nothing } from 'lit-html';
+import { addressOf } from './address.ts';
+import { kindNames, kindOf, title } from './kinds.ts';
+import { type Chart, charts } from './overview-query.ts';
+import type { Data } from './service.ts';
+import { nameOf } from './table.ts';
+
+/** The first day of the next month: `2026-12` for `2026-11`. */
+function nextMonth(month: string): string {
+  const [year = 0, number = 0] = month.split('-').map(Number);
+  return new Date(Date.UTC(year, number)).toISOString().slice(0, 10);
+}
+
+interface Bar {
+  readonly name: string;
+  readonly count: number;
+  readonly href: string;
+}
+
+function barOf({ kind, link, filter }: Chart, group: Data): Bar {
+  const { count } = group;
+  if (link.endsWith('Month')) {
+    const month = group[link];
+    const filters = month
+      ? [
+          { field: filter, operator: 'gte', value: `${month}-01` },
+          { field: filter, operator: 'lt', value: nextMonth(month) },
+        ]
+      : [{ field: filter, operator: 'isNull', value: 'true' }];
+    return { name: month ?? 'none', count, href: addressOf({ kind, filters }) };
+  }
+  const id = group[filter];
+  const filters = [
+    id === null ? { field: filter, operator: 'isNull', value: 'true' } : { field: filter, operator: 'eq', value: id },
+  ];
+  return { name: id === null ? 'none' : nameOf(group[link] ?? { id }), count, href: addressOf({ kind, filters }) };
+}
+
+function bars(chart: Chart, groups: readonly Data[]) {
+  if (groups.length === 0) return nothing;
+  const all = groups.map((group) => barOf(chart, group));
+  if (chart.link.endsWith('Month')) all.sort((a, b) => a.name.localeCompare(b.name));
+  const most = Math.max(...all.map(({ count }) => count));
+  return html`
+    <section>
+      <h2>${chart.title}</h2>
+      <ul class="bars">
+        ${all.map(
+          ({ name, count, href }) => html`<li>
+            <a href=${href}>
+              <span>${name}</span>
+              <svg viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true">
+                <rect width=${Math.max(1, (count / most) * 100)} height="10" />
+              </svg>
+              <span>${count.toLocaleString()}</span>
+            </a>
+          </li>`,
+        )}
+      </ul>
+    </section>`;
+}
+
+export const overview = (data: Data) => html`
+  <h1>Overview</h1>
+  <ul class="counts">
+    ${kindNames.map(
+      (kind) => html`<li>
+        <a href=${addressOf({ kind })}><b>${data[kindOf(kind).list].totalCount.toLocaleString()}</b> ${title(kind).toLowerCase()}</a>
+      </li>`,
+    )}
+  </ul>
+  <p>
+    <a href=${addressOf({ kind: 'Location', view: 'map' })}>Map of locations</a> ·
+    <a href=${addressOf({ kind: 'AssetCategory', view: 'tree' })}>Tree of asset categories</a>
+  </p>
+  <div class="charts">${charts.map((chart, index) => bars(chart, data[`chart${index}`].groups))}</div>`;

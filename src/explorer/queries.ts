@@ -1,0 +1,155 @@
+/** The queries of the views, as text that anybody can copy: with their values in it, in place of variables. */
+import type { Filter, View } from './address.ts';
+import { columns, foreign, isLink, isRecord, kindOf, searched } from './kinds.ts';
+
+export const pageSize = 50;
+
+/** A name of the schema within a value, which has no quotes. */
+class Enum {
+  readonly name: string;
+
+  constructor(name: string) {
+    this.name = name;
+  }
+}
+
+/** Writes a value as GraphQL does. */
+function literal(value: unknown): string {
+  if (value instanceof Enum) return value.name;
+  if (Array.isArray(value)) return `[${value.map(literal).join(', ')}]`;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  return `{ ${pairs(value)} }`;
+}
+
+const pairs = (value: object): string =>
+  Object.entries(value)
+    .filter(([, item]) => item !== undefined)
+    .map(([name, item]) => `${name}: ${literal(item)}`)
+    .join(', ');
+
+const call = (name: string, sent: object): string => (pairs(sent) ? `${name}(${pairs(sent)})` : name);
+
+/** What is read of a record to name it in a link. */
+const nameFields = (type: string): string =>
+  ['id', ...(isRecord(type) ? ['name', 'reference'] : [])]
+    .filter((field) => !isRecord(type) || field in kindOf(type).fields)
+    .join(' ');
+
+const selection = (kind: string, fields: readonly string[]): string =>
+  fields
+    .map((field) => {
+      const { type = '' } = kindOf(kind).fields[field] ?? {};
+      return isLink(type) ? `${field} { ${nameFields(type)} }` : field;
+    })
+    .join(' ');
+
+const conditionOf = (kind: string, { field, operator, value }: Filter): object => {
+  const type = kindOf(kind).filters[field];
+  const isTrue = value === 'true';
+  if (operator === 'isNull' || type === 'BooleanFilter') return { [field]: { [operator]: isTrue } };
+  if (type === 'NumberFilter') return { [field]: { [operator]: Number(value) } };
+  return { [field]: { [operator]: value, ...(type === 'TextFilter' && { ignoreCase: true }) } };
+};
+
+/** All words must be there, each in any of the texts. `erp:4711` is also the ID in another system. */
+function wordConditions(kind: string, search: string): object[] {
+  const words = search.split(/\s+/).filter((word) => word !== '');
+  return words.map((word) => {
+    const [, key, value] = /^([^:]+):(.+)$/.exec(word) ?? [];
+    const hasExternalId = value !== undefined && 'externalIds' in kindOf(kind).fields;
+    return {
+      or: [
+        ...searched(kind).map((field) => ({ [field]: { contains: word, ignoreCase: true } })),
+        ...(hasExternalId ? [{ externalIds: { key, value } }] : []),
+      ],
+    };
+  });
+}
+
+/** The condition of a table, as the argument `where` and as the exports take it. */
+export function whereOf({ kind = '', search = '', filters = [] }: View): object | undefined {
+  const conditions = [...filters.map((filter) => conditionOf(kind, filter)), ...wordConditions(kind, search)];
+  return conditions.length > 1 ? { and: conditions } : conditions[0];
+}
+
+function orderOf({ kind = '', sort }: View): object[] | undefined {
+  if (sort === undefined) return undefined;
+  const field = sort.replace('-', '');
+  const direction = new Enum(sort.startsWith('-') ? 'DESC' : 'ASC');
+  const { type = '' } = kindOf(kind).fields[field] ?? {};
+  return [{ [field]: isRecord(type) ? { name: direction } : direction }];
+}
+
+const pageInfo = 'pageInfo { hasPreviousPage hasNextPage startCursor endCursor }';
+
+/** A page of a table. */
+export function pageQuery(view: View): string {
+  const { kind = '', before, after } = view;
+  const size = before === undefined ? { first: pageSize, after } : { last: pageSize, before };
+  const list = call(kindOf(kind).list, { ...size, where: whereOf(view), orderBy: orderOf(view) });
+  return `{\n  ${list} {\n    nodes { id ${selection(kind, columns[kind] ?? [])} }\n    ${pageInfo}\n  }\n}`;
+}
+
+/** How many records a table has: by itself, because it reads all that match. */
+export const countQuery = (view: View): string =>
+  `{\n  ${call(kindOf(view.kind ?? '').list, { first: 0, where: whereOf(view) })} { totalCount }\n}`;
+
+const changeFields = 'nodes { cursor at action user { id } message fields { field before after } }';
+
+const linkedPage = ([field, kind]: readonly [string, string]): string =>
+  `    ${field}(first: 10) { totalCount nodes { id ${selection(kind, columns[kind] ?? [])} } }`;
+
+/** A record, with what it refers to, what refers to it, and what has become of it; or what refers to an ID of another system. */
+export function recordQuery({ kind = '', id }: View): string {
+  const elsewhere = foreign[kind];
+  const { pages, fields } = elsewhere ? { ...elsewhere, fields: {} } : kindOf(kind);
+  const lines = [
+    `    ${elsewhere ? 'id' : selection(kind, Object.keys(fields))}`,
+    ...Object.entries(pages).map(linkedPage),
+    ...(elsewhere ? [] : [`    history(first: 20) { ${changeFields} }`]),
+  ];
+  const one = elsewhere?.one ?? kind.charAt(0).toLowerCase() + kind.slice(1);
+  return `{\n  ${one}(id: ${literal(id)}) {\n${lines.join('\n')}\n  }\n}`;
+}
+
+const placed = { latitude: { isNull: false }, longitude: { isNull: false } };
+
+/** A page of the locations that a map shows. */
+export const mapQuery = (after?: string): string =>
+  `{\n  ${call('locations', { first: 1_000, after, where: placed })} {
+    nodes { id name latitude longitude }
+    pageInfo { hasNextPage endCursor }\n  }\n}`;
+
+/** Unless this has another result, the locations of a map are as they were. */
+export const mapStateQuery = (): string => `{ all: locations(first: 0) { totalCount }
+  ${call('locations', { first: 1, where: placed, orderBy: [{ updatedAt: new Enum('DESC') }] })} { totalCount nodes { updatedAt } } }`;
+
+/** What is at locations. */
+export const placesQuery = (ids: readonly string[]): string =>
+  `{ ${call('locations', { where: { id: { in: ids } } })} {
+    nodes { id name assets(first: 0) { totalCount } workOrders(first: 0) { totalCount } } } }`;
+
+/** The categories without a parent, and those below the open ones. */
+export function treeQuery({ open }: View): string {
+  const levels = [{ parentId: { isNull: true } }, ...(open ? [{ parentId: { in: open.split(',') } }] : [])];
+  const list = call('assetCategories', { first: 1_000, where: { or: levels }, orderBy: [{ name: new Enum('ASC') }] });
+  return `{\n  ${list} {
+    nodes { id name parent { id } children(first: 0) { totalCount } }
+    pageInfo { hasNextPage }\n  }\n}`;
+}
+
+/** The field with which the records of a list, such as `ownedAssets` of a company, refer to what it is a list of: `owner`. */
+export function linkOf(list: string, from: string, target: string): string | undefined {
+  // They do not refer to what they are above of.
+  if (list === 'ancestors') return undefined;
+  const { fields } = kindOf(target);
+  const links = Object.keys(fields).filter((field) => fields[field]?.type === from);
+  return links.find((field) => list.startsWith(field.slice(0, 4))) ?? links[0];
+}
+
+/** The filter of a table for the records that refer to this ID. */
+export function filtersOf(kind: string, link: string, id: string): Filter[] {
+  const { filters } = kindOf(kind);
+  const field = `${link}Id` in filters ? `${link}Id` : link;
+  return [{ field, operator: 'eq', value: id }];
+}

@@ -1,0 +1,133 @@
+/** The queries of the explorer are valid for every view that an address can ask for, and an address leads to its own view. */
+import { readFileSync } from 'node:fs';
+import fc from 'fast-check';
+import { buildSchema, parse, validate } from 'graphql';
+import { expect, test } from 'vitest';
+import { fillDemo } from '../../src/demo/fill.ts';
+import { addressOf, type View, viewOf } from '../../src/explorer/address.ts';
+import { foreign, kindNames, kindOf, operators } from '../../src/explorer/kinds.ts';
+import { overviewQuery } from '../../src/explorer/overview-query.ts';
+import {
+  countQuery,
+  filtersOf,
+  linkOf,
+  mapQuery,
+  mapStateQuery,
+  pageQuery,
+  placesQuery,
+  recordQuery,
+  treeQuery,
+} from '../../src/explorer/queries.ts';
+import { useSharedService } from '../support/service.ts';
+
+const service = useSharedService();
+
+const schema = buildSchema(readFileSync('schema.graphql', 'utf8'));
+
+const problemsOf = (query: string) => validate(schema, parse(query)).map(({ message }) => message);
+
+const values: Readonly<Record<string, string>> = {
+  TextFilter: 'Crane "12"\n',
+  IdFilter: 'status-7',
+  DateTimeFilter: '2026-11-01',
+  NumberFilter: '53.5',
+  BooleanFilter: 'true',
+};
+
+const allFilters = kindNames.flatMap((kind) =>
+  Object.entries(kindOf(kind).filters).flatMap(([field, type]) =>
+    (operators[type] ?? []).map((operator) => ({
+      kind,
+      filter: { field, operator, value: operator === 'isNull' ? 'true' : (values[type] ?? '') },
+    })),
+  ),
+);
+
+test('every kind has a table, with each filter and in each order, a record, and a number', () => {
+  expect(allFilters.length).toBeGreaterThan(300);
+  for (const { kind, filter } of allFilters)
+    expect(
+      problemsOf(pageQuery({ kind, filters: [filter], search: 'two words erp:4711' })),
+      JSON.stringify(filter),
+    ).toEqual([]);
+  for (const kind of kindNames) {
+    for (const sort of kindOf(kind).order)
+      expect(problemsOf(pageQuery({ kind, sort: `-${sort}`, before: 'x' }))).toEqual([]);
+    expect(problemsOf(countQuery({ kind, search: 'x' }))).toEqual([]);
+    expect(problemsOf(recordQuery({ kind, id: 'a"b' }))).toEqual([]);
+  }
+  expect(problemsOf(overviewQuery())).toEqual([]);
+});
+
+test('what is kept elsewhere has what refers to it', () => {
+  expect(Object.keys(foreign)).toEqual(expect.arrayContaining(['Status', 'Company', 'User', 'AssetType']));
+  for (const kind of Object.keys(foreign)) expect(problemsOf(recordQuery({ kind, id: 'status-7' }))).toEqual([]);
+});
+
+test('the map and the tree have theirs', () => {
+  const queries = [mapQuery(), mapQuery('a"b'), mapStateQuery(), placesQuery(['a"b', 'c'])];
+  for (const query of [...queries, treeQuery({}), treeQuery({ open: 'a"b,c' })]) expect(problemsOf(query)).toEqual([]);
+});
+
+test('a list of a record is the table to which it leads', async () => {
+  await fillDemo(service.database);
+  const user = service.as(await service.key({ workspace: 'default', user: 'planner' }));
+  await user.data(
+    'mutation { createWorkOrders(input: [{ name: "Paint" }]) { id } createProjects(input: [{ name: "Pier" }]) { id } }',
+  );
+  const compared: string[] = [];
+  for (const kind of [...kindNames, ...Object.keys(foreign)]) {
+    for (const [list, target] of Object.entries((foreign[kind] ?? kindOf(kind)).pages)) {
+      const link = linkOf(list, kind, target);
+      if (link === undefined) continue;
+      const query = `{ all: ${kindOf(target).list} { nodes { ${link} { id } } } }`;
+      const found: { [link: string]: { id: string } | null }[] = (await user.data(query)).all.nodes;
+      for (const id of new Set(found.flatMap((record) => record[link]?.id ?? []))) {
+        const [record] = Object.values<Record<string, { totalCount: number }>>(
+          await user.data(recordQuery({ kind, id })),
+        );
+        const table = await user.data(countQuery({ kind: target, filters: filtersOf(target, link, id) }));
+        expect(table[kindOf(target).list].totalCount, `${kind}.${list}`).toBe(record?.[list]?.totalCount);
+        compared.push(list);
+      }
+    }
+  }
+  const some = ['assets', 'ownedAssets', 'manufacturedAssets', 'children', 'createdProjects', 'updatedWorkOrders'];
+  expect(compared).toEqual(expect.arrayContaining(some));
+});
+
+test('the address of a view leads to it', () => {
+  const text = fc.string({ minLength: 1, unit: 'grapheme' });
+  const view = fc.constantFrom(...allFilters).chain(({ kind, filter }) =>
+    fc.record({
+      kind: fc.constant(kind),
+      search: fc.option(text, { nil: undefined }),
+      filters: fc.array(
+        text.map((value) => ({ ...filter, value })),
+        { maxLength: 3 },
+      ),
+      sort: fc.constantFrom(undefined, ...kindOf(kind).order, ...kindOf(kind).order.map((name) => `-${name}`)),
+      after: fc.option(text, { nil: undefined }),
+    }),
+  );
+  const records = fc.record({ kind: fc.constantFrom(...kindNames, ...Object.keys(foreign)), id: text });
+  const others = fc.constantFrom(
+    { kind: 'Location', view: 'map' },
+    { kind: 'AssetCategory', view: 'tree', open: 'category_1,category_2' },
+  );
+  fc.assert(
+    fc.property(fc.oneof(view, records, others), (sent: View) => {
+      expect(viewOf(new URL(addressOf(sent), 'http://127.0.0.1').search)).toEqual(sent);
+    }),
+  );
+});
+
+test.each([
+  ['', {}],
+  ['?kind=toString', {}],
+  ['?kind=__proto__&id=1', {}],
+  ['?kind=Asset&view=map', { kind: 'Asset', filters: [] }],
+  ['?kind=Asset&sort=constructor&filter=name.drop:x&filter=toString.eq:1&filter=', { kind: 'Asset', filters: [] }],
+])('what is no view of the address %s is left out', (address, view) => {
+  expect(viewOf(address)).toEqual(view);
+});
