@@ -81,7 +81,7 @@ const schemaData = {
 
 /** The outlines of the countries, for the map: two decimals are about a kilometre. */
 function countries() {
-  const topology = createRequire(import.meta.url)('world-atlas/countries-110m.json');
+  const topology = createRequire(import.meta.url)('world-atlas/countries-50m.json');
   const rounded = (_, value) => (typeof value === 'number' ? Math.round(value * 100) / 100 : value);
   return JSON.stringify(feature(topology, topology.objects.countries), rounded);
 }
