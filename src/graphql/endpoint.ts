@@ -30,10 +30,9 @@ import { badRequest, ServiceError, unavailable } from '../errors.ts';
 import { errorResponseFor, setErrorHeaders } from '../http/error-response.ts';
 import { jsonProblem } from '../http/json-problem.ts';
 import { createPage } from '../http/pages.ts';
-import { idempotencyKeyOf, markReplayed, requireSmallJson } from '../http/request.ts';
+import { idempotencyKeyOf, requireSmallJson } from '../http/request.ts';
 import { count, cut, expected, isObject, maxQuoted } from '../model/issues.ts';
 import type { RecordKind } from '../model/record-kind.ts';
-import { withIdempotencyKey } from '../services/write.ts';
 import type { Condition } from '../store/query/record-query.ts';
 import { codeOf, maxErrors, responseFormatter, shortMessage, shortSegment, withReason } from './errors.ts';
 import { useExecutor, type WrittenResult } from './execution/execute.ts';
@@ -100,7 +99,7 @@ export function createEndpoint(config: Config, closing: AbortSignal) {
       const params = graphqlParams(request, limits, (document) => documentCache.get(document) !== undefined);
       const { session } = request;
       const sessionFor = (responseName: string) =>
-        withIdempotencyKey(session, idempotencyKeyOf(request, `mutation ${responseName}`), () => markReplayed(reply));
+        session.with({ key: idempotencyKeyOf(request, reply, `mutation ${responseName}`) });
       const client: ServerContext['client'] = {
         acceptsEvents: acceptable.events,
         lastEventId: String(request.headers['last-event-id'] ?? '') || undefined,

@@ -202,14 +202,15 @@ export const idempotencyKeyPattern = '^[ -~]{1,255}$';
 const validKey = new RegExp(idempotencyKeyPattern);
 
 /**
- * Returns the key and a hash that is the same for repeats of the request; undefined without the header. `handling` is
- * whatever else changes its meaning. Throws a ServiceError 400 if the key is not valid.
+ * Returns the key, a hash that is the same for repeats of the request, and what marks the response to one; undefined without the header.
+ * `handling` is whatever else changes the meaning of the request. Throws a ServiceError 400 if the key is not valid.
  */
 export function idempotencyKeyOf(
   { method, url, headers, bodyHash }: FastifyRequest,
+  reply: FastifyReply,
   operation: string,
   handling = '',
-): { operation: string; key: string; requestHash: string } | undefined {
+) {
   const key = headers['idempotency-key'];
   if (key === undefined) return undefined;
   if (typeof key !== 'string' || !validKey.test(key)) {
@@ -218,7 +219,8 @@ export function idempotencyKeyOf(
     );
   }
   const asked = JSON.stringify([method, url, handling, bodyHash]);
-  return { operation, key, requestHash: createHash('sha256').update(asked).digest('base64url') };
+  const requestHash = createHash('sha256').update(asked).digest('base64url');
+  return { operation, key, requestHash, onRepeat: () => void reply.header('idempotency-replayed', 'true') };
 }
 
 export const mergePatchType = 'application/merge-patch+json';
@@ -226,8 +228,6 @@ export const mergePatchType = 'application/merge-patch+json';
 /** True if external IDs are to be merged (RFC 7396) instead of replaced as a whole. */
 export const isMergePatch = ({ headers }: Pick<FastifyRequest, 'headers'>): boolean =>
   headers['content-type']?.split(';')[0]?.trim().toLowerCase() === mergePatchType;
-
-export const markReplayed = (reply: FastifyReply) => void reply.header('idempotency-replayed', 'true');
 
 /** The greatest length of a message, in Unicode code points. */
 export const maxMessageLength = 500;

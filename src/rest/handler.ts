@@ -5,13 +5,13 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import fresh from 'fresh';
 import type { Limits } from '../config.ts';
 import { badRequest, unavailable } from '../errors.ts';
-import { idempotencyKeyOf, isMergePatch, markReplayed } from '../http/request.ts';
+import { idempotencyKeyOf, isMergePatch } from '../http/request.ts';
 import { expected, isObject, type Parsed } from '../model/issues.ts';
 import { mergeParser } from '../model/links.ts';
 import type { RecordKind } from '../model/record-kind.ts';
 import { createParser, type RecordParser, updateParser } from '../model/schemas.ts';
 import { requireBatchSize, requireFewExternalIds } from '../services/item.ts';
-import { createRecords, updateRecord, withIdempotencyKey } from '../services/write.ts';
+import { createRecords, updateRecord } from '../services/write.ts';
 import { pagesById, type WorkspaceReads } from '../store/workspace-store.ts';
 import type { Route } from './routes.ts';
 
@@ -38,16 +38,10 @@ function create(route: Route, limits: Limits): Handler {
 }
 
 /** The same body means something else with another type, or another handling of unknown fields. */
-const sessionFor = ({ method, template }: Route, request: FastifyRequest, reply: FastifyReply) =>
-  withIdempotencyKey(
-    request.session,
-    idempotencyKeyOf(
-      request,
-      `${method} ${template}`,
-      `${preferredHandling(request) ?? ''}${isMergePatch(request) ? ' merge' : ''}`,
-    ),
-    () => markReplayed(reply),
-  );
+function sessionFor({ method, template }: Route, request: FastifyRequest, reply: FastifyReply) {
+  const handling = `${preferredHandling(request) ?? ''}${isMergePatch(request) ? ' merge' : ''}`;
+  return request.session.with({ key: idempotencyKeyOf(request, reply, `${method} ${template}`, handling) });
+}
 
 function notABatch(kind: RecordKind, body: unknown): string {
   const hint = isObject(body) ? `: put it in [ ], also if it is only one ${kind.label}` : '';

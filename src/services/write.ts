@@ -10,8 +10,12 @@ import type { Linkable, Patch } from '../model/links.ts';
 import type { AnyRecord, RecordKind, RecordOf, Values } from '../model/record-kind.ts';
 import type { ValueLimits } from '../model/schemas.ts';
 import { newIds } from '../records/index.ts';
-import type { WorkspaceReads, WorkspaceStore, WriteRecords } from '../store/workspace-store.ts';
-import type { IdempotencyKey } from '../store/writes/idempotency.ts';
+import type {
+  WriteOptions as StoreOptions,
+  WorkspaceReads,
+  WorkspaceStore,
+  WriteRecords,
+} from '../store/workspace-store.ts';
 import type { Tx } from '../store/writes/tx.ts';
 import type { Addition, Change } from '../store/writes/write.ts';
 import {
@@ -50,50 +54,41 @@ export interface Session {
   readonly mayWrite: boolean;
   /** Returns the function that writes, the only way to write. Throws a ServiceError 403 if the user may only read. */
   writer(): WriteRecords;
+  /**
+   * Returns a session whose one write has a key, and returns the stored result if it is repeated, with the records as they were, or is a
+   * dry run, which stores nothing. New records of a dry run have IDs other than those that the write will give them.
+   */
+  with(how: How): Session;
 }
 
-export const createSession = (
+type How = Pick<StoreOptions<unknown>, 'key' | 'isDryRun'>;
+
+export function createSession(
   store: WorkspaceStore,
-  { userId, mayWrite }: { readonly userId: string | null; readonly mayWrite: boolean },
-): Session => ({
-  store,
-  workspace: store.workspaceName,
-  userId,
-  mayWrite,
-  writer() {
-    if (!mayWrite) throw forbidden('this API key is read-only', 'read-only key');
-    return store.write;
-  },
-});
+  user: Pick<Session, 'userId' | 'mayWrite'>,
+  how: How = {},
+): Session {
+  const { userId, mayWrite } = user;
+  let isUsed = false;
+  return {
+    store,
+    workspace: store.workspaceName,
+    userId,
+    mayWrite,
+    writer() {
+      if (!mayWrite) throw forbidden('this API key is read-only', 'read-only key');
+      return (work, options) => {
+        if (how.key && isUsed) throw new Error('a session with a key writes once');
+        isUsed = true;
+        return store.write(work, { ...options, ...how });
+      };
+    },
+    with: (more) => createSession(store, user, { ...how, ...more }),
+  };
+}
 
 /** What records say of the session that wrote them. */
 type Author = Pick<Session, 'workspace' | 'userId'>;
-
-/** Checks a write and returns its result, but stores nothing. New records have IDs other than those that the write will give them. */
-export const dryRun = (session: Session): Session => ({
-  ...session,
-  writer() {
-    const write = session.writer();
-    return (work) => write(work, { isDryRun: true });
-  },
-});
-
-/** Writes once for the key. A repeat returns the stored result, with the records as they were, and calls `onRepeat`. */
-export function withIdempotencyKey(session: Session, key: IdempotencyKey | undefined, onRepeat: () => void): Session {
-  if (!key) return session;
-  let isUsed = false;
-  return {
-    ...session,
-    writer() {
-      const write = session.writer();
-      return (work, options) => {
-        if (isUsed) throw new Error('a session with a key writes once');
-        isUsed = true;
-        return write(work, { ...options, key: { ...key, onRepeat } });
-      };
-    },
-  };
-}
 
 interface WriteOptions {
   readonly onInvalid?: OnInvalid;

@@ -1,7 +1,7 @@
 /** Results stored under the key of a request: what a repeat returns after a lost commit, and how long they are kept. */
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { asset } from '../../src/records/index.ts';
-import { createSession, withIdempotencyKey } from '../../src/services/write.ts';
+import { createSession } from '../../src/services/write.ts';
 import { startSweep } from '../../src/store/admin/sweep.ts';
 import type { Database } from '../../src/store/database.ts';
 import type { WorkspaceStore } from '../../src/store/workspace-store.ts';
@@ -25,7 +25,7 @@ const keyOf = (text: string): IdempotencyKey => ({ operation: 'test', key: text,
 /** The writer of a request with a key. */
 const keyed = (text: string, own = store, onRepeat = () => {}) => {
   const session = createSession(own, { userId: null, mayWrite: true });
-  return { write: withIdempotencyKey(session, keyOf(text), onRepeat).writer() };
+  return { write: session.with({ key: { ...keyOf(text), onRepeat } }).writer() };
 };
 
 const keys = async () => (await database.read('select key from idempotency_keys order by key')).map(({ key }) => key);

@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { createKey } from '../../src/auth/keys.ts';
 import { ServiceError, StartError } from '../../src/errors.ts';
 import { asset, location, recordKinds } from '../../src/records/index.ts';
-import { createRecords, createSession, withIdempotencyKey } from '../../src/services/write.ts';
+import { createRecords, createSession } from '../../src/services/write.ts';
 import { createKeyStore } from '../../src/store/admin/api-keys.ts';
 import { openWorkspace } from '../../src/store/admin/workspace-names.ts';
 import { createWorkspaces } from '../../src/store/admin/workspaces.ts';
@@ -60,7 +60,9 @@ test('rename changes one row, however much a workspace holds', async () => {
 test('what a request with a key has stored can still be repeated under the new name', async () => {
   const create = async (workspace: string) => {
     const session = createSession(await store(workspace), { userId: 'erp', mayWrite: true });
-    const keyed = withIdempotencyKey(session, { operation: 'mutation x', key: 'create', requestHash: 'x' }, () => {});
+    const keyed = session.with({
+      key: { operation: 'mutation x', key: 'create', requestHash: 'x', onRepeat: () => {} },
+    });
     return createRecords(keyed, location, [{ value: { name: 'late', externalIds: { workspaceId: 'acme', id: '7' } } }]);
   };
   const [first] = await create('acme');

@@ -4,7 +4,7 @@ import type { RecordKind } from '../../src/model/record-kind.ts';
 import type { Change } from '../../src/store/log.ts';
 import type { WorkspaceStore } from '../../src/store/workspace-store.ts';
 
-/** Every record was created once, each change follows the version that was before it, and what is left is what is stored. */
+/** Records are created when they do not exist, each change follows the version that was before it, and what is left is what is stored. */
 export async function requireConsistentLog(store: WorkspaceStore, kinds: readonly RecordKind[]): Promise<void> {
   const log = await store.changes({ after: 0, limit: 1_000_000, withBefore: true });
   expect(log.map(({ number }) => number)).toEqual(log.map((_, index) => index + 1));
@@ -21,20 +21,12 @@ export async function requireConsistentLog(store: WorkspaceStore, kinds: readonl
     const ids = [...new Set(changes.map(({ id }) => id))];
     for (const id of ids) {
       const own = changes.filter((change) => change.id === id);
-      expect(
-        own.map(({ action }) => action),
-        id,
-      ).toEqual([
-        'created',
-        ...own.slice(1, -1).map(() => 'updated'),
-        ...(own.length > 1 ? [stored.has(id) ? 'updated' : 'deleted'] : []),
-      ]);
+      const versions = versionsIn(own, stored.get(id));
       for (const [index, { at, action }] of own.entries()) {
-        // The version that this change made is what was before the next one, or what is stored.
-        const version = own[index + 1]?.before ?? stored.get(id);
-        expect(version === undefined).toBe(action === 'deleted');
+        const [earlier, version] = [own[index - 1], versions[index]];
+        expect(action === 'created', id).toBe(!earlier || earlier.action === 'deleted');
+        expect(action === 'deleted', id).toBe(version === null);
         if (version) expect(version).toMatchObject({ id, updatedAt: at });
-        const earlier = own[index - 1];
         if (earlier) expect(at > earlier.at).toBe(true);
       }
     }
@@ -43,7 +35,7 @@ export async function requireConsistentLog(store: WorkspaceStore, kinds: readonl
     for (const id of ids.slice(-20)) {
       const own = changes.filter((change) => change.id === id);
       expect(await store.histories([id], { limit: own.length + 1, withBefore: true })).toEqual([own.toReversed()]);
-      const versions = own.map((_, index) => own[index + 1]?.before ?? stored.get(id) ?? null).map(withoutWorkspace);
+      const versions = versionsIn(own, stored.get(id)).map(withoutWorkspace);
       // Between two changes of the record there are changes of others.
       const keys = own.map((_, index) => ({ id, number: (own[index + 1]?.number ?? log.length + 1) - 1 }));
       const times = await Promise.all(own.map(({ at }) => store.versionAt(kind, id, at)));
@@ -53,6 +45,10 @@ export async function requireConsistentLog(store: WorkspaceStore, kinds: readonl
     }
   }
 }
+
+/** The version that each change has made is what was before the next one, or what is stored; null if there was none. */
+const versionsIn = (changes: readonly Change[], stored: object | undefined) =>
+  changes.map((_, index) => (index + 1 < changes.length ? (changes[index + 1]?.before ?? null) : (stored ?? null)));
 
 const withoutWorkspace = (record: object | null) => record && { ...record, workspaceId: undefined };
 

@@ -14,7 +14,6 @@ import type { RecordKey } from '../../../services/match.ts';
 import {
   createRecords,
   deleteRecords,
-  dryRun,
   importRecords,
   type Session,
   type Upserted,
@@ -42,15 +41,15 @@ interface Write<T> {
 export async function write<T>(
   { sessionFor, loaders }: Context,
   { path }: GraphQLResolveInfo,
-  { run, dryRun: isDryRun = false, primed = () => [], argument = 'input' }: Write<T>,
+  { run, dryRun = false, primed = () => [], argument = 'input' }: Write<T>,
 ): Promise<T> {
   const session = sessionFor(String(path.key));
-  const result = await run(isDryRun ? dryRun(session) : session)
+  const result = await run(session.with({ isDryRun: dryRun }))
     .catch((error: unknown) => {
       throw error instanceof ServiceError ? error.within(argument) : error;
     })
     .finally(() => loaders.clear());
-  for (const [id, record] of isDryRun ? primed(result) : []) {
+  for (const [id, record] of dryRun ? primed(result) : []) {
     const kind = kindOfId(id);
     if (kind) loaders.of(kind).prime(id, record);
   }
