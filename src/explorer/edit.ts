@@ -105,7 +105,9 @@ function issuesOf({ message, items = [] }: Data): Form['issues'] {
 
 /** Stores the values, unless somebody has changed the record since `ifUpdatedAt`. */
 async function save(own: Form, ifUpdatedAt: string, { redraw, refresh }: Page): Promise<void> {
-  if (own.isBusy) return;
+  // An incomplete date has no value, like a cleared one.
+  const form = document.querySelector<HTMLFormElement>('form.edit');
+  if (own.isBusy || !form?.reportValidity()) return;
   Object.assign(own, { isBusy: true, issues: {} });
   forgetSaid();
   redraw();

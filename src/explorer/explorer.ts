@@ -9,7 +9,7 @@ import { overviewQuery } from './overview-query.ts';
 import { countQuery, mapQuery, pageQuery, recordQuery, treeQuery } from './queries.ts';
 import { record } from './record.ts';
 import { type Data, follow, read } from './service.ts';
-import { isTable, nameOf, table } from './table.ts';
+import { filterForm, isTable, nameOf, table } from './table.ts';
 import { tree } from './tree.ts';
 
 const main = document.querySelector('main') as HTMLElement;
@@ -42,6 +42,9 @@ async function show(isAnother = true): Promise<void> {
     if (own !== current) return;
     draw(view, data, query);
     if (!isAnother) sayLive();
+    // At once: what somebody has begun to type by the time that the number of records is there keeps the focus.
+    else if (!(document.activeElement instanceof HTMLInputElement)) main.focus({ preventScroll: true });
+    main.removeAttribute('aria-busy');
     if (!isTable(view)) return;
     const { totalCount } = (await read(countQuery(view)))[kindOf(view.kind).list];
     if (own === current) draw(view, data, query, totalCount);
@@ -51,12 +54,9 @@ async function show(isAnother = true): Promise<void> {
     // Otherwise what is on the screen, and typed there, stays: it is only out of date.
     if (!isAnother) return sayLive(message);
     redraw = () => {};
-    render(html`<p role="alert">${message}</p>`, main);
-  } finally {
-    if (own === current) {
-      main.removeAttribute('aria-busy');
-      if (isAnother) main.focus({ preventScroll: true });
-    }
+    const tools = isTable(view) ? filterForm(view, go) : nothing;
+    render(html`${tabs(view)}${tools}<p role="alert">${message}</p>`, main);
+    main.removeAttribute('aria-busy');
   }
 }
 
@@ -148,18 +148,30 @@ function sayLive(problem = isConnected ? '' : 'not connected: what is shown may 
   live.classList.toggle('off', problem !== '');
 }
 
+/** True once the service has said whose key it is. */
+let isKnown = false;
+
 async function start(): Promise<void> {
   await show();
   const { viewer } = await read('{ viewer { workspace { id } user { id } mayWrite } }');
   mayWrite = viewer.mayWrite;
+  isKnown = true;
   redraw();
   const who = document.getElementById('viewer') as HTMLElement;
   who.textContent = [viewer.workspace.id, viewer.user?.id].filter(Boolean).join(' · ');
   await follow(onChange, (isNow) => {
     isConnected = isNow;
+    // What has changed before is no event of this connection.
+    if (isNow) onChange();
     sayLive();
   });
 }
+
+/** Another key may be of another user, of another workspace, or read only. */
+document.getElementById('key-dialog')?.addEventListener('close', ({ target }) => {
+  const { returnValue } = target as HTMLDialogElement;
+  if (isKnown && ['use', 'forget'].includes(returnValue)) location.reload();
+});
 
 void start().catch((error: Error) => {
   live.textContent = error.message;

@@ -62,14 +62,18 @@ const list = (title: string, places: readonly Place[]) => html`
 
 /** Says what is at places. */
 async function describe(ids: readonly string[], popup: HTMLElement): Promise<void> {
-  const { nodes } = (await read(placesQuery(ids))).locations;
-  const items = nodes.map(
-    (place: Data) => html`<div>
-      ${link('Location', place)}<br>
-      assets: ${place.assets.totalCount.toLocaleString()}, work orders: ${place.workOrders.totalCount.toLocaleString()}
-    </div>`,
-  );
-  render(items, popup);
+  try {
+    const { nodes } = (await read(placesQuery(ids))).locations;
+    const items = nodes.map(
+      (place: Data) => html`<div>
+        ${link('Location', place)}<br>
+        assets: ${place.assets.totalCount.toLocaleString()}, work orders: ${place.workOrders.totalCount.toLocaleString()}
+      </div>`,
+    );
+    render(items, popup);
+  } catch (error) {
+    render((error as Error).message, popup);
+  }
 }
 
 export function locations({ canDraw, places, all, placed }: Data) {

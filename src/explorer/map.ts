@@ -137,4 +137,4 @@ customElements.define(
 
 const styles = Object.assign(document.createElement('link'), { rel: 'stylesheet', href: fileUrl('map.css') });
 document.head.append(styles);
-await new Promise((resolve) => styles.addEventListener('load', resolve));
+await new Promise((resolve, reject) => Object.assign(styles, { onload: resolve, onerror: reject }));

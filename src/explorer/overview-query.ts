@@ -34,6 +34,9 @@ export const charts: readonly Chart[] = [
 
 const maxBars = 12;
 
+/** The largest are shown, in the order of time. */
+const maxMonths = 60;
+
 const fieldsOf = ({ link, filter }: Chart): string => {
   if (link.endsWith('Month')) return link;
   return `${filter} ${link} { id${link === 'status' ? '' : ' name'} }`;
@@ -42,8 +45,8 @@ const fieldsOf = ({ link, filter }: Chart): string => {
 export const overviewQuery = (): string => {
   const counts = kindNames.map((kind) => `  ${kindOf(kind).list}(first: 0) { totalCount }`);
   const summaries = charts.map((chart, index) => {
-    const call = `${kindOf(chart.kind).list}Summary(groupBy: [${chart.groupBy}], first: ${maxBars})`;
-    return `  chart${index}: ${call} { groups { count ${fieldsOf(chart)} } }`;
+    const call = `${kindOf(chart.kind).list}Summary(groupBy: [${chart.groupBy}], first: ${chart.link.endsWith('Month') ? maxMonths : maxBars})`;
+    return `  chart${index}: ${call} { hasMoreGroups groups { count ${fieldsOf(chart)} } }`;
   });
   return `{\n${[...counts, ...summaries].join('\n')}\n}`;
 };

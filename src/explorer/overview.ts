@@ -37,9 +37,9 @@ function barOf({ kind, link, filter }: Chart, group: Data): Bar {
   return { name: id === null ? 'none' : nameOf(group[link] ?? { id }), count, href: addressOf({ kind, filters }) };
 }
 
-function bars(chart: Chart, groups: readonly Data[]) {
+function bars(chart: Chart, { groups, hasMoreGroups }: Data) {
   if (groups.length === 0) return nothing;
-  const all = groups.map((group) => barOf(chart, group));
+  const all: Bar[] = groups.map((group: Data) => barOf(chart, group));
   if (chart.link.endsWith('Month')) all.sort((a, b) => a.name.localeCompare(b.name));
   const most = Math.max(...all.map(({ count }) => count));
   return html`
@@ -58,6 +58,7 @@ function bars(chart: Chart, groups: readonly Data[]) {
           </li>`,
         )}
       </ul>
+      ${hasMoreGroups ? html`<p>These are the largest. <a href=${addressOf({ kind: chart.kind })}>All</a></p>` : nothing}
     </section>`;
 }
 
@@ -74,4 +75,4 @@ export const overview = (data: Data) => html`
     <a href=${addressOf({ kind: 'Location', view: 'map' })}>Map of locations</a> ·
     <a href=${addressOf({ kind: 'AssetCategory', view: 'tree' })}>Tree of asset categories</a>
   </p>
-  <div class="charts">${charts.map((chart, index) => bars(chart, data[`chart${index}`].groups))}</div>`;
+  <div class="charts">${charts.map((chart, index) => bars(chart, data[`chart${index}`]))}</div>`;

@@ -43,11 +43,15 @@ const selection = (kind: string, fields: readonly string[]): string =>
     })
     .join(' ');
 
+const booleans: Readonly<Record<string, boolean>> = { true: true, yes: true, false: false, no: false };
+
 const conditionOf = (kind: string, { field, operator, value }: Filter): object => {
   const type = kindOf(kind).filters[field];
-  const isTrue = value === 'true';
-  if (operator === 'isNull' || type === 'BooleanFilter') return { [field]: { [operator]: isTrue } };
-  if (type === 'NumberFilter') return { [field]: { [operator]: Number(value) } };
+  const isWord = operator === 'isNull' || type === 'BooleanFilter';
+  // What is neither is for the service to refuse.
+  if (isWord) return { [field]: { [operator]: booleans[value.toLowerCase()] ?? value } };
+  const number = value.trim() === '' ? Number.NaN : Number(value);
+  if (type === 'NumberFilter') return { [field]: { [operator]: Number.isFinite(number) ? number : value } };
   return { [field]: { [operator]: value, ...(type === 'TextFilter' && { ignoreCase: true }) } };
 };
 

@@ -33,6 +33,9 @@ const linkedTable = (from: string, id: string, [list, kind]: readonly [string, s
 const written = (value: unknown): string =>
   value === null ? 'nothing' : typeof value === 'object' ? JSON.stringify(value) : String(value);
 
+const shown = (value: unknown) =>
+  /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(String(value)) ? time(String(value)) : written(value);
+
 /** Who has changed what, and when. */
 export const changeList = (changes: readonly Data[]) => html`
   <ol class="history">
@@ -46,7 +49,7 @@ export const changeList = (changes: readonly Data[]) => html`
                   .filter(({ field }: Data) => field !== 'updatedAt')
                   .map(
                     ({ field, before, after }: Data) =>
-                      html`<li>${words(field)}: <del>${written(before)}</del> <ins>${written(after)}</ins></li>`,
+                      html`<li>${words(field)}: <del>${shown(before)}</del> <ins>${shown(after)}</ins></li>`,
                   )}
               </ul>`
             : nothing

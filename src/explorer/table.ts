@@ -99,7 +99,7 @@ type Go = (view: View) => void;
 const formValue = (event: Event, name: string) =>
   String(new FormData(event.target as HTMLFormElement).get(name) ?? '').trim();
 
-function filterForm(view: View & { readonly kind: string }, go: Go) {
+export function filterForm(view: View & { readonly kind: string }, go: Go) {
   const { filters } = kindOf(view.kind);
   const first = (next: Partial<View>): View => ({ ...view, after: undefined, before: undefined, ...next });
   const own = view.filters ?? [];
@@ -172,7 +172,7 @@ export function table(view: View & { readonly kind: string }, page: Data, count:
       ${pageInfo.hasPreviousPage ? html`<a rel="prev" href=${to({ before: pageInfo.startCursor })}>Previous</a>` : nothing}
       <span role="status">${count === undefined ? '' : `${count.toLocaleString()} ${count === 1 ? words(kind) : label}`}</span>
       ${pageInfo.hasNextPage ? html`<a rel="next" href=${to({ after: pageInfo.endCursor })}>Next</a>` : nothing}
-      <button type="button" @click=${() => void download(kindOf(kind).list, whereOf(view))}>CSV</button>
+      <button type="button" @click=${() => void download(kindOf(kind).list, whereOf(view)).catch(({ message }) => alert(message))}>CSV</button>
     </nav>`;
 }
 

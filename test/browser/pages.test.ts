@@ -16,7 +16,7 @@ import { listen, useSharedService } from '../support/service.ts';
 describeInChromium('the pages', () => {
   const browser = useBrowser();
   const open = useSharedService();
-  const closed = useSharedService({}, { closed: true });
+  const closed = useSharedService({ EXPLORER: 'off' }, { closed: true });
   const newPage = usePages(browser);
 
   test('fit into 1280 and 420 pixels, light and dark', async () => {
@@ -70,7 +70,8 @@ describeInChromium('the pages', () => {
     await page.waitForURL(`${base}/reference`);
     await page.locator('.opblock').first().waitFor();
     await page.getByRole('link', { name: 'Yardgraph' }).click();
-    await page.waitForURL(`${base}/`);
+    await page.waitForURL(`${base}/explore`);
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
     await page.getByRole('link', { name: 'Documentation' }).click();
     await page.getByRole('link', { name: 'Keeping another system in step' }).last().click();
     await page.waitForURL(`${base}/documentation/docs/keeping-in-step.md`);

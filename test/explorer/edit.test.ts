@@ -152,6 +152,19 @@ describeInChromium('a work order in the explorer', () => {
     expect((await read()).statusId).toBe('status-paid');
   });
 
+  test('does not take a date that is not whole for one that was cleared, not even on top of what others have changed', async () => {
+    const { page } = await openForm();
+    await page.getByLabel(/^Start/).press('Backspace');
+    await page.getByLabel('Notes').fill('Rain');
+    await save(page).click();
+    await open.data('mutation ($input: [WorkOrderPatch!]!) { updateWorkOrders(input: $input) { id } }', {
+      input: [{ id: order.id, statusId: 'status-stopped' }],
+    });
+    await page.getByRole('button', { name: 'Save my changes on top' }).click();
+    await page.waitForTimeout(300);
+    expect(await read()).toMatchObject({ startDate: stored.startDate, notes: stored.notes });
+  });
+
   test('takes over the newest values, is left by Escape, and is found again as it was being typed', async () => {
     const { page } = await openForm();
     await page.getByLabel('Status').fill('status-done');

@@ -109,6 +109,10 @@ describeInChromium('the explorer', () => {
     await page.getByText('default · dispatcher').waitFor();
     await page.getByText('43 work orders', { exact: true }).waitFor();
     expect(await page.getByRole('link', { name: /GraphiQL/ }).count()).toBe(0);
+    // Another key is another user.
+    await page.getByRole('button', { name: /^API key/ }).click();
+    await enterKey(page, await closed.key({ workspace: 'default', user: 'planner' }));
+    await page.getByText('default · planner').waitFor();
     await page.route('**/graphql', (route) => route.abort());
     await page.getByText('live', { exact: true }).waitFor();
     await closed.app.close();
@@ -126,5 +130,8 @@ describeInChromium('the explorer', () => {
     await page.goto(`${origin}/explore?kind=Asset&filter=createdAt.gt:tomorrow`);
     await page.getByRole('alert').waitFor();
     expect(await page.getByRole('alert').textContent()).toContain('tomorrow');
+    // The way out is where it was.
+    await page.getByRole('link', { name: /^Remove: created at/ }).click();
+    await page.getByText(/^\d+ assets$/).waitFor();
   });
 });

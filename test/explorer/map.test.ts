@@ -51,7 +51,6 @@ describeInChromium('the map of locations', () => {
     await heading(page, 'Locations in view 14', 2);
     expect(await barriers(page)).toEqual([]);
     await look(page, 'explorer-map');
-    await page.screenshot({ path: '/tmp/s-map.png' });
     await page.setViewportSize({ width: 1280, height: 900 });
     await page.goto('about:blank');
     await page.goto(`${origin}${map}#11/54.3668/10.1431`);
@@ -60,7 +59,6 @@ describeInChromium('the map of locations', () => {
     await clickUntil(page, () => popup.getByText(/assets: \d+, work orders: \d+/).isVisible());
     expect(await barriers(page)).toEqual([]);
     await look(page, 'explorer-map-popup');
-    await page.screenshot({ path: '/tmp/s-map-popup.png' });
     await popup.getByRole('link', { name: 'Kiel lock' }).press('Enter');
     await heading(page, 'Kiel lock');
     expect(visit).toMatchObject({ outside: [], errors: [] });
@@ -156,7 +154,6 @@ describeInChromium('the tree of categories', () => {
     await third.waitFor();
     expect(await barriers(page)).toEqual([]);
     await look(page, 'explorer-tree');
-    await page.screenshot({ path: '/tmp/s-tree.png' });
 
     await page.reload();
     await third.waitFor();

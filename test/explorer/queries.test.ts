@@ -59,6 +59,19 @@ test('every kind has a table, with each filter and in each order, a record, and 
   expect(problemsOf(overviewQuery())).toEqual([]);
 });
 
+test('yes and no are what they say, and what is no value of a filter is for the service to refuse', () => {
+  const where = (filter: string) => /where: (.*), orderBy|where: (.*)\) \{/.exec(pageQuery(viewOf(`?${filter}`)))?.[2];
+
+  expect(where('kind=Asset&filter=trackUtilization.eq:yes')).toBe('{ trackUtilization: { eq: true } }');
+  expect(where('kind=Asset&filter=trackUtilization.eq:No')).toBe('{ trackUtilization: { eq: false } }');
+  for (const filter of [
+    'kind=Asset&filter=trackUtilization.eq:maybe',
+    'kind=Location&filter=latitude.eq:',
+    'kind=Location&filter=latitude.gt:abc',
+  ])
+    expect(problemsOf(pageQuery(viewOf(`?${filter}`))), filter).toHaveLength(1);
+});
+
 test('what is kept elsewhere has what refers to it', () => {
   expect(Object.keys(foreign)).toEqual(expect.arrayContaining(['Status', 'Company', 'User', 'AssetType']));
   for (const kind of Object.keys(foreign)) expect(problemsOf(recordQuery({ kind, id: 'status-7' }))).toEqual([]);
