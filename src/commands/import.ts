@@ -10,7 +10,7 @@ import { findFiles, hashOf, type ImportFile } from '../import/find.ts';
 import { describeChanges, uniqueMessage } from '../import/made-changes.ts';
 import { type Profile, readPairs, readProfile, withProfile } from '../import/profiles.ts';
 import { fileReader, scan } from '../import/reading.ts';
-import { countedRows, Refusals, refusedFile, refusedPaths, Tally } from '../import/report.ts';
+import { countedRows, Refusals, refusedFile, refusedPaths, requireOverwritable, Tally } from '../import/report.ts';
 import {
   deleteRecords,
   earlierLinks,
@@ -88,6 +88,7 @@ export async function importFiles(paths: readonly string[], options: ImportOptio
   const decisive = JSON.stringify([hashes, names, profile, url, message, encoding, columns, options.refused]);
   const identity = createHash('sha256').update(decisive).digest('hex');
   const known = readLine(linePath, identity);
+  for (const path of known?.refused ?? []) requireOverwritable(path, 'move it, to go on with the import');
   const begun = known ?? {
     run: randomUUID().slice(0, 8),
     identity,

@@ -139,6 +139,11 @@ export async function setLinks(linking: Linking, kind: RecordKind, rows: readonl
   const refs = nameRows(linking, kind, rows);
   const references = await referencesOf(linking, kind, rows);
   const unnamed: Unnamed[] = [];
+  // Not for a row that was refused: once that is fixed and imported, there would be two of its name.
+  const mayCreate = (reference: Reference, link: RowLink) => {
+    const target = targetOf(reference);
+    return link.by === 'name' && createMissing.has(target) && rowsAt(linked, target, link).length === 0;
+  };
   for (const [reference, decision] of await decideAll(linking, [...references.keys()], refs)) {
     const sent = references.get(reference);
     if (!sent) continue;
@@ -147,7 +152,7 @@ export async function setLinks(linking: Linking, kind: RecordKind, rows: readonl
       if (!isPreview) sent.late.push(reference);
       else if (decision.perhaps === undefined) sent.unsent.add(reference.field);
       else setLink(linking, sent, reference, decision.perhaps);
-    } else if (decision.is === 'none' && decision.link.by === 'name' && createMissing.has(targetOf(reference))) {
+    } else if (decision.is === 'none' && mayCreate(reference, decision.link)) {
       unnamed.push({ sent, reference, link: decision.link });
     } else sent.issues.push(issueOf(linked, reference, decision));
   }

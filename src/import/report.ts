@@ -178,13 +178,14 @@ export function refusedPaths(files: readonly ImportFile[], option: string | unde
   });
 }
 
-function requireOverwritable(path: string): void {
+/** Throws a StartError if there is something else than refused rows at a place where they are to be written. */
+export function requireOverwritable(path: string, advice = 'name another file'): void {
   if (!statSync(dirname(path), { throwIfNoEntry: false })?.isDirectory()) {
     throw new StartError(`--refused: there is no folder ${dirname(path)}`);
   }
   if (!lstatSync(path, { throwIfNoEntry: false }) && !path.endsWith('.import-run')) return;
   if (statSync(path, { throwIfNoEntry: false })?.isFile() && hasReasons(startOf(path))) return;
-  throw new StartError(`--refused: ${path} has something else than refused rows: name another file`);
+  throw new StartError(`--refused: ${path} has something else than refused rows: ${advice}`);
 }
 
 /** The bytes in which the first row ends. */

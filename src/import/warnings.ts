@@ -42,7 +42,8 @@ const isBlankOrNumber = (cell: Cell): boolean =>
 /** True if the first text is that of a total, and most other cells are blank or numbers. */
 function isTotal(cells: readonly Cell[], width: number): boolean {
   const first = cells.find((cell) => !isBlankOrNumber(cell));
-  if (typeof first !== 'string' || !/^(?:summe|gesamt|total|sum)$/i.test(first.trim())) return false;
+  if (typeof first !== 'string' || !/^(?:summe|gesamt|gesamtsumme|total|grand total|sum):?$/i.test(first.trim()))
+    return false;
   return (cells.filter((cell) => !isBlankOrNumber(cell)).length - 1) * 2 < width - 1;
 }
 

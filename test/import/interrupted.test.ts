@@ -146,6 +146,12 @@ describe('an import', () => {
 
     // The file of refused rows may be moved away meanwhile: it is written anew, and whole.
     expect(imports.read('assets.refused.csv')).toContain('\nA,soon,');
+    imports.write({ 'assets.refused.csv': 'precious,work\n' });
+    const { err: taken } = await imports.import(files, ...options);
+    expect(taken).toMatch(
+      /assets\.refused\.csv has something else than refused rows: move it, to go on with the import$/,
+    );
+    expect(imports.read('assets.refused.csv')).toBe('precious,work\n');
     rmSync(imports.path('assets.refused.csv'));
     const path = imports.path('assets.csv').replace('/assets.csv', '/./assets.csv');
     const { out } = await imports.command('import', path, ...options);

@@ -122,6 +122,18 @@ describe('links by name', () => {
     ]);
   });
 
+  test('create nothing for a name whose row is refused: fixed and imported, it would be there twice', async () => {
+    const files = { 'locations.csv': 'name,latitude\nBad,999\n', 'projects.csv': 'name,location.name\nWall,Bad\n' };
+
+    const { code, out } = await imports.import(files, '--create-missing', 'locations');
+
+    expect([code, out.find((line) => line.includes('projects.csv, line 2'))]).toEqual([
+      1,
+      '  projects.csv, line 2: location: the row with the name "Bad" was refused',
+    ]);
+    expect(await imports.records('locations', 'name')).toEqual([]);
+  });
+
   test('lead nowhere from cells of white space, for which nothing is created either', async () => {
     await imports.import({ 'locations.csv': 'name,externalIds.erp\nNorth,1\n' });
     const file = 'name,currentLocation.name\nA,  \nB,\t\nC,North\n';
