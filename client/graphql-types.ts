@@ -2,9 +2,11 @@
 import type {
   Asset,
   AssetCategory,
+  Label,
   Location,
   NewAsset,
   NewAssetCategory,
+  NewLabel,
   NewLocation,
   NewProject,
   NewTransportOrder,
@@ -65,6 +67,12 @@ export interface CreateAssetInput extends NewAsset {
   ref?: string | null;
 }
 
+/** The fields of a label to create: `{ name: "In use", color: "#2e7d32" }`. A field that is null or absent is not set. */
+export interface CreateLabelInput extends NewLabel {
+  /** A name of your choice, by which other records of the same mutation refer to this label. It is not stored. */
+  ref?: string | null;
+}
+
 /** The fields of a location to create: `{ name: "North yard", latitude: 53.08, longitude: 8.8, address1: "Hafenstraße 12", address2: "Gate 3", city: "Bremen", state: "Bremen", postalCode: "28217", country: "DE", externalIds: { erp: "4711" } }`. A field that is null or absent is not set. */
 export interface CreateLocationInput extends NewLocation {
   /** A name of your choice, by which other records of the same mutation refer to this location. It is not stored. */
@@ -111,6 +119,8 @@ export interface ImportInput {
   assetCategories?: readonly CreateAssetCategoryInput[] | null;
   /** The assets to create. */
   assets?: readonly CreateAssetInput[] | null;
+  /** The labels to create. */
+  labels?: readonly CreateLabelInput[] | null;
   /** The locations to create. */
   locations?: readonly CreateLocationInput[] | null;
   /** The projects to create. */
@@ -119,6 +129,20 @@ export interface ImportInput {
   transportOrders?: readonly CreateTransportOrderInput[] | null;
   /** The work orders to create. */
   workOrders?: readonly CreateWorkOrderInput[] | null;
+}
+
+/** What identifies a label besides its ID: `{ field: KEY }`. */
+export type LabelKey = { field: LabelKeyField };
+
+/** A field that identifies a label. */
+export type LabelKeyField = 'KEY';
+
+/** A label to change, by its ID, and the new values of some fields: `{ id: "label_…", name: "In use" }`. Absent fields stay unchanged; null clears a field. */
+export interface LabelPatch extends Partial<NewLabel> {
+  /** The ID of the label. */
+  id: string;
+  /** The `updatedAt` of the label when you read it. If the label has changed since, the batch is rejected with the code CONFLICT. */
+  ifUpdatedAt?: string | null;
 }
 
 /** What identifies a location besides its ID: `{ externalId: "erp" }`. */
@@ -156,7 +180,14 @@ export interface ProjectPatch extends Partial<NewProject> {
 }
 
 /** A kind of record. */
-export type RecordKind = 'ASSET' | 'ASSET_CATEGORY' | 'LOCATION' | 'PROJECT' | 'TRANSPORT_ORDER' | 'WORK_ORDER';
+export type RecordKind =
+  | 'ASSET'
+  | 'ASSET_CATEGORY'
+  | 'LABEL'
+  | 'LOCATION'
+  | 'PROJECT'
+  | 'TRANSPORT_ORDER'
+  | 'WORK_ORDER';
 
 /** Refers to a record without its ID: `{ externalId: { key: "erp", value: "4711" } }`, or `{ ref: "harbour-wall" }` for one that the same mutation creates. */
 export type RecordLink = { externalId: ExternalIdInput; ref?: never } | { ref: string; externalId?: never };
@@ -199,6 +230,9 @@ export interface UpsertAssetInput extends Partial<NewAsset> {
   /** The IDs to set in other systems, instead of `externalIds`; null removes one, and all others stay: `{ erp: "4711", crm: null }`. */
   mergeExternalIds?: { [system: string]: string | null } | null;
 }
+
+/** The fields of a label to create or change: `{ name: "In use", color: "#2e7d32" }`. In a stored label, absent fields stay unchanged and null clears a field; a new one needs the fields that `CreateLabelInput` requires. */
+export interface UpsertLabelInput extends Partial<NewLabel> {}
 
 /** The fields of a location to create or change: `{ name: "North yard", latitude: 53.08, longitude: 8.8, address1: "Hafenstraße 12", address2: "Gate 3", city: "Bremen", state: "Bremen", postalCode: "28217", country: "DE", externalIds: { erp: "4711" } }`. In a stored location, absent fields stay unchanged and null clears a field; a new one needs the fields that `CreateLocationInput` requires. `externalIds` is replaced as a whole, but an upsert by an external ID keeps the IDs of other systems. */
 export interface UpsertLocationInput extends Partial<NewLocation> {
@@ -383,6 +417,13 @@ export interface RecordTypes {
     upsert: UpsertAssetCategoryInput;
     key: AssetCategoryKey;
   };
+  Label: {
+    stored: Label;
+    new: NewLabel;
+    patch: LabelPatch;
+    upsert: UpsertLabelInput;
+    key: LabelKey;
+  };
 }
 
 /** The imported records of each kind, in the order sent. */
@@ -393,6 +434,7 @@ export interface ImportedRecords {
   locations: Location[];
   transportOrders: TransportOrder[];
   assetCategories: AssetCategory[];
+  labels: Label[];
 }
 
 /** The names of each kind, its fields, and what its records have for fields without a value. */
@@ -437,6 +479,12 @@ export const kinds = {
     list: 'assetCategories',
     unset: 'omitted',
     fields: 'id name description parentId workspaceId createdAt updatedAt',
+  },
+  Label: {
+    plural: 'Labels',
+    list: 'labels',
+    unset: 'omitted',
+    fields: 'id name key color workspaceId createdAt updatedAt',
   },
 } as const;
 

@@ -372,6 +372,33 @@ export interface NewAssetCategory {
   parentId?: string | null;
 }
 
+/** The name and the colour of something that is kept in another system, such as a status or a company. */
+export interface Label {
+  /** The ID of the label, given by the service. */
+  id: string;
+  /** The name that people know it by. */
+  name?: string;
+  /** What has the name: its type, such as `STATUS` or `ASSET_TYPE`, a colon, and the ID that records have. No other label of the workspace has it. */
+  key?: string;
+  /** The colour to show it in, such as `#2e7d32`. */
+  color?: string;
+  /** The ID of the workspace that the label belongs to. */
+  workspaceId: string;
+  /** When the label was created. */
+  createdAt: string;
+  /** When the label was last changed. */
+  updatedAt: string;
+}
+
+export interface NewLabel {
+  /** The name that people know it by. */
+  name?: string | null;
+  /** What has the name: its type, such as `STATUS` or `ASSET_TYPE`, a colon, and the ID that records have. No other label of the workspace has it. */
+  key?: string | null;
+  /** The colour to show it in, such as `#2e7d32`. */
+  color?: string | null;
+}
+
 export interface ErrorResponse {
   /** human-readable message */
   error: string;

@@ -30,6 +30,8 @@ export class Yardgraph {
     /** Returns all asset categories of the workspace, oldest first. */
     readonly list: List<AssetCategory>;
   };
+  /** The names and colours of statuses, companies and the like, which other systems keep. */
+  readonly labels: Records<'Label'>;
   /**
    * Creates records of several kinds, all or none. A record can refer to another one of the same import by its `ref`, and to a stored
    * one by its external ID.
@@ -74,6 +76,7 @@ export class Yardgraph {
       ...records(send, this.graphql, 'AssetCategory', '/asset-categories'),
       list: list(send, '/asset-categories'),
     };
+    this.labels = records(send, this.graphql, 'Label', '/labels');
     this.importRecords = importRecords(this.graphql);
     this.import = importRows(this.graphql);
     this.exportFile = exportFile(send);

@@ -189,6 +189,20 @@ const kindTables = ({ text, time, double, boolean, whole, json }: Types): Readon
     references: ['parent_id'],
     texts: ['name'],
   },
+
+  labels: {
+    columns: `
+      workspace_id ${whole} not null,
+      id ${text} not null,
+      key ${text},
+      name ${text},
+      color ${text},
+      created_at ${time} not null,
+      updated_at ${time} not null,
+      primary key (workspace_id, id),
+      unique (workspace_id, key)`,
+    texts: ['name'],
+  },
 });
 
 const otherTables = ({ text, time, boolean, whole, json }: Types): Readonly<Record<string, string>> => ({
@@ -331,6 +345,7 @@ async function upSqlite(knex: Knex): Promise<void> {
     }
   }
   await addStatistics('assets', 'sqlite_autoindex_assets_2', 1);
+  await addStatistics('labels', 'sqlite_autoindex_labels_2', 1);
   // Makes this connection read the statistics. All others read them with the new schema.
   await knex.raw(readStatistics);
 }

@@ -71,7 +71,7 @@ export function pageSize(name: string, size: number, { maxPageSize }: Limits, le
 }
 
 /** The cost of an object: waiting for a link's loader takes at least ten times as long as reading a value. */
-const objectCost = 5;
+export const objectCost = 5;
 
 /** The cost of a value with an alias: the same long text under a hundred names makes a response of hundreds of megabytes. */
 const aliasCost = 50;

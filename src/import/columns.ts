@@ -6,7 +6,7 @@ import { linkField } from '../model/labels.ts';
 import { linkFields } from '../model/links.ts';
 import { matchableFields, type RecordKind } from '../model/record-kind.ts';
 import { suggestion } from '../model/schemas.ts';
-import { kindNamed, recordKinds } from '../records/index.ts';
+import { kindNamed, label, recordKinds } from '../records/index.ts';
 
 export type Column =
   | { readonly is: 'field'; readonly name: string; readonly field: Field }
@@ -14,8 +14,10 @@ export type Column =
   | { readonly is: 'externalId'; readonly key: string }
   /** By `id`, by a field of the target, or by one of its external IDs: `externalIds.erp`. */
   | { readonly is: 'link'; readonly name: string; readonly field: string; readonly by: string }
-  /** Names the row, or the stored record. */
+  /** Names the row, or the stored record; beside the type of a label, the ID in the other system. */
   | { readonly is: 'id' }
+  /** Of a label: what it is for, of which `id` is the ID. Both are its key. */
+  | { readonly is: 'labelledType' }
   /** No row may have a value below an empty name. */
   | { readonly is: 'unnamed' }
   | { readonly is: 'skipped' };
@@ -99,6 +101,7 @@ export function columnFinder(kind: RecordKind, options: ColumnOptions): (name: s
     columns.set(plain(name), { is: 'skipped' });
   }
   columns.set('id', { is: 'id' });
+  if (kind === label) columns.set('type', { is: 'labelledType' });
   for (const [name, field] of Object.entries(kind.fields)) {
     for (const called of [linkField(name), name]) columns.set(plain(called), { is: 'field', name, field });
   }
@@ -123,6 +126,7 @@ export function columnFinder(kind: RecordKind, options: ColumnOptions): (name: s
 export function meaningOf(column: Column): string {
   if (column.is === 'externalId') return `externalIds.${column.key}`;
   if (column.is === 'link') return column.by === 'id' ? column.field : `${column.name}.${column.by}`;
+  if (column.is === 'labelledType') return 'key';
   return column.is === 'field' ? column.name : column.is;
 }
 

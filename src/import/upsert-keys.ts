@@ -3,6 +3,7 @@ import { StartError } from '../errors.ts';
 import { quote } from '../model/issues.ts';
 import { listField } from '../model/labels.ts';
 import { matchableFields, type RecordKind } from '../model/record-kind.ts';
+import { label } from '../records/index.ts';
 import { externalIdIn, kindCalled, plain } from './columns.ts';
 
 /** How the stored records of rows are found: by a field, by the ID of another system, or by their own. */
@@ -18,20 +19,20 @@ export function textOfKey(key: UpsertKey): string {
 const createWord = 'create';
 
 /**
- * Returns the keys by kind. Each option is a key for all kinds, `externalIds.erp`, or for one, `projects=reference`. Throws a StartError
- * unless there is none, or one for each kind.
+ * Returns the keys by kind. Each option is a key for all kinds, `externalIds.erp`, or for one, `projects=reference`. Labels have a key without
+ * an option: a second file is to rename what the first one has named. Throws a StartError unless there is no option, or a key for each kind.
  */
 export function upsertKeysOf(kinds: readonly RecordKind[], options: readonly string[]): Map<RecordKind, UpsertKey> {
   const keys = new Map<RecordKind, UpsertKey>();
-  if (options.length === 0) return keys;
   const named = new Map(options.map(splitOption));
   const problems: string[] = [];
   for (const kind of new Set(kinds)) {
-    const name = named.get(kind) ?? named.get(undefined) ?? '';
+    const ownName = named.get(kind);
+    const name = ownName ?? named.get(undefined) ?? '';
     if (name === createWord) continue;
-    const key = keyOf(kind, name);
+    const key = keyOf(kind, name) ?? (kind === label && ownName === undefined ? keyOf(label, 'key') : undefined);
     if (key) keys.set(kind, key);
-    else {
+    else if (options.length > 0) {
       const external = kind.fields.externalIds ? ['externalIds.erp'] : [];
       const known = [...matchableFields(kind), ...external, 'id', createWord];
       const choices = known.map((choice) => `--upsert-by ${listField(kind)}=${choice}`).join(', or ');

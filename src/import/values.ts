@@ -8,7 +8,8 @@ import type { Field } from '../model/fields.ts';
 import { expected, type Issue, isObject, quote } from '../model/issues.ts';
 import type { RecordKind } from '../model/record-kind.ts';
 import { requiredMessage } from '../model/schemas.ts';
-import { type Column, type ColumnOptions, columnsOf, isVerbatim, meaningOf } from './columns.ts';
+import { labelKey, labelledTypes } from '../records/index.ts';
+import { type Column, type ColumnOptions, columnsOf, isVerbatim, meaningOf, plain } from './columns.ts';
 import { readObject } from './json.ts';
 import { type Cell, type RecordRow, type RowLink, type SourceRow, textOf } from './row.ts';
 import { checkNames, rowChecker, type Warn } from './warnings.ts';
@@ -55,6 +56,7 @@ function readRow(cells: readonly Cell[], columns: readonly Column[], form: CellF
   const links: RowLink[] = [];
   const issues: Issue[] = [];
   let id: string | undefined;
+  let labelledType: string | undefined;
   for (const [index, column] of columns.entries()) {
     const sent = cells[index];
     if (sent === undefined || column.is === 'skipped') continue;
@@ -74,11 +76,22 @@ function readRow(cells: readonly Cell[], columns: readonly Column[], form: CellF
       if (text === undefined) refuse(expected('text', cell));
       else if (column.is === 'externalId') externalIds.set(column.key, text);
       else if (column.is === 'id') id = text ?? undefined;
+      else if (column.is === 'labelledType') labelledType = text ?? '';
       else links.push({ name: column.name, field: column.field, by: column.by, value: text, cell: index });
     }
   }
+  if (labelledType !== undefined) {
+    fields.set('key', keyOfLabel(labelledType, id ?? ''));
+    id = undefined;
+  }
   // `fromEntries` sets a key such as `__proto__` like any other.
   return { id, fields: Object.fromEntries(fields), externalIds: Object.fromEntries(externalIds), links, issues };
+}
+
+/** The type in any case, such as `work order type`; the service refuses another text. */
+function keyOfLabel(sent: string, id: string): string {
+  const type = labelledTypes.find((name) => plain(name) === plain(sent));
+  return type === undefined ? `${sent}:${id}` : labelKey(type, id);
 }
 
 /** An empty text is a value of a field of text only, and there not as a key. White space is no text by which a link is found. */

@@ -23,10 +23,19 @@ interface PlainField<Type extends string> extends Described {
   readonly type: Type;
 }
 
-interface TextField extends PlainField<'text'> {
+export interface TextField extends PlainField<'text'> {
   readonly matchable?: boolean;
+  readonly form?: TextForm;
   /** An example for filters on unique fields, which the kind's example cannot have. */
   readonly example?: string;
+}
+
+/** What a text must look like, and how messages say so. */
+interface TextForm {
+  readonly pattern: RegExp;
+  /** `a colour`, before `such as` the example. */
+  readonly called: string;
+  readonly example: string;
 }
 
 export interface NumberField extends PlainField<'number'> {
@@ -173,6 +182,8 @@ export const required = <F extends StoredField>(field: F) => ({ ...field, requir
 
 export const indexed = <F extends TextField | NumberField | PlainField<'dateTime'>>(field: F) =>
   ({ ...field, indexed: true }) as const;
+
+export const formed = <F extends TextField>(field: F, form: TextForm) => ({ ...field, form }) as const;
 
 export const matchable = <F extends TextField>(field: F) => ({ ...field, matchable: true, indexed: true }) as const;
 

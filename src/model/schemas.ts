@@ -5,7 +5,7 @@
 import { closest, distance } from 'fastest-levenshtein';
 import { z } from 'zod';
 import { aDate, parseDateTime } from './date-time.ts';
-import { type ExternalIds, type Field, type NumberField, textLengthOfAll } from './fields.ts';
+import { type ExternalIds, type Field, type NumberField, type TextField, textLengthOfAll } from './fields.ts';
 import { count, expected, type Issue, isObject, type Parsed } from './issues.ts';
 import { uncapitalized, withArticle } from './labels.ts';
 import type { CreateOf, RecordKind, UpdateOf } from './record-kind.ts';
@@ -117,9 +117,9 @@ function mismatch(field: Field, what: string) {
 /** Changes `The name of the asset.` to `the name of the asset`. */
 const inRunningText = (description: string): string => uncapitalized(description.replace(/\.$/, ''));
 
-function textSchema(field: Field, maxLength: number) {
+function textSchema(field: TextField, maxLength: number) {
   return z.string({ error: mismatch(field, 'text') }).superRefine((text, context) => {
-    const problem = textProblem(text, maxLength) ?? blankProblem(field, text);
+    const problem = textProblem(text, maxLength) ?? blankProblem(field, text) ?? formProblem(field, text);
     if (problem) context.addIssue(problem);
   });
 }
@@ -161,6 +161,9 @@ function blankProblem({ required, unique }: Field, text: string): string | undef
   if (!(required || unique) || !isBlank(text)) return undefined;
   return expected(`text with at least one character that is not white space${required ? '' : ', or null'}`, text);
 }
+
+const formProblem = ({ form }: TextField, text: string): string | undefined =>
+  form && !form.pattern.test(text) ? expected(`${form.called} such as ${form.example}`, text) : undefined;
 
 function numberSchema(field: NumberField) {
   const { min, max } = field;

@@ -1,7 +1,7 @@
-/** The eight operations, in the order of the interface's first table, and what the service says of other methods. */
+/** The operations, in the order of the interface's first table, and what the service says of other methods. */
 import { listField } from '../model/labels.ts';
 import type { RecordKind } from '../model/record-kind.ts';
-import { asset, assetCategory, location, project, transportOrder, workOrder } from '../records/index.ts';
+import { asset, assetCategory, label, location, project, transportOrder, workOrder } from '../records/index.ts';
 
 const operations = {
   create: { method: 'POST', success: 201 },
@@ -29,6 +29,7 @@ export const routes: readonly Route[] = [
   route('create', '/transport-orders', transportOrder),
   route('create', '/asset-categories', assetCategory),
   route('list', '/asset-categories', assetCategory),
+  route('create', '/labels', label),
 ];
 
 /** Returns `to read assets, send the query { assets { nodes { id name } } } to /graphql`; undefined for other methods and paths. */

@@ -9,6 +9,8 @@ import { matchableFields, type RecordKind } from '../../src/model/record-kind.ts
 import {
   assetCategory,
   asset as assetKind,
+  label,
+  labelKey,
   location,
   newIds,
   project,
@@ -81,7 +83,7 @@ function requireOwn(own: Workspace, sent: string, { text, headers }: TestRespons
     expect(received).not.toContain(`"workspaceId":"${other.name}"`);
   }
   for (const [id] of received.matchAll(
-    /\b(?:asset|category|location|project|work_order|transport_order)_[0-9a-z]{26}\b/g,
+    /\b(?:asset|category|label|location|project|work_order|transport_order)_[0-9a-z]{26}\b/g,
   )) {
     const isOwnOrSent =
       sent.includes(id) ||
@@ -96,6 +98,7 @@ function recordFor(own: Workspace, kind: RecordKind) {
   serial += 1;
   const record: Record<string, unknown> = { name: `${own.name}:${serial}` };
   if ('uid' in kind.fields) record.uid = `shared ${random.integer(3_000)}`;
+  if (kind === label) record.key = labelKey(random.pick(['Company', 'Status', 'AssetType']) ?? '', sharedId());
   for (const { name, target } of referencesOf(kind)) {
     if (random.chance(0.6)) record[name] = anyId(own, target);
   }
@@ -132,7 +135,9 @@ const hasOnlyOwnReferences = (own: Workspace, kind: RecordKind, record: Record<s
 async function create(own: Workspace) {
   const kind = random.pick(recordKinds) as RecordKind;
   const record = recordFor(own, kind);
-  const isTaken = 'uid' in record && held(own, kind).some(({ uid }) => uid === record.uid);
+  const isTaken = ['uid', 'key'].some(
+    (field) => field in record && held(own, kind).some((other) => other[field] === record[field]),
+  );
   const isAccepted = hasOnlyOwnReferences(own, kind, record) && !isTaken;
   const sent = JSON.stringify(record);
 
@@ -432,10 +437,12 @@ async function ofForeign(own: Workspace) {
   const links = reverseLinksOf(target).filter(({ field }) => field !== 'updatedBy');
 
   const response = await own.client.graphql(
-    `query ($id: ID!) { it: ${target.charAt(0).toLowerCase()}${target.slice(1)}(id: $id) { ${links.map(({ name }) => `${name} { ${selected} }`).join(' ')} } }`,
+    `query ($id: ID!) { it: ${target.charAt(0).toLowerCase()}${target.slice(1)}(id: $id) { labelled: name ${links.map(({ name }) => `${name} { ${selected} }`).join(' ')} } }`,
     { id },
   );
 
+  const named = held(own, label).find(({ key }) => key === labelKey(target, id));
+  expect(response.body.data.it.labelled, `seed ${seed}`).toBe(named?.name ?? null);
   for (const { name, kind, field } of links) {
     // Planted records have no creator.
     const isCreatedBy = (record: Stored) => id === own.name && !plantedRecords.has(record.id);

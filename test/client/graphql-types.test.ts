@@ -13,6 +13,7 @@ import {
 } from 'graphql';
 import { expect, test } from 'vitest';
 import { schema } from '../../src/graphql/schema/schema.ts';
+import { foreignTypes } from '../../src/model/fields.ts';
 import { listField } from '../../src/model/labels.ts';
 import { recordKinds } from '../../src/records/index.ts';
 
@@ -128,10 +129,8 @@ const isSelected = (type: GraphQLType): boolean => {
   return isLeafType(named) || results.includes(named.name) || isForeign(named);
 };
 
-/** What is kept in another system has an ID and reverse links. */
-const isForeign = (type: GraphQLNamedType): boolean =>
-  isObjectType(type) &&
-  Object.values(type.getFields()).filter((field) => isLeafType(getNamedType(field.type))).length === 1;
+/** Of what is kept in another system, the client reads the ID. */
+const isForeign = ({ name }: GraphQLNamedType): boolean => name in foreignTypes;
 
 const resultOf = (type: GraphQLType): string => {
   const named = getNamedType(type);

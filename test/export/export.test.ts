@@ -7,7 +7,7 @@ import { buffer } from 'node:stream/consumers';
 import { gunzipSync } from 'node:zlib';
 import { DateTime } from 'luxon';
 import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { pathName } from '../../src/model/labels.ts';
+import { constantCase, pathName, uncapitalized } from '../../src/model/labels.ts';
 import { recordKinds } from '../../src/records/index.ts';
 import { isPostgres } from '../support/database.ts';
 import { fullRecord } from '../support/records.ts';
@@ -56,7 +56,7 @@ test('a file has all fields of each record but the workspace, as REST returns th
   }
 
   const kinds = rowsOf((await service.get('/export/all.ndjson')).text).map(({ kind }) => kind);
-  expect(kinds.toSorted()).toEqual(['ASSET', 'ASSET_CATEGORY', 'LOCATION', 'PROJECT', 'TRANSPORT_ORDER', 'WORK_ORDER']);
+  expect(kinds.toSorted()).toEqual(recordKinds.map(({ name }) => constantCase(uncapitalized(name))).toSorted());
   const inOrder = ['LOCATION', 'PROJECT', 'WORK_ORDER'].map((kind) => kinds.indexOf(kind));
   expect(inOrder).toEqual(inOrder.toSorted((a, b) => a - b));
 });

@@ -109,9 +109,13 @@ const requests: Record<number, (route: Route) => Sent | Promise<Sent>> = {
     const [{ id }] = await open.create('/projects', { name: 'Harbour wall' });
     const own = path.replace(':id', id);
     const headers = { 'idempotency-key': id };
-    if (kind.fields.uid) await open.post(own, [{ name: 'Crane', uid: 'C-7' }]);
+    const unique = Object.entries(kind.fields).flatMap(([name, field]) =>
+      field.type === 'text' && field.unique ? [[name, field.example]] : [],
+    );
+    const body = [{ name: 'Crane', ...Object.fromEntries(unique) }];
+    if (unique.length > 0) await open.post(own, body);
     else await open.send(method as 'POST', own, method === 'POST' ? [{ name: 'Cranes' }] : { name: 'Pier' }, headers);
-    return { path: own, headers, ...(kind.fields.uid && { body: [{ name: 'Crane', uid: 'C-7' }] }) };
+    return { path: own, headers, ...(unique.length > 0 && { body }) };
   },
   413: () => ({ body: [{ name: 'x'.repeat(10_500_000) }] }),
   415: () => ({ headers: { 'content-type': 'text/csv' } }),

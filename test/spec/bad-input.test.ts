@@ -25,6 +25,7 @@ const values = [
 /** Whether a field accepts one of the values above. */
 function accepts(field: Field, name: string): boolean {
   if (name === 'null') return !field.required;
+  if (field.type === 'text' && field.form) return false;
   if (name === 'text') return ['text', 'reference', 'foreignReference'].includes(field.type) && !('mustExist' in field);
   if (name === 'empty text') return field.type === 'text' && !field.required && !field.unique;
   if (name === 'a number') return field.type === 'number';

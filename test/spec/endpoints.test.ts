@@ -17,7 +17,7 @@ const creates = [
   ['/asset-categories', 'category', {}],
 ] as const;
 
-test('the routes are exactly the eight operations of the endpoint table', () => {
+test('the routes are exactly the operations of the endpoint table', () => {
   expect(routes.map(({ method, path }) => `${method} ${path}`)).toEqual([
     'POST /assets',
     'POST /work-orders',
@@ -27,6 +27,7 @@ test('the routes are exactly the eight operations of the endpoint table', () => 
     'POST /transport-orders',
     'POST /asset-categories',
     'GET /asset-categories',
+    'POST /labels',
   ]);
 });
 

@@ -23,8 +23,9 @@ function smallestOf({ fields, example }: RecordKind): Record<string, unknown> {
 export const unknownId = (kind: RecordKind): string => `${kind.idPrefix}_01h455vb4pex5vsknk084sn02q`;
 
 /** A value for each type of field that must come back as it was sent. */
-const sampleValue = ({ type }: Field): unknown =>
-  ({
+const sampleValue = (field: Field): unknown =>
+  (field.type === 'text' && field.form?.example) ||
+  {
     id: '',
     text: ' Größe "L"\n𝄞 ',
     number: 53.0793,
@@ -33,7 +34,7 @@ const sampleValue = ({ type }: Field): unknown =>
     externalIds: { erp: '4711', '': '' },
     reference: 'FOREIGN-1',
     foreignReference: 'status-7',
-  })[type];
+  }[field.type];
 
 /** Every field of a kind set, except references that only take ids of this service. */
 export const fullRecord = (kind: RecordKind): Record<string, unknown> =>
@@ -55,6 +56,7 @@ const dateTime = fc
 const anyValue = (field: Field): fc.Arbitrary<unknown> => {
   switch (field.type) {
     case 'text':
+      if (field.form) return fc.stringMatching(field.form.pattern);
       return field.required ? text().map((value) => `${value}.`) : text();
     case 'number':
       return fc.double({ min: field.min, max: field.max, noNaN: true }).map((value) => value + 0);

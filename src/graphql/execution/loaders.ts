@@ -18,7 +18,7 @@ import {
 import { linkFields } from '../../model/links.ts';
 import type { RecordKind, RecordOf, Values } from '../../model/record-kind.ts';
 import type { ReverseLink } from '../../model/reverse-link.ts';
-import { kindNamed, kindOfId } from '../../records/index.ts';
+import { kindNamed, kindOfId, label } from '../../records/index.ts';
 import type { Change, ChangePage, ChangePageQuery, HistoryQuery } from '../../store/log.ts';
 import { type Condition, orderName, type RecordQuery, type SummaryQuery } from '../../store/query/record-query.ts';
 import type { LinkToRead, Page } from '../../store/records/read-records.ts';
@@ -88,6 +88,14 @@ export function createLoaders(
       return { query, pages };
     });
 
+  /** The labels of what is kept in other systems, of whatever type, by their keys. */
+  const labels = new DataLoader(async (keys: readonly string[]) => {
+    const byKey = { where: { field: 'key', in: keys }, orderBy: [{ field: 'key', direction: 'asc' }] } as const;
+    const found = await store.list(label, { ...byKey, limit: keys.length, fields: fieldsOfLabels });
+    const labelsByKey = new Map(found.map((record) => [record.key, record]));
+    return keys.map((key) => labelsByKey.get(key) ?? null);
+  });
+
   const historiesOf = ({ limit, before }: Omit<HistoryQuery, 'withBefore'>) =>
     madeOnce(histories, `${limit} ${before}`, () => {
       return new DataLoader(async (ids: readonly string[]) => {
@@ -116,6 +124,9 @@ export function createLoaders(
   return {
     of,
     referring,
+
+    /** Returns the label with this key (see labelKey); null if there is none. */
+    labelOf: (key: string) => labels.load(key),
 
     list: (kind: RecordKind, query: RecordQuery) => store.list(kind, { ...query, fields: fieldsOf(kind) }),
 
@@ -147,6 +158,7 @@ export function createLoaders(
       records.clear();
       pageLoaders.clear();
       histories.clear();
+      labels.clearAll();
       versions.clearAll();
     },
   };
@@ -157,6 +169,8 @@ function madeOnce<Key, Value>(made: Map<Key, Value>, key: Key, create: () => Val
   made.set(key, value);
   return value;
 }
+
+const fieldsOfLabels: ReadonlySet<string> = new Set(['key', 'name', 'color']);
 
 const idOnly: ReadonlySet<string> = new Set(['id']);
 

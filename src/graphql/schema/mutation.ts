@@ -1,5 +1,5 @@
 /** The mutations, one line per field: a search for `createAssets` lands here. They call the same services as REST and decide nothing. */
-import { asset, assetCategory, location, project, transportOrder, workOrder } from '../../records/index.ts';
+import { asset, assetCategory, label, location, project, transportOrder, workOrder } from '../../records/index.ts';
 import { builder } from './builder.ts';
 import { revertField } from './changes.ts';
 import { createField, deleteField, importField, updateField, updateOneField, upsertField } from './write/write.ts';
@@ -33,6 +33,10 @@ builder.mutationType({
     updateAssetCategories: updateField(t, assetCategory),
     upsertAssetCategories: upsertField(t, assetCategory),
     deleteAssetCategories: deleteField(t, assetCategory),
+    createLabels: createField(t, label),
+    updateLabels: updateField(t, label),
+    upsertLabels: upsertField(t, label),
+    deleteLabels: deleteField(t, label),
     importRecords: importField(t),
     revertChanges: revertField(t),
   }),

@@ -3,7 +3,16 @@ import type { Limits } from '../../config.ts';
 import { badRequest, ServiceError } from '../../errors.ts';
 import { count } from '../../model/issues.ts';
 import type { RecordKind } from '../../model/record-kind.ts';
-import { asset, assetCategory, kindOfId, location, project, transportOrder, workOrder } from '../../records/index.ts';
+import {
+  asset,
+  assetCategory,
+  kindOfId,
+  label,
+  location,
+  project,
+  transportOrder,
+  workOrder,
+} from '../../records/index.ts';
 import { describeExternalId, emptyKeyProblem } from '../../services/match.ts';
 import type { Session } from '../../services/write.ts';
 import { type FieldExtensions, lengthOf } from '../limits.ts';
@@ -168,6 +177,9 @@ builder.queryType({
     assetCategory: one(t, assetCategory),
     assetCategories: page(t, assetCategory),
     assetCategoriesSummary: summaryField(t, assetCategory),
+    label: one(t, label),
+    labels: page(t, label),
+    labelsSummary: summaryField(t, label),
     viewer: t.field({
       type: viewer,
       description: 'Who asks, and in which workspace.',

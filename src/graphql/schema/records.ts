@@ -10,10 +10,10 @@ import { type Field, foreignTypes } from '../../model/fields.ts';
 import { capitalized, linkField, withArticle } from '../../model/labels.ts';
 import type { RecordKind } from '../../model/record-kind.ts';
 import type { ReverseLink } from '../../model/reverse-link.ts';
-import { kindNamed, recordKinds, reverseLinksOf } from '../../records/index.ts';
+import { kindNamed, label, labelKey, labelledTypes, recordKinds, reverseLinksOf } from '../../records/index.ts';
 import type { Order } from '../../store/query/record-query.ts';
 import type { PageQuery } from '../execution/loaders.ts';
-import { defaultPageSize, type FieldExtensions, pageCost, pageSize } from '../limits.ts';
+import { defaultPageSize, type FieldExtensions, objectCost, pageCost, pageSize } from '../limits.ts';
 import {
   builder,
   describeReverseLink,
@@ -47,11 +47,26 @@ for (const [name, description] of Object.entries(foreignTypes)) {
   builder.objectType(foreignType(name as ForeignTypeName), {
     description,
     fields: (t) => ({
-      id: t.exposeID('id', { description: 'The ID, the only value that is stored here.' }),
+      id: t.exposeID('id', { description: 'The ID, as records have it.' }),
+      ...(labelledTypes.includes(name) && labelFields(t, name)),
       ...reverseLinkFields(t, name),
     }),
   });
 }
+
+/** Read only if they are selected: all labels of a step, for objects of any type, are one statement, which costs as much as a link. */
+const labelFields = (t: ObjectFields<Values>, typeName: string) =>
+  Object.fromEntries(
+    (['name', 'color'] as const).map((field) => [
+      field,
+      t.string({
+        nullable: true,
+        description: `${label.fields[field].description} Null unless a label with the key \`${labelKey(typeName, 'ID')}\` has one.`,
+        extensions: { cost: () => ({ own: objectCost - 1 }) } satisfies FieldExtensions,
+        resolve: async ({ id }, _args, { loaders }) => (await loaders.labelOf(labelKey(typeName, id)))?.[field] ?? null,
+      }),
+    ]),
+  );
 
 /** Returns both `projectId` and `project`; only the link for a field without the suffix `Id`, such as `createdBy`. */
 export function fieldsFor(t: ObjectFields<Values>, name: string, field: Field) {

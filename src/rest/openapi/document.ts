@@ -329,7 +329,11 @@ function typeSchema(field: Field, limits: Limits): Json {
     case 'id':
       return { type: 'string' };
     case 'text':
-      return { type: 'string', maxLength: maxLengthOf(field, limits) };
+      return {
+        type: 'string',
+        maxLength: maxLengthOf(field, limits),
+        ...(field.form && { pattern: field.form.pattern.source }),
+      };
     case 'number':
       return { type: 'number', minimum: field.min, maximum: field.max };
     case 'boolean':

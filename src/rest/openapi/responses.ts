@@ -168,11 +168,11 @@ export const exampleId = ({ idPrefix }: RecordKind): string => `${idPrefix}_01h4
 /** Not every kind has a unique field. */
 function conflicts({ fields, label }: RecordKind): ErrorDescription {
   const reused = 'The `Idempotency-Key` was sent with another request. Nothing is stored.';
-  const [name] = Object.entries(fields).find(([, { unique }]) => unique) ?? [];
-  if (name === undefined) return { description: reused, example: idempotencyKeyReused() };
+  const [name, field] = Object.entries(fields).find(([, { unique }]) => unique) ?? [];
+  if (name === undefined || field?.type !== 'text') return { description: reused, example: idempotencyKeyReused() };
   return {
     description: `The value of \`${name}\` is taken by another ${label} of the workspace or of the batch, or ${uncapitalized(reused)}`,
-    example: conflict([{ path: [0, name], message: `another ${label} has the ${name} "C-7"` }]),
+    example: conflict([{ path: [0, name], message: `another ${label} has the ${name} "${field.example}"` }]),
   };
 }
 

@@ -151,7 +151,9 @@ export const example = {
   /** `upsertAssets(by: { externalId: "erp" }, input: [{ externalIds: { erp: "4711" }, name: "Crane" }]) { outcome }` */
   upsert(kind: RecordKind): string {
     const [field = ''] = matchableFields(kind);
-    const key = kind.fields.externalIds ? { externalIds: { erp: '4711' } } : { [field]: kind.example[field] };
+    const { [field]: declared } = kind.fields;
+    const value = (declared?.type === 'text' && declared.example) || kind.example[field];
+    const key = kind.fields.externalIds ? { externalIds: { erp: '4711' } } : { [field]: value };
     const input = literal([{ ...key, ...example.change(kind) }]);
     return `\`upsert${kind.plural}(by: ${keyOf(kind)}, input: ${input}) { outcome }\``;
   },

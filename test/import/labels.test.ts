@@ -1,0 +1,86 @@
+/** Files of labels have the columns that people write: the type and the ID of what they name. */
+import { expect, test } from 'vitest';
+import { useImports } from '../support/import.ts';
+
+const imports = useImports();
+
+const labels = () => imports.records('labels', 'key name color');
+
+test('a file with type, id, name and color sets labels, and another one renames them', async () => {
+  const first = await imports.import({
+    'labels.csv':
+      'type,id,name,color\nSTATUS,status-7,In use,#2e7d32\nasset type,12,Crane,\nWorkOrderType,x:1,Repair,\n',
+  });
+  expect([first.code, first.out[0]]).toEqual([0, '3 rows: 3 to create, 0 to update, 0 unchanged, 0 refused']);
+  expect(first.table).toEqual([
+    'created changed cleared unchanged refused',
+    'labels 3 0 0 0 0',
+    'name 3 0 0 0 0',
+    'color 1 0 0 0 0',
+    'key 3 0 0 0 0',
+  ]);
+
+  const second = await imports.import({
+    'Labels 2.csv': 'Type;ID;Name\nStatus;status-7;Rented\nASSET_TYPE;12;Crane\n',
+  });
+
+  expect(second.out).toContain('0 created, 1 updated, 1 unchanged, 0 refused');
+  expect(await labels()).toEqual([
+    { key: 'STATUS:status-7', name: 'Rented', color: '#2e7d32' },
+    { key: 'ASSET_TYPE:12', name: 'Crane', color: null },
+    { key: 'WORK_ORDER_TYPE:x:1', name: 'Repair', color: null },
+  ]);
+});
+
+test('what is wrong is a refused row with the reason', async () => {
+  const { code, out } = await imports.import({
+    'labels.csv': 'type,id,name,color\nVENDOR,7,A,\nSTATUS,,B,\n,7,C,\nSTATUS,7,D,green\nSTATUS,8,E,\nstatus,8,F,\n',
+  });
+
+  expect(code).toBe(2);
+  const types =
+    'ALLOCATION_ORDER, ASSET_TYPE, COMPANY, PURCHASE_ORDER, STATUS, USER or WORK_ORDER_TYPE, a colon and an ID, such as STATUS:status-7';
+  expect(out.slice(1, 6)).toEqual([
+    `  labels.csv, line 2: key: expected ${types}, received "VENDOR:7"`,
+    `  labels.csv, line 3: key: expected ${types}, received "STATUS:"`,
+    `  labels.csv, line 4: key: expected ${types}, received ":7"`,
+    '  labels.csv, line 5: color: expected a colour such as #2e7d32, received "green"',
+    '  labels.csv, line 7: key: line 6 also has the key "STATUS:8"',
+  ]);
+  expect(imports.read('labels.refused.csv')).toContain('VENDOR,7,A,,');
+});
+
+test('two columns for the key are refused', async () => {
+  const { err } = await imports.import({ 'labels.csv': 'type,id,key,name\nSTATUS,7,STATUS:7,A\n' });
+
+  expect(err).toContain('the columns "type" and "key" say the same');
+});
+
+test('an export comes back, by the keys or by the IDs', async () => {
+  await imports.import({ 'labels.ndjson': '{"type":"STATUS","id":"7","name":"In use","color":"#2e7d32"}\n' });
+  const { out } = await imports.command('export', 'labels');
+  expect(out[0]).toBe('id,name,key,color,createdAt,updatedAt');
+
+  const file = `${out.join('\n')}\n`.replace('In use', 'Rented');
+  expect((await imports.import({ 'labels.csv': file })).out).toContain('0 created, 1 updated, 0 unchanged, 0 refused');
+  const rekeyed = file.replace('STATUS:7', 'STATUS:8');
+  expect((await imports.import({ 'labels.csv': rekeyed }, '--upsert-by', 'id')).out).toContain(
+    '0 created, 1 updated, 0 unchanged, 0 refused',
+  );
+  expect(await labels()).toEqual([{ key: 'STATUS:8', name: 'Rented', color: '#2e7d32' }]);
+});
+
+test('labels beside files of other kinds need no --upsert-by, and follow none of theirs', async () => {
+  const files = {
+    'labels.csv': 'type,id,name\nSTATUS,status-7,In use\n',
+    'assets.csv': 'externalIds.erp,name,statusId\n1,Crane,status-7\n',
+  };
+  await imports.import(files, '--upsert-by', 'externalIds.erp');
+
+  const { out } = await imports.import(files, '--upsert-by', 'externalIds.erp');
+
+  expect(out).toContain('0 created, 0 updated, 2 unchanged, 0 refused');
+  expect(
+    (await imports.import({ 'assets.csv': files['assets.csv'], 'labels.csv': files['labels.csv'] })).out,
+  ).toContain('1 created, 0 updated, 1 unchanged, 0 refused');
+});
