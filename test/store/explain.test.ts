@@ -7,6 +7,7 @@ import type { ReverseLink } from '../../src/model/reverse-link.ts';
 import {
   asset,
   assetCategory,
+  label,
   location,
   project,
   recordKinds,
@@ -163,6 +164,11 @@ test.each<readonly [string, string, () => Promise<unknown>]>([
     'texts of an upsert',
     'work_orders_reference',
     () => inSteps(store, (steps) => steps.findByText(workOrder, 'reference', ['reference 7', 'reference 8'])),
+  ],
+  [
+    'the labels of a page, as loaders read them',
+    isPostgres ? 'labels_workspace_id_key_key' : 'sqlite_autoindex_labels_2',
+    () => store.list(label, { ...by('key'), where: { field: 'key', in: ['key 0', 'key 7919', 'unknown'] }, limit: 3 }),
   ],
   [
     'external IDs of an upsert',
