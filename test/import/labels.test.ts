@@ -30,6 +30,9 @@ test('a file with type, id, name and color sets labels, and another one renames 
     { key: 'ASSET_TYPE:12', name: 'Crane', color: null },
     { key: 'WORK_ORDER_TYPE:x:1', name: 'Repair', color: null },
   ]);
+
+  await imports.command('undo', '--from', '4', '--to', '4', '--yes');
+  expect((await labels())[0].name).toBe('In use');
 });
 
 test('what is wrong is a refused row with the reason', async () => {

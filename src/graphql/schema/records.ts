@@ -79,7 +79,7 @@ export function fieldsFor(t: ObjectFields<Values>, name: string, field: Field) {
       const linked = t.field({
         type: foreignType(field.target),
         nullable,
-        description: `${capitalized(field.refersTo)}; only the ID is stored here.`,
+        description: `${capitalized(field.refersTo)}; only its ID is a part of the record.`,
         extensions,
         resolve: ({ [name]: id }) => id && { id },
       });
