@@ -315,6 +315,7 @@ async function revert() {
     // Between two changes of a write, a reference may lead to a record that is logged later.
     if (upTo === log.length && ends.has(after)) expect(reversed, `seed ${seed}`).toBe(range.length);
 
+    const isToDelete = (id: unknown) => touched.has(String(id)) && touched.get(String(id))?.state === undefined;
     const all = new Map(modelKinds.flatMap(({ kind }) => [...held(kind)]));
     const changed = [...touched.values()].filter(({ id }) => !outcomes.has(id));
     for (const { id, state } of changed) {
@@ -328,8 +329,11 @@ async function revert() {
       const stored = held(kind).get(id);
       const isKept = !isSameState(stored, left) && !isSameState(stored, state);
       // Of the moves that would form a cycle, all are left out, although fewer would do.
-      const isInOne = kind === assetCategory && outcomes.get(id) === 'FAILED' && mayBeInCycle(id, touched);
-      const outcome = isKept ? 'KEPT' : isInOne || isImpossible(item, all) ? 'FAILED' : undefined;
+      const isInOne = kind === assetCategory && mayBeInCycle(id, touched);
+      // From between two changes of a write on, a record to restore may refer to one to delete: it fails, even if that one cannot be deleted.
+      const isTorn = !ends.has(after) && Object.values(state ?? {}).some(isToDelete);
+      const mayFail = outcomes.get(id) === 'FAILED' && (isInOne || isTorn);
+      const outcome = isKept ? 'KEPT' : mayFail || isImpossible(item, all) ? 'FAILED' : undefined;
       expect(outcomes.get(id), `${id} in ${after} to ${upTo}, seed ${seed}`).toBe(outcome);
     }
     return () => {
