@@ -86,6 +86,13 @@ function countries() {
   return JSON.stringify(feature(topology, topology.objects.countries), rounded);
 }
 
+/** Of what is in the bundles. */
+function licenses() {
+  const files = ['lit-html/LICENSE', 'maplibre-gl/LICENSE.txt', 'world-atlas/LICENSE'];
+  const textOf = (file) => readFileSync(join(folder, '../../node_modules', file), 'utf8');
+  return files.map((file) => `${file.split('/')[0]}\n\n${textOf(file)}`).join('\n\n');
+}
+
 export async function bundle() {
   await build({
     absWorkingDir: folder,
@@ -102,4 +109,5 @@ export async function bundle() {
     logLevel: 'warning',
   });
   writeFileSync(join(folder, 'dist/countries.json'), countries());
+  writeFileSync(join(folder, 'dist/LICENSES.txt'), licenses());
 }

@@ -4,6 +4,7 @@
  */
 import { html, nothing, type TemplateResult } from 'lit-html';
 import { live } from 'lit-html/directives/live.js';
+import { atMost } from './queries.ts';
 import { changeList } from './record.ts';
 import { type Data, read, yardgraph } from './service.ts';
 
@@ -60,7 +61,7 @@ const locationOf = ({ suggested }: Form, sent: string) => suggested.locationId?.
 /** Several locations of a name are told apart by their IDs. */
 async function suggestLocations({ typed, suggested }: Form, sent: string): Promise<void> {
   const where = 'where: { name: { contains: $name, ignoreCase: true } }';
-  const query = `query ($name: String!) { locations(first: 20, ${where}) { nodes { id name city address1 } } }`;
+  const query = `query ($name: String!) { locations(first: ${atMost(20)}, ${where}) { nodes { id name city address1 } } }`;
   const nodes: readonly Data[] = (await read(query, { name: sent })).locations.nodes;
   if (typed.get('locationId') !== sent) return;
   suggested.locationId = nodes.map(({ id, name, city, address1 }) => {
@@ -149,10 +150,10 @@ async function open(base: Data, { redraw }: Page): Promise<void> {
   forms.set(base.id, own);
   redraw();
   focus('.edit input');
-  const query = '{ workOrdersSummary(groupBy: [STATUS], first: 100) { groups { statusId } } }';
+  const query = `{ workOrdersSummary(groupBy: [STATUS], first: ${atMost(100)}) { groups { statusId status { name } } } }`;
   const { workOrdersSummary } = await read(query).catch(() => ({ workOrdersSummary: { groups: [] } }));
-  own.suggested.statusId = workOrdersSummary.groups.flatMap(({ statusId }: Data) =>
-    statusId ? { text: statusId } : [],
+  own.suggested.statusId = workOrdersSummary.groups.flatMap(({ statusId, status }: Data) =>
+    statusId ? { text: statusId, about: status?.name } : [],
   );
   redraw();
 }

@@ -1,52 +1,44 @@
 /** What the overview counts. */
 import { kindNames, kindOf } from './kinds.ts';
+import { atMost, selectionOf } from './queries.ts';
 
 export interface Chart {
   readonly title: string;
   readonly kind: string;
-  /** A name of the summary's enum, and the field of a group that has its value. */
-  readonly groupBy: string;
-  readonly link: string;
-  /** The field to filter by. */
-  readonly filter: string;
+  /** The field by which records are grouped: the ID of a link, or a date, of which the months count. */
+  readonly field: string;
 }
 
 export const charts: readonly Chart[] = [
-  { title: 'Assets by status', kind: 'Asset', groupBy: 'STATUS', link: 'status', filter: 'statusId' },
-  {
-    title: 'Assets by location',
-    kind: 'Asset',
-    groupBy: 'CURRENT_LOCATION',
-    link: 'currentLocation',
-    filter: 'currentLocationId',
-  },
-  { title: 'Work orders by status', kind: 'WorkOrder', groupBy: 'STATUS', link: 'status', filter: 'statusId' },
-  { title: 'Work orders by location', kind: 'WorkOrder', groupBy: 'LOCATION', link: 'location', filter: 'locationId' },
-  {
-    title: 'Work orders by month of their start',
-    kind: 'WorkOrder',
-    groupBy: 'MONTH_OF_START',
-    link: 'startMonth',
-    filter: 'startDate',
-  },
-  { title: 'Projects by status', kind: 'Project', groupBy: 'STATUS', link: 'status', filter: 'statusId' },
+  { title: 'Assets by status', kind: 'Asset', field: 'statusId' },
+  { title: 'Assets by location', kind: 'Asset', field: 'currentLocationId' },
+  { title: 'Work orders by status', kind: 'WorkOrder', field: 'statusId' },
+  { title: 'Work orders by location', kind: 'WorkOrder', field: 'locationId' },
+  { title: 'Work orders by month of their start', kind: 'WorkOrder', field: 'startDate' },
+  { title: 'Projects by status', kind: 'Project', field: 'statusId' },
 ];
 
-const maxBars = 12;
+/** Of `startDate`, the field of a group with its month: `startMonth`. Undefined for a link. */
+export const monthOf = ({ field }: Chart): string | undefined =>
+  field.endsWith('Date') ? field.replace(/Date$/, 'Month') : undefined;
 
-/** The largest are shown, in the order of time. */
-const maxMonths = 60;
+export const linkOfChart = ({ field }: Chart): string => field.replace(/Id$/, '');
 
-const fieldsOf = ({ link, filter }: Chart): string => {
-  if (link.endsWith('Month')) return link;
-  return `${filter} ${link} { id${link === 'status' ? '' : ' name'} }`;
-};
+/** The largest groups are shown; of months all, as far as anybody looks. */
+const [maxBars, maxMonths] = [12, 60];
+
+function summaryQuery(chart: Chart): string {
+  const { kind, field } = chart;
+  const month = monthOf(chart);
+  const link = linkOfChart(chart);
+  const groupBy = month ? `MONTH_OF_${field.replace(/Date$/, '')}` : link.replace(/[A-Z]/g, '_$&');
+  const selected = month ?? `${field} ${selectionOf(kind, link)}`;
+  const first = atMost(month ? maxMonths : maxBars);
+  return `${kindOf(kind).list}Summary(groupBy: [${groupBy.toUpperCase()}], first: ${first}) { hasMoreGroups groups { count ${selected} } }`;
+}
 
 export const overviewQuery = (): string => {
   const counts = kindNames.map((kind) => `  ${kindOf(kind).list}(first: 0) { totalCount }`);
-  const summaries = charts.map((chart, index) => {
-    const call = `${kindOf(chart.kind).list}Summary(groupBy: [${chart.groupBy}], first: ${chart.link.endsWith('Month') ? maxMonths : maxBars})`;
-    return `  chart${index}: ${call} { hasMoreGroups groups { count ${fieldsOf(chart)} } }`;
-  });
+  const summaries = charts.map((chart, index) => `  chart${index}: ${summaryQuery(chart)}`);
   return `{\n${[...counts, ...summaries].join('\n')}\n}`;
 };

@@ -2,7 +2,7 @@
 import { html, nothing } from 'lit-html';
 import { addressOf } from './address.ts';
 import { kindNames, kindOf, title } from './kinds.ts';
-import { type Chart, charts } from './overview-query.ts';
+import { type Chart, charts, linkOfChart, monthOf } from './overview-query.ts';
 import type { Data } from './service.ts';
 import { nameOf } from './table.ts';
 
@@ -18,29 +18,25 @@ interface Bar {
   readonly href: string;
 }
 
-function barOf({ kind, link, filter }: Chart, group: Data): Bar {
-  const { count } = group;
-  if (link.endsWith('Month')) {
-    const month = group[link];
-    const filters = month
-      ? [
-          { field: filter, operator: 'gte', value: `${month}-01` },
-          { field: filter, operator: 'lt', value: nextMonth(month) },
-        ]
-      : [{ field: filter, operator: 'isNull', value: 'true' }];
-    return { name: month ?? 'none', count, href: addressOf({ kind, filters }) };
-  }
-  const id = group[filter];
-  const filters = [
-    id === null ? { field: filter, operator: 'isNull', value: 'true' } : { field: filter, operator: 'eq', value: id },
-  ];
-  return { name: id === null ? 'none' : nameOf(group[link] ?? { id }), count, href: addressOf({ kind, filters }) };
+function barOf(chart: Chart, group: Data): Bar {
+  const { kind, field } = chart;
+  const month = monthOf(chart);
+  const value = group[month ?? field];
+  const condition = (operator: string, sent: string) => ({ field, operator, value: sent });
+  const filters =
+    value === null
+      ? [condition('isNull', 'true')]
+      : month
+        ? [condition('gte', `${value}-01`), condition('lt', nextMonth(value))]
+        : [condition('eq', value)];
+  const name = value === null ? 'none' : month ? value : nameOf(group[linkOfChart(chart)] ?? { id: value });
+  return { name, count: group.count, href: addressOf({ kind, filters }) };
 }
 
 function bars(chart: Chart, { groups, hasMoreGroups }: Data) {
   if (groups.length === 0) return nothing;
   const all: Bar[] = groups.map((group: Data) => barOf(chart, group));
-  if (chart.link.endsWith('Month')) all.sort((a, b) => a.name.localeCompare(b.name));
+  if (monthOf(chart)) all.sort((a, b) => a.name.localeCompare(b.name));
   const most = Math.max(...all.map(({ count }) => count));
   return html`
     <section>

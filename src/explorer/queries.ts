@@ -2,7 +2,14 @@
 import type { Filter, View } from './address.ts';
 import { columns, foreign, isLink, isRecord, kindOf, searched } from './kinds.ts';
 
-export const pageSize = 50;
+/** The page has the setting in it; these modules also run without a page. */
+const { document } = globalThis as { document?: { documentElement: { dataset: Readonly<Record<string, string>> } } };
+const maxPageSize = Number(document?.documentElement.dataset.maxPageSize ?? 1_000);
+
+/** As many as this, or as the service allows. */
+export const atMost = (size: number): number => Math.min(size, maxPageSize);
+
+const pageSize = atMost(50);
 
 /** A name of the schema within a value, which has no quotes. */
 class Enum {
@@ -31,17 +38,18 @@ const call = (name: string, sent: object): string => (pairs(sent) ? `${name}(${p
 
 /** What is read of a record to name it in a link. */
 const nameFields = (type: string): string =>
-  ['id', ...(isRecord(type) ? ['name', 'reference'] : [])]
-    .filter((field) => !isRecord(type) || field in kindOf(type).fields)
-    .join(' ');
+  isRecord(type) && 'reference' in kindOf(type).fields
+    ? 'id name reference'
+    : `id name${isRecord(type) ? '' : ' color'}`;
+
+/** A field of a record; of a link, what it leads to by its name. */
+export function selectionOf(kind: string, field: string): string {
+  const { type = '' } = kindOf(kind).fields[field] ?? {};
+  return isLink(type) ? `${field} { ${nameFields(type)} }` : field;
+}
 
 const selection = (kind: string, fields: readonly string[]): string =>
-  fields
-    .map((field) => {
-      const { type = '' } = kindOf(kind).fields[field] ?? {};
-      return isLink(type) ? `${field} { ${nameFields(type)} }` : field;
-    })
-    .join(' ');
+  fields.map((field) => selectionOf(kind, field)).join(' ');
 
 const booleans: Readonly<Record<string, boolean>> = { true: true, yes: true, false: false, no: false };
 
@@ -98,19 +106,19 @@ export function pageQuery(view: View): string {
 export const countQuery = (view: View): string =>
   `{\n  ${call(kindOf(view.kind ?? '').list, { first: 0, where: whereOf(view) })} { totalCount }\n}`;
 
-const changeFields = 'nodes { cursor at action user { id } message fields { field before after } }';
+const changeFields = 'nodes { cursor at action user { id name } message fields { field before after } }';
 
 const linkedPage = ([field, kind]: readonly [string, string]): string =>
-  `    ${field}(first: 10) { totalCount nodes { id ${selection(kind, columns[kind] ?? [])} } }`;
+  `    ${field}(first: ${atMost(10)}) { totalCount nodes { id ${selection(kind, columns[kind] ?? [])} } }`;
 
 /** A record, with what it refers to, what refers to it, and what has become of it; or what refers to an ID of another system. */
 export function recordQuery({ kind = '', id }: View): string {
   const elsewhere = foreign[kind];
   const { pages, fields } = elsewhere ? { ...elsewhere, fields: {} } : kindOf(kind);
   const lines = [
-    `    ${elsewhere ? 'id' : selection(kind, Object.keys(fields))}`,
+    `    ${elsewhere ? nameFields(kind) : selection(kind, Object.keys(fields))}`,
     ...Object.entries(pages).map(linkedPage),
-    ...(elsewhere ? [] : [`    history(first: 20) { ${changeFields} }`]),
+    ...(elsewhere ? [] : [`    history(first: ${atMost(20)}) { ${changeFields} }`]),
   ];
   const one = elsewhere?.one ?? kind.charAt(0).toLowerCase() + kind.slice(1);
   return `{\n  ${one}(id: ${literal(id)}) {\n${lines.join('\n')}\n  }\n}`;
@@ -120,7 +128,7 @@ const placed = { latitude: { isNull: false }, longitude: { isNull: false } };
 
 /** A page of the locations that a map shows. */
 export const mapQuery = (after?: string): string =>
-  `{\n  ${call('locations', { first: 1_000, after, where: placed })} {
+  `{\n  ${call('locations', { first: atMost(1_000), after, where: placed })} {
     nodes { id name latitude longitude }
     pageInfo { hasNextPage endCursor }\n  }\n}`;
 
@@ -136,7 +144,11 @@ export const placesQuery = (ids: readonly string[]): string =>
 /** The categories without a parent, and those below the open ones. */
 export function treeQuery({ open }: View): string {
   const levels = [{ parentId: { isNull: true } }, ...(open ? [{ parentId: { in: open.split(',') } }] : [])];
-  const list = call('assetCategories', { first: 1_000, where: { or: levels }, orderBy: [{ name: new Enum('ASC') }] });
+  const list = call('assetCategories', {
+    first: atMost(1_000),
+    where: { or: levels },
+    orderBy: [{ name: new Enum('ASC') }],
+  });
   return `{\n  ${list} {
     nodes { id name parent { id } children(first: 0) { totalCount } }
     pageInfo { hasNextPage }\n  }\n}`;

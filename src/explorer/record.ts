@@ -41,7 +41,7 @@ export const changeList = (changes: readonly Data[]) => html`
   <ol class="history">
     ${changes.map(
       ({ at, action, user, message, fields }) => html`<li>
-        <p>${time(at)} ${String(action).toLowerCase()}${user ? html` by ${user.id}` : nothing}${message ? html`: ${message}` : nothing}</p>
+        <p>${time(at)} ${String(action).toLowerCase()}${user ? html` by ${nameOf(user)}` : nothing}${message ? html`: ${message}` : nothing}</p>
         ${
           action === 'UPDATED'
             ? html`<ul>

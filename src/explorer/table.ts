@@ -18,7 +18,13 @@ export const nameOf = ({ name, reference, id }: Data): string => name || referen
 
 /** A link to a record, or to what is kept elsewhere. */
 export const link = (kind: string, target: Data) =>
-  html`<a href=${addressOf({ kind, id: target.id })}>${nameOf(target)}</a>`;
+  html`${dot(target.color)}<a href=${addressOf({ kind, id: target.id })}>${nameOf(target)}</a>`;
+
+/** The colour of a label. */
+const dot = (color: unknown) =>
+  color
+    ? html`<svg class="dot" viewBox="0 0 10 10" aria-hidden="true"><circle cx="5" cy="5" r="5" fill=${color} /></svg> `
+    : nothing;
 
 /** The value of a field, as it is shown. */
 export function cell(type: string, value: unknown): unknown {

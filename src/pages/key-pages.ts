@@ -63,10 +63,11 @@ const escaped = (text: string): string => text.replace(/[&"<>]/g, (character) =>
 /** The explorer: records as tables, for people. */
 export function serveExplorer(
   app: FastifyInstance,
-  { graphiql, mapTiles }: Pick<Config, 'graphiql' | 'mapTiles'>,
+  { graphiql, mapTiles, limits }: Pick<Config, 'graphiql' | 'mapTiles' | 'limits'>,
 ): void {
   const settings = {
     graphiql: graphiql ? 'on' : 'off',
+    'max-page-size': String(limits.maxPageSize),
     ...(mapTiles && { 'map-tiles': mapTiles.url, 'map-credit': mapTiles.credit }),
   };
   const attributes = Object.entries(settings).map(([name, value]) => ` data-${name}="${escaped(value)}"`);

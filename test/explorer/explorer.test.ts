@@ -14,9 +14,10 @@ describeInChromium('the explorer', () => {
   const browser = useBrowser();
   const open = useSharedService();
   const closed = useSharedService({ GRAPHIQL: 'off' }, { closed: true });
+  const short = useSharedService({ MAX_PAGE_SIZE: '4' });
   const newPage = usePages(browser);
   beforeAll(async () => {
-    await Promise.all([fillDemo(open.database), fillDemo(closed.database)]);
+    await Promise.all([open, closed, short].map(({ database }) => fillDemo(database)));
   });
 
   test('leads from the overview to a table, through search, filter, order and pages, to a record and what it is linked to', async () => {
@@ -29,7 +30,7 @@ describeInChromium('the explorer', () => {
     expect(await barriers(page)).toEqual([]);
     await look(page, 'explorer-overview');
     await page.setViewportSize({ width: 1280, height: 900 });
-    await page.getByRole('link', { name: 'status-workshop 5' }).click();
+    await page.getByRole('link', { name: 'In the workshop 5' }).click();
 
     // A bar leads to its records.
     await heading(page, 'Assets');
@@ -118,6 +119,26 @@ describeInChromium('the explorer', () => {
     await closed.app.close();
     await page.getByText(/^not connected/).waitFor();
     expect(visit).toMatchObject({ outside: [], errors: [] });
+  });
+
+  test('shows what a service with short pages has, page by page', async () => {
+    const { page, visit } = await newPage(await listen(short.app));
+    await page.goto(`${await listen(short.app)}/explore`);
+    await heading(page, 'Overview');
+    await page.getByText('These are the largest.').first().waitFor();
+    await page.getByRole('link', { name: 'Work orders', exact: true }).click();
+    await heading(page, 'Work orders');
+    await page.getByText('43 work orders', { exact: true }).waitFor();
+    expect(await rows(page).count()).toBe(4);
+    await page.getByRole('link', { name: 'Next', exact: true }).click();
+    await page.getByRole('link', { name: 'Previous', exact: true }).click();
+    await page.getByText('43 work orders', { exact: true }).waitFor();
+    // A name of what is kept in another system, and what has it.
+    await page.locator('td').getByRole('link', { name: 'Completed' }).first().click();
+    await heading(page, 'Completed');
+    await page.goto(`${await listen(short.app)}/explore?kind=AssetCategory&view=tree`);
+    await page.locator('main li').nth(3).waitFor();
+    expect(visit.errors).toEqual([]);
   });
 
   test('says when there is no such record, and nothing that matches', async () => {

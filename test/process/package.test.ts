@@ -58,6 +58,9 @@ test('the files that browsers get are packed', () => {
 
   expect(files.length).toBeGreaterThan(4);
   expect(readdirSync('dist/src/pages/browser').toSorted()).toEqual(files.toSorted());
+  const licenses = readFileSync('dist/src/explorer/dist/LICENSES.txt', 'utf8');
+  for (const library of ['lit-html', 'maplibre-gl', 'world-atlas']) expect(licenses).toContain(library);
+  expect(licenses).toContain('Redistribution and use in source and binary forms');
 });
 
 test.each(['20.19.0', '22.22.0', '24.11.0', '26.0.0'])('every package it installs runs on Node %s', (node) => {
