@@ -299,7 +299,7 @@ function printWarnings(warnings: Warnings): void {
   const groups = [...warnings].flatMap(([file, collected]) => collected.groups().map((group) => ({ file, ...group })));
   if (groups.length > 0) console.log('Allowed, and probably wrong:');
   for (const { file, message, first, count: number } of groups) {
-    const [{ line = 0, column = '', detail = '' } = {}] = first;
+    const { line, column, detail = '' } = first;
     const where = [`line ${line}`, column === '' ? '' : `column ${quote(column)}`, detail].filter(Boolean).join(', ');
     console.log(`  ${file.name}: ${message}: ${number === 1 ? where : `${count(number)} times, first in ${where}`}`);
   }

@@ -24,7 +24,7 @@ import type { Table } from './csv.ts';
 import type { ImportFile } from './find.ts';
 import { lineName } from './json.ts';
 import { type Linked, recordIdsIn } from './links.ts';
-import type { RecordRow, SourceRow } from './row.ts';
+import { externalKey, type RecordRow, type SourceRow } from './row.ts';
 import type { Result } from './run.ts';
 
 const none = { created: 0, changed: 0, cleared: 0, unchanged: 0, refused: 0 };
@@ -91,7 +91,7 @@ function eachCell({ fields, externalIds, links }: RecordRow, visit: (column: str
 }
 
 function valueAt(record: Values | undefined, column: string): unknown {
-  const key = /^externalIds\.(.+)$/s.exec(column)?.[1];
+  const key = externalKey(column);
   return (key === undefined ? record?.[column] : (record?.externalIds as Values | undefined)?.[key]) ?? null;
 }
 

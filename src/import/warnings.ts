@@ -9,10 +9,10 @@ export type Warn = (warning: Warning) => void;
 
 /** Keeps the first warning of each message, and counts them. */
 export function collectWarnings() {
-  const groups = new Map<string, { readonly message: string; readonly first: readonly [Warning]; count: number }>();
+  const groups = new Map<string, { readonly message: string; readonly first: Warning; count: number }>();
   function warn(warning: Warning): void {
     const { message } = warning;
-    const group = groups.get(message) ?? { message, first: [warning], count: 0 };
+    const group = groups.get(message) ?? { message, first: warning, count: 0 };
     groups.set(message, group);
     group.count += 1;
   }

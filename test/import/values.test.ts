@@ -416,7 +416,7 @@ describe('the columns of a file', () => {
     const names = ['Colour', 'name', 'Weight'];
     for (const line of [2, 3]) readOne(source(names, ['red', 'a', '1'], line));
     expect(groups()).toMatchObject([
-      { count: 1, message: 'unknown columns are left out', first: [{ line: 2, column: 'Colour, Weight' }] },
+      { count: 1, message: 'unknown columns are left out', first: { line: 2, column: 'Colour, Weight' } },
     ]);
   });
 
@@ -453,7 +453,7 @@ describe('warnings', () => {
     return groups().map(({ message, first, count }) => [
       message,
       count,
-      first.map(({ line, column, detail }) => [line, column, ...(detail === undefined ? [] : [detail])].join(' ')),
+      [[first.line, first.column, ...(first.detail === undefined ? [] : [first.detail])].join(' ')],
     ]);
   }
 

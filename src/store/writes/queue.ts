@@ -195,7 +195,7 @@ export function createQueue(
   };
 }
 
-/** Prefers another workspace than that of the last one, and after a large write a small one, which waits for one large write at most. */
+/** Prefers another workspace than that of the last one, and after a large write a small one, which waits for one of its workspace at most. */
 function takeNext(queue: Queue, mayBeTaken: (write: Write) => boolean): Write | undefined {
   const { waiting, last } = queue;
   const all = waiting.filter(mayBeTaken);
