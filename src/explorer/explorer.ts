@@ -13,7 +13,7 @@ import { filterForm, isTable, nameOf, table } from './table.ts';
 import { tree } from './tree.ts';
 
 const main = document.querySelector('main') as HTMLElement;
-const hasGraphiql = document.documentElement.dataset.graphiql === 'on';
+const hasGraphiql = document.body.dataset.graphiql === 'on';
 
 function queryOf(view: View): string {
   if (view.view === 'map') return mapQuery();

@@ -84,7 +84,7 @@ export function locations({ canDraw, places, all, placed }: Data) {
     <p>
       ${placed.toLocaleString()} of ${all.toLocaleString()} locations have coordinates.
       ${placed > places.length ? `The map has the first ${places.length.toLocaleString()}.` : nothing}
-      ${document.documentElement.dataset.mapCredit}
+      ${document.body.dataset.mapCredit}
     </p>
     ${
       canDraw

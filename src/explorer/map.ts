@@ -55,7 +55,7 @@ customElements.define(
     }
 
     connectedCallback(): void {
-      const tiles = document.documentElement.dataset.mapTiles;
+      const tiles = document.body.dataset.mapTiles;
       const isCluster: ExpressionSpecification = ['has', 'point_count'];
       const bounds = new LngLatBounds();
       // A place at 0/0 must not make all others small.

@@ -3,8 +3,8 @@ import type { Filter, View } from './address.ts';
 import { columns, foreign, isLink, isRecord, kindOf, searched } from './kinds.ts';
 
 /** The page has the setting in it; these modules also run without a page. */
-const { document } = globalThis as { document?: { documentElement: { dataset: Readonly<Record<string, string>> } } };
-const maxPageSize = Number(document?.documentElement.dataset.maxPageSize ?? 1_000);
+const { document } = globalThis as { document?: { body: { dataset: Readonly<Record<string, string>> } } };
+const maxPageSize = Number(document?.body.dataset.maxPageSize ?? 1_000);
 
 /** As many as this, or as the service allows. */
 export const atMost = (size: number): number => Math.min(size, maxPageSize);

@@ -25,28 +25,43 @@ ${more}<a href="reference">REST reference</a>
 </form>
 </dialog>`;
 
-/** The page of a library, and of our script that starts it. The script of the key is first: it sends even the library's first request. */
-const page = (title: string, library: string, script: string, body: string): Send =>
-  createPage(`${pageHead(`${title} – Yardgraph`)}
-<link rel="stylesheet" href="pages/${library}.css">
+interface Page {
+  readonly title: string;
+  /** The name of a library's files, which our script starts. */
+  readonly library?: string;
+  readonly script: string;
+  readonly body: string;
+  /** In the bar, before the others. */
+  readonly links?: string;
+  /** What the script needs to know of the settings. */
+  readonly settings?: Readonly<Record<string, string>>;
+}
+
+/** The script of the key is first: it sends even a library's first request. */
+function page({ title, library, script, body, links, settings = {} }: Page): Send {
+  const data = Object.entries(settings).map(([name, value]) => ` data-${name}="${escaped(value)}"`);
+  return createPage(`${pageHead(`${title} – Yardgraph`)}
+<link rel="stylesheet" href="pages/${library ?? script}.css">
 <link rel="stylesheet" href="pages/key-page.css">
 <script type="module" src="pages/key.js"></script>
-<script defer src="pages/${library}.js"></script>
-<script type="module" src="pages/${script}.js"></script>
+${library === undefined ? '' : `<script defer src="pages/${library}.js"></script>\n`}<script type="module" src="pages/${script}.js"></script>
 </head>
-<body>
-${bar()}
+<body${data.join('')}>
+${bar(links)}
 ${body}
 </body>
 </html>
 `);
+}
 
-const graphiql = page(
-  'GraphiQL',
-  'yoga-graphiql',
-  'graphiql',
-  '<main id="graphiql"><noscript>GraphiQL needs JavaScript.</noscript></main>',
-);
+const escaped = (text: string): string => text.replace(/[&"<>]/g, (character) => `&#${character.charCodeAt(0)};`);
+
+const graphiql = page({
+  title: 'GraphiQL',
+  library: 'yoga-graphiql',
+  script: 'graphiql',
+  body: '<main id="graphiql"><noscript>GraphiQL needs JavaScript.</noscript></main>',
+});
 
 /** The editor sets inline styles, and its own styles contain fonts. */
 const graphiqlPolicy = contentSecurityPolicy(
@@ -58,35 +73,26 @@ export const sendGraphiql: Send = (request, reply) => {
   return graphiql(request, reply.header('content-security-policy', graphiqlPolicy));
 };
 
-const escaped = (text: string): string => text.replace(/[&"<>]/g, (character) => `&#${character.charCodeAt(0)};`);
-
 /** The explorer: records as tables, for people. */
 export function serveExplorer(
   app: FastifyInstance,
   { graphiql, mapTiles, limits }: Pick<Config, 'graphiql' | 'mapTiles' | 'limits'>,
 ): void {
-  const settings = {
-    graphiql: graphiql ? 'on' : 'off',
-    'max-page-size': String(limits.maxPageSize),
-    ...(mapTiles && { 'map-tiles': mapTiles.url, 'map-credit': mapTiles.credit }),
-  };
-  const attributes = Object.entries(settings).map(([name, value]) => ` data-${name}="${escaped(value)}"`);
   const policy = contentSecurityPolicy(
     "script-src 'self'; style-src 'self'",
     mapTiles ? ` ${new URL(mapTiles.url).origin}` : '',
   );
-  const send = createPage(`${pageHead('Yardgraph').replace('<html', `<html${attributes.join('')}`)}
-<link rel="stylesheet" href="pages/key-page.css">
-<link rel="stylesheet" href="pages/explorer.css">
-<script type="module" src="pages/key.js"></script>
-<script type="module" src="pages/explorer.js"></script>
-</head>
-<body>
-${bar(`${graphiql ? '<a href="graphql">GraphiQL</a>\n' : ''}<span id="viewer"></span>\n<span id="live" role="status"></span>\n`)}
-<main tabindex="-1"><noscript>The explorer needs JavaScript.</noscript></main>
-</body>
-</html>
-`);
+  const send = page({
+    title: 'Explorer',
+    script: 'explorer',
+    links: `${graphiql ? '<a href="graphql">GraphiQL</a>\n' : ''}<span id="viewer"></span>\n<span id="live" role="status"></span>\n`,
+    body: '<main tabindex="-1"><noscript>The explorer needs JavaScript.</noscript></main>',
+    settings: {
+      graphiql: graphiql ? 'on' : 'off',
+      'max-page-size': String(limits.maxPageSize),
+      ...(mapTiles && { 'map-tiles': mapTiles.url, 'map-credit': mapTiles.credit }),
+    },
+  });
   app.get('/explore', (request, reply) => {
     reply.header('content-security-policy', policy);
     // Public tile servers want to know whose page asks.
@@ -96,7 +102,12 @@ ${bar(`${graphiql ? '<a href="graphql">GraphiQL</a>\n' : ''}<span id="viewer"></
   app.get('/explore/', async (_request, reply) => reply.redirect('../explore', 308));
 }
 
-const reference = page('REST reference', 'swagger-ui', 'reference', '<div id="reference"></div>');
+const reference = page({
+  title: 'REST reference',
+  library: 'swagger-ui',
+  script: 'reference',
+  body: '<div id="reference"></div>',
+});
 
 const referencePolicy = contentSecurityPolicy("script-src 'self'; style-src 'self'");
 

@@ -11,6 +11,7 @@ const filesIn = (html: string) => [...html.matchAll(/(?:src|href)="(pages\/[^"]+
 describe.each([
   ['/graphql', 'GraphiQL', "script-src 'self'; worker-src 'self'; style-src 'self' 'unsafe-inline'; font-src data:;"],
   ['/reference', 'REST reference', "script-src 'self'; style-src 'self';"],
+  ['/explore', 'Explorer', "script-src 'self'; style-src 'self';"],
 ])('the page at %s', (path, title, policy) => {
   test('contains no script, and its policy allows only files of the service', async () => {
     const { status, headers, text } = await service.get(path, browser);
