@@ -1,30 +1,22 @@
 /** `yardgraph import`: imports files into a running service, with a preview, progress, and files of refused rows. */
 import { createHash, randomUUID } from 'node:crypto';
-import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import type { SingleBar } from 'cli-progress';
 import { errorCode, Interrupted, StartError } from '../errors.ts';
 import { kindCalled } from '../import/columns.ts';
-import { findFiles, hashOf, type ImportFile } from '../import/find.ts';
+import { findFiles, hashOf } from '../import/find.ts';
+import { preview, sayWarnings, store } from '../import/import.ts';
 import { describeChanges, uniqueMessage } from '../import/made-changes.ts';
 import { type Profile, readPairs, readProfile, withProfile } from '../import/profiles.ts';
 import { fileReader, scan } from '../import/reading.ts';
-import { countedRows, Refusals, refusedFile, refusedPaths, requireOverwritable, Tally } from '../import/report.ts';
-import {
-  deleteRecords,
-  earlierLinks,
-  type Import,
-  missingRecords,
-  type Run,
-  type Sent,
-  sendAll,
-  setLateLinks,
-} from '../import/run.ts';
+import { refusedPaths, requireOverwritable } from '../import/refused-paths.ts';
+import { countedRows } from '../import/report.ts';
+import { earlierLinks, type Import } from '../import/run.ts';
 import { upsertKeysOf } from '../import/upsert-keys.ts';
 import { collectWarnings } from '../import/warnings.ts';
-import { count, expected, quote } from '../model/issues.ts';
-import { counted } from '../model/labels.ts';
+import { count, expected } from '../model/issues.ts';
 import type { RecordKind } from '../model/record-kind.ts';
 import { connect, isExpected, messageOf } from './service.ts';
 import { confirm, createProgressBar, exitCodes, printTable, withInterrupts } from './terminal.ts';
@@ -100,6 +92,13 @@ export async function importFiles(paths: readonly string[], options: ImportOptio
   const warnings = new Map(files.map((file) => [file, collectWarnings()]));
   const reader = fileReader(profile, options);
   const bar = createBar();
+  const output = {
+    say(text: string) {
+      bar.stop();
+      console.log(text);
+    },
+    table: printTable,
+  };
   let line = known;
 
   return withInterrupts(async (signal) => {
@@ -132,7 +131,7 @@ export async function importFiles(paths: readonly string[], options: ImportOptio
       if (known) requireKeys(known, areFound);
       if (isPreviewed) {
         bar.start('checking', scanned.total);
-        const isClean = await preview(work, warnings, bar);
+        const isClean = await preview(work, warnings, output);
         if (options.dryRun) return isClean && skipped.length === 0 ? exitCodes.all : exitCodes.some;
         if (!options.yes) await confirm('Store them?', 'nothing was stored');
       }
@@ -144,10 +143,15 @@ export async function importFiles(paths: readonly string[], options: ImportOptio
       bar.start('storing', scanned.total);
       const earlier = known ? await earlierLinks(work, known.after, changeMessage) : new Map();
       const run = { id: line.run, fileKeys: hashes.map((hash, index) => `${index}${hash.slice(0, 8)}`), earlier };
+      const refusedFiles = line.refused.map((path) => {
+        rmSync(path, { force: true });
+        return { name: path, write: (text: string) => appendFileSync(path, text) };
+      });
       // With a preview, warnings have been said before.
-      const { changed, ...stored } = await store(work, run, line.refused, bar, isPreviewed ? undefined : warnings);
+      const sending = { run, refusedFiles, warnings: isPreviewed ? undefined : warnings };
+      const { changed, ...stored } = await store(work, sending, output);
       console.log(await describeChanges(yardgraph, { after: line.after, message: changeMessage, number: changed }));
-      if (!isPreviewed) printWarnings(warnings);
+      if (!isPreviewed) sayWarnings(warnings, output.say);
       rmSync(linePath, { force: true });
       if (stored.isNothing) return exitCodes.nothing;
       return stored.isWhole && skipped.length === 0 ? exitCodes.all : exitCodes.some;
@@ -171,7 +175,8 @@ function profileOf(options: ImportOptions): Profile {
   const pairs = { map: readPairs('--map', options.map), linkBy: readPairs('--link-by', options.linkBy) };
   if (blank !== undefined && !['clear', 'keep'].includes(blank))
     throw new StartError(`--blank: ${expected('clear or keep', blank)}`);
-  const profile = options.profile === undefined ? {} : readProfile(options.profile);
+  const profile =
+    options.profile === undefined ? {} : readProfile(options.profile, (path) => readFileSync(path, 'utf8'));
   return withProfile({ ...own, ...pairs, null: options.null }, profile);
 }
 
@@ -237,8 +242,6 @@ function requireKeys({ startedAt }: RunLine, areFound: boolean): void {
   );
 }
 
-type Bar = ReturnType<typeof createBar>;
-
 function createBar() {
   let bar: SingleBar | undefined;
   let [began, done, total] = [0, 0, 0];
@@ -255,126 +258,8 @@ function createBar() {
     /** Returns how far it came. */
     stop(): string {
       bar?.stop();
+      bar = undefined;
       return `${count(done)} of ${countedRows(total)}`;
     },
   };
-}
-
-type Warnings = ReadonlyMap<ImportFile, ReturnType<typeof collectWarnings>>;
-
-/** Shows what would become of the rows. Returns true if all would, with what is to be deleted. */
-async function preview(work: Import, warnings: Warnings, bar: Bar): Promise<boolean> {
-  const tally = new Tally();
-  const refusals = new Refusals();
-  const sent = await sendAll(work, {
-    warnings,
-    onResults(file, results) {
-      for (const result of results) {
-        tally.add(result);
-        if (result.outcome === 'REJECTED') refusals.add(file, result.sent.row, result.issues);
-      }
-    },
-  });
-  bar.stop();
-  const { created, changed, unchanged, refused } = tally.rows;
-  console.log(
-    `${countedRows(work.scanned.total)}: ${count(created)} to create, ${count(changed)} to update, ${count(unchanged)} unchanged, ${count(refused)} refused`,
-  );
-  const { head, rows } = tally.table();
-  if (rows.length > 0) printTable(head, rows);
-  for (const text of refusals.lines()) console.log(text);
-  printWarnings(warnings);
-  for (const [kind, names] of sent.missing) console.log(`To create for links to them: ${counted(names.size, kind)}`);
-  const missing = await missingRecords(work, sent);
-  for (const [kind, ids] of missing) {
-    console.log(`To delete, because they are not in the files: ${counted(ids.length, kind)}`);
-  }
-  const tooMany = exceeding(work, missing);
-  if (missing.size > 0 && refused > 0) console.log('As rows are refused, none is deleted.');
-  else if (tooMany) console.log(tooMany);
-  return refused === 0 && !tooMany;
-}
-
-function printWarnings(warnings: Warnings): void {
-  const groups = [...warnings].flatMap(([file, collected]) => collected.groups().map((group) => ({ file, ...group })));
-  if (groups.length > 0) console.log('Allowed, and probably wrong:');
-  for (const { file, message, first, count: number } of groups) {
-    const { line, column, detail = '' } = first;
-    const where = [`line ${line}`, column === '' ? '' : `column ${quote(column)}`, detail].filter(Boolean).join(', ');
-    console.log(`  ${file.name}: ${message}: ${number === 1 ? where : `${count(number)} times, first in ${where}`}`);
-  }
-}
-
-function exceeding(
-  { deleteMissing = 0 }: Import,
-  missing: ReadonlyMap<RecordKind, readonly string[]>,
-): string | undefined {
-  const number = [...missing.values()].flat().length;
-  if (number <= deleteMissing) return undefined;
-  return `Nothing is deleted: ${count(number)} records are not in the files, and --delete-missing allows ${count(deleteMissing)}.`;
-}
-
-/** Stores the rows, and says what has become of them. */
-async function store(work: Import, run: Run, refusedPaths: readonly string[], bar: Bar, warnings?: Warnings) {
-  const { files, reader, scanned } = work;
-  const tables = await Promise.all(files.map(reader.table));
-  // With --refused and one file, there is one path.
-  const refusedFiles = files.map((_, index) => refusedFile(refusedPaths[index] ?? '', tables[index], scanned.linked));
-  const sent = await sendAll(work, {
-    run,
-    warnings,
-    onResults(file, results) {
-      refusedFiles[files.indexOf(file)]?.add(results.filter(({ outcome }) => outcome === 'REJECTED'));
-    },
-  });
-  const unset = await setLateLinks(work, sent.late);
-  bar.stop();
-  const { CREATED: created, UPDATED: updated, UNCHANGED: unchanged, REJECTED: refused } = sent.rows;
-  console.log(
-    `${count(created)} created, ${count(updated)} updated, ${count(unchanged)} unchanged, ${count(refused)} refused`,
-  );
-  for (const [kind, names] of sent.missing) console.log(`Created for links to them: ${counted(names.size, kind)}`);
-  printList(
-    unset.map(
-      ({ item: { record, way }, message }) =>
-        `${record}: ${way.field} ${quote(way.value ?? '')} was not set: ${message}`,
-    ),
-  );
-  const [path, ...others] = refusedFiles.filter((file) => !file.isEmpty()).map((file) => file.path);
-  if (path && others.length === 0) {
-    console.log(`The refused rows are in ${path}, each with the reason: fix them, and import that file.`);
-  } else if (path) {
-    // Links between their rows are found only within one import.
-    console.log('The refused rows are in these files, each with the reason: fix them, and import the files together.');
-    for (const each of [path, ...others]) console.log(`  ${each}`);
-  }
-  const isStored = refused + unset.length === 0;
-  return {
-    changed: created + updated,
-    isNothing: refused > 0 && refused === scanned.total,
-    isWhole: (work.deleteMissing === undefined || (await deleteOthers(work, sent, isStored))) && isStored,
-  };
-}
-
-function printList(lines: readonly string[]): void {
-  for (const text of lines.slice(0, 10)) console.log(`  ${text}`);
-  if (lines.length > 10) console.log(`  and ${count(lines.length - 10)} more`);
-}
-
-/** Returns true if all that is not in the files is deleted. */
-async function deleteOthers(work: Import, sent: Sent, isStored: boolean): Promise<boolean> {
-  const missing = isStored ? await missingRecords(work, sent) : new Map<RecordKind, string[]>();
-  const problem = isStored ? exceeding(work, missing) : 'As not all rows are stored, none is deleted.';
-  if (problem) {
-    console.log(problem);
-    return false;
-  }
-  const refused: string[] = [];
-  for (const [kind, ids] of missing) {
-    const others = await deleteRecords(work, kind, ids);
-    console.log(`Deleted, because they are not in the files: ${counted(ids.length - others.length, kind)}`);
-    refused.push(...others.map(({ item, message }) => `${item} was not deleted: ${message}`));
-  }
-  printList(refused);
-  return refused.length === 0;
 }

@@ -1,23 +1,19 @@
-/** Finds the files of an import: which there are, of which form and kind, and whether they stay as they were. */
+/** Finds the files of an import on the disk. */
 import { createHash } from 'node:crypto';
 import { createReadStream, readdirSync, realpathSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { Interrupted, StartError } from '../errors.ts';
+import { pipeline } from 'node:stream';
+import { createGunzip } from 'node:zlib';
+import { errorCode, StartError } from '../errors.ts';
 import { listField } from '../model/labels.ts';
 import type { RecordKind } from '../model/record-kind.ts';
-import { linkOrder, recordKinds } from '../records/index.ts';
-import { kindCalled } from './columns.ts';
+import { recordKinds } from '../records/index.ts';
+import { damagedError, fileEndings, formOf, type ImportFile, isCompressed } from './file.ts';
 
-export interface ImportFile {
+/** A file on the disk. */
+export interface LocalFile extends ImportFile {
   readonly path: string;
-  readonly name: string;
-  readonly format: 'csv' | 'json';
-  /** The kind of all rows; unset if each says its own. */
-  readonly kind: RecordKind | undefined;
-  readonly version: string | undefined;
 }
-
-const endings = /\.(?:(csv|tsv|tab|txt)|ndjson|jsonl|json)(?:\.gz)?$/i;
 
 /** What a system keeps in a folder for itself, such as `.DS_Store` and a lock of LibreOffice, and what earlier imports have written. */
 const isOfNobody = (name: string): boolean =>
@@ -37,7 +33,7 @@ export function findFiles(paths: readonly string[], kind: RecordKind | undefined
     const isFolder = stats.isDirectory();
     const inside = isFolder ? readdirSync(path).filter((name) => !isOfNobody(name)) : [];
     for (const each of isFolder ? inside.toSorted().map((name) => join(path, name)) : [path]) {
-      const isRead = statSync(each, { throwIfNoEntry: false })?.isFile() && endings.test(each);
+      const isRead = statSync(each, { throwIfNoEntry: false })?.isFile() && fileEndings.test(each);
       if (isFolder && !isRead) skipped.push(each);
       else found.set(realpathSync(each), each);
     }
@@ -57,37 +53,32 @@ export function findFiles(paths: readonly string[], kind: RecordKind | undefined
   return { files, skipped };
 }
 
-function fileOf(path: string, kindOfOthers: RecordKind | undefined): ImportFile {
-  const name = basename(path);
-  if (/\.(?:xlsx|xlsm|xls|ods|numbers)$/i.test(name)) throw workbookError(name);
-  // A file that is named is taken for CSV, whatever its ending is.
-  const [ending, table] = endings.exec(name) ?? [];
-  const format = ending && !table ? 'json' : 'csv';
-  // Such as assets-2026-03-01.csv, or assets.refused.csv.
-  const kind = kindCalled(/^[a-z _-]*[a-z]/i.exec(name)?.[0] ?? '') ?? kindOfOthers;
-  return { path, name, format, kind, version: versionOf(path) };
+function fileOf(path: string, kindOfOthers: RecordKind | undefined): LocalFile {
+  const form = formOf(basename(path), kindOfOthers);
+  const version = versionOf(path);
+  return { ...form, path, bytes: () => bytesOf(path), isUnchanged: () => versionOf(path) === version };
 }
 
-export const workbookError = (name: string): StartError =>
-  new StartError(
-    `${name} is a workbook, which is not read. In the spreadsheet program, choose File, Save as, and the type CSV UTF-8`,
-  );
+async function* bytesOf(path: string): AsyncGenerator<Buffer> {
+  const start: Buffer[] = await createReadStream(path, { end: 1 }).toArray();
+  const stream = createReadStream(path);
+  if (!isCompressed(Buffer.concat(start))) yield* stream;
+  else {
+    try {
+      yield* pipeline(stream, createGunzip(), () => {});
+    } catch (error) {
+      throw errorCode(error).startsWith('Z_') ? damagedError(basename(path), error) : error;
+    }
+  }
+}
 
 function versionOf(path: string): string | undefined {
   const stats = statSync(path, { throwIfNoEntry: false });
   return stats && `${stats.size} ${stats.mtimeMs}`;
 }
 
-/** Throws an Interrupted if the file has changed since it was found: nobody knows which of its rows are stored. */
-export function requireUnchanged({ path, name, version }: ImportFile): void {
-  if (versionOf(path) !== version) throw new Interrupted(`${name} has changed since the import began`);
-}
-
-export async function hashOf({ path }: ImportFile): Promise<string> {
+export async function hashOf({ path }: LocalFile): Promise<string> {
   const hash = createHash('sha256');
   for await (const chunk of createReadStream(path)) hash.update(chunk);
   return hash.digest('hex');
 }
-
-export const inLinkOrder = <T extends { readonly kind: RecordKind }>(sections: readonly T[]): T[] =>
-  linkOrder.flatMap((kind) => sections.filter((section) => section.kind === kind));

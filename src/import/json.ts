@@ -3,7 +3,7 @@ import { isLosslessNumber, parse } from 'lossless-json';
 import { StartError } from '../errors.ts';
 import { count, expected, isObject, quote } from '../model/issues.ts';
 import { kindCalled } from './columns.ts';
-import type { ImportFile } from './find.ts';
+import type { ImportFile } from './file.ts';
 import { type Line, LineSplitter, lineBreaks } from './lines.ts';
 import { type Cell, type SourceRow, textOf } from './row.ts';
 

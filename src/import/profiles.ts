@@ -1,5 +1,4 @@
 /** How the files of an import are to be read: what the command line says, and what a profile says, for files of another program. */
-import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { StartError } from '../errors.ts';
 import { expected } from '../model/issues.ts';
@@ -41,13 +40,13 @@ export type Profile = z.infer<typeof schema>;
  * Reads the profile with this name, or in this file. The ready ones name what has no field here, too, so that a column that a
  * later version of the program adds, or one of a workspace's own, is not left out without a word.
  */
-export function readProfile(nameOrFile: string): Profile {
+export function readProfile(nameOrFile: string, readFile: (path: string) => string): Profile {
   const ready = Object.entries<Profile>(readyProfiles).find(([name]) => name === nameOrFile)?.[1];
   if (ready) return ready;
   const refuse = (problem: string) => new StartError(`--profile ${nameOrFile}: ${problem}`);
   let sent: unknown;
   try {
-    sent = JSON.parse(readFileSync(nameOrFile, 'utf8'));
+    sent = JSON.parse(readFile(nameOrFile));
   } catch (error) {
     if (error instanceof SyntaxError) throw refuse(expected('a file with a JSON object', error.message));
     throw refuse(`there is no such file; the profiles that are ready are ${Object.keys(readyProfiles).join(', ')}`);

@@ -1,11 +1,8 @@
 /** Reads the rows of a file as they stand in it: of any size, compressed or not, in any encoding. */
-import { createReadStream } from 'node:fs';
-import { pipeline } from 'node:stream';
-import { createGunzip } from 'node:zlib';
-import { errorCode, StartError } from '../errors.ts';
+import { StartError } from '../errors.ts';
 import { expected } from '../model/issues.ts';
 import { CsvParser, type Table, type TableOptions } from './csv.ts';
-import { type ImportFile, workbookError } from './find.ts';
+import { type ImportFile, workbookError } from './file.ts';
 import { JsonParser } from './json.ts';
 import { LineSplitter } from './lines.ts';
 import type { SourceRow } from './row.ts';
@@ -40,20 +37,28 @@ async function* readText(file: ImportFile, named: string | undefined) {
   // The option is for all files of an import, of which some may be UTF-8.
   const other = named !== undefined && (await isKnownUtf8(file)) ? undefined : named;
   let decoder: TextDecoder | undefined;
-  try {
-    for await (const bytes of bytesOf(file)) {
-      decoder ??= new TextDecoder(encodingOf(file, bytes, other), { fatal: true });
-      yield { text: decoder.decode(bytes, { stream: true }), isLast: false };
-    }
-    yield { text: decoder?.decode() ?? '', isLast: true };
-  } catch (error) {
-    if (!decoder || errorCode(error) !== 'ERR_ENCODING_INVALID_ENCODED_DATA') throw error;
-    const { encoding } = decoder;
-    const line = await firstUndecodedLine(file, encoding);
-    throw new StartError(
-      `${file.name}, line ${line}: the text is not ${encoding.toUpperCase()}. Save it as UTF-8, or name its encoding: --encoding windows-1252`,
-    );
+  for await (const bytes of file.bytes()) {
+    decoder ??= new TextDecoder(encodingOf(file, bytes, other), { fatal: true });
+    yield { text: decoded(decoder, bytes) ?? (await refuseEncoding(file, decoder)), isLast: false };
   }
+  yield { text: decoder ? (decoded(decoder) ?? (await refuseEncoding(file, decoder))) : '', isLast: true };
+}
+
+/** Returns undefined for bytes that this encoding does not have. */
+function decoded(decoder: TextDecoder, bytes?: Uint8Array): string | undefined {
+  try {
+    return decoder.decode(bytes, { stream: bytes !== undefined });
+  } catch (error) {
+    if (error instanceof TypeError) return undefined;
+    throw error;
+  }
+}
+
+async function refuseEncoding(file: ImportFile, { encoding }: TextDecoder): Promise<never> {
+  const line = await firstUndecodedLine(file, encoding);
+  throw new StartError(
+    `${file.name}, line ${line}: the text is not ${encoding.toUpperCase()}. Save it as UTF-8, or name its encoding: --encoding windows-1252`,
+  );
 }
 
 const utf8Files = new WeakMap<ImportFile, Promise<boolean>>();
@@ -68,21 +73,15 @@ function isKnownUtf8(file: ImportFile): Promise<boolean> {
 /** True if all of it is, without NUL, which text in UTF-16 has. What was written in an encoding with one byte for each letter never is, but for A to Z. */
 async function isUtf8(file: ImportFile): Promise<boolean> {
   const decoder = new TextDecoder('utf-8', { fatal: true });
-  try {
-    for await (const bytes of bytesOf(file)) if (decoder.decode(bytes, { stream: true }).includes('\0')) return false;
-    decoder.decode();
-    return true;
-  } catch (error) {
-    if (errorCode(error) !== 'ERR_ENCODING_INVALID_ENCODED_DATA') throw error;
-    return false;
-  }
+  for await (const bytes of file.bytes()) if (decoded(decoder, bytes)?.includes('\0') ?? true) return false;
+  return decoded(decoder) !== undefined;
 }
 
 /** Reads the file once more, because to look at all lines always would take longer. */
 async function firstUndecodedLine(file: ImportFile, encoding: string): Promise<number> {
   const decoder = new TextDecoder(encoding);
   const lines = new LineSplitter(file.name);
-  for await (const bytes of bytesOf(file)) {
+  for await (const bytes of file.bytes()) {
     const found = lines
       .split(decoder.decode(bytes, { stream: true }), false)
       .find(({ text }) => text.includes('\uFFFD'));
@@ -91,27 +90,13 @@ async function firstUndecodedLine(file: ImportFile, encoding: string): Promise<n
   return lines.number;
 }
 
-async function* bytesOf({ path, name }: ImportFile): AsyncGenerator<Buffer> {
-  // By its first bytes, because browsers decompress some downloads and keep their names.
-  const start: Buffer[] = await createReadStream(path, { end: 1 }).toArray();
-  const isCompressed = Buffer.concat(start).equals(Buffer.of(0x1f, 0x8b));
-  const stream = createReadStream(path);
-  const chunks: AsyncIterable<Buffer> = isCompressed ? pipeline(stream, createGunzip(), () => {}) : stream;
-  try {
-    yield* chunks;
-  } catch (error) {
-    if (!errorCode(error).startsWith('Z_')) throw error;
-    throw new StartError(`${name} is damaged or not whole, and cannot be decompressed: ${String(error)}`);
-  }
-}
-
-function encodingOf({ name }: ImportFile, start: Buffer, named: string | undefined): string {
-  const begins = (...bytes: readonly number[]) => start.subarray(0, bytes.length).equals(Buffer.from(bytes));
+function encodingOf({ name }: ImportFile, start: Uint8Array, named: string | undefined): string {
+  const begins = (...bytes: readonly number[]) => bytes.every((byte, at) => start[at] === byte);
   if (begins(0xef, 0xbb, 0xbf)) return 'utf-8';
   if (begins(0xff, 0xfe)) return 'utf-16le';
   if (begins(0xfe, 0xff)) return 'utf-16be';
   if (begins(0x50, 0x4b, 3, 4) || begins(0xd0, 0xcf, 0x11, 0xe0)) throw workbookError(name);
-  const text = start.subarray(0, 100).toString('latin1');
+  const text = new TextDecoder('latin1').decode(start.subarray(0, 100));
   if (/^\s{0,50}<(?:!doctype|html|\?xml)/i.test(text)) {
     throw new StartError(`${name} is a page of HTML or XML, not CSV or JSON: was it downloaded without signing in?`);
   }
@@ -122,7 +107,7 @@ function encodingOf({ name }: ImportFile, start: Buffer, named: string | undefin
 }
 
 /** Most letters of UTF-16 are A to Z and the like, which have a NUL behind or before them. */
-function utf16In(bytes: Buffer): string | undefined {
+function utf16In(bytes: Uint8Array): string | undefined {
   const [before = 0, behind = 0] = [0, 1].map(
     (half) => bytes.filter((byte, at) => byte === 0 && at % 2 === half).length,
   );

@@ -7,7 +7,7 @@ import type { RecordKind } from '../model/record-kind.ts';
 import { asset, recordKinds } from '../records/index.ts';
 import { type Column, columnFinder, columnsOf, kindCalled } from './columns.ts';
 import type { Table } from './csv.ts';
-import { type ImportFile, inLinkOrder, requireUnchanged } from './find.ts';
+import { type ImportFile, inLinkOrder, requireUnchanged } from './file.ts';
 import { type Linked, type RowState, targetOf } from './links.ts';
 import { type Profile, rowOptions } from './profiles.ts';
 import { type ReadOptions, readRows, requireEncoding, tableOf } from './read.ts';
@@ -41,7 +41,7 @@ export interface Scanned {
 
 /** Reads all files, and those again to whose rows links lead. Throws a StartError for all that cannot be read to their end. */
 export async function scan(files: readonly ImportFile[], reader: FileReader): Promise<Scanned> {
-  const found = new Map<string, Section>();
+  const found: Section[] = [];
   const ways = new Map<RecordKind, Set<string>>();
   let total = 0;
   const problems: string[] = [];
@@ -52,20 +52,21 @@ export async function scan(files: readonly ImportFile[], reader: FileReader): Pr
     });
   }
   if (problems.length > 0) throw new StartError(problems.join('\n'));
-  const sections = inLinkOrder([...found.values()]);
+  const sections = inLinkOrder(found);
   const linked = new Map([...ways].map(([kind, names]) => [kind, new Map([...names].map((by) => [by, new Map()]))]));
   for (const section of sections) await addRows(reader, section, linked.get(section.kind));
   return { sections, total, linked };
 
   async function scanFile(file: ImportFile): Promise<void> {
+    const kinds = new Set<RecordKind>();
     let last: readonly Column[] | undefined;
     for await (const { kind, columns } of reader.columns(file)) {
       total += 1;
       // Rows of a table have the same columns.
       if (columns === last) continue;
       last = columns;
-      const key = `${kind.name} ${file.path}`;
-      if (!found.has(key)) found.set(key, { file, kind });
+      if (!kinds.has(kind)) found.push({ file, kind });
+      kinds.add(kind);
       for (const column of columns) {
         if (column.is !== 'link') continue;
         const target = targetOf({ kind, field: column.field });
@@ -86,11 +87,13 @@ async function addRows(reader: FileReader, section: Section, ways?: ReadonlyMap<
       if (name === undefined) continue;
       const others = rows.get(name);
       if (others) others.push(state);
-      // A part of a text keeps the whole piece of the file in memory.
-      else rows.set(Buffer.from(name, 'utf16le').toString('utf16le'), [state]);
+      else rows.set(copied(name), [state]);
     }
   }
 }
+
+/** A part of a text keeps the whole piece of the file in memory. */
+export const copied = (text: string): string => JSON.parse(JSON.stringify(text));
 
 const maxPartLength = 4_000_000;
 
@@ -103,7 +106,7 @@ export async function* partsOf(reader: FileReader, section: Section, partSize: n
       const { done, value } = await next;
       if (done) return;
       // Once the part is under way: what is read here would keep it from being sent.
-      next = new Promise(setImmediate).then(() => all.next());
+      next = new Promise((resolve) => setTimeout(resolve)).then(() => all.next());
       // An error is thrown when its part is due, or not at all if nobody asks for it.
       next.catch(() => {});
       yield value;

@@ -1,18 +1,5 @@
-/** What an import tells people: what would become of each column, why rows are refused, and the files of these rows. */
-import {
-  appendFileSync,
-  closeSync,
-  existsSync,
-  lstatSync,
-  openSync,
-  readSync,
-  realpathSync,
-  rmSync,
-  statSync,
-} from 'node:fs';
-import { basename, dirname, extname, join } from 'node:path';
+/** What an import tells people: what would become of each column, why rows are refused, and these rows as a file. */
 import { stringify } from 'lossless-json';
-import { StartError } from '../errors.ts';
 import { csvCell } from '../model/csv.ts';
 import { isSame } from '../model/fields.ts';
 import { count, formatIssue, type Issue } from '../model/issues.ts';
@@ -21,7 +8,7 @@ import { linkFields } from '../model/links.ts';
 import type { RecordKind, Values } from '../model/record-kind.ts';
 import { reasonColumn } from './columns.ts';
 import type { Table } from './csv.ts';
-import type { ImportFile } from './find.ts';
+import type { ImportFile } from './file.ts';
 import { lineName } from './json.ts';
 import { type Linked, recordIdsIn } from './links.ts';
 import { externalKey, type RecordRow, type SourceRow } from './row.ts';
@@ -144,72 +131,8 @@ export const countedRows = (n: number): string => `${count(n)} ${n === 1 ? 'row'
 
 const reasonsOf = (issues: readonly Issue[]): string => issues.map(formatIssue).join('; ');
 
-/**
- * Where the refused rows of each file go: beside it, under a name that nothing has, or where the option says. Throws a StartError for a place
- * that has something else than refused rows.
- */
-export function refusedPaths(files: readonly ImportFile[], option: string | undefined): string[] {
-  const isFolder = option !== undefined && statSync(option, { throwIfNoEntry: false })?.isDirectory();
-  if (option !== undefined && !isFolder) {
-    if (files.length > 1) {
-      throw new StartError('--refused: for several files, name a folder that is there: each file has other columns');
-    }
-    if (files.some(({ path }) => existsSync(option) && statSync(option).ino === statSync(path).ino)) {
-      throw new StartError('--refused: this is the file to import');
-    }
-    requireOverwritable(option);
-    return [option];
-  }
-  const taken = new Set(files.map(({ path }) => realpathSync(path)));
-  return files.map(({ path }) => {
-    // An assets.csv.gz is read, but not written.
-    const name = basename(path).replace(/\.gz$/i, '');
-    const stem = basename(name, extname(name));
-    for (let n = 1; ; n += 1) {
-      const found = join(option ?? dirname(path), `${stem}.refused${n === 1 ? '' : `-${n}`}${extname(name)}`);
-      const stats = lstatSync(found, { throwIfNoEntry: false });
-      const place = join(realpathSync(dirname(found)), basename(found));
-      // Without the option, somebody may be fixing an earlier one. A link may lead to a file to import, or nowhere.
-      if (taken.has(place) || (stats && (!isFolder || stats.isSymbolicLink()))) continue;
-      requireOverwritable(found);
-      taken.add(place);
-      return found;
-    }
-  });
-}
-
-/** Throws a StartError if there is something else than refused rows at a place where they are to be written. */
-export function requireOverwritable(path: string, advice = 'name another file'): void {
-  if (!statSync(dirname(path), { throwIfNoEntry: false })?.isDirectory()) {
-    throw new StartError(`--refused: there is no folder ${dirname(path)}`);
-  }
-  if (!lstatSync(path, { throwIfNoEntry: false }) && !path.endsWith('.import-run')) return;
-  if (statSync(path, { throwIfNoEntry: false })?.isFile() && hasReasons(startOf(path))) return;
-  throw new StartError(`--refused: ${path} has something else than refused rows: ${advice}`);
-}
-
-/** The bytes in which the first row ends. */
-function startOf(path: string): string {
-  const file = openSync(path, 'r');
-  try {
-    const bytes = Buffer.alloc(100_000);
-    return new TextDecoder().decode(bytes.subarray(0, readSync(file, bytes)));
-  } finally {
-    closeSync(file);
-  }
-}
-
-/** True if a column or member of the first row is that of the reasons; also for an empty file. */
-function hasReasons(start: string): boolean {
-  if (start === '' || (/^[{[]/.test(start) && /[{,]\s?"refused because"\s?:/.test(start))) return true;
-  const [declaration = '', separator] = /^"?sep=([^"])"?[\r\n]{1,2}/i.exec(start) ?? [];
-  const [header = ''] = start.slice(declaration.length).split(/[\r\n]/, 1);
-  return header.split(separator ?? /[,;|\t]/).some((cell) => cell.replaceAll('"', '') === reasonColumn);
-}
-
-/** Writes a file of refused rows, of the same form as the file they are from, with the reasons in a last column: it can be fixed and imported. */
-export function refusedFile(path: string, table: Table | undefined, linked: Linked) {
-  rmSync(path, { force: true });
+/** Writes refused rows in the form of the file they are from, with the reasons in a last column: what is written can be fixed and imported. */
+export function refusedWriter(table: Table | undefined, linked: Linked, write: (text: string) => void) {
   const { names = [], separator = ',', declaration = '' } = table ?? {};
   const lineOf = (cells: readonly (string | null)[], reason: string): string => {
     // A row may have fewer cells than the header, or more: the reason stands below its name unless there are more.
@@ -234,11 +157,10 @@ export function refusedFile(path: string, table: Table | undefined, linked: Link
   const start = table ? `\uFEFF${declaration}${lineOf(names, reasonColumn)}\n` : '';
   let isEmpty = true;
   return {
-    path,
     isEmpty: () => isEmpty,
     add(results: readonly Result[]): void {
       if (results.length === 0) return;
-      appendFileSync(path, (isEmpty ? start : '') + results.map((result) => `${textOf(result)}\n`).join(''));
+      write((isEmpty ? start : '') + results.map((result) => `${textOf(result)}\n`).join(''));
       isEmpty = false;
     },
   };

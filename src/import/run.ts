@@ -3,7 +3,6 @@
  * follow from the run, the file and the place of the row: so a second start sends all parts again, and the service returns what it has stored
  * already.
  */
-import { createHash } from 'node:crypto';
 import { GraphqlError, ServiceError, type Yardgraph } from '../../client/index.ts';
 import { StartError } from '../errors.ts';
 import { isSame } from '../model/fields.ts';
@@ -12,9 +11,9 @@ import { constantCase, listField } from '../model/labels.ts';
 import type { RecordKind, Values } from '../model/record-kind.ts';
 import { isBlank } from '../model/schemas.ts';
 import { linkOrder } from '../records/index.ts';
-import type { ImportFile } from './find.ts';
+import type { ImportFile } from './file.ts';
 import { findLate, type LateLink, type LateResult, type LinkedRow, readRecords, setLinks } from './links.ts';
-import { type FileReader, type Item, partsOf, type Scanned } from './reading.ts';
+import { copied, type FileReader, type Item, partsOf, type Scanned } from './reading.ts';
 import { nameOf, type RecordRow, type Warning } from './row.ts';
 import { textOfKey, type UpsertKey } from './upsert-keys.ts';
 
@@ -147,7 +146,7 @@ const isValid = ({ issues }: LinkedRow): boolean => issues.length === 0;
  * overwrite what the earlier one has stored. A refused row counts, too, so that a preview and each start decide alike.
  */
 function keyChecker({ files, upsertKeys }: Import) {
-  /** By the hash of the key: the line and the place of the file, as one number, so that a million keys take 80 MB, however long they are. */
+  /** By the key: the line and the place of the file, as one number. */
   const firstRows = new Map<RecordKind, Map<string, number>>();
   return (file: ImportFile, row: RecordRow): Issue | undefined => {
     const by = upsertKeys.get(row.kind);
@@ -155,10 +154,9 @@ function keyChecker({ files, upsertKeys }: Import) {
     if (by === undefined || key === undefined || isBlank(key)) return undefined;
     const ofKind = firstRows.get(row.kind) ?? new Map<string, number>();
     firstRows.set(row.kind, ofKind);
-    const hash = createHash('sha256').update(key).digest('binary');
-    const first = ofKind.get(hash);
+    const first = ofKind.get(key);
     if (first === undefined) {
-      ofKind.set(hash, row.source.line * files.length + files.indexOf(file));
+      ofKind.set(copied(key), row.source.line * files.length + files.indexOf(file));
       return undefined;
     }
     const firstFile = files[first % files.length];

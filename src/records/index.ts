@@ -2,7 +2,6 @@
  * The registry of record kinds, each of which is declared in its own file, and what follows from all of them together: the IDs of records,
  * the order in which records are written that refer to each other, and the references followed backwards.
  */
-import { randomInt } from 'node:crypto';
 import type { Field, ForeignReferenceField, ReferenceField } from '../model/fields.ts';
 import { listField } from '../model/labels.ts';
 import type { RecordKind } from '../model/record-kind.ts';
@@ -132,8 +131,9 @@ export function newIds(prefix: string, count: number): string[] {
 /** 48 bits of time, version 7, 12 random bits, variant 2, and 62 bits: random, but one is 0 to leave room for counting. */
 function startMillisecond(now: number): void {
   time = now;
-  const versioned = 0x7_0000 | (randomInt(2 ** 12) << 4) | 0b1000 | randomInt(4);
+  const [first = 0, second = 0, third = 0] = crypto.getRandomValues(new Uint32Array(3));
+  const versioned = 0x7_0000 | ((first >>> 20) << 4) | 0b1000 | (first & 3);
   head = bits20(Math.floor(now / 2 ** 30)) + bits30(now % 2 ** 30) + bits20(versioned);
-  upperTail = randomInt(2 ** 29);
-  lowerTail = randomInt(2 ** 30);
+  upperTail = second >>> 3;
+  lowerTail = third >>> 2;
 }

@@ -1,4 +1,5 @@
 /** What the columns and cells of a file mean, without a service: a value is read as it was written, or the row is refused. */
+import { readFileSync } from 'node:fs';
 import * as fc from 'fast-check';
 import { LosslessNumber } from 'lossless-json';
 import { describe, expect, test } from 'vitest';
@@ -20,6 +21,8 @@ const source = (names: readonly string[], cells: readonly Cell[], line = 2): Sou
   cells,
   text: '',
 });
+
+const profileNamed = (name: string) => readProfile(name, (path) => readFileSync(path, 'utf8'));
 
 /** Reads a row of these cells, by the names of their columns. */
 function read(kind: RecordKind, row: Readonly<Record<string, Cell>>, profile: Profile = {}) {
@@ -582,7 +585,7 @@ describe('profiles', () => {
       dates: '31.12.2026',
     };
     const { map, skip, ...form } = rowOptions(
-      withProfile(given, { ...readProfile('atlas'), decimalComma: true, upsertBy: ['uid'] }),
+      withProfile(given, { ...profileNamed('atlas'), decimalComma: true, upsertBy: ['uid'] }),
       asset,
     );
 
@@ -595,7 +598,7 @@ describe('profiles', () => {
   });
 
   test.each(['snipe-it', 'shelf', 'homebox', 'atlas'])('all columns that %s maps exist', (name) => {
-    const profile = readProfile(name);
+    const profile = profileNamed(name);
     for (const kindName of profile.kind === undefined ? Object.keys(profile.kinds ?? {}) : [profile.kind]) {
       const kind = kindCalled(kindName) as RecordKind;
       const find = columnFinder(kind, rowOptions(profile, kind));
@@ -615,7 +618,7 @@ describe('profiles', () => {
     ['atlas', 'locations', 'ID,Name,Address,Parent Location,Workers,Teams,Vendors,Contractors', []],
   ])('%s, %s: of %s, the columns %j are unknown', (name, kindName, header, unknown) => {
     const kind = kindCalled(kindName) as RecordKind;
-    const find = columnFinder(kind, rowOptions(readProfile(name), kind));
+    const find = columnFinder(kind, rowOptions(profileNamed(name), kind));
 
     expect(header.split(',').filter((column) => find(column) === undefined)).toEqual(unknown);
   });
@@ -631,7 +634,7 @@ describe('profiles', () => {
       'Location Name': 'Hall 1',
       Archived: 'No',
     };
-    const profile = withProfile({ dates: '31/12/2026' }, readProfile('atlas'));
+    const profile = withProfile({ dates: '31/12/2026' }, profileNamed('atlas'));
 
     expect(read(workOrder, row, profile)).toEqual({
       fields: {
@@ -648,10 +651,10 @@ describe('profiles', () => {
   });
 
   test('an unknown one is refused with those that are ready', () => {
-    expect(() => readProfile('nothing')).toThrow(
+    expect(() => profileNamed('nothing')).toThrow(
       'there is no such file; the profiles that are ready are snipe-it, shelf, homebox, atlas',
     );
-    expect(() => readProfile('package.json')).toThrow('--profile package.json: Unrecognized keys: "name"');
+    expect(() => profileNamed('package.json')).toThrow('--profile package.json: Unrecognized keys: "name"');
     expect(() => readPairs('--map', ['uid'])).toThrow(
       '--map: expected two names, such as "Serial no.=uid", received "uid"',
     );

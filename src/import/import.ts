@@ -1,0 +1,143 @@
+/** The two steps of an import, and what they tell people: what would become of the rows, and what has become of them. */
+import { count, quote } from '../model/issues.ts';
+import { counted } from '../model/labels.ts';
+import type { RecordKind } from '../model/record-kind.ts';
+import type { ImportFile } from './file.ts';
+import { countedRows, Refusals, refusedWriter, Tally } from './report.ts';
+import { deleteRecords, type Import, missingRecords, type Run, type Sent, sendAll, setLateLinks } from './run.ts';
+import type { collectWarnings } from './warnings.ts';
+
+/** Where an import tells what becomes of its rows. */
+export interface Output {
+  say(text: string): void;
+  table(head: readonly string[], rows: readonly (readonly (string | number)[])[]): void;
+}
+
+export type Warnings = ReadonlyMap<ImportFile, ReturnType<typeof collectWarnings>>;
+
+/** Shows what would become of the rows. Returns true if all would be stored, and no more deleted than is allowed. */
+export async function preview(work: Import, warnings: Warnings, { say, table }: Output): Promise<boolean> {
+  const tally = new Tally();
+  const refusals = new Refusals();
+  const sent = await sendAll(work, {
+    warnings,
+    onResults(file, results) {
+      for (const result of results) {
+        tally.add(result);
+        if (result.outcome === 'REJECTED') refusals.add(file, result.sent.row, result.issues);
+      }
+    },
+  });
+  const { created, changed, unchanged, refused } = tally.rows;
+  say(
+    `${countedRows(work.scanned.total)}: ${count(created)} to create, ${count(changed)} to update, ${count(unchanged)} unchanged, ${count(refused)} refused`,
+  );
+  const { head, rows } = tally.table();
+  if (rows.length > 0) table(head, rows);
+  for (const text of refusals.lines()) say(text);
+  sayWarnings(warnings, say);
+  for (const [kind, names] of sent.missing) say(`To create for links to them: ${counted(names.size, kind)}`);
+  const missing = await missingRecords(work, sent);
+  for (const [kind, ids] of missing) {
+    say(`To delete, because they are not in the files: ${counted(ids.length, kind)}`);
+  }
+  const tooMany = exceeding(work, missing);
+  if (missing.size > 0 && refused > 0) say('As rows are refused, none is deleted.');
+  else if (tooMany) say(tooMany);
+  return refused === 0 && !tooMany;
+}
+
+export function sayWarnings(warnings: Warnings, say: Output['say']): void {
+  const groups = [...warnings].flatMap(([file, collected]) => collected.groups().map((group) => ({ file, ...group })));
+  if (groups.length > 0) say('Allowed, and probably wrong:');
+  for (const { file, message, first, count: number } of groups) {
+    const { line, column, detail = '' } = first;
+    const where = [`line ${line}`, column === '' ? '' : `column ${quote(column)}`, detail].filter(Boolean).join(', ');
+    say(`  ${file.name}: ${message}: ${number === 1 ? where : `${count(number)} times, first in ${where}`}`);
+  }
+}
+
+function exceeding(
+  { deleteMissing = 0 }: Import,
+  missing: ReadonlyMap<RecordKind, readonly string[]>,
+): string | undefined {
+  const number = [...missing.values()].flat().length;
+  if (number <= deleteMissing) return undefined;
+  return `Nothing is deleted: ${count(number)} records are not in the files, and --delete-missing allows ${count(deleteMissing)}.`;
+}
+
+/** Where the refused rows of a file go. */
+export interface RefusedFile {
+  /** As it is told. */
+  readonly name: string;
+  write(text: string): void;
+}
+
+/**
+ * Stores the rows, and says what has become of them. The files of refused rows are those of the files in their order; only what is refused is
+ * written. Without `warnings` there are none.
+ */
+export async function store(
+  work: Import,
+  { run, refusedFiles, warnings }: { run: Run; refusedFiles: readonly RefusedFile[]; warnings: Warnings | undefined },
+  { say }: Output,
+) {
+  const { files, reader, scanned } = work;
+  const tables = await Promise.all(files.map(reader.table));
+  const writers = refusedFiles.map(({ write }, index) => refusedWriter(tables[index], scanned.linked, write));
+  const sent = await sendAll(work, {
+    run,
+    warnings,
+    onResults(file, results) {
+      writers[files.indexOf(file)]?.add(results.filter(({ outcome }) => outcome === 'REJECTED'));
+    },
+  });
+  const unset = await setLateLinks(work, sent.late);
+  const { CREATED: created, UPDATED: updated, UNCHANGED: unchanged, REJECTED: refused } = sent.rows;
+  say(`${count(created)} created, ${count(updated)} updated, ${count(unchanged)} unchanged, ${count(refused)} refused`);
+  for (const [kind, names] of sent.missing) say(`Created for links to them: ${counted(names.size, kind)}`);
+  sayList(
+    unset.map(
+      ({ item: { record, way }, message }) =>
+        `${record}: ${way.field} ${quote(way.value ?? '')} was not set: ${message}`,
+    ),
+    say,
+  );
+  const [name, ...others] = refusedFiles.filter((_, index) => !writers[index]?.isEmpty()).map((file) => file.name);
+  if (name && others.length === 0) {
+    say(`The refused rows are in ${name}, each with the reason: fix them, and import that file.`);
+  } else if (name) {
+    // Links between their rows are found only within one import.
+    say('The refused rows are in these files, each with the reason: fix them, and import the files together.');
+    for (const each of [name, ...others]) say(`  ${each}`);
+  }
+  const isStored = refused + unset.length === 0;
+  return {
+    changed: created + updated,
+    isNothing: refused > 0 && refused === scanned.total,
+    isWhole: (work.deleteMissing === undefined || (await deleteOthers(work, sent, isStored, say))) && isStored,
+  };
+}
+
+function sayList(lines: readonly string[], say: Output['say']): void {
+  for (const text of lines.slice(0, 10)) say(`  ${text}`);
+  if (lines.length > 10) say(`  and ${count(lines.length - 10)} more`);
+}
+
+/** Returns true if all that is not in the files is deleted. */
+async function deleteOthers(work: Import, sent: Sent, isStored: boolean, say: Output['say']): Promise<boolean> {
+  const missing = isStored ? await missingRecords(work, sent) : new Map<RecordKind, string[]>();
+  const problem = isStored ? exceeding(work, missing) : 'As not all rows are stored, none is deleted.';
+  if (problem) {
+    say(problem);
+    return false;
+  }
+  const refused: string[] = [];
+  for (const [kind, ids] of missing) {
+    const others = await deleteRecords(work, kind, ids);
+    say(`Deleted, because they are not in the files: ${counted(ids.length - others.length, kind)}`);
+    refused.push(...others.map(({ item, message }) => `${item} was not deleted: ${message}`));
+  }
+  sayList(refused, say);
+  return refused.length === 0;
+}
