@@ -1,7 +1,7 @@
 /** The settings of the service, from the environment. Invalid ones are all reported before anything is opened. */
 import { isIP } from 'node:net';
 import { distance } from 'fastest-levenshtein';
-import { z } from 'zod';
+import * as z from 'zod';
 import { StartError } from './errors.ts';
 import { databaseUrlProblem, defaultOptions, defaultPath } from './store/database-settings.ts';
 

@@ -5,19 +5,15 @@ import { resolve } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import type { SingleBar } from 'cli-progress';
 import { errorCode, Interrupted, StartError } from '../errors.ts';
-import { kindCalled } from '../import/columns.ts';
 import { findFiles, hashOf } from '../import/find.ts';
-import { preview, sayWarnings, store } from '../import/import.ts';
+import { goingOn, prepare, preview, requireKeys, sayWarnings, store } from '../import/import.ts';
 import { describeChanges, uniqueMessage } from '../import/made-changes.ts';
-import { type Profile, readPairs, readProfile, withProfile } from '../import/profiles.ts';
-import { fileReader, scan } from '../import/reading.ts';
+import { type Profile, readPairs, readProfile, requireKind, withProfile } from '../import/profiles.ts';
 import { refusedPaths, requireOverwritable } from '../import/refused-paths.ts';
 import { countedRows } from '../import/report.ts';
-import { earlierLinks, type Import } from '../import/run.ts';
-import { upsertKeysOf } from '../import/upsert-keys.ts';
+import { earlierLinks } from '../import/run.ts';
 import { collectWarnings } from '../import/warnings.ts';
 import { count, expected } from '../model/issues.ts';
-import type { RecordKind } from '../model/record-kind.ts';
 import { connect, isExpected, messageOf } from './service.ts';
 import { confirm, createProgressBar, exitCodes, printTable, withInterrupts } from './terminal.ts';
 
@@ -56,14 +52,11 @@ interface RunLine {
   readonly refused: readonly string[];
   /** The cursor of the last change before the first write. */
   readonly after: string;
-  /** In milliseconds: the service knows a key for 24 hours. */
+  /** In milliseconds. */
   readonly startedAt: number;
   /** The process that imports the files, or did. */
   readonly pid: number;
 }
-
-/** In milliseconds. */
-const keyLifetime = 23 * 3_600_000;
 
 /** Imports the files, and returns the exit code. Throws a StartError before anything is stored. */
 export async function importFiles(paths: readonly string[], options: ImportOptions): Promise<number> {
@@ -76,7 +69,7 @@ export async function importFiles(paths: readonly string[], options: ImportOptio
   for (const file of files) hashes.push(await hashOf(file));
   const linePath = `${resolve(paths[0] ?? '')}.import-run`;
   const names = files.map(({ name, kind }) => [name, kind?.name]);
-  const { url, message, encoding, columns } = options;
+  const { url, message, encoding, columns, deleteMissing } = options;
   const decisive = JSON.stringify([hashes, names, profile, url, message, encoding, columns, options.refused]);
   const identity = createHash('sha256').update(decisive).digest('hex');
   const known = readLine(linePath, identity);
@@ -90,7 +83,6 @@ export async function importFiles(paths: readonly string[], options: ImportOptio
   const changeMessage = uniqueMessage(message?.trim() || `import of ${files[0]?.name.slice(0, 100)}`, begun.run);
   const yardgraph = connect({ serverURL: url, apiKeyAuth: options.apiKey ?? '', changeMessage });
   const warnings = new Map(files.map((file) => [file, collectWarnings()]));
-  const reader = fileReader(profile, options);
   const bar = createBar();
   const output = {
     say(text: string) {
@@ -103,34 +95,27 @@ export async function importFiles(paths: readonly string[], options: ImportOptio
 
   return withInterrupts(async (signal) => {
     try {
-      const scanned = await scan(files, reader);
-      const kinds = scanned.sections.map(({ kind }) => kind);
-      const { createMissing = [], upsertBy = [] } = profile;
-      const { deleteMissing } = options;
-      const work: Import = {
+      const work = await prepare(profile, {
         yardgraph,
         files,
-        reader,
-        scanned,
+        encoding,
+        columns,
         partSize: begun.partSize,
         signal,
-        upsertKeys: upsertKeysOf(kinds, upsertBy),
-        createMissing: new Set(createMissing.flatMap((name) => requireKind('create-missing', name) ?? [])),
         deleteMissing: deleteMissing === undefined ? undefined : readNumber('delete-missing', deleteMissing, 0),
         onProgress: bar.increment,
-      };
-      const areFound = kinds.every((kind) => work.upsertKeys.has(kind));
-      if (deleteMissing !== undefined && !areFound) {
-        throw new StartError('--delete-missing: say by --upsert-by how records are found');
-      }
+      });
       for (const path of skipped) console.log(`Left out, because it is no file to import: ${path}`);
       if (known && options.dryRun) {
         throw new StartError('an import of these files was stopped: finish it before a dry run');
       }
       const isPreviewed = !known && (options.preview || options.dryRun);
-      if (known) requireKeys(known, areFound);
+      if (known) {
+        output.say(goingOn);
+        requireKeys(work, known.startedAt);
+      }
       if (isPreviewed) {
-        bar.start('checking', scanned.total);
+        bar.start('checking', work.scanned.total);
         const isClean = await preview(work, warnings, output);
         if (options.dryRun) return isClean && skipped.length === 0 ? exitCodes.all : exitCodes.some;
         if (!options.yes) await confirm('Store them?', 'nothing was stored');
@@ -140,7 +125,7 @@ export async function importFiles(paths: readonly string[], options: ImportOptio
         pid: process.pid,
       };
       writeLine(linePath, line, known);
-      bar.start('storing', scanned.total);
+      bar.start('storing', work.scanned.total);
       const earlier = known ? await earlierLinks(work, known.after, changeMessage) : new Map();
       const run = { id: line.run, fileKeys: hashes.map((hash, index) => `${index}${hash.slice(0, 8)}`), earlier };
       const refusedFiles = line.refused.map((path) => {
@@ -178,12 +163,6 @@ function profileOf(options: ImportOptions): Profile {
   const profile =
     options.profile === undefined ? {} : readProfile(options.profile, (path) => readFileSync(path, 'utf8'));
   return withProfile({ ...own, ...pairs, null: options.null }, profile);
-}
-
-function requireKind(option: string, name: string | undefined): RecordKind | undefined {
-  const kind = name === undefined ? undefined : kindCalled(name);
-  if (name !== undefined && !kind) throw new StartError(`--${option}: ${expected('a kind such as assets', name)}`);
-  return kind;
 }
 
 function readNumber(option: string, text: string, min: number): number {
@@ -232,14 +211,6 @@ function writeLine(path: string, line: RunLine, known: RunLine | undefined): voi
     if (errorCode(error) === 'EEXIST') throw new StartError('another import of these files has begun just now');
     throw new StartError(`cannot write ${path}, where an import notes that it has begun: ${String(error)}`);
   }
-}
-
-function requireKeys({ startedAt }: RunLine, areFound: boolean): void {
-  console.log('Going on with the import that was stopped: what it has stored is not stored again.');
-  if (areFound || Date.now() - startedAt < keyLifetime) return;
-  throw new StartError(
-    'the import began more than 23 hours ago, and the service soon forgets which rows it has stored. Look for the last one, then import the rest of the rows as a file of its own, or use --upsert-by',
-  );
 }
 
 function createBar() {

@@ -3,7 +3,7 @@
  * standard output, so that it can be piped into a file or a secret store; messages go to standard error.
  */
 import ms from 'ms';
-import { z } from 'zod';
+import * as z from 'zod';
 import {
   anonymousWorkspace,
   createKey,

@@ -2,8 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { RevertedChanges, Yardgraph } from '../../client/index.ts';
 import { Interrupted, StartError } from '../errors.ts';
-import { describeChanges, uniqueMessage } from '../import/made-changes.ts';
-import { isRejected } from '../import/run.ts';
+import { describeChanges, revertedParts, uniqueMessage } from '../import/made-changes.ts';
 import { count, expected } from '../model/issues.ts';
 import { connect, isExpected, messageOf } from './service.ts';
 import { confirm, createProgressBar, exitCodes, withInterrupts } from './terminal.ts';
@@ -112,36 +111,13 @@ function print(
   if (kept + failed > reasons.length) console.log(`  and ${count(kept + failed - reasons.length)} more`);
 }
 
-/** The most changes that are reversed at a time: what the service accepts, unless its settings say less. */
-const maxPart = 10_000;
-
-/**
- * Reverses the changes in parts, each all or nothing, the latest first, because later changes may depend on earlier ones. A part is halved if
- * it is too large for the service, which may be because of what its records hold.
- */
 async function* revertParts({ yardgraph, from, to, signal }: Undo, { dryRun }: { readonly dryRun: boolean }) {
   const bar = createProgressBar(`${dryRun ? 'checking' : 'reversing'} {percentage}% {value}/{total} changes`);
   bar.start(to - from + 1, 0);
   try {
-    let size = maxPart;
-    for (let last = to; last >= from; ) {
-      signal.throwIfAborted();
-      const first = Math.max(from, last - size + 1);
-      const length = last - first + 1;
-      const range = { after: String(first - 1), upTo: String(last) };
-      const part = await yardgraph.revertChanges(range, { dryRun }).catch((error) => {
-        if (!isRejected(error) || length === 1) throw error;
-        return 'rejected' as const;
-      });
-      if (part === 'rejected') {
-        size = Math.ceil(length / 2);
-        continue;
-      }
-      bar.increment(length);
-      yield { ...part, first, last };
-      last = first - 1;
-      // Only some parts may be dense.
-      size = Math.min(maxPart, 2 * length);
+    for await (const part of revertedParts(yardgraph, from, to, { dryRun, signal })) {
+      bar.increment(part.last - part.first + 1);
+      yield part;
     }
   } finally {
     bar.stop();

@@ -88,7 +88,15 @@ function countries() {
 
 /** Of what is in the bundles. */
 function licenses() {
-  const files = ['lit-html/LICENSE', 'maplibre-gl/LICENSE.txt', 'world-atlas/LICENSE'];
+  const files = [
+    'lit-html/LICENSE',
+    'maplibre-gl/LICENSE.txt',
+    'world-atlas/LICENSE',
+    'zod/LICENSE',
+    'luxon/LICENSE.md',
+    'lossless-json/LICENSE.md',
+    'fastest-levenshtein/LICENSE.md',
+  ];
   const textOf = (file) => readFileSync(join(folder, '../../node_modules', file), 'utf8');
   return files.map((file) => `${file.split('/')[0]}\n\n${textOf(file)}`).join('\n\n');
 }
@@ -96,9 +104,16 @@ function licenses() {
 export async function bundle() {
   await build({
     absWorkingDir: folder,
-    // The map is loaded when it is asked for. Its worker is a file, as the security policy of the page wants it.
-    entryPoints: ['explorer.ts', 'explorer.css', 'map.ts', 'map.css', 'maplibre-gl/dist/maplibre-gl-worker.mjs'],
-    external: ['./map.js'],
+    // The import and the map are loaded when they are asked for. Its worker is a file, as the security policy of the page wants it.
+    entryPoints: [
+      'explorer.ts',
+      'explorer.css',
+      'import.ts',
+      'map.ts',
+      'map.css',
+      'maplibre-gl/dist/maplibre-gl-worker.mjs',
+    ],
+    external: ['./import.js', './map.js'],
     outdir: 'dist',
     entryNames: '[name]',
     bundle: true,

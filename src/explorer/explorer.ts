@@ -1,5 +1,6 @@
 /** The explorer: shows the view of the address, and again when records change. */
 import { html, nothing, render } from 'lit-html';
+import { keyed } from 'lit-html/directives/keyed.js';
 import { addressOf, type View, viewOf } from './address.ts';
 import { editable, forgetSaid } from './edit.ts';
 import { capitalized, kindNames, kindOf, otherViews, title } from './kinds.ts';
@@ -71,7 +72,7 @@ function draw(view: View, data: Data, query: string, count?: number): void {
   const content = other
     ? html`<h1>${name}</h1>${otherView(view)}${other === 'map' ? locations(data) : tree(view, first, change)}`
     : isTable(view)
-      ? html`<h1>${name}</h1>${otherView(view)}${table(view, first, count, go)}`
+      ? html`<h1>${name}</h1>${otherView(view)}${importOf(view)}${table(view, first, count, go)}`
       : view.kind === undefined
         ? overview(data)
         : record(view, first, canEdit ? (found, shown) => editable(found, shown, page) : undefined);
@@ -92,6 +93,43 @@ function otherView({ kind = '', view }: View) {
   const other = view === undefined ? otherViews[kind] : 'table';
   const href = addressOf({ kind, view: view === undefined ? other : undefined });
   return other === undefined ? nothing : html`<a href=${href}>${capitalized(other)}</a>`;
+}
+
+/** Files to import into the table of this kind. */
+let dropped: { readonly kind: string; readonly files: readonly File[] } | undefined;
+
+async function importFiles(kind: string, list: Iterable<File>): Promise<void> {
+  // The list is empty once the event is over.
+  const files = [...list];
+  await import('./import.js');
+  dropped = { kind, files };
+  redraw();
+}
+
+function importOf({ kind }: View & { readonly kind: string }) {
+  if (!mayWrite) return nothing;
+  const choose = () => {
+    const input = Object.assign(document.createElement('input'), { type: 'file', multiple: true });
+    input.addEventListener('change', () => void importFiles(kind, input.files ?? []));
+    input.click();
+  };
+  const close = () => {
+    dropped = undefined;
+    redraw();
+  };
+  const own = dropped?.kind === kind ? dropped : undefined;
+  return html`
+    <button type="button" @click=${choose}>Import…</button>
+    ${own ? keyed(own, html`<file-import .kind=${kind} .files=${own.files} .close=${close}></file-import>`) : nothing}`;
+}
+
+for (const type of ['dragover', 'drop'] as const) {
+  document.addEventListener(type, (event) => {
+    const view = viewOf(location.search);
+    if (!mayWrite || !isTable(view) || !event.dataTransfer?.types.includes('Files')) return;
+    event.preventDefault();
+    if (type === 'drop') void importFiles(view.kind, event.dataTransfer.files);
+  });
 }
 
 /** Everything shown comes from a query that anybody can send. */

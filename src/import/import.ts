@@ -1,11 +1,49 @@
 /** The two steps of an import, and what they tell people: what would become of the rows, and what has become of them. */
+import { StartError } from '../errors.ts';
 import { count, quote } from '../model/issues.ts';
 import { counted } from '../model/labels.ts';
 import type { RecordKind } from '../model/record-kind.ts';
 import type { ImportFile } from './file.ts';
+import { type Profile, requireKind } from './profiles.ts';
+import { fileReader, scan } from './reading.ts';
 import { countedRows, Refusals, refusedWriter, Tally } from './report.ts';
 import { deleteRecords, type Import, missingRecords, type Run, type Sent, sendAll, setLateLinks } from './run.ts';
+import { upsertKeysOf } from './upsert-keys.ts';
 import type { collectWarnings } from './warnings.ts';
+
+/** What is said of an import besides its profile. */
+interface Setting extends Pick<Import, 'yardgraph' | 'files' | 'partSize' | 'signal' | 'deleteMissing' | 'onProgress'> {
+  readonly encoding?: string | undefined;
+  readonly columns?: string | undefined;
+}
+
+/** Reads the files for the first time. Throws a StartError for what cannot be read, and for options that do not go with it. */
+export async function prepare(profile: Profile, { encoding, columns, ...setting }: Setting): Promise<Import> {
+  const reader = fileReader(profile, { encoding, columns });
+  const scanned = await scan(setting.files, reader);
+  const kinds = scanned.sections.map(({ kind }) => kind);
+  const { createMissing = [], upsertBy = [] } = profile;
+  const upsertKeys = upsertKeysOf(kinds, upsertBy);
+  if (setting.deleteMissing !== undefined && !kinds.every((kind) => upsertKeys.has(kind))) {
+    throw new StartError('--delete-missing: say by --upsert-by how records are found');
+  }
+  const created = createMissing.flatMap((name) => requireKind('create-missing', name) ?? []);
+  return { ...setting, reader, scanned, upsertKeys, createMissing: new Set(created) };
+}
+
+/** In milliseconds: the service knows an idempotency key for 24 hours. */
+const keyLifetime = 23 * 3_600_000;
+
+/** Throws a StartError if an import that was stopped cannot go on. */
+export function requireKeys({ scanned, upsertKeys }: Import, startedAt: number): void {
+  const areFound = scanned.sections.every(({ kind }) => upsertKeys.has(kind));
+  if (areFound || Date.now() - startedAt < keyLifetime) return;
+  throw new StartError(
+    'the import began more than 23 hours ago, and the service soon forgets which rows it has stored. Look for the last one, then import the rest of the rows as a file of its own, or use --upsert-by',
+  );
+}
+
+export const goingOn = 'Going on with the import that was stopped: what it has stored is not stored again.';
 
 /** Where an import tells what becomes of its rows. */
 export interface Output {

@@ -1,10 +1,11 @@
-/** Finds the changes that a command has made, for those who want to undo it. */
-import type { Yardgraph } from '../../client/index.ts';
+/** Finds the changes that a command or an import has made, and reverses them. */
+import type { RevertedChanges, Yardgraph } from '../../client/index.ts';
+import { isRejected } from './run.ts';
 
 /** The most ranges that are listed: beyond it, many others wrote at the same time. */
 const maxRanges = 100;
 
-interface MadeChanges {
+export interface MadeChanges {
   readonly after: string;
   readonly message: string;
   readonly number?: number;
@@ -25,7 +26,7 @@ export async function describeChanges(yardgraph: Yardgraph, made: MadeChanges): 
  * Returns the ranges of the changes. Only if their number is not known, or others wrote meanwhile, are the changes read. Undefined if the
  * ranges are too many.
  */
-async function findRanges(
+export async function findRanges(
   yardgraph: Yardgraph,
   { after, message, number }: MadeChanges,
 ): Promise<readonly (readonly [from: number, to: number])[] | undefined> {
@@ -44,4 +45,38 @@ async function findRanges(
     }
   }
   return ranges;
+}
+
+/** The most changes that are reversed at a time: what the service accepts, unless its settings say less. */
+const maxPart = 10_000;
+
+/**
+ * Reverses the changes in parts, each all or nothing, the latest first, because later changes may depend on earlier ones. A part is halved if
+ * it is too large for the service, which may be because of what its records hold.
+ */
+export async function* revertedParts(
+  yardgraph: Yardgraph,
+  from: number,
+  to: number,
+  { dryRun, signal }: { readonly dryRun?: boolean; readonly signal: AbortSignal },
+): AsyncGenerator<RevertedChanges & { readonly first: number; readonly last: number }> {
+  let size = maxPart;
+  for (let last = to; last >= from; ) {
+    signal.throwIfAborted();
+    const first = Math.max(from, last - size + 1);
+    const length = last - first + 1;
+    const range = { after: String(first - 1), upTo: String(last) };
+    const part = await yardgraph.revertChanges(range, { dryRun }).catch((error) => {
+      if (!isRejected(error) || length === 1) throw error;
+      return undefined;
+    });
+    if (!part) {
+      size = Math.ceil(length / 2);
+      continue;
+    }
+    yield { ...part, first, last };
+    last = first - 1;
+    // Only some parts may be dense.
+    size = Math.min(maxPart, 2 * length);
+  }
 }

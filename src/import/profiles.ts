@@ -1,5 +1,5 @@
 /** How the files of an import are to be read: what the command line says, and what a profile says, for files of another program. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { StartError } from '../errors.ts';
 import { expected } from '../model/issues.ts';
 import type { RecordKind } from '../model/record-kind.ts';
@@ -102,4 +102,11 @@ export function rowOptions(profile: Profile, kind: RecordKind): ColumnOptions & 
       timeZone: timeZone === undefined ? undefined : timeZoneOf(timeZone),
     },
   };
+}
+
+/** Throws a StartError for a name that no kind has. */
+export function requireKind(option: string, name: string | undefined): RecordKind | undefined {
+  const kind = name === undefined ? undefined : kindCalled(name);
+  if (name !== undefined && !kind) throw new StartError(`--${option}: ${expected('a kind such as assets', name)}`);
+  return kind;
 }

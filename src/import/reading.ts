@@ -150,7 +150,7 @@ const maxKnownColumns = 1_000;
 /** Returns what reads files as the options say. Throws a StartError for an option that is not of its form. */
 export function fileReader(
   profile: Profile,
-  { encoding, columns }: { readonly encoding?: string; readonly columns?: string },
+  { encoding, columns }: { readonly encoding: string | undefined; readonly columns: string | undefined },
 ): FileReader {
   if (encoding !== undefined) requireEncoding(encoding);
   const optionsByKind = new Map(recordKinds.map((kind) => [kind, rowOptions(profile, kind)]));

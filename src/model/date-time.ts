@@ -2,7 +2,7 @@
  * Parses datetimes: RFC 3339 with a time zone, or a date, which means midnight UTC. Only years 0001 to 9999 and existing
  * calendar days are valid. `Date` alone would read 30 February as 1 March, and a time without a zone as local time.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 
 const pattern =
   /^(\d{4})-(\d{2})-(\d{2})(?:[Tt]([01]\d|2[0-3]):([0-5]\d):([0-5]\d)(?:\.(\d+))?([Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)?)?$/;

@@ -3,7 +3,7 @@
  * once. Values are kept exactly as sent, except datetimes, which are converted to UTC.
  */
 import { closest, distance } from 'fastest-levenshtein';
-import { z } from 'zod';
+import * as z from 'zod';
 import { aDate, parseDateTime } from './date-time.ts';
 import { type ExternalIds, type Field, type NumberField, type TextField, textLengthOfAll } from './fields.ts';
 import { count, expected, type Issue, isObject, type Parsed } from './issues.ts';

@@ -24,6 +24,7 @@ const files: Readonly<Record<string, () => Promise<string>>> = {
   'graphiql.js': () => own('graphiql.js'),
   'explorer.css': () => explorer('explorer.css'),
   'explorer.js': () => explorer('explorer.js'),
+  'import.js': () => explorer('import.js'),
   'map.css': () => explorer('map.css'),
   'map.js': () => explorer('map.js'),
   'maplibre-gl-worker.js': () => explorer('maplibre-gl-worker.js'),

@@ -19,8 +19,8 @@ const mayImport: Record<string, string[]> = {
   logs: [],
   export: ['config', 'errors', 'http', 'model', 'records', 'store'],
   pages: ['config', 'errors', 'http', 'program', '../package.json'],
-  // Browser code: a client of the service.
-  explorer: ['client'],
+  // Browser code, a client of the service: what it imports besides runs wherever a client does.
+  explorer: ['client', 'import', 'model', 'records'],
   app: ['auth', 'config', 'export', 'graphql', 'http', 'logs', 'pages', 'rest', 'store', '../package.json'],
   serve: ['app', 'config', 'errors', 'logs', 'store', 'program', '../package.json'],
   // A client of a running service.

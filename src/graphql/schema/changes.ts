@@ -4,7 +4,7 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { InputShapeFromFields } from '@pothos/core';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Limits } from '../../config.ts';
 import { badRequest, tooLarge } from '../../errors.ts';
 import { isSame } from '../../model/fields.ts';

@@ -1,0 +1,258 @@
+/**
+ * The import of files that were dropped on a table, loaded when it is asked for: they are previewed and stored by the code of
+ * `yardgraph import`, with its options.
+ */
+import { html, nothing, render } from 'lit-html';
+import { Yardgraph } from '../../client/index.ts';
+import { damagedError, formOf, type ImportFile, isCompressed } from '../import/file.ts';
+import { goingOn, type Output, prepare, preview, requireKeys, store } from '../import/import.ts';
+import { describeChanges, findRanges, type MadeChanges, revertedParts, uniqueMessage } from '../import/made-changes.ts';
+import { readPairs, readProfile, withProfile } from '../import/profiles.ts';
+import { earlierLinks, type Import } from '../import/run.ts';
+import { collectWarnings } from '../import/warnings.ts';
+import { count } from '../model/issues.ts';
+import { kindNamed } from '../records/index.ts';
+
+/** By the names of the command's options, of which messages speak. Those without an example are switched on or off. */
+const options: Readonly<Record<string, readonly [label: string, example?: string]>> = {
+  'upsert-by': ['Find stored records by', 'externalIds.erp'],
+  'link-by': ['Find links by', 'location=name, assetType=name'],
+  'create-missing': ['Create what links name', 'locations'],
+  map: ['Columns with other names', 'Serial no.=uid'],
+  'skip-others': ['Leave out other columns'],
+  dates: ['Dates are written as', '31.12.2026'],
+  'time-zone': ['Time zone of times without one', 'Europe/Berlin'],
+  'decimal-comma': ['Numbers are written as 53,08'],
+  encoding: ['Encoding', 'windows-1252'],
+  profile: ['Exported by', 'snipe-it'],
+};
+
+/** What is noted before anything is stored: the same file with the same options, dropped again, goes on with the same keys. */
+interface Begun {
+  readonly run: string;
+  readonly startedAt: number;
+  /** The cursor of the last change before. */
+  readonly after: string;
+}
+
+const fileOf = (file: File, kind: string): ImportFile => ({
+  ...formOf(file.name, kindNamed(kind)),
+  bytes: () => bytesOf(file),
+  // Reading a file that has changed fails.
+  isUnchanged: () => true,
+});
+
+async function* bytesOf(file: File): AsyncGenerator<Uint8Array> {
+  const isPacked = isCompressed(new Uint8Array(await file.slice(0, 2).arrayBuffer()));
+  const reader = (isPacked ? file.stream().pipeThrough(new DecompressionStream('gzip')) : file.stream()).getReader();
+  try {
+    for (let read = await reader.read(); !read.done; read = await reader.read()) yield read.value;
+  } catch (error) {
+    throw isPacked ? damagedError(file.name, error) : error;
+  } finally {
+    void reader.cancel().catch(() => {});
+  }
+}
+
+function profileOf(form: FormData) {
+  const text = (name: string) => String(form.get(name) ?? '').trim() || undefined;
+  const list = (name: string) => text(name)?.split(/,\s*/) ?? [];
+  const ready = text('profile');
+  const own = {
+    upsertBy: list('upsert-by'),
+    createMissing: list('create-missing'),
+    map: readPairs('--map', list('map')),
+    linkBy: readPairs('--link-by', list('link-by')),
+    skipOthers: form.has('skip-others'),
+    decimalComma: form.has('decimal-comma'),
+    dates: text('dates'),
+    timeZone: text('time-zone'),
+  };
+  const readNone = () => {
+    throw new Error('only the ready ones are there');
+  };
+  return { profile: withProfile(own, ready ? readProfile(ready, readNone) : {}), encoding: text('encoding') };
+}
+
+const randomText = (): string => crypto.getRandomValues(new Uint32Array(1))[0]?.toString(16).padStart(8, '0') ?? '';
+
+const tableOf: Output['table'] = (head, rows) => html`
+  <div class="scroll" tabindex="0" role="region" aria-label="What becomes of each column">
+    <table>
+      <thead><tr>${head.map((name) => html`<th scope="col">${name}</th>`)}</tr></thead>
+      <tbody>
+        ${rows.map(
+          ([name, ...numbers]) =>
+            html`<tr><th scope="row">${name}</th>${numbers.map((number) => html`<td>${number.toLocaleString()}</td>`)}</tr>`,
+        )}
+      </tbody>
+    </table>
+  </div>`;
+
+type Next = { readonly label: string; readonly run: () => Promise<Next> } | undefined;
+
+/** Fills the element, and previews the files. What is under way ends with the signal. */
+function startImport(host: FileImport, signal: AbortSignal): void {
+  const { kind, files: dropped, close } = host;
+  const names = dropped.map(({ name }) => name).join(', ');
+  let said: unknown[] = [];
+  let refused: readonly { readonly name: string; readonly texts: string[] }[] = [];
+  let [progress, problem] = ['', ''];
+  let isBusy = false;
+  /** What follows the step before. */
+  let next: Next;
+  const output: Output = {
+    say: (text) => said.push(html`<p>${text}</p>`),
+    table: (head, rows) => said.push(tableOf(head, rows)),
+  };
+
+  async function take(step: () => Promise<Next>): Promise<void> {
+    isBusy = true;
+    problem = '';
+    next = undefined;
+    draw();
+    try {
+      next = await step();
+    } catch (error) {
+      problem = (error as Error).message;
+    }
+    isBusy = false;
+    progress = '';
+    if (!signal.aborted) draw();
+  }
+
+  async function check(form: FormData): Promise<Next> {
+    const { profile, encoding } = profileOf(form);
+    said = [];
+    refused = [];
+    const files = dropped.map((file) => fileOf(file, kind));
+    const versions = dropped.map(({ name, size, lastModified }) => [name, size, lastModified]);
+    const identity = `import ${JSON.stringify([kind, versions, profile, encoding])}`;
+    const known: Begun | null = JSON.parse(localStorage.getItem(identity) ?? 'null');
+    const run = known?.run ?? randomText();
+    const message = uniqueMessage(`import of ${names.slice(0, 100)}`, run);
+    const yardgraph = new Yardgraph({ serverURL: new URL('./', location.href), changeMessage: message });
+    const warnings = new Map(files.map((file) => [file, collectWarnings()]));
+    let done = 0;
+    const onProgress = (rows: number) => {
+      done += rows;
+      progress = `${count(done)} of ${count(work.scanned.total)} rows`;
+      draw();
+    };
+    const setting = { yardgraph, files, encoding, columns: undefined, deleteMissing: undefined, signal, onProgress };
+    const work: Import = await prepare(profile, { ...setting, partSize: 1_000 });
+    if (!known) await preview(work, warnings, output);
+    else {
+      output.say(goingOn);
+      requireKeys(work, known.startedAt);
+    }
+    return { label: known ? 'Go on' : 'Store them', run: storeAll };
+
+    async function storeAll(): Promise<Next> {
+      done = 0;
+      const begun = known ?? { run, after: await yardgraph.changeCursor(), startedAt: Date.now() };
+      localStorage.setItem(identity, JSON.stringify(begun));
+      const earlier = known ? await earlierLinks(work, begun.after, message) : new Map();
+      const own = files.map(({ name }) => ({
+        name: name.replace(/\.\w{1,10}(?:\.gz)?$/, '.refused$&'),
+        texts: [] as string[],
+      }));
+      const refusedFiles = own.map(({ name, texts }) => ({ name, write: (text: string) => void texts.push(text) }));
+      const sending = { run: { id: run, fileKeys: files.map((_, index) => String(index)), earlier }, refusedFiles };
+      const { changed } = await store(work, { ...sending, warnings: known ? warnings : undefined }, output);
+      refused = own.filter(({ texts }) => texts.length > 0);
+      const made = { after: begun.after, message, number: changed };
+      output.say(await describeChanges(yardgraph, made));
+      localStorage.removeItem(identity);
+      return changed === 0 ? undefined : { label: 'Undo', run: () => undo(yardgraph, made) };
+    }
+  }
+
+  async function undo(yardgraph: Yardgraph, made: MadeChanges): Promise<Next> {
+    const ranges = (await findRanges(yardgraph, made)) ?? [];
+    const counts = { reversed: 0, kept: 0, failed: 0 };
+    for (const [from, to] of ranges.toReversed()) {
+      for await (const part of revertedParts(yardgraph, from, to, { signal })) {
+        counts.reversed += part.reversed;
+        counts.kept += part.kept;
+        counts.failed += part.failed;
+      }
+    }
+    output.say(`Undone: ${count(counts.reversed)} changes. ${count(counts.kept + counts.failed)} are kept.`);
+    return undefined;
+  }
+
+  function draw(): void {
+    const submit = (event: Event) => {
+      event.preventDefault();
+      start();
+    };
+    const proceed = () => next && void take(next.run);
+    // What is stored is what was checked.
+    const change = () => {
+      next = undefined;
+      draw();
+    };
+    const view = html`
+      <h2>Import ${names}</h2>
+      <form @submit=${submit} @input=${change}>
+        <details>
+          <summary>Options</summary>
+          <fieldset ?disabled=${isBusy}>${Object.keys(options).map(optionInput)}</fieldset>
+          <button ?disabled=${isBusy}>Check again</button>
+        </details>
+      </form>
+      ${said}
+      ${problem ? html`<p role="alert">${problem}</p>` : nothing}
+      ${refused.map(({ name, texts }) => html`<p><a href=${urlOf(texts)} download=${name}>${name}</a></p>`)}
+      <p role="status">${isBusy ? `Working… ${progress}` : ''}</p>
+      ${next ? html`<button type="button" @click=${proceed}>${next.label}</button>` : nothing}
+      <button type="button" @click=${close}>${isBusy ? 'Cancel' : 'Close'}</button>`;
+    render(view, host);
+  }
+
+  function start(): void {
+    // Before its inputs are disabled.
+    const form = new FormData(host.querySelector('form') ?? undefined);
+    void take(() => check(form));
+  }
+
+  draw();
+  start();
+}
+
+function optionInput(name: string) {
+  const [label, example] = options[name] as (typeof options)[string];
+  const input =
+    example === undefined
+      ? html`<input type="checkbox" name=${name}>`
+      : html`<input name=${name} placeholder=${example} autocomplete="off"
+          value=${name === 'time-zone' ? Intl.DateTimeFormat().resolvedOptions().timeZone : nothing}>`;
+  return html`<label>${label} <code>--${name}</code> ${input}</label>`;
+}
+
+const urls = new WeakMap<readonly string[], string>();
+
+function urlOf(texts: readonly string[]): string {
+  const url = urls.get(texts) ?? URL.createObjectURL(new Blob([...texts]));
+  urls.set(texts, url);
+  return url;
+}
+
+class FileImport extends HTMLElement {
+  /** Of files whose names say none. */
+  kind = '';
+  files: readonly File[] = [];
+  close = () => {};
+  readonly #stop = new AbortController();
+
+  connectedCallback(): void {
+    startImport(this, this.#stop.signal);
+  }
+
+  disconnectedCallback(): void {
+    this.#stop.abort();
+  }
+}
+
+customElements.define('file-import', FileImport);

@@ -1,0 +1,148 @@
+/** A file that is dropped on a table of the explorer, in a real browser: it is previewed and stored as `yardgraph import` does it. */
+import { readFileSync } from 'node:fs';
+import { gzipSync } from 'node:zlib';
+import type { Page } from 'playwright-core';
+import { expect, test } from 'vitest';
+import { barriers, describeInChromium, enterKey, look, useBrowser, usePages } from '../support/browser.ts';
+import { listen, useService, useSharedService } from '../support/service.ts';
+
+const table = `Name;UID;Acquired at;Current location
+Crane;A-1;31.12.2025;North yard
+Lift;A-2;01.02.2026;South yard
+Truck;A-3;45.02.2026;North yard
+`;
+
+async function drop(page: Page, name: string, content: Uint8Array): Promise<void> {
+  const data = await page.evaluateHandle(
+    ({ name, bytes }) => {
+      const transfer = new DataTransfer();
+      transfer.items.add(new File([new Uint8Array(bytes)], name, { lastModified: 0 }));
+      return transfer;
+    },
+    { name, bytes: [...content] },
+  );
+  await page.dispatchEvent('main', 'dragover', { dataTransfer: data });
+  await page.dispatchEvent('main', 'drop', { dataTransfer: data });
+}
+
+describeInChromium('a file in the explorer', () => {
+  const browser = useBrowser();
+  const open = useService();
+  const closed = useSharedService({}, { closed: true });
+  const newPage = usePages(browser);
+
+  const assets = async () => {
+    const fields = 'name uid acquiredAt currentLocation { name }';
+    return (await open.data(`{ assets(orderBy: [{ uid: ASC }]) { nodes { ${fields} } } }`)).assets.nodes;
+  };
+
+  const number = async () => (await open.data('{ assets(first: 0) { totalCount } }')).assets.totalCount;
+
+  const visitTable = async () => {
+    const { page, visit } = await newPage(await listen(open.app));
+    await page.goto(`${await listen(open.app)}/explore?kind=Asset`);
+    await page.getByText('live', { exact: true }).waitFor();
+    return { page, visit };
+  };
+
+  test('is previewed, stored but for its refused rows, and undone', async () => {
+    await open.create('/locations', { name: 'North yard' });
+    const { page, visit } = await visitTable();
+    expect(visit.requests.filter((url) => url.includes('import'))).toEqual([]);
+    await drop(page, 'assets.csv', new TextEncoder().encode(table));
+
+    // As the command does it: what needs an option is refused, and says which.
+    await page.getByText('0 to create, 0 to update, 0 unchanged, 3 refused').waitFor();
+    await page.locator('file-import > p', { hasText: 'its order with --dates' }).first().waitFor();
+    await page.getByText('Options').click();
+    await page.getByLabel('--dates').fill('31.12.2026');
+    await page.getByLabel('--link-by').fill('currentLocation=name');
+    await page.getByLabel('--create-missing').fill('locations');
+    // What was checked is what is stored.
+    expect(await page.getByRole('button', { name: 'Store them' }).count()).toBe(0);
+    await page.getByRole('button', { name: 'Check again' }).click();
+    await page.getByText('3 rows: 2 to create, 0 to update, 0 unchanged, 1 refused').waitFor();
+    await page.getByText('To create for links to them: 1 location').waitFor();
+    expect(await assets()).toEqual([]);
+    expect(await barriers(page)).toEqual([]);
+    await look(page, 'explorer-import');
+
+    await page.getByRole('button', { name: 'Store them' }).click();
+    await page.getByText('2 created, 0 updated, 0 unchanged, 1 refused').waitFor();
+    expect(await assets()).toEqual([
+      { name: 'Crane', uid: 'A-1', acquiredAt: '2025-12-31T00:00:00.000Z', currentLocation: { name: 'North yard' } },
+      { name: 'Lift', uid: 'A-2', acquiredAt: '2026-02-01T00:00:00.000Z', currentLocation: { name: 'South yard' } },
+    ]);
+    // The table below is live.
+    await page.getByRole('rowheader', { name: 'Crane' }).waitFor();
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('link', { name: 'assets.refused.csv' }).click(),
+    ]);
+    const refused = readFileSync(await download.path(), 'utf8');
+    expect(refused).toMatch(
+      /^\uFEFFName;UID;Acquired at;Current location;refused because\nTruck;A-3;45\.02\.2026;North yard;/,
+    );
+    expect(refused.trim().split('\n')).toHaveLength(2);
+
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await page.getByText(/^Undone: \d changes\. 0 are kept\.$/).waitFor();
+    expect(await assets()).toEqual([]);
+    await page.getByRole('button', { name: 'Close' }).click();
+    expect(await page.locator('file-import').count()).toBe(0);
+    expect(visit).toMatchObject({ outside: [], errors: [] });
+  });
+
+  test('that was stopped goes on where it is dropped again: nothing is stored twice', async () => {
+    const rows = Array.from({ length: 3_000 }, (_, n) => `{"name":"Crane ${n}","uid":"C-${n}"}\n`);
+    const file = gzipSync(rows.join(''));
+    const { page } = await visitTable();
+    await drop(page, 'assets.ndjson.gz', file);
+    const stored = page.getByRole('button', { name: 'Store them' });
+    await stored.waitFor();
+    // The second part is not sent any more.
+    let parts = 0;
+    await page.route('**/graphql', (route) => {
+      parts += route.request().postData()?.includes('importRecords') ? 1 : 0;
+      return parts > 1 ? route.abort() : route.continue();
+    });
+    await stored.click();
+    await expect.poll(number, { timeout: 10_000 }).toBe(1_000);
+    await page.reload();
+    await page.unroute('**/graphql');
+    await page.getByText('live', { exact: true }).waitFor();
+    await drop(page, 'assets.ndjson.gz', file);
+    await page.getByText('Going on with the import that was stopped').waitFor();
+    await page.getByRole('button', { name: 'Go on' }).click();
+    await page.getByText('3,000 created, 0 updated, 0 unchanged, 0 refused').waitFor();
+    expect(await number()).toBe(3_000);
+  });
+
+  test('that cannot be read says why', async () => {
+    const { page } = await visitTable();
+    for (const [name, content, message] of [
+      ['assets.xlsx', new Uint8Array([0x50, 0x4b, 3, 4]), 'assets.xlsx is a workbook, which is not read'],
+      ['assets.csv.gz', gzipSync(table).subarray(0, 40), 'assets.csv.gz is damaged or not whole'],
+      [
+        'assets.csv',
+        new Uint8Array([...new TextEncoder().encode('name\nB'), 0xfc, 0x68, 0x6e, 0x65]),
+        'assets.csv, line 2: the text is not UTF-8',
+      ],
+    ] as const) {
+      await drop(page, name, content);
+      await page.getByRole('alert').getByText(message).waitFor();
+    }
+  });
+
+  test('is not imported with a read-only key', async () => {
+    const origin = await listen(closed.app);
+    const reader = await closed.key({ workspace: 'default', user: 'guest', readOnly: true });
+    const { page } = await newPage(origin);
+    await page.goto(`${origin}/explore?kind=Asset`);
+    await enterKey(page, reader);
+    await page.getByText('live', { exact: true }).waitFor();
+    expect(await page.getByRole('button', { name: 'Import…' }).count()).toBe(0);
+    await drop(page, 'assets.csv', new TextEncoder().encode(table));
+    expect(await page.locator('file-import').count()).toBe(0);
+  });
+});
