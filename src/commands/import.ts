@@ -64,7 +64,7 @@ export async function importFiles(paths: readonly string[], options: ImportOptio
   setFlagsFromString('--heap-growing-percent=100');
   const profile = profileOf(options);
   const partSize = readNumber('batch', options.batch, 1);
-  const { files, skipped } = findFiles(paths, requireKind('kind', profile.kind));
+  const { files, refused, skipped } = findFiles(paths, requireKind('kind', profile.kind));
   const hashes: string[] = [];
   for (const file of files) hashes.push(await hashOf(file));
   const linePath = `${resolve(paths[0] ?? '')}.import-run`;
@@ -105,6 +105,7 @@ export async function importFiles(paths: readonly string[], options: ImportOptio
         deleteMissing: deleteMissing === undefined ? undefined : readNumber('delete-missing', deleteMissing, 0),
         onProgress: bar.increment,
       });
+      for (const path of refused) console.log(`Left out, because an earlier import has refused its rows: ${path}`);
       for (const path of skipped) console.log(`Left out, because it is no file to import: ${path}`);
       if (known && options.dryRun) {
         throw new StartError('an import of these files was stopped: finish it before a dry run');

@@ -15,18 +15,20 @@ export interface LocalFile extends ImportFile {
   readonly path: string;
 }
 
-/** What a system keeps in a folder for itself, such as `.DS_Store` and a lock of LibreOffice, and what earlier imports have written. */
+/** What a system keeps in a folder for itself, such as `.DS_Store` and a lock of LibreOffice, and the line of an import. */
 const isOfNobody = (name: string): boolean =>
-  /^(?:\.|~\$|thumbs\.db$|desktop\.ini$)/i.test(name) ||
-  /\.import-run(?:-\d{1,9})?$|\.refused(?:-\d{1,9})?\.[a-z]{2,6}$/i.test(name);
+  /^(?:\.|~\$|thumbs\.db$|desktop\.ini$)/i.test(name) || /\.import-run(?:-\d{1,9})?$/.test(name);
+
+/** What an earlier import has refused: to be fixed, and named then. */
+const isRefused = (name: string): boolean => /\.refused(?:-\d{1,9})?\.[a-z]{2,6}$/i.test(name);
 
 /**
  * Finds the files with these paths, and those in folders, each once; `kind` is that of files whose names say none. Throws a StartError for a
- * file that is named and cannot be imported, and for one whose kind nobody says. `skipped` is what else is in the folders.
+ * file that is named and cannot be imported, and for one whose kind nobody says. `refused` and `skipped` are what else is in the folders.
  */
 export function findFiles(paths: readonly string[], kind: RecordKind | undefined) {
   const found = new Map<string, string>();
-  const skipped: string[] = [];
+  const [refused, skipped]: [string[], string[]] = [[], []];
   for (const path of paths) {
     const stats = statSync(path, { throwIfNoEntry: false });
     if (!stats) throw new StartError(`there is no file ${path}`);
@@ -34,15 +36,16 @@ export function findFiles(paths: readonly string[], kind: RecordKind | undefined
     const inside = isFolder ? readdirSync(path).filter((name) => !isOfNobody(name)) : [];
     for (const each of isFolder ? inside.toSorted().map((name) => join(path, name)) : [path]) {
       const isRead = statSync(each, { throwIfNoEntry: false })?.isFile() && fileEndings.test(each);
-      if (isFolder && !isRead) skipped.push(each);
+      if (isFolder && isRefused(each)) refused.push(each);
+      else if (isFolder && !isRead) skipped.push(each);
       else found.set(realpathSync(each), each);
     }
   }
   const files = [...found.values()].map((path) => fileOf(path, kind));
   if (files.length === 0) {
-    const others = skipped.length > 0 ? `, found ${skipped.slice(0, 10).join(', ')}` : '';
+    const others = [...refused, ...skipped].slice(0, 10).join(', ');
     const expected = 'files that end with .csv, .tsv, .tab, .txt, .ndjson, .jsonl, .json, or one of these and .gz';
-    throw new StartError(`there is no file to import: expected ${expected}${others}`);
+    throw new StartError(`there is no file to import: expected ${expected}${others && `, found ${others}`}`);
   }
   const unknown = files.filter((file) => file.format === 'csv' && !file.kind).map(({ name }) => name);
   if (unknown.length > 0) {
@@ -50,7 +53,7 @@ export function findFiles(paths: readonly string[], kind: RecordKind | undefined
     const which = unknown.length === 1 ? 'does it have? Name it' : 'do they have? Name each';
     throw new StartError(`${unknown.join(', ')}: which kind of record ${which} ${names}, or say it: --kind assets`);
   }
-  return { files, skipped };
+  return { files, refused, skipped };
 }
 
 function fileOf(path: string, kindOfOthers: RecordKind | undefined): LocalFile {

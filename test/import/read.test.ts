@@ -480,10 +480,11 @@ test('every file of a folder is found or named, in the order of names', () => {
     'assets-2.tab',
   ];
   const others = ['notes.pdf', 'assets.xlsx', 'assets.csv.part'];
-  const hidden = ['.DS_Store', '.~lock.assets.csv#', '~$assets.xlsx', 'assets.refused-2.csv', 'assets.csv.import-run'];
-  const folder = folderWith(Object.fromEntries([...names, ...others, ...hidden].map((name) => [name, ''])));
+  const hidden = ['.DS_Store', '.~lock.assets.csv#', '~$assets.xlsx', 'assets.csv.import-run'];
+  const all = [...names, ...others, ...hidden, 'assets.refused-2.csv'];
+  const folder = folderWith(Object.fromEntries(all.map((name) => [name, ''])));
   mkdirSync(join(folder, 'old'));
-  const { files, skipped } = findFiles([folder, join(folder, 'assets.csv')], undefined);
+  const { files, refused, skipped } = findFiles([folder, join(folder, 'assets.csv')], undefined);
 
   expect(files.map(({ name, format, kind }) => [name, format, kind?.name])).toEqual([
     ['Work orders 2026.txt', 'csv', 'WorkOrder'],
@@ -493,6 +494,7 @@ test('every file of a folder is found or named, in the order of names', () => {
     ['locations.tsv', 'csv', 'Location'],
     ['projects.jsonl', 'json', 'Project'],
   ]);
+  expect(refused.map((path) => basename(path))).toEqual(['assets.refused-2.csv']);
   expect(skipped.map((path) => basename(path))).toEqual(['assets.csv.part', 'assets.xlsx', 'notes.pdf', 'old']);
 });
 
