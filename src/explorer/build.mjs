@@ -88,9 +88,11 @@ function countries() {
 
 /** Of what is in the bundles. */
 function licenses() {
-  const files = ['lit-html/LICENSE', 'maplibre-gl/LICENSE.txt', 'world-atlas/LICENSE'];
-  const textOf = (file) => readFileSync(join(folder, '../../node_modules', file), 'utf8');
-  return files.map((file) => `${file.split('/')[0]}\n\n${textOf(file)}`).join('\n\n');
+  const files = ['lit-html/LICENSE', 'maplibre-gl/LICENSE.txt', 'world-atlas/LICENSE', 'fflate/LICENSE'];
+  const textOf = (path) => readFileSync(join(folder, path), 'utf8');
+  const texts = files.map((file) => `${file.split('/')[0]}\n\n${textOf(`../../node_modules/${file}`)}`);
+  // The package has no file with it.
+  return [...texts, `pmtiles\n\n${textOf('LICENSE-pmtiles.txt')}`].join('\n\n');
 }
 
 export async function bundle() {
