@@ -59,16 +59,22 @@ const proxies = z
     error: 'expected addresses, ranges such as 10.0.0.0/8, or loopback, linklocal or uniquelocal, separated by commas',
   });
 
-/** The URL of a tile server, and after a space what a map with its tiles must say. */
+/** Where the tiles of a map come from, and after a space what it must say of them. */
 const tiles = z
   .string()
-  .regex(/^https?:\/\/[\w.-]+(?::\d+)?\/(?=\S*\{z\})(?=\S*\{x\})(?=\S*\{y\})/, {
-    error: 'expected a URL with {z}, {x} and {y}, such as https://tiles.example.com/{z}/{x}/{y}.png',
-  })
   .transform((text) => {
-    const [url = '', ...credit] = text.split(' ');
-    return { url, credit: credit.join(' ') };
-  });
+    const [source = '', ...credit] = text.split(' ');
+    return { source, credit: credit.join(' ') };
+  })
+  .refine(
+    ({ source }) =>
+      /^https?:\/\/[\w.-]+(?::\d+)?\/(?:(?=.*\{z\})(?=.*\{x\})(?=.*\{y\})|.*\.pmtiles$)/.test(source) ||
+      /^(?!\w+:\/\/).+\.pmtiles$/.test(source),
+    {
+      error:
+        'expected a URL with {z}, {x} and {y}, such as https://tiles.example.com/{z}/{x}/{y}.png, or a path or a URL that ends with .pmtiles',
+    },
+  );
 
 // Each setting is declared once, here: its type and its check are derived from these groups. A test checks that docs/settings.md
 // lists the same names in the same order.

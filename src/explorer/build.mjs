@@ -96,9 +96,12 @@ function licenses() {
     'luxon/LICENSE.md',
     'lossless-json/LICENSE.md',
     'fastest-levenshtein/LICENSE.md',
+    'fflate/LICENSE',
   ];
-  const textOf = (file) => readFileSync(join(folder, '../../node_modules', file), 'utf8');
-  return files.map((file) => `${file.split('/')[0]}\n\n${textOf(file)}`).join('\n\n');
+  const textOf = (path) => readFileSync(join(folder, path), 'utf8');
+  const texts = files.map((file) => `${file.split('/')[0]}\n\n${textOf(`../../node_modules/${file}`)}`);
+  // The package has no file with it.
+  return [...texts, `pmtiles\n\n${textOf('LICENSE-pmtiles.txt')}`].join('\n\n');
 }
 
 export async function bundle() {

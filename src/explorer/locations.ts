@@ -18,7 +18,13 @@ let last: { readonly state: string; readonly places: readonly Place[] } | undefi
 
 export async function readPlaces(): Promise<Data> {
   canDraw ??= document.createElement('canvas').getContext('webgl2') !== null;
-  const [found] = await Promise.all([read(mapStateQuery()), canDraw && import('./map.js')]);
+  // What draws them is loaded meanwhile.
+  const [found] = await Promise.all([findPlaces(), canDraw && import('./map.js')]);
+  return { ...found, canDraw };
+}
+
+async function findPlaces(): Promise<Data> {
+  const found = await read(mapStateQuery());
   const state = JSON.stringify(found);
   if (last?.state !== state) {
     const places: Place[] = [];
@@ -29,7 +35,7 @@ export async function readPlaces(): Promise<Data> {
     }
     last = { state, places: withProblems(places) };
   }
-  return { canDraw, places: last.places, all: found.all.totalCount, placed: found.locations.totalCount };
+  return { places: last.places, all: found.all.totalCount, placed: found.locations.totalCount };
 }
 
 const middle = (values: number[]): number => values.sort((a, b) => a - b)[values.length >> 1] ?? 0;

@@ -3,14 +3,18 @@
  * nothing from other servers but those tiles: without an address of fonts it writes with those of the browser.
  */
 import {
+  addProtocol,
   type ExpressionSpecification,
   type GeoJSONSource,
+  type LayerSpecification,
   LngLatBounds,
   MapLibreMap,
   NavigationControl,
   Popup,
+  type StyleSpecification,
   setWorkerUrl,
 } from 'maplibre-gl';
+import { PMTiles, Protocol, TileType } from 'pmtiles';
 
 export interface Place {
   readonly id: string;
@@ -34,6 +38,73 @@ const featuresOf = (places: readonly Place[]) => ({
   })),
 });
 
+/**
+ * Draws vector tiles without labels, for which the service would need fonts. The layers have the names of Protomaps' basemaps and of
+ * OpenMapTiles, whose features say in `kind` or `class` what they are; a layer that the tiles do not have draws nothing.
+ */
+function vectorLayers(): LayerSpecification[] {
+  const isDark = matchMedia('(prefers-color-scheme: dark)').matches;
+  const water = isDark ? '#1d3b53' : '#b4d3e8';
+  const isAny = (...kinds: string[]): ExpressionSpecification => [
+    'in',
+    ['coalesce', ['get', 'kind'], ['get', 'class'], ''],
+    ['literal', kinds],
+  ];
+  const isGreen = isAny('forest', 'wood', 'grass', 'grassland', 'park', 'national_park', 'nature_reserve');
+  const isMajor = isAny('major_road', 'primary', 'secondary', 'tertiary');
+  const areas = (layer: string, color: ExpressionSpecification | string): LayerSpecification => ({
+    id: `${layer} areas`,
+    type: 'fill',
+    source: 'tiles',
+    'source-layer': layer,
+    filter: ['==', ['geometry-type'], 'Polygon'],
+    paint: { 'fill-color': color },
+  });
+  const lines = (layer: string, color: string, weight: ExpressionSpecification | number = 1): LayerSpecification => ({
+    id: `${layer} lines`,
+    type: 'line',
+    source: 'tiles',
+    'source-layer': layer,
+    filter: ['==', ['geometry-type'], 'LineString'],
+    paint: {
+      'line-color': color,
+      'line-width': ['interpolate', ['exponential', 1.5], ['zoom'], 6, ['*', 0.3, weight], 18, ['*', 8, weight]],
+    },
+  });
+  const green: ExpressionSpecification = ['case', isGreen, 'rgba(96, 160, 96, 0.22)', 'transparent'];
+  const importance: ExpressionSpecification = ['case', isAny('highway', 'motorway', 'trunk'), 4, isMajor, 2, 1];
+  return [
+    ...['landcover', 'landuse', 'park'].map((layer) => areas(layer, green)),
+    areas('water', water),
+    ...['water', 'waterway'].map((layer) => lines(layer, water)),
+    ...['building', 'buildings'].map((layer) => areas(layer, 'rgba(128, 140, 150, 0.35)')),
+    ...['transportation', 'roads'].map((layer) => lines(layer, isDark ? '#5a6875' : '#b3bcc5', importance)),
+    ...['boundary', 'boundaries'].map((layer) => lines(layer, 'rgb(128, 145, 160)')),
+  ];
+}
+
+type Tiles = Pick<StyleSpecification, 'sources' | 'layers'>;
+
+/** The tiles of the operator: of a tile server, or in a PMTiles file, which says what they are. */
+async function readTiles(url: string): Promise<Tiles> {
+  const raster: LayerSpecification[] = [{ id: 'tiles', type: 'raster', source: 'tiles' }];
+  if (!url.endsWith('.pmtiles'))
+    return { sources: { tiles: { type: 'raster', tiles: [url], tileSize: 256, maxzoom: 19 } }, layers: raster };
+  const file = new PMTiles(new URL(url, document.baseURI).href);
+  const protocol = new Protocol();
+  protocol.add(file);
+  addProtocol('pmtiles', protocol.tile);
+  const source = { url: `pmtiles://${file.source.getKey()}` };
+  return (await file.getHeader()).tileType === TileType.Mvt
+    ? { sources: { tiles: { type: 'vector', ...source } }, layers: vectorLayers() }
+    : { sources: { tiles: { type: 'raster', tileSize: 256, ...source } }, layers: raster };
+}
+
+const noTiles: Tiles = { sources: {}, layers: [] };
+const { mapTiles } = document.body.dataset;
+// Without them, the map is still of use.
+const tiles = mapTiles ? await readTiles(mapTiles).catch(() => noTiles) : noTiles;
+
 customElements.define(
   'place-map',
   class extends HTMLElement {
@@ -55,7 +126,8 @@ customElements.define(
     }
 
     connectedCallback(): void {
-      const tiles = document.body.dataset.mapTiles;
+      // Their coasts are too coarse beside those of vector tiles.
+      const countries = { source: 'countries', maxzoom: tiles.sources.tiles?.type === 'vector' ? 7 : 24 };
       const isCluster: ExpressionSpecification = ['has', 'point_count'];
       const bounds = new LngLatBounds();
       // A place at 0/0 must not make all others small.
@@ -72,13 +144,13 @@ customElements.define(
           version: 8,
           sources: {
             countries: { type: 'geojson', data: fileUrl('countries.json') },
-            ...(tiles && { tiles: { type: 'raster', tiles: [tiles], tileSize: 256, maxzoom: 19 } }),
+            ...tiles.sources,
             places: { type: 'geojson', data: featuresOf(this.#places), cluster: true, clusterMaxZoom: 14 },
           },
           layers: [
-            { id: 'land', type: 'fill', source: 'countries', paint: { 'fill-color': 'rgba(128, 145, 160, 0.25)' } },
-            { id: 'borders', type: 'line', source: 'countries', paint: { 'line-color': 'rgba(128, 145, 160, 0.9)' } },
-            ...(tiles ? [{ id: 'tiles', type: 'raster' as const, source: 'tiles' }] : []),
+            { ...countries, id: 'land', type: 'fill', paint: { 'fill-color': 'rgba(128, 145, 160, 0.25)' } },
+            { ...countries, id: 'borders', type: 'line', paint: { 'line-color': 'rgba(128, 145, 160, 0.9)' } },
+            ...tiles.layers,
             {
               id: 'places',
               type: 'circle',

@@ -2,8 +2,11 @@
  * The pages that send requests: GraphiQL, at the path of GraphQL, and the REST reference, both a library as it comes, and the explorer.
  * Each has a bar with the API key. URLs are relative: a proxy may serve the service below a path of its own.
  */
+import { closeSync, openSync, readSync } from 'node:fs';
+import { basename, dirname, resolve } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import type { Config } from '../config.ts';
+import { errorCode, notFound, StartError } from '../errors.ts';
 import { addVary } from '../http/compression.ts';
 import { contentSecurityPolicy, createPage, pageHead, type Send } from '../http/pages.ts';
 
@@ -78,10 +81,11 @@ export function serveExplorer(
   app: FastifyInstance,
   { graphiql, mapTiles, limits }: Pick<Config, 'graphiql' | 'mapTiles' | 'limits'>,
 ): void {
-  const policy = contentSecurityPolicy(
-    "script-src 'self'; style-src 'self'",
-    mapTiles ? ` ${new URL(mapTiles.url).origin}` : '',
-  );
+  const { source = '', credit = '' } = mapTiles ?? {};
+  const tileServer = /^https?:/.test(source) ? new URL(source).origin : undefined;
+  const hasOwnTiles = mapTiles !== undefined && tileServer === undefined;
+  if (hasOwnTiles) serveTiles(app, resolve(source));
+  const policy = contentSecurityPolicy("script-src 'self'; style-src 'self'", tileServer && ` ${tileServer}`);
   const send = page({
     title: 'Explorer',
     script: 'explorer',
@@ -90,16 +94,56 @@ export function serveExplorer(
     settings: {
       graphiql: graphiql ? 'on' : 'off',
       'max-page-size': String(limits.maxPageSize),
-      ...(mapTiles && { 'map-tiles': mapTiles.url, 'map-credit': mapTiles.credit }),
+      'map-tiles': hasOwnTiles ? tilesPath : source,
+      'map-credit': credit,
     },
   });
   app.get('/explore', (request, reply) => {
     reply.header('content-security-policy', policy);
     // Public tile servers want to know whose page asks.
-    if (mapTiles) reply.header('referrer-policy', 'origin');
+    if (tileServer) reply.header('referrer-policy', 'origin');
     return send(request, reply);
   });
   app.get('/explore/', async (_request, reply) => reply.redirect('../explore', 308));
+}
+
+const tilesPath = 'pages/map.pmtiles';
+
+/**
+ * Serves the operator's PMTiles file, of which browsers request ranges: those of a tile and of the directories that lead to it. Throws a
+ * StartError if it is no such file. Later it may be replaced: its ETag tells browsers that have read the directories of another one. They
+ * must not keep ranges themselves, because they would ask with If-Range, which needs another comparison than the library has.
+ */
+function serveTiles(app: FastifyInstance, path: string): void {
+  requirePmtiles(path);
+  void app.register(import('@fastify/static'), {
+    serve: false,
+    root: dirname(path),
+    cacheControl: false,
+    setHeaders: (reply, _path, { size, mtimeMs }) => {
+      reply.headers({ 'cache-control': 'no-store', etag: `"${size}-${mtimeMs}"` });
+    },
+  });
+  app.get(`/${tilesPath}`, (_request, reply) => reply.sendFile(basename(path)));
+  // Other unknown paths have been refused already.
+  app.setNotFoundHandler(() => {
+    throw notFound('the file of the tiles is missing', 'no file of tiles');
+  });
+}
+
+/** The first bytes of version 3. */
+const pmtilesMagic = 'PMTiles\u0003';
+
+function requirePmtiles(path: string): void {
+  const begin = Buffer.alloc(pmtilesMagic.length);
+  try {
+    const file = openSync(path, 'r');
+    readSync(file, begin);
+    closeSync(file);
+  } catch (error) {
+    throw new StartError(`MAP_TILES: ${path} cannot be read (${errorCode(error)})`);
+  }
+  if (begin.toString() !== pmtilesMagic) throw new StartError(`MAP_TILES: ${path} is no PMTiles file of version 3`);
 }
 
 const reference = page({
