@@ -24,6 +24,9 @@ export const monthOf = ({ field }: Chart): string | undefined =>
 
 export const linkOfChart = ({ field }: Chart): string => field.replace(/Id$/, '');
 
+/** Months begin where the viewer is, as in the tables to which they lead. */
+const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
+
 /** The largest groups are shown; of months all, as far as anybody looks. */
 const [maxBars, maxMonths] = [12, 60];
 
@@ -32,13 +35,16 @@ function summaryQuery(chart: Chart): string {
   const month = monthOf(chart);
   const link = linkOfChart(chart);
   const groupBy = month ? `MONTH_OF_${field.replace(/Date$/, '')}` : link.replace(/[A-Z]/g, '_$&');
+  const zone = month ? `, timeZone: "${timeZone}"` : '';
   const selected = month ?? `${field} ${selectionOf(kind, link)}`;
   const first = atMost(month ? maxMonths : maxBars);
-  return `${kindOf(kind).list}Summary(groupBy: [${groupBy.toUpperCase()}], first: ${first}) { hasMoreGroups groups { count ${selected} } }`;
+  const summary = `${kindOf(kind).list}Summary(groupBy: [${groupBy.toUpperCase()}], first: ${first}${zone})`;
+  return `${summary} { hasMoreGroups groups { count ${selected} } }`;
 }
 
-export const overviewQuery = (): string => {
+/** The counts, and then each chart by itself: some take longer. */
+export const overviewQueries = (): string[] => {
   const counts = kindNames.map((kind) => `  ${kindOf(kind).list}(first: 0) { totalCount }`);
   const summaries = charts.map((chart, index) => `  chart${index}: ${summaryQuery(chart)}`);
-  return `{\n${[...counts, ...summaries].join('\n')}\n}`;
+  return [counts.join('\n'), ...summaries].map((selected) => `{\n${selected}\n}`);
 };

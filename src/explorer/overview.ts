@@ -33,7 +33,8 @@ function barOf(chart: Chart, group: Data): Bar {
   return { name, count: group.count, href: addressOf({ kind, filters }) };
 }
 
-function bars(chart: Chart, { groups, hasMoreGroups }: Data) {
+/** Nothing until it has been read. */
+function bars(chart: Chart, { groups, hasMoreGroups }: Data = { groups: [] }) {
   if (groups.length === 0) return nothing;
   const all: Bar[] = groups.map((group: Data) => barOf(chart, group));
   if (monthOf(chart)) all.sort((a, b) => a.name.localeCompare(b.name));
