@@ -1,6 +1,6 @@
 /** What the overview counts. */
 import { kindNames, kindOf } from './kinds.ts';
-import { atMost, selectionOf } from './queries.ts';
+import { atMost, call, Enum, selectionOf } from './queries.ts';
 
 export interface Chart {
   readonly title: string;
@@ -30,16 +30,20 @@ const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
 /** The largest groups are shown; of months all, as far as anybody looks. */
 const [maxBars, maxMonths] = [12, 60];
 
+/** Of what has a value: an index is enough for this, and takes a fifth of the time. The others are what is left of the counts. */
 function summaryQuery(chart: Chart): string {
   const { kind, field } = chart;
   const month = monthOf(chart);
   const link = linkOfChart(chart);
   const groupBy = month ? `MONTH_OF_${field.replace(/Date$/, '')}` : link.replace(/[A-Z]/g, '_$&');
-  const zone = month ? `, timeZone: "${timeZone}"` : '';
   const selected = month ?? `${field} ${selectionOf(kind, link)}`;
-  const first = atMost(month ? maxMonths : maxBars);
-  const summary = `${kindOf(kind).list}Summary(groupBy: [${groupBy.toUpperCase()}], first: ${first}${zone})`;
-  return `${summary} { hasMoreGroups groups { count ${selected} } }`;
+  const summary = call(`${kindOf(kind).list}Summary`, {
+    groupBy: [new Enum(groupBy.toUpperCase())],
+    first: atMost(month ? maxMonths : maxBars),
+    where: { [field]: { isNull: false } },
+    timeZone: month && timeZone,
+  });
+  return `${summary} { totalCount hasMoreGroups groups { count ${selected} } }`;
 }
 
 /** The counts, and then each chart by itself: some take longer. */

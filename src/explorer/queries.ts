@@ -12,7 +12,7 @@ export const atMost = (size: number): number => Math.min(size, maxPageSize);
 const pageSize = atMost(50);
 
 /** A name of the schema within a value, which has no quotes. */
-class Enum {
+export class Enum {
   readonly name: string;
 
   constructor(name: string) {
@@ -34,7 +34,7 @@ const pairs = (value: object): string =>
     .map(([name, item]) => `${name}: ${literal(item)}`)
     .join(', ');
 
-const call = (name: string, sent: object): string => (pairs(sent) ? `${name}(${pairs(sent)})` : name);
+export const call = (name: string, sent: object): string => (pairs(sent) ? `${name}(${pairs(sent)})` : name);
 
 /** What is read of a record to name it in a link. */
 const nameFields = (type: string): string =>

@@ -136,7 +136,12 @@ describeInChromium('the explorer', () => {
     await moveTo(page, 'Europe/Berlin');
     // In Berlin, it is July.
     await open.create('/work-orders', { name: 'Night shift', startDate: '2033-06-30T22:30:00Z' });
+    await open.create('/work-orders', { name: 'Some day' }, { name: 'One day' });
     await page.goto(`${origin}/explore`);
+    const months = page.locator('section').filter({ hasText: 'Work orders by month' });
+    await months.getByRole('link', { name: 'none 2' }).click();
+    await page.getByText('2 work orders', { exact: true }).waitFor();
+    await page.goBack();
     await page.getByRole('link', { name: '2033-07 1' }).click();
     await page.getByText('1 work order', { exact: true }).waitFor();
     await page.getByRole('link', { name: 'Night shift' }).waitFor();
