@@ -215,7 +215,7 @@ function control({ base, typed, suggested, issues }: Form, name: string) {
 /** What others have changed since the form was opened. */
 const meanwhile = (own: Form, newest: Data, page: Page) => html`<div role="alert">
   <p>This work order has been changed meanwhile. What you have entered is not stored yet.</p>
-  ${changeList(newest, own.base.updatedAt)}
+  ${changeList('WorkOrder', newest, own.base.updatedAt)}
   <button type="button" @click=${() => void open(newest, page)}>Take over the newest values</button>
   <button type="button" @click=${() => void save(own, newest, page)}>Save my changes on top</button>
 </div>`;

@@ -2,7 +2,7 @@
 import { html, nothing } from 'lit-html';
 import { addressOf } from './address.ts';
 import { kindNames, kindOf, title } from './kinds.ts';
-import { type Chart, charts, linkOfChart, monthOf } from './overview-query.ts';
+import { type Chart, charts, linkOfChart, monthOf } from './queries.ts';
 import type { Data } from './service.ts';
 import { nameOf } from './table.ts';
 

@@ -1,6 +1,6 @@
 /** The queries of the views, as text that anybody can copy: with their values in it, in place of variables. */
 import type { Filter, View } from './address.ts';
-import { columns, foreign, isLink, isRecord, kindOf, searched } from './kinds.ts';
+import { columns, foreign, isLink, isRecord, kindNames, kindOf, searched } from './kinds.ts';
 
 /** The page has the setting in it; these modules also run without a page. */
 const { document } = globalThis as { document?: { body: { dataset: Readonly<Record<string, string>> } } };
@@ -12,7 +12,7 @@ export const atMost = (size: number): number => Math.min(size, maxPageSize);
 const pageSize = atMost(50);
 
 /** A name of the schema within a value, which has no quotes. */
-export class Enum {
+class Enum {
   readonly name: string;
 
   constructor(name: string) {
@@ -34,7 +34,7 @@ const pairs = (value: object): string =>
     .map(([name, item]) => `${name}: ${literal(item)}`)
     .join(', ');
 
-export const call = (name: string, sent: object): string => (pairs(sent) ? `${name}(${pairs(sent)})` : name);
+const call = (name: string, sent: object): string => (pairs(sent) ? `${name}(${pairs(sent)})` : name);
 
 /** What is read of a record to name it in a link. */
 const nameFields = (type: string): string =>
@@ -43,7 +43,7 @@ const nameFields = (type: string): string =>
     : `id name${isRecord(type) ? '' : ' color'}`;
 
 /** A field of a record; of a link, what it leads to by its name. */
-export function selectionOf(kind: string, field: string): string {
+function selectionOf(kind: string, field: string): string {
   const { type = '' } = kindOf(kind).fields[field] ?? {};
   return isLink(type) ? `${field} { ${nameFields(type)} }` : field;
 }
@@ -176,7 +176,59 @@ export function recordQuery({ kind = '', id }: View): string {
 
 /** Reads the names of records, and of what is kept elsewhere: each by its type and its ID. */
 export const namesQuery = (targets: readonly (readonly [type: string, id: string])[]): string =>
-  `{ ${targets.map(([type, id], index) => `name${index}: ${oneOf(type)}(id: ${literal(id)}) { __typename ${nameFields(type)} }`).join(' ')} }`;
+  `{ ${targets.map(([type, id], index) => `name${index}: ${oneOf(type)}(id: ${literal(id)}) { ${nameFields(type)} }`).join(' ')} }`;
+
+/** What the overview counts in groups. */
+export interface Chart {
+  readonly title: string;
+  readonly kind: string;
+  /** The field by which records are grouped: the ID of a link, or a date, of which the months count. */
+  readonly field: string;
+}
+
+export const charts: readonly Chart[] = [
+  { title: 'Assets by status', kind: 'Asset', field: 'statusId' },
+  { title: 'Assets by location', kind: 'Asset', field: 'currentLocationId' },
+  { title: 'Work orders by status', kind: 'WorkOrder', field: 'statusId' },
+  { title: 'Work orders by location', kind: 'WorkOrder', field: 'locationId' },
+  { title: 'Work orders by month of their start', kind: 'WorkOrder', field: 'startDate' },
+  { title: 'Projects by status', kind: 'Project', field: 'statusId' },
+];
+
+/** Of `startDate`, the field of a group with its month: `startMonth`. Undefined for a link. */
+export const monthOf = ({ field }: Chart): string | undefined =>
+  field.endsWith('Date') ? field.replace(/Date$/, 'Month') : undefined;
+
+export const linkOfChart = ({ field }: Chart): string => field.replace(/Id$/, '');
+
+/** Months begin where the viewer is, as in the tables to which they lead. */
+const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
+
+/** The largest groups are shown; of months all, as far as anybody looks. */
+const [maxBars, maxMonths] = [12, 60];
+
+/** Of what has a value: an index is enough for this, and takes a fifth of the time. The others are what is left of the counts. */
+function summaryQuery(chart: Chart): string {
+  const { kind, field } = chart;
+  const month = monthOf(chart);
+  const link = linkOfChart(chart);
+  const groupBy = month ? `MONTH_OF_${field.replace(/Date$/, '')}` : link.replace(/[A-Z]/g, '_$&');
+  const selected = month ?? `${field} ${selectionOf(kind, link)}`;
+  const summary = call(`${kindOf(kind).list}Summary`, {
+    groupBy: [new Enum(groupBy.toUpperCase())],
+    first: atMost(month ? maxMonths : maxBars),
+    where: { [field]: { isNull: false } },
+    timeZone: month && timeZone,
+  });
+  return `${summary} { totalCount hasMoreGroups groups { count ${selected} } }`;
+}
+
+/** The counts, and then each chart by itself: some take longer. */
+export const overviewQueries = (): string[] => {
+  const counts = kindNames.map((kind) => `  ${kindOf(kind).list}(first: 0) { totalCount }`);
+  const summaries = charts.map((chart, index) => `  chart${index}: ${summaryQuery(chart)}`);
+  return [counts.join('\n'), ...summaries].map((selected) => `{\n${selected}\n}`);
+};
 
 const placed = { latitude: { isNull: false }, longitude: { isNull: false } };
 

@@ -4,7 +4,7 @@ import { addressOf, type View } from './address.ts';
 import { capitalized, columns, fieldsInOrder, foreign, isLink, isRecord, kindOf, words } from './kinds.ts';
 import { filtersOf, linkOf, namesQuery, nextList } from './queries.ts';
 import { type Data, read } from './service.ts';
-import { cell, link, nameOf, plainHead, rows, time } from './table.ts';
+import { cell, nameOf, plainHead, rows, time } from './table.ts';
 
 const fieldList = (kind: string, record: Data) => html`
   <dl>
@@ -33,10 +33,8 @@ const linkedTable = (from: string, [list, kind]: readonly [string, string], foun
     </section>`;
 };
 
-const written = (value: unknown): string =>
-  value === null ? 'nothing' : typeof value === 'object' ? JSON.stringify(value) : String(value);
-
-const isTime = (value: unknown): boolean => /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(String(value));
+/** The type of a field of a change: of `statusId` that of the link. */
+const typeOf = (kind: string, field: string): string => kindOf(kind).fields[field.replace(/Id$/, '')]?.type ?? '';
 
 const nameKey = (field: string, id: unknown): string => `${field} ${id}`;
 
@@ -48,7 +46,7 @@ export async function withNames(kind: string, found: Data | null): Promise<Data 
   const changes: readonly Data[] = found?.history?.nodes ?? [];
   const targets = new Map<string, readonly [type: string, id: string]>();
   for (const { field, before, after } of changes.flatMap(({ fields }) => fields)) {
-    const { type = '' } = kindOf(kind).fields[field.replace(/Id$/, '')] ?? {};
+    const type = typeOf(kind, field);
     for (const id of isLink(type) ? [before, after] : []) if (id !== null) targets.set(nameKey(field, id), [type, id]);
   }
   const asked = [...targets].slice(0, maxNames);
@@ -58,10 +56,12 @@ export async function withNames(kind: string, found: Data | null): Promise<Data 
 }
 
 /** Who has changed what of a record, and when: all changes that were read, or those after a time. */
-export function changeList({ history, names = {} }: Data, after = '') {
+export function changeList(kind: string, { history, names = {} }: Data, after = '') {
   const shown = (field: string, value: unknown) => {
+    if (value === null) return 'nothing';
+    const type = typeOf(kind, field);
     const target = names[nameKey(field, value)];
-    return target ? link(target.__typename, target) : isTime(value) ? time(String(value)) : written(value);
+    return isLink(type) && !target ? value : cell(type, target ?? value);
   };
   const changes: readonly Data[] = history.nodes.filter(({ at }: Data) => at > after);
   return html`
@@ -101,5 +101,5 @@ export function record(
     <h1>${nameOf(found)}</h1>
     ${isRecord(kind) ? editable(found, fieldList(kind, found)) : html`<p>Kept in another system. This service has what refers to it.</p>`}
     ${Object.entries(pages).map((list) => linkedTable(kind, list, found))}
-    ${found.history ? html`<section><h2>History</h2>${changeList(found)}</section>` : nothing}`;
+    ${found.history ? html`<section><h2>History</h2>${changeList(kind, found)}</section>` : nothing}`;
 }

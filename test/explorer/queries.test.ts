@@ -6,7 +6,6 @@ import { expect, test } from 'vitest';
 import { fillDemo } from '../../src/demo/fill.ts';
 import { addressOf, type View, viewOf } from '../../src/explorer/address.ts';
 import { foreign, kindNames, kindOf, operators } from '../../src/explorer/kinds.ts';
-import { overviewQueries } from '../../src/explorer/overview-query.ts';
 import {
   countQuery,
   filtersOf,
@@ -14,6 +13,7 @@ import {
   mapQuery,
   mapStateQuery,
   namesQuery,
+  overviewQueries,
   pageQuery,
   placesQuery,
   recordQuery,
