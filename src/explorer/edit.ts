@@ -71,7 +71,9 @@ const optionsOf = (found: readonly Data[]): Form['suggested'][string] =>
 async function suggestStatuses({ suggested }: Form): Promise<void> {
   const query = `{
     workOrdersSummary(groupBy: [STATUS], first: ${atMost(100)}) { groups { status { id name } } }
-    labels(first: ${atMost(1_000)}, where: { key: { startsWith: "STATUS:" }, name: { isNull: false } }) { nodes { key name } } }`;
+    labels(first: ${atMost(1_000)}, where: { key: { startsWith: "STATUS:" }, name: { isNull: false } }) {
+      nodes { key name }
+    } }`;
   const { workOrdersSummary, labels } = await read(query);
   const inUse = workOrdersSummary.groups.flatMap(({ status }: Data) => (status ? [[status.id, nameOf(status)]] : []));
   const named = labels.nodes.map(({ key, name }: Data) => [key.replace('STATUS:', ''), name]);
@@ -101,7 +103,7 @@ async function type(own: Form, event: Event, { redraw }: Page): Promise<void> {
 const refused = (field: string, message: string): Error =>
   Object.assign(new Error(message), { items: [{ field, message }] });
 
-/** Returns the values that differ, null for what was cleared. Throws if there is no such location, and if they move the start behind the end. */
+/** Returns the values that differ, null for what was cleared. Throws if there is no such location, or the end is before the start. */
 async function valuesOf(own: Form, newest: Data): Promise<Data> {
   const values: Data = {};
   for (const [name, text] of own.typed) {

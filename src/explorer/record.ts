@@ -44,8 +44,9 @@ const maxNames = 50;
 /** Adds the names of what the links of a record led to, before its changes and after them. */
 export async function withNames(kind: string, found: Data | null): Promise<Data | null> {
   const changes: readonly Data[] = found?.history?.nodes ?? [];
+  const updates = changes.filter(({ action }) => action === 'UPDATED');
   const targets = new Map<string, readonly [type: string, id: string]>();
-  for (const { field, before, after } of changes.flatMap(({ fields }) => fields)) {
+  for (const { field, before, after } of updates.flatMap(({ fields }) => fields)) {
     const type = typeOf(kind, field);
     for (const id of isLink(type) ? [before, after] : []) if (id !== null) targets.set(nameKey(field, id), [type, id]);
   }
