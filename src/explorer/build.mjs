@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { build } from 'esbuild';
-import { buildSchema, getNamedType, isInputObjectType, isObjectType, isScalarType } from 'graphql';
+import { buildSchema, getNamedType, isObjectType, isScalarType } from 'graphql';
 import { feature } from 'topojson-client';
 
 const folder = import.meta.dirname;
@@ -12,60 +12,52 @@ const folder = import.meta.dirname;
 export function readKinds() {
   const schema = buildSchema(readFileSync(join(folder, '../../schema.graphql'), 'utf8'));
   const typeOf = ({ type }) => getNamedType(type);
-  const fieldsOf = (type) => Object.values(type?.getFields() ?? {});
-  const queries = fieldsOf(schema.getQueryType());
+  const fieldsOf = (type) => Object.values(type.getFields?.() ?? {});
   const isRecord = (type) => isObjectType(type) && type.getInterfaces().some(({ name }) => name === 'Node');
-  const pagesOf = (type) =>
-    fieldsOf(type).flatMap((field) => {
-      const [, kind] = /^(\w+)Connection$/.exec(typeOf(field).name) ?? [];
-      return kind ? [[field.name, kind]] : [];
-    });
-  const kinds = {};
-  const foreign = {};
-  for (const { name, type } of queries) {
-    const target = getNamedType(type);
-    if (!isObjectType(target) || pagesOf(target).length === 0 || isRecord(target) || /Connection$/.test(target.name))
-      continue;
-    foreign[target.name] = { one: name, pages: Object.fromEntries(pagesOf(target)) };
-  }
-  for (const query of queries) {
-    const [, kind] = /^(\w+)Connection$/.exec(typeOf(query).name) ?? [];
-    if (!kind) continue;
-    const type = schema.getType(kind);
-    const fields = {};
-    for (const field of fieldsOf(type)) {
-      const target = typeOf(field);
-      const isLink = isObjectType(target) && (isRecord(target) || target.name in foreign);
-      // The ID of a link is read with it.
-      const isOfLink = field.name !== 'id' && field.name.endsWith('Id') && field.name.slice(0, -2) in type.getFields();
-      if (isLink ? field.name !== 'workspace' : isScalarType(target) && !isOfLink && field.name !== 'workspaceId')
-        fields[field.name] = { type: target.name };
-    }
-    const filters = fieldsOf(schema.getType(`${kind}Filter`)).flatMap((filter) => {
-      const target = typeOf(filter);
-      return isInputObjectType(target) && /^(Text|Id|DateTime|Number|Boolean)Filter$/.test(target.name)
-        ? [[filter.name, target.name]]
-        : [];
-    });
-    const order = fieldsOf(schema.getType(`${kind}OrderBy`)).map(({ name }) => name);
-    kinds[kind] = {
-      list: query.name,
-      fields,
-      filters: Object.fromEntries(filters),
-      order,
-      pages: Object.fromEntries(pagesOf(type)),
-    };
-  }
-  const filterTypes = ['Text', 'Id', 'DateTime', 'Number', 'Boolean'].map((name) => `${name}Filter`);
-  const operators = Object.fromEntries(
-    filterTypes.map((name) => [
-      name,
-      fieldsOf(schema.getType(name)).flatMap((operator) =>
-        ['in', 'ignoreCase'].includes(operator.name) ? [] : operator.name,
-      ),
-    ]),
+  const kindListedBy = (field) => /^(\w+)Connection$/.exec(typeOf(field).name)?.[1];
+  const lists = (type) => fieldsOf(type).filter(kindListedBy);
+  const pagesOf = (type) => Object.fromEntries(lists(type).map((field) => [field.name, kindListedBy(field)]));
+
+  const isForeign = (query) => !kindListedBy(query) && !isRecord(typeOf(query)) && lists(typeOf(query)).length > 0;
+  const foreign = Object.fromEntries(
+    fieldsOf(schema.getQueryType())
+      .filter(isForeign)
+      .map((query) => [typeOf(query).name, { one: query.name, pages: pagesOf(typeOf(query)) }]),
   );
-  return { kinds, foreign, operators };
+  const filterTypes = ['Text', 'Id', 'DateTime', 'Number', 'Boolean'].map((name) => `${name}Filter`);
+  const kinds = Object.fromEntries(
+    lists(schema.getQueryType()).map((query) => {
+      const kind = kindListedBy(query);
+      const type = schema.getType(kind);
+      const isShown = (field) => {
+        const target = typeOf(field);
+        if (isRecord(target) || target.name in foreign) return field.name !== 'workspace';
+        // The ID of a link is read with it.
+        const isOfLink = field.name.endsWith('Id') && field.name.slice(0, -2) in type.getFields();
+        return isScalarType(target) && !isOfLink;
+      };
+      const filters = fieldsOf(schema.getType(`${kind}Filter`)).filter((field) =>
+        filterTypes.includes(typeOf(field).name),
+      );
+      return [
+        kind,
+        {
+          list: query.name,
+          fields: Object.fromEntries(
+            fieldsOf(type)
+              .filter(isShown)
+              .map((field) => [field.name, { type: typeOf(field).name }]),
+          ),
+          filters: Object.fromEntries(filters.map((field) => [field.name, typeOf(field).name])),
+          order: fieldsOf(schema.getType(`${kind}OrderBy`)).map(({ name }) => name),
+          pages: pagesOf(type),
+        },
+      ];
+    }),
+  );
+  const operatorsOf = (name) =>
+    fieldsOf(schema.getType(name)).flatMap((field) => (['in', 'ignoreCase'].includes(field.name) ? [] : field.name));
+  return { kinds, foreign, operators: Object.fromEntries(filterTypes.map((name) => [name, operatorsOf(name)])) };
 }
 
 const schemaData = {

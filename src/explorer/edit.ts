@@ -7,6 +7,7 @@ import { live } from 'lit-html/directives/live.js';
 import { atMost } from './queries.ts';
 import { changeList } from './record.ts';
 import { type Data, read, yardgraph } from './service.ts';
+import { nameOf } from './table.ts';
 
 interface Page {
   readonly redraw: () => void;
@@ -18,7 +19,7 @@ const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
 
 /** What is changed: the label, and the stored value as the form has it. */
 const fields: Readonly<Record<string, readonly [string, (record: Data) => string]>> = {
-  statusId: ['Status', ({ status }) => status?.id ?? ''],
+  statusId: ['Status', ({ status }) => (status ? nameOf(status) : '')],
   startDate: [`Start (${timeZone})`, ({ startDate }) => localTime(startDate)],
   endDate: [`End (${timeZone})`, ({ endDate }) => localTime(endDate)],
   locationId: ['Location', ({ location }) => location?.name ?? ''],
@@ -56,44 +57,72 @@ function localTime(value: string | null): string {
   return local.toISOString().replace(/(?::00)?(?:\.000)?Z$/, '');
 }
 
-const locationOf = ({ suggested }: Form, sent: string) => suggested.locationId?.find(({ text }) => text === sent)?.id;
+const idOf = ({ suggested }: Form, field: string, sent: string) =>
+  suggested[field]?.find(({ text }) => text === sent)?.id;
 
-/** Several locations of a name are told apart by their IDs. */
+/** Several of a name are told apart by their IDs. */
+const optionsOf = (found: readonly Data[]): Form['suggested'][string] =>
+  found.map(({ id, name, about }) => {
+    const isOne = found.filter((other) => other.name === name).length === 1;
+    return { text: isOne ? name : `${name} (${id})`, about, id };
+  });
+
+/** Those in use, and all others that have a name. */
+async function suggestStatuses({ suggested }: Form): Promise<void> {
+  const query = `{
+    workOrdersSummary(groupBy: [STATUS], first: ${atMost(100)}) { groups { status { id name } } }
+    labels(first: ${atMost(1_000)}, where: { key: { startsWith: "STATUS:" }, name: { isNull: false } }) {
+      nodes { key name }
+    } }`;
+  const { workOrdersSummary, labels } = await read(query);
+  const inUse = workOrdersSummary.groups.flatMap(({ status }: Data) => (status ? [[status.id, nameOf(status)]] : []));
+  const named = labels.nodes.map(({ key, name }: Data) => [key.replace('STATUS:', ''), name]);
+  const names = new Map<string, string>([...inUse, ...named]);
+  suggested.statusId = optionsOf([...names].map(([id, name]) => ({ id, name })));
+}
+
 async function suggestLocations({ typed, suggested }: Form, sent: string): Promise<void> {
   const where = 'where: { name: { contains: $name, ignoreCase: true } }';
   const query = `query ($name: String!) { locations(first: ${atMost(20)}, ${where}) { nodes { id name city address1 } } }`;
   const nodes: readonly Data[] = (await read(query, { name: sent })).locations.nodes;
   if (typed.get('locationId') !== sent) return;
-  suggested.locationId = nodes.map(({ id, name, city, address1 }) => {
-    const isOne = nodes.filter((other) => other.name === name).length === 1;
-    return { text: isOne ? name : `${name} (${id})`, about: [address1, city].filter(Boolean).join(', '), id };
-  });
+  suggested.locationId = optionsOf(
+    nodes.map(({ id, name, city, address1 }) => ({ id, name, about: [address1, city].filter(Boolean).join(', ') })),
+  );
 }
 
 async function type(own: Form, event: Event, { redraw }: Page): Promise<void> {
   const { name, value } = event.target as HTMLInputElement;
   own.typed.set(name, value);
-  if (name !== 'locationId' || value === '' || locationOf(own, value)) return;
+  if (name !== 'locationId' || value === '' || idOf(own, name, value)) return;
   // If there are no suggestions, saving says why.
   await suggestLocations(own, value).catch(() => {});
   redraw();
 }
 
-/** Returns the values that differ, null for what was cleared. Throws if there is no such location. */
-async function valuesOf(own: Form): Promise<Data> {
+const refused = (field: string, message: string): Error =>
+  Object.assign(new Error(message), { items: [{ field, message }] });
+
+/** Returns the values that differ, null for what was cleared. Throws if there is no such location, or the end is before the start. */
+async function valuesOf(own: Form, newest: Data): Promise<Data> {
   const values: Data = {};
   for (const [name, text] of own.typed) {
     if (text === fields[name]?.[1](own.base)) continue;
     if (text.trim() === '') values[name] = null;
     else if (name.endsWith('Date')) values[name] = new Date(text).toISOString();
-    else if (name !== 'locationId') values[name] = text;
-    else {
-      if (!locationOf(own, text)) await suggestLocations(own, text);
-      values[name] = locationOf(own, text);
-      const message = 'choose one of the locations that are suggested';
-      if (!values[name]) throw Object.assign(new Error(message), { items: [{ field: name, message }] });
-    }
+    else if (name === 'statusId') {
+      if (!own.suggested.statusId) await suggestStatuses(own);
+      // Any other text is an ID.
+      values[name] = idOf(own, name, text) ?? text;
+    } else if (name === 'locationId') {
+      if (!idOf(own, name, text)) await suggestLocations(own, text);
+      values[name] = idOf(own, name, text);
+      if (!values[name]) throw refused(name, 'choose one of the locations that are suggested');
+    } else values[name] = text;
   }
+  const { startDate, endDate } = { ...newest, ...values };
+  const isMoved = values.startDate || values.endDate;
+  if (isMoved && startDate && endDate && startDate > endDate) throw refused('endDate', 'the end is before the start');
   return values;
 }
 
@@ -104,8 +133,8 @@ function issuesOf({ message, items = [] }: Data): Form['issues'] {
   return Object.fromEntries(all.map((issue) => [place(issue.field), issue.message]));
 }
 
-/** Stores the values, unless somebody has changed the record since `ifUpdatedAt`. */
-async function save(own: Form, ifUpdatedAt: string, { redraw, refresh }: Page): Promise<void> {
+/** Stores the values, unless somebody has changed the record since it was as in `newest`. */
+async function save(own: Form, newest: Data, { redraw, refresh }: Page): Promise<void> {
   // An incomplete date has no value, like a cleared one.
   const form = document.querySelector<HTMLFormElement>('form.edit');
   if (own.isBusy || !form?.reportValidity()) return;
@@ -113,7 +142,8 @@ async function save(own: Form, ifUpdatedAt: string, { redraw, refresh }: Page): 
   forgetSaid();
   redraw();
   try {
-    const values = await valuesOf(own);
+    const values = await valuesOf(own, newest);
+    const ifUpdatedAt = newest.updatedAt;
     if (Object.keys(values).length > 0) {
       const [{ updatedAt }] = await yardgraph.workOrders.update([{ id: own.base.id, ifUpdatedAt, ...values }]);
       // The time stays if the record had these values already.
@@ -150,11 +180,8 @@ async function open(base: Data, { redraw }: Page): Promise<void> {
   forms.set(base.id, own);
   redraw();
   focus('.edit input');
-  const query = `{ workOrdersSummary(groupBy: [STATUS], first: ${atMost(100)}) { groups { statusId status { name } } } }`;
-  const { workOrdersSummary } = await read(query).catch(() => ({ workOrdersSummary: { groups: [] } }));
-  own.suggested.statusId = workOrdersSummary.groups.flatMap(({ statusId, status }: Data) =>
-    statusId ? { text: statusId, about: status?.name } : [],
-  );
+  // If there are none, saving says why.
+  await suggestStatuses(own).catch(() => {});
   redraw();
 }
 
@@ -190,15 +217,15 @@ function control({ base, typed, suggested, issues }: Form, name: string) {
 /** What others have changed since the form was opened. */
 const meanwhile = (own: Form, newest: Data, page: Page) => html`<div role="alert">
   <p>This work order has been changed meanwhile. What you have entered is not stored yet.</p>
-  ${changeList(newest.history.nodes.filter(({ at }: Data) => at > own.base.updatedAt))}
+  ${changeList('WorkOrder', newest, own.base.updatedAt)}
   <button type="button" @click=${() => void open(newest, page)}>Take over the newest values</button>
-  <button type="button" @click=${() => void save(own, newest.updatedAt, page)}>Save my changes on top</button>
+  <button type="button" @click=${() => void save(own, newest, page)}>Save my changes on top</button>
 </div>`;
 
 function formOf(own: Form, newest: Data, page: Page) {
   const submit = (event: Event) => {
     event.preventDefault();
-    void save(own, own.base.updatedAt, page);
+    void save(own, own.base, page);
   };
   const cancel = ({ key, isComposing }: KeyboardEvent) => {
     if (key === 'Escape' && !isComposing && !own.isBusy) close(own, page);

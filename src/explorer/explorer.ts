@@ -3,12 +3,11 @@ import { html, nothing, render } from 'lit-html';
 import { keyed } from 'lit-html/directives/keyed.js';
 import { addressOf, type View, viewOf } from './address.ts';
 import { editable, forgetSaid } from './edit.ts';
-import { capitalized, kindNames, kindOf, otherViews, title } from './kinds.ts';
+import { capitalized, kindNames, otherViews, title } from './kinds.ts';
 import { locations, readPlaces } from './locations.ts';
 import { overview } from './overview.ts';
-import { overviewQuery } from './overview-query.ts';
-import { countQuery, mapQuery, pageQuery, recordQuery, treeQuery } from './queries.ts';
-import { record } from './record.ts';
+import { countQuery, mapQuery, overviewQueries, pageQuery, recordQuery, together, treeQuery } from './queries.ts';
+import { record, withNames } from './record.ts';
 import { type Data, follow, read } from './service.ts';
 import { filterForm, isTable, nameOf, table } from './table.ts';
 import { tree } from './tree.ts';
@@ -16,39 +15,57 @@ import { tree } from './tree.ts';
 const main = document.querySelector('main') as HTMLElement;
 const hasGraphiql = document.body.dataset.graphiql === 'on';
 
-function queryOf(view: View): string {
-  if (view.view === 'map') return mapQuery();
-  if (view.view === 'tree') return treeQuery(view);
-  return isTable(view) ? pageQuery(view) : view.kind === undefined ? overviewQuery() : recordQuery(view);
+/** The first is enough to draw a view, and what the others read is added as it comes. */
+function queriesOf(view: View): string[] {
+  if (view.view === 'map') return [mapQuery()];
+  if (view.view === 'tree') return [treeQuery(view)];
+  if (isTable(view)) return [pageQuery(view), countQuery(view)];
+  return view.kind === undefined ? overviewQueries() : [recordQuery(view)];
+}
+
+async function readFirst({ view, kind, id }: View, query: string): Promise<Data> {
+  if (view === 'map') return readPlaces();
+  const data = await read(query);
+  const [[name, found]] = Object.entries(data) as [[string, Data]];
+  return kind !== undefined && id !== undefined ? { [name]: await withNames(kind, found) } : data;
 }
 
 /** Numbers the views: what is read for an earlier one is not shown. */
 let current = 0;
 
+/** What has been read for it. */
+let shown: Data = {};
+
 let mayWrite = false;
 let redraw = () => {};
 const page = { redraw: () => redraw(), refresh: () => show(false) };
 
-async function show(isAnother = true): Promise<void> {
+/** `top` is how far a view that is shown again was scrolled. */
+async function show(isAnother = true, top?: number): Promise<void> {
   current += 1;
   const own = current;
   const view = viewOf(location.search);
-  const query = queryOf(view);
+  const queries = queriesOf(view);
+  const [first = '', ...others] = queries;
   if (isAnother) {
     main.setAttribute('aria-busy', 'true');
     forgetSaid();
+    shown = {};
   }
+  const add = (data: Data) => {
+    if (own !== current) return false;
+    shown = { ...shown, ...data };
+    draw(view, shown, together(queries));
+    if (top) scrollTo(0, top);
+    return true;
+  };
   try {
-    const data = await (view.view === 'map' ? readPlaces() : read(query));
-    if (own !== current) return;
-    draw(view, data, query);
+    if (!add(await readFirst(view, first))) return;
     if (!isAnother) sayLive();
     // At once: what somebody has begun to type by the time that the number of records is there keeps the focus.
     else if (!(document.activeElement instanceof HTMLInputElement)) main.focus({ preventScroll: true });
     main.removeAttribute('aria-busy');
-    if (!isTable(view)) return;
-    const { totalCount } = (await read(countQuery(view)))[kindOf(view.kind).list];
-    if (own === current) draw(view, data, query, totalCount);
+    for (const query of others) if (!add(await read(query))) return;
   } catch (error) {
     if (own !== current) return;
     const { message } = error as Error;
@@ -61,8 +78,8 @@ async function show(isAnother = true): Promise<void> {
   }
 }
 
-function draw(view: View, data: Data, query: string, count?: number): void {
-  redraw = () => draw(view, data, query, count);
+function draw(view: View, data: Data, query: string): void {
+  redraw = () => draw(view, data, query);
   const [first] = Object.values(data);
   const { kind = '', view: other } = view;
   const name =
@@ -72,7 +89,7 @@ function draw(view: View, data: Data, query: string, count?: number): void {
   const content = other
     ? html`<h1>${name}</h1>${otherView(view)}${other === 'map' ? locations(data) : tree(view, first, change)}`
     : isTable(view)
-      ? html`<h1>${name}</h1>${otherView(view)}${importOf(view)}${table(view, first, count, go)}`
+      ? html`<h1>${name}</h1>${otherView(view)}${importOf(view)}${table(view, first, data.count?.totalCount, go)}`
       : view.kind === undefined
         ? overview(data)
         : record(view, first, canEdit ? (found, shown) => editable(found, shown, page) : undefined);
@@ -141,10 +158,14 @@ const source = (query: string) => html`
     ${hasGraphiql ? html`<a href=${`graphql?${new URLSearchParams({ query })}`}>Open in GraphiQL</a>` : nothing}
   </details>`;
 
-function go(view: View): void {
-  history.pushState(null, '', addressOf(view));
+/** Keeps with the address that is left how far it was scrolled, for the way back. */
+function visit(address: string): void {
+  history.replaceState({ top: scrollY }, '');
+  history.pushState(null, '', address);
   void show();
 }
+
+const go = (view: View): void => visit(addressOf(view));
 
 /** What is opened and closed within a view is in its address, and no step of its own. */
 function change(view: View): void {
@@ -152,7 +173,7 @@ function change(view: View): void {
   void show(false);
 }
 
-addEventListener('popstate', () => void show());
+addEventListener('popstate', ({ state }) => void show(true, state?.top));
 
 /** Views are shown without loading the page anew. */
 document.addEventListener('click', (event) => {
@@ -160,9 +181,8 @@ document.addEventListener('click', (event) => {
   const isPlain = !event.ctrlKey && !event.metaKey && !event.shiftKey && event.button === 0;
   if (!link || !isPlain || link.pathname !== location.pathname) return;
   event.preventDefault();
-  history.pushState(null, '', link.href);
+  visit(link.href);
   scrollTo(0, 0);
-  void show();
 });
 
 /** Milliseconds for which changes are collected before the view is read again. */

@@ -54,9 +54,12 @@ export function fieldsInOrder(kind: string): string[] {
 
 export const kindOf = (name: string): Kind => kinds[name] ?? (kinds.Asset as Kind);
 
-/** The texts that a search looks into. */
-export const searched = (kind: string): string[] =>
-  ['name', 'reference', 'number', 'uid'].filter((field) => kindOf(kind).filters[field] === 'TextFilter');
+/** What a search looks into: texts, and the names of the linked records that a table shows. */
+export const searched = (kind: string): string[] => {
+  const { fields, filters } = kindOf(kind);
+  const texts = ['name', 'reference', 'number', 'uid'].filter((field) => filters[field] === 'TextFilter');
+  return [...texts, ...(columns[kind] ?? []).filter((field) => isRecord(fields[field]?.type ?? ''))];
+};
 
 export const isRecord = (type: string): boolean => type in kinds;
 

@@ -2,7 +2,7 @@
 import { html, nothing } from 'lit-html';
 import { addressOf } from './address.ts';
 import { kindNames, kindOf, title } from './kinds.ts';
-import { type Chart, charts, linkOfChart, monthOf } from './overview-query.ts';
+import { type Chart, charts, linkOfChart, monthOf } from './queries.ts';
 import type { Data } from './service.ts';
 import { nameOf } from './table.ts';
 
@@ -33,9 +33,13 @@ function barOf(chart: Chart, group: Data): Bar {
   return { name, count: group.count, href: addressOf({ kind, filters }) };
 }
 
-function bars(chart: Chart, { groups, hasMoreGroups }: Data) {
+function bars(chart: Chart, summary: Data | undefined, total: number) {
+  // It is still being read.
+  if (!summary) return nothing;
+  const none = { [monthOf(chart) ?? chart.field]: null, count: total - summary.totalCount };
+  const groups: readonly Data[] = [...summary.groups, ...(none.count > 0 ? [none] : [])];
   if (groups.length === 0) return nothing;
-  const all: Bar[] = groups.map((group: Data) => barOf(chart, group));
+  const all = groups.map((group) => barOf(chart, group));
   if (monthOf(chart)) all.sort((a, b) => a.name.localeCompare(b.name));
   const most = Math.max(...all.map(({ count }) => count));
   return html`
@@ -54,7 +58,7 @@ function bars(chart: Chart, { groups, hasMoreGroups }: Data) {
           </li>`,
         )}
       </ul>
-      ${hasMoreGroups ? html`<p>These are the largest. <a href=${addressOf({ kind: chart.kind })}>All</a></p>` : nothing}
+      ${summary.hasMoreGroups ? html`<p>These are the largest. <a href=${addressOf({ kind: chart.kind })}>All</a></p>` : nothing}
     </section>`;
 }
 
@@ -71,4 +75,6 @@ export const overview = (data: Data) => html`
     <a href=${addressOf({ kind: 'Location', view: 'map' })}>Map of locations</a> ·
     <a href=${addressOf({ kind: 'AssetCategory', view: 'tree' })}>Tree of asset categories</a>
   </p>
-  <div class="charts">${charts.map((chart, index) => bars(chart, data[`chart${index}`]))}</div>`;
+  <div class="charts">
+    ${charts.map((chart, index) => bars(chart, data[`chart${index}`], data[kindOf(chart.kind).list].totalCount))}
+  </div>`;

@@ -1,6 +1,6 @@
 /** The queries of the views, as text that anybody can copy: with their values in it, in place of variables. */
 import type { Filter, View } from './address.ts';
-import { columns, foreign, isLink, isRecord, kindOf, searched } from './kinds.ts';
+import { columns, foreign, isLink, isRecord, kindNames, kindOf, searched } from './kinds.ts';
 
 /** The page has the setting in it; these modules also run without a page. */
 const { document } = globalThis as { document?: { body: { dataset: Readonly<Record<string, string>> } } };
@@ -43,7 +43,7 @@ const nameFields = (type: string): string =>
     : `id name${isRecord(type) ? '' : ' color'}`;
 
 /** A field of a record; of a link, what it leads to by its name. */
-export function selectionOf(kind: string, field: string): string {
+function selectionOf(kind: string, field: string): string {
   const { type = '' } = kindOf(kind).fields[field] ?? {};
   return isLink(type) ? `${field} { ${nameFields(type)} }` : field;
 }
@@ -53,11 +53,37 @@ const selection = (kind: string, fields: readonly string[]): string =>
 
 const booleans: Readonly<Record<string, boolean>> = { true: true, yes: true, false: false, no: false };
 
+const isDay = (text: string): boolean => {
+  const time = Date.parse(text);
+  return /^\d{4}-\d\d-\d\d$/.test(text) && time < Date.UTC(9999, 0) && new Date(time).toISOString().startsWith(text);
+};
+
+const dayAfter = (day: string): string => new Date(Date.parse(day) + 86_400_000).toISOString().slice(0, 10);
+
+/** A day begins where the viewer is, as times are shown. What is stored as a date, at midnight UTC, is of this day for everybody. */
+function dayCondition(field: string, operator: string, day: string): object {
+  const start = (from: string) => new Date(`${from}T00:00`).toISOString();
+  const before = (end: string) => ({ [field]: { lt: start(end), ne: end } });
+  // What is before neither is not looked at.
+  const since = (first: string) => ({
+    [field]: { gte: start(first) < first ? start(first) : first },
+    not: before(first),
+  });
+  const next = dayAfter(day);
+  if (operator === 'lt') return before(day);
+  if (operator === 'lte') return before(next);
+  if (operator === 'gte') return since(day);
+  if (operator === 'gt') return since(next);
+  const within = { and: [since(day), before(next)] };
+  return operator === 'eq' ? within : { not: within };
+}
+
 const conditionOf = (kind: string, { field, operator, value }: Filter): object => {
   const type = kindOf(kind).filters[field];
   const isWord = operator === 'isNull' || type === 'BooleanFilter';
   // What is neither is for the service to refuse.
   if (isWord) return { [field]: { [operator]: booleans[value.toLowerCase()] ?? value } };
+  if (type === 'DateTimeFilter' && isDay(value)) return dayCondition(field, operator, value);
   const number = value.trim() === '' ? Number.NaN : Number(value);
   if (type === 'NumberFilter') return { [field]: { [operator]: Number.isFinite(number) ? number : value } };
   return { [field]: { [operator]: value, ...(type === 'TextFilter' && { ignoreCase: true }) } };
@@ -69,9 +95,11 @@ function wordConditions(kind: string, search: string): object[] {
   return words.map((word) => {
     const [, key, value] = /^([^:]+):(.+)$/.exec(word) ?? [];
     const hasExternalId = value !== undefined && 'externalIds' in kindOf(kind).fields;
+    const contains = { contains: word, ignoreCase: true };
+    const isText = (field: string) => field in kindOf(kind).filters;
     return {
       or: [
-        ...searched(kind).map((field) => ({ [field]: { contains: word, ignoreCase: true } })),
+        ...searched(kind).map((field) => ({ [field]: isText(field) ? contains : { name: contains } })),
         ...(hasExternalId ? [{ externalIds: { key, value } }] : []),
       ],
     };
@@ -92,6 +120,10 @@ function orderOf({ kind = '', sort }: View): object[] | undefined {
   return [{ [field]: isRecord(type) ? { name: direction } : direction }];
 }
 
+/** One query for what several read. */
+export const together = (queries: readonly string[]): string =>
+  `{${queries.map((query) => query.slice(1, -1).trimEnd()).join('')}\n}`;
+
 const pageInfo = 'pageInfo { hasPreviousPage hasNextPage startCursor endCursor }';
 
 /** A page of a table. */
@@ -104,12 +136,31 @@ export function pageQuery(view: View): string {
 
 /** How many records a table has: by itself, because it reads all that match. */
 export const countQuery = (view: View): string =>
-  `{\n  ${call(kindOf(view.kind ?? '').list, { first: 0, where: whereOf(view) })} { totalCount }\n}`;
+  `{\n  count: ${call(kindOf(view.kind ?? '').list, { first: 0, where: whereOf(view) })} { totalCount }\n}`;
 
 const changeFields = 'nodes { cursor at action user { id name } message fields { field before after } }';
 
-const linkedPage = ([field, kind]: readonly [string, string]): string =>
-  `    ${field}(first: ${atMost(10)}) { totalCount nodes { id ${selection(kind, columns[kind] ?? [])} } }`;
+/**
+ * What has a start begins with the last one, and has a second list: what comes next, and is not over. What somebody has created or changed
+ * stays in the order of creation: all work orders of a workspace may be in such a list, and sorting 100,000 takes 20 times as long.
+ */
+function linkedPages([field, kind]: readonly [string, string]): string[] {
+  const first = atMost(10);
+  const nodes = `nodes { id ${selection(kind, columns[kind] ?? [])} }`;
+  const { list, order } = kindOf(kind);
+  if (field !== list || !order.includes('startDate')) return [`    ${field}(first: ${first}) { totalCount ${nodes} }`];
+  const fromToday = { gte: new Date().toISOString().slice(0, 10) };
+  const where = { or: [{ startDate: fromToday }, { endDate: fromToday }] };
+  const by = (direction: string) => [{ startDate: new Enum(direction) }];
+  return [
+    `    ${call(field, { first, orderBy: by('DESC') })} { totalCount ${nodes} }`,
+    `    ${nextList(field)}: ${call(field, { first, where, orderBy: by('ASC') })} { ${nodes} }`,
+  ];
+}
+
+export const nextList = (list: string): string => `${list}Next`;
+
+const oneOf = (type: string): string => foreign[type]?.one ?? type.charAt(0).toLowerCase() + type.slice(1);
 
 /** A record, with what it refers to, what refers to it, and what has become of it; or what refers to an ID of another system. */
 export function recordQuery({ kind = '', id }: View): string {
@@ -117,12 +168,67 @@ export function recordQuery({ kind = '', id }: View): string {
   const { pages, fields } = elsewhere ? { ...elsewhere, fields: {} } : kindOf(kind);
   const lines = [
     `    ${elsewhere ? nameFields(kind) : selection(kind, Object.keys(fields))}`,
-    ...Object.entries(pages).map(linkedPage),
+    ...Object.entries(pages).flatMap(linkedPages),
     ...(elsewhere ? [] : [`    history(first: ${atMost(20)}) { ${changeFields} }`]),
   ];
-  const one = elsewhere?.one ?? kind.charAt(0).toLowerCase() + kind.slice(1);
-  return `{\n  ${one}(id: ${literal(id)}) {\n${lines.join('\n')}\n  }\n}`;
+  return `{\n  ${oneOf(kind)}(id: ${literal(id)}) {\n${lines.join('\n')}\n  }\n}`;
 }
+
+/** Reads the names of records, and of what is kept elsewhere: each by its type and its ID. */
+export const namesQuery = (targets: readonly (readonly [type: string, id: string])[]): string =>
+  `{ ${targets.map(([type, id], index) => `name${index}: ${oneOf(type)}(id: ${literal(id)}) { ${nameFields(type)} }`).join(' ')} }`;
+
+/** What the overview counts in groups. */
+export interface Chart {
+  readonly title: string;
+  readonly kind: string;
+  /** The field by which records are grouped: the ID of a link, or a date, of which the months count. */
+  readonly field: string;
+}
+
+export const charts: readonly Chart[] = [
+  { title: 'Assets by status', kind: 'Asset', field: 'statusId' },
+  { title: 'Assets by location', kind: 'Asset', field: 'currentLocationId' },
+  { title: 'Work orders by status', kind: 'WorkOrder', field: 'statusId' },
+  { title: 'Work orders by location', kind: 'WorkOrder', field: 'locationId' },
+  { title: 'Work orders by month of their start', kind: 'WorkOrder', field: 'startDate' },
+  { title: 'Projects by status', kind: 'Project', field: 'statusId' },
+];
+
+/** Of `startDate`, the field of a group with its month: `startMonth`. Undefined for a link. */
+export const monthOf = ({ field }: Chart): string | undefined =>
+  field.endsWith('Date') ? field.replace(/Date$/, 'Month') : undefined;
+
+export const linkOfChart = ({ field }: Chart): string => field.replace(/Id$/, '');
+
+/** Months begin where the viewer is, as in the tables to which they lead. */
+const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
+
+/** The largest groups are shown; of months all, as far as anybody looks. */
+const [maxBars, maxMonths] = [12, 60];
+
+/** Of what has a value: an index is enough for this, and takes a fifth of the time. The others are what is left of the counts. */
+function summaryQuery(chart: Chart): string {
+  const { kind, field } = chart;
+  const month = monthOf(chart);
+  const link = linkOfChart(chart);
+  const groupBy = month ? `MONTH_OF_${field.replace(/Date$/, '')}` : link.replace(/[A-Z]/g, '_$&');
+  const selected = month ?? `${field} ${selectionOf(kind, link)}`;
+  const summary = call(`${kindOf(kind).list}Summary`, {
+    groupBy: [new Enum(groupBy.toUpperCase())],
+    first: atMost(month ? maxMonths : maxBars),
+    where: { [field]: { isNull: false } },
+    timeZone: month && timeZone,
+  });
+  return `${summary} { totalCount hasMoreGroups groups { count ${selected} } }`;
+}
+
+/** The counts, and then each chart by itself: some take longer. */
+export const overviewQueries = (): string[] => {
+  const counts = kindNames.map((kind) => `  ${kindOf(kind).list}(first: 0) { totalCount }`);
+  const summaries = charts.map((chart, index) => `  chart${index}: ${summaryQuery(chart)}`);
+  return [counts.join('\n'), ...summaries].map((selected) => `{\n${selected}\n}`);
+};
 
 const placed = { latitude: { isNull: false }, longitude: { isNull: false } };
 

@@ -100,6 +100,12 @@ const describe = ({ field, operator, value }: Filter): string =>
     ? `${words(field)} ${value === 'true' ? 'is empty' : 'is set'}`
     : `${words(field)} ${operatorName(operator)} ${value}`;
 
+/** An ID of another system is found only with the name of that system. */
+function searchHint(kind: string): string {
+  const hasExternalIds = 'externalIds' in kindOf(kind).fields;
+  return `Search ${searched(kind).map(words).join(', ')}${hasExternalIds ? ', erp:4711' : ''}`;
+}
+
 type Go = (view: View) => void;
 
 const formValue = (event: Event, name: string) =>
@@ -125,7 +131,7 @@ export function filterForm(view: View & { readonly kind: string }, go: Go) {
     <div class="tools">
       <form role="search" @submit=${search}>
         <input type="search" name="search" aria-label="Search" .value=${view.search ?? ''}
-          placeholder=${`Search ${searched(view.kind).join(', ')}`} title="All words must be found. An ID of another system: erp:4711">
+          placeholder=${searchHint(view.kind)} title="All words must be found.">
         <button>Search</button>
       </form>
       <details>

@@ -1,7 +1,7 @@
 /** What a dispatcher changes in the explorer, in a real browser: what is stored, what is not, and what others change meanwhile. */
 import type { Page } from 'playwright-core';
 import { beforeAll, beforeEach, expect, test } from 'vitest';
-import { barriers, describeInChromium, enterKey, look, useBrowser, usePages } from '../support/browser.ts';
+import { barriers, describeInChromium, enterKey, look, moveTo, useBrowser, usePages } from '../support/browser.ts';
 import { listen, useSharedService } from '../support/service.ts';
 
 const stored = {
@@ -36,8 +36,7 @@ describeInChromium('a work order in the explorer', () => {
 
   const openForm = async () => {
     const { page, visit } = await newPage(await listen(open.app));
-    const devtools = await page.context().newCDPSession(page);
-    await devtools.send('Emulation.setTimezoneOverride', { timezoneId: 'Europe/Berlin' });
+    await moveTo(page, 'Europe/Berlin');
     await page.addInitScript(`window.bodies = []; const send = fetch; window.fetch = async (...sent) => {
       bodies.push(await new Request(sent[0].clone?.() ?? sent[0], sent[1]).text());
       return send(...sent);
@@ -59,6 +58,7 @@ describeInChromium('a work order in the explorer', () => {
 
   test('is moved by a day, with nothing else changed, and back', async () => {
     const before = await read();
+    const nextDay = { startDate: '2026-03-03T06:00:00.000Z', endDate: '2026-03-03T11:00:30.123Z' };
     const { page, visit } = await openForm();
     expect(await page.evaluate('document.activeElement.name')).toBe('statusId');
     expect(await barriers(page)).toEqual([]);
@@ -68,14 +68,17 @@ describeInChromium('a work order in the explorer', () => {
     expect(await start.inputValue()).toBe('2026-03-02T07:00');
     expect(await page.getByLabel('End (Europe/Berlin)').inputValue()).toBe('2026-03-02T12:00:30.123');
     await start.fill('2026-03-03T07:00');
+    await save(page).click();
+    await page.locator('#endDate-issue').getByText('the end is before the start').waitFor();
+    expect(await page.evaluate('document.activeElement.name')).toBe('endDate');
+    expect(await sentItems(page)).toEqual([]);
+    await page.getByLabel('End (Europe/Berlin)').fill('2026-03-03T12:00:30.123');
     await save(page).dblclick();
     await status(page).getByText('Saved.').waitFor();
 
-    expect(await sentItems(page)).toEqual([
-      [{ id: order.id, ifUpdatedAt: before.updatedAt, startDate: '2026-03-03T06:00:00.000Z' }],
-    ]);
+    expect(await sentItems(page)).toEqual([[{ id: order.id, ifUpdatedAt: before.updatedAt, ...nextDay }]]);
     const moved = await read();
-    expect(moved).toMatchObject({ ...stored, startDate: '2026-03-03T06:00:00.000Z', locationId: locations[0]?.id });
+    expect(moved).toMatchObject({ ...stored, ...nextDay, locationId: locations[0]?.id });
     expect(await page.evaluate('document.activeElement.id')).toBe('edit');
     await page.locator('dd time[datetime="2026-03-03T06:00:00.000Z"]').waitFor();
     expect(await barriers(page)).toEqual([]);
@@ -115,6 +118,34 @@ describeInChromium('a work order in the explorer', () => {
       startDate: stored.startDate,
       endDate: null,
     });
+    expect(visit.errors).toEqual([]);
+  });
+
+  test('has its status by the name that a label gives it, in the form and in its history', async () => {
+    await open.create('/labels', { key: 'STATUS:status-planned', name: 'Planned', color: '#1565c0' });
+    await open.create('/labels', { key: 'STATUS:status-sealed', name: 'Sealed', color: '#2e7d32' });
+    const { page, visit } = await openForm();
+    expect(await page.getByLabel('Status').inputValue()).toBe('Planned');
+    await page.locator('#statusId-list option[value=Sealed]').waitFor({ state: 'attached' });
+    await page.getByLabel('Status').fill('Sealed');
+    await page.getByLabel('Location').fill('North yard');
+    await page.getByLabel('Notes').fill('Closed.');
+    await save(page).click();
+    await status(page).getByText('Saved.').waitFor();
+    expect(await read()).toMatchObject({ statusId: 'status-sealed', locationId: locations[0]?.id });
+    await open.data('mutation ($input: [WorkOrderPatch!]!) { updateWorkOrders(input: $input) { id } }', {
+      input: [{ id: order.id, locationId: 'ERP-LOCATION-7' }],
+    });
+
+    const history = page.locator('.history');
+    await history.getByText('ERP-LOCATION-7').waitFor();
+    const changes = (await history.locator('li li').allInnerTexts()).map((text) => text.replace(/\s+/g, ' ').trim());
+    expect(changes.sort()).toEqual([
+      'location: North yard ERP-LOCATION-7',
+      'notes: The road to the quay is closed. Closed.',
+      'status: Planned Sealed',
+    ]);
+    await history.getByRole('link', { name: 'North yard' }).waitFor();
     expect(visit.errors).toEqual([]);
   });
 

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import type { Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
 import { fillDemo } from '../../src/demo/fill.ts';
-import { barriers, describeInChromium, enterKey, look, useBrowser, usePages } from '../support/browser.ts';
+import { barriers, describeInChromium, enterKey, look, moveTo, useBrowser, usePages } from '../support/browser.ts';
 import { listen, useSharedService } from '../support/service.ts';
 
 const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name, exact: true }).waitFor();
@@ -15,6 +15,7 @@ describeInChromium('the explorer', () => {
   const open = useSharedService();
   const closed = useSharedService({ GRAPHIQL: 'off' }, { closed: true });
   const short = useSharedService({ MAX_PAGE_SIZE: '4' });
+  const days = useSharedService();
   const newPage = usePages(browser);
   beforeAll(async () => {
     await Promise.all([open, closed, short].map(({ database }) => fillDemo(database)));
@@ -94,10 +95,122 @@ describeInChromium('the explorer', () => {
     expect([file.suggestedFilename(), csv.trim().split('\n').length]).toEqual(['projects.csv', 1 + shown + 1]);
 
     await page.getByText('Query', { exact: true }).click();
+    expect(await page.locator('.query pre').innerText()).toContain('count: projects(first: 0');
     await page.getByRole('link', { name: 'Open in GraphiQL' }).click();
     await page.locator('.graphiql-container').first().waitFor();
     expect(new URL(page.url()).searchParams.get('query')).toContain('projects(first: 50, where:');
     expect(visit).toMatchObject({ outside: [], errors: [] });
+  });
+
+  test.each(['Europe/Berlin', 'America/Los_Angeles'])('counts and finds the days of people in %s', async (zone) => {
+    const origin = await listen(days.app);
+    const { page, visit } = await newPage(origin);
+    await moveTo(page, zone);
+    const at = (day: string, time: string) => page.evaluate(`new Date('${day}T${time}').toISOString()`);
+    const names = { early: '00:15', noon: '12:00', late: '23:45' };
+    for (const day of ['2031-03-31', '2031-04-01', '2031-04-02']) {
+      for (const [name, time] of Object.entries(names))
+        await days.create('/work-orders', { name: `${zone} ${day} ${name}`, startDate: await at(day, time) });
+      await days.create('/work-orders', { name: `${zone} ${day} date`, startDate: day });
+    }
+    const found = async (operator: string) => {
+      await page.goto(`${origin}/explore?kind=WorkOrder&search=${zone}&filter=startDate.${operator}:2031-04-01`);
+      await page.getByText(/^\d+ work orders$/).waitFor();
+      const days = await page.locator('tbody th').allInnerTexts();
+      return [...new Set(days.map((name) => name.split(' ')[1]?.slice(5)))].map(
+        (day) => `${day}: ${days.filter((name) => name.includes(`-${day} `)).length}`,
+      );
+    };
+    expect(await found('lt')).toEqual(['03-31: 4']);
+    expect(await found('lte')).toEqual(['03-31: 4', '04-01: 4']);
+    expect(await found('eq')).toEqual(['04-01: 4']);
+    expect(await found('ne')).toEqual(['03-31: 4', '04-02: 4']);
+    expect(await found('gte')).toEqual(['04-01: 4', '04-02: 4']);
+    expect(await found('gt')).toEqual(['04-02: 4']);
+    expect(visit.errors).toEqual([]);
+  });
+
+  test('counts months where people are, as the tables to which their bars lead', async () => {
+    const origin = await listen(open.app);
+    const { page } = await newPage(origin);
+    await moveTo(page, 'Europe/Berlin');
+    // In Berlin, it is July.
+    await open.create('/work-orders', { name: 'Night shift', startDate: '2033-06-30T22:30:00Z' });
+    await open.create('/work-orders', { name: 'Some day' }, { name: 'One day' });
+    await page.goto(`${origin}/explore`);
+    const months = page.locator('section').filter({ hasText: 'Work orders by month' });
+    await months.getByRole('link', { name: 'none 2' }).click();
+    await page.getByText('2 work orders', { exact: true }).waitFor();
+    await page.goBack();
+    await page.getByRole('link', { name: '2033-07 1' }).click();
+    await page.getByText('1 work order', { exact: true }).waitFor();
+    await page.getByRole('link', { name: 'Night shift' }).waitFor();
+  });
+
+  test('finds records by the names of what they are linked to', async () => {
+    const origin = await listen(open.app);
+    const { page } = await newPage(origin);
+    await page.goto(`${origin}/explore?kind=WorkOrder&search=quay+berth`);
+    await rows(page).first().waitFor();
+    for (const text of await rows(page).allInnerTexts()) expect(text).toMatch(/quay/i);
+    const hint = await page.getByRole('searchbox').getAttribute('placeholder');
+    expect(hint).toBe('Search name, reference, location, project, erp:4711');
+  });
+
+  test('shows at a location what comes next first, and then what was last', async () => {
+    const origin = await listen(open.app);
+    const [yard] = await open.create('/locations', { name: 'Calendar yard' });
+    const day = (offset: number) => new Date(Date.now() + offset * 86_400_000).toISOString();
+    const orders = [-30, 40, -5, 5, -20, 20].map((offset) => ({
+      name: `in ${offset} days`,
+      locationId: yard.id,
+      startDate: day(offset),
+      endDate: day(offset + 1),
+    }));
+    const running = { name: 'running', locationId: yard.id, startDate: day(-40), endDate: day(1) };
+    await open.create('/work-orders', ...orders, running, { name: 'some time', locationId: yard.id });
+    const { page } = await newPage(origin);
+    await page.goto(`${origin}/explore?kind=Location&id=${yard.id}`);
+    await page.getByRole('heading', { name: 'Work orders 8' }).waitFor();
+    const upcoming = ['running', 'in 5 days', 'in 20 days', 'in 40 days'];
+    expect(await page.locator('tbody th').allInnerTexts()).toEqual([
+      ...upcoming,
+      ...['in -5 days', 'in -20 days', 'in -30 days', 'some time'],
+    ]);
+  });
+
+  test('is where it was after a step back', async () => {
+    const origin = await listen(open.app);
+    const { page } = await newPage(origin);
+    await page.goto(`${origin}/explore?kind=Asset`);
+    await page.getByText(/^\d+ assets$/).waitFor();
+    await page.evaluate('scrollTo(0, 600)');
+    await rows(page).nth(20).getByRole('link').first().click();
+    await page.getByRole('heading', { name: 'History' }).waitFor();
+    expect(await page.evaluate('scrollY')).toBe(0);
+    await page.goBack();
+    await page.getByText(/^\d+ assets$/).waitFor();
+    await expect.poll(() => page.evaluate('scrollY')).toBe(600);
+  });
+
+  test('shows counts before its charts', async () => {
+    const origin = await listen(open.app);
+    const { page } = await newPage(origin);
+    const isChart = (body: string | null) => body?.includes('MONTH_OF_START') ?? false;
+    let release = () => {};
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    await page.route('**/graphql', async (route) => {
+      if (isChart(route.request().postData())) await held;
+      await route.continue();
+    });
+    await page.goto(`${origin}/explore`);
+    await heading(page, 'Overview');
+    await page.getByRole('heading', { name: 'Assets by status' }).waitFor();
+    expect(await page.getByRole('heading', { name: /by month/ }).count()).toBe(0);
+    release();
+    await page.getByRole('heading', { name: /by month/ }).waitFor();
   });
 
   test('asks for a key, says whose it is and when it is not connected, and gives its query where GraphiQL is off', async () => {

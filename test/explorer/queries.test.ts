@@ -6,16 +6,18 @@ import { expect, test } from 'vitest';
 import { fillDemo } from '../../src/demo/fill.ts';
 import { addressOf, type View, viewOf } from '../../src/explorer/address.ts';
 import { foreign, kindNames, kindOf, operators } from '../../src/explorer/kinds.ts';
-import { overviewQuery } from '../../src/explorer/overview-query.ts';
 import {
   countQuery,
   filtersOf,
   linkOf,
   mapQuery,
   mapStateQuery,
+  namesQuery,
+  overviewQueries,
   pageQuery,
   placesQuery,
   recordQuery,
+  together,
   treeQuery,
 } from '../../src/explorer/queries.ts';
 import { useSharedService } from '../support/service.ts';
@@ -53,10 +55,13 @@ test('every kind has a table, with each filter and in each order, a record, and 
   for (const kind of kindNames) {
     for (const sort of kindOf(kind).order)
       expect(problemsOf(pageQuery({ kind, sort: `-${sort}`, before: 'x' }))).toEqual([]);
-    expect(problemsOf(countQuery({ kind, search: 'x' }))).toEqual([]);
+    const table = { kind, search: 'x' };
+    expect(problemsOf(together([pageQuery(table), countQuery(table)]))).toEqual([]);
     expect(problemsOf(recordQuery({ kind, id: 'a"b' }))).toEqual([]);
   }
-  expect(problemsOf(overviewQuery())).toEqual([]);
+  for (const query of [...overviewQueries(), together(overviewQueries())]) expect(problemsOf(query)).toEqual([]);
+  const types = [...kindNames, ...Object.keys(foreign)];
+  expect(problemsOf(namesQuery(types.map((type) => [type, 'a"b'])))).toEqual([]);
 });
 
 test('yes and no are what they say, and what is no value of a filter is for the service to refuse', () => {
@@ -70,6 +75,13 @@ test('yes and no are what they say, and what is no value of a filter is for the 
     'kind=Location&filter=latitude.gt:abc',
   ])
     expect(problemsOf(pageQuery(viewOf(`?${filter}`))), filter).toHaveLength(1);
+});
+
+test('a day is refused by the service only if it is none', () => {
+  const where = (value: string) => pageQuery(viewOf(`?kind=WorkOrder&filter=startDate.gte:${value}`));
+  for (const day of ['2026-02-30', '2026-2-3', '26.11.2026', '9999-12-31', '0000-00-00'])
+    expect(where(day)).toContain(`where: { startDate: { gte: "${day}" } }`);
+  expect(where('2026-02-28')).toContain('ne: "2026-02-28" } }');
 });
 
 test('what is kept elsewhere has what refers to it', () => {
@@ -100,7 +112,7 @@ test('a list of a record is the table to which it leads', async () => {
           await user.data(recordQuery({ kind, id })),
         );
         const table = await user.data(countQuery({ kind: target, filters: filtersOf(target, link, id) }));
-        expect(table[kindOf(target).list].totalCount, `${kind}.${list}`).toBe(record?.[list]?.totalCount);
+        expect(table.count.totalCount, `${kind}.${list}`).toBe(record?.[list]?.totalCount);
         compared.push(list);
       }
     }

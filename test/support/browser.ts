@@ -105,6 +105,12 @@ export async function barriers(page: Page): Promise<unknown> {
     .map(({ id, nodes }) => [id, nodes[0].html]))`);
 }
 
+/** As if the computer were there. */
+export async function moveTo(page: Page, timezoneId: string): Promise<void> {
+  const devtools = await page.context().newCDPSession(page);
+  await devtools.send('Emulation.setTimezoneOverride', { timezoneId });
+}
+
 /** Enters a key into the dialog that asks for one. */
 export async function enterKey(page: Page, key: string): Promise<void> {
   await page.getByRole('dialog').getByLabel('API key', { exact: true }).fill(key);
