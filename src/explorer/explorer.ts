@@ -8,7 +8,7 @@ import { locations, readPlaces } from './locations.ts';
 import { overview } from './overview.ts';
 import { countQuery, mapQuery, overviewQueries, pageQuery, recordQuery, together, treeQuery } from './queries.ts';
 import { record, withNames } from './record.ts';
-import { type Data, follow, read } from './service.ts';
+import { type Data, follow, read, retried } from './service.ts';
 import { filterForm, isTable, nameOf, table } from './table.ts';
 import { tree } from './tree.ts';
 
@@ -38,10 +38,35 @@ let shown: Data = {};
 
 let mayWrite = false;
 let redraw = () => {};
-const page = { redraw: () => redraw(), refresh: () => show(false) };
+const page = { redraw: () => redraw(), refresh };
+
+/** The view that is read now, or was last. */
+let reading = Promise.resolve();
+let refreshing: Promise<void> | undefined;
+
+function show(top?: number): Promise<void> {
+  reading = load(true, top);
+  return reading;
+}
+
+/** Reads the view once more: after what is read now, or both would never be shown while others write. */
+function refresh(): Promise<void> {
+  refreshing ??= afterReading().then(() => {
+    refreshing = undefined;
+    reading = load(false);
+    return reading;
+  });
+  return refreshing;
+}
+
+async function afterReading(): Promise<void> {
+  const seen = reading;
+  await seen;
+  if (seen !== reading) await afterReading();
+}
 
 /** `top` is how far a view that is shown again was scrolled. */
-async function show(isAnother = true, top?: number): Promise<void> {
+async function load(isAnother: boolean, top?: number): Promise<void> {
   current += 1;
   const own = current;
   const view = viewOf(location.search);
@@ -170,10 +195,10 @@ const go = (view: View): void => visit(addressOf(view));
 /** What is opened and closed within a view is in its address, and no step of its own. */
 function change(view: View): void {
   history.replaceState(null, '', addressOf(view));
-  void show(false);
+  void refresh();
 }
 
-addEventListener('popstate', ({ state }) => void show(true, state?.top));
+addEventListener('popstate', ({ state }) => void show(state?.top));
 
 /** Views are shown without loading the page anew. */
 document.addEventListener('click', (event) => {
@@ -193,8 +218,7 @@ function onChange(): void {
   if (waiting) return;
   waiting = setTimeout(() => {
     waiting = undefined;
-    if (document.visibilityState === 'visible') void show(false);
-    else document.addEventListener('visibilitychange', onChange, { once: true });
+    void refresh();
   }, pause);
 }
 
@@ -206,31 +230,32 @@ function sayLive(problem = isConnected ? '' : 'not connected: what is shown may 
   live.classList.toggle('off', problem !== '');
 }
 
-/** True once the service has said whose key it is. */
-let isKnown = false;
+/** False until it is known whose key is used, or whether there is one. */
+let isStarted = false;
 
 async function start(): Promise<void> {
-  await show();
   const { viewer } = await read('{ viewer { workspace { id } user { id } mayWrite } }');
   mayWrite = viewer.mayWrite;
-  isKnown = true;
-  redraw();
   const who = document.getElementById('viewer') as HTMLElement;
   who.textContent = [viewer.workspace.id, viewer.user?.id].filter(Boolean).join(' · ');
-  await follow(onChange, (isNow) => {
-    isConnected = isNow;
-    // What has changed before is no event of this connection.
-    if (isNow) onChange();
-    sayLive();
-  });
+  redraw();
 }
 
 /** Another key may be of another user, of another workspace, or read only. */
 document.getElementById('key-dialog')?.addEventListener('close', ({ target }) => {
   const { returnValue } = target as HTMLDialogElement;
-  if (isKnown && ['use', 'forget'].includes(returnValue)) location.reload();
+  if (isStarted && ['use', 'forget'].includes(returnValue)) location.reload();
 });
 
-void start().catch((error: Error) => {
-  live.textContent = error.message;
+await show();
+await retried(start, ({ message }) => {
+  isStarted = true;
+  sayLive(message);
+});
+isStarted = true;
+await follow(onChange, (isNow) => {
+  isConnected = isNow;
+  // What has changed before is no event of this connection.
+  if (isNow) onChange();
+  sayLive();
 });

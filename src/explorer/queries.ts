@@ -51,7 +51,11 @@ function selectionOf(kind: string, field: string): string {
 const selection = (kind: string, fields: readonly string[]): string =>
   fields.map((field) => selectionOf(kind, field)).join(' ');
 
-const booleans: Readonly<Record<string, boolean>> = { true: true, yes: true, false: false, no: false };
+/** As people write it; undefined for another text. */
+export function booleanOf(text: string): boolean | undefined {
+  if (/^(?:true|yes)$/i.test(text)) return true;
+  return /^(?:false|no)$/i.test(text) ? false : undefined;
+}
 
 const isDay = (text: string): boolean => {
   const time = Date.parse(text);
@@ -82,7 +86,7 @@ const conditionOf = (kind: string, { field, operator, value }: Filter): object =
   const type = kindOf(kind).filters[field];
   const isWord = operator === 'isNull' || type === 'BooleanFilter';
   // What is neither is for the service to refuse.
-  if (isWord) return { [field]: { [operator]: booleans[value.toLowerCase()] ?? value } };
+  if (isWord) return { [field]: { [operator]: booleanOf(value) ?? value } };
   if (type === 'DateTimeFilter' && isDay(value)) return dayCondition(field, operator, value);
   const number = value.trim() === '' ? Number.NaN : Number(value);
   if (type === 'NumberFilter') return { [field]: { [operator]: Number.isFinite(number) ? number : value } };

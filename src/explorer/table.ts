@@ -2,7 +2,7 @@
 import { html, nothing, type TemplateResult } from 'lit-html';
 import { addressOf, type Filter, type View } from './address.ts';
 import { capitalized, columns, isLink, isRecord, kindOf, operators, searched, words } from './kinds.ts';
-import { whereOf } from './queries.ts';
+import { booleanOf, whereOf } from './queries.ts';
 import { type Data, download } from './service.ts';
 
 /** A time as people read it: a date where it is midnight in UTC, as dates are stored. */
@@ -97,7 +97,7 @@ const operatorName = (operator: string) => operatorNames[operator] ?? operator;
 
 const describe = ({ field, operator, value }: Filter): string =>
   operator === 'isNull'
-    ? `${words(field)} ${value === 'true' ? 'is empty' : 'is set'}`
+    ? `${words(field)} ${booleanOf(value) === false ? 'is set' : 'is empty'}`
     : `${words(field)} ${operatorName(operator)} ${value}`;
 
 /** An ID of another system is found only with the name of that system. */
@@ -119,7 +119,7 @@ export function filterForm(view: View & { readonly kind: string }, go: Go) {
     event.preventDefault();
     const [field = '', operator = ''] = formValue(event, 'condition').split('.');
     const text = formValue(event, 'value');
-    const value = operator === 'isNull' && text !== 'false' ? 'true' : text;
+    const value = operator === 'isNull' && text === '' ? 'true' : text;
     (event.target as HTMLFormElement).reset();
     if (value !== '') go(first({ filters: [...own, { field, operator, value }] }));
   };

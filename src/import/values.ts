@@ -6,6 +6,7 @@ import { withoutApostrophe } from '../model/csv.ts';
 import { aDate, parseDateTime } from '../model/date-time.ts';
 import type { Field } from '../model/fields.ts';
 import { expected, type Issue, isObject, quote } from '../model/issues.ts';
+import { constantCase, uncapitalized } from '../model/labels.ts';
 import type { RecordKind } from '../model/record-kind.ts';
 import { requiredMessage } from '../model/schemas.ts';
 import { labelKey, labelledTypes } from '../records/index.ts';
@@ -80,18 +81,17 @@ function readRow(cells: readonly Cell[], columns: readonly Column[], form: CellF
       else links.push({ name: column.name, field: column.field, by: column.by, value: text, cell: index });
     }
   }
-  if (labelledType !== undefined) {
-    fields.set('key', keyOfLabel(labelledType, id ?? ''));
+  if (columns.some(({ is }) => is === 'labelledType')) {
+    const type = labelledTypes.find((name) => plain(name) === plain(labelledType ?? ''));
+    if (type === undefined) {
+      const known = labelledTypes.map((name) => constantCase(uncapitalized(name))).join(', ');
+      issues.push({ path: ['type'], message: expected(`one of ${known}`, labelledType) });
+    } else if (id === undefined) issues.push({ path: ['id'], message: 'required: the ID that records have' });
+    else fields.set('key', labelKey(type, id));
     id = undefined;
   }
   // `fromEntries` sets a key such as `__proto__` like any other.
   return { id, fields: Object.fromEntries(fields), externalIds: Object.fromEntries(externalIds), links, issues };
-}
-
-/** The type in any case, such as `work order type`; the service refuses another text. */
-function keyOfLabel(sent: string, id: string): string {
-  const type = labelledTypes.find((name) => plain(name) === plain(sent));
-  return type === undefined ? `${sent}:${id}` : labelKey(type, id);
 }
 
 /** An empty text is a value of a field of text only, and there not as a key. White space is no text by which a link is found. */

@@ -37,20 +37,32 @@ test('a file with type, id, name and color sets labels, and another one renames 
 
 test('what is wrong is a refused row with the reason', async () => {
   const { code, out } = await imports.import({
-    'labels.csv': 'type,id,name,color\nVENDOR,7,A,\nSTATUS,,B,\n,7,C,\nSTATUS,7,D,green\nSTATUS,8,E,\nstatus,8,F,\n',
+    'labels.csv':
+      'type,id,name,color\nVENDOR,7,A,\nSTATUS,,B,\n,7,C,\nSTATUS:7,,D,\nSTATUS,7,D,green\nSTATUS,8,E,\nstatus,8,F,\n',
   });
 
   expect(code).toBe(2);
   const types =
-    'ALLOCATION_ORDER, ASSET_TYPE, COMPANY, PURCHASE_ORDER, STATUS, USER or WORK_ORDER_TYPE, a colon and an ID, such as STATUS:status-7';
-  expect(out.slice(1, 6)).toEqual([
-    `  labels.csv, line 2: key: expected ${types}, received "VENDOR:7"`,
-    `  labels.csv, line 3: key: expected ${types}, received "STATUS:"`,
-    `  labels.csv, line 4: key: expected ${types}, received ":7"`,
-    '  labels.csv, line 5: color: expected a colour such as #2e7d32, received "green"',
-    '  labels.csv, line 7: key: line 6 also has the key "STATUS:8"',
+    'expected one of ALLOCATION_ORDER, ASSET_TYPE, COMPANY, PURCHASE_ORDER, STATUS, USER, WORK_ORDER_TYPE, received';
+  expect(out.slice(1, 7)).toEqual([
+    `  labels.csv, line 2: type: ${types} "VENDOR"`,
+    '  labels.csv, line 3: id: required: the ID that records have',
+    `  labels.csv, line 4: type: ${types} ""`,
+    `  labels.csv, line 5: type: ${types} "STATUS:7"`,
+    '  labels.csv, line 6: color: expected a colour such as #2e7d32, received "green"',
+    '  labels.csv, line 8: key: line 7 also has the key "STATUS:8"',
   ]);
   expect(imports.read('labels.refused.csv')).toContain('VENDOR,7,A,,');
+});
+
+test('a label without a type is refused, also where nothing is cleared', async () => {
+  const { code, out } = await imports.import(
+    { 'labels.csv': 'id,name,type\n7,A,\n8,B\n' },
+    ...['--upsert-by', 'labels=create', '--blank', 'keep'],
+  );
+
+  expect(code).toBe(1);
+  expect(out.join('\n')).toMatch(/line 2: type: expected one of .*\n.*line 3: type: expected one of /);
 });
 
 test('two columns for the key are refused', async () => {
