@@ -213,6 +213,64 @@ describeInChromium('the explorer', () => {
     await page.getByRole('heading', { name: /by month/ }).waitFor();
   });
 
+  test('begins although the service is not there at first, and shows what is wrong with a view while others write', async () => {
+    const origin = await listen(short.app);
+    const { page, visit } = await newPage(origin);
+    await page.route('**/graphql', (route) => route.fulfill({ status: 503, json: { errors: [{ message: 'busy' }] } }));
+    await page.goto(`${origin}/explore?kind=Location&filter=name.isNull:NO`);
+    await page.getByRole('alert').waitFor();
+    await page.unroute('**/graphql');
+    await page.getByText('live', { exact: true }).waitFor();
+    await page.getByText('name is set').waitFor();
+    await page.getByRole('rowheader').first().waitFor();
+
+    // Each read takes longer than it takes others to write.
+    await page.route('**/graphql', async (route) => {
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      await route.continue();
+    });
+    const writing = setInterval(() => void short.create('/locations', { name: 'Yard' }), 100);
+    try {
+      await page.getByText('Filter', { exact: true }).click();
+      await page.getByLabel('Condition').selectOption('createdAt.gt');
+      await page.getByLabel('Value').fill('nonsense');
+      await page.getByRole('button', { name: 'Add' }).click();
+      await page
+        .getByRole('alert')
+        .getByText(/expected a date/)
+        .waitFor();
+    } finally {
+      clearInterval(writing);
+    }
+    expect(visit.errors).toEqual([]);
+  });
+
+  test('holds no connection while it is hidden', async () => {
+    const origin = await listen(short.app);
+    const { page } = await newPage(origin);
+    await page.goto(`${origin}/explore`);
+    await page.getByText('live', { exact: true }).waitFor();
+    const turn = (state: string) =>
+      page.evaluate(`Object.defineProperty(document, 'visibilityState', { value: '${state}', configurable: true });
+        document.dispatchEvent(new Event('visibilitychange'))`);
+    await turn('hidden');
+    await page.getByText(/^not connected/).waitFor();
+    await turn('visible');
+    await page.getByText('live', { exact: true }).waitFor();
+  });
+
+  test('asks once for a key, and begins with one that is entered later', async () => {
+    const origin = await listen(closed.app);
+    const { page } = await newPage(origin);
+    await page.goto(`${origin}/explore?kind=Asset`);
+    for (let asked = 0; asked < 2; asked += 1) await page.getByRole('button', { name: 'Cancel' }).click();
+    await page.getByRole('alert').waitFor();
+    await page.getByRole('button', { name: 'API key' }).click();
+    await enterKey(page, await closed.key({ workspace: 'default', user: 'dispatcher' }));
+    await page.getByText('live', { exact: true }).waitFor();
+    await page.getByText('dispatcher').waitFor();
+  });
+
   test('asks for a key, says whose it is and when it is not connected, and gives its query where GraphiQL is off', async () => {
     const origin = await listen(closed.app);
     const key = await closed.key({ workspace: 'default', user: 'dispatcher', readOnly: true });
