@@ -5,7 +5,7 @@
 import { badRequest } from '../errors.ts';
 import type { AnyRecord, RecordKind, Values } from '../model/record-kind.ts';
 import { linkOrder } from '../records/index.ts';
-import type { Change as LoggedChange } from '../store/log.ts';
+import type { LoggedChange } from '../store/log.ts';
 import type { Tx } from '../store/writes/tx.ts';
 import type { Change } from '../store/writes/write.ts';
 import { checkDeletions, checkReferences, checkTrees, checkUnique, referencesIn } from './checks.ts';
@@ -51,8 +51,7 @@ interface Reversal extends Item {
  * again with their IDs. One that was changed after it is kept. Throws a ServiceError: 403, 400 for changes to come, 413 for too much text.
  */
 export async function revertChanges(session: Session, range: ChangeRange): Promise<Reverted> {
-  const store = session.writer();
-  return store(async (tx) => {
+  return session.transaction(async (tx) => {
     const items = await reversalsOf(tx, await changesIn(tx, range), range);
     const byId = new Map(items.map((item) => [item.id, item]));
     await lock(tx, items);

@@ -10,14 +10,9 @@ import type { Linkable, Patch } from '../model/links.ts';
 import type { AnyRecord, RecordKind, RecordOf, Values } from '../model/record-kind.ts';
 import type { ValueLimits } from '../model/schemas.ts';
 import { newIds } from '../records/index.ts';
-import type {
-  WriteOptions as StoreOptions,
-  WorkspaceReads,
-  WorkspaceStore,
-  WriteRecords,
-} from '../store/workspace-store.ts';
+import type { TransactionOptions, WorkspaceReads, WorkspaceStore } from '../store/workspace-store.ts';
 import type { Tx } from '../store/writes/tx.ts';
-import type { Addition, Change } from '../store/writes/write.ts';
+import type { Change, Creation } from '../store/writes/write.ts';
 import {
   checkDeletions,
   checkReferences,
@@ -50,10 +45,10 @@ export interface Session {
   readonly workspace: string;
   /** Recorded as `createdBy` and `updatedBy`; null while the service runs open. */
   readonly userId: string | null;
-  /** False for a read-only key, with which `writer` throws. */
+  /** False for a read-only key, with which `transaction` throws. */
   readonly mayWrite: boolean;
-  /** Returns the function that writes, the only way to write. Throws a ServiceError 403 if the user may only read. */
-  writer(): WriteRecords;
+  /** The only way to write. Throws a ServiceError 403 if the user may only read. */
+  readonly transaction: WorkspaceStore['transaction'];
   /**
    * Returns a session whose one write has a key, and returns the stored result if it is repeated, with the records as they were, or is a
    * dry run, which stores nothing. New records of a dry run have IDs other than those that the write will give them.
@@ -61,7 +56,7 @@ export interface Session {
   with(how: How): Session;
 }
 
-type How = Pick<StoreOptions<unknown>, 'key' | 'isDryRun'>;
+type How = Pick<TransactionOptions<unknown>, 'key' | 'isDryRun'>;
 
 export function createSession(
   store: WorkspaceStore,
@@ -75,13 +70,11 @@ export function createSession(
     workspace: store.workspaceName,
     userId,
     mayWrite,
-    writer() {
+    async transaction(work, options) {
       if (!mayWrite) throw forbidden('this API key is read-only', 'read-only key');
-      return (work, options) => {
-        if (how.key && isUsed) throw new Error('a session with a key writes once');
-        isUsed = true;
-        return store.write(work, { ...options, ...how });
-      };
+      if (how.key && isUsed) throw new Error('a session with a key writes once');
+      isUsed = true;
+      return store.transaction(work, { ...options, ...how });
     },
     with: (more) => createSession(store, user, { ...how, ...more }),
   };
@@ -90,6 +83,7 @@ export function createSession(
 /** What records say of the session that wrote them. */
 type Author = Pick<Session, 'workspace' | 'userId'>;
 
+/** How items are matched with records, and what becomes of invalid ones. */
 interface WriteOptions {
   readonly onInvalid?: OnInvalid;
   /** The key by which upserts and deletions find their records. */
@@ -108,9 +102,7 @@ async function write(
   sent: readonly Item[],
   options: WriteOptions = {},
 ): Promise<(Stored | Rejected)[]> {
-  const store = session.writer();
-  if (sent.length === 0) return [];
-  return store(
+  return session.transaction(
     async (tx) => {
       // Copies: after a conflict with another transaction, all of this runs again.
       const items = sent.map((item): Item => ({ ...item, issues: [...item.issues] }));
@@ -130,14 +122,14 @@ async function write(
       const returned = items.map((item) => stored.get(item) ?? { outcome: 'rejected' as const, issues: item.issues });
       return { changes, returned };
     },
-    { addition: additionOf(session, sent), items: sent.length },
+    { creation: creationOf(session, sent), items: sent.length },
   );
 }
 
 const orClear = (pronoun: string) => `; delete ${pronoun} first, or send references: CLEAR`;
 
 /** New records of one kind need no transaction if the database finds their references, and no unique value taken. */
-function additionOf(session: Session, items: readonly Item[]): Addition<(Stored | Rejected)[]> | undefined {
+function creationOf(session: Author, items: readonly Item[]): Creation<(Stored | Rejected)[]> | undefined {
   const [{ kind } = {}] = items;
   const isPlain = (item: Item) => item.op === 'create' && item.kind === kind && item.issues.length === 0;
   if (!kind || !items.every((item) => isPlain(item) && !item.links && item.ref === undefined)) return undefined;
@@ -204,7 +196,7 @@ export function changesOf(
   };
   // The same for all kinds: as of that time, everything that was created together is there.
   const now = new Date().toISOString();
-  for (const [item, after] of newRecords(session, items, now)) {
+  for (const [item, after] of recordsToCreate(session, items, now)) {
     add(item, 'created', { kind: item.kind, action: 'created', before: null, after, at: String(after.updatedAt) });
   }
   for (const item of items) {
@@ -225,7 +217,7 @@ export function changesOf(
   return { changes, stored };
 }
 
-function newRecords(session: Author, items: readonly Item[], now: string) {
+function recordsToCreate(session: Author, items: readonly Item[], now: string) {
   const newItems = items.filter(({ op, before }) => !before && op !== 'delete');
   const records = new Map<Item, Record<string, unknown>>();
   for (const [kind, ofKind] of byKind(newItems)) {
@@ -283,7 +275,7 @@ export async function createRecords(
   return recordsOf(await write(session, items));
 }
 
-interface NewRecords {
+interface Batch {
   readonly kind: RecordKind;
   readonly items: readonly Linkable<object>[];
   readonly pathOf: PathOf;
@@ -292,7 +284,7 @@ interface NewRecords {
 /** Creates records of several kinds, which may refer to each other before they have IDs. Returns them by batch. */
 export async function importRecords(
   session: Session,
-  batches: readonly NewRecords[],
+  batches: readonly Batch[],
   onInvalid: OnInvalid = 'fail',
 ): Promise<(RecordOf<RecordKind> | Rejected)[][]> {
   const items = batches.flatMap(({ kind, items: sent, pathOf }) =>

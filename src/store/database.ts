@@ -12,10 +12,10 @@ import type { Dialect } from './query/dialect.ts';
 import { migrate, migrationNames, migrationSource, pendingMigrations } from './schema/migrations.ts';
 import { sqliteDialect } from './sqlite/dialect.ts';
 import { createSqliteDriver } from './sqlite/driver.ts';
-import { createQueue, type Transaction } from './writes/queue.ts';
+import { createQueue, type RunTransaction } from './writes/queue.ts';
 
 export interface Database extends Omit<Connections, 'useToWrite'> {
-  readonly transaction: Transaction;
+  readonly transaction: RunTransaction;
   readonly dialect: Dialect;
   readonly driver: Driver;
   readonly options: DatabaseOptions;

@@ -1,7 +1,5 @@
-/** The log of changes: reads the feed of a workspace, the histories of records and records as they were, and waits for changes. */
-import DataLoader from 'dataloader';
+/** Reads the log of changes: the feed of a workspace, the histories of records, and records as they were. */
 import type { Knex } from 'knex';
-import pLimit from 'p-limit';
 import { badRequest } from '../errors.ts';
 import type { RecordKind, RecordOf } from '../model/record-kind.ts';
 import type { Row } from './connections/driver.ts';
@@ -10,7 +8,8 @@ import { requireWhole, rowsQuery, runQuery } from './query/rows.ts';
 import { type Action, type Author, changes as table } from './query/tables.ts';
 import { asRecords, createRecordReads, readRows, type Scope } from './records/read-records.ts';
 
-export interface Change extends Author {
+/** A change as the log has it: writes/write.ts stores a `Change`. */
+export interface LoggedChange extends Author {
   readonly number: number;
   readonly kind: string;
   readonly action: Action;
@@ -32,7 +31,7 @@ interface ChangesQuery {
 export type ChangePageQuery = Omit<ChangesQuery, 'upTo'>;
 
 export interface ChangePage {
-  readonly changes: readonly Change[];
+  readonly changes: readonly LoggedChange[];
   /** The number after which the next page begins. All changes up to it are on this page or earlier ones, or of other kinds. */
   readonly end: number;
   readonly hasMore: boolean;
@@ -53,11 +52,11 @@ interface VersionAt {
 export interface ChangeReads {
   lastChange(): Promise<number>;
   /** Returns changes in the order of their numbers. Every change with a number up to that of a committed one is committed too. */
-  changes(query: ChangesQuery): Promise<Change[]>;
+  changes(query: ChangesQuery): Promise<LoggedChange[]>;
   /** May be empty although there is more: changes of some kinds may be far apart. Throws a ServiceError 400 if `after` is in the future. */
   changePage(query: ChangePageQuery): Promise<ChangePage>;
   /** Returns the changes of each of the records with these IDs, of any kinds, the latest first, in the order of the IDs. */
-  histories(ids: readonly string[], query: HistoryQuery): Promise<Change[][]>;
+  histories(ids: readonly string[], query: HistoryQuery): Promise<LoggedChange[][]>;
   /** Returns the records as they were right after changes, in the same order; null where there was none. */
   versions<K extends RecordKind>(kind: K, keys: readonly VersionAt[]): Promise<(RecordOf<K> | null)[]>;
   /** Returns the record as it was at a time; null if there was none. */
@@ -92,10 +91,12 @@ export function createChangeReads(scope: Scope): ChangeReads {
   async function readChanges(
     rows: Knex.QueryBuilder,
     { limit, withBefore }: { readonly limit: number; readonly withBefore: boolean },
-  ): Promise<Change[]> {
+  ): Promise<LoggedChange[]> {
     const fields = withBefore ? fieldsWithBefore : fieldsWithoutBefore;
     const found = await readRows(scope, table, rows, { fields, limit });
-    return found.map(({ recordId, ...change }): Row => ({ ...change, id: recordId })) as readonly object[] as Change[];
+    return found.map(
+      ({ recordId, ...change }): Row => ({ ...change, id: recordId }),
+    ) as readonly object[] as LoggedChange[];
   }
 
   const rowsWith = (numbers: readonly number[]) =>
@@ -107,7 +108,7 @@ export function createChangeReads(scope: Scope): ChangeReads {
     return Number(row?.number ?? 0);
   }
 
-  async function changes({ after, upTo, limit, kinds, withBefore }: ChangesQuery): Promise<Change[]> {
+  async function changes({ after, upTo, limit, kinds, withBefore }: ChangesQuery): Promise<LoggedChange[]> {
     const rows = rowsOfWorkspace()
       .where('number', '>', requireWhole(after))
       .orderBy('number')
@@ -225,7 +226,7 @@ export function createChangeReads(scope: Scope): ChangeReads {
     },
 
     async histories(ids, query) {
-      const histories = new Map(ids.map((id): [string, Change[]] => [id, []]));
+      const histories = new Map(ids.map((id): [string, LoggedChange[]] => [id, []]));
       const numbers = ids.length > 0 ? await latestNumbers([...histories.keys()], query) : [];
       if (numbers.length > 0) {
         const rows = rowsWith(numbers).orderBy('number', 'desc');
@@ -262,109 +263,3 @@ const beyondLast = (after: number, last: number) =>
   badRequest(
     `the cursor "${after}" is beyond the last change, which is "${last}"; after restoring a backup, consumers must start over`,
   );
-
-/** Milliseconds between two reads, within which changes of other processes are noticed. */
-const interval = 500;
-
-/** Milliseconds in which reads are collected for one statement, so that many writes need few. */
-const collected = 10;
-
-/** Reads of single workspaces at the same time: few, because each may hold a connection until it times out. */
-const concurrentReads = 2;
-
-interface Watch {
-  /** The number of the workspace's last change, when it was last read. */
-  last: number;
-  /** Each ends if the workspace has a change with a greater number than it knows. */
-  readonly waiting: Set<{ readonly after: number; end(): void }>;
-  /** Set by a write. A read that runs already may miss it. */
-  isOutdated: boolean;
-  /** Ends the pause between two reads. */
-  wake(): void;
-}
-
-interface ChangeWatch {
-  /** To be called after this process has changed something in the workspace. */
-  changed(workspaceId: number): void;
-  /** Resolves when the workspace has a change with a greater number, or the signal is aborted. */
-  wait(workspaceId: number, after: number, signal: AbortSignal): Promise<void>;
-}
-
-type ReadLastChanges = (workspaceIds: readonly number[]) => Promise<ReadonlyMap<number, number>>;
-
-/**
- * Waits for changes of workspaces. While anybody waits, the numbers of the last changes are read at intervals, by one statement for all
- * workspaces; and those of a workspace soon after a write of this process. If that fails, because a machine with some of the workspaces is
- * unavailable, each is read by itself until it can be read again: those on other machines go on.
- */
-export function createChangeWatch(readLastChanges: ReadLastChanges): ChangeWatch {
-  const watches = new Map<number, Watch>();
-  const inTurn = pLimit(concurrentReads);
-  const read = async (workspaceIds: readonly number[]) => {
-    const numbers = await readLastChanges(workspaceIds);
-    return workspaceIds.map((workspaceId) => numbers.get(workspaceId) ?? 0);
-  };
-  // Those who wait keep a connection open; the timers need not keep the process running.
-  const together = new DataLoader(read, {
-    cache: false,
-    batchScheduleFn: (run) => void setTimeout(run, collected).unref(),
-  });
-
-  /** Reads the number until nobody waits. */
-  async function follow(workspaceId: number, watch: Watch): Promise<void> {
-    let hasFailed = false;
-    while (watch.waiting.size > 0) {
-      watch.isOutdated = false;
-      const alone = async () => (await read([workspaceId]))[0];
-      const reading: Promise<number | undefined> = hasFailed ? inTurn(alone) : together.load(workspaceId);
-      const number = await reading.catch(() => undefined);
-      hasFailed = number === undefined;
-      watch.last = number ?? watch.last;
-      for (const { after, end } of watch.waiting) if (watch.last > after) end();
-      if (!watch.isOutdated) await pause(watch);
-    }
-    watches.delete(workspaceId);
-  }
-
-  /** All pauses end at the same times, so that all workspaces are read together. */
-  const pause = (watch: Watch) =>
-    new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, interval - (Date.now() % interval)).unref();
-      watch.wake = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
-
-  function begin(workspaceId: number): Watch {
-    const watch: Watch = { last: 0, waiting: new Set(), isOutdated: false, wake() {} };
-    watches.set(workspaceId, watch);
-    return watch;
-  }
-
-  return {
-    changed(workspaceId) {
-      const watch = watches.get(workspaceId);
-      if (!watch) return;
-      watch.isOutdated = true;
-      watch.wake();
-    },
-
-    wait(workspaceId, after, signal) {
-      return new Promise((resolve) => {
-        const known = watches.get(workspaceId);
-        if (signal.aborted || (known && known.last > after)) return resolve();
-        const watch = known ?? begin(workspaceId);
-        const end = () => {
-          watch.waiting.delete(waiting);
-          signal.removeEventListener('abort', end);
-          resolve();
-        };
-        const waiting = { after, end };
-        watch.waiting.add(waiting);
-        signal.addEventListener('abort', end);
-        if (!known) void follow(workspaceId, watch);
-      });
-    },
-  };
-}

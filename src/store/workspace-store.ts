@@ -1,23 +1,24 @@
 /** The records of one workspace: every statement filters by it or writes it. Contains no rules, which belong to services. */
 import type { RecordKind, RecordOf } from '../model/record-kind.ts';
+import { createChangeWatch } from './change-watch.ts';
 import type { Run, Usage } from './connections/driver.ts';
 import type { Database } from './database.ts';
-import { type ChangeReads, createChangeReads, createChangeWatch, lastChanges } from './log.ts';
+import { type ChangeReads, createChangeReads, lastChanges } from './log.ts';
 import { positionOfId, type RecordQuery } from './query/record-query.ts';
 import type { Author, WorkspaceId } from './query/tables.ts';
 import { createReadBudget, type ReadLimits } from './records/read-budget.ts';
 import { createRecordReads, type RecordReads, type Scope } from './records/read-records.ts';
 import { createTextCache, type Text } from './records/text-cache.ts';
 import { type RepeatableRequest, writeOnce } from './writes/idempotency.ts';
-import { type Addition, dryRunIn, mergeableOf, type Work, writeIn } from './writes/write.ts';
+import { type Creation, dryRunIn, queuedCreation, type TxWork, writeIn } from './writes/write.ts';
 
-export interface WriteOptions<T> {
+export interface TransactionOptions<T> {
   /** If the key has a stored result, returns it, or throws a ServiceError 409 if that was another request, and stores nothing. */
   readonly key?: RepeatableRequest | undefined;
   /** True for a dry run, which stores nothing. No other write waits for it. */
   readonly isDryRun?: boolean;
-  /** What the work creates and returns if references are found and no value is taken: tried first, see queue.ts. */
-  readonly addition?: Addition<T> | undefined;
+  /** What the work creates and returns if references are found and no value is taken: tried first. */
+  readonly creation?: Creation<T> | undefined;
   /** How many items the work is about, if that says how long it takes. */
   readonly items?: number;
 }
@@ -25,10 +26,9 @@ export interface WriteOptions<T> {
 /** The most items of a write that others may be made to wait for: it takes a few milliseconds. */
 const maxSmall = 100;
 
-export type WriteRecords = <T>(work: Work<T>, options?: WriteOptions<T>) => Promise<T>;
-
 export interface WorkspaceStore extends WorkspaceReads {
-  readonly write: WriteRecords;
+  /** Writes what the work returns, with its log, or nothing. */
+  transaction<T>(work: TxWork<T>, options?: TransactionOptions<T>): Promise<T>;
 }
 
 export interface WorkspaceReads extends RecordReads, ChangeReads {
@@ -70,13 +70,13 @@ export function createStoreOpener(database: Database): OpenStore {
     const { read, snapshot } = database.forWorkspace(workspaceId, signal);
     const scopeOf = (run: Run): Scope => ({ dialect, run: counted(run, usage), workspaceId, workspaceName });
     const reads = readsIn(scopeOf(read));
-    const write: WriteRecords = async (work, { key, isDryRun = false, addition, items } = {}) => {
+    const transaction: WorkspaceStore['transaction'] = async (work, { key, isDryRun, creation, items } = {}) => {
       if (isDryRun) return snapshot((run) => dryRunIn(scopeOf(run), work));
       const store = () =>
         database.transaction((run) => writeIn(scopeOf(run), author, work, key), {
           workspaceId,
           isSmall: items !== undefined && items <= maxSmall,
-          mergeable: addition && mergeableOf({ workspaceId, usage }, author, addition, key),
+          creation: creation && queuedCreation({ workspaceId, usage }, author, creation, key),
         });
       const { returned, isRepeat } = await (key ? writeOnce(key, scopeOf(read), store) : store());
       if (isRepeat) key?.onRepeat();
@@ -87,7 +87,7 @@ export function createStoreOpener(database: Database): OpenStore {
     return {
       ...reads,
       workspaceName,
-      write,
+      transaction,
       snapshot: (work) => snapshot((run) => work(createRecordReads(scopeOf(run)))),
       longSnapshot: (work) => database.longSnapshot(workspaceId, (run) => work(createRecordReads(scopeOf(run)))),
       within: (limits, hold = () => {}) => readsIn({ ...scopeOf(read), budget: createReadBudget(limits, hold) }),

@@ -6,7 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { kindNamed, recordKinds } from '../../src/records/index.ts';
 import { openDatabase } from '../../src/store/database.ts';
-import type { Change } from '../../src/store/log.ts';
+import type { LoggedChange } from '../../src/store/log.ts';
 import type { WorkspaceStore } from '../../src/store/workspace-store.ts';
 import { createDatabase, isPostgres } from '../support/database.ts';
 import { byEffort } from '../support/effort.ts';
@@ -102,8 +102,8 @@ async function write(address: string, name: string, sent: Map<string, Sent>): Pr
 }
 
 /** The changes of the workspace, from the first one to the last one. */
-async function allChanges(store: WorkspaceStore): Promise<Change[]> {
-  const all: Change[] = [];
+async function allChanges(store: WorkspaceStore): Promise<LoggedChange[]> {
+  const all: LoggedChange[] = [];
   for (;;) {
     const page = await store.changes({ after: all.at(-1)?.number ?? 0, limit: 5_000, withBefore: false });
     if (page.length === 0) return all;
@@ -157,7 +157,7 @@ test(`kill -9 amid every kind of write, ${lives} times, loses no acknowledged wr
   await remove();
 
   expect(changes.map(({ number }) => number)).toEqual(Array.from({ length: last }, (_, index) => index + 1));
-  const byRequest = new Map<string | null, Change[]>();
+  const byRequest = new Map<string | null, LoggedChange[]>();
   for (const change of changes) byRequest.set(change.requestId, [...(byRequest.get(change.requestId) ?? []), change]);
   expect(health).toEqual(isPostgres ? [] : [{ integrity_check: 'ok' }]);
   for (const [id, { effect, text }] of sent) {

@@ -1,6 +1,6 @@
 /** Waiting for changes: few reads, however many wait and however much is written. */
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { createChangeWatch } from '../../src/store/log.ts';
+import { createChangeWatch } from '../../src/store/change-watch.ts';
 
 const workspaceId = 1;
 let last: number;

@@ -25,7 +25,7 @@ const keyOf = (text: string): IdempotencyKey => ({ operation: 'test', key: text,
 /** The writer of a request with a key. */
 const keyed = (text: string, own = store, onRepeat = () => {}) => {
   const session = createSession(own, { userId: null, mayWrite: true });
-  return { write: session.with({ key: { ...keyOf(text), onRepeat } }).writer() };
+  return session.with({ key: { ...keyOf(text), onRepeat } });
 };
 
 const keys = async () => (await database.read('select key from idempotency_keys order by key')).map(({ key }) => key);
@@ -74,10 +74,11 @@ describe('If the connection is lost during the commit', () => {
   }
 
   test.each([
-    ['a creation', (own: Pick<WorkspaceStore, 'write'>) => insert(own, asset, [{ name: 'Crane' }])],
+    ['a creation', (own: Pick<WorkspaceStore, 'transaction'>) => insert(own, asset, [{ name: 'Crane' }])],
     [
       'a transaction',
-      (own: Pick<WorkspaceStore, 'write'>) => inSteps(own, async (steps) => steps.add(asset, [{ name: 'Crane' }])),
+      (own: Pick<WorkspaceStore, 'transaction'>) =>
+        inSteps(own, async (steps) => steps.add(asset, [{ name: 'Crane' }])),
     ],
   ])('the result of %s that was stored all the same is returned', async (_, write) => {
     loseCommit(true);

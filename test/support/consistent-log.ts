@@ -1,7 +1,7 @@
 /** Whether the log of a workspace leads from nothing to what is stored, and is the same however it is read. */
 import { expect } from 'vitest';
 import type { RecordKind } from '../../src/model/record-kind.ts';
-import type { Change } from '../../src/store/log.ts';
+import type { LoggedChange } from '../../src/store/log.ts';
 import type { WorkspaceStore } from '../../src/store/workspace-store.ts';
 
 /** Records are created when they do not exist, each change follows the version that was before it, and what is left is what is stored. */
@@ -47,14 +47,14 @@ export async function requireConsistentLog(store: WorkspaceStore, kinds: readonl
 }
 
 /** The version that each change has made is what was before the next one, or what is stored; null if there was none. */
-const versionsIn = (changes: readonly Change[], stored: object | undefined) =>
+const versionsIn = (changes: readonly LoggedChange[], stored: object | undefined) =>
   changes.map((_, index) => (index + 1 < changes.length ? (changes[index + 1]?.before ?? null) : (stored ?? null)));
 
 const withoutWorkspace = (record: object | null) => record && { ...record, workspaceId: undefined };
 
 /** Reads the whole feed, page by page. */
 async function feedOf({ changes }: Pick<WorkspaceStore, 'changes'>, limit: number, kinds?: readonly string[]) {
-  const all: Change[] = [];
+  const all: LoggedChange[] = [];
   for (;;) {
     const page = await changes({ after: all.at(-1)?.number ?? 0, limit, kinds, withBefore: true });
     all.push(...page);

@@ -5,7 +5,7 @@ import { newIds } from '../../src/records/index.ts';
 import type { WorkspaceStore } from '../../src/store/workspace-store.ts';
 import type { IdempotencyKey } from '../../src/store/writes/idempotency.ts';
 import type { Tx } from '../../src/store/writes/tx.ts';
-import type { Change, Work } from '../../src/store/writes/write.ts';
+import type { Change, TxWork } from '../../src/store/writes/write.ts';
 
 const now = '2026-03-01T00:00:00.000Z';
 const stampsNow = { createdAt: now, updatedAt: now };
@@ -13,7 +13,7 @@ const stampsNow = { createdAt: now, updatedAt: now };
 type Stamps = typeof stampsNow & { readonly createdBy?: string | null; readonly updatedBy?: string | null };
 
 /** Without a name, what is written is returned without its workspace. */
-type Writable = Pick<WorkspaceStore, 'write'> & Partial<Pick<WorkspaceStore, 'workspaceName'>>;
+type Writable = Pick<WorkspaceStore, 'transaction'> & Partial<Pick<WorkspaceStore, 'workspaceName'>>;
 
 function newRecords<K extends RecordKind>(
   kind: K,
@@ -35,7 +35,7 @@ function newRecords<K extends RecordKind>(
 const created = (kind: RecordKind, records: readonly object[]): Change[] =>
   (records as AnyRecord[]).map((after) => ({ kind, action: 'created', before: null, after, at: after.createdAt }));
 
-/** A work that only creates records, and the same as an addition. */
+/** A work that only creates records, and the same as a creation. */
 export function creationOf<K extends RecordKind>(
   kind: K,
   inputs: readonly CreateOf<K>[],
@@ -46,22 +46,22 @@ export function creationOf<K extends RecordKind>(
     const records = newRecords(kind, inputs, stamps, workspaceId);
     return { changes: created(kind, records), returned: records };
   };
-  const work: Work<RecordOf<K>[]> = async () => make();
+  const work: TxWork<RecordOf<K>[]> = async () => make();
   return {
     work,
-    addition: { kind, values: inputs as readonly object[] as readonly AnyRecord[], references: new Map(), make },
+    creation: { kind, values: inputs as readonly object[] as readonly AnyRecord[], references: new Map(), make },
   };
 }
 
 /** Together with what others insert at the same time. */
 export function insert<K extends RecordKind>(
-  { write, workspaceName }: Writable,
+  { transaction, workspaceName }: Writable,
   kind: K,
   inputs: readonly CreateOf<K>[],
   stamps?: Stamps,
 ): Promise<RecordOf<K>[]> {
-  const { work, addition } = creationOf(kind, inputs, stamps, workspaceName);
-  return write(work, { addition });
+  const { work, creation } = creationOf(kind, inputs, stamps, workspaceName);
+  return transaction(work, { creation });
 }
 
 interface Replacement {
@@ -77,8 +77,8 @@ export interface Steps extends Tx {
 }
 
 /** A write in several steps. */
-export const inSteps = <T>({ write, workspaceName }: Writable, work: (steps: Steps) => Promise<T>): Promise<T> =>
-  write(async (tx) => {
+export const inSteps = <T>({ transaction, workspaceName }: Writable, work: (steps: Steps) => Promise<T>): Promise<T> =>
+  transaction(async (tx) => {
     const changes: Change[] = [];
     const returned = await work({
       ...tx,
@@ -112,13 +112,13 @@ export const change = <K extends RecordKind>(
   });
 
 /** The store, for writes that are carried out once for this key. */
-export const withKey = ({ write, ...store }: Writable, key: IdempotencyKey): Writable => ({
+export const withKey = ({ transaction, ...store }: Writable, key: IdempotencyKey): Writable => ({
   ...store,
-  write: (work, options) => write(work, { ...options, key: { ...key, onRepeat: () => {} } }),
+  transaction: (work, options) => transaction(work, { ...options, key: { ...key, onRepeat: () => {} } }),
 });
 
 /** The store, for writes that change nothing. */
-export const dry = ({ write, ...store }: Writable): Writable => ({
+export const dry = ({ transaction, ...store }: Writable): Writable => ({
   ...store,
-  write: (work) => write(work, { isDryRun: true }),
+  transaction: (work) => transaction(work, { isDryRun: true }),
 });

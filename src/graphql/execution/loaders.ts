@@ -19,7 +19,7 @@ import { linkFields } from '../../model/links.ts';
 import type { RecordKind, RecordOf, Values } from '../../model/record-kind.ts';
 import type { ReverseLink } from '../../model/reverse-link.ts';
 import { kindNamed, kindOfId, label } from '../../records/index.ts';
-import type { Change, ChangePage, ChangePageQuery, HistoryQuery } from '../../store/log.ts';
+import type { ChangePage, ChangePageQuery, HistoryQuery, LoggedChange } from '../../store/log.ts';
 import { type Condition, orderName, type RecordQuery, type SummaryQuery } from '../../store/query/record-query.ts';
 import type { LinkToRead, Page } from '../../store/records/read-records.ts';
 import type { WorkspaceReads } from '../../store/workspace-store.ts';
@@ -46,7 +46,7 @@ export function createLoaders(
   const records = new Map<RecordKind, RecordLoader>();
   const pageLoaders = new Map<readonly FieldNode[], PageLoader>();
   const histories = new Map<string, DataLoader<string, ChangePage>>();
-  const versions = new DataLoader(readVersions, { cacheKeyFn: ({ number }: Change) => number });
+  const versions = new DataLoader(readVersions, { cacheKeyFn: ({ number }: LoggedChange) => number });
   // `before` can be long: it is read only if the document selects it.
   const withBefore = stored.get('Change')?.has('before') ?? false;
 
@@ -110,7 +110,7 @@ export function createLoaders(
       });
     });
 
-  async function readVersions(changes: readonly Change[]): Promise<(Values | null)[]> {
+  async function readVersions(changes: readonly LoggedChange[]): Promise<(Values | null)[]> {
     const found = new Map<number, Values | null>();
     const readKind = async (name: string) => {
       const ofKind = changes.filter(({ kind }) => kind === name);
@@ -145,7 +145,7 @@ export function createLoaders(
     history: (id: string, query: Omit<HistoryQuery, 'withBefore'>) => historiesOf(query).load(id),
 
     /** Returns the record as the change left it; null if it was deleted. */
-    after: async (change: Change): Promise<Values | null> =>
+    after: async (change: LoggedChange): Promise<Values | null> =>
       change.action === 'deleted' ? null : versions.load(change),
 
     versionAt: async (kind: RecordKind, id: string, time: string) =>

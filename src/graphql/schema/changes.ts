@@ -13,7 +13,7 @@ import { capitalized, withArticle } from '../../model/labels.ts';
 import type { RecordKind, Values as RecordValues } from '../../model/record-kind.ts';
 import { kindNamed, recordKinds } from '../../records/index.ts';
 import { type ChangeRange, type NotReversed, type Reverted, revertChanges } from '../../services/revert.ts';
-import type { Change, ChangePage, ChangePageQuery, HistoryQuery } from '../../store/log.ts';
+import type { ChangePage, ChangePageQuery, HistoryQuery, LoggedChange } from '../../store/log.ts';
 import type { Loaders } from '../execution/loaders.ts';
 import { type CostFunction, defaultPageSize, type FieldExtensions, pageCost, pageSize } from '../limits.ts';
 import {
@@ -60,7 +60,7 @@ const fieldChange = builder.objectRef<FieldChange>('FieldChange').implement({
   }),
 });
 
-const changeType = builder.objectRef<Change>('Change').implement({
+const changeType = builder.objectRef<LoggedChange>('Change').implement({
   description: 'The creation, the update or the deletion of one record.',
   fields: (t) => ({
     cursor: t.string({
@@ -126,7 +126,7 @@ interface FieldChange {
 const maxFieldChanges = Math.max(...recordKinds.map(({ fields }) => Object.keys(fields).length));
 
 /** Returns the changed fields that clients may set; for a creation or a deletion, all that have a value. */
-async function fieldChanges(change: Change, loaders: Loaders): Promise<FieldChange[]> {
+async function fieldChanges(change: LoggedChange, loaders: Loaders): Promise<FieldChange[]> {
   const before: RecordValues = change.before ?? {};
   const after = (await loaders.after(change)) ?? {};
   return Object.keys(kindNamed(change.kind).fields)

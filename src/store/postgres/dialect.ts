@@ -25,9 +25,9 @@ import {
   type SelectedColumn,
   slicesOf,
 } from '../query/columns.ts';
-import type { Dialect, Filters, NewRecords, PageRows, PagesSelection, Pattern } from '../query/dialect.ts';
+import type { Dialect, Filters, Insert, PageRows, PagesSelection, Pattern } from '../query/dialect.ts';
 import { requireWhole, runQuery } from '../query/rows.ts';
-import { changes, idempotencyResults, keyRowsOf } from '../query/tables.ts';
+import { changes, idempotencyResults } from '../query/tables.ts';
 import { toDateTime } from './driver.ts';
 
 type Read = (sql: string) => Promise<readonly Row[]>;
@@ -84,7 +84,7 @@ function createPostgresDialect({ isCitus }: { readonly isCitus: boolean }): Dial
     },
     byteLength: (column) => `octet_length(${column}::text)`,
     inserts: (table, records) => inserts(table, records, isCitus),
-    withChanges: isCitus ? undefined : withChanges,
+    insertWithLog: isCitus ? undefined : insertWithLog,
     updates,
     deletions,
     parents,
@@ -262,24 +262,25 @@ function insertFrom(parameter: string, table: Table, workspace?: string): string
 
 /** With a parameter per value, of which a statement may have 65,535, batches take a third longer than with one JSON text. */
 function* inserts(table: Table, unordered: readonly Row[], isCitus: boolean): Generator<Statement> {
-  const records = inOrderOfUniqueValues(table, unordered);
+  const records = inOrder(unordered, uniqueFieldOf(table));
   const sql = insertFrom('$1', table) + (isCitus ? ' returning 1' : '');
   for (const slice of slicesOf(records, rowsPerInsert)) yield { sql, values: [JSON.stringify(slice)] };
 }
 
-/** Of two transactions with the same unique values, one then waits for the other: in different orders, they could deadlock. */
-function inOrderOfUniqueValues(table: Table, records: readonly Row[]): readonly Row[] {
-  const [unique] = Object.entries(table.storedFields).find(([, field]) => field.unique) ?? [];
-  if (!unique || records.length < 2) return records;
-  const keyOf = (record: Row) => `${record.workspaceId} ${record[unique] ?? ''}`;
-  const keyed = records.map((record) => ({ key: keyOf(record), record }));
-  return keyed.sort((a, b) => (a.key < b.key ? -1 : Number(a.key > b.key))).map(({ record }) => record);
+const uniqueFieldOf = ({ storedFields }: Table): string | undefined =>
+  Object.keys(storedFields).find((name) => storedFields[name]?.unique);
+
+/** Of two transactions of a workspace with the same unique values, one then waits for the other: in different orders, they could deadlock. */
+function inOrder(rows: readonly Row[], field: string | undefined): readonly Row[] {
+  if (field === undefined) return rows;
+  const textOf = (row: Row) => String(row[field] ?? '');
+  return rows.toSorted((a, b) => (textOf(a) < textOf(b) ? -1 : Number(textOf(a) > textOf(b))));
 }
 
 const loggedColumns = columnsOf(changes).filter(({ field }) => field !== 'number' && field !== 'recordId');
 
-/** The parts of the log of an addition: what its rows have in common, their records, and how many come before them. */
-const additionColumns: readonly JsonColumn[] = [
+/** The parts of the log of an insert: what its rows have in common, their records, and how many come before them. */
+const insertColumns: readonly JsonColumn[] = [
   ...loggedColumns,
   { field: 'recordIds', type: 'json' },
   { field: 'earlier', type: 'number' },
@@ -291,16 +292,16 @@ const additionColumns: readonly JsonColumn[] = [
  * the parts whose rows nothing reads last, and of these the last one first: the number of the workspace is locked only after the records and
  * the keys have been inserted.
  */
-function withChanges(table: Table, additions: readonly NewRecords[]): Statement {
-  const records = additions.flatMap((addition) => addition.records);
+function insertWithLog(table: Table, inserts: readonly Insert[]): Statement {
+  const records = inserts.flatMap((insert) => insert.records);
   let earlier = 0;
-  const logged = additions.map(({ change, records }) => {
+  const logged = inserts.map(({ change, records }) => {
     const entry = { ...change, recordIds: records.map(({ id }) => id), earlier };
     earlier += records.length;
     return entry;
   });
   const values: unknown[] = [
-    JSON.stringify(inOrderOfUniqueValues(table, records)),
+    JSON.stringify(inOrder(records, uniqueFieldOf(table))),
     logged[0]?.workspaceId,
     records.length,
     JSON.stringify(logged),
@@ -311,17 +312,20 @@ function withChanges(table: Table, additions: readonly NewRecords[]): Statement 
       returning number as last)`,
     `logged as (insert into changes (${loggedColumns.map(({ name }) => name).join(', ')}, record_id, number)
       select ${fieldList(loggedColumns)}, record_id, last - $3 + earlier + place
-      from ${recordset('$4', additionColumns)} cross join taken
+      from ${recordset('$4', insertColumns)} cross join taken
         cross join lateral json_array_elements_text("recordIds") with ordinality as record (record_id, place))`,
   ];
-  const keyed = keyRowsOf(additions);
+  const keyed = inOrder(
+    inserts.flatMap((insert): Row[] => (insert.keyed ? [insert.keyed] : [])),
+    'key',
+  );
   if (keyed.length > 0) {
     values.push(JSON.stringify(keyed));
     parts.push(`keyed as (${insertFrom(`$${values.length}`, idempotencyResults)})`);
   }
   const conditions: string[] = [];
-  for (const target of new Set(additions.flatMap(({ references }) => [...references.keys()]))) {
-    const ids = new Set(additions.flatMap(({ references }) => references.get(target) ?? []));
+  for (const target of new Set(inserts.flatMap(({ references }) => [...references.keys()]))) {
+    const ids = new Set(inserts.flatMap(({ references }) => references.get(target) ?? []));
     if (ids.size === 0) continue;
     values.push([...ids].sort());
     const sent = `$${values.length}::text[]`;

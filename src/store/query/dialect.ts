@@ -5,19 +5,19 @@ import type { RecordKind, Table } from '../../model/record-kind.ts';
 import type { Row, Run, Statement, TransactionSql } from '../connections/driver.ts';
 import type { SelectedColumn } from './columns.ts';
 import type { Value } from './record-query.ts';
-import type { NewChange } from './tables.ts';
+import type { LogRow } from './tables.ts';
 
-export interface NewRecords {
+/** The records of a creation (writes/write.ts), and what is stored with them. */
+export interface Insert {
   /** Their workspace is that of the change. */
   readonly records: readonly Row[];
-  readonly references: References;
+  /** The IDs that must exist, by the kinds of their records. */
+  readonly references: ReadonlyMap<RecordKind, readonly string[]>;
   /** What their rows of the log have in common. */
-  readonly change: Omit<NewChange, 'recordId'>;
+  readonly change: Omit<LogRow, 'recordId'>;
   /** A row of `idempotencyResults`, if the request has a key. */
   readonly keyed: Row | undefined;
 }
-
-export type References = ReadonlyMap<RecordKind, readonly string[]>;
 
 /** A text whose characters each have one or more forms, and whether other text may come before and after it. */
 export interface Pattern {
@@ -75,8 +75,8 @@ export interface Dialect extends TransactionSql {
   byteLength(column: string): string;
   /** Statements that insert the records, thousands per statement, unless they are long. */
   inserts(table: Table, records: readonly Row[]): Iterable<Statement>;
-  /** Inserts additions with their keys and log. Fails if one refers to a record that is not there. Absent where this takes a transaction. */
-  readonly withChanges?: ((kind: RecordKind, additions: readonly NewRecords[]) => Statement) | undefined;
+  /** Inserts records of one kind with their keys and log. Fails if a reference has no record. Absent where this takes a transaction. */
+  readonly insertWithLog?: ((kind: RecordKind, inserts: readonly Insert[]) => Statement) | undefined;
   /** Statements that set these fields in the records, thousands per statement, unless they are long. */
   updates(table: Table, workspaceId: number, records: readonly Row[], fields: ReadonlySet<string>): Iterable<Statement>;
   deletions(table: Table, workspaceId: number, ids: readonly string[]): Iterable<Statement>;

@@ -30,7 +30,7 @@ export interface Author {
 export type Action = 'created' | 'updated' | 'deleted';
 
 /** What a row of the log has, but the number: it gets that when it is stored. A record that is restored counts as created. */
-export interface NewChange extends Author {
+export interface LogRow extends Author {
   readonly workspaceId: number;
   readonly kind: string;
   readonly action: Action;
@@ -84,9 +84,3 @@ export const idempotencyResults: Table = {
     result: required(text('what the write returned: JSON, compressed if it is long')),
   },
 };
-
-/** In the order of keys: of two transactions with the same ones, one then waits for the other at the first. */
-export const keyRowsOf = (additions: readonly { readonly keyed: Row | undefined }[]): Row[] =>
-  additions
-    .flatMap(({ keyed }): Row[] => (keyed ? [keyed] : []))
-    .sort((a, b) => (String(a.key) < String(b.key) ? -1 : 1));

@@ -12,7 +12,7 @@ import {
   slicesOf,
   toColumnValue,
 } from '../query/columns.ts';
-import type { Dialect, Filters, NewRecords, PageRows, PagesSelection, Pattern } from '../query/dialect.ts';
+import type { Dialect, Filters, Insert, PageRows, PagesSelection, Pattern } from '../query/dialect.ts';
 import { rowsQuery, runQuery } from '../query/rows.ts';
 import { changes, idempotencyResults } from '../query/tables.ts';
 
@@ -37,7 +37,7 @@ export const sqliteDialect: Dialect = {
   },
   byteLength: (column) => `octet_length(${column})`,
   inserts,
-  withChanges,
+  insertWithLog,
   updates,
   deletions,
   parents,
@@ -262,27 +262,27 @@ const changeColumns = columnsOf(changes).filter(({ field }) => field !== 'number
 const keyColumns = columnsOf(idempotencyResults);
 
 interface ViewStatement extends Pick<Statement, 'sql' | 'setUp'> {
-  of(addition: NewRecords): unknown[];
+  of(insert: Insert): unknown[];
 }
 
 /** By the names of their views. */
 const viewStatements = new Map<string, ViewStatement>();
 
 /** By one statement: a view's trigger does the rest. A transaction takes a third longer, and waits for the main thread in between. */
-function withChanges(kind: RecordKind, additions: readonly NewRecords[]): Statement {
-  const targets = [...new Set(additions.flatMap(({ references }) => [...references.keys()]))];
+function insertWithLog(kind: RecordKind, inserts: readonly Insert[]): Statement {
+  const targets = [...new Set(inserts.flatMap(({ references }) => [...references.keys()]))];
   const view = ['new', kind.table, ...targets.map(({ table }) => table)].join('_');
   const statement = viewStatements.get(view) ?? statementFor(view, kind, targets);
   viewStatements.set(view, statement);
   const { sql, setUp, of } = statement;
-  return { sql, setUp, values: [JSON.stringify(additions.map(of))] };
+  return { sql, setUp, values: [JSON.stringify(inserts.map(of))] };
 }
 
 function statementFor(view: string, kind: RecordKind, targets: readonly RecordKind[]): ViewStatement {
   const columns = columnsOf(kind);
   const isSent = ({ field }: Column) => field === 'id' || Object.hasOwn(kind.fields, field);
   const sent = elementsOf(columns.filter(isSent));
-  // What the service sets is the same in all records of an addition.
+  // What the service sets is the same in all records of an insert.
   const shared = columns.filter((column) => !isSent(column));
   const named = (prefix: string, { name }: Column) => `${prefix}_${name}`;
   const names = [
@@ -312,11 +312,11 @@ function statementFor(view: string, kind: RecordKind, targets: readonly RecordKi
   const valuesOf = (row: Row | undefined, from: readonly Column[]) =>
     from.map((column) => toColumnValue(column, row?.[column.field]));
   return {
-    // Otherwise SQLite would copy the whole addition for each of these columns.
+    // Otherwise SQLite would copy the whole insert for each of these columns.
     sql: `insert into ${view}
-      with addition as materialized (
+      with creation as materialized (
         select value -> 0 as own, value -> 1 as ids, jsonb_extract(value, '$[2]') as sent from jsonb_each(?))
-      select ${names.map((_, index) => `own ->> ${index}`).join(', ')}, ids, sent from addition`,
+      select ${names.map((_, index) => `own ->> ${index}`).join(', ')}, ids, sent from creation`,
     setUp: `create temp view if not exists ${view} as
         select ${[...names, 'ids', 'sent'].map((name) => `null as ${name}`).join(', ')};
       create temp trigger if not exists ${view}_insert instead of insert on ${view} begin ${trigger} end;`,

@@ -1,11 +1,10 @@
 /**
  * The queue of writes. Those that wait together share a commit, a write to disk, and are acknowledged after it.
  *
- * SQLite has one writer, and therefore one queue. Its next group is either of new records that only the database checks: one statement stores
- * them all, and is a transaction by itself. Or it is of transactions, one after the other under one BEGIN and COMMIT. Workspaces take turns:
- * one that writes much waits for itself.
+ * SQLite has one writer, and therefore one queue. Its next group is either of creations: one statement stores them all, and is a transaction by
+ * itself. Or it is of transactions, one after the other under one BEGIN and COMMIT. Workspaces take turns: one that writes much waits for itself.
  *
- * On Postgres a transaction is alone, and waits for a connection only. The new records of each workspace have a queue: they wait for the row of
+ * On Postgres a transaction is alone, and waits for a connection only. The creations of each workspace have a queue: they wait for the row of
  * its change number anyway, and never for another workspace.
  */
 import { setTimeout as pause } from 'node:timers/promises';
@@ -21,32 +20,29 @@ import {
 } from '../connections/connections.ts';
 import { databaseUnavailable, TransactionConflict, WorkspaceDeleted } from '../connections/database-error.ts';
 import type { DatabaseOptions, Driver } from '../connections/driver.ts';
-import type { Dialect, NewRecords } from '../query/dialect.ts';
+import type { Dialect, Insert } from '../query/dialect.ts';
 
 /** Work that conflicts with other transactions runs again, a few times. */
-export type Transaction = <T>(
-  work: Work<T>,
-  options?: WriteOptions<T> & { readonly maxAttempts?: number },
-) => Promise<T>;
+export type RunTransaction = <T>(work: Work<T>, options?: Queued<T> & { readonly maxAttempts?: number }) => Promise<T>;
 
-interface WriteOptions<T> {
+interface Queued<T> {
   readonly workspaceId?: number | undefined;
   /** True if it is done soon: it may join others, which are acknowledged after it. */
   readonly isSmall?: boolean;
   /** Does what the work would do if the database refuses nothing, and is tried first. */
-  readonly mergeable?: Mergeable<T> | undefined;
+  readonly creation?: QueuedCreation<T> | undefined;
 }
 
-/** New records, which are stored by the same statement as others of their kind. */
-export interface Mergeable<T> {
+/** A creation (see write.ts), which is stored by the same statement as others of its kind. */
+export interface QueuedCreation<T> {
   readonly kind: RecordKind;
   /** As a part of the most that a statement stores. */
   readonly size: number;
   /** Makes the records when they are stored: their IDs are then in the order of the commits. */
-  make(): Promise<{ readonly added: NewRecords; readonly returned: T }>;
+  make(): Promise<{ readonly insert: Insert; readonly returned: T }>;
 }
 
-interface Write extends WriteOptions<unknown> {
+interface Write extends Queued<unknown> {
   readonly work: Work<unknown>;
   isInTime(): boolean;
   resolve(returned: unknown): void;
@@ -68,20 +64,20 @@ const basePause = 10;
 /** Milliseconds after which no other transaction joins a shared commit. */
 const maxSharedTime = 50;
 
-/** Part of a statement kept free for small additions behind a large first one. */
+/** Part of a statement kept free for small creations behind a large first one. */
 const reserve = 0.1;
 
 export function createQueue(
   { useToWrite }: Pick<Connections, 'useToWrite'>,
   { hasGroupsByWorkspace }: Pick<Driver, 'hasGroupsByWorkspace'>,
-  { begin, withChanges }: Pick<Dialect, 'begin' | 'withChanges'>,
+  { begin, insertWithLog }: Pick<Dialect, 'begin' | 'insertWithLog'>,
   { connectionTimeout }: Pick<DatabaseOptions, 'connectionTimeout'>,
-): Transaction {
+): RunTransaction {
   const queues = new Map<number | undefined, Queue>();
   // On Postgres one group is sent while another is synced to disk. More would be smaller, and wait for each other at the change number.
   const maxRunning = hasGroupsByWorkspace ? 2 : 1;
 
-  const write = <T>(work: Work<T>, options: WriteOptions<T>): Promise<T> =>
+  const write = <T>(work: Work<T>, options: Queued<T>): Promise<T> =>
     new Promise((resolve, reject) => {
       const isInTime = startWaiting(connectionTimeout, reject);
       // The cast is safe: it is resolved with what its own work returns.
@@ -89,7 +85,7 @@ export function createQueue(
     });
 
   function enqueue(added: Write): void {
-    const isAlone = hasGroupsByWorkspace && !added.mergeable;
+    const isAlone = hasGroupsByWorkspace && !added.creation;
     const workspaceId = hasGroupsByWorkspace ? added.workspaceId : undefined;
     const found = isAlone ? undefined : queues.get(workspaceId);
     const queue = found ?? { workspaceId, waiting: [], running: 0 };
@@ -114,19 +110,19 @@ export function createQueue(
 
   async function storeNext(connection: Connection, queue: Queue): Promise<void> {
     const first = takeNext(queue, () => true);
-    if (first?.mergeable) await storeTogether(connection, takeMergeable(queue, first, first.mergeable));
+    if (first?.creation) await storeCreations(connection, takeAlike(queue, first, first.creation));
     else if (first) await shareCommit(connection, queue, first);
   }
 
-  async function storeTogether(connection: Connection, taken: readonly Write[]): Promise<void> {
+  async function storeCreations(connection: Connection, taken: readonly Write[]): Promise<void> {
     const group = taken.filter(({ isInTime }) => isInTime());
-    const additions = group.flatMap(({ mergeable }) => mergeable ?? []);
-    const [first] = additions;
-    if (!first || !withChanges) return;
+    const creations = group.flatMap(({ creation }) => creation ?? []);
+    const [first] = creations;
+    if (!first || !insertWithLog) return;
     try {
-      const made = await Promise.all(additions.map((addition) => addition.make()));
-      const added = made.map((each) => each.added);
-      const { sql, values, setUp } = withChanges(first.kind, added);
+      const made = await Promise.all(creations.map((creation) => creation.make()));
+      const inserts = made.map(({ insert }) => insert);
+      const { sql, values, setUp } = insertWithLog(first.kind, inserts);
       await connection.send(sql, values, 'alone', setUp);
       for (const [index, { resolve }] of group.entries()) resolve(made[index]?.returned);
     } catch (error) {
@@ -180,10 +176,10 @@ export function createQueue(
     }
   }
 
-  return async (work, { mergeable, maxAttempts = 6, ...options } = {}) => {
-    for (let attempts = mergeable && withChanges ? 0 : 1; ; attempts += 1) {
+  return async (work, { creation, maxAttempts = 6, ...options } = {}) => {
+    for (let attempts = creation && insertWithLog ? 0 : 1; ; attempts += 1) {
       try {
-        return await write(work, attempts === 0 ? { ...options, mergeable } : options);
+        return await write(work, attempts === 0 ? { ...options, creation } : options);
       } catch (error) {
         // Nobody knows which of a group the database has refused: each then looks up everything in a transaction.
         if (attempts === 0 && mayConcernOne(error)) continue;
@@ -209,14 +205,14 @@ function takeNext(queue: Queue, mayBeTaken: (write: Write) => boolean): Write | 
   return next;
 }
 
-const mayJoin = ({ isSmall, mergeable }: Write): boolean => isSmall === true && !mergeable;
+const mayJoin = ({ isSmall, creation }: Write): boolean => isSmall === true && !creation;
 
-/** Takes those of the first one's kind, as many as one statement stores, and returns them behind it. */
-function takeMergeable(queue: Queue, first: Write, { kind, size }: Mergeable<unknown>): Write[] {
+/** Takes the creations of the first one's kind, as many as one statement stores, and returns them behind it. */
+function takeAlike(queue: Queue, first: Write, { kind, size }: QueuedCreation<unknown>): Write[] {
   const group = [first];
   let total = size;
   queue.waiting = queue.waiting.filter((write) => {
-    const own = write.mergeable;
+    const own = write.creation;
     if (own?.kind !== kind || total + own.size > 1 + reserve) return true;
     total += own.size;
     group.push(write);

@@ -8,16 +8,16 @@ import { count } from '../../model/issues.ts';
 import type { RecordKind } from '../../model/record-kind.ts';
 import type { Row, Run, Statement, Usage } from '../connections/driver.ts';
 import { columnsOf } from '../query/columns.ts';
-import type { Dialect, NewRecords } from '../query/dialect.ts';
+import type { Dialect, Insert } from '../query/dialect.ts';
 import { runQuery } from '../query/rows.ts';
-import { type Action, type Author, changes as changesTable, type NewChange } from '../query/tables.ts';
+import { type Action, type Author, changes as changesTable, type LogRow } from '../query/tables.ts';
 import type { Scope } from '../records/read-records.ts';
 import { earlierResult, type IdempotencyKey, idempotencyRow, type Outcome, storeResult } from './idempotency.ts';
-import type { Mergeable } from './queue.ts';
+import type { QueuedCreation } from './queue.ts';
 import { createTx, type Tx } from './tx.ts';
 
 /** Has no effects: it runs again after a conflict. Throws a ServiceError below 500 to reject the write, TransactionConflict to run again. */
-export type Work<T> = (tx: Tx) => Promise<Written<T>>;
+export type TxWork<T> = (tx: Tx) => Promise<Written<T>>;
 
 export interface Written<T> {
   readonly changes: readonly Change[];
@@ -25,8 +25,11 @@ export interface Written<T> {
   readonly returned: T;
 }
 
-/** New records of one kind, whose unique values, references and key only the database checks, when it stores them. */
-export interface Addition<T> extends Pick<NewRecords, 'references'> {
+/**
+ * New records of one kind, whose unique values, references and key only the database checks, when it stores them: by one statement, together with
+ * other creations that wait. That is a third faster than a transaction, which looks them up first, and is what follows if the database refuses.
+ */
+export interface Creation<T> extends Pick<Insert, 'references'> {
   readonly kind: RecordKind;
   /** The fields that were sent for each record. */
   readonly values: readonly Row[];
@@ -115,7 +118,7 @@ async function log({ dialect, run, workspaceId }: Scope, author: Author, changes
 }
 
 /** Its `before` has no workspace, which may be renamed. */
-function loggedAs(workspaceId: number, author: Author, { kind, action, before, after, at }: Change): NewChange {
+function loggedAs(workspaceId: number, author: Author, { kind, action, before, after, at }: Change): LogRow {
   const { workspaceId: _, ...values } = before ?? {};
   const recordId = String((after ?? before)?.id);
   return { ...author, workspaceId, kind: kind.name, action, recordId, at, before: before && values };
@@ -171,7 +174,7 @@ function requireFewRemovedExternalIds(changes: readonly Change[]): void {
 export async function writeIn<T>(
   scope: Scope,
   author: Author,
-  work: Work<T>,
+  work: TxWork<T>,
   key?: IdempotencyKey,
 ): Promise<Outcome<T>> {
   const earlier = key && (await earlierResult<T>(scope, key));
@@ -187,28 +190,28 @@ export async function writeIn<T>(
 }
 
 /** Runs the work on a snapshot, and returns what it would return. Stores and locks nothing. */
-export async function dryRunIn<T>(scope: Scope, work: Work<T>): Promise<T> {
+export async function dryRunIn<T>(scope: Scope, work: TxWork<T>): Promise<T> {
   const { changes, returned } = await work(createTx(scope, { isDryRun: true }));
   // Throws the error that the write itself would.
   requireFewRemovedExternalIds(changes);
   return returned;
 }
 
-/** Limits of an addition. Making the statement takes 20 ms. On SQLite, each external ID is a row. */
-const maxAdded = 5_000;
-const maxAddedLength = 4_000_000;
+/** Limits of a creation. Making the statement takes 20 ms. On SQLite, each external ID is a row. */
+const maxCreated = 5_000;
+const maxCreatedLength = 4_000_000;
 
 /** Undefined if it is too large. */
-export function mergeableOf<T>(
+export function queuedCreation<T>(
   { workspaceId, usage }: { readonly workspaceId: number; readonly usage: Usage },
   author: Author,
-  { kind, values, references, make }: Addition<T>,
+  { kind, values, references, make }: Creation<T>,
   key?: IdempotencyKey,
-): Mergeable<Outcome<T>> | undefined {
+): QueuedCreation<Outcome<T>> | undefined {
   let externalIds = 0;
   for (const sent of values) externalIds += externalIdCount(sent.externalIds ?? {});
-  const length = textLengthOfAll(values) / maxAddedLength;
-  const size = Math.max(values.length / maxAdded, externalIds / maxExternalIdsPerWrite, length);
+  const length = textLengthOfAll(values) / maxCreatedLength;
+  const size = Math.max(values.length / maxCreated, externalIds / maxExternalIdsPerWrite, length);
   if (size > 1) return undefined;
   return {
     kind,
@@ -220,7 +223,7 @@ export function mergeableOf<T>(
       const at = String(records[0]?.createdAt);
       const change = { ...author, workspaceId, kind: kind.name, action: 'created', at, before: null } as const;
       const keyed = key && (await idempotencyRow(workspaceId, key, returned));
-      return { added: { records, references, change, keyed }, returned: { returned, isRepeat: false } };
+      return { insert: { records, references, change, keyed }, returned: { returned, isRepeat: false } };
     },
   };
 }

@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { RecordKind } from '../../../src/model/record-kind.ts';
 import { asset, location } from '../../../src/records/index.ts';
-import type { NewRecords } from '../../../src/store/query/dialect.ts';
+import type { Insert } from '../../../src/store/query/dialect.ts';
 import { createQueue } from '../../../src/store/writes/queue.ts';
 
 test('wait no longer than for a connection, of whatever kind those before them are', async () => {
@@ -14,11 +14,11 @@ test('wait no longer than for a connection, of whatever kind those before them a
   const transaction = createQueue(
     { useToWrite: (_, work) => work({ send: () => locked, state: 'sound' }) },
     { hasGroupsByWorkspace: false },
-    { begin: 'begin', withChanges: () => ({ sql: '', values: [] }) },
+    { begin: 'begin', insertWithLog: () => ({ sql: '', values: [] }) },
     { connectionTimeout: 20 },
   );
   const change = { userId: null, requestId: null, message: null, workspaceId: 1, kind: '', at: '', before: null };
-  const added: NewRecords = {
+  const insert: Insert = {
     records: [],
     references: new Map(),
     change: { ...change, action: 'created' },
@@ -26,7 +26,7 @@ test('wait no longer than for a connection, of whatever kind those before them a
   };
   const addOne = (kind: RecordKind) =>
     transaction(async () => 'refused', {
-      mergeable: { kind, size: 0.1, make: async () => ({ added, returned: kind.name }) },
+      creation: { kind, size: 0.1, make: async () => ({ insert, returned: kind.name }) },
     });
   const first = addOne(asset);
   const second = addOne(location).catch(({ message }: Error) => message);
