@@ -55,6 +55,7 @@ describe('Other writes', () => {
   /** What each is sent to: a crane and a pump at a yard, and a project, all with the ID that the ERP has for them. */
   const writes: Record<string, (ids: Record<'wall', string>) => string> = {
     'a change of one project': ({ wall }) => `updateProject(id: "${wall}", input: { name: "Quay" }) { name updatedAt }`,
+    reversals: () => 'revertChanges(after: "2", upTo: "4") { reversed kept failed notReversed { message } }',
     'upserts that skip invalid items': () =>
       `upsertAssets(by: { externalId: "erp" }, onInvalid: SKIP, input: [
         { externalIds: { erp: "new", asset_01h455vb4pex5vsknk084sn02q: 7 }, name: "A path with a text that could be an ID" }
