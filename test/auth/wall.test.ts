@@ -33,7 +33,7 @@ import { pathOf } from '../support/records.ts';
 import { startService, type TestResponse } from '../support/service.ts';
 
 /** In each workspace. On Postgres a request takes longer, and the code above the store is the same. */
-const requests = byEffort(isPostgres ? { small: 50, long: 2_000 } : { small: 120, long: 15_000 });
+const requests = byEffort(isPostgres ? { small: 50, long: 1_000 } : { small: 120, long: 3_000 });
 const seed = Number(process.env.WALL_SEED ?? Date.now());
 
 type Service = Awaited<ReturnType<typeof startService>>;
@@ -50,8 +50,8 @@ interface Workspace {
 
 interface Received {
   readonly shown: unknown;
-  /** The number of statements that the request took. */
-  readonly statements: number;
+  /** The number of statements that the request took, where others do not change it. */
+  readonly statements: number | undefined;
 }
 
 const referencesOf = (kind: RecordKind) =>
@@ -74,6 +74,7 @@ async function createWorkspace(service: Service, name: string, others: readonly 
   const random = createRandom(seed);
   const client = service.as(await service.key({ workspace: name, user: name }));
   const ids: string[] = [];
+  const places = new Map<string, number>();
   const foreign = new Set<string>();
   let serial = 0;
   let changes = 0;
@@ -202,17 +203,22 @@ async function createWorkspace(service: Service, name: string, others: readonly 
 
   const reads = [
     () => {
+      const after = String(Math.max(0, changes - 1 - random.integer(20)));
+      const query = `query ($after: String) { changeCursor changes(first: 100, after: $after) {
+        nodes { cursor recordId record { id } user { id } fields { field before after } } endCursor } }`;
+      return graphql(query, { after });
+    },
+    () => {
       const kind = anyKind();
-      const [one, id] = [uncapitalized(kind.name), anyId(kind)];
-      const after = Math.max(0, changes - 1 - random.integer(20));
-      return graphql(
-        `query ($id: ID!, $after: String) { changeCursor
-        changes(first: 100, after: $after) { nodes { cursor recordId record { id } user { id } fields { field before after } } endCursor }
-        history(id: $id) { nodes { cursor recordId fields { before after } } endCursor }
-        then: ${one}(id: $id, asOf: "2100-01-01") { id name }
-        now: ${one}(id: $id) { history { nodes { recordId fields { before after } } } } }`,
-        { id, after: String(after) },
-      );
+      const one = uncapitalized(kind.name);
+      const id = anyId(kind);
+      // One at a time: whether several find what they have in common in one statement depends on which is done first.
+      const field = pick([
+        'history(id: $id) { nodes { cursor recordId fields { before after } } endCursor }',
+        `${one}(id: $id, asOf: "2100-01-01") { id name }`,
+        `${one}(id: $id) { history { nodes { recordId fields { before after } } } }`,
+      ]);
+      return graphql(`query ($id: ID!) { ${field} }`, { id });
     },
     () => () => client.get('/asset-categories', { 'if-none-match': etag }),
     () => {
@@ -276,7 +282,7 @@ async function createWorkspace(service: Service, name: string, others: readonly 
 
   // No request can store a work order that refers to a project of another workspace: its link must be null.
   const [planted = ''] = newIds(workOrder.idPrefix, 1);
-  ids.push(planted);
+  places.set(planted, ids.push(planted));
   await service.database.run(
     'insert into work_orders (workspace_id, id, name, project_id, created_at, updated_at) values ($1, $2, $3, $4, $5, $5)',
     [numberOf(name), planted, `${name}:planted`, anyForeign(project), new Date().toISOString()],
@@ -287,8 +293,9 @@ async function createWorkspace(service: Service, name: string, others: readonly 
     return text
       .replaceAll(idForm, (id) => {
         if (foreign.has(id)) return 'FOREIGN';
-        if (!ids.includes(id)) ids.push(id);
-        return `ID ${ids.indexOf(id)}`;
+        const place = places.get(id) ?? ids.push(id);
+        places.set(id, place);
+        return `ID ${place}`;
       })
       .replaceAll(timeForm, 'TIME')
       .replaceAll(name, 'NAME');
@@ -311,7 +318,8 @@ async function createWorkspace(service: Service, name: string, others: readonly 
       const draw = isWrite && random.chance(0.4) ? create : pick(isWrite ? writes : reads);
       const send = draw();
       const response = await send();
-      const { statements } = JSON.parse(service.logs.at(-1) ?? '{}');
+      // On Postgres, what other tests write meanwhile makes this one read again what it has cached.
+      const statements = isPostgres ? undefined : JSON.parse(service.logs.at(-1) ?? '{}').statements;
       changes = Number(response.body?.data?.changeCursor ?? changes);
       etag = String(response.headers.etag ?? etag);
       return { shown: [shown(response), random.chance(0.1) && shown(await send())], statements };
@@ -331,11 +339,7 @@ test(`isolation between workspaces: ${requests} random requests get the same res
 
   const second = await createWorkspace(service, 'bolt', [first]);
   for (const [n, { shown, statements }] of expected.entries()) {
-    // On Postgres, what other tests write meanwhile makes this one read again what it has cached.
-    expect(await second.next(), `${n}, seed ${seed}`).toEqual({
-      shown,
-      statements: isPostgres ? expect.anything() : statements,
-    });
+    expect(await second.next(), `${n}, seed ${seed}`).toEqual({ shown, statements });
   }
   const both = await Promise.all(['core', 'dome'].map((name) => createWorkspace(service, name, [first, second])));
   const sentAtOnce = both.map(async ({ name, next }) => {
