@@ -159,15 +159,15 @@ describe('pages', () => {
 
   test('of kinds whose changes are far apart are empty in between, and read at most 100,000 rows each', async () => {
     await service.create('/locations', { name: 'North yard' });
-    for (let batch = 0; batch < 8; batch += 1) await plantCreations(service, assetCategory, 30_000);
+    await plantCreations(service, assetCategory, 110_000);
     await service.create('/locations', { name: 'South yard' });
     await plantCreations(service, assetCategory, 10);
 
     const { nodes, pages, after } = await allChanges(5, ['LOCATION']);
 
-    expect(nodes.map(({ cursor }) => cursor)).toEqual(['1', '240002']);
-    expect(pages).toBeGreaterThan(2);
-    expect(after).toBe('240012');
+    expect(nodes.map(({ cursor }) => cursor)).toEqual(['1', '110002']);
+    expect(pages).toBeGreaterThan(1);
+    expect(after).toBe('110012');
   });
 });
 

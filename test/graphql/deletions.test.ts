@@ -1,9 +1,8 @@
 /** `deleteAssets` and its like: what still refers to a record keeps it from being deleted, or loses the reference. */
 import { describe, expect, test } from 'vitest';
 import type { RecordKind } from '../../src/model/record-kind.ts';
-import { asset, location } from '../../src/records/index.ts';
+import { location } from '../../src/records/index.ts';
 import { deleteDocument } from '../support/mutations.ts';
-import { unknownId } from '../support/records.ts';
 import { startService, useWorkspaces } from '../support/service.ts';
 
 const service = useWorkspaces();
@@ -13,30 +12,6 @@ const remove = (kind: RecordKind, ids: readonly string[], options: object = {}) 
 
 const exists = async (id: string): Promise<boolean> =>
   (await service.data(`{ node(id: "${id}") { id } }`)).node !== null;
-
-test('every failing ID is listed, with its position and the reason, and nothing is deleted', async () => {
-  const [crane] = await service.create('/assets', { name: 'Crane' });
-  const [yard] = await service.create('/locations', { name: 'North yard' });
-  const missing = unknownId(asset);
-
-  const { body } = await remove(asset, [crane.id, missing, yard.id, crane.id]);
-
-  expect(body.data).toEqual({ result: null });
-  expect(body.errors[0]).toMatchObject({
-    message: expect.stringContaining(
-      `[1]: there is no asset with the ID "${missing}" in this workspace; [2]: there is`,
-    ),
-    extensions: {
-      code: 'BAD_USER_INPUT',
-      issues: [
-        { path: ['ids', 1], message: `there is no asset with the ID "${missing}" in this workspace` },
-        { path: ['ids', 2], message: `there is no asset with the ID "${yard.id}": this is the ID of a location` },
-        { path: ['ids', 3], message: `item [0] of this batch also has the ID "${crane.id}"` },
-      ],
-    },
-  });
-  expect(await exists(crane.id)).toBe(true);
-});
 
 /** A location, with a project, work orders and an asset at it. */
 async function yardInUse() {

@@ -1,6 +1,6 @@
 /** Records that refer to each other before they have IDs: imports of several kinds at once, and links by external IDs. */
 import { expect, test } from 'vitest';
-import { assetCategory, workOrder } from '../../src/records/index.ts';
+import { workOrder } from '../../src/records/index.ts';
 import { createDocument, importDocument } from '../support/mutations.ts';
 import { startService, useWorkspaces } from '../support/service.ts';
 
@@ -12,30 +12,6 @@ const everything = `locations { id name } assetCategories { id name parent { nam
 
 const erp = (value: string) => ({ externalId: { key: 'erp', value } });
 
-const site = {
-  locations: [{ ref: 'yard', name: 'North yard' }],
-  assetCategories: [
-    { ref: 'tower', name: 'Tower cranes', parent: { ref: 'cranes' } },
-    { ref: 'cranes', name: 'Cranes' },
-  ],
-  projects: [{ ref: 'wall', name: 'Harbour wall', location: { ref: 'yard' } }],
-  assets: [{ name: 'Crane', currentLocation: { ref: 'yard' } }],
-  workOrders: [{ name: 'Set up the crane', project: { ref: 'wall' }, location: { ref: 'yard' } }],
-  transportOrders: [{ name: 'Bring the crane to the harbour wall', project: { ref: 'wall' } }],
-};
-
-const imported = {
-  locations: [{ name: 'North yard' }],
-  assetCategories: [
-    { name: 'Tower cranes', parent: { name: 'Cranes' } },
-    { name: 'Cranes', parent: null },
-  ],
-  projects: [{ name: 'Harbour wall', location: { name: 'North yard' } }],
-  assets: [{ name: 'Crane', currentLocation: { name: 'North yard' } }],
-  workOrders: [{ name: 'Set up the crane', project: { name: 'Harbour wall' }, location: { name: 'North yard' } }],
-  transportOrders: [{ name: 'Bring the crane to the harbour wall', project: { name: 'Harbour wall' } }],
-};
-
 const lastChange = async () => (await service.data('{ changeCursor }')).changeCursor;
 
 const issuesOf = async (document: string, variables: object) => {
@@ -44,18 +20,6 @@ const issuesOf = async (document: string, variables: object) => {
   expect(await lastChange()).toBe(before);
   return body.errors[0].extensions.issues;
 };
-
-test('an import stores records of all kinds with their links, and returns them in the order sent', async () => {
-  const { result } = await service.data(importDocument(everything), { input: site });
-
-  expect(result).toMatchObject(imported);
-  const { workOrders, assetCategories } = await service.data(
-    '{ workOrders { nodes { name project { location { name } } } } assetCategories { nodes { name } } }',
-  );
-  expect(workOrders.nodes).toEqual([{ name: 'Set up the crane', project: { location: { name: 'North yard' } } }]);
-  // Parents have the lower IDs.
-  expect(assetCategories.nodes).toEqual([{ name: 'Cranes' }, { name: 'Tower cranes' }]);
-});
 
 test('every issue of every kind is listed, with its path', async () => {
   const input = {
@@ -98,23 +62,6 @@ const byList = (a: { path: [string, string] }, b: { path: [string, string] }): n
   const lists = ['locations', 'projects', 'assets', 'workOrders'];
   return lists.indexOf(a.path[1]) - lists.indexOf(b.path[1]);
 };
-
-test('asset categories that form a cycle are refused', async () => {
-  const input = [
-    { ref: 'a', parent: { ref: 'c' } },
-    { ref: 'b', parent: { ref: 'a' } },
-    { ref: 'c', parent: { ref: 'b' } },
-    { ref: 'd', parent: { ref: 'a' } },
-    { ref: 'e', parent: { ref: 'e' } },
-  ];
-
-  const issues = await issuesOf(createDocument(assetCategory), { input });
-
-  const message = expect.stringContaining(
-    'expected an asset category that is neither this one nor one of its descendants',
-  );
-  expect(issues).toEqual([0, 1, 2, 4].map((n) => ({ path: ['input', n, 'parent'], message })));
-});
 
 test('a link by an external ID that several records have is refused', async () => {
   const externalIds = { erp: 'twice' };

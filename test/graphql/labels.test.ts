@@ -3,7 +3,6 @@ import { describe, expect, test } from 'vitest';
 import { foreignTypes } from '../../src/model/fields.ts';
 import { label, labelKey, labelledTypes } from '../../src/records/index.ts';
 import { updateDocument, upsertDocument } from '../support/mutations.ts';
-import { unknownId } from '../support/records.ts';
 import { useSharedService, useWorkspaces } from '../support/service.ts';
 
 const service = useWorkspaces();
@@ -176,16 +175,4 @@ describe('statements', () => {
 
     expect([name, both]).toEqual([Number(id) + 10 * 4, Number(id) + 10 * 9]);
   });
-});
-
-test('another workspace has its own labels', async () => {
-  await setLabels(service, { key: 'STATUS:status-7', name: 'In use' });
-  const other = service.as(await service.key({ workspace: 'labels-of-others' }));
-  const read = async (to: Service) =>
-    (await to.data('{ status(id: "status-7") { name } labels { totalCount } }')) as object;
-
-  expect(await read(other)).toEqual({ status: { name: null }, labels: { totalCount: 0 } });
-  await setLabels(other, { key: 'STATUS:status-7', name: 'Of others' });
-  expect(await read(service)).toEqual({ status: { name: 'In use' }, labels: { totalCount: 1 } });
-  expect(await other.data(`{ label(id: "${unknownId(label)}") { id } }`)).toEqual({ label: null });
 });

@@ -1,6 +1,6 @@
 /** `updateAssets` and its like: batches of changes, which are stored completely or not at all. */
-import { describe, expect, test } from 'vitest';
-import { asset, assetCategory, location, project } from '../../src/records/index.ts';
+import { expect, test } from 'vitest';
+import { asset, location } from '../../src/records/index.ts';
 import { updateDocument } from '../support/mutations.ts';
 import { unknownId } from '../support/records.ts';
 import { useWorkspaces } from '../support/service.ts';
@@ -85,51 +85,6 @@ test('an item is refused as a CONFLICT if the record was changed since the clien
   });
   const names = (await service.data('{ assets { nodes { name } } }')).assets.nodes;
   expect(names).toEqual([{ name: 'First' }, { name: 'First pump' }]);
-});
-
-test('of several that change the same version at once, all but one are refused', async () => {
-  for (let round = 0; round < 3; round += 1) {
-    const [{ id, updatedAt }] = await service.create('/projects', { name: 'Harbour wall' });
-
-    const responses = await Promise.all(
-      ['a', 'b', 'c'].map((name) =>
-        service.graphql(updateDocument(project), { input: [{ id, name, ifUpdatedAt: updatedAt }] }),
-      ),
-    );
-
-    const codes = responses.map(({ body }) => body.errors?.[0].extensions.code ?? 'OK');
-    expect(codes.toSorted()).toEqual(['CONFLICT', 'CONFLICT', 'OK']);
-  }
-});
-
-describe('asset categories', () => {
-  /** Each is the parent of the next. */
-  async function chain(...names: string[]): Promise<string[]> {
-    const ids: string[] = [];
-    for (const name of names) {
-      const [{ id }] = await service.create('/asset-categories', { name, parentId: ids.at(-1) ?? null });
-      ids.push(id);
-    }
-    return ids;
-  }
-
-  const move = (...input: (readonly [string | undefined, string | null | undefined])[]) =>
-    service.graphql(updateDocument(assetCategory, 'name parent { name }'), {
-      input: input.map(([id, parentId]) => ({ id, parentId })),
-    });
-
-  test('that move at once never form a cycle', async () => {
-    for (let round = 0; round < 2; round += 1) {
-      const [a] = await chain('a');
-      const [b] = await chain('b');
-      const [c] = await chain('c');
-
-      const responses = await Promise.all([move([a, b]), move([b, c]), move([c, a])]);
-
-      const failed = responses.filter(({ body }) => body.errors);
-      expect(failed.map(({ body }) => body.errors[0].extensions.code)).toEqual(['BAD_USER_INPUT']);
-    }
-  });
 });
 
 test('every mutation has an example in its description that the schema accepts', async () => {

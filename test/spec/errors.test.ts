@@ -236,10 +236,24 @@ test('a 500 contains no internal details except its request ID', async () => {
   const { status, headers, body } = await service.patch('/projects/project_01h455vb4pex5vsknk084sn02q', {
     name: 'secret',
   });
+  const { body: graphql } = await service.graphql(
+    'mutation { updateProject(id: "project_01h455vb4pex5vsknk084sn02q", input: { name: "secret" }) { id } }',
+  );
   await service.database.knex.schema.renameTable('gone', 'projects');
 
   expect(status).toBe(500);
   expect(body).toEqual({ error: `unexpected error, request ${headers['x-request-id']}`, code: '500' });
+  expect(graphql).toEqual({
+    data: { updateProject: null },
+    errors: [
+      {
+        message: expect.stringMatching(/^unexpected error, request [\w-]{36}$/),
+        locations: expect.anything(),
+        path: ['updateProject'],
+        extensions: { code: 'INTERNAL_SERVER_ERROR' },
+      },
+    ],
+  });
 });
 
 test.each([

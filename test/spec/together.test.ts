@@ -34,19 +34,3 @@ describe('a rejected create does not affect the others:', () => {
     expect((await service.data('{ assets { totalCount } }')).assets.totalCount).toBe(2);
   });
 });
-
-test('simultaneous creates of several workspaces share no records, uids or references', async () => {
-  const theirs = service.as(await service.key({ workspace: 'theirs' }));
-  const [{ id: place }] = await service.create('/locations', { name: 'Yard' });
-
-  const responses = await Promise.all([
-    service.post('/assets', [{ name: 'Pump', uid: 'same', currentLocationId: place }]),
-    theirs.post('/assets', [{ name: 'Crane', uid: 'same' }]),
-    theirs.post('/assets', [{ name: 'Crane', currentLocationId: place }]),
-  ]);
-
-  expect(statusesOf(responses)).toEqual([201, 201, 400]);
-  const query = '{ assets { nodes { name workspaceId } } }';
-  expect((await service.data(query)).assets.nodes).toEqual([{ name: 'Pump', workspaceId: service.workspace }]);
-  expect((await theirs.data(query)).assets.nodes).toEqual([{ name: 'Crane', workspaceId: 'theirs' }]);
-});

@@ -32,12 +32,17 @@ describe('an unknown project', () => {
     const { status, body } = await service.patch(`/projects/${encodeURIComponent(id)}`, { name: 'Tunnel' });
     return [status, body];
   };
-  const notFound = (error: string) => [404, { error: `there is no project with the ID ${error}`, code: '404' }];
+  const notFoundMessage = (id: string) => `there is no project with the ID ${id}`;
+  const notFound = (id: string) => [404, { error: notFoundMessage(id), code: '404' }];
 
   test('that this service could have created: 404 with its ID', async () => {
     const id = unknownId(kind);
 
     expect(await patch(id)).toEqual(notFound(`"${id}" in this workspace`));
+    const { body } = await service.graphql(`mutation { updateProject(id: "${id}", input: {}) { id } }`);
+    expect(body.errors).toMatchObject([
+      { message: notFoundMessage(`"${id}" in this workspace`), extensions: { code: 'NOT_FOUND' } },
+    ]);
   });
 
   test.each([
