@@ -35,6 +35,11 @@ export async function serve(config: Config, prepare?: (database: Database) => Pr
     process.on('uncaughtExceptionMonitor', ({ name }) =>
       app.log.fatal({ error: name, uptimeSeconds: uptimeSeconds() }, 'stopped'),
     );
+    // graphql-js leaves the first items of a list without a handler if a later one fails at once (its pull request 3761). The response has the
+    // error: a query must not end the process for it. All other rejections do.
+    process.on('unhandledRejection', (error) => {
+      if (!(error instanceof Error && error.name === 'GraphQLError')) throw error;
+    });
     const { name, location } = database.driver;
     const fields = { version, node: process.version, address, database: name, location };
     // Open access is a warning.
