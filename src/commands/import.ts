@@ -6,7 +6,7 @@ import { setFlagsFromString } from 'node:v8';
 import type { SingleBar } from 'cli-progress';
 import { errorCode, Interrupted, StartError } from '../errors.ts';
 import { findFiles, hashOf } from '../import/find.ts';
-import { goingOn, prepare, preview, requireKeys, sayWarnings, store } from '../import/import.ts';
+import { prepare, preview, requireKeys, store } from '../import/import.ts';
 import { describeChanges, uniqueMessage } from '../import/made-changes.ts';
 import { type Profile, readPairs, readProfile, requireKind, withProfile } from '../import/profiles.ts';
 import { refusedPaths, requireOverwritable } from '../import/refused-paths.ts';
@@ -111,10 +111,7 @@ export async function importFiles(paths: readonly string[], options: ImportOptio
         throw new StartError('an import of these files was stopped: finish it before a dry run');
       }
       const isPreviewed = !known && (options.preview || options.dryRun);
-      if (known) {
-        output.say(goingOn);
-        requireKeys(work, known.startedAt);
-      }
+      if (known) requireKeys(work, known.startedAt, output);
       if (isPreviewed) {
         bar.start('checking', work.scanned.total);
         const isClean = await preview(work, warnings, output);
@@ -137,7 +134,6 @@ export async function importFiles(paths: readonly string[], options: ImportOptio
       const sending = { run, refusedFiles, warnings: isPreviewed ? undefined : warnings };
       const { changed, ...stored } = await store(work, sending, output);
       console.log(await describeChanges(yardgraph, { after: line.after, message: changeMessage, number: changed }));
-      if (!isPreviewed) sayWarnings(warnings, output.say);
       rmSync(linePath, { force: true });
       if (stored.isNothing) return exitCodes.nothing;
       return stored.isWhole && skipped.length === 0 ? exitCodes.all : exitCodes.some;

@@ -5,7 +5,7 @@
 import { html, nothing, render } from 'lit-html';
 import { Yardgraph } from '../../client/index.ts';
 import { damagedError, formOf, type ImportFile, isCompressed } from '../import/file.ts';
-import { goingOn, type Output, prepare, preview, requireKeys, store } from '../import/import.ts';
+import { type Output, prepare, preview, requireKeys, store } from '../import/import.ts';
 import { describeChanges, findRanges, type MadeChanges, revertedParts, uniqueMessage } from '../import/made-changes.ts';
 import { readPairs, readProfile, withProfile } from '../import/profiles.ts';
 import { earlierLinks, type Import } from '../import/run.ts';
@@ -139,13 +139,10 @@ function startImport(host: FileImport, signal: AbortSignal): void {
       progress = `${count(done)} of ${count(work.scanned.total)} rows`;
       draw();
     };
-    const setting = { yardgraph, files, encoding, columns: undefined, deleteMissing: undefined, signal, onProgress };
-    const work: Import = await prepare(profile, { ...setting, partSize: 1_000 });
-    if (!known) await preview(work, warnings, output);
-    else {
-      output.say(goingOn);
-      requireKeys(work, known.startedAt);
-    }
+    const setting = { yardgraph, files, encoding, partSize: 1_000, signal, onProgress };
+    const work: Import = await prepare(profile, setting);
+    if (known) requireKeys(work, known.startedAt, output);
+    else await preview(work, warnings, output);
     return { label: known ? 'Go on' : 'Store them', run: storeAll };
 
     async function storeAll(): Promise<Next> {
@@ -203,7 +200,7 @@ function startImport(host: FileImport, signal: AbortSignal): void {
         </details>
       </form>
       ${said}
-      ${problem ? html`<p role="alert">${problem}</p>` : nothing}
+      ${problem ? html`<p role="alert">${problem}</p><button type="button" @click=${start}>Try again</button>` : nothing}
       ${refused.map(({ name, texts }) => html`<p><a href=${urlOf(texts)} download=${name}>${name}</a></p>`)}
       <p role="status">${isBusy ? `Working… ${progress}` : ''}</p>
       ${next ? html`<button type="button" @click=${proceed}>${next.label}</button>` : nothing}

@@ -12,7 +12,8 @@ import { upsertKeysOf } from './upsert-keys.ts';
 import type { collectWarnings } from './warnings.ts';
 
 /** What is said of an import besides its profile. */
-interface Setting extends Pick<Import, 'yardgraph' | 'files' | 'partSize' | 'signal' | 'deleteMissing' | 'onProgress'> {
+interface Setting extends Pick<Import, 'yardgraph' | 'files' | 'partSize' | 'signal' | 'onProgress'> {
+  readonly deleteMissing?: number | undefined;
   readonly encoding?: string | undefined;
   readonly columns?: string | undefined;
 }
@@ -28,22 +29,21 @@ export async function prepare(profile: Profile, { encoding, columns, ...setting 
     throw new StartError('--delete-missing: say by --upsert-by how records are found');
   }
   const created = createMissing.flatMap((name) => requireKind('create-missing', name) ?? []);
-  return { ...setting, reader, scanned, upsertKeys, createMissing: new Set(created) };
+  return { deleteMissing: undefined, ...setting, reader, scanned, upsertKeys, createMissing: new Set(created) };
 }
 
 /** In milliseconds: the service knows an idempotency key for 24 hours. */
 const keyLifetime = 23 * 3_600_000;
 
-/** Throws a StartError if an import that was stopped cannot go on. */
-export function requireKeys({ scanned, upsertKeys }: Import, startedAt: number): void {
+/** Says that an import that was stopped goes on. Throws a StartError if it cannot. */
+export function requireKeys({ scanned, upsertKeys }: Import, startedAt: number, { say }: Output): void {
+  say('Going on with the import that was stopped: what it has stored is not stored again.');
   const areFound = scanned.sections.every(({ kind }) => upsertKeys.has(kind));
   if (areFound || Date.now() - startedAt < keyLifetime) return;
   throw new StartError(
     'the import began more than 23 hours ago, and the service soon forgets which rows it has stored. Look for the last one, then import the rest of the rows as a file of its own, or use --upsert-by',
   );
 }
-
-export const goingOn = 'Going on with the import that was stopped: what it has stored is not stored again.';
 
 /** Where an import tells what becomes of its rows. */
 export interface Output {
@@ -85,7 +85,7 @@ export async function preview(work: Import, warnings: Warnings, { say, table }: 
   return refused === 0 && !tooMany;
 }
 
-export function sayWarnings(warnings: Warnings, say: Output['say']): void {
+function sayWarnings(warnings: Warnings, say: Output['say']): void {
   const groups = [...warnings].flatMap(([file, collected]) => collected.groups().map((group) => ({ file, ...group })));
   if (groups.length > 0) say('Allowed, and probably wrong:');
   for (const { file, message, first, count: number } of groups) {
@@ -113,7 +113,7 @@ export interface RefusedFile {
 
 /**
  * Stores the rows, and says what has become of them. The files of refused rows are those of the files in their order; only what is refused is
- * written. Without `warnings` there are none.
+ * written. `warnings` are said if they are given.
  */
 export async function store(
   work: Import,
@@ -149,6 +149,7 @@ export async function store(
     say('The refused rows are in these files, each with the reason: fix them, and import the files together.');
     for (const each of [name, ...others]) say(`  ${each}`);
   }
+  if (warnings) sayWarnings(warnings, say);
   const isStored = refused + unset.length === 0;
   return {
     changed: created + updated,

@@ -132,6 +132,8 @@ describeInChromium('a file in the explorer', () => {
       await drop(page, name, content);
       await page.getByRole('alert').getByText(message).waitFor();
     }
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.getByRole('alert').getByText('assets.csv, line 2: the text is not UTF-8').waitFor();
   });
 
   test('is not imported with a read-only key', async () => {

@@ -10,7 +10,7 @@ import { diskFullType, mayBeStored, ServiceError, unavailable } from '../../erro
  * error came at COMMIT or from a statement that is a transaction by itself: 'early' errors of the latter come before its commit. `closes`
  * says that the connection is closed. Otherwise it is kept, if it is idle afterwards, in no transaction and without an active statement.
  *
- * If a group of new records fails because of a conflict, a deleted workspace or a defect, nothing is stored, and each addition is stored by
+ * If a group of new records fails because of a conflict, a deleted workspace or a defect, nothing is stored, and each creation is stored by
  * itself: the cause may be one of them. After any other error a retry is useless, or could store them twice.
  */
 interface Meaning {
