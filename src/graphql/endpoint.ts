@@ -146,8 +146,8 @@ export function createTextHolder() {
     });
     return (length) => {
       if (isClosed) return;
-      // One that has begun is completed, unless many have: 24 that began with a word each and went on with long ones took 2.8 GB.
-      if (heldByAll - held > (held === 0 ? maxHeld : 2 * maxHeld)) {
+      // A response that has begun to read is completed: what it may read is limited.
+      if (held === 0 && heldByAll > maxHeld) {
         throw unavailable('too many long responses are being sent, try again', 'RESPONSES_UNSENT');
       }
       held += length;

@@ -13,7 +13,7 @@ import {
 } from 'graphql';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { loadConfig } from '../../src/config.ts';
-import { createExecutor } from '../../src/graphql/execution/execute.ts';
+import { createExecutor, useExecutor } from '../../src/graphql/execution/execute.ts';
 import { byEffort } from '../support/effort.ts';
 import { createLinkedRecords } from '../support/linked-records.ts';
 import { useSharedService } from '../support/service.ts';
@@ -250,4 +250,38 @@ test('a document is compiled the second time, unless it has directives', async (
 
   expect(await isCompiled('{ it }')).toEqual([false, true, true]);
   expect(await isCompiled('{ it @include(if: true) }')).toEqual([false, false, false]);
+});
+
+test.each([
+  ['few queries that cost much are', 60_000, 3],
+  ['all that cost little are', 50_000, 10],
+])('%s executed at a time', async (_what, cost, expected) => {
+  const schema = buildSchema('type Query { it: Int }');
+  const document = parse('{ it }', { noLocation: true });
+  let [running, most] = [0, 0];
+  const field = schema.getQueryType()?.getFields().it;
+  if (!field) throw new Error('expected a field');
+  field.resolve = async () => {
+    running += 1;
+    most = Math.max(most, running);
+    await new Promise(setImmediate);
+    running -= 1;
+  };
+  const { onExecute } = useExecutor(schema, loadConfig({}));
+  const args = {
+    schema,
+    document,
+    contextValue: { session: { store: { within: () => ({}) } }, client: { cost } },
+  };
+  const responses = Array.from({ length: 10 }, () => {
+    let response: unknown;
+    const setExecuteFn = (execute: (sent: object) => unknown) => {
+      response = execute(args);
+    };
+    void onExecute?.({ args, extendContext() {}, setExecuteFn } as never);
+    return response;
+  });
+
+  expect(await Promise.all(responses)).toEqual(Array(10).fill({ data: { it: null } }));
+  expect(most).toBe(expected);
 });
