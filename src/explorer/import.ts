@@ -12,6 +12,7 @@ import { earlierLinks, type Import } from '../import/run.ts';
 import { collectWarnings } from '../import/warnings.ts';
 import { count } from '../model/issues.ts';
 import { kindNamed } from '../records/index.ts';
+import { read } from './service.ts';
 
 /** By the names of the command's options, of which messages speak. Those without an example are switched on or off. */
 const options: Readonly<Record<string, readonly [label: string, example?: string]>> = {
@@ -19,6 +20,7 @@ const options: Readonly<Record<string, readonly [label: string, example?: string
   'link-by': ['Find links by', 'location=name, assetType=name'],
   'create-missing': ['Create what links name', 'locations'],
   map: ['Columns with other names', 'Serial no.=uid'],
+  skip: ['Leave out columns', 'Picture, Remarks'],
   'skip-others': ['Leave out other columns'],
   dates: ['Dates are written as', '31.12.2026'],
   'time-zone': ['Time zone of times without one', 'Europe/Berlin'],
@@ -63,6 +65,7 @@ function profileOf(form: FormData) {
     createMissing: list('create-missing'),
     map: readPairs('--map', list('map')),
     linkBy: readPairs('--link-by', list('link-by')),
+    skip: list('skip'),
     skipOthers: form.has('skip-others'),
     decimalComma: form.has('decimal-comma'),
     dates: text('dates'),
@@ -91,8 +94,8 @@ const tableOf: Output['table'] = (head, rows) => html`
 
 type Next = { readonly label: string; readonly run: () => Promise<Next> } | undefined;
 
-/** Fills the element, and previews the files. What is under way ends with the signal. */
-function startImport(host: FileImport, signal: AbortSignal): void {
+/** Fills the element, and previews the files. Returns what stops it: a part that is on its way is stored. */
+function startImport(host: FileImport): () => void {
   const { kind, files: dropped, close } = host;
   const names = dropped.map(({ name }) => name).join(', ');
   let said: unknown[] = [];
@@ -101,15 +104,20 @@ function startImport(host: FileImport, signal: AbortSignal): void {
   let isBusy = false;
   /** What follows the step before. */
   let next: Next;
+  /** Where an import of these files is noted that was stopped. */
+  let noted: string | undefined;
+  let stop = new AbortController();
   const output: Output = {
     say: (text) => said.push(html`<p>${text}</p>`),
     table: (head, rows) => said.push(tableOf(head, rows)),
   };
 
   async function take(step: () => Promise<Next>): Promise<void> {
+    stop = new AbortController();
     isBusy = true;
     problem = '';
     next = undefined;
+    noted = undefined;
     draw();
     try {
       next = await step();
@@ -118,20 +126,25 @@ function startImport(host: FileImport, signal: AbortSignal): void {
     }
     isBusy = false;
     progress = '';
-    if (!signal.aborted) draw();
+    draw();
   }
 
   async function check(form: FormData): Promise<Next> {
-    const { profile, encoding } = profileOf(form);
     said = [];
     refused = [];
+    const { profile, encoding } = profileOf(form);
     const files = dropped.map((file) => fileOf(file, kind));
     const versions = dropped.map(({ name, size, lastModified }) => [name, size, lastModified]);
-    const identity = `import ${JSON.stringify([kind, versions, profile, encoding])}`;
-    const known: Begun | null = JSON.parse(localStorage.getItem(identity) ?? 'null');
+    // If it is refused, the import ends: with another key, the rest might go to another workspace.
+    const apiKeyAuth = sessionStorage.getItem('yardgraph.key') ?? '';
+    const { viewer } = await read('{ viewer { workspace { id } user { id } } }');
+    const identity = `import ${JSON.stringify([viewer, kind, versions, profile, encoding])}`;
+    const note = localStorage.getItem(identity);
+    if (note !== null) noted = identity;
+    const known: Begun | undefined = note === null ? undefined : JSON.parse(note);
     const run = known?.run ?? randomText();
     const message = uniqueMessage(`import of ${names.slice(0, 100)}`, run);
-    const yardgraph = new Yardgraph({ serverURL: new URL('./', location.href), changeMessage: message });
+    const yardgraph = new Yardgraph({ serverURL: new URL('./', location.href), apiKeyAuth, changeMessage: message });
     const warnings = new Map(files.map((file) => [file, collectWarnings()]));
     let done = 0;
     const onProgress = (rows: number) => {
@@ -139,14 +152,25 @@ function startImport(host: FileImport, signal: AbortSignal): void {
       progress = `${count(done)} of ${count(work.scanned.total)} rows`;
       draw();
     };
-    const setting = { yardgraph, files, encoding, partSize: 1_000, signal, onProgress };
+    const setting = { yardgraph, files, encoding, partSize: 1_000, signal: stop.signal, onProgress };
     const work: Import = await prepare(profile, setting);
     if (known) requireKeys(work, known.startedAt, output);
     else await preview(work, warnings, output);
     return { label: known ? 'Go on' : 'Store them', run: storeAll };
 
     async function storeAll(): Promise<Next> {
+      if (localStorage.getItem(identity) !== note) {
+        throw new Error('an import of this file has begun, or ended, in another tab. Try again to go on with it');
+      }
       done = 0;
+      return storeRows().catch(({ message: problemMessage }) => {
+        throw new Error(
+          `${problemMessage}. Stored or refused so far: ${progress || 'no rows'}. Try again to go on: nothing is stored twice.`,
+        );
+      });
+    }
+
+    async function storeRows(): Promise<Next> {
       const begun = known ?? { run, after: await yardgraph.changeCursor(), startedAt: Date.now() };
       localStorage.setItem(identity, JSON.stringify(begun));
       const earlier = known ? await earlierLinks(work, begun.after, message) : new Map();
@@ -156,7 +180,12 @@ function startImport(host: FileImport, signal: AbortSignal): void {
       }));
       const refusedFiles = own.map(({ name, texts }) => ({ name, write: (text: string) => void texts.push(text) }));
       const sending = { run: { id: run, fileKeys: files.map((_, index) => String(index)), earlier }, refusedFiles };
-      const { changed } = await store(work, { ...sending, warnings: known ? warnings : undefined }, output);
+      const { changed } = await store(
+        { ...work, signal: stop.signal },
+        { ...sending, warnings: known ? warnings : undefined },
+        output,
+      );
+      stop.signal.throwIfAborted();
       refused = own.filter(({ texts }) => texts.length > 0);
       const made = { after: begun.after, message, number: changed };
       output.say(await describeChanges(yardgraph, made));
@@ -166,10 +195,11 @@ function startImport(host: FileImport, signal: AbortSignal): void {
   }
 
   async function undo(yardgraph: Yardgraph, made: MadeChanges): Promise<Next> {
-    const ranges = (await findRanges(yardgraph, made)) ?? [];
+    const ranges = await findRanges(yardgraph, made);
+    if (!ranges) throw new Error('others have written so often meanwhile that only yardgraph undo can do it');
     const counts = { reversed: 0, kept: 0, failed: 0 };
     for (const [from, to] of ranges.toReversed()) {
-      for await (const part of revertedParts(yardgraph, from, to, { signal })) {
+      for await (const part of revertedParts(yardgraph, from, to, { signal: stop.signal })) {
         counts.reversed += part.reversed;
         counts.kept += part.kept;
         counts.failed += part.failed;
@@ -204,7 +234,8 @@ function startImport(host: FileImport, signal: AbortSignal): void {
       ${refused.map(({ name, texts }) => html`<p><a href=${urlOf(texts)} download=${name}>${name}</a></p>`)}
       <p role="status">${isBusy ? `Working… ${progress}` : ''}</p>
       ${next ? html`<button type="button" @click=${proceed}>${next.label}</button>` : nothing}
-      <button type="button" @click=${close}>${isBusy ? 'Cancel' : 'Close'}</button>`;
+      ${noted && !isBusy ? html`<button type="button" @click=${beginAnew}>Begin anew</button>` : nothing}
+      ${isBusy ? html`<button type="button" @click=${end}>Stop</button>` : html`<button type="button" @click=${close}>Close</button>`}`;
     render(view, host);
   }
 
@@ -214,8 +245,16 @@ function startImport(host: FileImport, signal: AbortSignal): void {
     void take(() => check(form));
   }
 
+  function beginAnew(): void {
+    if (noted) localStorage.removeItem(noted);
+    start();
+  }
+
+  const end = () => stop.abort(new Error('The import was stopped'));
+
   draw();
   start();
+  return end;
 }
 
 function optionInput(name: string) {
@@ -241,14 +280,14 @@ class FileImport extends HTMLElement {
   kind = '';
   files: readonly File[] = [];
   close = () => {};
-  readonly #stop = new AbortController();
+  #end = () => {};
 
   connectedCallback(): void {
-    startImport(this, this.#stop.signal);
+    this.#end = startImport(this);
   }
 
   disconnectedCallback(): void {
-    this.#stop.abort();
+    this.#end();
   }
 }
 

@@ -11,8 +11,8 @@ export interface MadeChanges {
   readonly number?: number;
 }
 
-/** Returns a message that no other changes have, also not those of another run with the same text. */
-export const uniqueMessage = (text: string, run: string): string => `${text.trim()} (${run})`;
+/** Returns a message that no other changes have, also not those of another run with the same text. Names of files may have line breaks. */
+export const uniqueMessage = (text: string, run: string): string => `${text.replace(/\p{Cc}/gu, ' ').trim()} (${run})`;
 
 export async function describeChanges(yardgraph: Yardgraph, made: MadeChanges): Promise<string> {
   const ranges = await findRanges(yardgraph, made);

@@ -2,7 +2,7 @@
  * The pages that send requests: GraphiQL, at the path of GraphQL, and the REST reference, both a library as it comes, and the explorer.
  * Each has a bar with the API key. URLs are relative: a proxy may serve the service below a path of its own.
  */
-import { closeSync, openSync, readSync } from 'node:fs';
+import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import type { Config } from '../config.ts';
@@ -137,10 +137,13 @@ const pmtilesMagic = 'PMTiles\u0003';
 function requirePmtiles(path: string): void {
   const begin = Buffer.alloc(pmtilesMagic.length);
   try {
+    // To open a pipe would wait for whoever writes to it.
+    if (!statSync(path).isFile()) throw new StartError(`MAP_TILES: ${path} is no file`);
     const file = openSync(path, 'r');
     readSync(file, begin);
     closeSync(file);
   } catch (error) {
+    if (error instanceof StartError) throw error;
     throw new StartError(`MAP_TILES: ${path} cannot be read (${errorCode(error)})`);
   }
   if (begin.toString() !== pmtilesMagic) throw new StartError(`MAP_TILES: ${path} is no PMTiles file of version 3`);

@@ -118,6 +118,90 @@ describeInChromium('a file in the explorer', () => {
     expect(await number()).toBe(3_000);
   });
 
+  test('that is stopped in the middle of a part, left, or dropped in two tabs is stored once', async () => {
+    const file = new TextEncoder().encode(`name\n${'Beam\n'.repeat(300)}`);
+    const beams = async () =>
+      (await open.data('{ assets(first: 0, where: { name: { eq: "Beam" } }) { totalCount } }')).assets.totalCount;
+    const { page } = await visitTable();
+    let release = () => {};
+    let isReleased = Promise.resolve();
+    await page.route('**/graphql', async (route) => {
+      if (route.request().postData()?.includes('"dryRun":false')) await isReleased;
+      await route.continue();
+    });
+    /** Begins to store, and returns once the part is on its way. */
+    const store = async (name: string) => {
+      isReleased = new Promise((resolve) => {
+        release = resolve;
+      });
+      const sent = page.waitForRequest((request) => request.postData()?.includes('"dryRun":false') ?? false);
+      await press(name);
+      await sent;
+    };
+    const press = (name: string) => page.getByRole('button', { name, exact: true }).click();
+    await drop(page, 'beams.csv', file);
+    await page.getByRole('button', { name: 'Store them' }).waitFor();
+    const other = await page.context().newPage();
+    await other.goto(page.url());
+    await other.getByText('live', { exact: true }).waitFor();
+    await drop(other, 'beams.csv', file);
+    await other.getByRole('button', { name: 'Store them' }).waitFor();
+
+    await store('Store them');
+    await press('Stop');
+    release();
+    await page
+      .getByRole('alert')
+      .getByText('The import was stopped. Stored or refused so far: 300 of 300 rows')
+      .waitFor();
+    await other.getByRole('button', { name: 'Store them' }).click();
+    await other.getByRole('alert').getByText('in another tab').waitFor();
+    await press('Try again');
+    await store('Go on');
+    await page.getByRole('link', { name: 'Locations', exact: true }).click();
+    await page.getByRole('heading', { level: 1, name: 'Locations' }).waitFor();
+    release();
+    await page.getByRole('link', { name: 'Assets', exact: true }).click();
+    await page.getByRole('heading', { level: 1, name: 'Assets' }).waitFor();
+    await drop(page, 'beams.csv', file);
+    await store('Go on');
+    release();
+    await page.getByText('300 created, 0 updated, 0 unchanged, 0 refused').waitFor();
+
+    expect(await beams()).toBe(300);
+    await other.close();
+  });
+
+  test('ends where its key is refused, and begins anew with another', async () => {
+    const origin = await listen(closed.app);
+    const keys = [
+      await closed.key({ workspace: 'default', user: 'one' }),
+      await closed.key({ workspace: 'default', user: 'two' }),
+    ];
+    const { page } = await newPage(origin);
+    await page.goto(`${origin}/explore?kind=Asset`);
+    await enterKey(page, keys[0] ?? '');
+    await page.getByText('live', { exact: true }).waitFor();
+    await drop(page, 'assets.csv', new TextEncoder().encode('name\nCrane\n'));
+    await page.getByRole('button', { name: 'Store them' }).waitFor();
+    await page.evaluate(
+      'sessionStorage.setItem("yardgraph.key", arguments)'.replace('arguments', JSON.stringify(keys[1])),
+    );
+    await page.route('**/graphql', (route) =>
+      route
+        .request()
+        .headers()
+        .authorization?.includes(keys[0] ?? '')
+        ? route.fulfill({ status: 401, json: { errors: [{ message: 'the API key is not valid' }] } })
+        : route.continue(),
+    );
+    await page.getByRole('button', { name: 'Store them' }).click();
+    await page.getByRole('alert').getByText('Stored or refused so far: no rows').waitFor();
+    expect(await page.getByRole('dialog').count()).toBe(0);
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.getByText('1 row: 1 to create').waitFor();
+  });
+
   test('that cannot be read says why', async () => {
     const { page } = await visitTable();
     for (const [name, content, message] of [

@@ -1,4 +1,5 @@
 /** The map's tiles in a PMTiles file of the operator, which the service serves by ranges, and a real browser draws. */
+import { execFileSync } from 'node:child_process';
 import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -61,6 +62,12 @@ const red = Buffer.from(
 const folder = mkdtempSync(join(tmpdir(), 'yardgraph-tiles-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
+function pipe(name: string): string {
+  const path = join(folder, name);
+  execFileSync('mkfifo', [path]);
+  return path;
+}
+
 function write(name: string, content: Buffer | string): string {
   const path = join(folder, name);
   writeFileSync(`${path}.new`, content);
@@ -110,6 +117,7 @@ describe('a PMTiles file', () => {
   test.each([
     [join(folder, 'none.pmtiles'), 'cannot be read (ENOENT)'],
     [write('text.pmtiles', 'a text'), 'is no PMTiles file of version 3'],
+    [pipe('pipe.pmtiles'), 'is no file'],
   ])('at %s ends the start', (source, problem) => {
     const { mapTiles, graphiql, limits } = loadConfig({ MAP_TILES: source });
     expect(() => serveExplorer(Fastify(), { mapTiles, graphiql, limits })).toThrow(
