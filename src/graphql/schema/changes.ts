@@ -3,7 +3,6 @@
  * is the number of a change. Nothing is held between two pages, and no data of a request.
  */
 import { setTimeout as pause } from 'node:timers/promises';
-import type { InputShapeFromFields } from '@pothos/core';
 import { z } from 'zod';
 import type { Limits } from '../../config.ts';
 import { badRequest, tooLarge } from '../../errors.ts';
@@ -13,8 +12,8 @@ import { capitalized, withArticle } from '../../model/labels.ts';
 import type { RecordKind, Values as RecordValues } from '../../model/record-kind.ts';
 import { kindNamed, recordKinds } from '../../records/index.ts';
 import { type ChangeRange, type NotReversed, type Reverted, revertChanges } from '../../services/revert.ts';
-import type { Change, ChangePage, ChangePageQuery, HistoryQuery } from '../../store/log.ts';
-import type { Loaders } from '../execution/loaders.ts';
+import type { Change, ChangePage } from '../../store/log.ts';
+import type { FeedQuery, Loaders } from '../execution/loaders.ts';
 import { type CostFunction, defaultPageSize, type FieldExtensions, pageCost, pageSize } from '../limits.ts';
 import {
   builder,
@@ -208,8 +207,9 @@ const changeCursor = z
   .string()
   .regex(/^\d{1,15}$/, { error: ({ input }) => expected('a cursor of a change, such as "4711"', input) });
 
-/** Returns the number of the change with this cursor. Throws a ServiceError 400. */
-function parseChangeCursor(argument: string, sent: string): number {
+/** Returns the number of the change with this cursor, if one was sent. Throws a ServiceError 400. */
+function parseChangeCursor(argument: string, sent: string | null | undefined): number | undefined {
+  if (sent === null || sent === undefined) return undefined;
   const { error } = changeCursor.safeParse(sent);
   for (const { message } of error?.issues ?? []) throw refused([argument], message);
   return Number(sent);
@@ -217,13 +217,11 @@ function parseChangeCursor(argument: string, sent: string): number {
 
 const limitOf = ({ first }: FeedArgs, limits: Limits) => pageSize('first', first ?? defaultPageSize(limits), limits, 1);
 
-export type FeedQuery = Omit<ChangePageQuery, 'withBefore'>;
-
 /** Throws a ServiceError 400. */
 function parseFeed({ after, kinds, ...page }: FeedArgs, limits: Limits): FeedQuery {
   if (kinds?.length === 0) throw refused(['kinds'], 'expected at least one value, received none');
   return {
-    after: parseChangeCursor('after', after ?? '0'),
+    after: parseChangeCursor('after', after) ?? 0,
     limit: limitOf(page, limits),
     // Each once, however many are sent.
     ...(kinds && { kinds: [...new Set(kinds)] }),
@@ -231,12 +229,9 @@ function parseFeed({ after, kinds, ...page }: FeedArgs, limits: Limits): FeedQue
 }
 
 /** Throws a ServiceError 400. */
-const parseHistory = (
-  { after, ...page }: InputShapeFromFields<typeof historyArguments>,
-  limits: Limits,
-): Omit<HistoryQuery, 'withBefore'> => ({
+const parseHistory = ({ after, ...page }: FeedArgs, limits: Limits) => ({
   limit: limitOf(page, limits),
-  before: after === null || after === undefined ? undefined : parseChangeCursor('after', after),
+  before: parseChangeCursor('after', after),
 });
 
 /** The context of the subscription's resolver. It has no loaders: each event is executed later, with its own context. */
@@ -276,13 +271,10 @@ builder.subscriptionType({
 
 /** Follows the feed. A browser's header overrides the argument, which stays the same. Throws a ServiceError 400. */
 async function follow(args: FeedArgs, context: SubscriptionContext): Promise<AsyncIterable<ChangePage>> {
-  const { lastEventId } = context.stream;
-  const query = parseFeed(args, context.limits);
-  if (lastEventId !== undefined) {
-    return pagesAfter({ ...query, after: parseChangeCursor('Last-Event-ID', lastEventId) }, context);
-  }
-  const isFromNow = args.after === null || args.after === undefined;
-  return pagesAfter(isFromNow ? { ...query, after: await context.session.store.lastChange() } : query, context);
+  const { session, stream, limits } = context;
+  const query = parseFeed(args, limits);
+  const sent = parseChangeCursor('Last-Event-ID', stream.lastEventId) ?? parseChangeCursor('after', args.after);
+  return pagesAfter({ ...query, after: sent ?? (await session.store.lastChange()) }, context);
 }
 
 async function* pagesAfter(query: FeedQuery, { session, stream }: SubscriptionContext): AsyncGenerator<ChangePage> {
