@@ -14,7 +14,7 @@ import { kindNamed, recordKinds } from '../../records/index.ts';
 import { type ChangeRange, type NotReversed, type Reverted, revertChanges } from '../../services/revert.ts';
 import type { Change, ChangePage } from '../../store/log.ts';
 import type { FeedQuery, Loaders } from '../execution/loaders.ts';
-import { type CostFunction, defaultPageSize, type FieldExtensions, pageCost, pageSize } from '../limits.ts';
+import { type CostFunction, describePageSize, type FieldExtensions, pageCost, pageSize } from '../limits.ts';
 import {
   builder,
   type Context,
@@ -133,12 +133,7 @@ async function fieldChanges(change: Change, loaders: Loaders): Promise<FieldChan
     .filter((values) => !isSame(values.before, values.after));
 }
 
-const pageArguments = builder.args((t) => ({
-  first: t.int({
-    description:
-      'The number of changes, from 1 to the setting `MAX_PAGE_SIZE`; 50 unless set, or as many as it allows.',
-  }),
-}));
+const pageArguments = builder.args((t) => ({ first: t.int({ description: describePageSize('changes', 1) }) }));
 
 const historyArguments = builder.args((t) => ({
   ...pageArguments,
@@ -215,22 +210,20 @@ function parseChangeCursor(argument: string, sent: string | null | undefined): n
   return Number(sent);
 }
 
-const limitOf = ({ first }: FeedArgs, limits: Limits) => pageSize('first', first ?? defaultPageSize(limits), limits, 1);
-
 /** Throws a ServiceError 400. */
-function parseFeed({ after, kinds, ...page }: FeedArgs, limits: Limits): FeedQuery {
+function parseFeed({ after, first, kinds }: FeedArgs, limits: Limits): FeedQuery {
   if (kinds?.length === 0) throw refused(['kinds'], 'expected at least one value, received none');
   return {
     after: parseChangeCursor('after', after) ?? 0,
-    limit: limitOf(page, limits),
+    limit: pageSize('first', first, limits, 1),
     // Each once, however many are sent.
     ...(kinds && { kinds: [...new Set(kinds)] }),
   };
 }
 
 /** Throws a ServiceError 400. */
-const parseHistory = ({ after, ...page }: FeedArgs, limits: Limits) => ({
-  limit: limitOf(page, limits),
+const parseHistory = ({ after, first }: FeedArgs, limits: Limits) => ({
+  limit: pageSize('first', first, limits, 1),
   before: parseChangeCursor('after', after),
 });
 
