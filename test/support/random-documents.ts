@@ -255,7 +255,7 @@ export function createDocuments(
   }
 
   function directive(): string {
-    if (!hasDirectives || chance(0.7)) return '';
+    if (!hasDirectives || chance(0.5)) return '';
     const condition = literal(chance(0.5), schema.getDirective('skip')?.args[0]?.type as GraphQLInputType);
     return ` @${pick(['skip', 'include'])}(if: ${condition})`;
   }
@@ -314,7 +314,7 @@ export function createDocuments(
 
   return () => {
     [variables, definitions, fragments, names] = [{}, [], [], 0];
-    hasDirectives = chance(0.15);
+    hasDirectives = chance(0.3);
     const selected = selection(schema.getQueryType() as GraphQLOutputType, 5);
     const declared = definitions.length > 0 ? ` (${definitions.join(', ')})` : '';
     const query = [`query${declared} ${selected}`, ...fragments.map(({ definition }) => definition)].join(' ');

@@ -186,8 +186,8 @@ const interpret: Run = (args) => {
 
 /**
  * Only queries: what a mutation stores must not depend on how graphql-jit reads input, which has differed from GraphQL three times.
- * Directives may leave out fields by variables, which it checks field by field; `__proto__` would be no field of its objects; and a variable
- * named `toString` that is not sent would be a function.
+ * A field that a directive leaves out where it stands first would keep that place, before fields that come earlier now; `__proto__` would be
+ * no field of its objects; and a variable named `toString` that is not sent would be a function.
  */
 function mayCompile(args: ExecutionArgs, operation: OperationDefinitionNode, limits: Limits): boolean {
   if (operation.operation !== OperationTypeNode.QUERY) return false;
