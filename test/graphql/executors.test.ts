@@ -54,6 +54,17 @@ describe('the second response is the same as the first', () => {
   });
 });
 
+test('fields of a list that are refused beside others that are still being read end neither the response nor the process', async () => {
+  await service.create('/projects', { name: 'with a status', statusId: 'status-1' }, { name: 'without one' });
+  const query = `{ projects { nodes {
+    status { name } workOrders(before: "x") { totalCount } history(first: 0) { endCursor }
+  } } }`;
+  const { response, expected } = await responsesTo({ query });
+
+  // A rejection that nobody handles would fail the run.
+  expect([response, expected]).toEqual(Array(2).fill(expect.stringMatching(/^200 \{"errors":.*"data":null\}$/)));
+});
+
 test('a variable inside external IDs that are a literal is read each time', async () => {
   const query =
     'mutation ($erp: String!) { createLocations(input: [{ externalIds: { erp: $erp, __proto__: "x" } }]) { externalIds } }';

@@ -108,7 +108,7 @@ export function createModel(world: World, viewer?: Viewer) {
   }
 
   function page(kind: RecordKind, all: readonly PlainRecord[], { where, orderBy: sentOrder, ...args }: Arguments) {
-    requireNoNull(where);
+    requireValid(where);
     const { first, last } = args;
     if (typeof first === 'number' && typeof last === 'number') throw new Error('both first and last');
     const size = sizeOf(first ?? last, 0);
@@ -163,7 +163,7 @@ export function createModel(world: World, viewer?: Viewer) {
   }
 
   function summaryOf(kind: RecordKind, { where, groupBy: sent, timeZone: sentZone, first }: Arguments) {
-    requireNoNull(where);
+    requireValid(where);
     const limit = sizeOf(first, 0);
     if (sent.length === 0 || new Set(sent).size < sent.length) throw new Error('expected groupings, each once');
     const timeZone = sentZone ?? undefined;
@@ -299,10 +299,11 @@ export function createModel(world: World, viewer?: Viewer) {
 const described = (orderBy: readonly Order[]): string =>
   orderBy.map((order) => `${orderName(order)} ${order.direction}`).join(' ');
 
-/** Null could mean no value or no condition: it is refused anywhere in a filter. */
-function requireNoNull(where: unknown): void {
+/** Null could mean no value or no condition: it is refused anywhere in a filter, and so is the value of an external ID without its key. */
+function requireValid(where: unknown): void {
   JSON.stringify(where ?? {}, (_, value: unknown) => {
     if (value === null) throw new Error('null in a filter');
+    if (typeof value === 'object' && 'value' in value && !('key' in value)) throw new Error('a value without its key');
     return value;
   });
 }

@@ -188,7 +188,8 @@ export const historyField = (t: ObjectFields<Values>, of: RecordKind) =>
     description: `The changes of the ${of.label}, the latest first. Changes before history existed are not recorded.`,
     extensions: cost,
     args: historyArguments,
-    resolve: ({ id }, args, { loaders, limits }) => loaders.history(id, parseHistory(args, limits)),
+    // Async for the reason that records.ts has for reverse links.
+    resolve: async ({ id }, args, { loaders, limits }) => loaders.history(id, parseHistory(args, limits)),
   });
 
 interface FeedArgs {

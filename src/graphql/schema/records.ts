@@ -251,7 +251,9 @@ const reverseLinkFields = (t: ObjectFields<Values>, typeName: string) =>
 const reverseLinkField = (t: ObjectFields<Values>, link: ReverseLink) =>
   t.field({
     ...connectionOptions(link.kind, describeReverseLink(link)),
-    resolve({ id }, args, { loaders, limits }, info) {
+    // Fields of objects in a list must not throw at once: graphql-js would no longer handle what rejects of the items before (see its
+    // pull request 3761), and that ends the process.
+    async resolve({ id }, args, { loaders, limits }, info) {
       const { query, pages } = loaders.referring(link, info, () => parseArguments(link.kind, args, limits));
       return {
         page: async () => pageFrom((await pages.load(id)).records, query),
