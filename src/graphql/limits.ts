@@ -56,7 +56,7 @@ interface FieldCost {
 /** The length of a list as sent: GraphQL accepts an item without its list as a list of one. */
 export const lengthOf = (value: unknown): number => (Array.isArray(value) ? value.length : 1);
 
-export const defaultPageSize = ({ maxPageSize }: Limits): number => Math.min(50, maxPageSize);
+const defaultPageSize = ({ maxPageSize }: Limits): number => Math.min(50, maxPageSize);
 
 /** All fields of a page are counted once for each of its records. */
 export function pageCost({ first, last }: SentArguments, limits: Limits) {
@@ -64,8 +64,13 @@ export function pageCost({ first, last }: SentArguments, limits: Limits) {
   return { items: typeof size === 'number' ? Math.max(1, size) : defaultPageSize(limits) };
 }
 
-/** Throws a ServiceError 400 unless a page may have this size. */
-export function pageSize(name: string, size: number, { maxPageSize }: Limits, least = 0): number {
+export const describePageSize = (counted: string, least = 0): string =>
+  `The number of ${counted}, from ${least} to the setting \`MAX_PAGE_SIZE\`; 50 unless set, or as many as it allows.`;
+
+/** Returns the size of a page, also if none was sent. Throws a ServiceError 400 unless a page may have it. */
+export function pageSize(name: string, sent: number | null | undefined, limits: Limits, least = 0): number {
+  const { maxPageSize } = limits;
+  const size = sent ?? defaultPageSize(limits);
   if (size >= least && size <= maxPageSize) return size;
   throw badRequest(`${name}: ${expected(`a whole number from ${least} to ${maxPageSize}`, size)}`);
 }

@@ -22,9 +22,9 @@ import { badRequest, ResponseTooLarge, ServiceError, unavailable } from '../erro
 import { count } from '../model/issues.ts';
 import type { ChangePage } from '../store/log.ts';
 import { rootCause, type ToResponse } from './errors.ts';
-import { createLoaders } from './execution/loaders.ts';
+import { createLoaders, type FeedQuery } from './execution/loaders.ts';
 import type { Context } from './schema/builder.ts';
-import type { FeedQuery, SubscriptionContext } from './schema/changes.ts';
+import type { SubscriptionContext } from './schema/changes.ts';
 
 export const eventStreamType = 'text/event-stream';
 

@@ -3,10 +3,13 @@
  * form than the documented one. FUZZ_SEED repeats a run.
  */
 import { expect, test } from 'vitest';
+import { listField } from '../../src/model/labels.ts';
 import { recordKinds } from '../../src/records/index.ts';
 import { isPostgres } from '../support/database.ts';
 import { byEffort } from '../support/effort.ts';
+import { printedSchema } from '../support/query-model.ts';
 import { createRandom } from '../support/random.ts';
+import { createDocuments, createGenerator } from '../support/random-documents.ts';
 import { kinds, unknownId } from '../support/records.ts';
 import { startService } from '../support/service.ts';
 
@@ -54,43 +57,25 @@ function spoil(whole: string): string {
   return whole.slice(0, at) + pick([character(), '', whole.slice(at, at + 20), '[[[[', '"'.repeat(3)]) + rest;
 }
 
-const selection = (depth: number): string =>
-  `{ ${some(4, () => {
-    const field = chance(0.8)
-      ? pick([
-          'id',
-          'name',
-          'nodes',
-          'edges',
-          'node',
-          'project',
-          'location',
-          'parent',
-          'totalCount',
-          '__typename',
-          ...fieldNames,
-        ])
-      : pick(['...f', '... on Asset', 'a b:c', '@skip(if: true)', '#']);
-    const alias = chance(0.1) ? `a${integer(9)}: ` : '';
-    return `${alias}${field}${depth > 0 && chance(0.4) ? ` ${selection(depth - 1)}` : ''}`;
-  }).join(' ')} }`;
+const ids = new Map(recordKinds.map((kind) => [kind.table, [unknownId(kind)]]));
+const nextDocument = createDocuments(printedSchema, createGenerator(random, ids), () => pick(usedIds));
 
-const listFields = recordKinds.map(({ plural }) => plural.charAt(0).toLowerCase() + plural.slice(1));
-
-function document(): string {
+/** A document, and the variables that it needs. */
+function document(): { query: string; variables?: object } {
   const literal = () => JSON.stringify(value()).replace(/"([a-zA-Z_]\w*)":/g, '$1:');
   const args = () =>
-    `(${pick(['first', 'last', 'after', 'before', 'id', 'ids', 'input', 'nope'])}: ${pick([literal(), '$v', '5', '1e9', JSON.stringify(pick(usedIds))])})`;
+    `(${pick(['first', 'last', 'after', 'before', 'where', 'orderBy', 'nope'])}: ${pick([literal(), '$v', '5', '1e9', JSON.stringify(pick(usedIds))])})`;
+  const list = () => `${listField(pick(recordKinds))}${args()} { totalCount nodes { ${name()} ...f } }`;
   return pick([
-    () => `{ ${pick(listFields)}${chance(0.7) ? args() : ''} { totalCount nodes ${selection(3)} } }`,
-    () =>
-      `query ($v: ${pick(['Int', 'String', 'ID!', '[ID!]!', '[CreateAssetInput!]!', 'Nope'])}) { ${pick(listFields)}${args()} ${selection(3)} }`,
-    () => `{ node(id: ${JSON.stringify(pick(usedIds))}) { id __typename ... on Asset { name uid } } }`,
-    () => `mutation ($v: [CreateLocationInput!]!) { createLocations(input: $v) ${selection(1)} }`,
-    () => `mutation { createAssets(input: [${some(3, literal).join(', ')}]) { id } }`,
-    () => `mutation { updateProject(id: ${JSON.stringify(pick(usedIds))}, input: ${literal()}) { id } }`,
-    () => `${selection(4)} fragment f on Query ${selection(2)}`,
-    () => some(60, character).join(''),
+    nextDocument,
+    nextDocument,
+    () => ({ query: spoil(nextDocument().query) }),
+    () => ({ query: `query ($v: ${pick(['Int', 'String', 'ID!', '[ID!]!', 'AssetFilter', 'Nope'])}) { ${list()} }` }),
+    () => ({ query: `{ ${list()} } fragment f on ${pick(recordKinds).name} { id ${name()} ...f }` }),
+    () => ({ query: 'mutation ($v: [CreateLocationInput!]!) { createLocations(input: $v) { id } }' }),
+    () => ({ query: `mutation { createAssets(input: [${some(3, literal).join(', ')}]) { id } }` }),
+    () => ({ query: `mutation { updateProject(id: ${JSON.stringify(pick(usedIds))}, input: ${literal()}) { id } }` }),
+    () => ({ query: some(60, character).join('') }),
   ])();
 }
 
@@ -133,7 +118,7 @@ function request() {
     case 2:
       return {
         method: 'GET' as const,
-        url: `/graphql?query=${encodeURIComponent(document().toWellFormed())}${chance(0.3) ? `&variables=${encodeURIComponent(spoil('{"v":1}').toWellFormed())}` : ''}`,
+        url: `/graphql?query=${encodeURIComponent(document().query.toWellFormed())}${chance(0.3) ? `&variables=${encodeURIComponent(spoil('{"v":1}').toWellFormed())}` : ''}`,
         headers: common,
       };
     case 3:
@@ -143,7 +128,7 @@ function request() {
         method: 'POST' as const,
         url: '/graphql',
         headers: common,
-        payload: spoil(JSON.stringify({ query: document(), ...(chance(0.4) && { variables: { v: value() } }) })),
+        payload: spoil(JSON.stringify({ ...(chance(0.4) && { variables: { v: value() } }), ...document() })),
       };
     default:
       return {

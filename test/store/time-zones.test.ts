@@ -63,7 +63,7 @@ test('times around midnights, changes of an offset and the ends of the calendar 
     }
   }
   const records = (await insertAt(ours, times)) as readonly object[] as PlainRecord[];
-  const model = createModel(new Map([[workOrder.table, records]]));
+  const model = createModel(records.map((record) => [workOrder, record]));
 
   for (const timeZone of [...chosen, ...others]) {
     for (const by of ['month', 'day'] as const) {

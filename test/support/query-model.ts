@@ -1,67 +1,97 @@
-/** What queries find, computed from plain arrays: conditions, orders, pages, reverse links and summaries. Knows no SQL. */
+/**
+ * What GraphQL documents return, computed by graphql-js from plain arrays and the printed schema: filters, orders, pages, links, reverse
+ * links, summaries and histories. Knows no SQL, no loaders and no look-ahead. Only the text of cursors is the service's.
+ */
+import { readFileSync } from 'node:fs';
+import { setImmediate } from 'node:timers/promises';
+import { buildSchema, execute, type GraphQLResolveInfo, parse } from 'graphql';
+import { pathToArray } from 'graphql/jsutils/Path.js';
 import { DateTime } from 'luxon';
+import { cursorOf } from '../../src/graphql/schema/order.ts';
+import { foreignTypes } from '../../src/model/fields.ts';
+import { capitalized, constantCase, linkField, uncapitalized } from '../../src/model/labels.ts';
+import { linkFields } from '../../src/model/links.ts';
 import type { RecordKind } from '../../src/model/record-kind.ts';
 import type { ReverseLink } from '../../src/model/reverse-link.ts';
-import type {
-  Comparison,
-  Condition,
-  Order,
-  PagesQuery,
-  Position,
-  RecordQuery,
-  Summary,
-  SummaryQuery,
-  Value,
+import { isBlank } from '../../src/model/schemas.ts';
+import { kindNamed, kindOfId, labelKey, recordKinds, reverseLinksOf } from '../../src/records/index.ts';
+import {
+  type Grouping,
+  type Order,
+  oldestFirst,
+  orderName,
+  type Position,
+  type Summary,
+  type SummaryQuery,
+  type Value,
 } from '../../src/store/query/record-query.ts';
 
 export type PlainRecord = Readonly<Record<string, unknown>> & { readonly id: string };
 
-/** The records of one workspace by the name of their table. */
-export type World = ReadonlyMap<string, readonly PlainRecord[]>;
+/** The records of one workspace, in the order in which they were created. */
+export type World = readonly (readonly [RecordKind, PlainRecord])[];
 
-export function createModel(world: World) {
-  const recordsOf = (table: string): readonly PlainRecord[] => world.get(table) ?? [];
-  const recordWithId = (table: string, id: unknown) => recordsOf(table).find((record) => record.id === id);
+// biome-ignore lint/suspicious/noExplicitAny: GraphQL has checked the types.
+export type SentFilter = Readonly<Record<string, any>>;
 
-  function matches(record: PlainRecord, condition: Condition): boolean {
-    if ('all' in condition) return condition.all.every((part) => matches(record, part));
-    if ('any' in condition) return condition.any.some((part) => matches(record, part));
-    if ('not' in condition) return !matches(record, condition.not);
-    if ('near' in condition) return isNear(record, condition.near);
-    if ('link' in condition) {
-      const target = recordWithId(condition.target.table, record[condition.link]);
-      return target !== undefined && matches(target, condition.matches);
+export interface SentOrder {
+  readonly [name: string]: 'ASC' | 'DESC' | SentOrder;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: GraphQL has checked the types.
+type Arguments = Readonly<Record<string, any>>;
+
+interface Viewer {
+  readonly workspace: string;
+  readonly user: string;
+}
+
+export const printedSchema = buildSchema(readFileSync('schema.graphql', 'utf8'));
+
+export function createModel(world: World, viewer?: Viewer) {
+  const recordsOf = (of: RecordKind): PlainRecord[] => world.flatMap(([kind, record]) => (kind === of ? [record] : []));
+  const byId = new Map(world.map(([, record]) => [record.id, record]));
+  const recordWithId = (kind: RecordKind, id: unknown): PlainRecord | undefined =>
+    typeof id === 'string' && kindOfId(id) === kind ? byId.get(id) : undefined;
+  /** By the order and the text of the cursor. */
+  const positions = new Map<string, Position>();
+
+  const matches = (kind: RecordKind, record: PlainRecord, filter: SentFilter): boolean =>
+    Object.entries(filter).every(([name, sent]) => holds(kind, record, name, sent));
+
+  function holds(kind: RecordKind, record: PlainRecord, name: string, sent: SentFilter): boolean {
+    if (name === 'and') return sent.every((part: SentFilter) => matches(kind, record, part));
+    if (name === 'or') return sent.some((part: SentFilter) => matches(kind, record, part));
+    if (name === 'not') return !matches(kind, record, sent);
+    if (name === 'near') return isNear(record, sent as Parameters<typeof isNear>[1]);
+    const [, reference = '', declared] = linkFields(kind).find(([link]) => link === name) ?? [];
+    if (declared) {
+      const target = kindNamed(declared.target);
+      const linked = recordWithId(target, record[reference]);
+      return linked !== undefined && matches(target, linked, sent);
     }
-    if ('reverse' in condition) {
-      const linked = linkedRecords(condition.reverse, record.id);
-      if (condition.quantifier === 'some') return linked.some((other) => matches(other, condition.matches));
-      if (condition.quantifier === 'none') return !linked.some((other) => matches(other, condition.matches));
-      return linked.every((other) => matches(other, condition.matches));
-    }
-    const value = record[condition.field] ?? null;
-    if ('isSet' in condition) return (value !== null) === condition.isSet;
-    if (value === null) return false;
-    if ('key' in condition) {
-      const ids = value as Readonly<Record<string, string>>;
-      return (
-        Object.hasOwn(ids, condition.key) && (condition.value === undefined || ids[condition.key] === condition.value)
-      );
-    }
-    return compares(value as Value, condition);
+    const reverse = reverseLinksOf(kind.name).find((link) => link.name === name);
+    if (!reverse) return Object.entries(sent).every(([operator]) => compares(record[name] ?? null, operator, sent));
+    const linked = linkedRecords(reverse, record.id);
+    return Object.entries(sent).every(([quantifier, filter]) => {
+      const isMatch = (other: PlainRecord) => matches(reverse.kind, other, filter);
+      if (quantifier === 'every') return linked.every(isMatch);
+      return linked.some(isMatch) === (quantifier === 'some');
+    });
   }
 
   function linkedRecords({ kind, field, direction }: ReverseLink, parentId: string): PlainRecord[] {
-    if (direction === 'referring') return recordsOf(kind.table).filter((record) => record[field] === parentId);
+    if (direction === 'referring') return recordsOf(kind).filter((record) => record[field] === parentId);
     const ancestors: PlainRecord[] = [];
-    let next = recordWithId(kind.table, recordWithId(kind.table, parentId)?.[field]);
-    for (; next && !ancestors.includes(next); next = recordWithId(kind.table, next[field])) ancestors.push(next);
+    let next = recordWithId(kind, recordWithId(kind, parentId)?.[field]);
+    for (; next && !ancestors.includes(next); next = recordWithId(kind, next[field])) ancestors.push(next);
     return ancestors;
   }
 
   /** Null also where the linked record is not there. */
   function orderedValue(record: PlainRecord, { links = [], field }: Order): Value | null {
     let from: PlainRecord | undefined = record;
-    for (const { reference, target } of links) from = from && recordWithId(target.table, from[reference]);
+    for (const { reference, target } of links) from = from && recordWithId(target, from[reference]);
     return (from?.[field] ?? null) as Value | null;
   }
 
@@ -70,54 +100,252 @@ export function createModel(world: World) {
     id: record.id,
   });
 
-  /** The records in the query's order, the other way round if it reads from the end. */
-  function find(records: readonly PlainRecord[], query: RecordQuery): PlainRecord[] {
-    const { where, orderBy = [], fromEnd = false, after, before, limit = Number.POSITIVE_INFINITY } = query;
+  function cursorIn(orderBy: readonly Order[], record: PlainRecord): string {
+    const values = orderBy.map((order) => [orderName(order), orderedValue(record, order)]);
+    const cursor = cursorOf(orderBy, { ...record, ...Object.fromEntries(values) });
+    positions.set(`${described(orderBy)} ${cursor}`, positionOf(orderBy, record));
+    return cursor;
+  }
+
+  function page(kind: RecordKind, all: readonly PlainRecord[], { where, orderBy: sentOrder, ...args }: Arguments) {
+    requireValid(where);
+    const { first, last } = args;
+    if (typeof first === 'number' && typeof last === 'number') throw new Error('both first and last');
+    const size = sizeOf(first ?? last, 0);
+    const orderBy = parseOrder(kind, sentOrder ?? []);
+    const positionAt = (cursor: string | null | undefined): Position | undefined => {
+      const position = positions.get(`${described(orderBy)} ${cursor}`);
+      if (typeof cursor === 'string' && !position) throw new Error('not a cursor of this order');
+      return position;
+    };
+    const [after, before] = [positionAt(args.after), positionAt(args.before)];
+    const matching = all.filter((record) => matches(kind, record, where ?? {}));
     const place = (record: PlainRecord) => positionOf(orderBy, record);
-    const found = records
-      .filter((record) => !where || matches(record, where))
+    const between = matching
       .filter((record) => !after || comparePositions(orderBy, place(record), after) > 0)
       .filter((record) => !before || comparePositions(orderBy, place(record), before) < 0)
       .toSorted((a, b) => comparePositions(orderBy, place(a), place(b)));
-    return (fromEnd ? found.toReversed() : found).slice(0, limit);
+    const fromEnd = typeof last === 'number';
+    const nodes = fromEnd ? between.slice(Math.max(0, between.length - size)) : between.slice(0, size);
+    const edges = nodes.map((node) => ({ node, cursor: cursorIn(orderBy, node) }));
+    const isCut = nodes.length < between.length;
+    const pageInfo = {
+      hasPreviousPage: after !== undefined || (fromEnd && isCut),
+      hasNextPage: before !== undefined || (!fromEnd && isCut),
+      startCursor: edges[0]?.cursor,
+      endCursor: edges.at(-1)?.cursor,
+    };
+    return { nodes, edges, pageInfo, totalCount: matching.length };
+  }
+
+  function summary(
+    kind: RecordKind,
+    { where, groupBy, limit, timeZone = 'UTC', min, max }: Omit<SummaryQuery, 'where'> & { where?: SentFilter },
+  ): Summary {
+    const found = recordsOf(kind).filter((record) => matches(kind, record, where ?? {}));
+    const groups = new Map<string, { members: PlainRecord[]; values: (Value | null)[] }>();
+    for (const record of found) {
+      const values = groupBy.map(({ field, by }) => {
+        const value = (record[field] ?? null) as Value | null;
+        return by === 'value' || value === null ? value : dateIn(timeZone, String(value)).slice(0, lengthOf[by]);
+      });
+      const key = JSON.stringify(values);
+      groups.set(key, { members: [...(groups.get(key)?.members ?? []), record], values });
+    }
+    const boundsOf = (records: readonly PlainRecord[]) => ({
+      min: Object.fromEntries(min.map((field) => [field, inOrderOf(field, records)[0] ?? null])),
+      max: Object.fromEntries(max.map((field) => [field, inOrderOf(field, records).at(-1) ?? null])),
+    });
+    const inOrder = [...groups.values()]
+      .map(({ members, values }) => ({ count: members.length, values, ...boundsOf(members) }))
+      .toSorted((a, b) => b.count - a.count || firstDifference(a.values, b.values, (x, y) => compareNullable(x, y)));
+    return { totalCount: found.length, ...boundsOf(found), groups: inOrder.slice(0, limit + 1) };
+  }
+
+  function summaryOf(kind: RecordKind, { where, groupBy: sent, timeZone: sentZone, first }: Arguments) {
+    requireValid(where);
+    const limit = sizeOf(first, 0);
+    if (sent.length === 0 || new Set(sent).size < sent.length) throw new Error('expected groupings, each once');
+    const timeZone = sentZone ?? undefined;
+    if (timeZone !== undefined && !DateTime.local({ zone: timeZone }).isValid) throw new Error('unknown time zone');
+    const options = groupingsOf(kind);
+    const groupBy = sent.map((name: string) => options.get(name)) as NamedGrouping[];
+    const bounded = Object.keys(kind.storedFields).filter((name) =>
+      /number|dateTime/.test(kind.storedFields[name]?.type ?? ''),
+    );
+    const { groups, ...all } = summary(kind, { where, groupBy, limit, timeZone, min: bounded, max: bounded });
+    return {
+      ...all,
+      hasMoreGroups: groups.length > limit,
+      groups: groups.slice(0, limit).map(({ values, ...group }) => ({
+        ...Object.fromEntries(groupBy.map(({ name }, index) => [name, values[index]])),
+        ...group,
+      })),
+    };
+  }
+
+  const log = world.map(([kind, record], index) => ({
+    number: index + 1,
+    cursor: String(index + 1),
+    action: 'CREATED',
+    kind: constantCase(uncapitalized(kind.name)),
+    recordId: record.id,
+    record,
+    at: record.createdAt,
+    fields: Object.keys(kind.fields)
+      .filter((field) => (record[field] ?? null) !== null)
+      .map((field) => ({ field, before: null, after: record[field] })),
+  }));
+
+  function changes(all: typeof log, first: unknown, end: string) {
+    const size = sizeOf(first, 1);
+    const nodes = all.slice(0, size);
+    return { nodes, endCursor: nodes.at(-1)?.cursor ?? end, hasMore: all.length > size };
+  }
+
+  const history = (id: string, { first }: Arguments) =>
+    changes(
+      log.filter(({ recordId }) => recordId === id),
+      first,
+      '0',
+    );
+
+  /** The record by a value that identifies it. */
+  function one(kind: RecordKind, isMeant: (record: PlainRecord) => boolean, value: string) {
+    if (isBlank(value)) throw new Error('no value');
+    const [record, other] = recordsOf(kind).filter(isMeant);
+    if (other) throw new Error('several records');
+    return record;
+  }
+
+  type Resolve = (source: PlainRecord, args: Arguments) => unknown;
+
+  const queries: Record<string, Resolve> = {
+    node: (_, { id }) => byId.get(id),
+    nodes: (_, { ids }) => ids.map((id: string) => byId.get(id)),
+    changes: (_, { first }) => changes(log, first, '0'),
+    history: (_, { id, ...args }) => history(id, args),
+    changeCursor: () => String(log.length),
+    viewer: () => ({ workspace: { id: viewer?.workspace }, user: { id: viewer?.user }, mayWrite: true }),
+  };
+  const resolvers: Record<string, Record<string, Resolve>> = { Query: queries };
+  for (const kind of recordKinds) {
+    const name = uncapitalized(kind.name);
+    const list = uncapitalized(kind.plural);
+    queries[name] = (_, { id, asOf }) => {
+      const record = recordWithId(kind, id);
+      return record && asOf && compareTexts(String(record.createdAt), asOf) > 0 ? null : record;
+    };
+    queries[list] = (_, args) => page(kind, recordsOf(kind), args);
+    queries[`${list}Summary`] = (_, args) => summaryOf(kind, args);
+    queries[`${name}ByUid`] = (_, { uid }) => one(kind, (record) => record.uid === uid, uid);
+    queries[`${name}ByExternalId`] = (_, { key, value }) =>
+      one(
+        kind,
+        ({ externalIds }) =>
+          !!externalIds && Object.entries(externalIds).some((own) => own[0] === key && own[1] === value),
+        value,
+      );
+    const links = Object.entries(kind.storedFields).flatMap(([name, field]): [string, Resolve][] => {
+      if (field.type === 'reference')
+        return [[linkField(name), (record) => recordWithId(kindNamed(field.target), record[name])]];
+      return field.type === 'foreignReference'
+        ? [[linkField(name), (record) => record[name] && { id: record[name] }]]
+        : [];
+    });
+    resolvers[`${kind.name}Group`] = Object.fromEntries(links);
+    resolvers[kind.name] = { ...Object.fromEntries(links), history: ({ id }, args) => history(id, args) };
+  }
+  for (const type of Object.keys(foreignTypes)) {
+    const name = uncapitalized(type);
+    queries[name] = (_, { id }) => ({ id });
+    const labelled = (id: string) => world.find(([, { key }]) => key === labelKey(type, id))?.[1];
+    resolvers[type] = { name: ({ id }) => labelled(id)?.name, color: ({ id }) => labelled(id)?.color };
+  }
+  for (const [type, ofType] of Object.entries(resolvers)) {
+    for (const link of reverseLinksOf(type)) {
+      ofType[link.name] = ({ id }, args) => page(link.kind, linkedRecords(link, id), args);
+    }
   }
 
   return {
-    positionOf,
+    summary,
 
-    list: ({ table }: RecordKind, query: RecordQuery): PlainRecord[] => find(recordsOf(table), query),
+    cursorOf: (kind: RecordKind, sentOrder: readonly SentOrder[], record: PlainRecord): string =>
+      cursorIn(parseOrder(kind, sentOrder), record),
 
-    page(link: ReverseLink, parentId: string, query: PagesQuery): { records: PlainRecord[]; count?: number } {
-      const linked = linkedRecords(link, parentId);
-      return {
-        records: query.limit === undefined ? [] : find(linked, query),
-        ...(query.withCount && { count: find(linked, { where: query.where }).length }),
-      };
-    },
-
-    summary({ table }: RecordKind, query: SummaryQuery): Summary {
-      const { where, groupBy, limit, timeZone = 'UTC', min, max } = query;
-      const found = find(recordsOf(table), { where });
-      const groups = new Map<string, { members: PlainRecord[]; values: (Value | null)[] }>();
-      for (const record of found) {
-        const values = groupBy.map(({ field, by }) => {
-          const value = (record[field] ?? null) as Value | null;
-          return by === 'value' || value === null ? value : dateIn(timeZone, String(value)).slice(0, lengthOf[by]);
-        });
-        const key = JSON.stringify(values);
-        groups.set(key, { members: [...(groups.get(key)?.members ?? []), record], values });
+    /** Also returns the paths of all errors: where one leaves out others, a response has any of them. */
+    async respond(query: string, variableValues: Arguments) {
+      const failed: (readonly (string | number)[])[] = [];
+      async function fieldResolver(source: Arguments, args: Arguments, _context: unknown, info: GraphQLResolveInfo) {
+        const resolve = resolvers[info.parentType.name]?.[info.fieldName];
+        try {
+          return resolve ? resolve(source as PlainRecord, args) : source?.[info.fieldName];
+        } catch (error) {
+          failed.push(pathToArray(info.path));
+          throw error;
+        }
       }
-      const boundsOf = (records: readonly PlainRecord[]) => ({
-        min: Object.fromEntries(min.map((field) => [field, inOrderOf(field, records)[0] ?? null])),
-        max: Object.fromEntries(max.map((field) => [field, inOrderOf(field, records).at(-1) ?? null])),
-      });
-      const inOrder = [...groups.values()]
-        .map(({ members, values }) => ({ count: members.length, values, ...boundsOf(members) }))
-        .toSorted((a, b) => b.count - a.count || firstDifference(a.values, b.values, (x, y) => compareNullable(x, y)));
-      return { totalCount: found.length, ...boundsOf(found), groups: inOrder.slice(0, limit + 1) };
+      const typeResolver = ({ id }: PlainRecord) => kindOfId(id)?.name;
+      const document = parse(query);
+      const result = await execute({ schema: printedSchema, document, variableValues, fieldResolver, typeResolver });
+      // Siblings of a field that has failed go on.
+      await setImmediate();
+      return { ...result, failed };
     },
   };
 }
+
+const described = (orderBy: readonly Order[]): string =>
+  orderBy.map((order) => `${orderName(order)} ${order.direction}`).join(' ');
+
+/** Null could mean no value or no condition: it is refused anywhere in a filter, and so is the value of an external ID without its key. */
+function requireValid(where: unknown): void {
+  JSON.stringify(where ?? {}, (_, value: unknown) => {
+    if (value === null) throw new Error('null in a filter');
+    if (typeof value === 'object' && 'value' in value && !('key' in value)) throw new Error('a value without its key');
+    return value;
+  });
+}
+
+function sizeOf(sent: unknown, least: number): number {
+  const size = typeof sent === 'number' ? sent : 50;
+  if (size < least || size > 1_000) throw new Error('the size of the page is out of bounds');
+  return size;
+}
+
+/** Nothing after the ID has an effect, and the oldest record comes first unless something else is said. */
+function parseOrder(kind: RecordKind, sent: readonly SentOrder[]): readonly Order[] {
+  const orders = sent.map((order) => orderIn(kind, order));
+  const names = orders.map(orderName);
+  if (new Set(names).size < names.length) throw new Error('a field twice');
+  const end = names.indexOf('id');
+  const effective = end < 0 ? orders : orders.slice(0, end + 1);
+  return effective.length > 0 ? effective : oldestFirst;
+}
+
+function orderIn(kind: RecordKind, sent: SentOrder): Order {
+  const [[name, value] = ['id', 'ASC']] = Object.entries(sent);
+  if (typeof value === 'string') return { field: name, direction: value === 'ASC' ? 'asc' : 'desc' };
+  const [, reference = '', { target = '' } = {}] = linkFields(kind).find(([link]) => link === name) ?? [];
+  const { links = [], ...order } = orderIn(kindNamed(target), value);
+  return { ...order, links: [{ reference, target: kindNamed(target) }, ...links] };
+}
+
+type NamedGrouping = Grouping & { readonly name: string };
+
+/** `LOCATION`, and `MONTH_OF_START`, whose field is `startMonth`. */
+const groupingsOf = (kind: RecordKind): ReadonlyMap<string, NamedGrouping> =>
+  new Map(
+    Object.entries(kind.storedFields).flatMap(([field, { type }]): [string, NamedGrouping][] => {
+      if (type !== 'dateTime') return [[constantCase(linkField(field)), { field, by: 'value', name: field }]];
+      const base = field.replace(/(?:Date|At)$/, '');
+      return (['month', 'day'] as const).map((by) => [
+        `${by.toUpperCase()}_OF_${constantCase(base)}`,
+        { field, by, name: `${base}${capitalized(by)}` },
+      ]);
+    }),
+  );
 
 const lengthOf = { month: 7, day: 10 };
 
@@ -169,33 +397,31 @@ function firstDifference<T>(a: readonly T[], b: readonly T[], compare: (x: T, y:
   return 0;
 }
 
-function compares(value: Value, condition: Comparison): boolean {
-  if ('compare' in condition) {
-    const difference = compareValues(value, condition.value);
-    if (condition.compare === 'gt') return difference > 0;
-    if (condition.compare === 'gte') return difference >= 0;
-    if (condition.compare === 'lt') return difference < 0;
-    return difference <= 0;
-  }
-  const { ignoreCase = false } = condition;
-  const isSame = ignoreCase ? isSameLetter : (asked: string, found: string) => asked === found;
-  const isAt = (asked: readonly string[], found: readonly string[], start: number) =>
+function compares(value: unknown, operator: string, filter: SentFilter): boolean {
+  const { [operator]: sent } = filter;
+  if (operator === 'ignoreCase') return true;
+  if (operator === 'isNull') return (value === null) === sent;
+  if (operator === 'ne') return !compares(value, 'eq', { ...filter, eq: sent });
+  if (value === null) return false;
+  if (operator === 'key') return Object.hasOwn(value as object, sent);
+  if (operator === 'value')
+    return Object.entries(value as object).some(([key, id]) => key === filter.key && id === sent);
+  if (operator === 'in') return sent.some((eq: Value) => compares(value, 'eq', { ...filter, eq }));
+  if (operator === 'gt') return compareValues(value as Value, sent) > 0;
+  if (operator === 'gte') return compareValues(value as Value, sent) >= 0;
+  if (operator === 'lt') return compareValues(value as Value, sent) < 0;
+  if (operator === 'lte') return compareValues(value as Value, sent) <= 0;
+  if (typeof value !== 'string') return Number(value) === Number(sent);
+  const isSame = filter.ignoreCase ? isSameLetter : (asked: string, found: string) => asked === found;
+  const [asked, found] = [Array.from(String(sent)), Array.from(value)];
+  const isAt = (start: number): boolean =>
     start >= 0 &&
     start + asked.length <= found.length &&
     asked.every((letter, index) => isSame(letter, found[start + index] ?? ''));
-  if ('in' in condition) {
-    if (typeof value !== 'string') return condition.in.some((other) => Number(other) === Number(value));
-    const found = Array.from(value);
-    return condition.in.some((other) => {
-      const asked = Array.from(String(other));
-      return asked.length === found.length && isAt(asked, found, 0);
-    });
-  }
-  const [asked, found] = [Array.from(condition.value), Array.from(String(value))];
-  if (condition.text === 'startsWith') return isAt(asked, found, 0);
-  if (condition.text === 'endsWith') return isAt(asked, found, found.length - asked.length);
-  for (let start = 0; start <= found.length - asked.length; start += 1) if (isAt(asked, found, start)) return true;
-  return false;
+  if (operator === 'eq') return asked.length === found.length && isAt(0);
+  if (operator === 'startsWith') return isAt(0);
+  if (operator === 'endsWith') return isAt(found.length - asked.length);
+  return found.some((_, start) => isAt(start)) || asked.length === 0;
 }
 
 const isSameLetter = (asked: string, found: string): boolean =>

@@ -77,19 +77,13 @@ export function useExecutor(
 export function createExecutor(schema: GraphQLSchema, { limits, suggestions }: Options) {
   const variableOptions = { maxErrors, hideSuggestions: !suggestions };
   const lenientSchema = withoutRequiredFields(schema);
-  const seen = new WeakSet<OperationDefinitionNode>();
-  const runs = new WeakMap<OperationDefinitionNode, Run>();
+  /** How the operations run that have been seen; undefined for those seen once. */
+  const runs = new WeakMap<OperationDefinitionNode, Run | undefined>();
 
   function runFor(args: ExecutionArgs, operation: OperationDefinitionNode): Run {
-    const known = runs.get(operation);
-    if (known) return known;
-    if (!seen.has(operation)) {
-      seen.add(operation);
-      return interpret;
-    }
-    const run = mayCompile(args, operation, limits) ? compiled(args, operation) : interpret;
+    const run = runs.get(operation) ?? (runs.has(operation) ? runOf(args, operation, limits) : undefined);
     runs.set(operation, run);
-    return run;
+    return run ?? interpret;
   }
 
   async function run(args: ExecutionArgs, operation: OperationDefinitionNode): Promise<ExecutionResult> {
@@ -202,8 +196,8 @@ const interpret: Run = (args) => {
 
 /**
  * Only queries: what a mutation stores must not depend on how graphql-jit reads input, which has differed from GraphQL three times.
- * Directives may leave out fields by variables, which it checks field by field; `__proto__` would be no field of its objects; and a variable
- * named `toString` that is not sent would be a function.
+ * A field that a directive leaves out where it stands first would keep that place, before fields that come earlier now; `__proto__` would be
+ * no field of its objects; and a variable named `toString` that is not sent would be a function.
  */
 function mayCompile(args: ExecutionArgs, operation: OperationDefinitionNode, limits: Limits): boolean {
   if (operation.operation !== OperationTypeNode.QUERY) return false;
@@ -213,9 +207,11 @@ function mayCompile(args: ExecutionArgs, operation: OperationDefinitionNode, lim
   return directives === 0 && fields <= maxCompiled;
 }
 
-function compiled({ schema, document }: ExecutionArgs, operation: OperationDefinitionNode): Run {
+/** Compiles the operation where that is certain to return the same as graphql-js. */
+function runOf(args: ExecutionArgs, operation: OperationDefinitionNode, limits: Limits): Run {
+  const { schema, document } = args;
   const inside = variablesInside(schema, document);
-  if (inside.inScalars) return interpret;
+  if (!mayCompile(args, operation, limits) || inside.inScalars) return interpret;
   // Errors have the stack of what was thrown; one for each of them would only be made.
   const options = { disablingCapturingStackErrors: true };
   const query = compileQuery(schema, withReadVariables(document, operation), operation.name?.value, options);

@@ -28,6 +28,10 @@ import type { FieldExtensions } from '../limits.ts';
 /** The query of a connection; its order determines the fields that cursors need. */
 export type PageQuery = Required<Pick<RecordQuery, 'where' | 'orderBy' | 'fromEnd' | 'after' | 'before' | 'limit'>>;
 
+/** Queries for changes: the document says whether values before them are read. */
+export type FeedQuery = Omit<ChangePageQuery, 'withBefore'>;
+type RecordHistoryQuery = Omit<HistoryQuery, 'withBefore'>;
+
 interface PageLoader {
   readonly query: PageQuery;
   readonly pages: DataLoader<string, Page>;
@@ -96,7 +100,7 @@ export function createLoaders(
     return keys.map((key) => labelsByKey.get(key) ?? null);
   });
 
-  const historiesOf = ({ limit, before }: Omit<HistoryQuery, 'withBefore'>) =>
+  const historiesOf = ({ limit, before }: RecordHistoryQuery) =>
     madeOnce(histories, `${limit} ${before}`, () => {
       return new DataLoader(async (ids: readonly string[]) => {
         const wellFormed = ids.filter((id) => kindOfId(id));
@@ -139,10 +143,10 @@ export function createLoaders(
     summarize: (kind: RecordKind, query: Omit<SummaryQuery, 'min' | 'max'>) =>
       store.summarize(kind, { ...query, min: boundsOf(`${kind.name}Min`), max: boundsOf(`${kind.name}Max`) }),
 
-    changePage: (query: Omit<ChangePageQuery, 'withBefore'>) => store.changePage({ ...query, withBefore }),
+    changePage: (query: FeedQuery) => store.changePage({ ...query, withBefore }),
 
     /** Returns a page of a record's changes, latest first; empty if no record has had the ID. */
-    history: (id: string, query: Omit<HistoryQuery, 'withBefore'>) => historiesOf(query).load(id),
+    history: (id: string, query: RecordHistoryQuery) => historiesOf(query).load(id),
 
     /** Returns the record as the change left it; null if it was deleted. */
     after: async (change: LoggedChange): Promise<Values | null> =>

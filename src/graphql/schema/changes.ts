@@ -3,7 +3,6 @@
  * is the number of a change. Nothing is held between two pages, and no data of a request.
  */
 import { setTimeout as pause } from 'node:timers/promises';
-import type { InputShapeFromFields } from '@pothos/core';
 import * as z from 'zod';
 import type { Limits } from '../../config.ts';
 import { badRequest, tooLarge } from '../../errors.ts';
@@ -13,9 +12,9 @@ import { capitalized, withArticle } from '../../model/labels.ts';
 import type { RecordKind, Values as RecordValues } from '../../model/record-kind.ts';
 import { kindNamed, recordKinds } from '../../records/index.ts';
 import { type ChangeRange, type NotReversed, type Reverted, revertChanges } from '../../services/revert.ts';
-import type { ChangePage, ChangePageQuery, HistoryQuery, LoggedChange } from '../../store/log.ts';
-import type { Loaders } from '../execution/loaders.ts';
-import { type CostFunction, defaultPageSize, type FieldExtensions, pageCost, pageSize } from '../limits.ts';
+import type { ChangePage, LoggedChange } from '../../store/log.ts';
+import type { FeedQuery, Loaders } from '../execution/loaders.ts';
+import { type CostFunction, describePageSize, type FieldExtensions, pageCost, pageSize } from '../limits.ts';
 import {
   builder,
   type Context,
@@ -134,12 +133,7 @@ async function fieldChanges(change: LoggedChange, loaders: Loaders): Promise<Fie
     .filter((values) => !isSame(values.before, values.after));
 }
 
-const pageArguments = builder.args((t) => ({
-  first: t.int({
-    description:
-      'The number of changes, from 1 to the setting `MAX_PAGE_SIZE`; 50 unless set, or as many as it allows.',
-  }),
-}));
+const pageArguments = builder.args((t) => ({ first: t.int({ description: describePageSize('changes', 1) }) }));
 
 const historyArguments = builder.args((t) => ({
   ...pageArguments,
@@ -209,35 +203,29 @@ const changeCursor = z
   .string()
   .regex(/^\d{1,15}$/, { error: ({ input }) => expected('a cursor of a change, such as "4711"', input) });
 
-/** Returns the number of the change with this cursor. Throws a ServiceError 400. */
-function parseChangeCursor(argument: string, sent: string): number {
+/** Returns the number of the change with this cursor, if one was sent. Throws a ServiceError 400. */
+function parseChangeCursor(argument: string, sent: string | null | undefined): number | undefined {
+  if (sent === null || sent === undefined) return undefined;
   const { error } = changeCursor.safeParse(sent);
   for (const { message } of error?.issues ?? []) throw refused([argument], message);
   return Number(sent);
 }
 
-const limitOf = ({ first }: FeedArgs, limits: Limits) => pageSize('first', first ?? defaultPageSize(limits), limits, 1);
-
-export type FeedQuery = Omit<ChangePageQuery, 'withBefore'>;
-
 /** Throws a ServiceError 400. */
-function parseFeed({ after, kinds, ...page }: FeedArgs, limits: Limits): FeedQuery {
+function parseFeed({ after, first, kinds }: FeedArgs, limits: Limits): FeedQuery {
   if (kinds?.length === 0) throw refused(['kinds'], 'expected at least one value, received none');
   return {
-    after: parseChangeCursor('after', after ?? '0'),
-    limit: limitOf(page, limits),
+    after: parseChangeCursor('after', after) ?? 0,
+    limit: pageSize('first', first, limits, 1),
     // Each once, however many are sent.
     ...(kinds && { kinds: [...new Set(kinds)] }),
   };
 }
 
 /** Throws a ServiceError 400. */
-const parseHistory = (
-  { after, ...page }: InputShapeFromFields<typeof historyArguments>,
-  limits: Limits,
-): Omit<HistoryQuery, 'withBefore'> => ({
-  limit: limitOf(page, limits),
-  before: after === null || after === undefined ? undefined : parseChangeCursor('after', after),
+const parseHistory = ({ after, first }: FeedArgs, limits: Limits) => ({
+  limit: pageSize('first', first, limits, 1),
+  before: parseChangeCursor('after', after),
 });
 
 /** The context of the subscription's resolver. It has no loaders: each event is executed later, with its own context. */
@@ -277,13 +265,10 @@ builder.subscriptionType({
 
 /** Follows the feed. A browser's header overrides the argument, which stays the same. Throws a ServiceError 400. */
 async function follow(args: FeedArgs, context: SubscriptionContext): Promise<AsyncIterable<ChangePage>> {
-  const { lastEventId } = context.stream;
-  const query = parseFeed(args, context.limits);
-  if (lastEventId !== undefined) {
-    return pagesAfter({ ...query, after: parseChangeCursor('Last-Event-ID', lastEventId) }, context);
-  }
-  const isFromNow = args.after === null || args.after === undefined;
-  return pagesAfter(isFromNow ? { ...query, after: await context.session.store.lastChange() } : query, context);
+  const { session, stream, limits } = context;
+  const query = parseFeed(args, limits);
+  const sent = parseChangeCursor('Last-Event-ID', stream.lastEventId) ?? parseChangeCursor('after', args.after);
+  return pagesAfter({ ...query, after: sent ?? (await session.store.lastChange()) }, context);
 }
 
 async function* pagesAfter(query: FeedQuery, { session, stream }: SubscriptionContext): AsyncGenerator<ChangePage> {

@@ -13,7 +13,7 @@ import type { ReverseLink } from '../../model/reverse-link.ts';
 import { kindNamed, label, labelKey, labelledTypes, recordKinds, reverseLinksOf } from '../../records/index.ts';
 import type { Order } from '../../store/query/record-query.ts';
 import type { PageQuery } from '../execution/loaders.ts';
-import { defaultPageSize, type FieldExtensions, objectCost, pageCost, pageSize } from '../limits.ts';
+import { describePageSize, type FieldExtensions, objectCost, pageCost, pageSize } from '../limits.ts';
 import {
   builder,
   describeReverseLink,
@@ -204,10 +204,7 @@ const argumentsOf = (kind: RecordKind) =>
       type: [orderOf(kind)],
       description: `The order: by the first entry, then by the next, such as \`${exampleOrder(kind)}\`; oldest first unless set. Records with equal values are ordered by their IDs, in the direction of the last entry.`,
     }),
-    first: t.int({
-      description:
-        'The number of records from the start, from 0 to the setting `MAX_PAGE_SIZE`; 50 unless set, or as many as it allows.',
-    }),
+    first: t.int({ description: describePageSize('records from the start') }),
     after: t.string({ description: 'Only records after this cursor, which must be from a page in the same order.' }),
     last: t.int({
       description:
@@ -275,7 +272,7 @@ function parseArguments(kind: RecordKind, args: ConnectionArgs, limits: Limits):
   if (typeof first === 'number' && typeof last === 'number')
     throw badRequest('first and last: expected one of them, received both');
   const fromEnd = typeof last === 'number';
-  const size = fromEnd ? pageSize('last', last, limits) : pageSize('first', first ?? defaultPageSize(limits), limits);
+  const size = fromEnd ? pageSize('last', last, limits) : pageSize('first', first, limits);
   const orderBy = parseOrder(kind, args.orderBy);
   const position = (name: 'after' | 'before') => {
     const { [name]: sent } = args;

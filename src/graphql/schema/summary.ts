@@ -4,7 +4,7 @@ import { expected } from '../../model/issues.ts';
 import { capitalized, constantCase, linkField, uncapitalized } from '../../model/labels.ts';
 import type { RecordKind } from '../../model/record-kind.ts';
 import type { Bounds, Grouping } from '../../store/query/record-query.ts';
-import { type CostFunction, defaultPageSize, type FieldExtensions, pageCost, pageSize } from '../limits.ts';
+import { type CostFunction, describePageSize, type FieldExtensions, pageCost, pageSize } from '../limits.ts';
 import {
   builder,
   comparedFields,
@@ -45,14 +45,11 @@ export function summaryField(t: QueryFields, kind: RecordKind) {
       timeZone: t.arg.string({
         description: 'The time zone of months and days, by its IANA name, such as `Europe/Berlin`; UTC unless set.',
       }),
-      first: t.arg.int({
-        description:
-          'The number of groups, from 0 to the setting `MAX_PAGE_SIZE`; 50 unless set, or as many as it allows.',
-      }),
+      first: t.arg.int({ description: describePageSize('groups') }),
     },
     resolve: async (_root, { where, groupBy, timeZone, first }, { loaders, limits }): Promise<SummaryOf> => {
       const query = {
-        limit: pageSize('first', first ?? defaultPageSize(limits), limits),
+        limit: pageSize('first', first, limits),
         groupBy: parseGroupings(groupBy, options),
         timeZone: parseTimeZone(timeZone),
         where: parseFilter(kind, where, limits),

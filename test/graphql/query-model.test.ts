@@ -1,0 +1,168 @@
+/**
+ * Random documents return on both databases what a plain model returns, and nothing of another workspace: by graphql-js the first time, by
+ * graphql-jit the second time, and from the cache the third time.
+ */
+import { afterAll, describe, expect, test } from 'vitest';
+import { maxErrors } from '../../src/graphql/errors.ts';
+import type { CreateOf, RecordKind } from '../../src/model/record-kind.ts';
+import { assetCategory, location, recordKinds } from '../../src/records/index.ts';
+import { byEffort } from '../support/effort.ts';
+import { insert } from '../support/insert.ts';
+import { storeOpener } from '../support/open-store.ts';
+import { createModel, type PlainRecord, printedSchema, type SentFilter } from '../support/query-model.ts';
+import { createRandom } from '../support/random.ts';
+import { createDocuments, createGenerator, texts } from '../support/random-documents.ts';
+import { startService } from '../support/service.ts';
+
+const worlds = byEffort({ small: 2, long: 20 });
+const documentsPerWorld = byEffort({ small: 150, long: 1_000 });
+
+/** The documents are of any size. */
+const unlimited = {
+  MAX_QUERY_DEPTH: '200',
+  MAX_QUERY_COST: '1000000000',
+  MAX_QUERY_ALIASES: '10000',
+  MAX_QUERY_DIRECTIVES: '10000',
+  MAX_QUERY_TOKENS: '100000',
+  MAX_QUERY_LENGTH: '1000000',
+  MAX_NESTING: '200',
+};
+
+/** Records that may be so long reserve more than a response may have, so that the database measures each page. */
+const measured = { MAX_RECORD_LENGTH: '100000000' };
+
+/** A service with our workspace, and another one with records like ours that share references with them. */
+async function createWorld(seed: number) {
+  const random = createRandom(seed);
+  const ids = new Map<string, string[]>(recordKinds.map(({ table }) => [table, []]));
+  const generator = createGenerator(random, ids);
+  const world: [RecordKind, PlainRecord][] = [];
+  const service = await startService({ ...unlimited, ...(seed % 2 === 0 && measured) }, { closed: true });
+  const workspace = `ours-${seed}`;
+  const { graphql } = service.as(await service.key({ workspace, user: 'x' }));
+  const openStore = storeOpener(service.database);
+
+  async function add(name: string, kind: RecordKind): Promise<readonly PlainRecord[]> {
+    const inputs = Array.from({ length: 1 + random.integer(12) }, () => generator.record(kind));
+    const stamps = {
+      createdAt: generator.pick(['2026-02-28T23:59:59.999Z', '2026-03-01T00:00:00.000Z']),
+      updatedAt: '2026-03-01T00:00:00.000Z',
+      ...(kind.stamps.includes('createdBy') && { createdBy: generator.pick(['x', 'X', null]) }),
+      ...(kind.stamps.includes('updatedBy') && { updatedBy: generator.pick(['x', 'ß', null]) }),
+    };
+    // The casts are safe: the inputs are made from the kind's fields.
+    const records = await insert(openStore(name), kind, inputs as CreateOf<RecordKind>[], stamps);
+    return records as readonly object[] as PlainRecord[];
+  }
+
+  for (let round = 0; round < 4; round += 1) {
+    for (const kind of recordKinds) {
+      // A category's parent must be in its own workspace; all other references may lead anywhere.
+      const records = await add(workspace, kind);
+      world.push(...records.map((record): [RecordKind, PlainRecord] => [kind, record]));
+      const theirs = kind === assetCategory ? [] : await add(`theirs-${seed}`, kind);
+      ids.get(kind.table)?.push(...[...records, ...theirs].map(({ id }) => id));
+    }
+  }
+  const model = createModel(world, { workspace, user: 'x' });
+  const nextDocument = createDocuments(printedSchema, generator, (kind, orderBy) => {
+    const ours = world.flatMap(([of, record]) => (of === kind ? [record] : []));
+    return model.cursorOf(kind, orderBy, generator.pick(ours));
+  });
+  return { service, graphql, model, nextDocument };
+}
+
+const started: ReturnType<typeof createWorld>[] = [];
+afterAll(async () => {
+  for (const world of started) await (await world).service.stop();
+});
+
+describe.each(Array.from({ length: worlds }, (_, index) => index + 1))('in world %d', (seed) => {
+  test('documents return what the model returns, by either executor', async () => {
+    started.push(createWorld(seed));
+    const { graphql, model, nextDocument } = await (started.at(-1) as ReturnType<typeof createWorld>);
+    const seen = { whole: 0, partial: 0, failed: 0 };
+    for (let time = 0; time < documentsPerWorld; time += 1) {
+      const { query, variables } = nextDocument();
+      const { data, errors, failed } = await model.respond(query, variables);
+      const sent = [await graphql(query, variables), await graphql(query, variables), await graphql(query, variables)];
+      const name = `${query} ${JSON.stringify(variables)}`;
+      seen[!errors ? 'whole' : data ? 'partial' : 'failed'] += 1;
+      // Where several fields have failed, a response may list any of those that make the same place null.
+      if (failed.length < 2) {
+        const [first] = sent;
+        const expected = errors ? first?.text : JSON.stringify({ data });
+        for (const { status, text } of sent) requireSame(`${status} ${text}`, `200 ${expected}`, name);
+      }
+      const failedAt = new Map<string, unknown>(failed.map((path) => [JSON.stringify(path), undefined]));
+      for (const { body } of errors ? sent : []) {
+        expect(body.data, name).toEqual(JSON.parse(JSON.stringify(data)));
+        for (const error of body.errors.slice(0, maxErrors)) {
+          const path = JSON.stringify(error.path);
+          expect([...failedAt.keys()], name).toContain(path);
+          // Whoever lists it, it is the same error.
+          expect(error, name).toEqual(failedAt.get(path) ?? error);
+          failedAt.set(path, error);
+        }
+        const places = new Set(body.errors.map(({ path }: { path: string[] }) => nullAt(data, path ?? [])));
+        if (body.errors.length <= maxErrors)
+          expect(places, name).toEqual(new Set(failed.map((path) => nullAt(data, path))));
+      }
+    }
+    expect(Object.values(seen)).not.toContain(0);
+  }, 600_000);
+});
+
+test('each text is compared with all others as in the model', async () => {
+  const service = await startService({}, { closed: true });
+  const { graphql } = service.as(await service.key({ workspace: 'texts' }));
+  const records = await insert(storeOpener(service.database)('texts'), location, [
+    ...texts.map((name) => ({ name })),
+    {},
+  ]);
+  const model = createModel((records as readonly object[] as PlainRecord[]).map((record) => [location, record]));
+  const query = `query ($where: LocationFilter, $after: String) {
+    locations(where: $where, after: $after, orderBy: [{ name: ASC }], first: 1000) { nodes { name } }
+  }`;
+  const operators = ['eq', 'ne', 'contains', 'startsWith', 'endsWith'];
+  for (const name of createRandom(Date.now())
+    .shuffle([...texts])
+    .slice(0, byEffort({ small: 25, long: texts.length }))) {
+    // With these, which SQLite takes for one, no service ignores case.
+    const comparisons = [false, ...(/[\ufffd-\uffff]/.test(name) ? [] : [true])].flatMap((ignoreCase) =>
+      [...operators.map((operator) => ({ [operator]: name })), { in: [name, 'x'] }].map((it) => ({
+        ...it,
+        ignoreCase,
+      })),
+    );
+    const [record] = records.filter((record) => record.name === name);
+    const cursor = model.cursorOf(location, [{ name: 'ASC' }], record as object as PlainRecord);
+    const sent = [...comparisons.map((it) => ({ where: { name: it } as SentFilter })), { after: cursor }];
+    await Promise.all(
+      sent.map(async (variables) => {
+        const { data } = await model.respond(query, variables);
+        requireSame((await graphql(query, variables)).text, JSON.stringify({ data }), JSON.stringify(variables));
+      }),
+    );
+  }
+  await service.stop();
+});
+
+/** Where in the data an error at this path has left null. */
+function nullAt(data: unknown, path: readonly (string | number)[]): string {
+  let value = data;
+  const depth = path.findIndex((name) => {
+    if (value === null) return true;
+    value = (value as Readonly<Record<string | number, unknown>>)[name];
+    return false;
+  });
+  return JSON.stringify(depth < 0 ? path : path.slice(0, depth));
+}
+
+/** Throws with the part that differs: the responses are long. */
+function requireSame(received: string, expected: string, name: string): void {
+  if (received === expected) return;
+  const at = [...expected].findIndex((_, index) => received[index] !== expected[index]);
+  const [got, wanted] = [received, expected].map((text) => text.slice(Math.max(0, at - 200), at + 200));
+  throw new Error(`received: ${got}\nexpected: ${wanted}\nto: ${name}`);
+}
