@@ -2,7 +2,7 @@
  * Random documents return on both databases what a plain model returns, and nothing of another workspace: by graphql-js the first time, by
  * graphql-jit the second time, and from the cache the third time.
  */
-import { afterAll, describe, expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { maxErrors } from '../../src/graphql/errors.ts';
 import type { CreateOf, RecordKind } from '../../src/model/record-kind.ts';
 import { assetCategory, location, recordKinds } from '../../src/records/index.ts';
@@ -38,6 +38,7 @@ async function createWorld(seed: number) {
   const generator = createGenerator(random, ids);
   const world: [RecordKind, PlainRecord][] = [];
   const service = await startService({ ...unlimited, ...(seed % 2 === 0 && measured) }, { closed: true });
+  onTestFinished(() => service.stop());
   const workspace = `ours-${seed}`;
   const { graphql } = service.as(await service.key({ workspace, user: 'x' }));
   const openStore = storeOpener(service.database);
@@ -69,18 +70,15 @@ async function createWorld(seed: number) {
     const ours = world.flatMap(([of, record]) => (of === kind ? [record] : []));
     return model.cursorOf(kind, orderBy, generator.pick(ours));
   });
-  return { service, graphql, model, nextDocument };
+  return { graphql, model, nextDocument };
 }
 
-const started: ReturnType<typeof createWorld>[] = [];
-afterAll(async () => {
-  for (const world of started) await (await world).service.stop();
-});
+const seeds = Array.from({ length: worlds }, (_, index) => index + 1);
 
-describe.each(Array.from({ length: worlds }, (_, index) => index + 1))('in world %d', (seed) => {
-  test('documents return what the model returns, by either executor', async () => {
-    started.push(createWorld(seed));
-    const { graphql, model, nextDocument } = await (started.at(-1) as ReturnType<typeof createWorld>);
+test.each(seeds)(
+  'in world %d, documents return what the model returns, by either executor',
+  async (seed) => {
+    const { graphql, model, nextDocument } = await createWorld(seed);
     const seen = { whole: 0, partial: 0, failed: 0 };
     for (let time = 0; time < documentsPerWorld; time += 1) {
       const { query, variables } = nextDocument();
@@ -110,8 +108,9 @@ describe.each(Array.from({ length: worlds }, (_, index) => index + 1))('in world
       }
     }
     expect(Object.values(seen)).not.toContain(0);
-  }, 600_000);
-});
+  },
+  600_000,
+);
 
 test('each text is compared with all others as in the model', async () => {
   const service = await startService({}, { closed: true });
