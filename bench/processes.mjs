@@ -27,10 +27,10 @@ export async function runModule(module, args, env = {}, input = '') {
 }
 
 /** Starts a server in its own process; returns after its first response. It listens on `env.PORT`, or sends its port. */
-export async function startServer(module, args, env = {}, flags = []) {
+export async function startServer(module, args, env = {}) {
   const start = performance.now();
   const child = fork(pathOf(module), args, {
-    execArgv: [...flags, '--require', pathOf('measure-cost.cjs')],
+    execArgv: ['--require', pathOf('measure-cost.cjs')],
     env: { ...process.env, ...env },
     // The service writes one log line per request: printing them would be measured too.
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],

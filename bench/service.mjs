@@ -8,9 +8,6 @@ export const here = fileURLToPath(new URL('..', import.meta.url));
 
 const cli = (folder) => `${folder.replace(/\/$/, '')}/dist/src/cli.js`;
 
-/** Flags of Node for the measured servers: those of `npm start`. */
-export const flags = ['--max-semi-space-size=32'];
-
 /** Creates the service's tables in a database, and two keys. */
 export async function prepareDatabase(url, folder = here) {
   const createKey = async (workspace) => {
@@ -23,7 +20,7 @@ export async function prepareDatabase(url, folder = here) {
 
 export async function startService({ url, key, otherKey }, folder = here) {
   const settings = { DATABASE_URL: url, PORT: String(await freePort()) };
-  return { ...(await startServer(cli(folder), ['serve'], settings, flags)), key, otherKey };
+  return { ...(await startServer(cli(folder), ['serve'], settings)), key, otherKey };
 }
 
 /** Creates records in batches, and returns their IDs. */

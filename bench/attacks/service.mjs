@@ -13,7 +13,7 @@ const cli = fileURLToPath(new URL('../../dist/src/cli.js', import.meta.url));
 /** Resolves when the service listens. `openLog` opens the destination of its log, and returns the file descriptor. */
 export async function startService(databaseUrl, { settings, log }, openLog) {
   const stderr = openLog(log);
-  const child = spawn(process.execPath, ['--max-semi-space-size=32', cli, 'serve'], {
+  const child = spawn(process.execPath, [cli, 'serve'], {
     env: { PATH: process.env.PATH, PORT: '0', LOG_LEVEL: 'error', DATABASE_URL: databaseUrl, ...settings },
     stdio: ['ignore', 'pipe', stderr],
   });

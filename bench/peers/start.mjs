@@ -1,6 +1,5 @@
 /** Starts PostGraphile on its own tables in the service's database; see tables.mjs. */
 import { freePort, startServer } from '../processes.mjs';
-import { flags } from '../service.mjs';
 import { createPeerTables } from './tables.mjs';
 
 export async function startPeer({ url }) {
@@ -11,5 +10,5 @@ export async function startPeer({ url }) {
     NODE_ENV: 'production',
     GRAPHILE_ENV: 'production',
   };
-  return startServer('peers/postgraphile.mjs', [], settings, flags);
+  return startServer('peers/postgraphile.mjs', [], settings);
 }
