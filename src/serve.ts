@@ -11,8 +11,8 @@ import { errorCode, StartError } from './errors.ts';
 import { announce, createLog, openLogs } from './logs.ts';
 import { program } from './program.ts';
 import { createKeyStore } from './store/admin/api-keys.ts';
-import { startSweep } from './store/admin/sweep.ts';
 import { type Database, openDatabase } from './store/database.ts';
+import { startSweep } from './store/writes/idempotency.ts';
 
 /**
  * Serves until the process is told to stop. `prepare` runs on the open database before the service can be reached. Throws a

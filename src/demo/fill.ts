@@ -17,7 +17,7 @@ import { linkFields, linkParser } from '../model/links.ts';
 import { createParser } from '../model/schemas.ts';
 import { linkOrder, recordKinds } from '../records/index.ts';
 import { importRecords } from '../services/write.ts';
-import { openWorkspace } from '../store/admin/workspace-names.ts';
+import { openWorkspace } from '../store/admin/api-keys.ts';
 import type { Database } from '../store/database.ts';
 
 /** Not those of the settings, which may be stricter. */

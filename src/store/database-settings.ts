@@ -1,6 +1,8 @@
-/** Checks the settings of the database without loading a driver. */
+/** The settings of the database, and what its URL says: `sqlite:PATH`, or a URL of Postgres, interpreted as libpq does. Loads no driver. */
+import { parse, toClientConfig } from 'pg-connection-string';
+import { StartError } from '../errors.ts';
+import { reason } from './connections/database-error.ts';
 import type { DatabaseOptions } from './connections/driver.ts';
-import { isPostgresUrl, postgresUrlProblem } from './postgres/url.ts';
 
 /** SQLite's name for a database without a file. */
 export const inMemory = ':memory:';
@@ -19,8 +21,89 @@ export const sqlitePath = (databaseUrl: string): string | undefined =>
   /^sqlite:(?!\/\/)(:memory:|[^:\s].*)$/.exec(databaseUrl)?.[1];
 
 export function databaseUrlProblem(databaseUrl: string, { mayBeMemory = true } = {}): string | undefined {
-  if (isPostgresUrl(databaseUrl)) return postgresUrlProblem(databaseUrl);
+  if (isPostgresUrl(databaseUrl)) return readUrl(databaseUrl).problem;
   const path = sqlitePath(databaseUrl);
   if (path !== undefined && (mayBeMemory || path !== inMemory)) return undefined;
   return `expected sqlite:PATH${mayBeMemory ? ', sqlite::memory:' : ''} or postgres://USER:PASSWORD@HOST:PORT/DATABASE`;
+}
+
+export const isPostgresUrl = (databaseUrl: string): boolean => /^postgres(?:ql)?:\/\//.test(databaseUrl);
+
+/** The parameters of a URL, with the meaning they have for libpq. */
+const urlParameters = [
+  'host',
+  'port',
+  'user',
+  'password',
+  'application_name',
+  'options',
+  'connect_timeout',
+  'sslmode',
+  'sslcert',
+  'sslkey',
+  'sslrootcert',
+  'sslnegotiation',
+];
+const sslModes = ['disable', 'require', 'verify-ca', 'verify-full'];
+
+/** Throws StartError if the URL cannot be used. */
+export function connectionSettings(databaseUrl: string, { connectionTimeout }: DatabaseOptions) {
+  const { problem, settings, connectTimeout } = readUrl(databaseUrl);
+  if (problem !== undefined) throw new StartError(`database URL: ${problem}`);
+  return {
+    application_name: 'yardgraph',
+    ...settings,
+    host: settings.host || process.env.PGHOST || 'localhost',
+    port: settings.port ?? Number(process.env.PGPORT ?? 5432),
+    connectionTimeoutMillis: connectTimeout > 0 ? connectTimeout : connectionTimeout,
+    keepAlive: true,
+  };
+}
+
+type UrlSettings =
+  | {
+      readonly settings: ReturnType<typeof toClientConfig>;
+      /** In milliseconds; 0 if the URL has none. */
+      readonly connectTimeout: number;
+      readonly problem?: never;
+    }
+  | { readonly settings?: never; readonly connectTimeout?: never; readonly problem: string };
+
+function readUrl(databaseUrl: string): UrlSettings {
+  // Placeholders copied from the documentation, and not replaced.
+  if (/USER:PASSWORD@|@HOST\b|\/DATABASE$/.test(databaseUrl)) {
+    return { problem: 'replace USER, PASSWORD, HOST, PORT and DATABASE with your own values' };
+  }
+  // libpq accepts a user without a host, which URL rejects: `base` stands in for the host.
+  const withHost = databaseUrl.replace(/^(\w+:\/\/[^/?]*@)?\//, '$1base/');
+  const parsed = URL.canParse(withHost) ? new URL(withHost) : undefined;
+  // A password with an unescaped `?` or `#` continues in the query or the hash.
+  if (!parsed || /@/.test(parsed.search + parsed.hash)) {
+    return {
+      problem:
+        'not a valid URL: expected postgres://USER:PASSWORD@HOST:PORT/DATABASE, with special characters of the password escaped',
+    };
+  }
+  const { searchParams, pathname } = parsed;
+  // A password with an unescaped slash would otherwise end up, in part, in the name of the database.
+  if (/[/@]/.test(pathname.slice(1))) return { problem: 'expected one name after the host: escape the password' };
+  const unknown = [...searchParams.keys()].filter((name) => !urlParameters.includes(name));
+  if (unknown.length > 0) {
+    // Anything else may be a part of a password.
+    const names = unknown.every((name) => /^[a-z_]+$/.test(name)) ? ` ${unknown.join(', ')}` : '';
+    return { problem: `unknown parameter${names}, expected some of ${urlParameters.join(', ')}` };
+  }
+  const sslMode = searchParams.get('sslmode');
+  if (sslMode !== null && !sslModes.includes(sslMode)) {
+    return { problem: `sslmode: expected one of ${sslModes.join(', ')}` };
+  }
+  try {
+    return {
+      settings: toClientConfig(parse(databaseUrl, { useLibpqCompat: true })),
+      connectTimeout: Number(searchParams.get('connect_timeout') ?? 0) * 1_000,
+    };
+  } catch (error) {
+    // A file that the URL names, such as a certificate, cannot be read.
+    return { problem: reason(error) };
+  }
 }

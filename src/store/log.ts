@@ -4,9 +4,10 @@ import { badRequest } from '../errors.ts';
 import type { RecordKind, RecordOf } from '../model/record-kind.ts';
 import type { Row } from './connections/driver.ts';
 import { columnsOf } from './query/columns.ts';
-import { requireWhole, rowsQuery, runQuery } from './query/rows.ts';
+import { requireWhole, rowsQuery, runQuery, selectEach } from './query/rows.ts';
 import { type Action, type Author, changes as table } from './query/tables.ts';
-import { asRecords, createRecordReads, readRows, type Scope } from './records/read-records.ts';
+import type { Scope } from './records/read-budget.ts';
+import { asRecords, createRecordReads, readRows } from './records/read-records.ts';
 
 /** A change as the log has it: writes/write.ts stores a `Change`. */
 export interface LoggedChange extends Author {
@@ -81,7 +82,7 @@ export async function lastChanges(
 
 export function createChangeReads(scope: Scope): ChangeReads {
   const { dialect, run, workspaceId } = scope;
-  const { builder, jsonElements, jsonArrayOf } = dialect;
+  const { builder, jsonArrayOf } = dialect;
   const { find } = createRecordReads(scope);
 
   const rowsOfWorkspace = () => rowsQuery(dialect, table, workspaceId);
@@ -122,25 +123,18 @@ export function createChangeReads(scope: Scope): ChangeReads {
 
   /** Returns the numbers of the latest changes of all these records together. */
   async function latestNumbers(ids: readonly string[], { before, limit }: HistoryQuery): Promise<number[]> {
-    const rows = await runQuery(
-      run,
-      builder.raw(
-        `select (
-          select ${jsonArrayOf}(number) from (
-            select number from changes where workspace_id = ? and record_id = sent.value ->> 0 and number < ?
-              order by number desc limit ?
-          ) as latest
-        ) as numbers from ${jsonElements}(?) as sent`,
-        [
-          workspaceId,
-          requireWhole(before ?? Number.MAX_SAFE_INTEGER),
-          requireWhole(limit),
-          JSON.stringify(ids.map((id) => [id])),
-        ],
-      ),
+    const latest = builder.raw(
+      `(select ${jsonArrayOf}(number) from (
+        select number from changes where workspace_id = ? and record_id = sent.value ->> 0 and number < ?
+          order by number desc limit ?
+      ) as latest)`,
+      [workspaceId, requireWhole(before ?? Number.MAX_SAFE_INTEGER), requireWhole(limit)],
     );
+    const sent = ids.map((id) => [id]);
     // Postgres aggregates no rows to null.
-    return rows.flatMap(({ numbers }) => (JSON.parse(String(numbers)) ?? []) as number[]);
+    return (await selectEach(dialect, run, sent, latest)).flatMap(
+      (numbers): number[] => JSON.parse(String(numbers)) ?? [],
+    );
   }
 
   /** Returns the records that have not changed after any of these versions, as they are now: others may have become far longer. */
@@ -160,18 +154,13 @@ export function createChangeReads(scope: Scope): ChangeReads {
 
   /** Returns the numbers of the changes that ended each version; null for a version that is stored now. */
   async function endsOf(keys: readonly VersionAt[]): Promise<(number | null)[]> {
-    const sent = JSON.stringify(keys.map(({ id, number }) => [id, number]));
-    const rows = await runQuery(
-      run,
-      builder.raw(
-        `select (
-          select number from changes where workspace_id = ? and record_id = sent.value ->> 0
-            and number > cast(sent.value ->> 1 as bigint) order by number limit 1
-        ) as number from ${jsonElements}(?) as sent`,
-        [workspaceId, sent],
-      ),
+    const end = builder.raw(
+      `(select number from changes where workspace_id = ? and record_id = sent.value ->> 0
+        and number > cast(sent.value ->> 1 as bigint) order by number limit 1)`,
+      [workspaceId],
     );
-    return rows.map(({ number }) => (number === null ? null : Number(number)));
+    const sent = keys.map(({ id, number }) => [id, number]);
+    return (await selectEach(dialect, run, sent, end)).map((number) => (number === null ? null : Number(number)));
   }
 
   /** Null without changes. The times of a record rise with the numbers of its changes, so that it is enough to halve the range. */
@@ -227,7 +216,7 @@ export function createChangeReads(scope: Scope): ChangeReads {
 
     async histories(ids, query) {
       const histories = new Map(ids.map((id): [string, LoggedChange[]] => [id, []]));
-      const numbers = ids.length > 0 ? await latestNumbers([...histories.keys()], query) : [];
+      const numbers = await latestNumbers([...histories.keys()], query);
       if (numbers.length > 0) {
         const rows = rowsWith(numbers).orderBy('number', 'desc');
         const found = await readChanges(rows, { limit: numbers.length, withBefore: query.withBefore });

@@ -6,8 +6,8 @@ import type { Database } from './database.ts';
 import { type ChangeReads, createChangeReads, lastChanges } from './log.ts';
 import { positionOfId, type RecordQuery } from './query/record-query.ts';
 import type { Author, WorkspaceId } from './query/tables.ts';
-import { createReadBudget, type ReadLimits } from './records/read-budget.ts';
-import { createRecordReads, type RecordReads, type Scope } from './records/read-records.ts';
+import { createReadBudget, type ReadLimits, type Scope } from './records/read-budget.ts';
+import { createRecordReads, type RecordReads } from './records/read-records.ts';
 import { createTextCache, type Text } from './records/text-cache.ts';
 import { type RepeatableRequest, writeOnce } from './writes/idempotency.ts';
 import { type Creation, dryRunIn, queuedCreation, type TxWork, writeIn } from './writes/write.ts';
@@ -109,32 +109,10 @@ const counted =
     return run(sql, values);
   };
 
-/** Each part is made when it is first needed: most requests only write, or only read records. */
-function readsIn(scope: Scope): RecordReads & ChangeReads {
-  const records = once(() => createRecordReads(scope));
-  const log = once(() => createChangeReads(scope));
-  return {
-    find: (kind, ids, fields) => records().find(kind, ids, fields),
-    list: (kind, query, links) => records().list(kind, query, links),
-    count: (kind, query) => records().count(kind, query),
-    pages: (link, parentIds, query) => records().pages(link, parentIds, query),
-    summarize: (kind, query) => records().summarize(kind, query),
-    lastChange: () => log().lastChange(),
-    changes: (query) => log().changes(query),
-    changePage: (query) => log().changePage(query),
-    histories: (ids, query) => log().histories(ids, query),
-    versions: (kind, keys) => log().versions(kind, keys),
-    versionAt: (kind, id, time) => log().versionAt(kind, id, time),
-  };
-}
-
-function once<T>(make: () => T): () => T {
-  let made: T | undefined;
-  return () => {
-    made ??= make();
-    return made;
-  };
-}
+const readsIn = (scope: Scope): RecordReads & ChangeReads => ({
+  ...createRecordReads(scope),
+  ...createChangeReads(scope),
+});
 
 /** In the order of IDs, each page as it is when it is asked for. Without records, yields one page that is empty. */
 export async function* pagesById(

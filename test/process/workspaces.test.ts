@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { listField } from '../../src/model/labels.ts';
 import { asset, location, recordKinds } from '../../src/records/index.ts';
-import { openWorkspace } from '../../src/store/admin/workspace-names.ts';
+import { openWorkspace } from '../../src/store/admin/api-keys.ts';
 import { createWorkspaces, sizeOf } from '../../src/store/admin/workspaces.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
 import { createStoreOpener } from '../../src/store/workspace-store.ts';

@@ -1,6 +1,6 @@
 begin; set local idle_in_transaction_session_timeout = '60s';
 
-select id as c0, name as c1, latitude as c2, longitude as c3, address1 as c4, address2 as c5, city as c6, state as c7, postal_code as c8, country as c9, external_ids as c10, workspace_id as c11, created_at as c12, updated_at as c13
+select json_build_array(id, name, latitude, longitude, address1, address2, city, state, postal_code, country, external_ids, workspace_id, created_at, updated_at) as record
   from unnest($1::text[]) as wanted (wanted_id)
   cross join lateral (select *
     from locations
@@ -31,7 +31,7 @@ select coalesce(sum(bytes), 0) as bytes
       from projects
       where workspace_id = $2 and id = wanted_id limit 1) as found) as page;
 
-select id as c0, name as c1, reference as c2, start_date as c3, end_date as c4, notes as c5, status_id as c6, company_id as c7, location_id as c8, external_ids as c9, workspace_id as c10, created_at as c11, updated_at as c12, created_by as c13, updated_by as c14
+select json_build_array(id, name, reference, start_date, end_date, notes, status_id, company_id, location_id, external_ids, workspace_id, created_at, updated_at, created_by, updated_by) as record
   from unnest($1::text[]) as wanted (wanted_id)
   cross join lateral (select *
     from projects
@@ -44,7 +44,7 @@ select coalesce(sum(bytes), 0) as bytes
       from work_orders
       where workspace_id = $2 and id = wanted_id limit 1) as found) as page;
 
-select id as c0, name as c1, type_id as c2, reference as c3, project_id as c4, status_id as c5, location_id as c6, start_date as c7, end_date as c8, notes as c9, external_ids as c10, workspace_id as c11, created_at as c12, updated_at as c13, created_by as c14, updated_by as c15
+select json_build_array(id, name, type_id, reference, project_id, status_id, location_id, start_date, end_date, notes, external_ids, workspace_id, created_at, updated_at, created_by, updated_by) as record
   from unnest($1::text[]) as wanted (wanted_id)
   cross join lateral (select *
     from work_orders

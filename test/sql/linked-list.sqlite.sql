@@ -6,4 +6,4 @@ select json_group_array(json_array(c0, c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, 
       order by work_orders.id limit 11) as t0
     left join projects t1 on t1.workspace_id = ? and t1.id = t0.project_id
     left join locations t2 on t2.workspace_id = ? and t2.id = t1.location_id
-    left join locations t3 on t3.workspace_id = ? and t3.id = t0.location_id);
+    left join locations t3 on t3.workspace_id = ? and t3.id = t0.location_id) as page;

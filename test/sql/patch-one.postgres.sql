@@ -1,6 +1,6 @@
 begin; set local idle_in_transaction_session_timeout = '60s';
 
-select id as c0, name as c1, reference as c2, start_date as c3, end_date as c4, notes as c5, status_id as c6, company_id as c7, location_id as c8, external_ids as c9, workspace_id as c10, created_at as c11, updated_at as c12, created_by as c13, updated_by as c14
+select json_build_array(id, name, reference, start_date, end_date, notes, status_id, company_id, location_id, external_ids, workspace_id, created_at, updated_at, created_by, updated_by) as record
   from unnest($1::text[]) as wanted (wanted_id)
   cross join lateral (select *
     from projects

@@ -2,9 +2,9 @@ select json_group_array(json_array(c0, c1)) as records
   from ((select id as c0, name as c1
       from projects
       where workspace_id = ?
-      order by projects.id limit 51));
+      order by projects.id limit 51)) as page;
 
-select parent.key as place, (select json_group_array(json_array(id, name))
+select (select json_group_array(json_array(id, name))
     from (select id, name
       from work_orders
       where workspace_id = ? and work_orders.project_id = parent.value

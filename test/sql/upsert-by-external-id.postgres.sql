@@ -10,10 +10,10 @@ select (select string_agg(matching.id, ' ')
     from (select found.id
       from assets as found
       where found.workspace_id + 0 = $1 and jsonb_set('{}', array[found.workspace_id::text], found.external_ids::jsonb) @> jsonb_build_object($2::text, jsonb_build_object(sent.value ->> 0, sent.value ->> 1)) and jsonb_set('{}', array[found.workspace_id::text], found.external_ids::jsonb) @> jsonb_build_object($3::text, jsonb_build_object(sent.value ->> 0, sent.value ->> 1))
-      order by found.id asc limit $4) as matching) as ids
+      order by found.id asc limit $4) as matching) as found
   from json_array_elements($5) as sent;
 
-select id as c0, name as c1, uid as c2, status_id as c3, asset_type_id as c4, current_location_id as c5, track_utilization as c6, manufactured_at as c7, acquired_at as c8, owner_id as c9, manufacturer_id as c10, purchase_order_id as c11, external_ids as c12, workspace_id as c13, created_at as c14, updated_at as c15, updated_by as c16
+select json_build_array(id, name, uid, status_id, asset_type_id, current_location_id, track_utilization, manufactured_at, acquired_at, owner_id, manufacturer_id, purchase_order_id, external_ids, workspace_id, created_at, updated_at, updated_by) as record
   from unnest($1::text[]) as wanted (wanted_id)
   cross join lateral (select *
     from assets

@@ -4,7 +4,7 @@ select (select string_agg(matching.id, ' ')
     from (select id
       from assets_external_ids
       where workspace_id = ? and key = sent.value ->> 0 and value = sent.value ->> 1
-      order by id asc limit ?) as matching) as ids
+      order by id asc limit ?) as matching) as found
   from json_each(?) as sent;
 
 select json_array(id, name, uid, status_id, asset_type_id, current_location_id, track_utilization, manufactured_at, acquired_at, owner_id, manufacturer_id, purchase_order_id, json(external_ids), workspace_id, created_at, updated_at, updated_by) as record

@@ -1,14 +1,19 @@
-/** Stored API keys: looked up by prefix, and listed for the operator across all workspaces. */
-
+/**
+ * Stored API keys, looked up by prefix, and listed for the operator across all workspaces; and the table of workspaces to which they give
+ * access: a number, which all rows of a workspace have, and a name, which an operator can change. A deleted workspace has no name, but keeps its
+ * number, so that the number is never used again.
+ */
 import type { Knex } from 'knex';
 import { ServiceError } from '../../errors.ts';
 import { boolean, dateTime, required, text } from '../../model/fields.ts';
 import type { Table, ValuesOf } from '../../model/record-kind.ts';
+import { WorkspaceDeleted } from '../connections/database-error.ts';
+import type { Run } from '../connections/driver.ts';
 import type { Database } from '../database.ts';
 import { changedColumns } from '../query/columns.ts';
+import type { Dialect } from '../query/dialect.ts';
 import { literally, runQuery, selectRecords } from '../query/rows.ts';
 import type { WorkspaceId } from '../query/tables.ts';
-import { openWorkspace } from './workspace-names.ts';
 
 const fields = {
   workspaceId: required(text('workspace that it gives access to')),
@@ -88,4 +93,22 @@ export function createKeyStore({ run, read, dialect }: Pick<Database, 'run' | 'r
 
     openWorkspace: (name: string): Promise<WorkspaceId> => openWorkspace({ dialect, read, run }, name),
   };
+}
+
+export async function findWorkspace({ builder }: Dialect, run: Run, name: string): Promise<WorkspaceId | undefined> {
+  const [row] = await runQuery(run, builder('workspaces').where('name', name).select('number'));
+  return row && { number: Number(row.number), name };
+}
+
+/** Returns the workspace with this name, and creates it if there is none. Throws a 503 if another process deletes it at once. */
+export async function openWorkspace(
+  { dialect, read, run }: Pick<Database, 'dialect' | 'read' | 'run'>,
+  name: string,
+): Promise<WorkspaceId> {
+  const found = await findWorkspace(dialect, read, name);
+  if (found) return found;
+  await runQuery(run, dialect.builder('workspaces').insert({ name }).onConflict('name').ignore());
+  const created = await findWorkspace(dialect, run, name);
+  if (!created) throw new WorkspaceDeleted();
+  return created;
 }

@@ -9,8 +9,7 @@ import type { Database } from '../database.ts';
 import { rowsQuery, runQuery } from '../query/rows.ts';
 import { changes, type WorkspaceId } from '../query/tables.ts';
 import { takeNumbers } from '../writes/write.ts';
-import { type ApiKey, createKeyStore } from './api-keys.ts';
-import { findWorkspace } from './workspace-names.ts';
+import { type ApiKey, createKeyStore, findWorkspace } from './api-keys.ts';
 
 export interface Workspace extends WorkspaceId {
   readonly records: ReadonlyMap<string, number>;
@@ -38,11 +37,13 @@ export function createWorkspaces(database: Database, tables: readonly Table[]) {
     const id = await findWorkspace(dialect, run, name);
     if (!id) return undefined;
     const records = new Map<string, number>();
-    for (const table of tables) {
-      const [row] = await runQuery(run, rowsQuery(dialect, table, id.number).count({ count: '*' }));
-      records.set(table.table, Number(row?.count));
-    }
+    for (const table of tables) records.set(table.table, await count(run, table, id));
     return { ...id, records, keys: await keysIn(run).ofWorkspace(id) };
+  }
+
+  async function count(run: Run, table: Table, { number }: WorkspaceId): Promise<number> {
+    const [row] = await runQuery(run, rowsQuery(dialect, table, number).count({ count: '*' }));
+    return Number(row?.count);
   }
 
   async function hasLog(run: Run, { number }: WorkspaceId): Promise<boolean> {
@@ -67,16 +68,15 @@ export function createWorkspaces(database: Database, tables: readonly Table[]) {
   const stopWrites = ({ number }: WorkspaceId, run: Run) => takeNumbers(dialect, run, number, 1);
 
   /**
-   * Deletes all records, and returns how many there were: others may write between a count and the deletion. Writes are stopped after a
-   * first pass. Before, this would wait itself, for those that have locked records and need a number. What they have committed meanwhile is
-   * deleted in a second pass.
+   * Deletes all records, and returns how many there were. Writes are stopped after a first pass. Before, this would wait itself, for those that
+   * have locked records and need a number. What they have committed meanwhile is deleted in a second pass.
    */
   async function deleteRecords(run: Run, workspace: WorkspaceId): Promise<ReadonlyMap<string, number>> {
     const records = new Map<string, number>();
     const deleteAll = async () => {
       for (const table of tables) {
-        const deleted = await dialect.runCounted(run, rowsQuery(dialect, table, workspace.number).delete());
-        records.set(table.table, (records.get(table.table) ?? 0) + deleted);
+        records.set(table.table, (records.get(table.table) ?? 0) + (await count(run, table, workspace)));
+        await runQuery(run, rowsQuery(dialect, table, workspace.number).delete());
       }
     };
     await deleteAll();
@@ -118,22 +118,13 @@ export function createWorkspaces(database: Database, tables: readonly Table[]) {
 
   return {
     async list(): Promise<Workspace[]> {
-      const names = await runQuery(read, builder('workspaces').whereNotNull('name').select('number', 'name'));
-      const keys = new Map<number, ApiKey[]>(names.map(({ number }) => [Number(number), []]));
-      for (const key of await createKeyStore(database).list()) keys.get(key.workspace.number)?.push(key);
-      const found = new Map(
-        names.map(({ number: n, name }) => {
-          const [number, records] = [Number(n), new Map(tables.map(({ table }) => [table, 0]))];
-          return [number, { number, name: String(name), records, keys: keys.get(number) ?? [] }];
-        }),
-      );
-      for (const { table } of tables) {
-        const counts = builder(table).select('workspace_id').count({ count: '*' }).groupBy('workspace_id');
-        for (const { workspace_id, count } of await runQuery(read, counts)) {
-          found.get(Number(workspace_id))?.records.set(table, Number(count));
-        }
+      const rows = builder('workspaces').whereNotNull('name').orderBy('name').select('name');
+      const found: Workspace[] = [];
+      for (const { name } of await runQuery(read, rows)) {
+        const workspace = await find(read, String(name));
+        if (workspace && isShown(workspace)) found.push(workspace);
       }
-      return [...found.values()].filter(isShown).sort((a, b) => (a.name < b.name ? -1 : 1));
+      return found;
     },
 
     find: (name: string): Promise<Workspace | undefined> => find(read, name),

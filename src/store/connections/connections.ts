@@ -5,6 +5,7 @@
 import type { Knex } from 'knex';
 import { LRUCache } from 'lru-cache';
 import pLimit, { type LimitFunction } from 'p-limit';
+import type { Dialect } from '../query/dialect.ts';
 import {
   connectionError,
   databaseError,
@@ -12,7 +13,7 @@ import {
   isDiskFull,
   needsNewConnection,
 } from './database-error.ts';
-import type { DatabaseOptions, Driver, Pools, Row, Run, TransactionSql } from './driver.ts';
+import type { DatabaseOptions, Driver, Pools, Row, Run } from './driver.ts';
 
 /** Reads do not wait for writes, except in a SQLite database in memory. */
 interface Reads {
@@ -67,7 +68,7 @@ const maxWorkspaces = 10_000;
 export function createConnections(
   { writes, reads = writes, longReads }: Pools<Knex>,
   driver: Driver,
-  { beginSnapshot }: Pick<TransactionSql, 'beginSnapshot'>,
+  { beginSnapshot }: Pick<Dialect, 'beginSnapshot'>,
   { connectionTimeout, statementTimeout }: Pick<DatabaseOptions, 'connectionTimeout' | 'statementTimeout'>,
 ): Connections {
   const half = Math.ceil(reads.client.config.pool.max / 2);

@@ -50,11 +50,6 @@ export interface Statement {
   readonly setUp?: string | undefined;
 }
 
-export interface TransactionSql {
-  readonly begin: string;
-  readonly beginSnapshot: string;
-}
-
 export interface Usage {
   /** One that several requests share counts for each; those that begin or end transactions or set up a connection do not count. */
   statements: number;

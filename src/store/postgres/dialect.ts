@@ -13,20 +13,10 @@
  */
 import { type Knex, knex } from 'knex';
 import type { Table } from '../../model/record-kind.ts';
-import type { Row, Run, Statement } from '../connections/driver.ts';
-import {
-  type Column,
-  type ColumnType,
-  columnList,
-  columnName,
-  columnsOf,
-  isJson,
-  recordIn,
-  type SelectedColumn,
-  slicesOf,
-} from '../query/columns.ts';
-import type { Dialect, Filters, Insert, PageRows, PagesSelection, Pattern } from '../query/dialect.ts';
-import { requireWhole, runQuery } from '../query/rows.ts';
+import type { Row, Statement } from '../connections/driver.ts';
+import { type Column, type ColumnType, columnList, columnName, columnsOf, slicesOf } from '../query/columns.ts';
+import type { Dialect, Filters, Insert, Pattern } from '../query/dialect.ts';
+import { requireWhole } from '../query/rows.ts';
 import { changes, idempotencyResults } from '../query/tables.ts';
 import { toDateTime } from './driver.ts';
 
@@ -43,12 +33,6 @@ export async function openPostgresDialect(read: Read): Promise<Dialect> {
 function createPostgresDialect({ isCitus }: { readonly isCitus: boolean }): Dialect {
   // Names of tables and columns need no quotes.
   const builder = knex({ client: 'pg', wrapIdentifier: (name) => name });
-  const selectValues: Dialect['selectValues'] = async (run, columns, select, isBounded = false) => {
-    const names = columns.map((_, index) => `c${index}`);
-    const rows = select(columns.map(({ name }, index) => `${name} as c${index}`).join(', '));
-    if (isBounded && !columns.some(isJson)) return selectArrays({ builder }, run, columns, rows);
-    return (await runQuery(run, rows)).map((row) => names.map((name) => row[name]));
-  };
   // With `= any(…)`, a server without statistics would read all of the workspace in another index.
   const rowsWith: Dialect['rowsReferring'] = ({ table, field }, workspaceId, ids, limitPerId) =>
     builder.from(
@@ -58,8 +42,6 @@ function createPostgresDialect({ isCitus }: { readonly isCitus: boolean }): Dial
         [ids as string[], workspaceId],
       ),
     );
-  const parents: Dialect['parents'] = (ids) =>
-    builder.raw('unnest(?::text[]) with ordinality as parent (value, place)', [ids as string[]]);
   return {
     builder,
     // If a process stops responding in the middle of a transaction, its connection is closed and its locks are released.
@@ -77,18 +59,12 @@ function createPostgresDialect({ isCitus }: { readonly isCitus: boolean }): Dial
     // Otherwise a small table would be read from end to end for each of them, because comparing JSON counts as cheap.
     prepareExternalIds: "select set_config('enable_seqscan', 'off', true)",
     filters: createFilters(builder, isCitus),
-    async runCounted(run, query) {
-      const changed = query.returning(builder.raw('1'));
-      const [row] = await runQuery(run, builder.with('changed', changed).from('changed').count({ count: '*' }));
-      return Number(row?.count);
-    },
     byteLength: (column) => `octet_length(${column}::text)`,
     inserts: (table, records) => inserts(table, records, isCitus),
     insertWithLog: isCitus ? undefined : insertWithLog,
     updates,
     deletions,
-    parents,
-    selectPages: (run, pages) => selectPages({ builder, parents }, run, pages),
+    parents: (ids) => builder.raw('unnest(?::text[]) as parent (value)', [ids as string[]]),
     date(column, length, offset) {
       const shift = offset === undefined ? '' : ` + (${offset}) * interval '1 second'`;
       return `to_char(${column} at time zone 'UTC'${shift}, '${'YYYY-MM-DD'.slice(0, length)}')`;
@@ -99,30 +75,15 @@ function createPostgresDialect({ isCitus }: { readonly isCitus: boolean }): Dial
     joinById: ({ table, alias }, reference) =>
       `left join lateral (select ${columnList(table)} from ${table.table}
         where workspace_id = ? and id = ${reference} limit 1) ${alias} on true`,
-    selectValues,
+    jsonRow: (columns) => `json_build_array(${columns.map(({ name }) => name).join(', ')})`,
+    fromJson(columns) {
+      const times = columns.flatMap(({ type }, index) => (type === 'dateTime' ? [index] : []));
+      return (values) => {
+        for (const index of times) if (values[index] !== null) values[index] = toDateTime(String(values[index]));
+        return values;
+      };
+    },
   };
-}
-
-/** Reads each column as an array of JSON: through the driver, the values of a linked list took twice as long. */
-async function selectArrays(
-  { builder }: Pick<Dialect, 'builder'>,
-  run: Run,
-  columns: readonly SelectedColumn[],
-  rows: Knex.QueryBuilder | Knex.Raw,
-): Promise<unknown[][]> {
-  const arrays = columns.map((_, index) => `json_agg(c${index}) as c${index}`).join(', ');
-  const [page = {}] = await runQuery(run, builder.raw(`select ${arrays} from (?) as page`, [rows]));
-  const found: unknown[][] = [];
-  for (const [index, { type }] of columns.entries()) {
-    // Without rows, the array is null.
-    const values = JSON.parse(String(page[`c${index}`] ?? '[]')) as unknown[];
-    for (let row = 0; row < values.length; row += 1) {
-      const value = values[row];
-      found[row] ??= [];
-      found[row]?.push(type === 'dateTime' && value !== null ? toDateTime(String(value)) : value);
-    }
-  }
-  return found;
 }
 
 /** Returns what is wrong with the server's settings, with which some values would be returned differently than they were sent. */
@@ -195,39 +156,6 @@ function regularExpressionOf({ characters, isAnchoredAtStart, isAnchoredAtEnd }:
 
 const escapedCharacter = (character: string): string =>
   /^[A-Za-z0-9]$/.test(character) ? character : `\\U${(character.codePointAt(0) ?? 0).toString(16).padStart(8, '0')}`;
-
-/** A lateral join for each parent reads only its page: a window function numbers all records, which takes ten times as long. */
-async function selectPages(
-  { builder, parents }: Pick<Dialect, 'builder' | 'parents'>,
-  run: Run,
-  { table, parentIds, page, count }: PagesSelection,
-): Promise<PageRows[]> {
-  const columns = columnsOf(table);
-  const selected = [
-    'parent.place::int as page_place',
-    ...(count ? ['page_count.count as page_count'] : []),
-    ...(page ? ['page.*'] : []),
-  ];
-  const joins = [
-    parents(parentIds),
-    ...(count ? [builder.raw('cross join lateral ? as page_count', [count])] : []),
-    ...(page
-      ? [builder.raw('left join lateral ? as page on true', [page(`true as is_record, ${columnList(table)}`)])]
-      : []),
-  ];
-  const pages = builder
-    .from(builder.raw(joins.map(() => '?').join(' '), joins))
-    .select(builder.raw(selected.join(', ')));
-  const found: { records: Row[]; count?: number }[] = parentIds.map(() => ({ records: [] }));
-  for (const row of await runQuery(run, pages)) {
-    const ofParent = found[Number(row.page_place) - 1];
-    if (!ofParent) continue;
-    if (count) ofParent.count = Number(row.page_count);
-    const values = columns.map(({ name }) => row[name]);
-    if (row.is_record) ofParent.records.push(recordIn(columns, values));
-  }
-  return found;
-}
 
 const jsonTypes: Record<ColumnType, string> = {
   workspace: 'bigint',

@@ -5,7 +5,7 @@ import type { Knex } from 'knex';
 import { LRUCache } from 'lru-cache';
 import { builtins, getTypeParser as standardParser, type TypeId } from 'pg-types';
 import type { DatabaseOptions, Driver, Row } from '../connections/driver.ts';
-import { connectionSettings } from './url.ts';
+import { connectionSettings } from '../database-settings.ts';
 
 /** Throws StartError when the URL has an unknown parameter, or one with an unknown value. */
 export function createPostgresDriver(databaseUrl: string, options: DatabaseOptions): Driver {

@@ -10,8 +10,6 @@ export interface Column {
   readonly field: string;
   readonly type: ColumnType;
   readonly name: string;
-  readonly toColumn: (value: unknown) => unknown;
-  readonly fromColumn: (value: unknown) => unknown;
 }
 
 export interface SelectedColumn {
@@ -21,33 +19,7 @@ export interface SelectedColumn {
 }
 
 /** True for columns with JSON, which takes time to parse. */
-export const isJson = ({ type }: SelectedColumn): boolean => type === 'externalIds' || type === 'json';
-
-type Conversion = Pick<Column, 'toColumn' | 'fromColumn'>;
-
-const asIs: Conversion = { toColumn: (value) => value, fromColumn: (value) => value };
-
-const asJson: Conversion = {
-  toColumn: (value) => JSON.stringify(value),
-  // SQLite's rows are read as JSON, and this as a part of it.
-  fromColumn: (value) => (typeof value === 'string' ? JSON.parse(value) : value),
-};
-
-/** For values that are not null. The drivers accept booleans, and return times, in the form that records have. */
-const conversions: Record<ColumnType, Conversion> = {
-  workspace: asIs,
-  id: asIs,
-  text: asIs,
-  dateTime: asIs,
-  reference: asIs,
-  foreignReference: asIs,
-  number: asIs,
-  // SQLite stores booleans as 0 and 1.
-  boolean: { toColumn: (value) => value, fromColumn: Boolean },
-  // Stored as JSON, with the keys in the order sent.
-  externalIds: asJson,
-  json: asJson,
-};
+export const isJson = ({ type }: Pick<SelectedColumn, 'type'>): boolean => type === 'externalIds' || type === 'json';
 
 /** The value of a linked record is called as no column of a table is: `project__name` */
 export const columnName = (field: string): string =>
@@ -60,7 +32,7 @@ export function columnsOf(table: Table): readonly Column[] {
   if (cached) return cached;
   const columns = Object.entries(table.storedFields).map(([field, { type: typeOfField }]): Column => {
     const type = field === 'workspaceId' ? 'workspace' : typeOfField;
-    return { field, type, name: columnName(field), ...conversions[type] };
+    return { field, type, name: columnName(field) };
   });
   columnsByTable.set(table, columns);
   return columns;
@@ -86,16 +58,22 @@ export const columnList = (table: Table): string =>
 export function recordIn(columns: readonly Column[], values: readonly unknown[], start = 0): Record<string, unknown> {
   const record: Record<string, unknown> = {};
   let at = start;
-  for (const { field, fromColumn } of columns) {
-    const value = values[at];
-    record[field] = value === null ? null : fromColumn(value);
+  for (const column of columns) {
+    record[column.field] = fromColumn(column, values[at]);
     at += 1;
   }
   return record;
 }
 
-export const toColumnValue = ({ toColumn }: Pick<Column, 'toColumn'>, value: unknown): unknown =>
-  value === null || value === undefined ? null : toColumn(value);
+/** External IDs are stored as JSON, with their keys in the order sent. All other values are parameters as they are. */
+export function toColumn(column: Pick<Column, 'type'>, value: unknown): unknown {
+  if (value === null || value === undefined) return null;
+  return isJson(column) ? JSON.stringify(value) : value;
+}
+
+/** Of the values that rows have as JSON, only booleans have another form: SQLite stores them as 0 and 1. */
+export const fromColumn = ({ type }: Pick<Column, 'type'>, value: unknown): unknown =>
+  type === 'boolean' && value !== null ? Boolean(value) : value;
 
 /** Characters of the rows of a statement, unless a single row has more. Quotes and control characters can make the JSON longer. */
 const maxLength = 4_000_000;
@@ -117,5 +95,5 @@ export function* slicesOf(rows: readonly Row[], maxRows: number): Generator<read
 
 export function changedColumns(table: Table, changes: Row): Row {
   const changed = columnsOf(table).filter(({ field }) => changes[field] !== undefined);
-  return Object.fromEntries(changed.map((column) => [column.name, toColumnValue(column, changes[column.field])]));
+  return Object.fromEntries(changed.map((column) => [column.name, toColumn(column, changes[column.field])]));
 }

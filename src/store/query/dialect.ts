@@ -2,7 +2,7 @@
 import type { Knex } from 'knex';
 import type { StoredField } from '../../model/fields.ts';
 import type { RecordKind, Table } from '../../model/record-kind.ts';
-import type { Row, Run, Statement, TransactionSql } from '../connections/driver.ts';
+import type { Row, Statement } from '../connections/driver.ts';
 import type { SelectedColumn } from './columns.ts';
 import type { Value } from './record-query.ts';
 import type { LogRow } from './tables.ts';
@@ -53,11 +53,14 @@ interface ExternalIdsColumn {
   readonly column: string;
 }
 
-export interface Dialect extends TransactionSql {
+export interface Dialect {
+  readonly begin: string;
+  readonly beginSnapshot: string;
   /** Builds statements in this dialect. Has no connection: it runs nothing. */
   readonly builder: Knex;
   /** The function that returns the elements of a JSON array as rows, in a column `value`. */
   readonly jsonElements: string;
+  /** The function that aggregates JSON into an array, which is null on Postgres if there are no rows. */
   readonly jsonArrayOf: string;
   /** The first statement of a transaction that copies into this database, which may be idle while it waits for the source. */
   readonly prepareCopy?: string;
@@ -70,7 +73,6 @@ export interface Dialect extends TransactionSql {
   /** Before thousands of external IDs are looked up. */
   readonly prepareExternalIds?: string;
   readonly filters: Filters;
-  runCounted(run: Run, query: Knex.QueryBuilder): Promise<number>;
   /** Returns an expression for the bytes of a column's text, which does not read the text where the database stores its length. */
   byteLength(column: string): string;
   /** Statements that insert the records, thousands per statement, unless they are long. */
@@ -89,31 +91,12 @@ export interface Dialect extends TransactionSql {
   ): Knex.QueryBuilder;
   /** Returns a join with the row of a table whose ID is in the column `reference`, or nulls if there is none in the workspace, a parameter. */
   joinById(to: { readonly table: Table; readonly alias: string }, reference: string): string;
-  /** Returns values in the form that costs the driver least. With `isBounded`, the rows are so few that they may be one text. */
-  selectValues(
-    run: Run,
-    columns: readonly SelectedColumn[],
-    select: (selected: string) => Knex.QueryBuilder | Knex.Raw,
-    isBounded?: boolean,
-  ): Promise<readonly (readonly unknown[])[]>;
+  /** Returns an expression for a JSON array of a row's values, which `fromJson` turns into those of a record. */
+  jsonRow(columns: readonly SelectedColumn[]): string;
+  /** Returns a function that changes values of a parsed array, where JSON has no form for them or another one. */
+  fromJson(columns: readonly Pick<SelectedColumn, 'type'>[]): (values: unknown[]) => unknown[];
   /** Returns an expression for the first characters of a time's date, such as 7 of `2026-03-01`, this many seconds (SQL) after UTC. */
   date(column: string, length: number, offset?: string): string;
   /** Returns these IDs as rows, to select from: the table `parent`, with the column `value`. */
   parents(ids: readonly string[]): Knex.Raw;
-  /** Runs one statement for the pages of all parents, and returns them in the order of the parents. */
-  selectPages(run: Run, pages: PagesSelection): Promise<PageRows[]>;
-}
-
-/** The pages of many parents. Their queries refer to the ID of the parent as `parent.value`. */
-export interface PagesSelection {
-  readonly table: Table;
-  readonly parentIds: readonly string[];
-  /** The rows of a parent, with these columns; undefined if only the count is wanted. */
-  readonly page: ((columns: string) => Knex.QueryBuilder) | undefined;
-  readonly count: Knex.QueryBuilder | undefined;
-}
-
-export interface PageRows {
-  readonly records: readonly Row[];
-  readonly count?: number;
 }

@@ -2,9 +2,8 @@
 import type { Knex } from 'knex';
 import type { StoredField } from '../../model/fields.ts';
 import type { Table } from '../../model/record-kind.ts';
-import { DatabaseError } from '../connections/database-error.ts';
 import type { Row, Run } from '../connections/driver.ts';
-import { columnList, columnName, columnsOf, partOf, recordIn } from './columns.ts';
+import { columnList, columnName, columnsOf, isJson, partOf, recordIn, type SelectedColumn } from './columns.ts';
 import { conditionSql, fieldOf } from './conditions.ts';
 import type { Dialect } from './dialect.ts';
 import { type Order, orderName, type Position, type RecordQuery } from './record-query.ts';
@@ -184,29 +183,62 @@ export const rowsQuery = (
  */
 export const literally = { skipBinding: true } as const;
 
-/** Runs a query, in the database's own form. Knex's errors have the SQL in their messages, and must not leave the store. */
+/** Runs a query, in the database's own form. */
 export function runQuery(run: Run, query: Knex.QueryBuilder | Knex.Raw): ReturnType<Run> {
-  const { sql, bindings } = compiled(query);
+  const { sql, bindings } = query.toSQL().toNative();
   return run(sql, bindings);
 }
 
-function compiled(query: Knex.QueryBuilder | Knex.Raw): Knex.SqlNative {
-  try {
-    return query.toSQL().toNative();
-  } catch {
-    throw new DatabaseError('a query could not be built');
-  }
+/**
+ * Returns the value that a subquery selects for each of these, by one statement. The subquery, in brackets if it is raw, refers to the parts of
+ * what was sent as `sent.value ->> 0`, `1`, ….
+ */
+export async function selectEach(
+  { builder, jsonElements }: Dialect,
+  run: Run,
+  sent: readonly (readonly unknown[])[],
+  value: Knex.QueryBuilder | Knex.Raw,
+): Promise<unknown[]> {
+  if (sent.length === 0) return [];
+  const rows = builder.raw(`select ? as found from ${jsonElements}(?) as sent`, [value, JSON.stringify(sent)]);
+  return (await runQuery(run, rows)).map(({ found }) => found);
 }
 
 export async function selectRecords(
-  { builder, selectValues }: Pick<Dialect, 'builder' | 'selectValues'>,
+  dialect: Dialect,
   run: Run,
   table: Table,
   query: Knex.QueryBuilder,
   isBounded?: boolean,
 ): Promise<Row[]> {
   const columns = columnsOf(table);
-  const select = (selected: string) => query.select(builder.raw(selected));
-  const rows = await selectValues(run, columns, select, isBounded);
+  const select = (selected: string) => query.select(dialect.builder.raw(selected));
+  const rows = await selectValues(dialect, run, columns, select, isBounded);
   return rows.map((values) => recordIn(columns, values));
 }
+
+/**
+ * Reads rows as JSON: one by one through the drivers, their values take twice as long. With `isBounded`, the rows are so few that they may be
+ * one text; external IDs could make it too long for V8.
+ */
+export async function selectValues(
+  dialect: Dialect,
+  run: Run,
+  columns: readonly SelectedColumn[],
+  select: (selected: string) => Knex.QueryBuilder | Knex.Raw,
+  isBounded = false,
+): Promise<unknown[][]> {
+  const { builder, jsonArrayOf, jsonRow, fromJson } = dialect;
+  const toValues = fromJson(columns);
+  if (!isBounded || columns.some(isJson)) {
+    const rows = await runQuery(run, select(`${jsonRow(columns)} as record`));
+    return rows.map(({ record }) => toValues(JSON.parse(String(record))));
+  }
+  // Names of the page's own, because tables that are joined have columns of the same name.
+  const named = columns.map(({ type }, index) => ({ name: `c${index}`, type }));
+  const rows = select(columns.map(({ name }, index) => `${name} as c${index}`).join(', '));
+  const page = builder.raw(`select ${jsonArrayOf}(${jsonRow(named)}) as records from (?) as page`, [rows]);
+  return parsedRows((await runQuery(run, page))[0]?.records).map(toValues);
+}
+
+export const parsedRows = (json: unknown): unknown[][] => JSON.parse(String(json)) ?? [];

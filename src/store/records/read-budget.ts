@@ -36,6 +36,19 @@ export interface ReadBudget {
   read<T>(read: BoundedRead<T>): Promise<T>;
 }
 
+/** What statements on one workspace need. */
+export interface Scope {
+  readonly dialect: Dialect;
+  readonly run: Run;
+  readonly workspaceId: number;
+  /** The name of the workspace, which records have as its ID. */
+  readonly workspaceName: string;
+  readonly budget?: ReadBudget | undefined;
+}
+
+export const readBounded = async <T>({ budget }: Scope, bounded: BoundedRead<T>): Promise<T> =>
+  budget ? budget.read(bounded) : (await bounded.read(false)).result;
+
 export interface Measured<T> {
   readonly result: T;
   readonly length: number;

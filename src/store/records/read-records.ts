@@ -5,10 +5,18 @@ import { textLength, textLengthOfAll } from '../../model/fields.ts';
 import { count } from '../../model/issues.ts';
 import type { RecordKind, RecordOf, Table } from '../../model/record-kind.ts';
 import type { ReverseLink } from '../../model/reverse-link.ts';
-import type { Row, Run } from '../connections/driver.ts';
-import { type Column, columnName, columnsOf, partOf, recordIn, type SelectedColumn } from '../query/columns.ts';
+import type { Row } from '../connections/driver.ts';
+import {
+  type Column,
+  columnList,
+  columnName,
+  columnsOf,
+  partOf,
+  recordIn,
+  type SelectedColumn,
+} from '../query/columns.ts';
 import { ancestorsOf, parentsOf } from '../query/conditions.ts';
-import type { Dialect, PagesSelection } from '../query/dialect.ts';
+import type { Dialect } from '../query/dialect.ts';
 import {
   oldestFirst,
   type PagesQuery,
@@ -16,16 +24,17 @@ import {
   type Summary,
   type SummaryQuery,
 } from '../query/record-query.ts';
-import { rowsQuery, runQuery, type Source, selectRecords, selectRows, withLinkedFields } from '../query/rows.ts';
 import {
-  type BoundedRead,
-  bytesSql,
-  type Measured,
-  measured,
-  measureRows,
-  type ReadBudget,
-  sumOfBytes,
-} from './read-budget.ts';
+  parsedRows,
+  rowsQuery,
+  runQuery,
+  type Source,
+  selectRecords,
+  selectRows,
+  selectValues,
+  withLinkedFields,
+} from '../query/rows.ts';
+import { bytesSql, type Measured, measured, measureRows, readBounded, type Scope, sumOfBytes } from './read-budget.ts';
 import { readSummary } from './summaries.ts';
 
 export interface RecordReads {
@@ -55,18 +64,6 @@ export interface Page {
   readonly records: readonly RecordOf<RecordKind>[];
   readonly count?: number;
 }
-
-export interface Scope {
-  readonly dialect: Dialect;
-  readonly run: Run;
-  readonly workspaceId: number;
-  /** The name of the workspace, which records have as its ID. */
-  readonly workspaceName: string;
-  readonly budget?: ReadBudget | undefined;
-}
-
-const readBounded = async <T>({ budget }: Scope, bounded: BoundedRead<T>): Promise<T> =>
-  budget ? budget.read(bounded) : (await bounded.read(false)).result;
 
 /**
  * Returns the rows of a query, with these fields. A query with a limit is read within the budget, and where that allows it, together with
@@ -125,7 +122,7 @@ export function createRecordReads(scope: Scope): RecordReads {
         maxRows: ids.length * (query.limit ?? 0),
         measure: () => measurePages(scope, selection),
         async read() {
-          const result = await dialect.selectPages(run, selection);
+          const result = await selectPages(scope, selection);
           return { result, length: textLengthOfAll(result.flatMap(({ records }) => records)) };
         },
       });
@@ -210,7 +207,7 @@ async function selectLinked(
   const bindings = [rows.select(columns.map(({ name }) => name)), ...joins.map(() => workspaceId)];
   // As text, because Knex takes as long to build a query of joins as to build the page in it.
   const query = (list: string) => dialect.builder.raw(`select ${list} from ? as t0 ${joins.join(' ')}`, bindings);
-  const found = await dialect.selectValues(run, selected, query, true);
+  const found = await selectValues(dialect, run, selected, query, true);
   let length = 0;
   for (const values of found) for (const value of values) length += textLength(value);
   return { result: found.map((values) => recordOf(values, joined)), length };
@@ -276,6 +273,40 @@ export function asRecords<K extends RecordKind>(
 ): RecordOf<K>[] {
   nameWorkspace(scope, rows);
   return rows as readonly object[] as RecordOf<K>[];
+}
+
+/** The pages of many parents. Their queries refer to the ID of the parent as `parent.value`. */
+interface PagesSelection {
+  readonly table: Table;
+  readonly parentIds: readonly string[];
+  /** The rows of a parent, with these columns; undefined if only the count is wanted. */
+  readonly page: ((columns: string) => Knex.QueryBuilder) | undefined;
+  readonly count: Knex.QueryBuilder | undefined;
+}
+
+/**
+ * Runs one statement for the pages of all parents, and returns them in the order of the parents. A subquery for each parent reads only its
+ * page: a window function numbers all records, which takes a hundred times as long.
+ */
+async function selectPages({ dialect, run }: Scope, { table, parentIds, page, count }: PagesSelection) {
+  const { builder, jsonArrayOf, jsonRow, fromJson } = dialect;
+  const columns = columnsOf(table);
+  const toValues = fromJson(columns);
+  const pages = builder.from(dialect.parents(parentIds));
+  if (page) {
+    const records = builder.raw(`${jsonArrayOf}(${jsonRow(columns)})`);
+    pages.select(
+      builder
+        .from(page(columnList(table)).as('page'))
+        .select(records)
+        .as('records'),
+    );
+  }
+  if (count) pages.select(count.as('count'));
+  return (await runQuery(run, pages)).map((row) => ({
+    records: page ? parsedRows(row.records).map((values) => recordIn(columns, toValues(values))) : [],
+    ...(count && { count: Number(row.count) }),
+  }));
 }
 
 /** Returns the bytes of the texts of all pages, which are not read. */

@@ -5,29 +5,19 @@ import { badRequest } from '../../errors.ts';
 import { hasSupportedYear } from '../../model/date-time.ts';
 import { textLengthOfAll } from '../../model/fields.ts';
 import type { RecordKind } from '../../model/record-kind.ts';
-import type { Row, Run } from '../connections/driver.ts';
-import { columnName, columnsOf, partOf } from '../query/columns.ts';
-import type { Dialect } from '../query/dialect.ts';
-import type { Bounds, Summary, SummaryQuery, Value } from '../query/record-query.ts';
+import type { Row } from '../connections/driver.ts';
+import { columnName, columnsOf, fromColumn, partOf } from '../query/columns.ts';
+import type { Bounds, Grouping, Summary, SummaryQuery, Value } from '../query/record-query.ts';
 import { requireWhole, runQuery, selectRows } from '../query/rows.ts';
-import type { ReadBudget } from './read-budget.ts';
+import { readBounded, type Scope } from './read-budget.ts';
 
-interface Reads {
-  readonly dialect: Dialect;
-  readonly run: Run;
-  readonly workspaceId: number;
-  readonly budget?: ReadBudget | undefined;
-}
-
-export function readSummary(reads: Reads, kind: RecordKind, query: SummaryQuery): Promise<Summary> {
-  const read = () => summarize(reads, kind, query);
-  if (!reads.budget) return read();
-  const { groupBy, min, max } = query;
-  return reads.budget.read({
+export function readSummary(scope: Scope, kind: RecordKind, query: SummaryQuery): Promise<Summary> {
+  const { groupBy, min, max, limit } = query;
+  return readBounded(scope, {
     table: partOf(kind, new Set([...groupBy.map(({ field }) => field), ...min, ...max])),
-    maxRows: query.limit + 1,
+    maxRows: limit + 1,
     async read() {
-      const result = await read();
+      const result = await summarize(scope, kind, query);
       return { result, length: textLengthOfAll(result.groups) };
     },
     // To measure groups takes as long as to read them: they count once they are read, one summary at a time.
@@ -39,7 +29,7 @@ const dateLengths = { month: 7, day: 10 };
 
 /** Runs one statement, after one for each time that is grouped by in a time zone. Totals are those of all groups, even beyond the limit. */
 async function summarize(
-  { dialect, run, workspaceId }: Reads,
+  { dialect, run, workspaceId }: Scope,
   kind: RecordKind,
   query: SummaryQuery,
 ): Promise<Summary> {
@@ -77,12 +67,12 @@ async function summarize(
   groups.orderByRaw(['size desc', ...names.map((name) => `${name} nulls last`)].join(', '));
   const rows = await runQuery(run, groups.limit(requireWhole(limit + 1)));
 
-  const conversions = groupBy.map(({ field, by }) =>
-    by === 'value' ? columnsOf(kind).find((column) => column.field === field)?.fromColumn : undefined,
-  );
+  const columns = columnsOf(kind);
   // The casts are safe: fields that group have single values, and times and numbers come in the form that records have.
-  const valueIn = (value: unknown, index: number): Value | null =>
-    value === null ? null : ((conversions[index]?.(value) ?? value) as Value);
+  const valueIn = (value: unknown, { field, by }: Grouping): Value | null => {
+    const column = by === 'value' ? columns.find((other) => other.field === field) : undefined;
+    return (column ? fromColumn(column, value) : value) as Value | null;
+  };
   const boundsIn = (row: Row | undefined, prefix = ''): Bounds => {
     const valuesOf = (bound: 'min' | 'max') =>
       query[bound].map((field) => [field, (row?.[`${prefix}${bound}_${columnName(field)}`] ?? null) as Value | null]);
@@ -93,7 +83,7 @@ async function summarize(
     ...boundsIn(rows[0], 'total_'),
     groups: rows.map((row) => ({
       count: Number(row.size),
-      values: names.map((name, index) => valueIn(row[name], index)),
+      values: groupBy.map((grouping, index) => valueIn(row[`value_${index}`], grouping)),
       ...boundsIn(row),
     })),
   };

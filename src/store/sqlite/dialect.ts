@@ -1,25 +1,22 @@
 /** The SQL of SQLite: what it reads and writes otherwise than Postgres. */
-import { type Knex, knex } from 'knex';
+import { knex } from 'knex';
 import type { RecordKind, Table } from '../../model/record-kind.ts';
-import type { Row, Run, Statement } from '../connections/driver.ts';
+import type { Row, Statement } from '../connections/driver.ts';
 import {
   type Column,
   columnList,
   columnsOf,
   isJson,
-  recordIn,
   type SelectedColumn,
   slicesOf,
-  toColumnValue,
+  toColumn,
 } from '../query/columns.ts';
-import type { Dialect, Filters, Insert, PageRows, PagesSelection, Pattern } from '../query/dialect.ts';
-import { rowsQuery, runQuery } from '../query/rows.ts';
+import type { Dialect, Filters, Insert, Pattern } from '../query/dialect.ts';
+import { rowsQuery } from '../query/rows.ts';
 import { changes, idempotencyResults } from '../query/tables.ts';
 
 // Names of tables and columns need no quotes.
 const builder = knex({ client: 'sqlite3', useNullAsDefault: true, wrapIdentifier: (name) => name });
-
-const parents = (ids: readonly string[]): Knex.Raw => builder.raw('json_each(?) as parent', [JSON.stringify(ids)]);
 
 export const sqliteDialect: Dialect = {
   builder,
@@ -30,18 +27,12 @@ export const sqliteDialect: Dialect = {
   jsonElements: 'json_each',
   jsonArrayOf: 'json_group_array',
   filters: createFilters(),
-  async runCounted(run, query) {
-    await runQuery(run, query);
-    const [row] = await run('select changes() as count');
-    return Number(row?.count);
-  },
   byteLength: (column) => `octet_length(${column})`,
   inserts,
   insertWithLog,
   updates,
   deletions,
-  parents,
-  selectPages,
+  parents: (ids) => builder.raw('json_each(?) as parent', [JSON.stringify(ids)]),
   date: (column, length, offset) =>
     `substr(${offset === undefined ? column : `date(${column}, (${offset}) || ' seconds')`}, 1, ${length})`,
   rowsById: (table, workspaceId, ids) =>
@@ -50,30 +41,16 @@ export const sqliteDialect: Dialect = {
     rowsQuery(sqliteDialect, table, workspaceId, { where: { field, in: ids }, limit }),
   joinById: ({ table, alias }, reference) =>
     `left join ${table.table} ${alias} on ${alias}.workspace_id = ? and ${alias}.id = ${reference}`,
-  selectValues,
+  // A column with JSON becomes an element of the array, not a text in it, so that it is parsed once.
+  jsonRow: (columns) => `json_array(${columns.map(elementOf).join(', ')})`,
+  fromJson(columns) {
+    const numbers = columns.flatMap(({ type }, index) => (type === 'number' ? [index] : []));
+    return (values) => {
+      for (const index of numbers) if (values[index] !== null) values[index] = Number(values[index]);
+      return values;
+    };
+  },
 };
-
-/** With a row per record instead of one JSON text, the driver takes twice as long. External IDs could make it too long for V8. */
-async function selectValues(
-  run: Run,
-  columns: readonly SelectedColumn[],
-  select: (selected: string) => Knex.QueryBuilder | Knex.Raw,
-  isBounded = false,
-): Promise<unknown[][]> {
-  const toValues = valuesOf(columns);
-  if (!isBounded || columns.some(isJson)) {
-    const rows = await runQuery(run, select(`${jsonArray(columns)} as record`));
-    return rows.map(({ record }) => toValues(JSON.parse(String(record))));
-  }
-  // Names of the page's own, because tables that are joined have columns of the same name.
-  const named = columns.map(({ type }, index) => ({ name: `c${index}`, type }));
-  const rows = select(columns.map(({ name }, index) => `${name} as c${index}`).join(', '));
-  const [page] = await runQuery(
-    run,
-    builder.raw(`select json_group_array(${jsonArray(named)}) as records from (?)`, [rows]),
-  );
-  return (JSON.parse(String(page?.records)) as unknown[][]).map(toValues);
-}
 
 function createFilters(): Filters {
   return {
@@ -126,9 +103,6 @@ function globOf({ characters, isAnchoredAtStart, isAnchoredAtEnd }: Pattern): st
   return `${isAnchoredAtStart ? '' : '*'}${parts.join('')}${isAnchoredAtEnd ? '' : '*'}`;
 }
 
-/** A column with JSON becomes an element of the array, not a text in it, so that it is parsed once. */
-const jsonArray = (columns: readonly SelectedColumn[]): string => `json_array(${columns.map(elementOf).join(', ')})`;
-
 function elementOf(column: SelectedColumn): string {
   if (column.type === 'number') return numberText(column.name);
   return isJson(column) ? `json(${column.name})` : column.name;
@@ -136,38 +110,6 @@ function elementOf(column: SelectedColumn): string {
 
 /** SQLite writes numbers into JSON with 15 digits. As texts of 18, they are read as exactly the same numbers. */
 const numberText = (column: string): string => `iif(${column} is null, null, format('%!.18g', ${column}))`;
-
-function valuesOf(columns: readonly Pick<SelectedColumn, 'type'>[]): (array: unknown[]) => unknown[] {
-  const numbers = columns.flatMap(({ type }, index) => (type === 'number' ? [index] : []));
-  return (array) => {
-    for (const index of numbers) if (array[index] !== null) array[index] = Number(array[index]);
-    return array;
-  };
-}
-
-/** A subquery for each parent reads only its page: a window function numbers all records, which takes a hundred times as long. */
-async function selectPages(run: Run, { table, parentIds, page, count }: PagesSelection): Promise<PageRows[]> {
-  const columns = columnsOf(table);
-  const toValues = valuesOf(columns);
-  const pages = builder.from(parents(parentIds)).select(builder.raw('parent.key as place'));
-  if (page) {
-    const records = builder.raw(`json_group_array(${jsonArray(columns)})`);
-    pages.select(
-      builder
-        .from(page(columnList(table)).as('page'))
-        .select(records)
-        .as('records'),
-    );
-  }
-  if (count) pages.select(count.as('count'));
-  return (await runQuery(run, pages)).map((row) => {
-    const records = (page ? JSON.parse(String(row.records)) : []) as unknown[][];
-    return {
-      records: records.map((values) => recordIn(columns, toValues(values))),
-      ...(count && { count: Number(row.count) }),
-    };
-  });
-}
 
 /** Building such a statement takes less than 10 ms. */
 const rowsPerStatement = 2_500;
@@ -216,7 +158,7 @@ function rowsOf(columns: readonly Column[], records: readonly Row[]): Statement 
   return {
     sql: `select ${sources.join(', ')} from jsonb_each(?)`,
     values: [
-      ...[...shared].map((column) => toColumnValue(column, records[0]?.[column.field])),
+      ...[...shared].map((column) => toColumn(column, records[0]?.[column.field])),
       JSON.stringify(records.map(differing.of)),
     ],
   };
@@ -238,7 +180,7 @@ function elementsOf(columns: readonly Column[]) {
     of(record: Row): unknown[] {
       const values: unknown[] = [];
       for (const column of columns) {
-        const value = toColumnValue(column, record[column.field]);
+        const value = toColumn(column, record[column.field]);
         if (column.type === 'number') values.push(...binaryParts(value));
         else values.push(value);
       }
@@ -310,7 +252,7 @@ function statementFor(view: string, kind: RecordKind, targets: readonly RecordKi
         ${sent.sources.get('id')}, number - new.size + 1 + key
       from change_numbers cross join jsonb_each(new.sent) where workspace_id = new.change_workspace_id;`;
   const valuesOf = (row: Row | undefined, from: readonly Column[]) =>
-    from.map((column) => toColumnValue(column, row?.[column.field]));
+    from.map((column) => toColumn(column, row?.[column.field]));
   return {
     // Otherwise SQLite would copy the whole insert for each of these columns.
     sql: `insert into ${view}

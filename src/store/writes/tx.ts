@@ -8,9 +8,9 @@ import type { AnyRecord, RecordKind } from '../../model/record-kind.ts';
 import type { ReverseLink } from '../../model/reverse-link.ts';
 import { type ChangeReads, createChangeReads } from '../log.ts';
 import { columnName } from '../query/columns.ts';
-import { rowsQuery, runQuery, selectRecords } from '../query/rows.ts';
-import { measureRows, type ReadBudget } from '../records/read-budget.ts';
-import { asRecords, createRecordReads, type RecordReads, readParents, type Scope } from '../records/read-records.ts';
+import { rowsQuery, runQuery, selectEach, selectRecords } from '../query/rows.ts';
+import { measureRows, type ReadBudget, type Scope } from '../records/read-budget.ts';
+import { asRecords, createRecordReads, type RecordReads, readParents } from '../records/read-records.ts';
 
 /** Reads of the log. Like records that are read to write them, the versions that are read are limited together. */
 type LogReads = Pick<ChangeReads, 'lastChange' | 'changes' | 'histories' | 'versions'>;
@@ -139,19 +139,13 @@ type Matches = readonly (readonly string[])[];
 
 /** Thousands of values in one statement, each looked up in an index. */
 function createRecordMatches({ dialect, run, workspaceId }: Scope): Pick<Tx, 'findByText' | 'findByExternalId'> {
-  const { builder, jsonElements, filters } = dialect;
+  const { builder, filters } = dialect;
 
-  /** `ids` is a subquery for the IDs of the records that have the parts `sent.value ->> 0`, `1`, …. */
-  async function select(wanted: readonly (readonly string[])[], ids: Knex.QueryBuilder): Promise<Matches> {
-    if (wanted.length === 0) return [];
-    const rows = await runQuery(
-      run,
-      builder.raw(
-        `select (select string_agg(matching.id, ' ') from ? as matching) as ids from ${jsonElements}(?) as sent`,
-        [ids, JSON.stringify(wanted)],
-      ),
+  async function select(sent: readonly (readonly string[])[], ids: Knex.QueryBuilder): Promise<Matches> {
+    const joined = builder.from(ids.as('matching')).select(builder.raw("string_agg(matching.id, ' ')"));
+    return (await selectEach(dialect, run, sent, joined)).map((found) =>
+      found === null ? [] : String(found).split(' '),
     );
-    return rows.map(({ ids }) => (ids === null ? [] : String(ids).split(' ')));
   }
 
   return {
@@ -168,8 +162,7 @@ function createRecordMatches({ dialect, run, workspaceId }: Scope): Pick<Tx, 'fi
     },
 
     async findByExternalId(kind, externalIds) {
-      if (externalIds.length === 0) return [];
-      if (dialect.prepareExternalIds) await run(dialect.prepareExternalIds);
+      if (dialect.prepareExternalIds && externalIds.length > 0) await run(dialect.prepareExternalIds);
       const records = { workspaceId, table: kind.table, column: columnName('externalIds') };
       const ids = filters.idsWithExternalId(records, 'sent.value ->> 0', 'sent.value ->> 1', maxMatches);
       return select(

@@ -11,7 +11,7 @@ import { columnsOf } from '../query/columns.ts';
 import type { Dialect, Insert } from '../query/dialect.ts';
 import { runQuery } from '../query/rows.ts';
 import { type Action, type Author, changes as changesTable, type LogRow } from '../query/tables.ts';
-import type { Scope } from '../records/read-records.ts';
+import type { Scope } from '../records/read-budget.ts';
 import { earlierResult, type IdempotencyKey, idempotencyRow, type Outcome, storeResult } from './idempotency.ts';
 import type { QueuedCreation } from './queue.ts';
 import { createTx, type Tx } from './tx.ts';
