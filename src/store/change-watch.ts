@@ -1,15 +1,11 @@
 /** Waits for changes of workspaces, by whatever process: for streams of the feed. */
-import DataLoader from 'dataloader';
 import pLimit from 'p-limit';
 
 /** Milliseconds between two reads, within which changes of other processes are noticed. */
 const interval = 500;
 
-/** Milliseconds in which reads are collected for one statement, so that many writes need few. */
-const collected = 10;
-
-/** Reads of single workspaces at the same time: few, because each may hold a connection until it times out. */
-const concurrentReads = 2;
+/** Milliseconds from a write of this process to the next read: many writes need few. */
+const pauseAfterWrite = 10;
 
 interface Watch {
   /** The number of the workspace's last change, when it was last read. */
@@ -18,7 +14,7 @@ interface Watch {
   readonly waiting: Set<{ readonly after: number; end(): void }>;
   /** Set by a write. A read that runs already may miss it. */
   isOutdated: boolean;
-  /** Ends the pause between two reads. */
+  /** Shortens the pause between two reads. */
   wake(): void;
 }
 
@@ -29,50 +25,39 @@ interface ChangeWatch {
   wait(workspaceId: number, after: number, signal: AbortSignal): Promise<void>;
 }
 
-type ReadLastChanges = (workspaceIds: readonly number[]) => Promise<ReadonlyMap<number, number>>;
-
 /**
- * Waits for changes of workspaces. While anybody waits, the numbers of the last changes are read at intervals, by one statement for all
- * workspaces; and those of a workspace soon after a write of this process. If that fails, because a machine with some of the workspaces is
- * unavailable, each is read by itself until it can be read again: those on other machines go on.
+ * While anybody waits for changes of a workspace, the number of its last change is read at intervals, and soon after a write of this process.
+ * Workspaces whose read has failed, because their machine is unavailable, are read one at a time: such a read may hold a connection until it
+ * times out.
  */
-export function createChangeWatch(readLastChanges: ReadLastChanges): ChangeWatch {
+export function createChangeWatch(readLastChange: (workspaceId: number) => Promise<number>): ChangeWatch {
   const watches = new Map<number, Watch>();
-  const inTurn = pLimit(concurrentReads);
-  const read = async (workspaceIds: readonly number[]) => {
-    const numbers = await readLastChanges(workspaceIds);
-    return workspaceIds.map((workspaceId) => numbers.get(workspaceId) ?? 0);
-  };
-  // Those who wait keep a connection open; the timers need not keep the process running.
-  const together = new DataLoader(read, {
-    cache: false,
-    batchScheduleFn: (run) => void setTimeout(run, collected).unref(),
-  });
+  const oneAtATime = pLimit(1);
 
   /** Reads the number until nobody waits. */
   async function follow(workspaceId: number, watch: Watch): Promise<void> {
+    const read = () => readLastChange(workspaceId);
     let hasFailed = false;
     while (watch.waiting.size > 0) {
       watch.isOutdated = false;
-      const alone = async () => (await read([workspaceId]))[0];
-      const reading: Promise<number | undefined> = hasFailed ? inTurn(alone) : together.load(workspaceId);
-      const number = await reading.catch(() => undefined);
+      const number: number | undefined = await (hasFailed ? oneAtATime(read) : read()).catch(() => undefined);
       hasFailed = number === undefined;
       watch.last = number ?? watch.last;
       for (const { after, end } of watch.waiting) if (watch.last > after) end();
-      if (!watch.isOutdated) await pause(watch);
+      await pause(watch);
     }
     watches.delete(workspaceId);
   }
 
-  /** All pauses end at the same times, so that all workspaces are read together. */
+  /** Those who wait keep a connection open; the timers need not keep the process running. */
   const pause = (watch: Watch) =>
     new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, interval - (Date.now() % interval)).unref();
+      const timer = setTimeout(resolve, interval).unref();
       watch.wake = () => {
         clearTimeout(timer);
-        resolve();
+        setTimeout(resolve, pauseAfterWrite).unref();
       };
+      if (watch.isOutdated) watch.wake();
     });
 
   function begin(workspaceId: number): Watch {
@@ -84,7 +69,7 @@ export function createChangeWatch(readLastChanges: ReadLastChanges): ChangeWatch
   return {
     changed(workspaceId) {
       const watch = watches.get(workspaceId);
-      if (!watch) return;
+      if (!watch || watch.isOutdated) return;
       watch.isOutdated = true;
       watch.wake();
     },

@@ -71,13 +71,10 @@ const fieldsWithBefore = new Set(Object.keys(table.storedFields));
 const fieldsWithoutBefore = new Set([...fieldsWithBefore].filter((field) => field !== 'before'));
 const endFields = new Set(['number', 'before']);
 
-/** For the process itself, and not for a request. Workspaces without changes are left out. */
-export async function lastChanges(
-  { dialect, run }: Pick<Scope, 'dialect' | 'run'>,
-  workspaceIds: readonly number[],
-): Promise<ReadonlyMap<number, number>> {
-  const rows = dialect.builder('change_numbers').whereIn('workspace_id', workspaceIds).select('workspace_id', 'number');
-  return new Map((await runQuery(run, rows)).map(({ workspace_id, number }) => [Number(workspace_id), Number(number)]));
+export async function readLastChange({ dialect, run, workspaceId }: Pick<Scope, 'dialect' | 'run' | 'workspaceId'>) {
+  const rows = dialect.builder('change_numbers').where('workspace_id', workspaceId).select('number');
+  const [row] = await runQuery(run, rows);
+  return Number(row?.number ?? 0);
 }
 
 export function createChangeReads(scope: Scope): ChangeReads {
@@ -103,11 +100,7 @@ export function createChangeReads(scope: Scope): ChangeReads {
   const rowsWith = (numbers: readonly number[]) =>
     rowsQuery(dialect, table, workspaceId, { where: { field: 'number', in: numbers } });
 
-  async function lastChange(): Promise<number> {
-    const rows = builder('change_numbers').where('workspace_id', workspaceId).select('number');
-    const [row] = await runQuery(run, rows);
-    return Number(row?.number ?? 0);
-  }
+  const lastChange = () => readLastChange(scope);
 
   async function changes({ after, upTo, limit, kinds, withBefore }: ChangesQuery): Promise<LoggedChange[]> {
     const rows = rowsOfWorkspace()

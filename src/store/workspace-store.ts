@@ -3,7 +3,7 @@ import type { RecordKind, RecordOf } from '../model/record-kind.ts';
 import { createChangeWatch } from './change-watch.ts';
 import type { Run, Usage } from './connections/driver.ts';
 import type { Database } from './database.ts';
-import { type ChangeReads, createChangeReads, lastChanges } from './log.ts';
+import { type ChangeReads, createChangeReads, readLastChange } from './log.ts';
 import { positionOfId, type RecordQuery } from './query/record-query.ts';
 import type { Author, WorkspaceId } from './query/tables.ts';
 import { createReadBudget, type ReadLimits, type Scope } from './records/read-budget.ts';
@@ -62,7 +62,7 @@ type OpenStore = (workspace: WorkspaceId, user: StoreUser) => WorkspaceStore;
 export function createStoreOpener(database: Database): OpenStore {
   const { dialect } = database;
   const texts = createTextCache();
-  const watch = createChangeWatch((workspaceIds) => lastChanges({ dialect, run: database.read }, workspaceIds));
+  const watch = createChangeWatch((workspaceId) => readLastChange({ dialect, run: database.read, workspaceId }));
 
   function open(workspace: WorkspaceId, user: StoreUser, signal?: AbortSignal): WorkspaceStore {
     const { number: workspaceId, name: workspaceName } = workspace;

@@ -6,14 +6,16 @@ const workspaceId = 1;
 let last: number;
 let reads: number;
 let ended: number;
+let isDown: boolean;
 let watch: ReturnType<typeof createChangeWatch>;
 
 beforeEach(() => {
   vi.useFakeTimers();
-  [last, reads, ended] = [7, 0, 0];
-  watch = createChangeWatch(async (ids) => {
+  [last, reads, ended, isDown] = [7, 0, 0, false];
+  watch = createChangeWatch(async () => {
     reads += 1;
-    return new Map(ids.map((id) => [id, last]));
+    if (isDown) throw new Error('down');
+    return last;
   });
 });
 
@@ -51,4 +53,29 @@ test('after a write of this process the number is read soon, once for many write
   await vi.advanceTimersByTimeAsync(20);
 
   expect([ended, reads - before]).toEqual([1, 1]);
+});
+
+test('a write during a read is noticed by the next one, soon after it', async () => {
+  let answer = (_: number) => {};
+  watch = createChangeWatch(() => new Promise((resolve) => (answer = resolve)));
+  void wait(new AbortController().signal);
+
+  watch.changed(workspaceId);
+  answer(7);
+  await vi.advanceTimersByTimeAsync(20);
+  answer(8);
+  await vi.advanceTimersByTimeAsync(0);
+
+  expect(ended).toBe(1);
+});
+
+test('changes are noticed once the number can be read again', async () => {
+  isDown = true;
+  void wait(new AbortController().signal);
+  await vi.advanceTimersByTimeAsync(2_000);
+  last = 8;
+  isDown = false;
+  await vi.advanceTimersByTimeAsync(600);
+
+  expect(ended).toBe(1);
 });
