@@ -1,6 +1,7 @@
 /** Ancestors in a tree of one kind: all of them, however deep the tree is. */
 import { beforeAll, expect, test } from 'vitest';
 import { assetCategory, reverseLinksOf } from '../../src/records/index.ts';
+import type { LinkToRead } from '../../src/store/records/read-records.ts';
 import type { WorkspaceStore } from '../../src/store/workspace-store.ts';
 import { change, inSteps } from '../support/insert.ts';
 import { storeOpener } from '../support/open-store.ts';
@@ -32,6 +33,30 @@ test('a page whose records have more than 20,000 ancestors together is rejected,
   });
   const pages = await store.pages(ancestors, chain.slice(0, 200), { withCount: true });
   expect([...pages.values()].map(({ count }) => count)).toEqual(chain.slice(0, 200).map((_, level) => level));
+});
+
+test('a record is read with all fields of its twenty ancestors, more values than a function of Postgres takes', async () => {
+  const fields = new Set(Object.keys(assetCategory.storedFields));
+  const linkTo = (links: readonly LinkToRead[]): LinkToRead[] => [
+    { name: 'parent', field: 'parentId', kind: assetCategory, fields, links },
+  ];
+  let links: readonly LinkToRead[] = [];
+  for (let level = 0; level < 20; level += 1) links = linkTo(links);
+  const limits = {
+    maxTextLength: 10_000,
+    maxExternalIds: 10,
+    maxRecordLength: 100_000,
+    maxResponseLength: 100_000_000,
+  };
+  const where = { field: 'id', in: [chain[20] ?? ''] };
+
+  const [found] = await store.within(limits).list(assetCategory, { where, limit: 1 }, links);
+
+  for (let level = 20, record: unknown = found; level >= 0; level -= 1) {
+    const { parent, ...values } = record as { parent?: unknown };
+    expect(values).toEqual((await store.find(assetCategory, [chain[level] ?? '']))[0]);
+    record = parent;
+  }
 });
 
 test('a cycle, which two updates at once could make, ends', async () => {

@@ -14,7 +14,15 @@
 import { type Knex, knex } from 'knex';
 import type { Table } from '../../model/record-kind.ts';
 import type { Row, Statement } from '../connections/driver.ts';
-import { type Column, type ColumnType, columnList, columnName, columnsOf, slicesOf } from '../query/columns.ts';
+import {
+  type Column,
+  type ColumnType,
+  columnList,
+  columnName,
+  columnsOf,
+  type SelectedColumn,
+  slicesOf,
+} from '../query/columns.ts';
 import type { Dialect, Filters, Insert, Pattern } from '../query/dialect.ts';
 import { requireWhole } from '../query/rows.ts';
 import { changes, idempotencyResults } from '../query/tables.ts';
@@ -75,15 +83,29 @@ function createPostgresDialect({ isCitus }: { readonly isCitus: boolean }): Dial
     joinById: ({ table, alias }, reference) =>
       `left join lateral (select ${columnList(table)} from ${table.table}
         where workspace_id = ? and id = ${reference} limit 1) ${alias} on true`,
-    jsonRow: (columns) => `json_build_array(${columns.map(({ name }) => name).join(', ')})`,
+    jsonRow,
     fromJson(columns) {
       const times = columns.flatMap(({ type }, index) => (type === 'dateTime' ? [index] : []));
-      return (values) => {
+      return (row) => {
+        const values = columns.length > maxArguments ? row.flat() : row;
         for (const index of times) if (values[index] !== null) values[index] = toDateTime(String(values[index]));
         return values;
       };
     },
   };
+}
+
+/** The most arguments of a function of Postgres. */
+const maxArguments = 100;
+
+/** More columns become an array of arrays: a record with what it links to, and what that links to, may have hundreds. */
+function jsonRow(columns: readonly SelectedColumn[]): string {
+  const arrays: string[] = [];
+  for (let start = 0; start < columns.length; start += maxArguments) {
+    const names = columns.slice(start, start + maxArguments).map(({ name }) => name);
+    arrays.push(`json_build_array(${names.join(', ')})`);
+  }
+  return arrays.length > 1 ? `json_build_array(${arrays.join(', ')})` : arrays.join();
 }
 
 /** Returns what is wrong with the server's settings, with which some values would be returned differently than they were sent. */
