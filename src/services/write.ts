@@ -102,6 +102,7 @@ async function write(
   sent: readonly Item[],
   options: WriteOptions = {},
 ): Promise<(Stored | Rejected)[]> {
+  if (sent.length === 0 && session.mayWrite) return [];
   return session.transaction(
     async (tx) => {
       // Copies: after a conflict with another transaction, all of this runs again.
