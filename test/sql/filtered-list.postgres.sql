@@ -1,4 +1,4 @@
-select json_agg(json_build_array(c0, c1, c2)) as records
+select json_agg(c0) as c0, json_agg(c1) as c1, json_agg(c2) as c2
   from ((select id as c0, name as c1, start_date as c2
       from work_orders
       where workspace_id = $1 and (exists (select 1

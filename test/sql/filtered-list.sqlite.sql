@@ -1,4 +1,4 @@
-select json_group_array(json_array(c0, c1, c2)) as records
+select json_group_array(json_array(c0, c1, c2)) as c0
   from ((select id as c0, name as c1, start_date as c2
       from work_orders
       where workspace_id = ? and (work_orders.project_id in (select t1.id

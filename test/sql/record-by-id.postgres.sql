@@ -1,4 +1,4 @@
-select json_agg(json_build_array(c0, c1)) as records
+select json_agg(c0) as c0, json_agg(c1) as c1
   from ((select id as c0, name as c1
       from unnest($1::text[]) as wanted (wanted_id)
       cross join lateral (select *

@@ -1,4 +1,4 @@
-select json_group_array(json_array(c0, c1)) as records
+select json_group_array(json_array(c0, c1)) as c0
   from ((select id as c0, name as c1
       from projects
       where workspace_id = ?

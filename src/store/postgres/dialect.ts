@@ -92,6 +92,13 @@ function createPostgresDialect({ isCitus }: { readonly isCitus: boolean }): Dial
         return values;
       };
     },
+    // An array for each column: building one for each row took a tenth longer for a linked list of a hundred, and one text of all of them 3 %.
+    jsonPage: (columns) => columns.map(({ name }) => `json_agg(${name})`),
+    parsePage(texts) {
+      // Without rows, they are null.
+      const arrays = texts.map((text) => JSON.parse(String(text)) as unknown[] | null);
+      return (arrays[0] ?? []).map((_, row) => arrays.map((values) => values?.[row]));
+    },
   };
 }
 

@@ -95,6 +95,9 @@ export interface Dialect {
   jsonRow(columns: readonly SelectedColumn[]): string;
   /** Returns a function that changes values of a parsed array, where JSON has no form for them or another one. */
   fromJson(columns: readonly Pick<SelectedColumn, 'type'>[]): (values: unknown[]) => unknown[];
+  /** Returns aggregates for all rows of a page, whose texts `parsePage` turns into an array for each row. No column may have JSON. */
+  jsonPage(columns: readonly SelectedColumn[]): readonly string[];
+  parsePage(texts: readonly unknown[]): unknown[][];
   /** Returns an expression for the first characters of a time's date, such as 7 of `2026-03-01`, this many seconds (SQL) after UTC. */
   date(column: string, length: number, offset?: string): string;
   /** Returns these IDs as rows, to select from: the table `parent`, with the column `value`. */

@@ -228,7 +228,7 @@ export async function selectValues(
   select: (selected: string) => Knex.QueryBuilder | Knex.Raw,
   isBounded = false,
 ): Promise<unknown[][]> {
-  const { builder, jsonArrayOf, jsonRow, fromJson } = dialect;
+  const { builder, jsonRow, fromJson, jsonPage, parsePage } = dialect;
   const toValues = fromJson(columns);
   if (!isBounded || columns.some(isJson)) {
     const rows = await runQuery(run, select(`${jsonRow(columns)} as record`));
@@ -237,8 +237,10 @@ export async function selectValues(
   // Names of the page's own, because tables that are joined have columns of the same name.
   const named = columns.map(({ type }, index) => ({ name: `c${index}`, type }));
   const rows = select(columns.map(({ name }, index) => `${name} as c${index}`).join(', '));
-  const page = builder.raw(`select ${jsonArrayOf}(${jsonRow(named)}) as records from (?) as page`, [rows]);
-  return parsedRows((await runQuery(run, page))[0]?.records).map(toValues);
+  const parts = jsonPage(named).map((aggregate, index) => ({ aggregate, name: `c${index}` }));
+  const list = parts.map(({ aggregate, name }) => `${aggregate} as ${name}`).join(', ');
+  const [page] = await runQuery(run, builder.raw(`select ${list} from (?) as page`, [rows]));
+  return parsePage(parts.map(({ name }) => page?.[name])).map(toValues);
 }
 
 export const parsedRows = (json: unknown): unknown[][] => JSON.parse(String(json)) ?? [];

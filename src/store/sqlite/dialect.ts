@@ -41,8 +41,7 @@ export const sqliteDialect: Dialect = {
     rowsQuery(sqliteDialect, table, workspaceId, { where: { field, in: ids }, limit }),
   joinById: ({ table, alias }, reference) =>
     `left join ${table.table} ${alias} on ${alias}.workspace_id = ? and ${alias}.id = ${reference}`,
-  // A column with JSON becomes an element of the array, not a text in it, so that it is parsed once.
-  jsonRow: (columns) => `json_array(${columns.map(elementOf).join(', ')})`,
+  jsonRow,
   fromJson(columns) {
     const numbers = columns.flatMap(({ type }, index) => (type === 'number' ? [index] : []));
     return (values) => {
@@ -50,6 +49,8 @@ export const sqliteDialect: Dialect = {
       return values;
     };
   },
+  jsonPage: (columns) => [`json_group_array(${jsonRow(columns)})`],
+  parsePage: ([rows]) => JSON.parse(String(rows)),
 };
 
 function createFilters(): Filters {
@@ -101,6 +102,11 @@ function globOf({ characters, isAnchoredAtStart, isAnchoredAtEnd }: Pattern): st
     return forms.length > 1 || '*?['.includes(text) ? `[${text}]` : text;
   });
   return `${isAnchoredAtStart ? '' : '*'}${parts.join('')}${isAnchoredAtEnd ? '' : '*'}`;
+}
+
+/** A column with JSON becomes an element of the array, not a text in it, so that it is parsed once. */
+function jsonRow(columns: readonly SelectedColumn[]): string {
+  return `json_array(${columns.map(elementOf).join(', ')})`;
 }
 
 function elementOf(column: SelectedColumn): string {
