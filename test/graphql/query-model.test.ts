@@ -14,8 +14,8 @@ import { createRandom } from '../support/random.ts';
 import { createDocuments, createGenerator, texts } from '../support/random-documents.ts';
 import { startService } from '../support/service.ts';
 
-const worlds = byEffort({ small: 2, long: 20 });
-const documentsPerWorld = byEffort({ small: 150, long: 1_000 });
+const worlds = byEffort({ small: 2, long: 80 });
+const documentsPerWorld = byEffort({ small: 100, long: 250 });
 
 /** The documents are of any size. */
 const unlimited = {
