@@ -2,6 +2,7 @@
 import type { Knex } from 'knex';
 import type { StoredField } from '../../model/fields.ts';
 import type { Table } from '../../model/record-kind.ts';
+import { DatabaseError } from '../connections/database-error.ts';
 import type { Row, Run } from '../connections/driver.ts';
 import { columnList, columnName, columnsOf, isJson, partOf, recordIn, type SelectedColumn } from './columns.ts';
 import { conditionSql, fieldOf } from './conditions.ts';
@@ -183,10 +184,18 @@ export const rowsQuery = (
  */
 export const literally = { skipBinding: true } as const;
 
-/** Runs a query, in the database's own form. */
+/** Runs a query, in the database's own form. Knex's errors have the SQL in their messages, and must not leave the store. */
 export function runQuery(run: Run, query: Knex.QueryBuilder | Knex.Raw): ReturnType<Run> {
-  const { sql, bindings } = query.toSQL().toNative();
+  const { sql, bindings } = compiled(query);
   return run(sql, bindings);
+}
+
+function compiled(query: Knex.QueryBuilder | Knex.Raw): Knex.SqlNative {
+  try {
+    return query.toSQL().toNative();
+  } catch {
+    throw new DatabaseError('a query could not be built');
+  }
 }
 
 /**
