@@ -94,7 +94,7 @@ export const isLinkedByName = (kind: RecordKind, { linkBy }: ColumnOptions): boo
 
 /** Returns a function that finds the column with a name. Returns undefined for an unknown column. */
 export function columnFinder(kind: RecordKind, options: ColumnOptions): (name: string) => Column | undefined {
-  const { map, skip, linkBy } = options;
+  const { skip, linkBy } = options;
   const links = linksOf(kind);
   const columns = new Map<string, Column>();
   for (const name of [...Object.keys(kind.storedFields), 'kind', reasonColumn]) {
@@ -117,7 +117,7 @@ export function columnFinder(kind: RecordKind, options: ColumnOptions): (name: s
   return (name) => {
     const trimmed = name.trim();
     if (skip.has(name) || skip.has(trimmed)) return { is: 'skipped' };
-    const said = map.get(name) ?? map.get(trimmed) ?? trimmed;
+    const said = mappedTo(name, options) ?? trimmed;
     return said === '' ? { is: 'unnamed' } : find(said);
   };
 }
@@ -136,7 +136,7 @@ export const isVerbatim = (column: Column): boolean =>
 
 /**
  * The columns with these names, and those of them that are unknown and left out. Throws a StartError with all that is wrong: columns that say
- * the same, and unknown ones unless they may be left out.
+ * the same, and unknown ones unless they may be left out and are not mapped.
  */
 export function columnsOf(
   kind: RecordKind,
@@ -144,7 +144,9 @@ export function columnsOf(
   options: ColumnOptions,
 ): { columns: readonly Column[]; leftOut: readonly string[] } {
   const found = names.map(columnFinder(kind, options));
-  const leftOut = names.filter((_, index) => !found[index]);
+  const unknown = names.filter((_, index) => !found[index]);
+  // What a column is mapped to is meant.
+  const refused = unknown.filter((name) => !options.skipsOthers || mappedTo(name, options) !== undefined);
   const problems: string[] = [];
   const columns = found.map((column): Column => column ?? { is: 'skipped' });
   const oneExternalId = names.find((_, index) => columns[index]?.is === 'externalId');
@@ -161,15 +163,17 @@ export function columnsOf(
     }
     seen.set(meaning, name);
   }
-  if (leftOut.length > 0 && !options.skipsOthers) problems.push(unknownColumns(kind, leftOut, options));
+  if (refused.length > 0) problems.push(unknownColumns(kind, refused, options));
   if (problems.length > 0) throw new StartError(problems.join('; '));
-  return { columns, leftOut };
+  return { columns, leftOut: unknown };
 }
 
-function unknownColumns(kind: RecordKind, names: readonly string[], { map }: ColumnOptions): string {
+const mappedTo = (name: string, { map }: ColumnOptions): string | undefined => map.get(name) ?? map.get(name.trim());
+
+function unknownColumns(kind: RecordKind, names: readonly string[], options: ColumnOptions): string {
   const fields = Object.keys(kind.fields);
   const listed = names.slice(0, 10).map((name) => {
-    const to = map.get(name) ?? map.get(name.trim());
+    const to = mappedTo(name, options);
     return `${quote(name)}${to === undefined ? '' : `, mapped to ${quote(to)}`}${suggestion(to ?? name, fields)}`;
   });
   if (names.length > listed.length) listed.push(`and ${names.length - listed.length} more`);

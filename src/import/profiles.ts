@@ -36,10 +36,7 @@ const schema = columns.extend({
 /** As in a file: its JSON decides how rows are read. */
 export type Profile = z.infer<typeof schema>;
 
-/**
- * Reads the profile with this name, or in this file. The ready ones name what has no field here, too, so that a column that a
- * later version of the program adds, or one of a workspace's own, is not left out without a word.
- */
+/** Reads the profile with this name, or in this file. What has no field here, the ready ones leave out: each import names it. */
 export function readProfile(nameOrFile: string, readFile: (path: string) => string): Profile {
   const ready = Object.entries<Profile>(readyProfiles).find(([name]) => name === nameOrFile)?.[1];
   if (ready) return ready;
