@@ -135,14 +135,14 @@ export const isVerbatim = (column: Column): boolean =>
   column.is === 'field' ? ['text', 'foreignReference'].includes(column.field.type) : column.is !== 'unnamed';
 
 /**
- * The columns with these names, and those of them that are unknown and left out. Throws a StartError with all that is wrong: columns that say
- * the same, and unknown ones unless they may be left out and are not mapped.
+ * The columns with these names, those of them that are unknown and left out, and all that is wrong with them: columns that say the same, and
+ * unknown ones unless they may be left out and are not mapped.
  */
 export function columnsOf(
   kind: RecordKind,
   names: readonly string[],
   options: ColumnOptions,
-): { columns: readonly Column[]; leftOut: readonly string[] } {
+): { readonly columns: readonly Column[]; readonly leftOut: readonly string[]; readonly problem: string } {
   const found = names.map(columnFinder(kind, options));
   const unknown = names.filter((_, index) => !found[index]);
   // What a column is mapped to is meant.
@@ -164,8 +164,7 @@ export function columnsOf(
     seen.set(meaning, name);
   }
   if (refused.length > 0) problems.push(unknownColumns(kind, refused, options));
-  if (problems.length > 0) throw new StartError(problems.join('; '));
-  return { columns, leftOut: unknown };
+  return { columns, leftOut: unknown, problem: problems.join('; ') };
 }
 
 const mappedTo = (name: string, { map }: ColumnOptions): string | undefined => map.get(name) ?? map.get(name.trim());

@@ -5,7 +5,7 @@ import { counted } from '../model/labels.ts';
 import type { RecordKind } from '../model/record-kind.ts';
 import type { ImportFile } from './file.ts';
 import { type Profile, requireKind } from './profiles.ts';
-import { fileReader, scan } from './reading.ts';
+import { fileReader, linkedRows, scan } from './reading.ts';
 import { countedRows, Refusals, refusedWriter, Tally } from './report.ts';
 import { deleteRecords, type Import, missingRecords, type Run, type Sent, sendAll, setLateLinks } from './run.ts';
 import { upsertKeysOf } from './upsert-keys.ts';
@@ -18,18 +18,26 @@ interface Setting extends Pick<Import, 'yardgraph' | 'files' | 'partSize' | 'sig
   readonly columns?: string | undefined;
 }
 
-/** Reads the files for the first time. Throws a StartError for what cannot be read, and for options that do not go with it. */
+/** Reads the files for the first time. Throws a StartError with all that cannot be read, and the options that do not go with it. */
 export async function prepare(profile: Profile, { encoding, columns, ...setting }: Setting): Promise<Import> {
   const reader = fileReader(profile, { encoding, columns });
+  const { createMissing = [], upsertBy = [] } = profile;
+  const created = createMissing.flatMap((name) => requireKind('create-missing', name) ?? []);
   const scanned = await scan(setting.files, reader);
   const kinds = scanned.sections.map(({ kind }) => kind);
-  const { createMissing = [], upsertBy = [] } = profile;
-  const upsertKeys = upsertKeysOf(kinds, upsertBy);
+  const { keys: upsertKeys, problems } = upsertKeysOf(kinds, upsertBy, scanned.hasLabelledTypes);
+  problems.unshift(...scanned.problems);
   if (setting.deleteMissing !== undefined && !kinds.every((kind) => upsertKeys.has(kind))) {
-    throw new StartError('--delete-missing: say by --upsert-by how records are found');
+    problems.push('--delete-missing: say by --upsert-by how records are found');
   }
-  const created = createMissing.flatMap((name) => requireKind('create-missing', name) ?? []);
-  return { deleteMissing: undefined, ...setting, reader, scanned, upsertKeys, createMissing: new Set(created) };
+  if (problems.length > 0) throw new StartError(problems.join('\n'));
+  const linked = await linkedRows(scanned, reader);
+  const { sections, total } = scanned;
+  return {
+    deleteMissing: undefined,
+    ...setting,
+    ...{ reader, scanned: { sections, total, linked }, upsertKeys, createMissing: new Set(created) },
+  };
 }
 
 /** In milliseconds: the service knows an idempotency key for 24 hours. */

@@ -56,7 +56,7 @@ export class JsonParser {
     const within = values[lineName];
     if (typeof within === 'string') return this.rowOf({ number: line, text: within });
     const { kind: said, ...others } = values;
-    const kind = typeof said === 'string' ? kindCalled(said)?.name : undefined;
+    const kind = typeof said === 'string' ? kindCalled(said) : undefined;
     if (kind === undefined && (Object.hasOwn(values, 'kind') || !this.file.kind)) {
       return refused(`kind: ${expected('one such as "ASSET"', textOf(said) ?? said)}`);
     }

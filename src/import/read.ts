@@ -23,22 +23,22 @@ export async function* readRows(file: ImportFile, options: ReadOptions): AsyncGe
   }
 }
 
-/** How the file is written, and the names of its columns. */
+/** How the file is written, and the names of its columns, whatever characters follow. */
 export async function tableOf(file: ImportFile, options: ReadOptions): Promise<Table> {
   const parser = new CsvParser(file.name, { ...options, warn: () => {} });
-  for await (const { text, isLast } of readText(file, options.encoding)) {
+  for await (const { text, isLast } of readText(file, options.encoding, false)) {
     parser.read(text, isLast);
     if (parser.table) break;
   }
   return parser.table ?? { separator: ',', declaration: '', names: [] };
 }
 
-async function* readText(file: ImportFile, named: string | undefined) {
+async function* readText(file: ImportFile, named: string | undefined, fatal = true) {
   // The option is for all files of an import, of which some may be UTF-8.
   const other = named !== undefined && (await isKnownUtf8(file)) ? undefined : named;
   let decoder: TextDecoder | undefined;
   for await (const bytes of file.bytes()) {
-    decoder ??= new TextDecoder(encodingOf(file, bytes, other), { fatal: true });
+    decoder ??= new TextDecoder(encodingOf(file, bytes, other), { fatal });
     yield { text: decoded(decoder, bytes) ?? (await refuseEncoding(file, decoder)), isLast: false };
   }
   yield { text: decoder ? (decoded(decoder) ?? (await refuseEncoding(file, decoder))) : '', isLast: true };

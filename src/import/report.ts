@@ -171,7 +171,7 @@ function withMembers({ text, kind, names, cells }: SourceRow, members: ReadonlyM
   const added = [...members].map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`);
   const kept = names.some((name) => members.has(name))
     ? [
-        ...(kind === undefined ? [] : [`"kind":${JSON.stringify(constantCase(uncapitalized(kind)))}`]),
+        ...(kind === undefined ? [] : [`"kind":${JSON.stringify(constantCase(uncapitalized(kind.name)))}`]),
         ...names.flatMap((name, index) =>
           members.has(name) ? [] : `${JSON.stringify(name)}:${stringify(cells[index])}`,
         ),

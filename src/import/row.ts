@@ -7,8 +7,8 @@ import type { RecordKind, Values } from '../model/record-kind.ts';
 export interface SourceRow {
   /** The line of the file at which it begins, from 1. */
   readonly line: number;
-  /** Unset where the kind of the file is that of all rows. */
-  readonly kind?: string | undefined;
+  /** The one that it says: the kind of the file is that of all other rows. */
+  readonly kind?: RecordKind | undefined;
   /** The names of the columns: the same array for all rows of a table. */
   readonly names: readonly string[];
   /** By name. A row that ends early has fewer. */

@@ -12,8 +12,16 @@ import type { RecordKind, Values } from '../model/record-kind.ts';
 import { isBlank } from '../model/schemas.ts';
 import { linkOrder } from '../records/index.ts';
 import type { ImportFile } from './file.ts';
-import { findLate, type LateLink, type LateResult, type LinkedRow, readRecords, setLinks } from './links.ts';
-import { copied, type FileReader, type Item, partsOf, type Scanned } from './reading.ts';
+import {
+  findLate,
+  type LateLink,
+  type LateResult,
+  type Linked,
+  type LinkedRow,
+  readRecords,
+  setLinks,
+} from './links.ts';
+import { copied, type FileReader, type Item, partsOf, type Section } from './reading.ts';
 import { nameOf, type RecordRow, type Warning } from './row.ts';
 import { textOfKey, type UpsertKey } from './upsert-keys.ts';
 
@@ -21,7 +29,13 @@ export interface Import {
   readonly yardgraph: Yardgraph;
   readonly files: readonly ImportFile[];
   readonly reader: FileReader;
-  readonly scanned: Scanned;
+  readonly scanned: {
+    /** In the order in which they are stored. */
+    readonly sections: readonly Section[];
+    /** The number of rows. */
+    readonly total: number;
+    readonly linked: Linked;
+  };
   /** By kind; rows of other kinds are created. */
   readonly upsertKeys: ReadonlyMap<RecordKind, UpsertKey>;
   /** Kinds of which records are created for names of links that none has. */

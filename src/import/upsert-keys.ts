@@ -20,15 +20,21 @@ const createWord = 'create';
 
 /**
  * Returns the keys by kind. Each option is a key for all kinds, `externalIds.erp`, or for one, `projects=reference`. Labels have a key without
- * an option: a second file is to rename what the first one has named. Throws a StartError unless there is no option, or a key for each kind.
+ * an option: a second file is to rename what the first one has named; also if it is to be the ID, of which a file with the types of what is
+ * named has none. There is a problem unless there is no option, or a key for each kind.
  */
-export function upsertKeysOf(kinds: readonly RecordKind[], options: readonly string[]): Map<RecordKind, UpsertKey> {
+export function upsertKeysOf(
+  kinds: readonly RecordKind[],
+  options: readonly string[],
+  hasLabelledTypes = false,
+): { readonly keys: Map<RecordKind, UpsertKey>; readonly problems: string[] } {
   const keys = new Map<RecordKind, UpsertKey>();
   const named = new Map(options.map(splitOption));
   const problems: string[] = [];
   for (const kind of new Set(kinds)) {
     const ownName = named.get(kind);
-    const name = ownName ?? named.get(undefined) ?? '';
+    const said = ownName ?? named.get(undefined) ?? '';
+    const name = kind === label && hasLabelledTypes && plain(said) === 'id' ? 'key' : said;
     if (name === createWord) continue;
     const key = keyOf(kind, name) ?? (kind === label && ownName === undefined ? keyOf(label, 'key') : undefined);
     if (key) keys.set(kind, key);
@@ -43,8 +49,7 @@ export function upsertKeysOf(kinds: readonly RecordKind[], options: readonly str
       );
     }
   }
-  if (problems.length > 0) throw new StartError(problems.join('\n'));
-  return keys;
+  return { keys, problems };
 }
 
 function splitOption(option: string): [RecordKind | undefined, string] {

@@ -42,6 +42,7 @@ export function rowReader(
     if (source.names !== names) {
       names = source.names;
       const found = columnsOf(kind, names, options);
+      if (found.problem) throw new StartError(found.problem);
       columns = found.columns;
       if (warn) checkNames(source, found.leftOut, warn);
     }
