@@ -1,17 +1,16 @@
 /** `yardgraph import`: imports files into a running service, with a preview, progress, and files of refused rows. */
 import { createHash, randomUUID } from 'node:crypto';
-import { appendFileSync, linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import type { SingleBar } from 'cli-progress';
 import { errorCode, Interrupted, StartError } from '../errors.ts';
 import { findFiles, hashOf } from '../import/find.ts';
-import { prepare, preview, requireKeys, store } from '../import/import.ts';
+import { type Begun, goOn, prepare, preview, store } from '../import/import.ts';
 import { describeChanges, uniqueMessage } from '../import/made-changes.ts';
 import { type Profile, readPairs, readProfile, requireKind, withProfile } from '../import/profiles.ts';
 import { refusedPaths, requireOverwritable } from '../import/refused-paths.ts';
 import { countedRows } from '../import/report.ts';
-import { earlierLinks } from '../import/run.ts';
 import { collectWarnings } from '../import/warnings.ts';
 import { count, expected } from '../model/issues.ts';
 import { connect, isExpected, messageOf } from './service.ts';
@@ -44,16 +43,11 @@ export interface ImportOptions extends Pick<Profile, 'kind' | 'skip' | 'skipOthe
  * What an import notes before it stores anything, in a file that it removes at the end: a second start with the same files and options goes
  * on with the same keys.
  */
-interface RunLine {
-  readonly run: string;
+interface RunLine extends Begun {
   /** The hashes of the files, and of everything else that decides what is sent. */
   readonly identity: string;
   readonly partSize: number;
   readonly refused: readonly string[];
-  /** The cursor of the last change before the first write. */
-  readonly after: string;
-  /** In milliseconds. */
-  readonly startedAt: number;
   /** The process that imports the files, or did. */
   readonly pid: number;
 }
@@ -111,7 +105,8 @@ export async function importFiles(paths: readonly string[], options: ImportOptio
         throw new StartError('an import of these files was stopped: finish it before a dry run');
       }
       const isPreviewed = !known && (options.preview || options.dryRun);
-      if (known) requireKeys(work, known.startedAt, output);
+      const anew = `delete ${linePath} to begin anew`;
+      const earlier = known && (await goOn(work, { ...known, message: changeMessage, anew }, output));
       if (isPreviewed) {
         bar.start('checking', work.scanned.total);
         const isClean = await preview(work, warnings, output);
@@ -124,7 +119,6 @@ export async function importFiles(paths: readonly string[], options: ImportOptio
       };
       writeLine(linePath, line, known);
       bar.start('storing', work.scanned.total);
-      const earlier = known ? await earlierLinks(work, known.after, changeMessage) : new Map();
       const run = { id: line.run, fileKeys: hashes.map((hash, index) => `${index}${hash.slice(0, 8)}`), earlier };
       const refusedFiles = line.refused.map((path) => {
         rmSync(path, { force: true });
@@ -195,18 +189,23 @@ function isRunning(pid: number): boolean {
   }
 }
 
-/** Whole or not at all, however the process ends. */
+/** Writes the line whole or not at all, however the process ends. Of two starts at a time, the later one finds what the other has written. */
 function writeLine(path: string, line: RunLine, known: RunLine | undefined): void {
-  const written = `${path}-${process.pid}`;
+  const written = `${path}-new`;
   try {
-    writeFileSync(written, `${JSON.stringify(line)}\n`);
-    if (known) renameSync(written, path);
-    else linkSync(written, path);
-    rmSync(written, { force: true });
+    writeFileSync(written, `${JSON.stringify(line)}\n`, { flag: 'wx' });
   } catch (error) {
-    rmSync(written, { force: true });
-    if (errorCode(error) === 'EEXIST') throw new StartError('another import of these files has begun just now');
+    if (errorCode(error) === 'EEXIST') {
+      throw new StartError(`another import of these files has begun just now; if there is none, delete ${written}`);
+    }
     throw new StartError(`cannot write ${path}, where an import notes that it has begun: ${String(error)}`);
+  }
+  try {
+    const found = readLine(path, line.identity);
+    if (found?.pid !== known?.pid) throw new StartError('another start of this import has come in between');
+    renameSync(written, path);
+  } finally {
+    rmSync(written, { force: true });
   }
 }
 

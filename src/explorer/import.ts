@@ -5,10 +5,10 @@
 import { html, nothing, render } from 'lit-html';
 import { Yardgraph } from '../../client/index.ts';
 import { damagedError, formOf, type ImportFile, isCompressed } from '../import/file.ts';
-import { type Output, prepare, preview, requireKeys, store } from '../import/import.ts';
+import { type Begun, goOn, type Output, prepare, preview, store } from '../import/import.ts';
 import { describeChanges, findRanges, type MadeChanges, revertedParts, uniqueMessage } from '../import/made-changes.ts';
 import { readPairs, readProfile, withProfile } from '../import/profiles.ts';
-import { earlierLinks, type Import } from '../import/run.ts';
+import type { Import } from '../import/run.ts';
 import { collectWarnings } from '../import/warnings.ts';
 import { count } from '../model/issues.ts';
 import { kindNamed } from '../records/index.ts';
@@ -28,14 +28,6 @@ const options: Readonly<Record<string, readonly [label: string, example?: string
   encoding: ['Encoding', 'windows-1252'],
   profile: ['Exported by', 'snipe-it'],
 };
-
-/** What is noted before anything is stored: the same file with the same options, dropped again, goes on with the same keys. */
-interface Begun {
-  readonly run: string;
-  readonly startedAt: number;
-  /** The cursor of the last change before. */
-  readonly after: string;
-}
 
 const fileOf = (file: File, kind: string): ImportFile => ({
   ...formOf(file.name, kindNamed(kind)),
@@ -139,6 +131,7 @@ function startImport(host: FileImport): () => void {
     const apiKeyAuth = sessionStorage.getItem('yardgraph.key') ?? '';
     const { viewer } = await read('{ viewer { workspace { id } user { id } } }');
     const identity = `import ${JSON.stringify([viewer, kind, versions, profile, encoding])}`;
+    // What is noted before anything is stored: the same file with the same options, dropped again, goes on with the same keys.
     const note = localStorage.getItem(identity);
     if (note !== null) noted = identity;
     const known: Begun | undefined = note === null ? undefined : JSON.parse(note);
@@ -154,8 +147,8 @@ function startImport(host: FileImport): () => void {
     };
     const setting = { yardgraph, files, encoding, partSize: 1_000, signal: stop.signal, onProgress };
     const work: Import = await prepare(profile, setting);
-    if (known) requireKeys(work, known.startedAt, output);
-    else await preview(work, warnings, output);
+    const earlier = known && (await goOn(work, { ...known, message, anew: 'begin anew' }, output));
+    if (!known) await preview(work, warnings, output);
     return { label: known ? 'Go on' : 'Store them', run: storeAll };
 
     async function storeAll(): Promise<Next> {
@@ -173,7 +166,6 @@ function startImport(host: FileImport): () => void {
     async function storeRows(): Promise<Next> {
       const begun = known ?? { run, after: await yardgraph.changeCursor(), startedAt: Date.now() };
       localStorage.setItem(identity, JSON.stringify(begun));
-      const earlier = known ? await earlierLinks(work, begun.after, message) : new Map();
       const own = files.map(({ name }) => ({
         name: name.replace(/\.\w{1,10}(?:\.gz)?$/, '.refused$&'),
         texts: [] as string[],

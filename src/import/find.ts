@@ -15,7 +15,7 @@ export interface LocalFile extends ImportFile {
 
 /** What a system keeps in a folder for itself, such as `.DS_Store` and a lock of LibreOffice, and the line of an import. */
 const isOfNobody = (name: string): boolean =>
-  /^(?:\.|~\$|thumbs\.db$|desktop\.ini$)/i.test(name) || /\.import-run(?:-\d{1,9})?$/.test(name);
+  /^(?:\.|~\$|thumbs\.db$|desktop\.ini$)/i.test(name) || /\.import-run(?:-new)?$/.test(name);
 
 /** What an earlier import has refused: to be fixed, and named then. */
 const isRefused = (name: string): boolean => /\.refused(?:-\d{1,9})?\.[a-z]{2,6}$/i.test(name);

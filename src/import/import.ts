@@ -7,7 +7,17 @@ import type { ImportFile } from './file.ts';
 import { type Profile, requireKind } from './profiles.ts';
 import { fileReader, linkedRows, scan } from './reading.ts';
 import { countedRows, Refusals, refusedWriter, Tally } from './report.ts';
-import { deleteRecords, type Import, missingRecords, type Run, type Sent, sendAll, setLateLinks } from './run.ts';
+import {
+  deleteRecords,
+  type Earlier,
+  type Import,
+  missingRecords,
+  type Run,
+  readEarlier,
+  type Sent,
+  sendAll,
+  setLateLinks,
+} from './run.ts';
 import { upsertKeysOf } from './upsert-keys.ts';
 import type { collectWarnings } from './warnings.ts';
 
@@ -43,14 +53,40 @@ export async function prepare(profile: Profile, { encoding, columns, ...setting 
 /** In milliseconds: the service knows an idempotency key for 24 hours. */
 const keyLifetime = 23 * 3_600_000;
 
-/** Says that an import that was stopped goes on. Throws a StartError if it cannot. */
-export function requireKeys({ scanned, upsertKeys }: Import, startedAt: number, { say }: Output): void {
+/** What is noted of an import before it stores anything. */
+export interface Begun {
+  readonly run: string;
+  /** The cursor of the last change before. */
+  readonly after: string;
+  /** In milliseconds. */
+  readonly startedAt: number;
+}
+
+/**
+ * Says that an import that was stopped goes on, and returns what it has done. Throws a StartError if it cannot go on: `anew` says how to begin
+ * anew.
+ */
+export async function goOn(
+  work: Import,
+  { after, startedAt, message, anew }: Begun & { readonly message: string; readonly anew: string },
+  { say }: Output,
+): Promise<Earlier> {
+  const areFound = work.scanned.sections.every(({ kind }) => work.upsertKeys.has(kind));
+  if (!areFound && Date.now() - startedAt >= keyLifetime) {
+    throw new StartError(
+      'the import began more than 23 hours ago, and the service soon forgets which rows it has stored. Look for the last one, then import the rest of the rows as a file of its own, or use --upsert-by',
+    );
+  }
+  const earlier = await readEarlier(work, after, message);
+  if (earlier.gone > 0) {
+    const what =
+      earlier.gone === 1 ? 'a record that it has stored is' : `${count(earlier.gone)} records that it has stored are`;
+    throw new StartError(
+      `the import cannot go on: ${what} not there any more, as after an undo, and would not be stored again. Undo the rest of its changes, and ${anew}`,
+    );
+  }
   say('Going on with the import that was stopped: what it has stored is not stored again.');
-  const areFound = scanned.sections.every(({ kind }) => upsertKeys.has(kind));
-  if (areFound || Date.now() - startedAt < keyLifetime) return;
-  throw new StartError(
-    'the import began more than 23 hours ago, and the service soon forgets which rows it has stored. Look for the last one, then import the rest of the rows as a file of its own, or use --upsert-by',
-  );
+  return earlier;
 }
 
 /** Where an import tells what becomes of its rows. */

@@ -127,6 +127,8 @@ interface Linking extends Finding {
   readonly createMissing: ReadonlySet<RecordKind>;
   /** Those names: with a preview, they are only counted. */
   readonly missing: Map<RecordKind, Set<string>>;
+  /** Records that an earlier start of the import has created, for names that none had. */
+  readonly created: ReadonlySet<string>;
   readonly isPreview: boolean;
   readonly warn: ((warning: Warning) => void) | undefined;
   /** The stored records of these rows, before the import has changed any: an upsert finds them, or an update. */
@@ -147,8 +149,12 @@ export async function setLinks(linking: Linking, kind: RecordKind, rows: readonl
   for (const [reference, decision] of await decideAll(linking, [...references.keys()], refs)) {
     const sent = references.get(reference);
     if (!sent) continue;
-    if (decision.is === 'set') setLink(linking, sent, reference, decision.to);
-    else if (decision.is === 'late') {
+    if (decision.is === 'set') {
+      setLink(linking, sent, reference, decision.to);
+      const by = typeof decision.to === 'string' && linking.created.has(decision.to) ? reference.links : [];
+      for (const link of by)
+        if (mayCreate(reference, link)) namesOf(linking, targetOf(reference)).add(link.value ?? '');
+    } else if (decision.is === 'late') {
       if (!isPreview) sent.late.push(reference);
       else if (decision.perhaps === undefined) sent.unsent.add(reference.field);
       else setLink(linking, sent, reference, decision.perhaps);
@@ -342,9 +348,8 @@ async function createNamed(
   target: RecordKind,
   rows: readonly Unnamed[],
 ): Promise<Map<string, string>> {
-  const { yardgraph, missing, isPreview } = linking;
-  const counted = missing.get(target) ?? new Set();
-  missing.set(target, counted);
+  const { yardgraph, isPreview } = linking;
+  const counted = namesOf(linking, target);
   const byName = grouped(rows, ({ link }) => link.value ?? '');
   await warnOfAlike(
     linking,
@@ -360,6 +365,12 @@ async function createNamed(
     if (result.outcome !== 'REJECTED') ids.set(name, result.id);
   }
   return ids;
+}
+
+function namesOf({ missing }: Linking, target: RecordKind): Set<string> {
+  const names = missing.get(target) ?? new Set();
+  missing.set(target, names);
+  return names;
 }
 
 /** A filter that ignores case may have 20 texts with letters beyond A to Z. */

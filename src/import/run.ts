@@ -10,7 +10,7 @@ import { type Issue, quote } from '../model/issues.ts';
 import { constantCase, listField } from '../model/labels.ts';
 import type { RecordKind, Values } from '../model/record-kind.ts';
 import { isBlank } from '../model/schemas.ts';
-import { linkOrder } from '../records/index.ts';
+import { kindOfId, linkOrder } from '../records/index.ts';
 import type { ImportFile } from './file.ts';
 import {
   findLate,
@@ -84,8 +84,8 @@ export interface Run {
   readonly id: string;
   /** By file: its place, and a hash. */
   readonly fileKeys: readonly string[];
-  /** Links of records that an earlier start has changed, as they were: by the ID and the reference. */
-  readonly earlier: ReadonlyMap<unknown, Values>;
+  /** Set if the import was stopped, and goes on. */
+  readonly earlier: Earlier | undefined;
 }
 
 export async function sendAll(work: Import, { run, warnings, onResults }: Mode): Promise<Sent> {
@@ -110,6 +110,7 @@ export async function sendAll(work: Import, { run, warnings, onResults }: Mode):
       missing,
       isPreview,
       warn,
+      created: run?.earlier?.created ?? new Set(),
       storedRecords: (of: readonly RecordRow[]) => storedRecords(work, kind, of, run?.earlier),
     };
     const fileKey = run && `import-${run.id}-${run.fileKeys[work.files.indexOf(file)]}-${kind.name}`;
@@ -378,7 +379,7 @@ async function storedRecords(
   work: Import,
   kind: RecordKind,
   rows: readonly RecordRow[],
-  earlier: Run['earlier'] | undefined,
+  earlier: Earlier | undefined,
 ): Promise<(Values | undefined)[]> {
   const by = work.upsertKeys.get(kind);
   if (by === undefined) return [];
@@ -398,21 +399,60 @@ async function storedRecords(
     const found = await methodsOf(work, kind).upsert(clientKey(by), keys, { onInvalid: 'SKIP', dryRun: true });
     stored = found.map(({ outcome, record }) => (outcome === 'CREATED' ? undefined : record));
   }
-  return stored.map((record) => (record ? { ...record, ...earlier?.get(record.id) } : undefined));
+  return stored.map((record) => (record ? { ...record, ...earlier?.links.get(record.id) } : undefined));
 }
 
-/** The links of records that an earlier start of this import has changed, as they were. */
-export async function earlierLinks({ yardgraph, upsertKeys }: Import, after: string, message: string) {
-  const earlier = new Map<unknown, Record<string, unknown>>();
-  if (upsertKeys.size === 0) return earlier;
-  for await (const { nodes } of yardgraph.changes({ after, follow: false })) {
-    for (const change of nodes) {
-      if (change.message !== message || change.action !== 'UPDATED') continue;
-      const links = change.fields.filter(({ field }) => /Id$/.test(field)).map(({ field, before }) => [field, before]);
-      earlier.set(change.recordId, { ...Object.fromEntries(links), ...earlier.get(change.recordId) });
+/** What earlier starts of an import have done. */
+export interface Earlier {
+  /** Links of records that they have changed, as they were: by the ID and the reference. */
+  readonly links: ReadonlyMap<unknown, Values>;
+  /** The records that they have created of kinds of which names in links create some. */
+  readonly created: ReadonlySet<string>;
+  /** The number of created records that are not there any more. */
+  readonly gone: number;
+}
+
+/** Reads all changes with the message of an import since it began. */
+export async function readEarlier(
+  { yardgraph, createMissing }: Import,
+  after: string,
+  message: string,
+): Promise<Earlier> {
+  const links = new Map<unknown, Record<string, unknown>>();
+  const created = new Set<string>();
+  let gone = 0;
+  for (let page: EarlierPage = { nodes: [], endCursor: after, hasMore: true }; page.hasMore; ) {
+    ({ changes: page } = (await yardgraph.graphql(earlierQuery, { after: page.endCursor })) as {
+      changes: EarlierPage;
+    });
+    for (const { action, recordId, record, fields } of page.nodes.filter((change) => change.message === message)) {
+      const kind = kindOfId(recordId);
+      if (action === 'CREATED' && !record) gone += 1;
+      if (action === 'CREATED' && kind && createMissing.has(kind)) created.add(recordId);
+      if (action !== 'UPDATED') continue;
+      const old = fields.filter(({ field }) => /Id$/.test(field)).map(({ field, before }) => [field, before]);
+      links.set(recordId, { ...Object.fromEntries(old), ...links.get(recordId) });
     }
   }
-  return earlier;
+  return { links, created, gone };
+}
+
+const earlierQuery = `query ($after: String!) {
+  changes(after: $after, first: 1000) {
+    nodes { action message recordId record { id } fields { field before } } endCursor hasMore
+  }
+}`;
+
+interface EarlierPage {
+  readonly nodes: readonly {
+    readonly action: string;
+    readonly message: string | null;
+    readonly recordId: string;
+    readonly record: object | null;
+    readonly fields: readonly { readonly field: string; readonly before: unknown }[];
+  }[];
+  readonly endCursor: string;
+  readonly hasMore: boolean;
 }
 
 /** Writes items in parts, but for those that the service refuses: returns these, and why. */
