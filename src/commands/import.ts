@@ -8,7 +8,7 @@ import { errorCode, Interrupted, StartError } from '../errors.ts';
 import { findFiles, hashOf } from '../import/find.ts';
 import { type Begun, goOn, prepare, preview, store } from '../import/import.ts';
 import { describeChanges, uniqueMessage } from '../import/made-changes.ts';
-import { type Profile, readPairs, readProfile, requireKind, withProfile } from '../import/profiles.ts';
+import { type ProfileOptions, profileOf, requireKind } from '../import/profiles.ts';
 import { refusedPaths, requireOverwritable } from '../import/refused-paths.ts';
 import { countedRows } from '../import/report.ts';
 import { collectWarnings } from '../import/warnings.ts';
@@ -16,18 +16,10 @@ import { count, expected } from '../model/issues.ts';
 import { connect, isExpected, messageOf } from './service.ts';
 import { confirm, createProgressBar, exitCodes, printTable, withInterrupts } from './terminal.ts';
 
-export interface ImportOptions extends Pick<Profile, 'kind' | 'skip' | 'skipOthers' | 'dates' | 'timeZone' | 'null'> {
+export interface ImportOptions extends ProfileOptions {
   readonly url: string;
   readonly apiKey: string | undefined;
-  readonly profile?: string;
-  readonly upsertBy: string[];
-  readonly map: readonly string[];
-  readonly linkBy: readonly string[];
-  readonly createMissing: string[];
   readonly deleteMissing?: string;
-  readonly blank?: 'clear' | 'keep';
-  readonly decimalComma: boolean;
-  readonly excel: boolean;
   readonly encoding?: string;
   readonly columns?: string;
   readonly refused?: string;
@@ -56,7 +48,7 @@ interface RunLine extends Begun {
 export async function importFiles(paths: readonly string[], options: ImportOptions): Promise<number> {
   // Rows are garbage soon: collected earlier, a million of them take 190 MB of memory instead of 260, and a tenth more time.
   setFlagsFromString('--heap-growing-percent=100');
-  const profile = profileOf(options);
+  const profile = profileOf(options, (path) => readFileSync(path, 'utf8'));
   const partSize = readNumber('batch', options.batch, 1);
   const { files, refused, skipped } = findFiles(paths, requireKind('kind', profile.kind));
   const hashes: string[] = [];
@@ -143,17 +135,6 @@ export async function importFiles(paths: readonly string[], options: ImportOptio
       return exitCodes.interrupted;
     }
   });
-}
-
-function profileOf(options: ImportOptions): Profile {
-  const { kind, skip, skipOthers, dates, timeZone, decimalComma, excel, blank, upsertBy, createMissing } = options;
-  const own = { kind, skip, skipOthers, dates, timeZone, decimalComma, excel, blank, upsertBy, createMissing };
-  const pairs = { map: readPairs('--map', options.map), linkBy: readPairs('--link-by', options.linkBy) };
-  if (blank !== undefined && !['clear', 'keep'].includes(blank))
-    throw new StartError(`--blank: ${expected('clear or keep', blank)}`);
-  const profile =
-    options.profile === undefined ? {} : readProfile(options.profile, (path) => readFileSync(path, 'utf8'));
-  return withProfile({ ...own, ...pairs, null: options.null }, profile);
 }
 
 function readNumber(option: string, text: string, min: number): number {

@@ -7,7 +7,7 @@ import { Yardgraph } from '../../client/index.ts';
 import { damagedError, formOf, type ImportFile, isCompressed } from '../import/file.ts';
 import { type Begun, goOn, type Output, prepare, preview, store } from '../import/import.ts';
 import { describeChanges, findRanges, type MadeChanges, revertedParts, uniqueMessage } from '../import/made-changes.ts';
-import { readPairs, readProfile, withProfile } from '../import/profiles.ts';
+import { profileOf } from '../import/profiles.ts';
 import type { Import } from '../import/run.ts';
 import { collectWarnings } from '../import/warnings.ts';
 import { count } from '../model/issues.ts';
@@ -48,15 +48,15 @@ async function* bytesOf(file: File): AsyncGenerator<Uint8Array> {
   }
 }
 
-function profileOf(form: FormData) {
+function settingOf(form: FormData) {
   const text = (name: string) => String(form.get(name) ?? '').trim() || undefined;
   const list = (name: string) => text(name)?.split(/,\s*/) ?? [];
-  const ready = text('profile');
   const own = {
+    profile: text('profile'),
     upsertBy: list('upsert-by'),
     createMissing: list('create-missing'),
-    map: readPairs('--map', list('map')),
-    linkBy: readPairs('--link-by', list('link-by')),
+    map: list('map'),
+    linkBy: list('link-by'),
     skip: list('skip'),
     skipOthers: form.has('skip-others'),
     decimalComma: form.has('decimal-comma'),
@@ -66,7 +66,7 @@ function profileOf(form: FormData) {
   const readNone = () => {
     throw new Error('only the ready ones are there');
   };
-  return { profile: withProfile(own, ready ? readProfile(ready, readNone) : {}), encoding: text('encoding') };
+  return { profile: profileOf(own, readNone), encoding: text('encoding') };
 }
 
 const randomText = (): string => crypto.getRandomValues(new Uint32Array(1))[0]?.toString(16).padStart(8, '0') ?? '';
@@ -124,7 +124,7 @@ function startImport(host: FileImport): () => void {
   async function check(form: FormData): Promise<Next> {
     said = [];
     refused = [];
-    const { profile, encoding } = profileOf(form);
+    const { profile, encoding } = settingOf(form);
     const files = dropped.map((file) => fileOf(file, kind));
     const versions = dropped.map(({ name, size, lastModified }) => [name, size, lastModified]);
     // If it is refused, the import ends: with another key, the rest might go to another workspace.

@@ -4,7 +4,7 @@ import * as fc from 'fast-check';
 import { LosslessNumber } from 'lossless-json';
 import { describe, expect, test } from 'vitest';
 import { columnFinder, columnsOf, kindCalled } from '../../src/import/columns.ts';
-import { type Profile, readPairs, readProfile, rowOptions, withProfile } from '../../src/import/profiles.ts';
+import { type Profile, profileOf, rowOptions } from '../../src/import/profiles.ts';
 import type { Cell, SourceRow } from '../../src/import/row.ts';
 import { upsertKeysOf } from '../../src/import/upsert-keys.ts';
 import { rowReader } from '../../src/import/values.ts';
@@ -22,7 +22,8 @@ const source = (names: readonly string[], cells: readonly Cell[], line = 2): Sou
   text: '',
 });
 
-const profileNamed = (name: string) => readProfile(name, (path) => readFileSync(path, 'utf8'));
+const profileNamed = (profile: string, options: Profile = {}) =>
+  profileOf({ ...options, profile, map: [], linkBy: [] }, (path) => readFileSync(path, 'utf8'));
 
 /** Reads a row of these cells, by the names of their columns. */
 function read(kind: RecordKind, row: Readonly<Record<string, Cell>>, profile: Profile = {}) {
@@ -581,16 +582,13 @@ describe('warnings', () => {
 describe('profiles', () => {
   test('the command line adds to a profile, and counts where both say something', () => {
     const given = {
-      map: { Status: 'uid', ID: 'externalIds.cmms' },
-      skip: ['Category'],
-      upsertBy: [],
-      decimalComma: false,
-      dates: '31.12.2026',
+      ...{ profile: 'own.json', map: ['Status=uid', 'ID=externalIds.cmms'], linkBy: [] },
+      ...{ skip: ['Category'], upsertBy: [], decimalComma: false, dates: '31.12.2026' },
     };
-    const { map, skip, ...form } = rowOptions(
-      withProfile(given, { ...profileNamed('atlas'), decimalComma: true, upsertBy: ['uid'] }),
-      asset,
-    );
+    const file = JSON.stringify({ ...profileNamed('atlas'), decimalComma: true, upsertBy: ['uid'] });
+    const profile = profileOf(given, () => file);
+    expect(profile.upsertBy).toEqual(['uid']);
+    const { map, skip, ...form } = rowOptions(profile, asset);
 
     expect(map.get('Status')).toBe('uid');
     expect(map.get('ID')).toBe('externalIds.cmms');
@@ -635,7 +633,7 @@ describe('profiles', () => {
       'Location Name': 'Hall 1',
       Archived: 'No',
     };
-    const profile = withProfile({ dates: '31/12/2026' }, profileNamed('atlas'));
+    const profile = profileNamed('atlas', { dates: '31/12/2026' });
 
     expect(read(workOrder, row, profile)).toEqual({
       fields: {
@@ -656,10 +654,12 @@ describe('profiles', () => {
       'there is no such file; the profiles that are ready are snipe-it, shelf, homebox, atlas',
     );
     expect(() => profileNamed('package.json')).toThrow('--profile package.json: Unrecognized keys: "name"');
-    expect(() => readPairs('--map', ['uid'])).toThrow(
-      '--map: expected two names, such as "Serial no.=uid", received "uid"',
+    const withMap = (map: readonly string[]) => profileOf({ map, linkBy: [] }, String);
+    expect(() => withMap(['uid'])).toThrow('--map: expected two names, such as "Serial no.=uid", received "uid"');
+    expect(withMap(['a=b=uid']).map).toEqual({ 'a=b': 'uid' });
+    expect(() => profileOf({ map: [], linkBy: [], blank: 'no' as 'keep' }, String)).toThrow(
+      '--blank: Invalid option: expected one of "clear"|"keep"',
     );
-    expect(readPairs('--map', ['a=b=uid'])).toEqual({ 'a=b': 'uid' });
   });
 });
 
