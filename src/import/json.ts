@@ -50,6 +50,12 @@ export class JsonParser {
   }
 
   private rowOf({ number: line, text }: Text): SourceRow {
+    if (text.trim() === '{') {
+      const { name } = this.file;
+      throw new StartError(
+        `${name}: line ${line}: an object goes on in the next lines: make a line of each, such as by jq -c . ${name} > all.ndjson`,
+      );
+    }
     const refused = (problem: string) => ({ line, names: [], cells: [], text, problem });
     const values = readObject(text);
     if (typeof values === 'string') return refused(values);

@@ -57,7 +57,7 @@ function decoded(decoder: TextDecoder, bytes?: Uint8Array): string | undefined {
 async function refuseEncoding(file: ImportFile, { encoding }: TextDecoder): Promise<never> {
   const line = await firstUndecodedLine(file, encoding);
   throw new StartError(
-    `${file.name}, line ${line}: the text is not ${encoding.toUpperCase()}. Save it as UTF-8, or name its encoding: --encoding windows-1252`,
+    `${file.name}, line ${line}: the text is not ${encoding.toUpperCase()}. Save it as UTF-8, or name its encoding: --encoding windows-1252, or macintosh`,
   );
 }
 
@@ -97,7 +97,7 @@ function encodingOf({ name }: ImportFile, start: Uint8Array, named: string | und
   if (begins(0xfe, 0xff)) return 'utf-16be';
   if (begins(0x50, 0x4b, 3, 4) || begins(0xd0, 0xcf, 0x11, 0xe0)) throw workbookError(name);
   const text = new TextDecoder('latin1').decode(start.subarray(0, 100));
-  if (/^\s{0,50}<(?:!doctype|html|\?xml)/i.test(text)) {
+  if (/^\s{0,50}<[!?a-z]/i.test(text)) {
     throw new StartError(`${name} is a page of HTML or XML, not CSV or JSON: was it downloaded without signing in?`);
   }
   const found = utf16In(start.subarray(0, 1_000));

@@ -67,7 +67,10 @@ function readRow(cells: readonly Cell[], columns: readonly Column[], form: CellF
     if (isEmpty && (form.blank === 'keep' || column.is === 'unnamed')) continue;
     const refuse = (message: string) => issues.push({ path: meaningOf(column).split('.'), message });
     if (column.is === 'unnamed') {
-      issues.push({ path: [], message: 'a column without a name has a value: name it' });
+      issues.push({
+        path: [],
+        message: "a column without a name has a value: name it, or leave it out with --skip ''",
+      });
     } else if (column.is === 'field') {
       const read = isEmpty ? { value: null } : valueIn(column.field, cell, form);
       if (isEmpty && column.field.required) refuse(requiredMessage(column.field));
@@ -118,7 +121,7 @@ function valueIn({ type }: Field, cell: Cell, form: CellForm): Read {
 /** Without `x`, which means yes in some lists, and no beside a tick in others. */
 function truthIn(text: string): Read {
   const word = text.trim().toLowerCase();
-  if (['true', 'yes', 'y', 't', '1', 'ja', 'j', 'wahr'].includes(word)) return { value: true };
+  if (['true', 'yes', 'y', 't', '1', 'ja', 'j', 'wahr', 'checked'].includes(word)) return { value: true };
   if (['false', 'no', 'n', 'f', '0', 'nein', 'falsch'].includes(word)) return { value: false };
   return { expected: 'yes or no (true, 1, ja, wahr; false, 0, nein, falsch)' };
 }
@@ -131,8 +134,9 @@ function externalIdsIn(cell: Cell): Read {
   return wrong ? { expected: `an object with text as ${quote(wrong[0])}` } : { value: Object.fromEntries(texts) };
 }
 
-/** Separators of thousands are read before the sign of decimals only: `1.234` may have three of them. */
-function numberIn(text: string, hasComma: boolean): Read {
+/** Separators of thousands are read before the sign of decimals only: `1.234` may have three of them. SAP writes a minus behind the number. */
+function numberIn(written: string, hasComma: boolean): Read {
+  const text = written.replace(/^(\d.*)-$/, '-$1');
   const sent = hasComma ? text.replace(/[.,]/g, (mark) => (mark === ',' ? '.' : ',')) : text;
   const number = /^[+-]?\d{1,3}(?:,\d{3})+\.\d+$/.test(sent) ? sent.replaceAll(',', '') : sent;
   if (!/^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d{1,9})?$/i.test(number)) {

@@ -298,7 +298,7 @@ test.each<[string, Case]>([
     {
       files: { 'locations.csv': 'name,,city\nNorth,,\nSouth,note,\n' },
       code: 2,
-      out: ['  locations.csv, line 3: a column without a name has a value: name it'],
+      out: ["  locations.csv, line 3: a column without a name has a value: name it, or leave it out with --skip ''"],
     },
   ],
   [
@@ -390,6 +390,10 @@ describe('nothing is stored, and the command ends with 1,', () => {
       'assets.csv: unknown column "INSERT INTO assets VALUES (1)"',
     ],
     ['assets.xlsx', 'PK\x03\x04', '', 'is a workbook, which is not read. In the spreadsheet program, choose File'],
+    [
+      ...(['assets.json', '{\n  "name": "Crane"\n}\n', ''] as const),
+      'assets.json: line 1: an object goes on in the next lines: make a line of each, such as by jq -c . assets.json',
+    ],
     ['things.csv', asset, '', 'things.csv: which kind of record does it have? Name it assets.csv'],
     ['assets.csv', asset, '--time-zone Mars', '--time-zone: expected a time zone such as Europe/Berlin'],
     ['assets.csv', asset, '--batch 0', '--batch: expected a whole number from 1'],

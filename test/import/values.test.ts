@@ -183,6 +183,8 @@ describe('numbers', () => {
     ['+8', {}, 8],
     ['008.50', {}, 8.5],
     ['.5', {}, 0.5],
+    ['53.08-', {}, -53.08],
+    ['1.234,56-', comma, -1234.56],
     ['0', {}, 0],
     ['1e1', {}, 10],
     ['0.1', {}, 0.1],
@@ -211,6 +213,8 @@ describe('numbers', () => {
     ['1,234', {}, 'a number such as 53.08, or 53,08 with --decimal-comma'],
     ['1,234.', {}, 'a number such as 53.08'],
     ['1 234', {}, 'a number such as 53.08'],
+    ['-5-', {}, 'a number such as 53.08'],
+    ['5--', {}, 'a number such as 53.08'],
     ['53°', {}, 'a number such as 53.08'],
     ['0x10', {}, 'a number such as 53.08'],
     ['NaN', {}, 'a number such as 53.08'],
@@ -232,7 +236,7 @@ describe('numbers', () => {
 });
 
 test.each([
-  ...['TRUE', 'yes', 'Y', '1', 't', 'ja', 'J', 'WAHR', true].map((cell) => [cell, true] as const),
+  ...['TRUE', 'yes', 'Y', '1', 't', 'ja', 'J', 'WAHR', 'checked', true].map((cell) => [cell, true] as const),
   ...['False', 'no', 'n', '0', 'F', 'Nein', 'FALSCH', false].map((cell) => [cell, false] as const),
   ...['x', 'maybe', '2', 'on'].map((cell) => [cell, expect.stringContaining('expected yes or no')] as const),
 ])('%j is the truth value %j', (cell, expected) => {
@@ -259,7 +263,7 @@ describe('texts and IDs', () => {
     ['currentLocationId', {}, 'currentLocationId: expected text, received an object'],
     ['location.name', false, 'currentLocation.name: expected text, received false'],
     ['id', {}, 'id: expected text, received an object'],
-    ['', 'x', 'a column without a name has a value: name it'],
+    ['', 'x', "a column without a name has a value: name it, or leave it out with --skip ''"],
     ['externalIds', '[]', 'externalIds: expected an object of texts such as {"erp":"4711"}, received "[]"'],
     [
       'externalIds',
@@ -536,6 +540,36 @@ describe('warnings', () => {
       ['2 externalIds.erp "#REF!"'],
     ],
     [
+      'assets',
+      ['uid'],
+      [['NULL'], ['C-2']],
+      "uid: NULL is stored as text: --null 'NULL' reads it as empty",
+      ['2 uid "NULL"'],
+    ],
+    ['assets', ['uid'], [['\u200BC-1'], ['C-2']], 'there is white space around the value', ['2 uid "\u200BC-1"']],
+    [
+      'locations',
+      ['city'],
+      [['KÃ¶ln'], ['K\uFFFDln'], ['Köln'], ['SÃO PAULO'], ['the â€œdepotâ€\u009D']],
+      'letters were probably damaged by another program: is the encoding of the file another?',
+      ['2 city "KÃ¶ln"'],
+      3,
+    ],
+    [
+      'locations',
+      ['name', 'latitude', 'longitude'],
+      [
+        ['(2 rows)', '', ''],
+        ['Seite 1 von 2', '', ''],
+        ['Anzahl: 12'],
+        ['Page', '1', '2'],
+        ['Total Station', '1', '2'],
+      ],
+      'this row is probably a total or a footer',
+      ['2 '],
+      3,
+    ],
+    [
       'locations',
       ['name', 'latitude', 'longitude'],
       [
@@ -544,7 +578,7 @@ describe('warnings', () => {
         ['Total', 'x', 'y'],
         ['Totals', '1', '2'],
       ],
-      'this row is probably a total',
+      'this row is probably a total or a footer',
       ['2 '],
       2,
     ],
