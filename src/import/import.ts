@@ -103,10 +103,10 @@ export async function preview(work: Import, warnings: Warnings, { say, table }: 
   const refusals = new Refusals();
   const sent = await sendAll(work, {
     warnings,
-    onResults(file, results) {
-      for (const result of results) {
-        tally.add(result);
-        if (result.outcome === 'REJECTED') refusals.add(file, result.sent.row, result.issues);
+    onSent(file, rows) {
+      for (const row of rows) {
+        tally.add(row);
+        if (row.outcome === 'REJECTED') refusals.add(file, row);
       }
     },
   });
@@ -170,8 +170,8 @@ export async function store(
   const sent = await sendAll(work, {
     run,
     warnings,
-    onResults(file, results) {
-      writers[files.indexOf(file)]?.add(results.filter(({ outcome }) => outcome === 'REJECTED'));
+    onSent(file, rows) {
+      writers[files.indexOf(file)]?.add(rows.filter(({ outcome }) => outcome === 'REJECTED'));
     },
   });
   const unset = await setLateLinks(work, sent.late);

@@ -11,15 +11,16 @@ import { linkFields } from '../model/links.ts';
 import type { RecordKind, Values } from '../model/record-kind.ts';
 import { isBlank } from '../model/schemas.ts';
 import { kindNamed, kindOfId, recordKinds } from '../records/index.ts';
-import { externalKey, type RecordRow, type RowLink, type Warning } from './row.ts';
+import {
+  externalKey,
+  type RecordRow,
+  type Reference,
+  type RowLink,
+  type RowState,
+  type SentRow,
+  type Warning,
+} from './row.ts';
 import type { UpsertKey } from './upsert-keys.ts';
-
-/** What has become of a row, for the links that lead to it. */
-export interface RowState {
-  /** The ID of its record. A preview has that of a record which is there already, and none of one that would be created. */
-  record?: string;
-  is: 'coming' | 'accepted' | 'refused';
-}
 
 /** The rows to which links of the same import lead: by kind, by what links say of them (`id`, `name`, `externalIds.erp`), and by its text. */
 export type Linked = ReadonlyMap<RecordKind, ReadonlyMap<string, ReadonlyMap<string, RowState[]>>>;
@@ -90,30 +91,9 @@ export function decide(cells: readonly LinkCell[], { stored, refs, areUpserted }
 
 const isEmpty = ({ link }: LinkCell): boolean => link.value === null;
 
-/** A link of a row: all cells that say it, and the one that is stored. */
-interface Reference {
-  readonly kind: RecordKind;
-  readonly field: string;
-  readonly links: readonly RowLink[];
-  readonly stored: string | undefined;
-}
-
 /** A link that the stored record does not have yet. */
 export interface LateLink extends Reference {
   readonly record: string;
-}
-
-/** A row as it is sent. */
-export interface LinkedRow {
-  readonly row: RecordRow;
-  /** Of a row of a kind to which links lead. */
-  readonly state: RowState | undefined;
-  readonly record: Record<string, unknown>;
-  readonly issues: Issue[];
-  /** Links to rows that are stored later: set when these are. */
-  readonly late: Reference[];
-  /** Links that a preview leaves out, because they lead to rows that would be created. */
-  readonly unsent: Set<string>;
 }
 
 interface Finding {
@@ -136,7 +116,7 @@ interface Linking extends Finding {
 }
 
 /** Sets the links of `rows`, which are sent together. */
-export async function setLinks(linking: Linking, kind: RecordKind, rows: readonly LinkedRow[]): Promise<void> {
+export async function setLinks(linking: Linking, kind: RecordKind, rows: readonly SentRow[]): Promise<void> {
   const { linked, createMissing, isPreview } = linking;
   const refs = nameRows(linking, kind, rows);
   const references = await referencesOf(linking, kind, rows);
@@ -176,10 +156,11 @@ export async function setLinks(linking: Linking, kind: RecordKind, rows: readonl
 }
 
 /** Gives rows that are created the names by which others of the same request refer to them: their IDs in the file, of which the first counts. */
-function nameRows({ linked, upsertKeys, isPreview }: Linking, kind: RecordKind, rows: readonly LinkedRow[]) {
+function nameRows({ linked, upsertKeys, isPreview }: Linking, kind: RecordKind, rows: readonly SentRow[]) {
   const refs = new Map<RowState, string>();
   const ofKind = linked.get(kind)?.get('id');
-  for (const { row, state, record, issues } of rows) {
+  for (const { row, record, issues } of rows) {
+    const { state } = row;
     if (!ofKind || !state || row.id === undefined) continue;
     const first = ofKind.get(row.id)?.find(({ is }) => is !== 'refused');
     if (first && first !== state) {
@@ -196,7 +177,7 @@ function nameRows({ linked, upsertKeys, isPreview }: Linking, kind: RecordKind, 
  * The links of rows. Rows with the IDs of stored records come from an export, which says a link in all ways, so an empty cell is an edit. In
  * other rows, it says nothing beside one with a value.
  */
-async function referencesOf(linking: Linking, kind: RecordKind, rows: readonly LinkedRow[]) {
+async function referencesOf(linking: Linking, kind: RecordKind, rows: readonly SentRow[]) {
   const areExported = linking.upsertKeys.get(kind) === 'id';
   const found = rows.flatMap((sent) =>
     [...grouped(sent.row.links, ({ field }) => field)].map(([field, links]) => {
@@ -207,7 +188,7 @@ async function referencesOf(linking: Linking, kind: RecordKind, rows: readonly L
   const twofold = [...new Set(found.flatMap(({ sent, links }) => (links.length > 1 ? sent.row : [])))];
   const stored = twofold.length > 0 ? await linking.storedRecords(twofold) : [];
   const storedOf = new Map(twofold.map((row, index) => [row, stored[index]]));
-  return new Map<Reference, LinkedRow>(
+  return new Map<Reference, SentRow>(
     found.map(({ sent, field, links }) => {
       const id = links.length > 1 ? storedOf.get(sent.row)?.[field] : undefined;
       return [{ kind, field, links, stored: typeof id === 'string' ? id : undefined }, sent];
@@ -318,7 +299,7 @@ function textIn(record: Values | undefined, by: string): unknown {
 }
 
 /** Puts a link into the record that is sent. */
-function setLink({ warn }: Linking, { row, record }: LinkedRow, reference: Reference, to: LinkValue): void {
+function setLink({ warn }: Linking, { row, record }: SentRow, reference: Reference, to: LinkValue): void {
   Object.assign(record, valuesOf(reference, to));
   const target = targetOf(reference);
   const said = reference.links.find(({ by, value }) => by === 'id' && value === to);
@@ -337,7 +318,7 @@ const placeOf = ({ source }: RecordRow, { cell, field }: RowLink) => ({
 });
 
 interface Unnamed {
-  readonly sent: LinkedRow;
+  readonly sent: SentRow;
   readonly reference: Reference;
   readonly link: RowLink;
 }

@@ -9,10 +9,10 @@ import { asset, recordKinds } from '../records/index.ts';
 import { columnFinder, columnsOf } from './columns.ts';
 import type { Table } from './csv.ts';
 import { type ImportFile, inLinkOrder, requireUnchanged } from './file.ts';
-import { type Linked, type RowState, targetOf } from './links.ts';
+import { type Linked, targetOf } from './links.ts';
 import { type Profile, rowOptions } from './profiles.ts';
 import { type ReadOptions, readRows, requireEncoding, tableOf } from './read.ts';
-import { nameOf, type RecordRow, type SourceRow } from './row.ts';
+import { nameOf, type RecordRow, type RowState, type SourceRow } from './row.ts';
 import { rowReader } from './values.ts';
 import type { Warn } from './warnings.ts';
 
@@ -24,14 +24,6 @@ export interface Section {
   readonly isFirst: boolean;
   /** Of its rows, in their order, if links may lead to them. */
   states?: RowState[];
-}
-
-/** A row, and its place among the rows of its section. */
-export interface Item {
-  readonly row: RecordRow;
-  readonly place: number;
-  /** Set if links may lead to it. */
-  readonly state: RowState | undefined;
 }
 
 /** By kind, what links say of their targets: `id`, `name`, `externalIds.erp`. */
@@ -146,9 +138,8 @@ export async function* partsOf(reader: FileReader, section: Section, partSize: n
 }
 
 async function* readParts(reader: FileReader, section: Section, partSize: number, warn: Warn | undefined) {
-  let part: Item[] = [];
+  let part: RecordRow[] = [];
   let length = 0;
-  let place = 0;
   for await (const row of reader.rows(section, warn)) {
     const size = row.source.text.length;
     if (part.length === partSize || (part.length > 0 && length + size > maxPartLength)) {
@@ -157,9 +148,8 @@ async function* readParts(reader: FileReader, section: Section, partSize: number
       part = [];
       length = 0;
     }
-    part.push({ row, place, state: section.states?.[place] });
+    part.push(row);
     length += size;
-    place += 1;
   }
   requireUnchanged(section.file);
   if (part.length > 0) yield part;
@@ -191,11 +181,14 @@ export function fileReader(
   return {
     sources: (file) => readRows(file, readOptions(file)),
     columns: (kind, header) => columnsOf(kind, header, optionsOf(kind)),
-    async *rows({ file, kind, isFirst }, warn) {
+    async *rows({ file, kind, isFirst, states = [] }, warn) {
       const read = rowReader(kind, optionsOf(kind), warn);
+      let place = 0;
       for await (const source of readRows(file, readOptions(file, warn))) {
         const own = source.kind ?? file.kind;
-        if (own === kind || (isFirst && !own)) yield read(source);
+        if (own !== kind && (own || !isFirst)) continue;
+        yield read(source, place, states[place]);
+        place += 1;
       }
     },
     table: (file) => (file.format === 'csv' ? tableOf(file, readOptions(file)) : undefined),

@@ -6,14 +6,8 @@ import { matchableFields, type RecordKind } from '../model/record-kind.ts';
 import { label } from '../records/index.ts';
 import { externalIdIn, kindCalled, plain } from './columns.ts';
 
-/** How the stored records of rows are found: by a field, by the ID of another system, or by their own. */
-export type UpsertKey = { readonly field: string } | { readonly externalId: string } | 'id';
-
-/** The key as columns and links say it: `id`, `uid`, `externalIds.erp`. */
-export function textOfKey(key: UpsertKey): string {
-  if (key === 'id') return key;
-  return 'field' in key ? key.field : `externalIds.${key.externalId}`;
-}
+/** How the stored records of rows are found, as columns and links say it: `id`, a field such as `uid`, or `externalIds.erp`. */
+export type UpsertKey = string;
 
 /** The word in place of a key for a kind whose rows are all created. */
 const createWord = 'create';
@@ -65,7 +59,6 @@ function splitOption(option: string): [RecordKind | undefined, string] {
 function keyOf(kind: RecordKind, name: string): UpsertKey | undefined {
   if (plain(name) === 'id') return 'id';
   const externalId = externalIdIn(kind, name);
-  if (externalId) return { externalId: externalId.key };
-  const field = matchableFields(kind).find((candidate) => plain(candidate) === plain(name));
-  return field === undefined ? undefined : { field };
+  if (externalId) return `externalIds.${externalId.key}`;
+  return matchableFields(kind).find((candidate) => plain(candidate) === plain(name));
 }

@@ -12,7 +12,7 @@ import { requiredMessage } from '../model/schemas.ts';
 import { labelKey, labelledTypes } from '../records/index.ts';
 import { type Column, type ColumnOptions, columnsOf, isVerbatim, meaningOf, plain } from './columns.ts';
 import { readObject } from './json.ts';
-import { type Cell, type RecordRow, type RowLink, type SourceRow, textOf } from './row.ts';
+import { type Cell, type RecordRow, type RowLink, type RowState, type SourceRow, textOf } from './row.ts';
 import { checkNames, rowChecker, type Warn } from './warnings.ts';
 
 /** How cells are written: see the options of a profile. */
@@ -30,14 +30,14 @@ export function rowReader(
   kind: RecordKind,
   options: ColumnOptions & { readonly form: CellForm },
   warn?: Warn,
-): (source: SourceRow) => RecordRow {
+): (source: SourceRow, place?: number, state?: RowState) => RecordRow {
   const check = warn && rowChecker(kind, options, warn);
   let names: readonly string[] | undefined;
   let columns: readonly Column[] = [];
-  return (source) => {
+  return (source, place = 0, state) => {
     if (source.problem !== undefined) {
       const issues = [{ path: [], message: source.problem }];
-      return { kind, source, fields: {}, externalIds: {}, links: [], issues };
+      return { kind, source, place, state, fields: {}, externalIds: {}, links: [], issues };
     }
     if (source.names !== names) {
       names = source.names;
@@ -48,7 +48,7 @@ export function rowReader(
     }
     const row = readRow(source.cells, columns, options.form);
     check?.(source, columns, row.fields);
-    return { kind, source, ...row };
+    return { kind, source, place, state, ...row };
   };
 }
 

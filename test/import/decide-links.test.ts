@@ -1,6 +1,7 @@
 /** Where a link of a row leads, by what its cells say and what is stored. */
 import { expect, test } from 'vitest';
-import { type Decision, decide, type LinkCell, type RowState } from '../../src/import/links.ts';
+import { type Decision, decide, type LinkCell } from '../../src/import/links.ts';
+import type { RowState } from '../../src/import/row.ts';
 
 const [north, south] = ['location_north', 'location_south'];
 const coming: RowState = { is: 'coming' };

@@ -434,7 +434,7 @@ describe('the columns of a file', () => {
   test.each(['externalIds.erp', 'external-ids.erp', 'External ID.erp'])(
     '--upsert-by %s is what a column is',
     (name) => {
-      expect(upsertKeysOf([asset], [name]).keys).toEqual(new Map([[asset, { externalId: 'erp' }]]));
+      expect(upsertKeysOf([asset], [name]).keys).toEqual(new Map([[asset, 'externalIds.erp']]));
       expect(read(asset, { [name]: '1' }).externalIds).toEqual({ erp: '1' });
     },
   );
