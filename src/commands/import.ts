@@ -11,7 +11,6 @@ import { describeChanges, uniqueMessage } from '../import/made-changes.ts';
 import { type ProfileOptions, profileOf, requireKind } from '../import/profiles.ts';
 import { refusedPaths, requireOverwritable } from '../import/refused-paths.ts';
 import { countedRows } from '../import/report.ts';
-import { collectWarnings } from '../import/warnings.ts';
 import { count, expected } from '../model/issues.ts';
 import { connect, isExpected, messageOf } from './service.ts';
 import { confirm, createProgressBar, exitCodes, printTable, withInterrupts } from './terminal.ts';
@@ -68,7 +67,6 @@ export async function importFiles(paths: readonly string[], options: ImportOptio
   };
   const changeMessage = uniqueMessage(message?.trim() || `import of ${files[0]?.name.slice(0, 100)}`, begun.run);
   const yardgraph = connect({ serverURL: url, apiKeyAuth: options.apiKey ?? '', changeMessage });
-  const warnings = new Map(files.map((file) => [file, collectWarnings()]));
   const bar = createBar();
   const output = {
     say(text: string) {
@@ -101,7 +99,7 @@ export async function importFiles(paths: readonly string[], options: ImportOptio
       const earlier = known && (await goOn(work, { ...known, message: changeMessage, anew }, output));
       if (isPreviewed) {
         bar.start('checking', work.scanned.total);
-        const isClean = await preview(work, warnings, output);
+        const isClean = await preview(work, output);
         if (options.dryRun) return isClean && skipped.length === 0 ? exitCodes.all : exitCodes.some;
         if (!options.yes) await confirm('Store them?', 'nothing was stored');
       }
@@ -116,9 +114,7 @@ export async function importFiles(paths: readonly string[], options: ImportOptio
         rmSync(path, { force: true });
         return { name: path, write: (text: string) => appendFileSync(path, text) };
       });
-      // With a preview, warnings have been said before.
-      const sending = { run, refusedFiles, warnings: isPreviewed ? undefined : warnings };
-      const { changed, ...stored } = await store(work, sending, output);
+      const { changed, ...stored } = await store(work, { run, refusedFiles, isPreviewed }, output);
       console.log(await describeChanges(yardgraph, { after: line.after, message: changeMessage, number: changed }));
       rmSync(linePath, { force: true });
       if (stored.isNothing) return exitCodes.nothing;

@@ -9,7 +9,6 @@ import { type Begun, goOn, type Output, prepare, preview, store } from '../impor
 import { describeChanges, findRanges, type MadeChanges, revertedParts, uniqueMessage } from '../import/made-changes.ts';
 import { profileOf } from '../import/profiles.ts';
 import type { Import } from '../import/run.ts';
-import { collectWarnings } from '../import/warnings.ts';
 import { count } from '../model/issues.ts';
 import { kindNamed } from '../records/index.ts';
 import { read } from './service.ts';
@@ -138,7 +137,6 @@ function startImport(host: FileImport): () => void {
     const run = known?.run ?? randomText();
     const message = uniqueMessage(`import of ${names.slice(0, 100)}`, run);
     const yardgraph = new Yardgraph({ serverURL: new URL('./', location.href), apiKeyAuth, changeMessage: message });
-    const warnings = new Map(files.map((file) => [file, collectWarnings()]));
     let done = 0;
     const onProgress = (rows: number) => {
       done += rows;
@@ -148,7 +146,7 @@ function startImport(host: FileImport): () => void {
     const setting = { yardgraph, files, encoding, partSize: 1_000, signal: stop.signal, onProgress };
     const work: Import = await prepare(profile, setting);
     const earlier = known && (await goOn(work, { ...known, message, anew: 'begin anew' }, output));
-    if (!known) await preview(work, warnings, output);
+    if (!known) await preview(work, output);
     return { label: known ? 'Go on' : 'Store them', run: storeAll };
 
     async function storeAll(): Promise<Next> {
@@ -171,10 +169,10 @@ function startImport(host: FileImport): () => void {
         texts: [] as string[],
       }));
       const refusedFiles = own.map(({ name, texts }) => ({ name, write: (text: string) => void texts.push(text) }));
-      const sending = { run: { id: run, fileKeys: files.map((_, index) => String(index)), earlier }, refusedFiles };
+      const sending = { id: run, fileKeys: files.map((_, index) => String(index)), earlier };
       const { changed } = await store(
         { ...work, signal: stop.signal },
-        { ...sending, warnings: known ? warnings : undefined },
+        { run: sending, refusedFiles, isPreviewed: !known },
         output,
       );
       stop.signal.throwIfAborted();

@@ -3,7 +3,6 @@ import { StartError } from '../errors.ts';
 import { count, quote } from '../model/issues.ts';
 import { counted } from '../model/labels.ts';
 import type { RecordKind } from '../model/record-kind.ts';
-import type { ImportFile } from './file.ts';
 import { type Profile, requireKind } from './profiles.ts';
 import { fileReader, linkedRows, scan } from './reading.ts';
 import { countedRows, Refusals, refusedWriter, Tally } from './report.ts';
@@ -19,7 +18,7 @@ import {
   setLateLinks,
 } from './run.ts';
 import { upsertKeysOf } from './upsert-keys.ts';
-import type { collectWarnings } from './warnings.ts';
+import { collectWarnings } from './warnings.ts';
 
 /** What is said of an import besides its profile. */
 interface Setting extends Pick<Import, 'yardgraph' | 'files' | 'partSize' | 'signal' | 'onProgress'> {
@@ -47,6 +46,7 @@ export async function prepare(profile: Profile, { encoding, columns, ...setting 
     deleteMissing: undefined,
     ...setting,
     ...{ reader, scanned: { sections, total, linked }, upsertKeys, createMissing: new Set(created) },
+    warnings: new Map(setting.files.map((file) => [file, collectWarnings()])),
   };
 }
 
@@ -95,14 +95,12 @@ export interface Output {
   table(head: readonly string[], rows: readonly (readonly (string | number)[])[]): void;
 }
 
-export type Warnings = ReadonlyMap<ImportFile, ReturnType<typeof collectWarnings>>;
-
 /** Shows what would become of the rows. Returns true if all would be stored, and no more deleted than is allowed. */
-export async function preview(work: Import, warnings: Warnings, { say, table }: Output): Promise<boolean> {
+export async function preview(work: Import, { say, table }: Output): Promise<boolean> {
   const tally = new Tally();
   const refusals = new Refusals();
   const sent = await sendAll(work, {
-    warnings,
+    warns: true,
     onSent(file, rows) {
       for (const row of rows) {
         tally.add(row);
@@ -110,14 +108,14 @@ export async function preview(work: Import, warnings: Warnings, { say, table }: 
       }
     },
   });
-  const { created, changed, unchanged, refused } = tally.rows;
+  const { CREATED: created, UPDATED: updated, UNCHANGED: unchanged, REJECTED: refused } = sent.rows;
   say(
-    `${countedRows(work.scanned.total)}: ${count(created)} to create, ${count(changed)} to update, ${count(unchanged)} unchanged, ${count(refused)} refused`,
+    `${countedRows(work.scanned.total)}: ${count(created)} to create, ${count(updated)} to update, ${count(unchanged)} unchanged, ${count(refused)} refused`,
   );
   const { head, rows } = tally.table();
   if (rows.length > 0) table(head, rows);
   for (const text of refusals.lines()) say(text);
-  sayWarnings(warnings, say);
+  sayWarnings(work, say);
   for (const [kind, names] of sent.missing) say(`To create for links to them: ${counted(names.size, kind)}`);
   const missing = await missingRecords(work, sent);
   for (const [kind, ids] of missing) {
@@ -129,7 +127,7 @@ export async function preview(work: Import, warnings: Warnings, { say, table }: 
   return refused === 0 && !tooMany;
 }
 
-function sayWarnings(warnings: Warnings, say: Output['say']): void {
+function sayWarnings({ warnings }: Import, say: Output['say']): void {
   const groups = [...warnings].flatMap(([file, collected]) => collected.groups().map((group) => ({ file, ...group })));
   if (groups.length > 0) say('Allowed, and probably wrong:');
   for (const { file, message, first, count: number } of groups) {
@@ -157,11 +155,11 @@ export interface RefusedFile {
 
 /**
  * Stores the rows, and says what has become of them. The files of refused rows are those of the files in their order; only what is refused is
- * written. `warnings` are said if they are given.
+ * written. Without a preview, it also says what is probably wrong.
  */
 export async function store(
   work: Import,
-  { run, refusedFiles, warnings }: { run: Run; refusedFiles: readonly RefusedFile[]; warnings: Warnings | undefined },
+  { run, refusedFiles, isPreviewed }: { run: Run; refusedFiles: readonly RefusedFile[]; isPreviewed: boolean },
   { say }: Output,
 ) {
   const { files, reader, scanned } = work;
@@ -169,7 +167,7 @@ export async function store(
   const writers = refusedFiles.map(({ write }, index) => refusedWriter(tables[index], scanned.linked, write));
   const sent = await sendAll(work, {
     run,
-    warnings,
+    warns: !isPreviewed,
     onSent(file, rows) {
       writers[files.indexOf(file)]?.add(rows.filter(({ outcome }) => outcome === 'REJECTED'));
     },
@@ -178,13 +176,7 @@ export async function store(
   const { CREATED: created, UPDATED: updated, UNCHANGED: unchanged, REJECTED: refused } = sent.rows;
   say(`${count(created)} created, ${count(updated)} updated, ${count(unchanged)} unchanged, ${count(refused)} refused`);
   for (const [kind, names] of sent.missing) say(`Created for links to them: ${counted(names.size, kind)}`);
-  sayList(
-    unset.map(
-      ({ item: { record, way }, message }) =>
-        `${record}: ${way.field} ${quote(way.value ?? '')} was not set: ${message}`,
-    ),
-    say,
-  );
+  sayList(unset, say);
   const [name, ...others] = refusedFiles.filter((_, index) => !writers[index]?.isEmpty()).map((file) => file.name);
   if (name && others.length === 0) {
     say(`The refused rows are in ${name}, each with the reason: fix them, and import that file.`);
@@ -193,7 +185,7 @@ export async function store(
     say('The refused rows are in these files, each with the reason: fix them, and import the files together.');
     for (const each of [name, ...others]) say(`  ${each}`);
   }
-  if (warnings) sayWarnings(warnings, say);
+  if (!isPreviewed) sayWarnings(work, say);
   const isStored = refused + unset.length === 0;
   return {
     changed: created + updated,

@@ -392,6 +392,7 @@ function issueOf(linked: Linked, reference: Reference, { is, link }: Refusal): I
 
 /** What a late link sets in its record, now that all rows are stored, or why it cannot be set. */
 export interface LateResult {
+  readonly kind: RecordKind;
   readonly record: string;
   /** A cell that says it. */
   readonly way: RowLink;
@@ -402,13 +403,13 @@ export interface LateResult {
 export async function findLate(finding: Finding, late: readonly LateLink[]): Promise<LateResult[]> {
   const decisions = await decideAll(finding, late, new Map());
   return late.flatMap((reference): LateResult[] => {
-    const { record, links } = reference;
+    const { kind, record, links } = reference;
     const way = links.find(({ value }) => value !== null);
     const decision = decisions.get(reference);
     // No row is still to come.
     if (!way || !decision || decision.is === 'late') return [];
-    if (decision.is === 'set') return [{ record, way, values: valuesOf(reference, decision.to) }];
-    return [{ record, way, message: issueOf(finding.linked, reference, decision).message }];
+    if (decision.is === 'set') return [{ kind, record, way, values: valuesOf(reference, decision.to) }];
+    return [{ kind, record, way, message: issueOf(finding.linked, reference, decision).message }];
   });
 }
 

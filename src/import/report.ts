@@ -20,7 +20,6 @@ const fates = { CREATED: 'created', UPDATED: 'changed', UNCHANGED: 'unchanged', 
 
 /** Counts what becomes of rows, and of each of their columns. */
 export class Tally {
-  readonly rows: Counts = { ...none };
   /** By column; those of the rows are the first, without a name. */
   private readonly kinds = new Map<RecordKind, Map<string, Counts>>();
 
@@ -33,11 +32,7 @@ export class Tally {
       columns.set(column, counts);
       counts[what] += 1;
     };
-    const addRow = (what: keyof Counts) => {
-      this.rows[what] += 1;
-      addTo('', what);
-    };
-    addRow(fates[outcome]);
+    addTo('', fates[outcome]);
     if (outcome === 'REJECTED') {
       for (const column of new Set(issues.flatMap(({ path }) => columnAt(kind, path) ?? []))) addTo(column, 'refused');
       return;
@@ -54,7 +49,7 @@ export class Tally {
       else addTo(column, now === null ? 'cleared' : 'changed');
       isCleared ||= outcome === 'UPDATED' && now === null && old !== null;
     });
-    if (isCleared) addRow('cleared');
+    if (isCleared) addTo('', 'cleared');
   }
 
   /** A line for each kind, with those of its columns below it. */

@@ -14,8 +14,9 @@ import { kindOfId, linkOrder } from '../records/index.ts';
 import type { ImportFile } from './file.ts';
 import { findLate, type LateLink, type LateResult, type Linked, readRecords, setLinks } from './links.ts';
 import { copied, type FileReader, partsOf, type Section } from './reading.ts';
-import { externalKey, nameOf, type Outcome, type RecordRow, type SentRow, type Warning } from './row.ts';
+import { externalKey, nameOf, type Outcome, type RecordRow, type SentRow } from './row.ts';
 import type { UpsertKey } from './upsert-keys.ts';
+import type { collectWarnings } from './warnings.ts';
 
 export interface Import {
   readonly yardgraph: Yardgraph;
@@ -34,6 +35,8 @@ export interface Import {
   readonly createMissing: ReadonlySet<RecordKind>;
   /** The most records that are deleted because they are not in the files. */
   readonly deleteMissing: number | undefined;
+  /** What is probably wrong in the files. */
+  readonly warnings: ReadonlyMap<ImportFile, ReturnType<typeof collectWarnings>>;
   readonly partSize: number;
   readonly signal: AbortSignal;
   readonly onProgress: (rows: number) => void;
@@ -42,8 +45,7 @@ export interface Import {
 /** How a run through all rows differs: a preview, or storing, which is bound to a run. */
 export interface Mode {
   readonly run?: Run;
-  /** By file; none if they have been said before. */
-  readonly warnings: ReadonlyMap<ImportFile, { warn(warning: Warning): void }> | undefined;
+  readonly warns: boolean;
   readonly onSent: (file: ImportFile, rows: readonly SentRow[]) => void;
 }
 
@@ -67,7 +69,7 @@ export interface Run {
   readonly earlier: Earlier | undefined;
 }
 
-export async function sendAll(work: Import, { run, warnings, onSent }: Mode): Promise<Sent> {
+export async function sendAll(work: Import, { run, warns, onSent }: Mode): Promise<Sent> {
   const isPreview = run === undefined;
   const rows = { CREATED: 0, UPDATED: 0, UNCHANGED: 0, REJECTED: 0 };
   const late: LateLink[] = [];
@@ -82,7 +84,7 @@ export async function sendAll(work: Import, { run, warnings, onSent }: Mode): Pr
   for (const section of sections) {
     const { kind, file } = section;
     const by = work.upsertKeys.get(kind);
-    const warn = warnings?.get(file)?.warn;
+    const warn = warns ? work.warnings.get(file)?.warn : undefined;
     const linking = {
       ...work,
       linked,
@@ -416,21 +418,21 @@ async function writeAll<I>(
   return refused;
 }
 
-/** Sets links that led to later rows. Returns those that cannot be set, and why. */
-export async function setLateLinks(work: Import, late: readonly LateLink[]) {
-  const unset: { readonly item: LateResult; readonly message: string }[] = [];
+/** Sets links that led to later rows. Returns what is to be said of those that cannot be set. */
+export async function setLateLinks(work: Import, late: readonly LateLink[]): Promise<string[]> {
+  const found = await findLate({ ...work, linked: work.scanned.linked }, late);
+  const unset = found.flatMap((item) => (item.message === undefined ? [] : { item, message: item.message }));
   for (const kind of new Set(late.map((link) => link.kind))) {
-    const ofKind = late.filter((link) => link.kind === kind);
-    const found = await findLate({ ...work, linked: work.scanned.linked }, ofKind);
-    unset.push(...found.flatMap((item) => (item.message === undefined ? [] : { item, message: item.message })));
-    const ready = found.filter(({ values }) => values);
+    const ready = found.filter((link) => link.kind === kind && link.values);
     const send = (some: readonly LateResult[]) => {
       const records = some.map(({ record, values }) => ({ id: record, ...values }));
       return methodsOf(work, kind).update(records, { returning: 'outcome' });
     };
     unset.push(...(await writeAll(work, ready, send)));
   }
-  return unset;
+  return unset.map(
+    ({ item: { record, way }, message }) => `${record}: ${way.field} ${quote(way.value ?? '')} was not set: ${message}`,
+  );
 }
 
 /** The stored records that have a key and are not in the files: by kind, those first that link to others. */
