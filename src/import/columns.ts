@@ -13,7 +13,13 @@ export type Column =
   /** One external ID; the others stay as they are. */
   | { readonly is: 'externalId'; readonly key: string }
   /** By `id`, by a field of the target, or by one of its external IDs: `externalIds.erp`. */
-  | { readonly is: 'link'; readonly name: string; readonly field: string; readonly by: string }
+  | {
+      readonly is: 'link';
+      readonly name: string;
+      readonly field: string;
+      readonly target: RecordKind;
+      readonly by: string;
+    }
   /** Names the row, or the stored record; beside the type of a label, the ID in the other system. */
   | { readonly is: 'id' }
   /** Of a label: what it is for, of which `id` is the ID. Both are its key. */
@@ -74,7 +80,7 @@ export function readLinkBy(given: Readonly<Record<string, string>>): ColumnOptio
 function linkColumn({ name, field, target, keys }: LinkOfKind, said: string): Column | undefined {
   const externalId = externalIdIn(target, said);
   const by = externalId ? `externalIds.${externalId.key}` : keys.find((key) => plain(key) === plain(said));
-  return by === undefined ? undefined : { is: 'link', name, field, by };
+  return by === undefined ? undefined : { is: 'link', name, field, target, by };
 }
 
 /** Returns the column of one external ID such as `externalIds.erp`, in any case, also in the singular. */
@@ -105,7 +111,7 @@ export function columnFinder(kind: RecordKind, options: ColumnOptions): (name: s
   for (const [name, field] of Object.entries(kind.fields)) {
     for (const called of [linkField(name), name]) columns.set(plain(called), { is: 'field', name, field });
   }
-  for (const { name, field } of links) columns.set(plain(field), { is: 'link', name, field, by: 'id' });
+  for (const { name, field, target } of links) columns.set(plain(field), { is: 'link', name, field, target, by: 'id' });
 
   function find(name: string): Column | undefined {
     const [first = '', ...rest] = name.split('.');

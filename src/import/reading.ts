@@ -9,7 +9,7 @@ import { asset, recordKinds } from '../records/index.ts';
 import { columnFinder, columnsOf } from './columns.ts';
 import type { Table } from './csv.ts';
 import { type ImportFile, inLinkOrder, requireUnchanged } from './file.ts';
-import { type Linked, targetOf } from './links.ts';
+import type { Linked } from './links.ts';
 import { type Profile, rowOptions } from './profiles.ts';
 import { type ReadOptions, readRows, requireEncoding, tableOf } from './read.ts';
 import { nameOf, type RecordRow, type RowState, type SourceRow } from './row.ts';
@@ -59,8 +59,7 @@ export async function scan(files: readonly ImportFile[], reader: FileReader): Pr
       for (const column of columns) {
         hasLabelledTypes ||= column.is === 'labelledType';
         if (column.is !== 'link') continue;
-        const target = targetOf({ kind, field: column.field });
-        ways.set(target, (ways.get(target) ?? new Set()).add(column.by));
+        ways.set(column.target, (ways.get(column.target) ?? new Set()).add(column.by));
       }
     };
     const first = total;

@@ -78,6 +78,7 @@ export interface Reference {
   readonly kind: RecordKind;
   /** `locationId` */
   readonly field: string;
+  readonly target: RecordKind;
   readonly links: readonly RowLink[];
   readonly stored: string | undefined;
 }
@@ -88,6 +89,7 @@ export interface RowLink {
   readonly name: string;
   /** `locationId` */
   readonly field: string;
+  readonly target: RecordKind;
   /** `id`, a field of the target such as `name`, or `externalIds.erp`. */
   readonly by: string;
   /** Null clears the link. */

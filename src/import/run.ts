@@ -74,7 +74,7 @@ export async function sendAll(work: Import, { run, warns, onSent }: Mode): Promi
   const rows = { CREATED: 0, UPDATED: 0, UNCHANGED: 0, REJECTED: 0 };
   const late: LateLink[] = [];
   const missing = new Map<RecordKind, Set<string>>();
-  const { sections, linked } = work.scanned;
+  const { sections } = work.scanned;
   const keptKinds = work.deleteMissing === undefined ? [] : sections.map(({ kind }) => kind);
   const kept = new Map(keptKinds.map((kind) => [kind, new Set<string>()]));
   const withKeyIssue = keyChecker(work);
@@ -87,7 +87,6 @@ export async function sendAll(work: Import, { run, warns, onSent }: Mode): Promi
     const warn = warns ? work.warnings.get(file)?.warn : undefined;
     const linking = {
       ...work,
-      linked,
       missing,
       isPreview,
       warn,
@@ -420,7 +419,7 @@ async function writeAll<I>(
 
 /** Sets links that led to later rows. Returns what is to be said of those that cannot be set. */
 export async function setLateLinks(work: Import, late: readonly LateLink[]): Promise<string[]> {
-  const found = await findLate({ ...work, linked: work.scanned.linked }, late);
+  const found = await findLate(work, late);
   const unset = found.flatMap((item) => (item.message === undefined ? [] : { item, message: item.message }));
   for (const kind of new Set(late.map((link) => link.kind))) {
     const ready = found.filter((link) => link.kind === kind && link.values);

@@ -82,7 +82,10 @@ function readRow(cells: readonly Cell[], columns: readonly Column[], form: CellF
       else if (column.is === 'externalId') externalIds.set(column.key, text);
       else if (column.is === 'id') id = text ?? undefined;
       else if (column.is === 'labelledType') labelledType = text ?? '';
-      else links.push({ name: column.name, field: column.field, by: column.by, value: text, cell: index });
+      else {
+        const { name, field, target, by } = column;
+        links.push({ name, field, target, by, value: text, cell: index });
+      }
     }
   }
   if (columns.some(({ is }) => is === 'labelledType')) {

@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest';
 import { type Decision, decide, type LinkCell } from '../../src/import/links.ts';
 import type { RowState } from '../../src/import/row.ts';
+import { location } from '../../src/records/index.ts';
 
 const [north, south] = ['location_north', 'location_south'];
 const coming: RowState = { is: 'coming' };
@@ -15,7 +16,7 @@ const cell = (
   targets: LinkCell['targets'] extends ReadonlySet<infer T> ? T[] : never,
   value: string | null = 'x',
 ) => ({
-  link: { name: 'location', field: 'locationId', by, value, cell: 0 },
+  link: { name: 'location', field: 'locationId', target: location, by, value, cell: 0 },
   targets: new Set(targets),
 });
 const emptied = (by: string, ...targets: Parameters<typeof cell>[1]) => cell(by, targets, null);
