@@ -181,8 +181,9 @@ function writeLine(path: string, line: RunLine, known: RunLine | undefined): voi
     const found = readLine(path, line.identity);
     if (found?.pid !== known?.pid) throw new StartError('another start of this import has come in between');
     renameSync(written, path);
-  } finally {
+  } catch (error) {
     rmSync(written, { force: true });
+    throw error;
   }
 }
 
