@@ -1,34 +1,24 @@
 /** `yardgraph import`: imports files into a running service, with a preview, progress, and files of refused rows. */
 import { createHash, randomUUID } from 'node:crypto';
-import { appendFileSync, linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import type { SingleBar } from 'cli-progress';
 import { errorCode, Interrupted, StartError } from '../errors.ts';
 import { findFiles, hashOf } from '../import/find.ts';
-import { prepare, preview, requireKeys, store } from '../import/import.ts';
+import { type Begun, goOn, prepare, preview, store } from '../import/import.ts';
 import { describeChanges, uniqueMessage } from '../import/made-changes.ts';
-import { type Profile, readPairs, readProfile, requireKind, withProfile } from '../import/profiles.ts';
+import { type ProfileOptions, profileOf, requireKind } from '../import/profiles.ts';
 import { refusedPaths, requireOverwritable } from '../import/refused-paths.ts';
 import { countedRows } from '../import/report.ts';
-import { earlierLinks } from '../import/run.ts';
-import { collectWarnings } from '../import/warnings.ts';
 import { count, expected } from '../model/issues.ts';
 import { connect, isExpected, messageOf } from './service.ts';
 import { confirm, createProgressBar, exitCodes, printTable, withInterrupts } from './terminal.ts';
 
-export interface ImportOptions extends Pick<Profile, 'kind' | 'skip' | 'skipOthers' | 'dates' | 'timeZone' | 'null'> {
+export interface ImportOptions extends ProfileOptions {
   readonly url: string;
   readonly apiKey: string | undefined;
-  readonly profile?: string;
-  readonly upsertBy: string[];
-  readonly map: readonly string[];
-  readonly linkBy: readonly string[];
-  readonly createMissing: string[];
   readonly deleteMissing?: string;
-  readonly blank?: 'clear' | 'keep';
-  readonly decimalComma: boolean;
-  readonly excel: boolean;
   readonly encoding?: string;
   readonly columns?: string;
   readonly refused?: string;
@@ -44,16 +34,11 @@ export interface ImportOptions extends Pick<Profile, 'kind' | 'skip' | 'skipOthe
  * What an import notes before it stores anything, in a file that it removes at the end: a second start with the same files and options goes
  * on with the same keys.
  */
-interface RunLine {
-  readonly run: string;
+interface RunLine extends Begun {
   /** The hashes of the files, and of everything else that decides what is sent. */
   readonly identity: string;
   readonly partSize: number;
   readonly refused: readonly string[];
-  /** The cursor of the last change before the first write. */
-  readonly after: string;
-  /** In milliseconds. */
-  readonly startedAt: number;
   /** The process that imports the files, or did. */
   readonly pid: number;
 }
@@ -62,7 +47,7 @@ interface RunLine {
 export async function importFiles(paths: readonly string[], options: ImportOptions): Promise<number> {
   // Rows are garbage soon: collected earlier, a million of them take 190 MB of memory instead of 260, and a tenth more time.
   setFlagsFromString('--heap-growing-percent=100');
-  const profile = profileOf(options);
+  const profile = profileOf(options, (path) => readFileSync(path, 'utf8'));
   const partSize = readNumber('batch', options.batch, 1);
   const { files, refused, skipped } = findFiles(paths, requireKind('kind', profile.kind));
   const hashes: string[] = [];
@@ -82,7 +67,6 @@ export async function importFiles(paths: readonly string[], options: ImportOptio
   };
   const changeMessage = uniqueMessage(message?.trim() || `import of ${files[0]?.name.slice(0, 100)}`, begun.run);
   const yardgraph = connect({ serverURL: url, apiKeyAuth: options.apiKey ?? '', changeMessage });
-  const warnings = new Map(files.map((file) => [file, collectWarnings()]));
   const bar = createBar();
   const output = {
     say(text: string) {
@@ -111,10 +95,11 @@ export async function importFiles(paths: readonly string[], options: ImportOptio
         throw new StartError('an import of these files was stopped: finish it before a dry run');
       }
       const isPreviewed = !known && (options.preview || options.dryRun);
-      if (known) requireKeys(work, known.startedAt, output);
+      const anew = `delete ${linePath} to begin anew`;
+      const earlier = known && (await goOn(work, { ...known, message: changeMessage, anew }, output));
       if (isPreviewed) {
         bar.start('checking', work.scanned.total);
-        const isClean = await preview(work, warnings, output);
+        const isClean = await preview(work, output);
         if (options.dryRun) return isClean && skipped.length === 0 ? exitCodes.all : exitCodes.some;
         if (!options.yes) await confirm('Store them?', 'nothing was stored');
       }
@@ -124,15 +109,12 @@ export async function importFiles(paths: readonly string[], options: ImportOptio
       };
       writeLine(linePath, line, known);
       bar.start('storing', work.scanned.total);
-      const earlier = known ? await earlierLinks(work, known.after, changeMessage) : new Map();
       const run = { id: line.run, fileKeys: hashes.map((hash, index) => `${index}${hash.slice(0, 8)}`), earlier };
       const refusedFiles = line.refused.map((path) => {
         rmSync(path, { force: true });
         return { name: path, write: (text: string) => appendFileSync(path, text) };
       });
-      // With a preview, warnings have been said before.
-      const sending = { run, refusedFiles, warnings: isPreviewed ? undefined : warnings };
-      const { changed, ...stored } = await store(work, sending, output);
+      const { changed, ...stored } = await store(work, { run, refusedFiles, isPreviewed }, output);
       console.log(await describeChanges(yardgraph, { after: line.after, message: changeMessage, number: changed }));
       rmSync(linePath, { force: true });
       if (stored.isNothing) return exitCodes.nothing;
@@ -149,17 +131,6 @@ export async function importFiles(paths: readonly string[], options: ImportOptio
       return exitCodes.interrupted;
     }
   });
-}
-
-function profileOf(options: ImportOptions): Profile {
-  const { kind, skip, skipOthers, dates, timeZone, decimalComma, excel, blank, upsertBy, createMissing } = options;
-  const own = { kind, skip, skipOthers, dates, timeZone, decimalComma, excel, blank, upsertBy, createMissing };
-  const pairs = { map: readPairs('--map', options.map), linkBy: readPairs('--link-by', options.linkBy) };
-  if (blank !== undefined && !['clear', 'keep'].includes(blank))
-    throw new StartError(`--blank: ${expected('clear or keep', blank)}`);
-  const profile =
-    options.profile === undefined ? {} : readProfile(options.profile, (path) => readFileSync(path, 'utf8'));
-  return withProfile({ ...own, ...pairs, null: options.null }, profile);
 }
 
 function readNumber(option: string, text: string, min: number): number {
@@ -195,18 +166,24 @@ function isRunning(pid: number): boolean {
   }
 }
 
-/** Whole or not at all, however the process ends. */
+/** Writes the line whole or not at all, however the process ends. Of two starts at a time, the later one finds what the other has written. */
 function writeLine(path: string, line: RunLine, known: RunLine | undefined): void {
-  const written = `${path}-${process.pid}`;
+  const written = `${path}-new`;
   try {
-    writeFileSync(written, `${JSON.stringify(line)}\n`);
-    if (known) renameSync(written, path);
-    else linkSync(written, path);
-    rmSync(written, { force: true });
+    writeFileSync(written, `${JSON.stringify(line)}\n`, { flag: 'wx' });
+  } catch (error) {
+    if (errorCode(error) === 'EEXIST') {
+      throw new StartError(`another import of these files has begun just now; if there is none, delete ${written}`);
+    }
+    throw new StartError(`cannot write ${path}, where an import notes that it has begun: ${String(error)}`);
+  }
+  try {
+    const found = readLine(path, line.identity);
+    if (found?.pid !== known?.pid) throw new StartError('another start of this import has come in between');
+    renameSync(written, path);
   } catch (error) {
     rmSync(written, { force: true });
-    if (errorCode(error) === 'EEXIST') throw new StartError('another import of these files has begun just now');
-    throw new StartError(`cannot write ${path}, where an import notes that it has begun: ${String(error)}`);
+    throw error;
   }
 }
 

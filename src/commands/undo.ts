@@ -1,6 +1,6 @@
 /** `yardgraph undo`: reverses a range of changes of a running service, with a preview. */
 import { randomUUID } from 'node:crypto';
-import type { RevertedChanges, Yardgraph } from '../../client/index.ts';
+import type { Yardgraph } from '../../client/index.ts';
 import { Interrupted, StartError } from '../errors.ts';
 import { describeChanges, revertedParts, uniqueMessage } from '../import/made-changes.ts';
 import { count, expected } from '../model/issues.ts';
@@ -39,13 +39,21 @@ export async function undoChanges(options: UndoOptions): Promise<number> {
     });
     if (dryRun) return isWhole ? exitCodes.all : exitCodes.some;
     if (!yes) await confirm('Reverse them?', 'nothing was reversed');
-    const code = await reverse(undo, url);
-    const made = await describeChanges(yardgraph, { after, message }).catch((error) => {
-      if (!isExpected(error)) throw error;
-      return `${messageOf(error, url)}. Its changes, after ${after}, have the message "${message}".`;
+    const { counts, reasons, earliest, error } = await revert(undo, false);
+    print(counts, ['reversed', 'kept', 'failed'], reasons);
+    if (error) {
+      // Reversed again, changes whose records earlier ones have changed, too, would count as kept.
+      const next = earliest === undefined ? 'the same command again' : `it again with --to ${earliest - 1}`;
+      console.error(`${messageOf(error, url)}. To go on, run ${next}.`);
+    }
+    const made = await describeChanges(yardgraph, { after, message }).catch((thrown) => {
+      if (!isExpected(thrown)) throw thrown;
+      return `${messageOf(thrown, url)}. Its changes, after ${after}, have the message "${message}".`;
     });
     console.log(made);
-    return code;
+    if (error) return exitCodes.interrupted;
+    if (counts.reversed === 0) return exitCodes.nothing;
+    return reasons.length > 0 ? exitCodes.some : exitCodes.all;
   });
 }
 
@@ -57,52 +65,51 @@ function readNumber(option: string, text: string): number {
 async function preview(undo: Undo): Promise<{ readonly after: string; readonly isWhole: boolean }> {
   const after = await undo.yardgraph.changeCursor();
   if (undo.to > Number(after)) throw new StartError(`--to: there is no change ${undo.to}, the last one is ${after}`);
-  const counts = { reversed: 0, kept: 0, failed: 0 };
-  let undecided = 0;
-  let reasons: string[] = [];
-  for await (const { last, ...part } of revertParts(undo, { dryRun: true })) {
-    // While later changes are not reversed, whether earlier ones can be is known only of those on which nothing depends.
-    const isLatest = last === undo.to;
-    add(counts, isLatest ? part : { reversed: part.reversed, kept: 0, failed: 0 });
-    if (isLatest) reasons = reasonsOf(part);
-    else undecided += part.kept + part.failed;
-  }
+  const { counts, reasons, undecided, error } = await revert(undo, true);
+  if (error) throw error;
   print(counts, ['to reverse', 'to keep', 'that cannot be reversed'], reasons.slice(0, 10));
   if (undecided > 0)
     console.log(`${count(undecided)} more can be checked only when later ones are reversed: others may depend on them`);
   return { after, isWhole: reasons.length + undecided === 0 };
 }
 
-async function reverse(undo: Undo, url: string): Promise<number> {
+const maxListed = 1_000;
+
+/** Reverses the changes, or looks what would become of them, until an error. `reasons` are why some are not reversed, the latest first. */
+async function revert({ yardgraph, from, to, signal }: Undo, dryRun: boolean) {
   const counts = { reversed: 0, kept: 0, failed: 0 };
   const reasons: string[] = [];
+  let undecided = 0;
   let earliest: number | undefined;
   let error: Error | undefined;
+  const bar = createProgressBar(`${dryRun ? 'checking' : 'reversing'} {percentage}% {value}/{total} changes`);
+  bar.start(to - from + 1, 0);
   try {
-    for await (const { first, ...part } of revertParts(undo, { dryRun: false })) {
+    for await (const { first, last, ...part } of revertedParts(yardgraph, from, to, { dryRun, signal })) {
+      bar.increment(last - first + 1);
       earliest = first;
-      add(counts, part);
-      for (const reason of reasonsOf(part)) if (reasons.length < maxListed) reasons.push(reason);
+      counts.reversed += part.reversed;
+      // While later changes are not reversed, whether earlier ones can be is known only of those on which nothing depends.
+      if (dryRun && last !== to) undecided += part.kept + part.failed;
+      else {
+        counts.kept += part.kept;
+        counts.failed += part.failed;
+        for (const { cursor, recordId, message } of part.notReversed.toReversed()) {
+          if (reasons.length < maxListed) reasons.push(`  change ${cursor}, ${recordId}: ${message}`);
+        }
+      }
     }
   } catch (thrown) {
     if (!isExpected(thrown)) throw thrown;
     error = thrown;
+  } finally {
+    bar.stop();
   }
-  print(counts, ['reversed', 'kept', 'failed'], reasons);
-  if (error) {
-    // Reversed again, changes whose records earlier ones have changed, too, would count as kept.
-    const next = earliest === undefined ? 'the same command again' : `it again with --to ${earliest - 1}`;
-    console.error(`${messageOf(error, url)}. To go on, run ${next}.`);
-    return exitCodes.interrupted;
-  }
-  if (counts.reversed === 0) return exitCodes.nothing;
-  return reasons.length > 0 ? exitCodes.some : exitCodes.all;
+  return { counts, reasons, undecided, earliest, error };
 }
 
-const maxListed = 1_000;
-
 function print(
-  { reversed, kept, failed }: Counts,
+  { reversed, kept, failed }: Awaited<ReturnType<typeof revert>>['counts'],
   [first, second, third]: readonly [string, string, string],
   reasons: readonly string[],
 ): void {
@@ -110,28 +117,3 @@ function print(
   for (const reason of reasons) console.log(reason);
   if (kept + failed > reasons.length) console.log(`  and ${count(kept + failed - reasons.length)} more`);
 }
-
-async function* revertParts({ yardgraph, from, to, signal }: Undo, { dryRun }: { readonly dryRun: boolean }) {
-  const bar = createProgressBar(`${dryRun ? 'checking' : 'reversing'} {percentage}% {value}/{total} changes`);
-  bar.start(to - from + 1, 0);
-  try {
-    for await (const part of revertedParts(yardgraph, from, to, { dryRun, signal })) {
-      bar.increment(part.last - part.first + 1);
-      yield part;
-    }
-  } finally {
-    bar.stop();
-  }
-}
-
-type Counts = Record<'reversed' | 'kept' | 'failed', number>;
-
-function add(counts: Counts, { reversed, kept, failed }: Readonly<Counts>): void {
-  counts.reversed += reversed;
-  counts.kept += kept;
-  counts.failed += failed;
-}
-
-/** Why changes were not reversed, the latest first: so they are listed over all parts. */
-const reasonsOf = ({ notReversed }: Pick<RevertedChanges, 'notReversed'>): string[] =>
-  notReversed.map(({ cursor, recordId, message }) => `  change ${cursor}, ${recordId}: ${message}`).reverse();

@@ -5,11 +5,10 @@
 import { html, nothing, render } from 'lit-html';
 import { Yardgraph } from '../../client/index.ts';
 import { damagedError, formOf, type ImportFile, isCompressed } from '../import/file.ts';
-import { type Output, prepare, preview, requireKeys, store } from '../import/import.ts';
+import { type Begun, goOn, type Output, prepare, preview, store } from '../import/import.ts';
 import { describeChanges, findRanges, type MadeChanges, revertedParts, uniqueMessage } from '../import/made-changes.ts';
-import { readPairs, readProfile, withProfile } from '../import/profiles.ts';
-import { earlierLinks, type Import } from '../import/run.ts';
-import { collectWarnings } from '../import/warnings.ts';
+import { profileOf } from '../import/profiles.ts';
+import type { Import } from '../import/run.ts';
 import { count } from '../model/issues.ts';
 import { kindNamed } from '../records/index.ts';
 import { read } from './service.ts';
@@ -28,14 +27,6 @@ const options: Readonly<Record<string, readonly [label: string, example?: string
   encoding: ['Encoding', 'windows-1252'],
   profile: ['Exported by', 'snipe-it'],
 };
-
-/** What is noted before anything is stored: the same file with the same options, dropped again, goes on with the same keys. */
-interface Begun {
-  readonly run: string;
-  readonly startedAt: number;
-  /** The cursor of the last change before. */
-  readonly after: string;
-}
 
 const fileOf = (file: File, kind: string): ImportFile => ({
   ...formOf(file.name, kindNamed(kind)),
@@ -56,15 +47,15 @@ async function* bytesOf(file: File): AsyncGenerator<Uint8Array> {
   }
 }
 
-function profileOf(form: FormData) {
+function settingOf(form: FormData) {
   const text = (name: string) => String(form.get(name) ?? '').trim() || undefined;
   const list = (name: string) => text(name)?.split(/,\s*/) ?? [];
-  const ready = text('profile');
   const own = {
+    profile: text('profile'),
     upsertBy: list('upsert-by'),
     createMissing: list('create-missing'),
-    map: readPairs('--map', list('map')),
-    linkBy: readPairs('--link-by', list('link-by')),
+    map: list('map'),
+    linkBy: list('link-by'),
     skip: list('skip'),
     skipOthers: form.has('skip-others'),
     decimalComma: form.has('decimal-comma'),
@@ -74,7 +65,7 @@ function profileOf(form: FormData) {
   const readNone = () => {
     throw new Error('only the ready ones are there');
   };
-  return { profile: withProfile(own, ready ? readProfile(ready, readNone) : {}), encoding: text('encoding') };
+  return { profile: profileOf(own, readNone), encoding: text('encoding') };
 }
 
 const randomText = (): string => crypto.getRandomValues(new Uint32Array(1))[0]?.toString(16).padStart(8, '0') ?? '';
@@ -132,20 +123,20 @@ function startImport(host: FileImport): () => void {
   async function check(form: FormData): Promise<Next> {
     said = [];
     refused = [];
-    const { profile, encoding } = profileOf(form);
+    const { profile, encoding } = settingOf(form);
     const files = dropped.map((file) => fileOf(file, kind));
     const versions = dropped.map(({ name, size, lastModified }) => [name, size, lastModified]);
     // If it is refused, the import ends: with another key, the rest might go to another workspace.
     const apiKeyAuth = sessionStorage.getItem('yardgraph.key') ?? '';
     const { viewer } = await read('{ viewer { workspace { id } user { id } } }');
     const identity = `import ${JSON.stringify([viewer, kind, versions, profile, encoding])}`;
+    // What is noted before anything is stored: the same file with the same options, dropped again, goes on with the same keys.
     const note = localStorage.getItem(identity);
     if (note !== null) noted = identity;
     const known: Begun | undefined = note === null ? undefined : JSON.parse(note);
     const run = known?.run ?? randomText();
     const message = uniqueMessage(`import of ${names.slice(0, 100)}`, run);
     const yardgraph = new Yardgraph({ serverURL: new URL('./', location.href), apiKeyAuth, changeMessage: message });
-    const warnings = new Map(files.map((file) => [file, collectWarnings()]));
     let done = 0;
     const onProgress = (rows: number) => {
       done += rows;
@@ -154,8 +145,8 @@ function startImport(host: FileImport): () => void {
     };
     const setting = { yardgraph, files, encoding, partSize: 1_000, signal: stop.signal, onProgress };
     const work: Import = await prepare(profile, setting);
-    if (known) requireKeys(work, known.startedAt, output);
-    else await preview(work, warnings, output);
+    const earlier = known && (await goOn(work, { ...known, message, anew: 'begin anew' }, output));
+    if (!known) await preview(work, output);
     return { label: known ? 'Go on' : 'Store them', run: storeAll };
 
     async function storeAll(): Promise<Next> {
@@ -173,16 +164,15 @@ function startImport(host: FileImport): () => void {
     async function storeRows(): Promise<Next> {
       const begun = known ?? { run, after: await yardgraph.changeCursor(), startedAt: Date.now() };
       localStorage.setItem(identity, JSON.stringify(begun));
-      const earlier = known ? await earlierLinks(work, begun.after, message) : new Map();
       const own = files.map(({ name }) => ({
         name: name.replace(/\.\w{1,10}(?:\.gz)?$/, '.refused$&'),
         texts: [] as string[],
       }));
       const refusedFiles = own.map(({ name, texts }) => ({ name, write: (text: string) => void texts.push(text) }));
-      const sending = { run: { id: run, fileKeys: files.map((_, index) => String(index)), earlier }, refusedFiles };
+      const sending = { id: run, fileKeys: files.map((_, index) => String(index)), earlier };
       const { changed } = await store(
         { ...work, signal: stop.signal },
-        { ...sending, warnings: known ? warnings : undefined },
+        { run: sending, refusedFiles, isPreviewed: !known },
         output,
       );
       stop.signal.throwIfAborted();

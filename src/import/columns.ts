@@ -13,7 +13,13 @@ export type Column =
   /** One external ID; the others stay as they are. */
   | { readonly is: 'externalId'; readonly key: string }
   /** By `id`, by a field of the target, or by one of its external IDs: `externalIds.erp`. */
-  | { readonly is: 'link'; readonly name: string; readonly field: string; readonly by: string }
+  | {
+      readonly is: 'link';
+      readonly name: string;
+      readonly field: string;
+      readonly target: RecordKind;
+      readonly by: string;
+    }
   /** Names the row, or the stored record; beside the type of a label, the ID in the other system. */
   | { readonly is: 'id' }
   /** Of a label: what it is for, of which `id` is the ID. Both are its key. */
@@ -74,7 +80,7 @@ export function readLinkBy(given: Readonly<Record<string, string>>): ColumnOptio
 function linkColumn({ name, field, target, keys }: LinkOfKind, said: string): Column | undefined {
   const externalId = externalIdIn(target, said);
   const by = externalId ? `externalIds.${externalId.key}` : keys.find((key) => plain(key) === plain(said));
-  return by === undefined ? undefined : { is: 'link', name, field, by };
+  return by === undefined ? undefined : { is: 'link', name, field, target, by };
 }
 
 /** Returns the column of one external ID such as `externalIds.erp`, in any case, also in the singular. */
@@ -94,7 +100,7 @@ export const isLinkedByName = (kind: RecordKind, { linkBy }: ColumnOptions): boo
 
 /** Returns a function that finds the column with a name. Returns undefined for an unknown column. */
 export function columnFinder(kind: RecordKind, options: ColumnOptions): (name: string) => Column | undefined {
-  const { map, skip, linkBy } = options;
+  const { skip, linkBy } = options;
   const links = linksOf(kind);
   const columns = new Map<string, Column>();
   for (const name of [...Object.keys(kind.storedFields), 'kind', reasonColumn]) {
@@ -105,7 +111,7 @@ export function columnFinder(kind: RecordKind, options: ColumnOptions): (name: s
   for (const [name, field] of Object.entries(kind.fields)) {
     for (const called of [linkField(name), name]) columns.set(plain(called), { is: 'field', name, field });
   }
-  for (const { name, field } of links) columns.set(plain(field), { is: 'link', name, field, by: 'id' });
+  for (const { name, field, target } of links) columns.set(plain(field), { is: 'link', name, field, target, by: 'id' });
 
   function find(name: string): Column | undefined {
     const [first = '', ...rest] = name.split('.');
@@ -117,7 +123,7 @@ export function columnFinder(kind: RecordKind, options: ColumnOptions): (name: s
   return (name) => {
     const trimmed = name.trim();
     if (skip.has(name) || skip.has(trimmed)) return { is: 'skipped' };
-    const said = map.get(name) ?? map.get(trimmed) ?? trimmed;
+    const said = mappedTo(name, options) ?? trimmed;
     return said === '' ? { is: 'unnamed' } : find(said);
   };
 }
@@ -135,16 +141,18 @@ export const isVerbatim = (column: Column): boolean =>
   column.is === 'field' ? ['text', 'foreignReference'].includes(column.field.type) : column.is !== 'unnamed';
 
 /**
- * The columns with these names, and those of them that are unknown and left out. Throws a StartError with all that is wrong: columns that say
- * the same, and unknown ones unless they may be left out.
+ * The columns with these names, those of them that are unknown and left out, and all that is wrong with them: columns that say the same, and
+ * unknown ones unless they may be left out and are not mapped.
  */
 export function columnsOf(
   kind: RecordKind,
   names: readonly string[],
   options: ColumnOptions,
-): { columns: readonly Column[]; leftOut: readonly string[] } {
+): { readonly columns: readonly Column[]; readonly leftOut: readonly string[]; readonly problem: string } {
   const found = names.map(columnFinder(kind, options));
-  const leftOut = names.filter((_, index) => !found[index]);
+  const unknown = names.filter((_, index) => !found[index]);
+  // What a column is mapped to is meant.
+  const refused = unknown.filter((name) => !options.skipsOthers || mappedTo(name, options) !== undefined);
   const problems: string[] = [];
   const columns = found.map((column): Column => column ?? { is: 'skipped' });
   const oneExternalId = names.find((_, index) => columns[index]?.is === 'externalId');
@@ -161,15 +169,16 @@ export function columnsOf(
     }
     seen.set(meaning, name);
   }
-  if (leftOut.length > 0 && !options.skipsOthers) problems.push(unknownColumns(kind, leftOut, options));
-  if (problems.length > 0) throw new StartError(problems.join('; '));
-  return { columns, leftOut };
+  if (refused.length > 0) problems.push(unknownColumns(kind, refused, options));
+  return { columns, leftOut: unknown, problem: problems.join('; ') };
 }
 
-function unknownColumns(kind: RecordKind, names: readonly string[], { map }: ColumnOptions): string {
+const mappedTo = (name: string, { map }: ColumnOptions): string | undefined => map.get(name) ?? map.get(name.trim());
+
+function unknownColumns(kind: RecordKind, names: readonly string[], options: ColumnOptions): string {
   const fields = Object.keys(kind.fields);
   const listed = names.slice(0, 10).map((name) => {
-    const to = map.get(name) ?? map.get(name.trim());
+    const to = mappedTo(name, options);
     return `${quote(name)}${to === undefined ? '' : `, mapped to ${quote(to)}`}${suggestion(to ?? name, fields)}`;
   });
   if (names.length > listed.length) listed.push(`and ${names.length - listed.length} more`);

@@ -79,7 +79,10 @@ export class CsvParser {
     return below.filter(({ number }) => number > header.line + lineBreaks(header.text));
   }
 
-  /** Returns undefined for an empty row, and for the header in the middle of a file, as where files were put together. */
+  /**
+   * Returns undefined for an empty row, for a line below the header or around the table, as databases print it, and for the header in the
+   * middle of a file, as where files were put together.
+   */
   private sourceOf(row: Row, names: readonly string[]): SourceRow | undefined {
     const { line, text } = row;
     if (row.problem !== undefined) {
@@ -87,6 +90,10 @@ export class CsvParser {
       return { line, names, cells: [], text, problem: row.problem };
     }
     if (isEmpty(row)) return undefined;
+    if (/^[\s|+;,=-]+$/.test(text) && /-{3}|={3}/.test(text)) {
+      this.options.warn({ line, column: '', message: 'a line that is drawn is left out' });
+      return undefined;
+    }
     const values = this.quotesAll ? row.cells.map((cell) => cell || null) : row.cells;
     const cells = withoutSurplus(values, names.length);
     const isName = (cell: string | null, index: number) => nameOf(cell).toLowerCase() === names[index]?.toLowerCase();
@@ -279,8 +286,9 @@ function findTable(lines: readonly Line[], { isKnown }: TableOptions) {
 
 const nameOf = (cell: string | null): string => cell?.trim().replace(/\s/g, ' ') ?? '';
 
+/** Also for the end of a file of DOS. */
 const isEmpty = ({ cells, problem }: Row): boolean =>
-  problem === undefined && cells.every((cell) => cell === null || cell.trim() === '');
+  problem === undefined && cells.every((cell) => cell === null || cell === '\x1A' || cell.trim() === '');
 
 /** Without the empty cells at the end that are more than this. */
 function withoutSurplus<T>(cells: readonly T[], width: number): readonly T[] {

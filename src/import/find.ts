@@ -5,9 +5,7 @@ import { basename, join } from 'node:path';
 import { pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { errorCode, StartError } from '../errors.ts';
-import { listField } from '../model/labels.ts';
 import type { RecordKind } from '../model/record-kind.ts';
-import { recordKinds } from '../records/index.ts';
 import { damagedError, fileEndings, formOf, type ImportFile, isCompressed } from './file.ts';
 
 /** A file on the disk. */
@@ -17,14 +15,14 @@ export interface LocalFile extends ImportFile {
 
 /** What a system keeps in a folder for itself, such as `.DS_Store` and a lock of LibreOffice, and the line of an import. */
 const isOfNobody = (name: string): boolean =>
-  /^(?:\.|~\$|thumbs\.db$|desktop\.ini$)/i.test(name) || /\.import-run(?:-\d{1,9})?$/.test(name);
+  /^(?:\.|~\$|thumbs\.db$|desktop\.ini$)/i.test(name) || /\.import-run(?:-new)?$/.test(name);
 
 /** What an earlier import has refused: to be fixed, and named then. */
 const isRefused = (name: string): boolean => /\.refused(?:-\d{1,9})?\.[a-z]{2,6}$/i.test(name);
 
 /**
  * Finds the files with these paths, and those in folders, each once; `kind` is that of files whose names say none. Throws a StartError for a
- * file that is named and cannot be imported, and for one whose kind nobody says. `refused` and `skipped` are what else is in the folders.
+ * file that is named and cannot be imported. `refused` and `skipped` are what else is in the folders.
  */
 export function findFiles(paths: readonly string[], kind: RecordKind | undefined) {
   const found = new Map<string, string>();
@@ -46,12 +44,6 @@ export function findFiles(paths: readonly string[], kind: RecordKind | undefined
     const others = [...refused, ...skipped].slice(0, 10).join(', ');
     const expected = 'files that end with .csv, .tsv, .tab, .txt, .ndjson, .jsonl, .json, or one of these and .gz';
     throw new StartError(`there is no file to import: expected ${expected}${others && `, found ${others}`}`);
-  }
-  const unknown = files.filter((file) => file.format === 'csv' && !file.kind).map(({ name }) => name);
-  if (unknown.length > 0) {
-    const names = recordKinds.map((known) => `${listField(known)}.csv`).join(', ');
-    const which = unknown.length === 1 ? 'does it have? Name it' : 'do they have? Name each';
-    throw new StartError(`${unknown.join(', ')}: which kind of record ${which} ${names}, or say it: --kind assets`);
   }
   return { files, refused, skipped };
 }

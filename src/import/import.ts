@@ -3,13 +3,22 @@ import { StartError } from '../errors.ts';
 import { count, quote } from '../model/issues.ts';
 import { counted } from '../model/labels.ts';
 import type { RecordKind } from '../model/record-kind.ts';
-import type { ImportFile } from './file.ts';
 import { type Profile, requireKind } from './profiles.ts';
-import { fileReader, scan } from './reading.ts';
+import { fileReader, linkedRows, scan } from './reading.ts';
 import { countedRows, Refusals, refusedWriter, Tally } from './report.ts';
-import { deleteRecords, type Import, missingRecords, type Run, type Sent, sendAll, setLateLinks } from './run.ts';
+import {
+  deleteRecords,
+  type Earlier,
+  type Import,
+  missingRecords,
+  type Run,
+  readEarlier,
+  type Sent,
+  sendAll,
+  setLateLinks,
+} from './run.ts';
 import { upsertKeysOf } from './upsert-keys.ts';
-import type { collectWarnings } from './warnings.ts';
+import { collectWarnings } from './warnings.ts';
 
 /** What is said of an import besides its profile. */
 interface Setting extends Pick<Import, 'yardgraph' | 'files' | 'partSize' | 'signal' | 'onProgress'> {
@@ -18,31 +27,66 @@ interface Setting extends Pick<Import, 'yardgraph' | 'files' | 'partSize' | 'sig
   readonly columns?: string | undefined;
 }
 
-/** Reads the files for the first time. Throws a StartError for what cannot be read, and for options that do not go with it. */
+/** Reads the files for the first time. Throws a StartError with all that cannot be read, and the options that do not go with it. */
 export async function prepare(profile: Profile, { encoding, columns, ...setting }: Setting): Promise<Import> {
   const reader = fileReader(profile, { encoding, columns });
+  const { createMissing = [], upsertBy = [] } = profile;
+  const created = createMissing.flatMap((name) => requireKind('create-missing', name) ?? []);
   const scanned = await scan(setting.files, reader);
   const kinds = scanned.sections.map(({ kind }) => kind);
-  const { createMissing = [], upsertBy = [] } = profile;
-  const upsertKeys = upsertKeysOf(kinds, upsertBy);
+  const { keys: upsertKeys, problems } = upsertKeysOf(kinds, upsertBy, scanned.hasLabelledTypes);
+  problems.unshift(...scanned.problems);
   if (setting.deleteMissing !== undefined && !kinds.every((kind) => upsertKeys.has(kind))) {
-    throw new StartError('--delete-missing: say by --upsert-by how records are found');
+    problems.push('--delete-missing: say by --upsert-by how records are found');
   }
-  const created = createMissing.flatMap((name) => requireKind('create-missing', name) ?? []);
-  return { deleteMissing: undefined, ...setting, reader, scanned, upsertKeys, createMissing: new Set(created) };
+  if (problems.length > 0) throw new StartError(problems.join('\n'));
+  const linked = await linkedRows(scanned, reader);
+  const { sections, total } = scanned;
+  return {
+    deleteMissing: undefined,
+    ...setting,
+    ...{ reader, scanned: { sections, total, linked }, upsertKeys, createMissing: new Set(created) },
+    warnings: new Map(setting.files.map((file) => [file, collectWarnings()])),
+  };
 }
 
 /** In milliseconds: the service knows an idempotency key for 24 hours. */
 const keyLifetime = 23 * 3_600_000;
 
-/** Says that an import that was stopped goes on. Throws a StartError if it cannot. */
-export function requireKeys({ scanned, upsertKeys }: Import, startedAt: number, { say }: Output): void {
+/** What is noted of an import before it stores anything. */
+export interface Begun {
+  readonly run: string;
+  /** The cursor of the last change before. */
+  readonly after: string;
+  /** In milliseconds. */
+  readonly startedAt: number;
+}
+
+/**
+ * Says that an import that was stopped goes on, and returns what it has done. Throws a StartError if it cannot go on: `anew` says how to begin
+ * anew.
+ */
+export async function goOn(
+  work: Import,
+  { after, startedAt, message, anew }: Begun & { readonly message: string; readonly anew: string },
+  { say }: Output,
+): Promise<Earlier> {
+  const areFound = work.scanned.sections.every(({ kind }) => work.upsertKeys.has(kind));
+  if (!areFound && Date.now() - startedAt >= keyLifetime) {
+    throw new StartError(
+      'the import began more than 23 hours ago, and the service soon forgets which rows it has stored. Look for the last one, then import the rest of the rows as a file of its own, or use --upsert-by',
+    );
+  }
+  const earlier = await readEarlier(work, after, message);
+  if (earlier.gone > 0) {
+    const what =
+      earlier.gone === 1 ? 'a record that it has stored is' : `${count(earlier.gone)} records that it has stored are`;
+    throw new StartError(
+      `the import cannot go on: ${what} not there any more, as after an undo, and would not be stored again. Undo the rest of its changes, and ${anew}`,
+    );
+  }
   say('Going on with the import that was stopped: what it has stored is not stored again.');
-  const areFound = scanned.sections.every(({ kind }) => upsertKeys.has(kind));
-  if (areFound || Date.now() - startedAt < keyLifetime) return;
-  throw new StartError(
-    'the import began more than 23 hours ago, and the service soon forgets which rows it has stored. Look for the last one, then import the rest of the rows as a file of its own, or use --upsert-by',
-  );
+  return earlier;
 }
 
 /** Where an import tells what becomes of its rows. */
@@ -51,29 +95,27 @@ export interface Output {
   table(head: readonly string[], rows: readonly (readonly (string | number)[])[]): void;
 }
 
-export type Warnings = ReadonlyMap<ImportFile, ReturnType<typeof collectWarnings>>;
-
 /** Shows what would become of the rows. Returns true if all would be stored, and no more deleted than is allowed. */
-export async function preview(work: Import, warnings: Warnings, { say, table }: Output): Promise<boolean> {
+export async function preview(work: Import, { say, table }: Output): Promise<boolean> {
   const tally = new Tally();
   const refusals = new Refusals();
   const sent = await sendAll(work, {
-    warnings,
-    onResults(file, results) {
-      for (const result of results) {
-        tally.add(result);
-        if (result.outcome === 'REJECTED') refusals.add(file, result.sent.row, result.issues);
+    warns: true,
+    onSent(file, rows) {
+      for (const row of rows) {
+        tally.add(row);
+        if (row.outcome === 'REJECTED') refusals.add(file, row);
       }
     },
   });
-  const { created, changed, unchanged, refused } = tally.rows;
+  const { CREATED: created, UPDATED: updated, UNCHANGED: unchanged, REJECTED: refused } = sent.rows;
   say(
-    `${countedRows(work.scanned.total)}: ${count(created)} to create, ${count(changed)} to update, ${count(unchanged)} unchanged, ${count(refused)} refused`,
+    `${countedRows(work.scanned.total)}: ${count(created)} to create, ${count(updated)} to update, ${count(unchanged)} unchanged, ${count(refused)} refused`,
   );
   const { head, rows } = tally.table();
   if (rows.length > 0) table(head, rows);
   for (const text of refusals.lines()) say(text);
-  sayWarnings(warnings, say);
+  sayWarnings(work, say);
   for (const [kind, names] of sent.missing) say(`To create for links to them: ${counted(names.size, kind)}`);
   const missing = await missingRecords(work, sent);
   for (const [kind, ids] of missing) {
@@ -85,7 +127,7 @@ export async function preview(work: Import, warnings: Warnings, { say, table }: 
   return refused === 0 && !tooMany;
 }
 
-function sayWarnings(warnings: Warnings, say: Output['say']): void {
+function sayWarnings({ warnings }: Import, say: Output['say']): void {
   const groups = [...warnings].flatMap(([file, collected]) => collected.groups().map((group) => ({ file, ...group })));
   if (groups.length > 0) say('Allowed, and probably wrong:');
   for (const { file, message, first, count: number } of groups) {
@@ -113,11 +155,11 @@ export interface RefusedFile {
 
 /**
  * Stores the rows, and says what has become of them. The files of refused rows are those of the files in their order; only what is refused is
- * written. `warnings` are said if they are given.
+ * written. Without a preview, it also says what is probably wrong.
  */
 export async function store(
   work: Import,
-  { run, refusedFiles, warnings }: { run: Run; refusedFiles: readonly RefusedFile[]; warnings: Warnings | undefined },
+  { run, refusedFiles, isPreviewed }: { run: Run; refusedFiles: readonly RefusedFile[]; isPreviewed: boolean },
   { say }: Output,
 ) {
   const { files, reader, scanned } = work;
@@ -125,22 +167,16 @@ export async function store(
   const writers = refusedFiles.map(({ write }, index) => refusedWriter(tables[index], scanned.linked, write));
   const sent = await sendAll(work, {
     run,
-    warnings,
-    onResults(file, results) {
-      writers[files.indexOf(file)]?.add(results.filter(({ outcome }) => outcome === 'REJECTED'));
+    warns: !isPreviewed,
+    onSent(file, rows) {
+      writers[files.indexOf(file)]?.add(rows.filter(({ outcome }) => outcome === 'REJECTED'));
     },
   });
   const unset = await setLateLinks(work, sent.late);
   const { CREATED: created, UPDATED: updated, UNCHANGED: unchanged, REJECTED: refused } = sent.rows;
   say(`${count(created)} created, ${count(updated)} updated, ${count(unchanged)} unchanged, ${count(refused)} refused`);
   for (const [kind, names] of sent.missing) say(`Created for links to them: ${counted(names.size, kind)}`);
-  sayList(
-    unset.map(
-      ({ item: { record, way }, message }) =>
-        `${record}: ${way.field} ${quote(way.value ?? '')} was not set: ${message}`,
-    ),
-    say,
-  );
+  sayList(unset, say);
   const [name, ...others] = refusedFiles.filter((_, index) => !writers[index]?.isEmpty()).map((file) => file.name);
   if (name && others.length === 0) {
     say(`The refused rows are in ${name}, each with the reason: fix them, and import that file.`);
@@ -149,7 +185,7 @@ export async function store(
     say('The refused rows are in these files, each with the reason: fix them, and import the files together.');
     for (const each of [name, ...others]) say(`  ${each}`);
   }
-  if (warnings) sayWarnings(warnings, say);
+  if (!isPreviewed) sayWarnings(work, say);
   const isStored = refused + unset.length === 0;
   return {
     changed: created + updated,

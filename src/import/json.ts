@@ -50,13 +50,19 @@ export class JsonParser {
   }
 
   private rowOf({ number: line, text }: Text): SourceRow {
+    if (text.trim() === '{') {
+      const { name } = this.file;
+      throw new StartError(
+        `${name}: line ${line}: an object goes on in the next lines: make a line of each, such as by jq -c . ${name} > all.ndjson`,
+      );
+    }
     const refused = (problem: string) => ({ line, names: [], cells: [], text, problem });
     const values = readObject(text);
     if (typeof values === 'string') return refused(values);
     const within = values[lineName];
     if (typeof within === 'string') return this.rowOf({ number: line, text: within });
     const { kind: said, ...others } = values;
-    const kind = typeof said === 'string' ? kindCalled(said)?.name : undefined;
+    const kind = typeof said === 'string' ? kindCalled(said) : undefined;
     if (kind === undefined && (Object.hasOwn(values, 'kind') || !this.file.kind)) {
       return refused(`kind: ${expected('one such as "ASSET"', textOf(said) ?? said)}`);
     }

@@ -7,19 +7,18 @@
 import type { Yardgraph } from '../../client/index.ts';
 import { type Issue, quote } from '../model/issues.ts';
 import { listField } from '../model/labels.ts';
-import { linkFields } from '../model/links.ts';
 import type { RecordKind, Values } from '../model/record-kind.ts';
 import { isBlank } from '../model/schemas.ts';
-import { kindNamed, kindOfId, recordKinds } from '../records/index.ts';
-import { externalKey, type RecordRow, type RowLink, type Warning } from './row.ts';
-import type { UpsertKey } from './upsert-keys.ts';
-
-/** What has become of a row, for the links that lead to it. */
-export interface RowState {
-  /** The ID of its record. A preview has that of a record which is there already, and none of one that would be created. */
-  record?: string;
-  is: 'coming' | 'accepted' | 'refused';
-}
+import { kindOfId } from '../records/index.ts';
+import {
+  externalKey,
+  type RecordRow,
+  type Reference,
+  type RowLink,
+  type RowState,
+  type SentRow,
+  type Warning,
+} from './row.ts';
 
 /** The rows to which links of the same import lead: by kind, by what links say of them (`id`, `name`, `externalIds.erp`), and by its text. */
 export type Linked = ReadonlyMap<RecordKind, ReadonlyMap<string, ReadonlyMap<string, RowState[]>>>;
@@ -90,36 +89,15 @@ export function decide(cells: readonly LinkCell[], { stored, refs, areUpserted }
 
 const isEmpty = ({ link }: LinkCell): boolean => link.value === null;
 
-/** A link of a row: all cells that say it, and the one that is stored. */
-interface Reference {
-  readonly kind: RecordKind;
-  readonly field: string;
-  readonly links: readonly RowLink[];
-  readonly stored: string | undefined;
-}
-
 /** A link that the stored record does not have yet. */
 export interface LateLink extends Reference {
   readonly record: string;
 }
 
-/** A row as it is sent. */
-export interface LinkedRow {
-  readonly row: RecordRow;
-  /** Of a row of a kind to which links lead. */
-  readonly state: RowState | undefined;
-  readonly record: Record<string, unknown>;
-  readonly issues: Issue[];
-  /** Links to rows that are stored later: set when these are. */
-  readonly late: Reference[];
-  /** Links that a preview leaves out, because they lead to rows that would be created. */
-  readonly unsent: Set<string>;
-}
-
 interface Finding {
   readonly yardgraph: Yardgraph;
-  readonly linked: Linked;
-  readonly upsertKeys: ReadonlyMap<RecordKind, UpsertKey>;
+  readonly scanned: { readonly linked: Linked };
+  readonly upsertKeys: ReadonlyMap<RecordKind, string>;
 }
 
 interface Linking extends Finding {
@@ -127,6 +105,8 @@ interface Linking extends Finding {
   readonly createMissing: ReadonlySet<RecordKind>;
   /** Those names: with a preview, they are only counted. */
   readonly missing: Map<RecordKind, Set<string>>;
+  /** Records that an earlier start of the import has created, for names that none had. */
+  readonly created: ReadonlySet<string>;
   readonly isPreview: boolean;
   readonly warn: ((warning: Warning) => void) | undefined;
   /** The stored records of these rows, before the import has changed any: an upsert finds them, or an update. */
@@ -134,46 +114,48 @@ interface Linking extends Finding {
 }
 
 /** Sets the links of `rows`, which are sent together. */
-export async function setLinks(linking: Linking, kind: RecordKind, rows: readonly LinkedRow[]): Promise<void> {
-  const { linked, createMissing, isPreview } = linking;
+export async function setLinks(linking: Linking, kind: RecordKind, rows: readonly SentRow[]): Promise<void> {
+  const { createMissing, isPreview, scanned } = linking;
   const refs = nameRows(linking, kind, rows);
   const references = await referencesOf(linking, kind, rows);
   const unnamed: Unnamed[] = [];
   // Not for a row that was refused: once that is fixed and imported, there would be two of its name.
-  const mayCreate = (reference: Reference, link: RowLink) => {
-    const target = targetOf(reference);
-    return link.by === 'name' && createMissing.has(target) && rowsAt(linked, target, link).length === 0;
-  };
+  const mayCreate = (link: RowLink) =>
+    link.by === 'name' && createMissing.has(link.target) && rowsAt(scanned.linked, link).length === 0;
   for (const [reference, decision] of await decideAll(linking, [...references.keys()], refs)) {
     const sent = references.get(reference);
     if (!sent) continue;
-    if (decision.is === 'set') setLink(linking, sent, reference, decision.to);
-    else if (decision.is === 'late') {
+    if (decision.is === 'set') {
+      setLink(linking, sent, reference, decision.to);
+      const by = typeof decision.to === 'string' && linking.created.has(decision.to) ? reference.links : [];
+      for (const link of by) if (mayCreate(link)) namesOf(linking, link.target).add(link.value ?? '');
+    } else if (decision.is === 'late') {
       if (!isPreview) sent.late.push(reference);
       else if (decision.perhaps === undefined) sent.unsent.add(reference.field);
       else setLink(linking, sent, reference, decision.perhaps);
-    } else if (decision.is === 'none' && mayCreate(reference, decision.link)) {
+    } else if (decision.is === 'none' && mayCreate(decision.link)) {
       unnamed.push({ sent, reference, link: decision.link });
-    } else sent.issues.push(issueOf(linked, reference, decision));
+    } else sent.issues.push(issueOf(linking, reference, decision));
   }
   // Nothing is created for a row that is refused.
   const needed = unnamed.filter(({ sent }) => sent.issues.length === 0);
-  for (const [target, ofTarget] of grouped(needed, ({ reference }) => targetOf(reference))) {
+  for (const [target, ofTarget] of grouped(needed, ({ link }) => link.target)) {
     const ids = await createNamed(linking, target, ofTarget);
     for (const { sent, reference, link } of ofTarget) {
       const id = ids.get(link.value ?? '');
       if (id !== undefined) setLink(linking, sent, reference, id);
       else if (isPreview) sent.unsent.add(reference.field);
-      else sent.issues.push(issueOf(linked, reference, { is: 'none', link }));
+      else sent.issues.push(issueOf(linking, reference, { is: 'none', link }));
     }
   }
 }
 
 /** Gives rows that are created the names by which others of the same request refer to them: their IDs in the file, of which the first counts. */
-function nameRows({ linked, upsertKeys, isPreview }: Linking, kind: RecordKind, rows: readonly LinkedRow[]) {
+function nameRows({ scanned, upsertKeys, isPreview }: Linking, kind: RecordKind, rows: readonly SentRow[]) {
   const refs = new Map<RowState, string>();
-  const ofKind = linked.get(kind)?.get('id');
-  for (const { row, state, record, issues } of rows) {
+  const ofKind = scanned.linked.get(kind)?.get('id');
+  for (const { row, record, issues } of rows) {
+    const { state } = row;
     if (!ofKind || !state || row.id === undefined) continue;
     const first = ofKind.get(row.id)?.find(({ is }) => is !== 'refused');
     if (first && first !== state) {
@@ -190,21 +172,23 @@ function nameRows({ linked, upsertKeys, isPreview }: Linking, kind: RecordKind, 
  * The links of rows. Rows with the IDs of stored records come from an export, which says a link in all ways, so an empty cell is an edit. In
  * other rows, it says nothing beside one with a value.
  */
-async function referencesOf(linking: Linking, kind: RecordKind, rows: readonly LinkedRow[]) {
+async function referencesOf(linking: Linking, kind: RecordKind, rows: readonly SentRow[]) {
   const areExported = linking.upsertKeys.get(kind) === 'id';
   const found = rows.flatMap((sent) =>
-    [...grouped(sent.row.links, ({ field }) => field)].map(([field, links]) => {
-      const leading = links.filter(({ value }) => value !== null);
-      return { sent, field, links: areExported || leading.length === 0 ? links : leading };
+    [...grouped(sent.row.links, ({ field }) => field).values()].flatMap((all) => {
+      const leading = all.filter(({ value }) => value !== null);
+      const links = areExported || leading.length === 0 ? all : leading;
+      const [first] = links;
+      return first ? { sent, field: first.field, target: first.target, links } : [];
     }),
   );
   const twofold = [...new Set(found.flatMap(({ sent, links }) => (links.length > 1 ? sent.row : [])))];
   const stored = twofold.length > 0 ? await linking.storedRecords(twofold) : [];
   const storedOf = new Map(twofold.map((row, index) => [row, stored[index]]));
-  return new Map<Reference, LinkedRow>(
-    found.map(({ sent, field, links }) => {
+  return new Map<Reference, SentRow>(
+    found.map(({ sent, field, target, links }) => {
       const id = links.length > 1 ? storedOf.get(sent.row)?.[field] : undefined;
-      return [{ kind, field, links, stored: typeof id === 'string' ? id : undefined }, sent];
+      return [{ kind, field, target, links, stored: typeof id === 'string' ? id : undefined }, sent];
     }),
   );
 }
@@ -212,7 +196,7 @@ async function referencesOf(linking: Linking, kind: RecordKind, rows: readonly L
 /** Decides links of rows of one kind. */
 async function decideAll(finding: Finding, references: readonly Reference[], refs: Known['refs']) {
   const decisions = new Map<Reference, Decision>();
-  for (const [target, ofTarget] of grouped(references, targetOf)) {
+  for (const [target, ofTarget] of grouped(references, ({ target: one }) => one)) {
     const areUpserted = finding.upsertKeys.has(target);
     const cellsOf = await findTargets(finding, target, ofTarget);
     for (const reference of ofTarget) {
@@ -223,7 +207,7 @@ async function decideAll(finding: Finding, references: readonly Reference[], ref
 }
 
 /** Reads the records to which links may lead. Returns a function that returns the cells of a link with their targets. */
-async function findTargets({ yardgraph, linked, upsertKeys }: Finding, target: RecordKind, all: readonly Reference[]) {
+async function findTargets({ yardgraph, scanned, upsertKeys }: Finding, target: RecordKind, all: readonly Reference[]) {
   const links = all.flatMap((reference) => reference.links);
   const fields = links.map(({ by }) => by);
   const records = new Map<unknown, Values>();
@@ -255,13 +239,13 @@ async function findTargets({ yardgraph, linked, upsertKeys }: Finding, target: R
     const { by, value } = link;
     if (by !== 'id' || value === null) return [];
     const isOwn = kindOfId(value) === target;
-    const rows = isOwn && upsertKeys.get(target) === 'id' ? [] : rowsAt(linked, target, link);
+    const rows = isOwn && upsertKeys.get(target) === 'id' ? [] : rowsAt(scanned.linked, link);
     const row = rows.find(({ is }) => is !== 'refused') ?? (isOwn ? undefined : rows[0]);
     return [row ? (row.record ?? (value === stored ? value : row)) : value];
   }
 
   const rowsOf = (link: RowLink) =>
-    rowsAt(linked, target, link).flatMap((row) => (row.is === 'refused' ? [] : (row.record ?? row)));
+    rowsAt(scanned.linked, link).flatMap((row) => (row.is === 'refused' ? [] : (row.record ?? row)));
 
   /** Those of the other cells' targets that are as this cell says, and rows; or an external ID, for the service to look up. */
   function compared(link: RowLink, others: readonly Target[]): Target[] {
@@ -300,7 +284,7 @@ async function findTargets({ yardgraph, linked, upsertKeys }: Finding, target: R
 const isCompared = ({ by, value }: RowLink): boolean => value === null || externalKey(by) !== undefined;
 
 /** The rows of the import that have this text where a link says `by`. */
-const rowsAt = (linked: Linked, target: RecordKind, { by, value }: RowLink): readonly RowState[] =>
+const rowsAt = (linked: Linked, { target, by, value }: RowLink): readonly RowState[] =>
   linked
     .get(target)
     ?.get(by)
@@ -312,9 +296,9 @@ function textIn(record: Values | undefined, by: string): unknown {
 }
 
 /** Puts a link into the record that is sent. */
-function setLink({ warn }: Linking, { row, record }: LinkedRow, reference: Reference, to: LinkValue): void {
+function setLink({ warn }: Linking, { row, record }: SentRow, reference: Reference, to: LinkValue): void {
   Object.assign(record, valuesOf(reference, to));
-  const target = targetOf(reference);
+  const { target } = reference;
   const said = reference.links.find(({ by, value }) => by === 'id' && value === to);
   if (!said || typeof to !== 'string' || kindOfId(to) === target) return;
   const message = `no ${target.label} here has such an ID: it is kept as one of another system`;
@@ -331,7 +315,7 @@ const placeOf = ({ source }: RecordRow, { cell, field }: RowLink) => ({
 });
 
 interface Unnamed {
-  readonly sent: LinkedRow;
+  readonly sent: SentRow;
   readonly reference: Reference;
   readonly link: RowLink;
 }
@@ -342,9 +326,8 @@ async function createNamed(
   target: RecordKind,
   rows: readonly Unnamed[],
 ): Promise<Map<string, string>> {
-  const { yardgraph, missing, isPreview } = linking;
-  const counted = missing.get(target) ?? new Set();
-  missing.set(target, counted);
+  const { yardgraph, isPreview } = linking;
+  const counted = namesOf(linking, target);
   const byName = grouped(rows, ({ link }) => link.value ?? '');
   await warnOfAlike(
     linking,
@@ -360,6 +343,12 @@ async function createNamed(
     if (result.outcome !== 'REJECTED') ids.set(name, result.id);
   }
   return ids;
+}
+
+function namesOf({ missing }: Linking, target: RecordKind): Set<string> {
+  const names = missing.get(target) ?? new Set();
+  missing.set(target, names);
+  return names;
 }
 
 /** A filter that ignores case may have 20 texts with letters beyond A to Z. */
@@ -382,10 +371,8 @@ async function warnOfAlike({ yardgraph, warn }: Linking, target: RecordKind, add
   }
 }
 
-function issueOf(linked: Linked, reference: Reference, { is, link }: Refusal): Issue {
-  const { field, links } = reference;
+function issueOf({ scanned }: Finding, { field, target, links }: Reference, { is, link }: Refusal): Issue {
   const { by, name } = link;
-  const target = targetOf(reference);
   const path = [by === 'id' ? field : name];
   const text = `the ${by === 'id' ? 'ID' : by} ${quote(link.value ?? '')}`;
   if (is === 'several') return { path, message: `several ${target.pluralLabel} have ${text}: say which by an ID` };
@@ -393,13 +380,14 @@ function issueOf(linked: Linked, reference: Reference, { is, link }: Refusal): I
     const texts = links.map((one) => `${one.by === 'id' ? field : `${name}.${one.by}`} ${quote(one.value ?? '')}`);
     return { path: [field], message: `expected one ${target.label}, received ${texts.join(' and ')}` };
   }
-  if (rowsAt(linked, target, link).length > 0) return { path, message: `the row with ${text} was refused` };
+  if (rowsAt(scanned.linked, link).length > 0) return { path, message: `the row with ${text} was refused` };
   const option = by === 'name' ? `: create it with --create-missing ${listField(target)}` : '';
   return { path, message: `no ${target.label} has ${text}${option}` };
 }
 
 /** What a late link sets in its record, now that all rows are stored, or why it cannot be set. */
 export interface LateResult {
+  readonly kind: RecordKind;
   readonly record: string;
   /** A cell that says it. */
   readonly way: RowLink;
@@ -410,34 +398,25 @@ export interface LateResult {
 export async function findLate(finding: Finding, late: readonly LateLink[]): Promise<LateResult[]> {
   const decisions = await decideAll(finding, late, new Map());
   return late.flatMap((reference): LateResult[] => {
-    const { record, links } = reference;
+    const { kind, record, links } = reference;
     const way = links.find(({ value }) => value !== null);
     const decision = decisions.get(reference);
     // No row is still to come.
     if (!way || !decision || decision.is === 'late') return [];
-    if (decision.is === 'set') return [{ record, way, values: valuesOf(reference, decision.to) }];
-    return [{ record, way, message: issueOf(finding.linked, reference, decision).message }];
+    if (decision.is === 'set') return [{ kind, record, way, values: valuesOf(reference, decision.to) }];
+    return [{ kind, record, way, message: issueOf(finding, reference, decision).message }];
   });
 }
 
 /** The IDs of the records that rows of this import have become, by the cells of `row` that have the IDs of these rows. */
-export function recordIdsIn(linked: Linked, { kind, links }: RecordRow): Map<number, string> {
+export function recordIdsIn(linked: Linked, { links }: RecordRow): Map<number, string> {
   const ids = new Map<number, string>();
   for (const link of links) {
-    const [row] = link.by === 'id' ? rowsAt(linked, targetOf({ kind, ...link }), link) : [];
+    const [row] = link.by === 'id' ? rowsAt(linked, link) : [];
     if (row?.record !== undefined) ids.set(link.cell, row.record);
   }
   return ids;
 }
-
-const targets = new Map(
-  recordKinds.flatMap((kind) =>
-    linkFields(kind).map(([, field, { target }]) => [`${kind.name}.${field}`, kindNamed(target)]),
-  ),
-);
-
-export const targetOf = ({ kind, field }: { readonly kind: RecordKind; readonly field: string }): RecordKind =>
-  targets.get(`${kind.name}.${field}`) ?? kindNamed('');
 
 /** What a condition of a filter may have, and a page. */
 const maxListed = 1_000;

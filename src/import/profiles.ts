@@ -36,11 +36,8 @@ const schema = columns.extend({
 /** As in a file: its JSON decides how rows are read. */
 export type Profile = z.infer<typeof schema>;
 
-/**
- * Reads the profile with this name, or in this file. The ready ones name what has no field here, too, so that a column that a
- * later version of the program adds, or one of a workspace's own, is not left out without a word.
- */
-export function readProfile(nameOrFile: string, readFile: (path: string) => string): Profile {
+/** Reads the profile with this name, or in this file. What has no field here, the ready ones leave out: each import names it. */
+function readProfile(nameOrFile: string, readFile: (path: string) => string): Profile {
   const ready = Object.entries<Profile>(readyProfiles).find(([name]) => name === nameOrFile)?.[1];
   if (ready) return ready;
   const refuse = (problem: string) => new StartError(`--profile ${nameOrFile}: ${problem}`);
@@ -56,16 +53,27 @@ export function readProfile(nameOrFile: string, readFile: (path: string) => stri
   throw refuse(error.issues.map(({ path, message }) => [...path, message].join(': ')).join('; '));
 }
 
-/** Adds the options of the command line to a profile. What they say of the same column, or of the same thing, counts. */
-export function withProfile(options: Profile, profile: Profile): Profile {
+/** As people say it: `map` and `linkBy` have pairs such as `Serial no.=uid`, and `profile` is a name or a file. */
+export interface ProfileOptions extends Omit<Profile, 'map' | 'linkBy' | 'kinds'> {
+  readonly map: readonly string[];
+  readonly linkBy: readonly string[];
+  readonly profile?: string | undefined;
+}
+
+/** The options added to the profile that they name. What they say of the same column, or of the same thing, counts. */
+export function profileOf(options: ProfileOptions, readFile: (path: string) => string): Profile {
+  const pairs = { map: readPairs('--map', options.map), linkBy: readPairs('--link-by', options.linkBy) };
+  const { success, data: own, error } = schema.strip().safeParse({ ...options, ...pairs });
+  if (!success) throw new StartError(error.issues.map(({ path, message }) => `--${path}: ${message}`).join('; '));
+  const profile = options.profile === undefined ? {} : readProfile(options.profile, readFile);
   const isGiven = (value: unknown) =>
     Array.isArray(value) ? value.length > 0 : value !== undefined && value !== false;
   return {
     ...profile,
-    ...Object.fromEntries(Object.entries(options).filter(([, value]) => isGiven(value))),
-    ...layered(profile, options),
-    kinds: Object.fromEntries(Object.entries(profile.kinds ?? {}).map(([kind, own]) => [kind, layered(own, options)])),
-    linkBy: { ...profile.linkBy, ...options.linkBy },
+    ...Object.fromEntries(Object.entries(own).filter(([, value]) => isGiven(value))),
+    ...layered(profile, own),
+    kinds: Object.fromEntries(Object.entries(profile.kinds ?? {}).map(([kind, of]) => [kind, layered(of, own)])),
+    linkBy: { ...profile.linkBy, ...own.linkBy },
   };
 }
 
@@ -77,7 +85,7 @@ function layered(below: z.infer<typeof columns>, { map = {}, skip = [] }: z.infe
 }
 
 /** Reads `--map "Serial no.=uid"`, or `--link-by location=name`. */
-export function readPairs(option: string, given: readonly string[]): Record<string, string> {
+function readPairs(option: string, given: readonly string[]): Record<string, string> {
   const found = given.map((text) => {
     const at = text.lastIndexOf('=');
     if (at < 1) throw new StartError(`${option}: ${expected('two names, such as "Serial no.=uid"', text)}`);

@@ -23,22 +23,22 @@ export async function* readRows(file: ImportFile, options: ReadOptions): AsyncGe
   }
 }
 
-/** How the file is written, and the names of its columns. */
+/** How the file is written, and the names of its columns, whatever characters follow. */
 export async function tableOf(file: ImportFile, options: ReadOptions): Promise<Table> {
   const parser = new CsvParser(file.name, { ...options, warn: () => {} });
-  for await (const { text, isLast } of readText(file, options.encoding)) {
+  for await (const { text, isLast } of readText(file, options.encoding, false)) {
     parser.read(text, isLast);
     if (parser.table) break;
   }
   return parser.table ?? { separator: ',', declaration: '', names: [] };
 }
 
-async function* readText(file: ImportFile, named: string | undefined) {
+async function* readText(file: ImportFile, named: string | undefined, fatal = true) {
   // The option is for all files of an import, of which some may be UTF-8.
   const other = named !== undefined && (await isKnownUtf8(file)) ? undefined : named;
   let decoder: TextDecoder | undefined;
   for await (const bytes of file.bytes()) {
-    decoder ??= new TextDecoder(encodingOf(file, bytes, other), { fatal: true });
+    decoder ??= new TextDecoder(encodingOf(file, bytes, other), { fatal });
     yield { text: decoded(decoder, bytes) ?? (await refuseEncoding(file, decoder)), isLast: false };
   }
   yield { text: decoder ? (decoded(decoder) ?? (await refuseEncoding(file, decoder))) : '', isLast: true };
@@ -57,7 +57,7 @@ function decoded(decoder: TextDecoder, bytes?: Uint8Array): string | undefined {
 async function refuseEncoding(file: ImportFile, { encoding }: TextDecoder): Promise<never> {
   const line = await firstUndecodedLine(file, encoding);
   throw new StartError(
-    `${file.name}, line ${line}: the text is not ${encoding.toUpperCase()}. Save it as UTF-8, or name its encoding: --encoding windows-1252`,
+    `${file.name}, line ${line}: the text is not ${encoding.toUpperCase()}. Save it as UTF-8, or name its encoding: --encoding windows-1252, or macintosh`,
   );
 }
 
@@ -97,7 +97,7 @@ function encodingOf({ name }: ImportFile, start: Uint8Array, named: string | und
   if (begins(0xfe, 0xff)) return 'utf-16be';
   if (begins(0x50, 0x4b, 3, 4) || begins(0xd0, 0xcf, 0x11, 0xe0)) throw workbookError(name);
   const text = new TextDecoder('latin1').decode(start.subarray(0, 100));
-  if (/^\s{0,50}<(?:!doctype|html|\?xml)/i.test(text)) {
+  if (/^\s{0,50}<[!?a-z]/i.test(text)) {
     throw new StartError(`${name} is a page of HTML or XML, not CSV or JSON: was it downloaded without signing in?`);
   }
   const found = utf16In(start.subarray(0, 1_000));

@@ -1,17 +1,18 @@
 /**
- * Reads the files of an import as rows of records: `scan` finds out which kinds there are and to which rows links lead, `rows` yields those
- * of a kind, and `partsOf` those that are sent together. A file is read once for each of these, and never held in memory.
+ * Reads the files of an import as rows of records: `scan` finds out which kinds there are and what links say, `linkedRows` to which rows they
+ * lead, and `partsOf` yields the rows that are sent together. A file is read once for each of these, and never held in memory.
  */
 import { StartError } from '../errors.ts';
+import { listField } from '../model/labels.ts';
 import type { RecordKind } from '../model/record-kind.ts';
 import { asset, recordKinds } from '../records/index.ts';
-import { type Column, columnFinder, columnsOf, kindCalled } from './columns.ts';
+import { columnFinder, columnsOf } from './columns.ts';
 import type { Table } from './csv.ts';
 import { type ImportFile, inLinkOrder, requireUnchanged } from './file.ts';
-import { type Linked, type RowState, targetOf } from './links.ts';
+import type { Linked } from './links.ts';
 import { type Profile, rowOptions } from './profiles.ts';
 import { type ReadOptions, readRows, requireEncoding, tableOf } from './read.ts';
-import { nameOf, type RecordRow, type SourceRow } from './row.ts';
+import { nameOf, type RecordRow, type RowState, type SourceRow } from './row.ts';
 import { rowReader } from './values.ts';
 import type { Warn } from './warnings.ts';
 
@@ -19,77 +20,96 @@ import type { Warn } from './warnings.ts';
 export interface Section {
   readonly file: ImportFile;
   readonly kind: RecordKind;
+  /** True for the first one of its file, which has the rows that cannot be read, and so may be of any kind. */
+  readonly isFirst: boolean;
   /** Of its rows, in their order, if links may lead to them. */
   states?: RowState[];
 }
 
-/** A row, and its place among the rows of its section. */
-export interface Item {
-  readonly row: RecordRow;
-  readonly place: number;
-  /** Set if links may lead to it. */
-  readonly state: RowState | undefined;
-}
+/** By kind, what links say of their targets: `id`, `name`, `externalIds.erp`. */
+type Ways = ReadonlyMap<RecordKind, ReadonlySet<string>>;
 
 export interface Scanned {
   /** In the order in which they are stored: links lead to what is stored before, or is of the same kind. */
   readonly sections: readonly Section[];
   /** The number of rows. */
   readonly total: number;
-  readonly linked: Linked;
+  readonly ways: Ways;
+  /** Whether labels have columns for the type and the ID of what they name. */
+  readonly hasLabelledTypes: boolean;
+  /** Why the files cannot be imported: all that can be said of each. */
+  readonly problems: readonly string[];
 }
 
-/** Reads all files, and those again to whose rows links lead. Throws a StartError for all that cannot be read to their end. */
+const maxProblems = 20;
+
 export async function scan(files: readonly ImportFile[], reader: FileReader): Promise<Scanned> {
   const found: Section[] = [];
   const ways = new Map<RecordKind, Set<string>>();
-  let total = 0;
-  const problems: string[] = [];
+  const problems = new Set<string>();
+  let [total, hasLabelledTypes] = [0, false];
+  const ofNoKind = files.filter(({ format, kind }) => format === 'csv' && !kind);
+  if (ofNoKind.length > 0) problems.add(askKind(ofNoKind));
   for (const file of files) {
-    await scanFile(file).catch((error) => {
-      if (!(error instanceof StartError)) throw error;
-      problems.push(error.message);
-    });
-  }
-  if (problems.length > 0) throw new StartError(problems.join('\n'));
-  const sections = inLinkOrder(found);
-  const linked = new Map([...ways].map(([kind, names]) => [kind, new Map([...names].map((by) => [by, new Map()]))]));
-  for (const section of sections) await addRows(reader, section, linked.get(section.kind));
-  return { sections, total, linked };
-
-  async function scanFile(file: ImportFile): Promise<void> {
-    const kinds = new Set<RecordKind>();
-    let last: readonly Column[] | undefined;
-    for await (const { kind, columns } of reader.columns(file)) {
-      total += 1;
-      // Rows of a table have the same columns.
-      if (columns === last) continue;
-      last = columns;
-      if (!kinds.has(kind)) found.push({ file, kind });
-      kinds.add(kind);
+    const note = (kind: RecordKind, names: readonly string[]): void => {
+      const isFirst = found.every((section) => section.file !== file);
+      if (!found.some((section) => section.file === file && section.kind === kind)) found.push({ file, kind, isFirst });
+      const { columns, problem } = reader.columns(kind, names);
+      if (problem && problems.size < maxProblems) problems.add(`${file.name}: ${problem}`);
       for (const column of columns) {
+        hasLabelledTypes ||= column.is === 'labelledType';
         if (column.is !== 'link') continue;
-        const target = targetOf({ kind, field: column.field });
-        ways.set(target, (ways.get(target) ?? new Set()).add(column.by));
+        ways.set(column.target, (ways.get(column.target) ?? new Set()).add(column.by));
+      }
+    };
+    const first = total;
+    try {
+      const table = await reader.table(file);
+      // Names that cannot be decoded are not called unknown, too.
+      if (table && file.kind) note(file.kind, table.names.join().includes('\uFFFD') ? [] : table.names);
+      let last: { readonly kind: RecordKind; readonly names: readonly string[] } | undefined;
+      for await (const { kind = file.kind, names } of reader.sources(file)) {
+        total += 1;
+        if (table || !kind || (kind === last?.kind && names === last.names)) continue;
+        last = { kind, names };
+        note(kind, names);
+      }
+    } catch (error) {
+      if (!(error instanceof StartError)) throw error;
+      problems.add(error.message);
+    }
+    // Of which no line can be read.
+    if (total > first && found.every((section) => section.file !== file)) note(asset, []);
+  }
+  return { sections: inLinkOrder(found), total, ways, hasLabelledTypes, problems: [...problems] };
+}
+
+function askKind(files: readonly ImportFile[]): string {
+  const names = recordKinds.map((known) => `${listField(known)}.csv`).join(', ');
+  const which = files.length === 1 ? 'does it have? Name it' : 'do they have? Name each';
+  return `${files.map(({ name }) => name).join(', ')}: which kind of record ${which} ${names}, or say it: --kind assets`;
+}
+
+/** Reads those sections again to whose rows links may lead. */
+export async function linkedRows({ sections, ways }: Scanned, reader: FileReader): Promise<Linked> {
+  const linked = new Map([...ways].map(([kind, names]) => [kind, new Map([...names].map((by) => [by, new Map()]))]));
+  for (const section of sections) {
+    const byWay: ReadonlyMap<string, Map<string, RowState[]>> | undefined = linked.get(section.kind);
+    if (!byWay) continue;
+    section.states = [];
+    for await (const row of reader.rows(section)) {
+      const state: RowState = { is: 'coming' };
+      section.states.push(state);
+      for (const [by, rows] of byWay) {
+        const name = nameOf(row, by);
+        if (name === undefined) continue;
+        const others = rows.get(name);
+        if (others) others.push(state);
+        else rows.set(copied(name), [state]);
       }
     }
   }
-}
-
-async function addRows(reader: FileReader, section: Section, ways?: ReadonlyMap<string, Map<string, RowState[]>>) {
-  if (!ways) return;
-  section.states = [];
-  for await (const row of reader.rows(section)) {
-    const state: RowState = { is: 'coming' };
-    section.states.push(state);
-    for (const [by, rows] of ways) {
-      const name = nameOf(row, by);
-      if (name === undefined) continue;
-      const others = rows.get(name);
-      if (others) others.push(state);
-      else rows.set(copied(name), [state]);
-    }
-  }
+  return linked;
 }
 
 /** A part of a text keeps the whole piece of the file in memory. */
@@ -117,9 +137,8 @@ export async function* partsOf(reader: FileReader, section: Section, partSize: n
 }
 
 async function* readParts(reader: FileReader, section: Section, partSize: number, warn: Warn | undefined) {
-  let part: Item[] = [];
+  let part: RecordRow[] = [];
   let length = 0;
-  let place = 0;
   for await (const row of reader.rows(section, warn)) {
     const size = row.source.text.length;
     if (part.length === partSize || (part.length > 0 && length + size > maxPartLength)) {
@@ -128,24 +147,20 @@ async function* readParts(reader: FileReader, section: Section, partSize: number
       part = [];
       length = 0;
     }
-    part.push({ row, place, state: section.states?.[place] });
+    part.push(row);
     length += size;
-    place += 1;
   }
   requireUnchanged(section.file);
   if (part.length > 0) yield part;
 }
 
 export interface FileReader {
-  /** Yields the kind and the columns of each row. */
-  columns(file: ImportFile): AsyncGenerator<{ readonly kind: RecordKind; readonly columns: readonly Column[] }>;
+  sources(file: ImportFile): AsyncGenerator<SourceRow>;
+  columns(kind: RecordKind, names: readonly string[]): ReturnType<typeof columnsOf>;
   rows(section: Section, warn?: Warn): AsyncGenerator<RecordRow>;
   /** How a table is written. */
   table(file: ImportFile): Promise<Table> | undefined;
 }
-
-/** Lines of JSON may have different ones. */
-const maxKnownColumns = 1_000;
 
 /** Returns what reads files as the options say. Throws a StartError for an option that is not of its form. */
 export function fileReader(
@@ -162,58 +177,19 @@ export function fileReader(
     return { encoding, columns: names, isKnown: (name) => name.trim() !== '' && find?.(name) !== undefined, warn };
   }
 
-  const firstKinds = new Map<ImportFile, RecordKind>();
-
-  /** Rows that say no kind, because they cannot be read, are taken to be of the kind of the row before, or of the first row with one. */
-  function kindFinder(file: ImportFile) {
-    let kind = file.kind ?? firstKinds.get(file);
-    return (source: SourceRow): RecordKind | undefined => {
-      if (source.kind !== undefined) kind = kindCalled(source.kind);
-      else if (source.problem === undefined) kind = file.kind ?? kind;
-      return kind;
-    };
-  }
-
   return {
-    async *columns(file) {
-      const kindOf = kindFinder(file);
-      const known = new Map<string, readonly Column[]>();
-      let unknown = 0;
-      let last: { kind: RecordKind; names: readonly string[]; columns: readonly Column[] } | undefined;
-      for await (const source of readRows(file, readOptions(file))) {
-        const kind = kindOf(source);
-        if (!kind) {
-          unknown += 1;
-          continue;
-        }
-        if (kind !== last?.kind || source.names !== last.names) {
-          const key = JSON.stringify([kind.name, source.names]);
-          const found = known.get(key) ?? columnsIn(file, kind, source.names);
-          if (known.size < maxKnownColumns) known.set(key, found);
-          last = { kind, names: source.names, columns: found };
-        }
-        if (!firstKinds.has(file)) firstKinds.set(file, kind);
-        yield last;
-      }
-      const first = firstKinds.get(file) ?? asset;
-      firstKinds.set(file, first);
-      for (; unknown > 0; unknown -= 1) yield { kind: first, columns: [] };
-    },
-    async *rows({ file, kind }, warn) {
-      const kindOf = kindFinder(file);
+    sources: (file) => readRows(file, readOptions(file)),
+    columns: (kind, header) => columnsOf(kind, header, optionsOf(kind)),
+    async *rows({ file, kind, isFirst, states = [] }, warn) {
       const read = rowReader(kind, optionsOf(kind), warn);
+      let place = 0;
       for await (const source of readRows(file, readOptions(file, warn))) {
-        if (kindOf(source) === kind) yield read(source);
+        const own = source.kind ?? file.kind;
+        if (own !== kind && (own || !isFirst)) continue;
+        yield read(source, place, states[place]);
+        place += 1;
       }
     },
     table: (file) => (file.format === 'csv' ? tableOf(file, readOptions(file)) : undefined),
   };
-
-  function columnsIn(file: ImportFile, kind: RecordKind, header: readonly string[]): readonly Column[] {
-    try {
-      return columnsOf(kind, header, optionsOf(kind)).columns;
-    } catch (error) {
-      throw error instanceof StartError ? new StartError(`${file.name}: ${error.message}`) : error;
-    }
-  }
 }

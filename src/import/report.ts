@@ -11,8 +11,7 @@ import type { Table } from './csv.ts';
 import type { ImportFile } from './file.ts';
 import { lineName } from './json.ts';
 import { type Linked, recordIdsIn } from './links.ts';
-import { externalKey, type RecordRow, type SourceRow } from './row.ts';
-import type { Result } from './run.ts';
+import { externalKey, type RecordRow, type SentRow, type SourceRow } from './row.ts';
 
 const none = { created: 0, changed: 0, cleared: 0, unchanged: 0, refused: 0 };
 type Counts = Record<keyof typeof none, number>;
@@ -21,12 +20,11 @@ const fates = { CREATED: 'created', UPDATED: 'changed', UNCHANGED: 'unchanged', 
 
 /** Counts what becomes of rows, and of each of their columns. */
 export class Tally {
-  readonly rows: Counts = { ...none };
   /** By column; those of the rows are the first, without a name. */
   private readonly kinds = new Map<RecordKind, Map<string, Counts>>();
 
-  add({ sent, outcome, issues, before, after }: Result): void {
-    const { kind } = sent.row;
+  add({ row, outcome, issues, unsent, before, after }: SentRow): void {
+    const { kind } = row;
     const columns = this.kinds.get(kind) ?? new Map<string, Counts>();
     this.kinds.set(kind, columns);
     const addTo = (column: string, what: keyof Counts) => {
@@ -34,28 +32,24 @@ export class Tally {
       columns.set(column, counts);
       counts[what] += 1;
     };
-    const addRow = (what: keyof Counts) => {
-      this.rows[what] += 1;
-      addTo('', what);
-    };
-    addRow(fates[outcome]);
+    addTo('', fates[outcome]);
     if (outcome === 'REJECTED') {
       for (const column of new Set(issues.flatMap(({ path }) => columnAt(kind, path) ?? []))) addTo(column, 'refused');
       return;
     }
     let isCleared = false;
-    eachCell(sent.row, (column, value) => {
+    eachCell(row, (column, value) => {
       if (outcome === 'CREATED') {
         if (value !== null) addTo(column, 'created');
         return;
       }
       const [old, now] = [valueAt(before, column), valueAt(after, column)];
-      if (sent.unsent.has(column)) addTo(column, 'changed');
+      if (unsent.has(column)) addTo(column, 'changed');
       else if (isSame(old, now)) addTo(column, 'unchanged');
       else addTo(column, now === null ? 'cleared' : 'changed');
       isCleared ||= outcome === 'UPDATED' && now === null && old !== null;
     });
-    if (isCleared) addRow('cleared');
+    if (isCleared) addTo('', 'cleared');
   }
 
   /** A line for each kind, with those of its columns below it. */
@@ -97,9 +91,9 @@ export class Refusals {
   private readonly first: string[] = [];
   private readonly reasons = new Map<string, { readonly text: string; readonly first: string; count: number }>();
 
-  add(file: ImportFile, { source: { line } }: RecordRow, issues: readonly Issue[]): void {
+  add(file: ImportFile, { row, issues }: SentRow): void {
     this.count += 1;
-    const place = `${file.name}, line ${line}`;
+    const place = `${file.name}, line ${row.source.line}`;
     if (this.first.length < maxListed) this.first.push(`  ${place}: ${reasonsOf(issues)}`);
     for (const issue of issues) {
       const [text = ''] = formatIssue(issue).split(', received ', 1);
@@ -140,7 +134,7 @@ export function refusedWriter(table: Table | undefined, linked: Linked, write: (
     const kept = all.filter((_, index) => names[index] !== reasonColumn);
     return [...kept, reason].map((cell) => csvCell(cell, separator)).join(separator);
   };
-  const textOf = ({ sent: { row }, issues }: Result): string => {
+  const textOf = ({ row, issues }: SentRow): string => {
     const { source } = row;
     // The IDs of rows are known to this import only: later, links need those of the records.
     const known = recordIdsIn(linked, row);
@@ -158,9 +152,9 @@ export function refusedWriter(table: Table | undefined, linked: Linked, write: (
   let isEmpty = true;
   return {
     isEmpty: () => isEmpty,
-    add(results: readonly Result[]): void {
-      if (results.length === 0) return;
-      write((isEmpty ? start : '') + results.map((result) => `${textOf(result)}\n`).join(''));
+    add(rows: readonly SentRow[]): void {
+      if (rows.length === 0) return;
+      write((isEmpty ? start : '') + rows.map((row) => `${textOf(row)}\n`).join(''));
       isEmpty = false;
     },
   };
@@ -171,7 +165,7 @@ function withMembers({ text, kind, names, cells }: SourceRow, members: ReadonlyM
   const added = [...members].map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`);
   const kept = names.some((name) => members.has(name))
     ? [
-        ...(kind === undefined ? [] : [`"kind":${JSON.stringify(constantCase(uncapitalized(kind)))}`]),
+        ...(kind === undefined ? [] : [`"kind":${JSON.stringify(constantCase(uncapitalized(kind.name)))}`]),
         ...names.flatMap((name, index) =>
           members.has(name) ? [] : `${JSON.stringify(name)}:${stringify(cells[index])}`,
         ),

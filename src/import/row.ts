@@ -7,8 +7,8 @@ import type { RecordKind, Values } from '../model/record-kind.ts';
 export interface SourceRow {
   /** The line of the file at which it begins, from 1. */
   readonly line: number;
-  /** Unset where the kind of the file is that of all rows. */
-  readonly kind?: string | undefined;
+  /** The one that it says: the kind of the file is that of all other rows. */
+  readonly kind?: RecordKind | undefined;
   /** The names of the columns: the same array for all rows of a table. */
   readonly names: readonly string[];
   /** By name. A row that ends early has fewer. */
@@ -42,6 +42,45 @@ export interface RecordRow {
   readonly externalIds: Readonly<Record<string, string | null>>;
   readonly links: readonly RowLink[];
   readonly issues: readonly Issue[];
+  /** Among the rows of its kind in its file. */
+  readonly place: number;
+  /** Set if links may lead to it. */
+  readonly state: RowState | undefined;
+}
+
+/** What has become of a row, for the links that lead to it. */
+export interface RowState {
+  /** The ID of its record. A preview has that of a record which is there already, and none of one that would be created. */
+  record?: string;
+  is: 'coming' | 'accepted' | 'refused';
+}
+
+export type Outcome = 'CREATED' | 'UPDATED' | 'UNCHANGED' | 'REJECTED';
+
+/** A row as it is sent, and what has become of it, or would become of it. */
+export interface SentRow {
+  readonly row: RecordRow;
+  readonly record: Record<string, unknown>;
+  /** Links to rows that are stored later: set when these are. */
+  readonly late: Reference[];
+  /** Links that a preview leaves out, because they lead to rows that would be created. */
+  readonly unsent: Set<string>;
+  readonly issues: Issue[];
+  readonly outcome: Outcome;
+  readonly id?: string;
+  /** Of a preview of a row that is not created: the record as it would be, and as it is. */
+  readonly after?: Values;
+  readonly before?: Values;
+}
+
+/** A link of a row: all cells that say it, and the one that is stored. */
+export interface Reference {
+  readonly kind: RecordKind;
+  /** `locationId` */
+  readonly field: string;
+  readonly target: RecordKind;
+  readonly links: readonly RowLink[];
+  readonly stored: string | undefined;
 }
 
 /** What a cell says of a link: `locationId`, `location`, `location.externalIds.erp`, `location.name`. */
@@ -50,6 +89,7 @@ export interface RowLink {
   readonly name: string;
   /** `locationId` */
   readonly field: string;
+  readonly target: RecordKind;
   /** `id`, a field of the target such as `name`, or `externalIds.erp`. */
   readonly by: string;
   /** Null clears the link. */

@@ -10,48 +10,43 @@ import { type Issue, quote } from '../model/issues.ts';
 import { constantCase, listField } from '../model/labels.ts';
 import type { RecordKind, Values } from '../model/record-kind.ts';
 import { isBlank } from '../model/schemas.ts';
-import { linkOrder } from '../records/index.ts';
+import { kindOfId, linkOrder } from '../records/index.ts';
 import type { ImportFile } from './file.ts';
-import { findLate, type LateLink, type LateResult, type LinkedRow, readRecords, setLinks } from './links.ts';
-import { copied, type FileReader, type Item, partsOf, type Scanned } from './reading.ts';
-import { nameOf, type RecordRow, type Warning } from './row.ts';
-import { textOfKey, type UpsertKey } from './upsert-keys.ts';
+import { findLate, type LateLink, type LateResult, type Linked, readRecords, setLinks } from './links.ts';
+import { copied, type FileReader, partsOf, type Section } from './reading.ts';
+import { externalKey, nameOf, type Outcome, type RecordRow, type SentRow } from './row.ts';
+import type { UpsertKey } from './upsert-keys.ts';
+import type { collectWarnings } from './warnings.ts';
 
 export interface Import {
   readonly yardgraph: Yardgraph;
   readonly files: readonly ImportFile[];
   readonly reader: FileReader;
-  readonly scanned: Scanned;
+  readonly scanned: {
+    /** In the order in which they are stored. */
+    readonly sections: readonly Section[];
+    /** The number of rows. */
+    readonly total: number;
+    readonly linked: Linked;
+  };
   /** By kind; rows of other kinds are created. */
   readonly upsertKeys: ReadonlyMap<RecordKind, UpsertKey>;
   /** Kinds of which records are created for names of links that none has. */
   readonly createMissing: ReadonlySet<RecordKind>;
   /** The most records that are deleted because they are not in the files. */
   readonly deleteMissing: number | undefined;
+  /** What is probably wrong in the files. */
+  readonly warnings: ReadonlyMap<ImportFile, ReturnType<typeof collectWarnings>>;
   readonly partSize: number;
   readonly signal: AbortSignal;
   readonly onProgress: (rows: number) => void;
 }
 
-type Outcome = 'CREATED' | 'UPDATED' | 'UNCHANGED' | 'REJECTED';
-
-/** What has become of a row, or would become of it. */
-export interface Result {
-  readonly sent: LinkedRow;
-  readonly outcome: Outcome;
-  readonly issues: readonly Issue[];
-  readonly id?: string | undefined;
-  /** Of a preview of a row that is not created: the record as it would be, and as it is. */
-  readonly after?: Values | undefined;
-  readonly before?: Values | undefined;
-}
-
 /** How a run through all rows differs: a preview, or storing, which is bound to a run. */
 export interface Mode {
   readonly run?: Run;
-  /** By file; none if they have been said before. */
-  readonly warnings: ReadonlyMap<ImportFile, { warn(warning: Warning): void }> | undefined;
-  readonly onResults: (file: ImportFile, results: readonly Result[]) => void;
+  readonly warns: boolean;
+  readonly onSent: (file: ImportFile, rows: readonly SentRow[]) => void;
 }
 
 /** What has become of all rows, or would become of them. */
@@ -70,108 +65,96 @@ export interface Run {
   readonly id: string;
   /** By file: its place, and a hash. */
   readonly fileKeys: readonly string[];
-  /** Links of records that an earlier start has changed, as they were: by the ID and the reference. */
-  readonly earlier: ReadonlyMap<unknown, Values>;
+  /** Set if the import was stopped, and goes on. */
+  readonly earlier: Earlier | undefined;
 }
 
-export async function sendAll(work: Import, { run, warnings, onResults }: Mode): Promise<Sent> {
+export async function sendAll(work: Import, { run, warns, onSent }: Mode): Promise<Sent> {
   const isPreview = run === undefined;
   const rows = { CREATED: 0, UPDATED: 0, UNCHANGED: 0, REJECTED: 0 };
   const late: LateLink[] = [];
   const missing = new Map<RecordKind, Set<string>>();
-  const { sections, linked } = work.scanned;
+  const { sections } = work.scanned;
   const keptKinds = work.deleteMissing === undefined ? [] : sections.map(({ kind }) => kind);
   const kept = new Map(keptKinds.map((kind) => [kind, new Set<string>()]));
-  const keyIssue = keyChecker(work);
+  const withKeyIssue = keyChecker(work);
   for (const { states = [] } of sections) {
     for (const state of states) Object.assign(state, { is: 'coming', record: undefined });
   }
   for (const section of sections) {
     const { kind, file } = section;
     const by = work.upsertKeys.get(kind);
-    const warn = warnings?.get(file)?.warn;
+    const warn = warns ? work.warnings.get(file)?.warn : undefined;
     const linking = {
       ...work,
-      linked,
       missing,
       isPreview,
       warn,
+      created: run?.earlier?.created ?? new Set(),
       storedRecords: (of: readonly RecordRow[]) => storedRecords(work, kind, of, run?.earlier),
     };
     const fileKey = run && `import-${run.id}-${run.fileKeys[work.files.indexOf(file)]}-${kind.name}`;
 
     /** Links are set in what is sent together: its rows may lead to each other. */
-    const send = async (items: readonly Item[]): Promise<Result[]> => {
-      const all = items.map((item) => linkedRow(item, by));
-      await setLinks(linking, kind, all.filter(isValid));
-      const key = fileKey && `${fileKey}-${items[0]?.place}`;
-      const results = await deliver(work, kind, all.filter(isValid), key);
-      const bySent = new Map(results.map((result) => [result.sent, result]));
-      return all.map((sent) => settled(bySent.get(sent) ?? rejected(sent, sent.issues)));
+    const send = async (of: readonly RecordRow[]): Promise<SentRow[]> => {
+      const sent = of.map((row) => sentRow(row, by));
+      await setLinks(linking, kind, sent.filter(isValid));
+      await deliver(work, kind, sent.filter(isValid), fileKey && `${fileKey}-${of[0]?.place}`);
+      for (const row of sent) settle(row);
+      return sent;
+    };
+    const reject = (row: RecordRow, message: string): SentRow => {
+      const sent = sentRow({ ...row, issues: [{ path: [], message }] }, by);
+      settle(sent);
+      return sent;
     };
     /** Notes what has become of a row, for those that are linked to it. */
-    const settled = (result: Result): Result => {
-      const { sent, outcome, id } = result;
-      const isStored = outcome !== 'REJECTED';
-      if (sent.state) {
-        sent.state.is = isStored ? 'accepted' : 'refused';
-        // The ID of a record that a preview would create is not final.
-        if (isStored && id !== undefined && !(isPreview && outcome === 'CREATED')) sent.state.record = id;
-      }
+    const settle = ({ row: { state }, outcome, id, late: ofRow }: SentRow): void => {
       rows[outcome] += 1;
-      if (!isStored || id === undefined) return result;
-      for (const link of sent.late) late.push({ ...link, record: id });
+      if (state) state.is = outcome === 'REJECTED' ? 'refused' : 'accepted';
+      if (outcome === 'REJECTED' || id === undefined) return;
+      // The ID of a record that a preview would create is not final.
+      if (state && !(isPreview && outcome === 'CREATED')) state.record = id;
+      for (const link of ofRow) late.push({ ...link, record: id });
       kept.get(kind)?.add(id);
-      return result;
     };
-    const refuse = (item: Item, message: string) => settled(rejected(linkedRow(item, by), [{ path: [], message }]));
 
     for await (const part of partsOf(work.reader, section, work.partSize, warn)) {
       work.signal.throwIfAborted();
-      const items = part.map((item): Item => {
-        const issue = keyIssue(file, item.row);
-        return issue ? { ...item, row: { ...item.row, issues: [...item.row.issues, issue] } } : item;
-      });
-      onResults(file, await halving(items, send, refuse));
+      const checked = part.map((row) => withKeyIssue(file, row));
+      onSent(file, await halving(checked, send, reject));
       work.onProgress(part.length);
     }
   }
   return { rows, late, missing, kept };
 }
 
-const isValid = ({ issues }: LinkedRow): boolean => issues.length === 0;
+const isValid = ({ issues }: SentRow): boolean => issues.length === 0;
 
 /**
- * Returns a function that is called with each row once, and returns an issue if an earlier row has the same upsert key: the later one would
- * overwrite what the earlier one has stored. A refused row counts, too, so that a preview and each start decide alike.
+ * Returns a function that is called with each row once, and refuses it if an earlier row has the same upsert key: the later one would overwrite
+ * what the earlier one has stored. A refused row counts, too, so that a preview and each start decide alike.
  */
 function keyChecker({ files, upsertKeys }: Import) {
   /** By the key: the line and the place of the file, as one number. */
-  const firstRows = new Map<RecordKind, Map<string, number>>();
-  return (file: ImportFile, row: RecordRow): Issue | undefined => {
-    const by = upsertKeys.get(row.kind);
-    const key = by && nameOf(row, textOfKey(by));
-    if (by === undefined || key === undefined || isBlank(key)) return undefined;
-    const ofKind = firstRows.get(row.kind) ?? new Map<string, number>();
-    firstRows.set(row.kind, ofKind);
-    const first = ofKind.get(key);
+  const firstRows = new Map<RecordKind, Map<string, number>>([...upsertKeys.keys()].map((kind) => [kind, new Map()]));
+  return (file: ImportFile, row: RecordRow): RecordRow => {
+    const by = upsertKeys.get(row.kind) ?? '';
+    const key = nameOf(row, by);
+    if (key === undefined || isBlank(key)) return row;
+    const first = firstRows.get(row.kind)?.get(key);
     if (first === undefined) {
-      ofKind.set(copied(key), row.source.line * files.length + files.indexOf(file));
-      return undefined;
+      firstRows.get(row.kind)?.set(copied(key), row.source.line * files.length + files.indexOf(file));
+      return row;
     }
     const firstFile = files[first % files.length];
     const line = `line ${Math.floor(first / files.length)}${firstFile === file ? '' : ` of ${firstFile?.name}`}`;
-    const alsoHas = (what: string) => `${line} also has the ${what}`;
-    if (by === 'id') return { path: ['id'], message: alsoHas(`ID ${quote(key)}`) };
-    if ('field' in by) return { path: [by.field], message: alsoHas(`${by.field} ${quote(key)}`) };
-    const { externalId } = by;
-    return { path: ['externalIds', externalId], message: alsoHas(`external ID ${quote(key)} of ${quote(externalId)}`) };
+    const message = `${line} also has the ${by} ${quote(key)}`;
+    return { ...row, issues: [...row.issues, { path: by.split('.'), message }] };
   };
 }
 
-const rejected = (sent: LinkedRow, issues: readonly Issue[]): Result => ({ sent, outcome: 'REJECTED', issues });
-
-function linkedRow({ row, state }: Item, by: UpsertKey | undefined): LinkedRow {
+function sentRow(row: RecordRow, by: UpsertKey | undefined): SentRow {
   const record: Record<string, unknown> = { ...row.fields };
   const ownIds = Object.entries(row.externalIds);
   const isCreated = by === undefined || (by === 'id' && row.id === undefined);
@@ -179,7 +162,7 @@ function linkedRow({ row, state }: Item, by: UpsertKey | undefined): LinkedRow {
   else if (ownIds.some(([, value]) => value !== null)) {
     record.externalIds = Object.fromEntries(ownIds.filter(([, value]) => value !== null));
   }
-  return { row, state, record, issues: [...row.issues], late: [], unsent: new Set() };
+  return { row, record, issues: [...row.issues], late: [], unsent: new Set(), outcome: 'REJECTED' };
 }
 
 /** Sends items in as few parts as the service accepts: one that it rejects as a whole, for its size or for an item, is sent in halves. */
@@ -233,36 +216,30 @@ interface Upserted {
 }
 
 /** Sends rows whose links are set. Without a key it is a preview, which has the records of rows that are not created, too. */
-async function deliver(work: Import, kind: RecordKind, rows: readonly LinkedRow[], key?: string): Promise<Result[]> {
+async function deliver(work: Import, kind: RecordKind, rows: readonly SentRow[], key?: string): Promise<void> {
   const by = work.upsertKeys.get(kind);
-  if (rows.length === 0) return [];
-  if (by === undefined) return create(work, kind, rows, key);
-  if (by !== 'id') return upsert(work, kind, by, rows, key);
-  const [old, added] = [rows.filter(({ row }) => row.id !== undefined), rows.filter(({ row }) => row.id === undefined)];
-  const created = added.length > 0 ? await create(work, kind, added, key) : [];
-  return [...created, ...(old.length > 0 ? await update(work, kind, old, key === undefined) : [])];
+  const isCreated = ({ row }: SentRow) => by === undefined || (by === 'id' && row.id === undefined);
+  const [added, old] = [rows.filter(isCreated), rows.filter((row) => !isCreated(row))];
+  if (added.length > 0) await create(work, kind, added, key);
+  if (old.length > 0 && by === 'id') await update(work, kind, old, key === undefined);
+  else if (old.length > 0 && by !== undefined) await upsert(work, kind, by, old, key);
 }
 
-async function create(work: Import, kind: RecordKind, rows: readonly LinkedRow[], key?: string): Promise<Result[]> {
+async function create(work: Import, kind: RecordKind, rows: readonly SentRow[], key?: string): Promise<void> {
   const sent = rows.map((row) => ({ sent: row, kind: kind.name, record: row.record })) as never[];
-  const results: Result[] = [];
   const options = { partSize: rows.length, dryRun: key === undefined, idempotencyKey: key };
   for await (const { row, ...result } of work.yardgraph.import(sent, options)) {
     const issues = result.outcome === 'REJECTED' ? withLines(result.issues, rows) : [];
-    results.push({ ...result, issues, sent: (row as { readonly sent: LinkedRow }).sent });
+    Object.assign((row as { readonly sent: SentRow }).sent, { ...result, issues });
   }
-  return results;
 }
 
-const clientKey = (by: Exclude<UpsertKey, 'id'>) => ('field' in by ? { field: constantCase(by.field) } : by);
+const clientKey = (by: string) => {
+  const externalId = externalKey(by);
+  return externalId === undefined ? { field: constantCase(by) } : { externalId };
+};
 
-async function upsert(
-  work: Import,
-  kind: RecordKind,
-  by: Exclude<UpsertKey, 'id'>,
-  rows: readonly LinkedRow[],
-  key?: string,
-): Promise<Result[]> {
+async function upsert(work: Import, kind: RecordKind, by: string, rows: readonly SentRow[], key?: string) {
   const isPreview = key === undefined;
   const options = { onInvalid: 'SKIP', dryRun: isPreview, returning: isPreview ? 'record' : 'outcome' };
   const records = rows.map(({ record }) => record);
@@ -276,53 +253,34 @@ async function upsert(
     isPreview && outcome === 'UPDATED' ? String(record?.id) : [],
   );
   const stored = await recordsById(work, kind, changed);
-  return rows.map((sent, index) => {
+  for (const [index, sent] of rows.entries()) {
     const { outcome = 'REJECTED', record, issues = [] } = upserted[index] ?? {};
-    const id = record ? String(record.id) : undefined;
-    const before = outcome === 'UNCHANGED' ? record : stored.get(id);
-    return {
-      sent,
-      outcome,
-      id,
-      after: record ?? undefined,
-      before: before ?? undefined,
-      issues: withLines(issues, rows),
-    };
-  });
+    const before = outcome === 'UNCHANGED' ? record : stored.get(record?.id);
+    Object.assign(sent, { outcome, id: record?.id, after: record, before, issues: withLines(issues, rows) });
+  }
 }
 
 /** Changes records by their IDs. Those that stay as they are have the same `updatedAt` afterwards. */
-async function update(
-  work: Import,
-  kind: RecordKind,
-  rows: readonly LinkedRow[],
-  isPreview: boolean,
-): Promise<Result[]> {
-  const stored = await recordsById(
-    work,
-    kind,
-    rows.flatMap(({ row }) => row.id ?? []),
-  );
-  const known = rows.filter(({ row }) => stored.has(row.id));
-  const records = known.map(({ row, record }) => ({ ...record, id: row.id }));
+async function update(work: Import, kind: RecordKind, rows: readonly SentRow[], isPreview: boolean): Promise<void> {
+  const ids = rows.flatMap(({ row }) => row.id ?? []);
+  const stored = await recordsById(work, kind, ids);
+  const message = `there is no ${kind.label} with this ID in this workspace: leave it empty to create one`;
+  for (const { row, issues } of rows) if (!stored.has(row.id)) issues.push({ path: ['id'], message });
+  const known = rows.filter(isValid);
   const { update: send } = methodsOf(work, kind);
-  const results = await validOnly(records, (left) => send(left, { dryRun: isPreview }));
-  const unknown = {
-    path: ['id'],
-    message: `there is no ${kind.label} with this ID in this workspace: leave it empty to create one`,
-  };
-  return [
-    ...rows.filter(({ row }) => !stored.has(row.id)).map((sent) => rejected(sent, [unknown])),
-    ...known.map((sent, index): Result => {
-      const { issues, result } = results[index] ?? { issues: [] };
-      const before = stored.get(sent.row.id);
-      if (!result) return rejected(sent, withLines(issues, known));
-      const outcome = kindFields(kind).every((field) => isSame(before?.[field] ?? null, result[field] ?? null))
-        ? 'UNCHANGED'
-        : 'UPDATED';
-      return { sent, outcome, id: sent.row.id, before, after: result, issues: [] };
-    }),
-  ];
+  const results = await validOnly(
+    known.map(({ row, record }) => ({ ...record, id: row.id })),
+    (left) => send(left, { dryRun: isPreview }),
+  );
+  for (const [index, sent] of known.entries()) {
+    const { issues = [], result } = results[index] ?? {};
+    sent.issues.push(...withLines(issues, known));
+    if (!result) continue;
+    const { id } = sent.row;
+    const before = stored.get(id);
+    const isAsBefore = kindFields(kind).every((field) => isSame(before?.[field] ?? null, result[field] ?? null));
+    Object.assign(sent, { outcome: isAsBefore ? 'UNCHANGED' : 'UPDATED', id, before, after: result });
+  }
 }
 
 const kindFields = ({ fields }: RecordKind): string[] => Object.keys(fields);
@@ -352,7 +310,7 @@ async function validOnly<I>(items: readonly I[], send: (items: readonly I[]) => 
 }
 
 /** Names other rows by their lines in the file, where the service names them by their places in the batch. */
-const withLines = (issues: readonly Issue[], rows: readonly LinkedRow[]): Issue[] =>
+const withLines = (issues: readonly Issue[], rows: readonly SentRow[]): Issue[] =>
   issues.map(({ path, message }) => {
     const place = /^item \[(\d+)\] of this batch/.exec(message);
     const line = rows[Number(place?.[1])]?.row.source.line;
@@ -364,41 +322,76 @@ async function storedRecords(
   work: Import,
   kind: RecordKind,
   rows: readonly RecordRow[],
-  earlier: Run['earlier'] | undefined,
+  earlier: Earlier | undefined,
 ): Promise<(Values | undefined)[]> {
   const by = work.upsertKeys.get(kind);
   if (by === undefined) return [];
-  const texts = rows.map((row) => nameOf(row, textOfKey(by)));
+  const texts = rows.map((row) => nameOf(row, by));
   let stored: readonly (Values | null | undefined)[];
   if (by === 'id') {
-    const records = await recordsById(
-      work,
-      kind,
-      texts.flatMap((id) => id ?? []),
-    );
+    const ids = texts.flatMap((id) => id ?? []);
+    const records = await recordsById(work, kind, ids);
     stored = texts.map((id) => records.get(id));
   } else {
-    const keys = texts.map((text) =>
-      'field' in by ? { [by.field]: text } : { externalIds: { [by.externalId]: text } },
-    );
+    const system = externalKey(by);
+    const keys = texts.map((text) => (system === undefined ? { [by]: text } : { externalIds: { [system]: text } }));
     const found = await methodsOf(work, kind).upsert(clientKey(by), keys, { onInvalid: 'SKIP', dryRun: true });
     stored = found.map(({ outcome, record }) => (outcome === 'CREATED' ? undefined : record));
   }
-  return stored.map((record) => (record ? { ...record, ...earlier?.get(record.id) } : undefined));
+  return stored.map((record) => (record ? { ...record, ...earlier?.links.get(record.id) } : undefined));
 }
 
-/** The links of records that an earlier start of this import has changed, as they were. */
-export async function earlierLinks({ yardgraph, upsertKeys }: Import, after: string, message: string) {
-  const earlier = new Map<unknown, Record<string, unknown>>();
-  if (upsertKeys.size === 0) return earlier;
-  for await (const { nodes } of yardgraph.changes({ after, follow: false })) {
-    for (const change of nodes) {
-      if (change.message !== message || change.action !== 'UPDATED') continue;
-      const links = change.fields.filter(({ field }) => /Id$/.test(field)).map(({ field, before }) => [field, before]);
-      earlier.set(change.recordId, { ...Object.fromEntries(links), ...earlier.get(change.recordId) });
+/** What earlier starts of an import have done. */
+export interface Earlier {
+  /** Links of records that they have changed, as they were: by the ID and the reference. */
+  readonly links: ReadonlyMap<unknown, Values>;
+  /** The records that they have created of kinds of which names in links create some. */
+  readonly created: ReadonlySet<string>;
+  /** The number of created records that are not there any more. */
+  readonly gone: number;
+}
+
+/** Reads all changes with the message of an import since it began. */
+export async function readEarlier(
+  { yardgraph, createMissing }: Import,
+  after: string,
+  message: string,
+): Promise<Earlier> {
+  const links = new Map<unknown, Record<string, unknown>>();
+  const created = new Set<string>();
+  let gone = 0;
+  for (let page: EarlierPage = { nodes: [], endCursor: after, hasMore: true }; page.hasMore; ) {
+    ({ changes: page } = (await yardgraph.graphql(earlierQuery, { after: page.endCursor })) as {
+      changes: EarlierPage;
+    });
+    for (const { action, recordId, record, fields } of page.nodes.filter((change) => change.message === message)) {
+      const kind = kindOfId(recordId);
+      if (action === 'CREATED' && !record) gone += 1;
+      if (action === 'CREATED' && kind && createMissing.has(kind)) created.add(recordId);
+      if (action !== 'UPDATED') continue;
+      const old = fields.filter(({ field }) => /Id$/.test(field)).map(({ field, before }) => [field, before]);
+      links.set(recordId, { ...Object.fromEntries(old), ...links.get(recordId) });
     }
   }
-  return earlier;
+  return { links, created, gone };
+}
+
+const earlierQuery = `query ($after: String!) {
+  changes(after: $after, first: 1000) {
+    nodes { action message recordId record { id } fields { field before } } endCursor hasMore
+  }
+}`;
+
+interface EarlierPage {
+  readonly nodes: readonly {
+    readonly action: string;
+    readonly message: string | null;
+    readonly recordId: string;
+    readonly record: object | null;
+    readonly fields: readonly { readonly field: string; readonly before: unknown }[];
+  }[];
+  readonly endCursor: string;
+  readonly hasMore: boolean;
 }
 
 /** Writes items in parts, but for those that the service refuses: returns these, and why. */
@@ -424,21 +417,21 @@ async function writeAll<I>(
   return refused;
 }
 
-/** Sets links that led to later rows. Returns those that cannot be set, and why. */
-export async function setLateLinks(work: Import, late: readonly LateLink[]) {
-  const unset: { readonly item: LateResult; readonly message: string }[] = [];
+/** Sets links that led to later rows. Returns what is to be said of those that cannot be set. */
+export async function setLateLinks(work: Import, late: readonly LateLink[]): Promise<string[]> {
+  const found = await findLate(work, late);
+  const unset = found.flatMap((item) => (item.message === undefined ? [] : { item, message: item.message }));
   for (const kind of new Set(late.map((link) => link.kind))) {
-    const ofKind = late.filter((link) => link.kind === kind);
-    const found = await findLate({ ...work, linked: work.scanned.linked }, ofKind);
-    unset.push(...found.flatMap((item) => (item.message === undefined ? [] : { item, message: item.message })));
-    const ready = found.filter(({ values }) => values);
+    const ready = found.filter((link) => link.kind === kind && link.values);
     const send = (some: readonly LateResult[]) => {
       const records = some.map(({ record, values }) => ({ id: record, ...values }));
       return methodsOf(work, kind).update(records, { returning: 'outcome' });
     };
     unset.push(...(await writeAll(work, ready, send)));
   }
-  return unset;
+  return unset.map(
+    ({ item: { record, way }, message }) => `${record}: ${way.field} ${quote(way.value ?? '')} was not set: ${message}`,
+  );
 }
 
 /** The stored records that have a key and are not in the files: by kind, those first that link to others. */
@@ -460,7 +453,8 @@ export async function missingRecords(work: Import, { kept }: Sent): Promise<Map<
 /** The filter for records that an upsert by this key may find. */
 function haveKey(by: UpsertKey | undefined) {
   if (by === undefined || by === 'id') return undefined;
-  return 'field' in by ? { [by.field]: { isNull: false } } : { externalIds: { key: by.externalId } };
+  const system = externalKey(by);
+  return system === undefined ? { [by]: { isNull: false } } : { externalIds: { key: system } };
 }
 
 /** Deletes records. Returns those that others refer to, and are kept. */

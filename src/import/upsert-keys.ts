@@ -6,29 +6,29 @@ import { matchableFields, type RecordKind } from '../model/record-kind.ts';
 import { label } from '../records/index.ts';
 import { externalIdIn, kindCalled, plain } from './columns.ts';
 
-/** How the stored records of rows are found: by a field, by the ID of another system, or by their own. */
-export type UpsertKey = { readonly field: string } | { readonly externalId: string } | 'id';
-
-/** The key as columns and links say it: `id`, `uid`, `externalIds.erp`. */
-export function textOfKey(key: UpsertKey): string {
-  if (key === 'id') return key;
-  return 'field' in key ? key.field : `externalIds.${key.externalId}`;
-}
+/** How the stored records of rows are found, as columns and links say it: `id`, a field such as `uid`, or `externalIds.erp`. */
+export type UpsertKey = string;
 
 /** The word in place of a key for a kind whose rows are all created. */
 const createWord = 'create';
 
 /**
  * Returns the keys by kind. Each option is a key for all kinds, `externalIds.erp`, or for one, `projects=reference`. Labels have a key without
- * an option: a second file is to rename what the first one has named. Throws a StartError unless there is no option, or a key for each kind.
+ * an option: a second file is to rename what the first one has named; also if it is to be the ID, of which a file with the types of what is
+ * named has none. There is a problem unless there is no option, or a key for each kind.
  */
-export function upsertKeysOf(kinds: readonly RecordKind[], options: readonly string[]): Map<RecordKind, UpsertKey> {
+export function upsertKeysOf(
+  kinds: readonly RecordKind[],
+  options: readonly string[],
+  hasLabelledTypes = false,
+): { readonly keys: Map<RecordKind, UpsertKey>; readonly problems: string[] } {
   const keys = new Map<RecordKind, UpsertKey>();
   const named = new Map(options.map(splitOption));
   const problems: string[] = [];
   for (const kind of new Set(kinds)) {
     const ownName = named.get(kind);
-    const name = ownName ?? named.get(undefined) ?? '';
+    const said = ownName ?? named.get(undefined) ?? '';
+    const name = kind === label && hasLabelledTypes && plain(said) === 'id' ? 'key' : said;
     if (name === createWord) continue;
     const key = keyOf(kind, name) ?? (kind === label && ownName === undefined ? keyOf(label, 'key') : undefined);
     if (key) keys.set(kind, key);
@@ -43,8 +43,7 @@ export function upsertKeysOf(kinds: readonly RecordKind[], options: readonly str
       );
     }
   }
-  if (problems.length > 0) throw new StartError(problems.join('\n'));
-  return keys;
+  return { keys, problems };
 }
 
 function splitOption(option: string): [RecordKind | undefined, string] {
@@ -60,7 +59,6 @@ function splitOption(option: string): [RecordKind | undefined, string] {
 function keyOf(kind: RecordKind, name: string): UpsertKey | undefined {
   if (plain(name) === 'id') return 'id';
   const externalId = externalIdIn(kind, name);
-  if (externalId) return { externalId: externalId.key };
-  const field = matchableFields(kind).find((candidate) => plain(candidate) === plain(name));
-  return field === undefined ? undefined : { field };
+  if (externalId) return `externalIds.${externalId.key}`;
+  return matchableFields(kind).find((candidate) => plain(candidate) === plain(name));
 }

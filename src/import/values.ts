@@ -12,7 +12,7 @@ import { requiredMessage } from '../model/schemas.ts';
 import { labelKey, labelledTypes } from '../records/index.ts';
 import { type Column, type ColumnOptions, columnsOf, isVerbatim, meaningOf, plain } from './columns.ts';
 import { readObject } from './json.ts';
-import { type Cell, type RecordRow, type RowLink, type SourceRow, textOf } from './row.ts';
+import { type Cell, type RecordRow, type RowLink, type RowState, type SourceRow, textOf } from './row.ts';
 import { checkNames, rowChecker, type Warn } from './warnings.ts';
 
 /** How cells are written: see the options of a profile. */
@@ -30,24 +30,25 @@ export function rowReader(
   kind: RecordKind,
   options: ColumnOptions & { readonly form: CellForm },
   warn?: Warn,
-): (source: SourceRow) => RecordRow {
+): (source: SourceRow, place?: number, state?: RowState) => RecordRow {
   const check = warn && rowChecker(kind, options, warn);
   let names: readonly string[] | undefined;
   let columns: readonly Column[] = [];
-  return (source) => {
+  return (source, place = 0, state) => {
     if (source.problem !== undefined) {
       const issues = [{ path: [], message: source.problem }];
-      return { kind, source, fields: {}, externalIds: {}, links: [], issues };
+      return { kind, source, place, state, fields: {}, externalIds: {}, links: [], issues };
     }
     if (source.names !== names) {
       names = source.names;
       const found = columnsOf(kind, names, options);
+      if (found.problem) throw new StartError(found.problem);
       columns = found.columns;
       if (warn) checkNames(source, found.leftOut, warn);
     }
     const row = readRow(source.cells, columns, options.form);
     check?.(source, columns, row.fields);
-    return { kind, source, ...row };
+    return { kind, source, place, state, ...row };
   };
 }
 
@@ -66,7 +67,10 @@ function readRow(cells: readonly Cell[], columns: readonly Column[], form: CellF
     if (isEmpty && (form.blank === 'keep' || column.is === 'unnamed')) continue;
     const refuse = (message: string) => issues.push({ path: meaningOf(column).split('.'), message });
     if (column.is === 'unnamed') {
-      issues.push({ path: [], message: 'a column without a name has a value: name it' });
+      issues.push({
+        path: [],
+        message: "a column without a name has a value: name it, or leave it out with --skip ''",
+      });
     } else if (column.is === 'field') {
       const read = isEmpty ? { value: null } : valueIn(column.field, cell, form);
       if (isEmpty && column.field.required) refuse(requiredMessage(column.field));
@@ -78,7 +82,10 @@ function readRow(cells: readonly Cell[], columns: readonly Column[], form: CellF
       else if (column.is === 'externalId') externalIds.set(column.key, text);
       else if (column.is === 'id') id = text ?? undefined;
       else if (column.is === 'labelledType') labelledType = text ?? '';
-      else links.push({ name: column.name, field: column.field, by: column.by, value: text, cell: index });
+      else {
+        const { name, field, target, by } = column;
+        links.push({ name, field, target, by, value: text, cell: index });
+      }
     }
   }
   if (columns.some(({ is }) => is === 'labelledType')) {
@@ -117,7 +124,7 @@ function valueIn({ type }: Field, cell: Cell, form: CellForm): Read {
 /** Without `x`, which means yes in some lists, and no beside a tick in others. */
 function truthIn(text: string): Read {
   const word = text.trim().toLowerCase();
-  if (['true', 'yes', 'y', 't', '1', 'ja', 'j', 'wahr'].includes(word)) return { value: true };
+  if (['true', 'yes', 'y', 't', '1', 'ja', 'j', 'wahr', 'checked'].includes(word)) return { value: true };
   if (['false', 'no', 'n', 'f', '0', 'nein', 'falsch'].includes(word)) return { value: false };
   return { expected: 'yes or no (true, 1, ja, wahr; false, 0, nein, falsch)' };
 }
@@ -130,8 +137,9 @@ function externalIdsIn(cell: Cell): Read {
   return wrong ? { expected: `an object with text as ${quote(wrong[0])}` } : { value: Object.fromEntries(texts) };
 }
 
-/** Separators of thousands are read before the sign of decimals only: `1.234` may have three of them. */
-function numberIn(text: string, hasComma: boolean): Read {
+/** Separators of thousands are read before the sign of decimals only: `1.234` may have three of them. SAP writes a minus behind the number. */
+function numberIn(written: string, hasComma: boolean): Read {
+  const text = written.replace(/^(\d.*)-$/, '-$1');
   const sent = hasComma ? text.replace(/[.,]/g, (mark) => (mark === ',' ? '.' : ',')) : text;
   const number = /^[+-]?\d{1,3}(?:,\d{3})+\.\d+$/.test(sent) ? sent.replaceAll(',', '') : sent;
   if (!/^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d{1,9})?$/i.test(number)) {

@@ -31,7 +31,16 @@ export function checkNames({ line, names }: SourceRow, leftOut: readonly string[
 }
 
 /** What spreadsheets show for a formula without a result, and what programs write for nothing. */
-const notAvailable = new Set(['NA', 'N/A', '#N/A', '#NV', '#REF!', '#BEZUG!', '#VALUE!', '#WERT!']);
+const notAvailable = new Set(
+  'NA N/A NaN nan None NULL [NULL] (null) \\N #N/A #NV #REF! #BEZUG! #VALUE! #WERT! #NAME? #DIV/0!'.split(' '),
+);
+
+/** What becomes of letters such as `ü` and of quotes when a program reads UTF-8 as Windows-1252; and what no program could read. */
+const damaged = /\u00C3[\u0080-\u00BF]|\u00E2\u20AC|\uFFFD/;
+
+/** The first text of a row of totals, or of what a program writes below a table. */
+const ofTotals =
+  /^(?:(?:sub|grand )?total|sum|count|(?:zwischen|gesamt)?summe|gesamt|anzahl|page \d+ of|seite \d+ von|\(\d+ rows?)(?:[:\s\d.,)]| affected)*$/i;
 
 /** Whether the column's values are stored, not only looked up. */
 const isKept = (column: Column): boolean => column.is !== 'id' && (column.is !== 'link' || column.by === 'id');
@@ -39,11 +48,10 @@ const isKept = (column: Column): boolean => column.is !== 'id' && (column.is !==
 const isBlankOrNumber = (cell: Cell): boolean =>
   /^[\d\s.,+-]*$/.test(cell === null ? '' : (textOf(cell) ?? 'an object'));
 
-/** True if the first text is that of a total, and most other cells are blank or numbers. */
+/** True if most other cells are blank or numbers. */
 function isTotal(cells: readonly Cell[], width: number): boolean {
   const first = cells.find((cell) => !isBlankOrNumber(cell));
-  if (typeof first !== 'string' || !/^(?:summe|gesamt|gesamtsumme|total|grand total|sum):?$/i.test(first.trim()))
-    return false;
+  if (typeof first !== 'string' || !ofTotals.test(first.trim())) return false;
   return (cells.filter((cell) => !isBlankOrNumber(cell)).length - 1) * 2 < width - 1;
 }
 
@@ -81,7 +89,9 @@ export function rowChecker(
         if (isFar) say('the date is before 1900 or after 2100');
       }
       if (!isVerbatim(column)) continue;
-      if (text.trim() !== text) say('there is white space around the value');
+      if (/^[\s\u200B]|[\s\u200B]$/.test(text)) say('there is white space around the value');
+      if (damaged.test(text))
+        say('letters were probably damaged by another program: is the encoding of the file another?');
       if (!options.form.excel && hasApostrophe(text)) {
         say('there is an apostrophe before the value: --excel takes off what an export has added');
       }
@@ -105,7 +115,7 @@ export function rowChecker(
         say(`after ${count(maxCompared)} values, no more are compared with each other`);
       }
     }
-    if (isTotal(cells, names.length)) warn({ line, column: '', message: 'this row is probably a total' });
+    if (isTotal(cells, names.length)) warn({ line, column: '', message: 'this row is probably a total or a footer' });
     if (fields.latitude === 0 && fields.longitude === 0) {
       warn({ line, column: 'latitude', message: 'the coordinates are 0 and 0, which is in the Atlantic' });
     }

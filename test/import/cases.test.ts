@@ -139,6 +139,13 @@ test.each<[string, Case]>([
     },
   ],
   [
+    'of several members of gzip, all are read',
+    {
+      files: { 'assets.csv.gz': Buffer.concat([gzipSync('name,uid\nCrane,C-1\n'), gzipSync('Pump,C-2\n')]) },
+      stored: ['assets', 'name uid', { name: 'Crane', uid: 'C-1' }, { name: 'Pump', uid: 'C-2' }],
+    },
+  ],
+  [
     'a file without a header',
     {
       files: { 'assets.txt': lines('Crane;C-1', 'Pump;\\N') },

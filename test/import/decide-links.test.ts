@@ -1,6 +1,8 @@
 /** Where a link of a row leads, by what its cells say and what is stored. */
 import { expect, test } from 'vitest';
-import { type Decision, decide, type LinkCell, type RowState } from '../../src/import/links.ts';
+import { type Decision, decide, type LinkCell } from '../../src/import/links.ts';
+import type { RowState } from '../../src/import/row.ts';
+import { location } from '../../src/records/index.ts';
 
 const [north, south] = ['location_north', 'location_south'];
 const coming: RowState = { is: 'coming' };
@@ -14,7 +16,7 @@ const cell = (
   targets: LinkCell['targets'] extends ReadonlySet<infer T> ? T[] : never,
   value: string | null = 'x',
 ) => ({
-  link: { name: 'location', field: 'locationId', by, value, cell: 0 },
+  link: { name: 'location', field: 'locationId', target: location, by, value, cell: 0 },
   targets: new Set(targets),
 });
 const emptied = (by: string, ...targets: Parameters<typeof cell>[1]) => cell(by, targets, null);

@@ -298,7 +298,7 @@ test.each<[string, Case]>([
     {
       files: { 'locations.csv': 'name,,city\nNorth,,\nSouth,note,\n' },
       code: 2,
-      out: ['  locations.csv, line 3: a column without a name has a value: name it'],
+      out: ["  locations.csv, line 3: a column without a name has a value: name it, or leave it out with --skip ''"],
     },
   ],
   [
@@ -383,7 +383,17 @@ describe('nothing is stored, and the command ends with 1,', () => {
     ],
     ['assets.csv', 'name,Name\nA,B\n', '', 'columns "name" and "Name" say the same: leave one out with --skip "Name"'],
     ['assets.csv', '', '', 'assets.csv: it is empty'],
+    [
+      'assets.csv',
+      'INSERT INTO assets VALUES (1);\n',
+      '',
+      'assets.csv: unknown column "INSERT INTO assets VALUES (1)"',
+    ],
     ['assets.xlsx', 'PK\x03\x04', '', 'is a workbook, which is not read. In the spreadsheet program, choose File'],
+    [
+      ...(['assets.json', '{\n  "name": "Crane"\n}\n', ''] as const),
+      'assets.json: line 1: an object goes on in the next lines: make a line of each, such as by jq -c . assets.json',
+    ],
     ['things.csv', asset, '', 'things.csv: which kind of record does it have? Name it assets.csv'],
     ['assets.csv', asset, '--time-zone Mars', '--time-zone: expected a time zone such as Europe/Berlin'],
     ['assets.csv', asset, '--batch 0', '--batch: expected a whole number from 1'],
@@ -396,6 +406,32 @@ describe('nothing is stored, and the command ends with 1,', () => {
     expect(code).toBe(1);
     expect(imports.files()).toEqual([name]);
     expect(await imports.service.data('{ changeCursor }')).toEqual({ changeCursor: '0' });
+  });
+
+  test('and all that is wrong is told at once: the kind of a file, the encoding of another, its columns, and an option', async () => {
+    const { code, err } = await imports.import(
+      {
+        'things.csv': 'name\nCrane\n',
+        'locations.csv': Buffer.from('name;Colour;city\nYard;;K\xf6ln\n', 'latin1'),
+        'projects.ndjson': '{"name":"A","Size":1}\n{"name":"B","Weight":2}\n',
+        'labels.csv': Buffer.from('name,Gr\xf6\xdfe\nA,\n', 'latin1'),
+      },
+      ...['--upsert-by', 'uid'],
+    );
+
+    expect([code, err.split('\n').map((line) => line.slice(0, 45))]).toEqual([
+      1,
+      [
+        'things.csv: which kind of record does it have',
+        'locations.csv: unknown column "Colour": map i',
+        'locations.csv, line 2: the text is not UTF-8.',
+        'projects.ndjson: unknown column "Size": map i',
+        'projects.ndjson: unknown column "Weight": map',
+        'labels.csv, line 1: the text is not UTF-8. Sa',
+        '--upsert-by: locations cannot be found by "ui',
+        '--upsert-by: projects cannot be found by "uid',
+      ],
+    ]);
   });
 
   test('and all that is wrong with the columns of all files is told at once', async () => {
@@ -450,12 +486,12 @@ test('a row of JSON that is refused again says its last reason only, and the ID 
   await imports.import({ 'all.ndjson': `${rows.join('\n')}\n` });
   const first = imports.read('all.refused.ndjson');
   expect(first.split('\n')).toEqual([
-    expect.stringMatching(
-      /^\{"kind":"PROJECT","name":"A","startDate":"soon","locationId":"location_\w+","refused because":"startDate: .*"\}$/,
-    ),
     '{"kind":"PROJECT","name":"B","name":"C","refused because":"it has the name \\"name\\" twice"}',
     expect.stringMatching(
       /^\{"refused line":"\{\\"kind\\":\\"PROJECT\\",\\"name\\":\\"D","refused because":"it is not JSON: .*"\}$/,
+    ),
+    expect.stringMatching(
+      /^\{"kind":"PROJECT","name":"A","startDate":"soon","locationId":"location_\w+","refused because":"startDate: .*"\}$/,
     ),
     '',
   ]);
@@ -464,8 +500,23 @@ test('a row of JSON that is refused again says its last reason only, and the ID 
 
   expect(imports.read('again.refused.ndjson').split('\n').toSorted()).toEqual(first.split('\n').toSorted());
 
-  await imports.import({ 'fixed.ndjson': first.split('\n')[2]?.replace('"D"', '"D\\"}"') ?? '' });
+  await imports.import({ 'fixed.ndjson': first.split('\n')[1]?.replace('"D"', '"D\\"}"') ?? '' });
   expect(await imports.records('projects', 'name')).toEqual([{ name: 'D' }]);
+});
+
+test('two objects in one line are refused, and stored once each has a line of its own', async () => {
+  await imports.import({ 'assets.ndjson': '{"name":"A"}{"name":"B","uid":007}\n{"name":"C"}\n' });
+  const refused = imports.read('assets.refused.ndjson');
+  expect(refused).toMatch(/^\{"name":"A"\}\{"name":"B","uid":007,"refused because":"it is not JSON: [^\n]*\n$/);
+
+  const { out } = await imports.import({ 'assets-2.ndjson': refused.replace('}{', '}\n{').replace('007', '"007"') });
+
+  expect(out).toContain('2 created, 0 updated, 0 unchanged, 0 refused');
+  expect(await imports.records('assets', 'name uid')).toEqual([
+    { name: 'C', uid: null },
+    { name: 'A', uid: null },
+    { name: 'B', uid: '007' },
+  ]);
 });
 
 test('a line of JSON without a kind is of the kind that the name of its file says', async () => {

@@ -87,10 +87,10 @@ test('whichever request or response is the last one that arrives', async () => {
     last = Infinity;
     const { code, out, service } = await run(`stopped-${stop}`, batch);
 
-    expect([stop, code, out.filter((line) => /created|was not set/.test(line))]).toEqual([
+    expect([stop, code, out.filter((line) => /created|was not set/i.test(line))]).toEqual([
       stop,
       2,
-      expected.out.filter((line) => /created|was not set/.test(line)),
+      expected.out.filter((line) => /created|was not set/i.test(line)),
     ]);
     expect(await stored(service)).toEqual(expected.stored);
     expect(refused().filter(Boolean)).toEqual(expected.refused);
@@ -180,6 +180,52 @@ describe('an import', () => {
     const dryRun = await imports.import(files, '--dry-run');
     expect([dryRun.code, dryRun.err]).toEqual([1, 'an import of these files was stopped: finish it before a dry run']);
     expect((await imports.import(files)).out).toContain('2 created, 0 updated, 0 unchanged, 0 refused');
+  });
+
+  test.each([
+    ['assets.csv', []],
+    ['locations.csv', ['--upsert-by', 'externalIds.erp']],
+  ])(
+    'of which a part was undone does not go on, because the service would not store it again: %s',
+    async (name, upsert) => {
+      once(/insert into (new_)?(assets|locations)/, () => void process.listeners('SIGINT').at(-1)?.('SIGINT'));
+      const files = { [name]: 'name,externalIds.erp\nA,1\nB,2\nC,3\n' };
+      const options = ['--batch', '1', '--no-preview', ...upsert];
+      expect((await imports.import(files, ...options)).code).toBe(3);
+      await imports.command('undo', '--from', '1', '--to', '1', '--yes');
+
+      const { code, err } = await imports.import(files, ...options);
+
+      expect([code, err]).toEqual([
+        1,
+        `the import cannot go on: a record that it has stored is not there any more, as after an undo, and would not be stored again. Undo the rest of its changes, and delete ${name}.import-run to begin anew`,
+      ]);
+      rmSync(imports.path(`${name}.import-run`));
+      expect((await imports.import(files, ...options)).out).toContain('3 created, 0 updated, 0 unchanged, 0 refused');
+    },
+  );
+
+  test('goes on once, if it is started twice at a time', async () => {
+    once(/insert into (new_)?assets/, () => void process.listeners('SIGINT').at(-1)?.('SIGINT'));
+    const files = { 'assets.csv': 'name\nCrane\nPump\n' };
+    expect((await imports.import(files, '--batch', '1', '--no-preview')).code).toBe(3);
+    const line = imports.read('assets.csv.import-run');
+    const other = JSON.stringify({ ...JSON.parse(line), pid: process.ppid });
+
+    // Another process goes on while this one still looks at what was stored, or is about to.
+    for (const [name, written, message] of [
+      ['assets.csv.import-run', other, `another import of these files is running (process ${process.ppid})`],
+      ['assets.csv.import-run-new', line, 'another import of these files has begun just now'],
+    ] as const) {
+      once(/changes/, () => imports.write({ [name]: written }));
+      const { code, err } = await imports.import(files);
+      expect([code, err]).toEqual([1, expect.stringContaining(message)]);
+      expect(imports.read(name)).toBe(written);
+      imports.write({ 'assets.csv.import-run': line });
+    }
+    rmSync(imports.path('assets.csv.import-run-new'));
+    expect((await imports.import(files)).out).toContain('2 created, 0 updated, 0 unchanged, 0 refused');
+    expect(imports.files()).toEqual(['assets.csv']);
   });
 
   test('that creates records does not go on after a day, when the service has forgotten its keys', async () => {

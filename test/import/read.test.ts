@@ -187,6 +187,14 @@ const csvFiles: [string, string, string[], Partial<ReadOptions>?][] = [
       `Error: assets.csv: line 1, the header: the quote before "name,uid" is not closed at the end of its cell: ${twice}`,
     ],
   ],
+  ['a file of DOS, with its end', 'name,uid\r\nA,1\r\n\x1A', ['2: A|1']],
+  ['a table as psql shows it', ' name | uid \n------+-----\n A    | 1\n(1 row)\n\n', ['3:  A    | 1', '4: (1 row)']],
+  ['lines below the header, as of sqlcmd', 'name;uid\n----;---\nA;-\n', ['3: A|-']],
+  [
+    'a page of HTML that Excel would open',
+    '<table><tr><td>name</td></tr></table>',
+    ['Error: assets.csv is a page of HTML or XML, not CSV or JSON: was it downloaded without signing in?'],
+  ],
   [
     'a page of HTML',
     '\n<!DOCTYPE html><html>',
@@ -218,12 +226,13 @@ test('warns of rows that end early, as after a line break without quotes; one co
 });
 
 test('warns of lines that are left out', async () => {
-  const { rows, warnings } = await read('Tools\n\nname,uid\nA,1\nNAME, uid \nB,2\n');
+  const { rows, warnings } = await read('Tools\n\nname,uid\nA,1\nNAME, uid \nB,2\n====\n');
 
   expect(rows.map(({ line }) => line)).toEqual([4, 6]);
   expect(warnings).toEqual([
     { line: 1, column: '', message: 'the lines above the header are left out: "Tools"' },
     { line: 5, column: '', message: 'the header once more: this line is left out' },
+    { line: 7, column: '', message: 'a line that is drawn is left out' },
   ]);
 });
 
@@ -335,7 +344,7 @@ test('names in JSON touch no prototype', async () => {
 test('rows of JSON say their kind, unless the file does', async () => {
   const content = '{"kind":"ASSET","name":"A"}\n{"kind":"work orders"}\n{"kind":"X"}\n{"kind":5}\n{"name":"B"}\n';
   const kinds = async (name: string) =>
-    (await read(content, name)).rows.map(({ kind, problem }) => problem ?? kind ?? 'that of the file');
+    (await read(content, name)).rows.map(({ kind, problem }) => problem ?? kind?.name ?? 'that of the file');
 
   const wrong = [
     'kind: expected one such as "ASSET", received "X"',
@@ -400,7 +409,7 @@ test('text of another encoding ends the import with its line', async () => {
   const content = Buffer.concat([Buffer.from(`name\r\n${'Köln\r\n'.repeat(20_000)}`), Buffer.of(0xe4, 0x0d, 0x0a)]);
 
   expect((await read(content)).error).toBe(
-    'Error: assets.csv, line 20002: the text is not UTF-8. Save it as UTF-8, or name its encoding: --encoding windows-1252',
+    'Error: assets.csv, line 20002: the text is not UTF-8. Save it as UTF-8, or name its encoding: --encoding windows-1252, or macintosh',
   );
   expect(() => requireEncoding('utf-99')).toThrow(
     '--encoding: expected one such as windows-1252 or utf-16le, received "utf-99"',
@@ -502,15 +511,7 @@ test('files that cannot be imported are refused before anything is read', () => 
   const folder = folderWith({ 'list.csv': '', 'notes.pdf': '' });
 
   expect(() => findFiles([join(folder, 'no.csv')], undefined)).toThrow(`there is no file ${join(folder, 'no.csv')}`);
-  expect(() => findFiles([folder], undefined)).toThrow(
-    'list.csv: which kind of record does it have? Name it assets.csv,',
-  );
   expect(findFiles([folder], asset).files.map(({ kind }) => kind)).toEqual([asset]);
-  writeFileSync(join(folder, 'Anlagen.csv'), '');
-  expect(() => findFiles([folder], undefined)).toThrow(
-    'Anlagen.csv, list.csv: which kind of record do they have? Name each assets.csv,',
-  );
-  rmSync(join(folder, 'Anlagen.csv'));
   rmSync(join(folder, 'list.csv'));
   expect(() => findFiles([folder], asset)).toThrow(
     `there is no file to import: expected files that end with .csv, .tsv, .tab, .txt, .ndjson, .jsonl, .json, or one of these and .gz, found ${join(folder, 'notes.pdf')}`,

@@ -69,7 +69,7 @@ describe('--upsert-by id', () => {
       '6 rows: 1 to create, 1 to update, 1 unchanged, 3 refused',
       '  locations.csv, line 5: id: there is no location with this ID in this workspace: leave it empty to create one',
       '  locations.csv, line 6: id: there is no location with this ID in this workspace: leave it empty to create one',
-      expect.stringContaining('  locations.csv, line 7: id: line 3 also has the ID '),
+      expect.stringContaining('  locations.csv, line 7: id: line 3 also has the id '),
       '1 created, 1 updated, 1 unchanged, 3 refused',
       'The refused rows are in locations.refused.csv, each with the reason: fix them, and import that file.',
       'Its changes: 4 to 5.',
@@ -128,7 +128,7 @@ describe('a row with the key of an earlier one', () => {
       '  assets.ndjson, line 1: uid: line 1 also has the uid "U1"',
       '  assets-2.csv, line 3: uid: line 1 of assets.ndjson also has the uid "U2"',
       expect.stringContaining('  projects.csv, line 2: startDate: '),
-      '  projects.csv, line 4: externalIds.erp: line 2 also has the external ID "P-1" of "erp"',
+      '  projects.csv, line 4: externalIds.erp: line 2 also has the externalIds.erp "P-1"',
       '4 created, 0 updated, 0 unchanged, 4 refused',
     ]);
     expect(await assets('name')).toEqual(['A0', 'A1', 'B'].map((name) => ({ name })));
@@ -166,7 +166,7 @@ describe('a row with the key of an earlier one', () => {
     expect([code, out[0], out[1]]).toEqual([
       2,
       '4 rows: 2 to create, 1 to update, 0 unchanged, 1 refused',
-      `  locations.csv, line 5: id: line 2 also has the ID "${id}"`,
+      `  locations.csv, line 5: id: line 2 also has the id "${id}"`,
     ]);
     expect(await imports.records('locations', 'name')).toEqual(['B', 'New', 'New'].map((name) => ({ name })));
   });

@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 import * as fc from 'fast-check';
 import { LosslessNumber } from 'lossless-json';
 import { describe, expect, test } from 'vitest';
-import { columnFinder, kindCalled } from '../../src/import/columns.ts';
-import { type Profile, readPairs, readProfile, rowOptions, withProfile } from '../../src/import/profiles.ts';
+import { columnFinder, columnsOf, kindCalled } from '../../src/import/columns.ts';
+import { type Profile, profileOf, rowOptions } from '../../src/import/profiles.ts';
 import type { Cell, SourceRow } from '../../src/import/row.ts';
 import { upsertKeysOf } from '../../src/import/upsert-keys.ts';
 import { rowReader } from '../../src/import/values.ts';
@@ -22,7 +22,8 @@ const source = (names: readonly string[], cells: readonly Cell[], line = 2): Sou
   text: '',
 });
 
-const profileNamed = (name: string) => readProfile(name, (path) => readFileSync(path, 'utf8'));
+const profileNamed = (profile: string, options: Profile = {}) =>
+  profileOf({ ...options, profile, map: [], linkBy: [] }, (path) => readFileSync(path, 'utf8'));
 
 /** Reads a row of these cells, by the names of their columns. */
 function read(kind: RecordKind, row: Readonly<Record<string, Cell>>, profile: Profile = {}) {
@@ -182,6 +183,8 @@ describe('numbers', () => {
     ['+8', {}, 8],
     ['008.50', {}, 8.5],
     ['.5', {}, 0.5],
+    ['53.08-', {}, -53.08],
+    ['1.234,56-', comma, -1234.56],
     ['0', {}, 0],
     ['1e1', {}, 10],
     ['0.1', {}, 0.1],
@@ -210,6 +213,8 @@ describe('numbers', () => {
     ['1,234', {}, 'a number such as 53.08, or 53,08 with --decimal-comma'],
     ['1,234.', {}, 'a number such as 53.08'],
     ['1 234', {}, 'a number such as 53.08'],
+    ['-5-', {}, 'a number such as 53.08'],
+    ['5--', {}, 'a number such as 53.08'],
     ['53°', {}, 'a number such as 53.08'],
     ['0x10', {}, 'a number such as 53.08'],
     ['NaN', {}, 'a number such as 53.08'],
@@ -231,7 +236,7 @@ describe('numbers', () => {
 });
 
 test.each([
-  ...['TRUE', 'yes', 'Y', '1', 't', 'ja', 'J', 'WAHR', true].map((cell) => [cell, true] as const),
+  ...['TRUE', 'yes', 'Y', '1', 't', 'ja', 'J', 'WAHR', 'checked', true].map((cell) => [cell, true] as const),
   ...['False', 'no', 'n', '0', 'F', 'Nein', 'FALSCH', false].map((cell) => [cell, false] as const),
   ...['x', 'maybe', '2', 'on'].map((cell) => [cell, expect.stringContaining('expected yes or no')] as const),
 ])('%j is the truth value %j', (cell, expected) => {
@@ -258,7 +263,7 @@ describe('texts and IDs', () => {
     ['currentLocationId', {}, 'currentLocationId: expected text, received an object'],
     ['location.name', false, 'currentLocation.name: expected text, received false'],
     ['id', {}, 'id: expected text, received an object'],
-    ['', 'x', 'a column without a name has a value: name it'],
+    ['', 'x', "a column without a name has a value: name it, or leave it out with --skip ''"],
     ['externalIds', '[]', 'externalIds: expected an object of texts such as {"erp":"4711"}, received "[]"'],
     [
       'externalIds',
@@ -414,6 +419,9 @@ describe('the columns of a file', () => {
       'map it to a field with --map "Colour=…", leave it out with --skip "Colour", or leave out all unknown columns with --skip-others. The fields of assets are name, uid',
     );
 
+    const typo = { map: { Depot: 'locatoin.name' }, skipOthers: true };
+    expect(() => read(asset, row, typo)).toThrow('unknown column "Depot", mapped to "locatoin.name": map it');
+
     const { warn, groups } = collectWarnings();
     const readOne = rowReader(asset, rowOptions({ skipOthers: true }, asset), warn);
     const names = ['Colour', 'name', 'Weight'];
@@ -426,7 +434,7 @@ describe('the columns of a file', () => {
   test.each(['externalIds.erp', 'external-ids.erp', 'External ID.erp'])(
     '--upsert-by %s is what a column is',
     (name) => {
-      expect(upsertKeysOf([asset], [name])).toEqual(new Map([[asset, { externalId: 'erp' }]]));
+      expect(upsertKeysOf([asset], [name]).keys).toEqual(new Map([[asset, 'externalIds.erp']]));
       expect(read(asset, { [name]: '1' }).externalIds).toEqual({ erp: '1' });
     },
   );
@@ -532,6 +540,36 @@ describe('warnings', () => {
       ['2 externalIds.erp "#REF!"'],
     ],
     [
+      'assets',
+      ['uid'],
+      [['NULL'], ['C-2']],
+      "uid: NULL is stored as text: --null 'NULL' reads it as empty",
+      ['2 uid "NULL"'],
+    ],
+    ['assets', ['uid'], [['\u200BC-1'], ['C-2']], 'there is white space around the value', ['2 uid "\u200BC-1"']],
+    [
+      'locations',
+      ['city'],
+      [['KÃ¶ln'], ['K\uFFFDln'], ['Köln'], ['SÃO PAULO'], ['the â€œdepotâ€\u009D']],
+      'letters were probably damaged by another program: is the encoding of the file another?',
+      ['2 city "KÃ¶ln"'],
+      3,
+    ],
+    [
+      'locations',
+      ['name', 'latitude', 'longitude'],
+      [
+        ['(2 rows)', '', ''],
+        ['Seite 1 von 2', '', ''],
+        ['Anzahl: 12'],
+        ['Page', '1', '2'],
+        ['Total Station', '1', '2'],
+      ],
+      'this row is probably a total or a footer',
+      ['2 '],
+      3,
+    ],
+    [
       'locations',
       ['name', 'latitude', 'longitude'],
       [
@@ -540,7 +578,7 @@ describe('warnings', () => {
         ['Total', 'x', 'y'],
         ['Totals', '1', '2'],
       ],
-      'this row is probably a total',
+      'this row is probably a total or a footer',
       ['2 '],
       2,
     ],
@@ -578,16 +616,13 @@ describe('warnings', () => {
 describe('profiles', () => {
   test('the command line adds to a profile, and counts where both say something', () => {
     const given = {
-      map: { Status: 'uid', ID: 'externalIds.cmms' },
-      skip: ['Category'],
-      upsertBy: [],
-      decimalComma: false,
-      dates: '31.12.2026',
+      ...{ profile: 'own.json', map: ['Status=uid', 'ID=externalIds.cmms'], linkBy: [] },
+      ...{ skip: ['Category'], upsertBy: [], decimalComma: false, dates: '31.12.2026' },
     };
-    const { map, skip, ...form } = rowOptions(
-      withProfile(given, { ...profileNamed('atlas'), decimalComma: true, upsertBy: ['uid'] }),
-      asset,
-    );
+    const file = JSON.stringify({ ...profileNamed('atlas'), decimalComma: true, upsertBy: ['uid'] });
+    const profile = profileOf(given, () => file);
+    expect(profile.upsertBy).toEqual(['uid']);
+    const { map, skip, ...form } = rowOptions(profile, asset);
 
     expect(map.get('Status')).toBe('uid');
     expect(map.get('ID')).toBe('externalIds.cmms');
@@ -602,25 +637,23 @@ describe('profiles', () => {
     for (const kindName of profile.kind === undefined ? Object.keys(profile.kinds ?? {}) : [profile.kind]) {
       const kind = kindCalled(kindName) as RecordKind;
       const find = columnFinder(kind, rowOptions(profile, kind));
-      const { map, skip } = rowOptions(profile, kind);
+      const { map } = rowOptions(profile, kind);
       expect([...map.keys()].filter((column) => find(column) === undefined)).toEqual([]);
-      expect([...skip].filter((column) => map.has(column))).toEqual([]);
     }
   });
 
   test.each([
-    ['snipe-it', 'locations', 'name,address,address2,city,state,country,zip,manager,manager username,currency', []],
-    ['snipe-it', 'assets', 'Asset Name,Asset Tag,Serial,Model,Category,Status,Location,Purchase Date,Notes', []],
-    ['shelf', 'assets', 'title,description,kit,category,tags,location,custodian,bookable,cf: Colour', ['cf: Colour']],
-    ['homebox', 'assets', 'HB.import_ref,HB.location,HB.tags,HB.asset_id,HB.name,HB.field.Colour', ['HB.field.Colour']],
-    ['atlas', 'workOrders', 'ID,Title,Status,Priority,Description,Due Date,Category,Location Name,Completed On', []],
-    ['atlas', 'assets', 'ID,Name,Description,Status,Archived,Location Name,Parent Asset,Area,Barcode,Category', []],
-    ['atlas', 'locations', 'ID,Name,Address,Parent Location,Workers,Teams,Vendors,Contractors', []],
-  ])('%s, %s: of %s, the columns %j are unknown', (name, kindName, header, unknown) => {
+    ['snipe-it', 'locations', 'name,address,address2,city,state,country,zip,manager,currency', 'manager,currency'],
+    ['snipe-it', 'assets', 'Asset Name,Asset Tag,Serial,Model,Category,Status,Location,Notes', 'Category,Notes'],
+    ['shelf', 'assets', 'title,description,location,custodian,cf: Colour', 'description,custodian,cf: Colour'],
+    ['homebox', 'assets', 'HB.import_ref,HB.location,HB.tags,HB.asset_id,HB.field.Colour', 'HB.tags,HB.field.Colour'],
+    ['atlas', 'workOrders', 'ID,Title,Status,Priority,Description,Due Date,Category,Location Name', 'Priority'],
+    ['atlas', 'assets', 'ID,Name,Description,Status,Location Name,Area,Barcode,Category', 'Description,Area'],
+    ['atlas', 'locations', 'ID,Name,Address,Parent Location,Workers', 'Parent Location,Workers'],
+  ])('%s, %s: of %s, the columns %s are left out', (name, kindName, header, left) => {
     const kind = kindCalled(kindName) as RecordKind;
-    const find = columnFinder(kind, rowOptions(profileNamed(name), kind));
 
-    expect(header.split(',').filter((column) => find(column) === undefined)).toEqual(unknown);
+    expect(columnsOf(kind, header.split(','), rowOptions(profileNamed(name), kind)).leftOut.join(',')).toBe(left);
   });
 
   test('a work order of Atlas CMMS', () => {
@@ -634,7 +667,7 @@ describe('profiles', () => {
       'Location Name': 'Hall 1',
       Archived: 'No',
     };
-    const profile = withProfile({ dates: '31/12/2026' }, profileNamed('atlas'));
+    const profile = profileNamed('atlas', { dates: '31/12/2026' });
 
     expect(read(workOrder, row, profile)).toEqual({
       fields: {
@@ -655,10 +688,12 @@ describe('profiles', () => {
       'there is no such file; the profiles that are ready are snipe-it, shelf, homebox, atlas',
     );
     expect(() => profileNamed('package.json')).toThrow('--profile package.json: Unrecognized keys: "name"');
-    expect(() => readPairs('--map', ['uid'])).toThrow(
-      '--map: expected two names, such as "Serial no.=uid", received "uid"',
+    const withMap = (map: readonly string[]) => profileOf({ map, linkBy: [] }, String);
+    expect(() => withMap(['uid'])).toThrow('--map: expected two names, such as "Serial no.=uid", received "uid"');
+    expect(withMap(['a=b=uid']).map).toEqual({ 'a=b': 'uid' });
+    expect(() => profileOf({ map: [], linkBy: [], blank: 'no' as 'keep' }, String)).toThrow(
+      '--blank: Invalid option: expected one of "clear"|"keep"',
     );
-    expect(readPairs('--map', ['a=b=uid'])).toEqual({ 'a=b': 'uid' });
   });
 });
 
