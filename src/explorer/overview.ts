@@ -2,8 +2,8 @@
 import { html, nothing } from 'lit-html';
 import { addressOf } from './address.ts';
 import { kindNames, kindOf, title } from './kinds.ts';
-import { type Chart, charts, linkOfChart, monthOf } from './queries.ts';
-import type { Data } from './service.ts';
+import { type Chart, charts, linkOfChart, monthOf, overviewQueries } from './queries.ts';
+import type { Data, Viewer } from './service.ts';
 import { nameOf } from './table.ts';
 
 /** The first day of the next month: `2026-12` for `2026-11`. */
@@ -62,8 +62,7 @@ function bars(chart: Chart, summary: Data | undefined, total: number) {
     </section>`;
 }
 
-export const overview = (data: Data) => html`
-  <h1>Overview</h1>
+const draw = (data: Data) => html`
   <ul class="counts">
     ${kindNames.map(
       (kind) => html`<li>
@@ -78,3 +77,5 @@ export const overview = (data: Data) => html`
   <div class="charts">
     ${charts.map((chart, index) => bars(chart, data[`chart${index}`], data[kindOf(chart.kind).list].totalCount))}
   </div>`;
+
+export const overview: Viewer = { queries: overviewQueries, draw: (_, data) => draw(data) };

@@ -1,8 +1,27 @@
 /** The service: queries, exports, and the feed of changes. The key is sent by pages/key.js, which asks for it when it is needed. */
 import { Yardgraph } from '../../client/index.ts';
+import type { View } from './address.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: what a query returns is what it asks for.
 export type Data = Record<string, any>;
+
+/** What the views do with the page that they are on. */
+export interface Page {
+  readonly mayWrite: boolean;
+  redraw(): void;
+  /** Reads the view again, and draws it. */
+  refresh(): Promise<void>;
+}
+
+/** One for each sort of view. */
+export interface Viewer {
+  /** What can be copied to read the same. They are read in turn, and each result is drawn with those before it. */
+  queries(view: View): readonly string[];
+  /** What is read instead, where the queries alone do not do. */
+  read?(view: View): AsyncGenerator<Data>;
+  /** Draws what has been read so far: at least the first, but for a table, whose filters may be what is refused. */
+  draw(view: View, data: Data, page: Page): unknown;
+}
 
 export const yardgraph = new Yardgraph({ serverURL: new URL('./', location.href), retries: 1 });
 
