@@ -6,7 +6,7 @@ import { linkField } from '../model/labels.ts';
 import { linkFields } from '../model/links.ts';
 import { matchableFields, type RecordKind } from '../model/record-kind.ts';
 import { suggestion } from '../model/schemas.ts';
-import { kindNamed, label, recordKinds } from '../records/index.ts';
+import { kindNamed, label, labelledFields, recordKinds } from '../records/index.ts';
 
 export type Column =
   | { readonly is: 'field'; readonly name: string; readonly field: Field }
@@ -144,6 +144,12 @@ export function columnsOf(
   options: ColumnOptions,
 ): { columns: readonly Column[]; leftOut: readonly string[] } {
   const found = names.map(columnFinder(kind, options));
+  // An export has the names of labels beside the IDs, which decide. Alone, such a column would be lost without a word.
+  for (const { field, nameColumn } of labelledFields(kind)) {
+    const index = names.findIndex((name) => plain(name) === plain(nameColumn));
+    const hasId = names.some((name) => plain(name) === plain(field));
+    if (hasId && index >= 0) found[index] ??= { is: 'skipped' };
+  }
   const leftOut = names.filter((_, index) => !found[index]);
   const problems: string[] = [];
   const columns = found.map((column): Column => column ?? { is: 'skipped' });
