@@ -75,7 +75,7 @@ async function load(isAnother: boolean, onDrawn = () => {}): Promise<void> {
       data = { ...data, ...part };
       put({ view, data });
     }
-    if (!isAnother) sayLive();
+    if (!isAnother || isStarted) sayLive();
   } catch (error) {
     if (own !== current) return;
     const { message } = error as Error;
@@ -208,6 +208,10 @@ function sayLive(problem = isConnected ? '' : 'not connected: what is shown may 
   live.textContent = problem || 'live';
   live.classList.toggle('off', problem !== '');
 }
+
+document.addEventListener('busy', (event) => {
+  sayLive(`the service is busy: asked again in ${(event as CustomEvent<number>).detail} s`);
+});
 
 /** False until it is known whose key is used, or whether there is one. */
 let isStarted = false;

@@ -31,10 +31,14 @@ const options: Readonly<Record<string, readonly [label: string, example?: string
 
 /** What is noted before anything is stored: the same file with the same options, dropped again, goes on with the same keys. */
 interface Begun {
-  readonly run: string;
   readonly startedAt: number;
   /** The cursor of the last change before. */
   readonly after: string;
+}
+
+/** From the preview on: when it is another, or none any more, another tab has stored what two have previewed. */
+interface Note extends Partial<Begun> {
+  readonly run: string;
 }
 
 const fileOf = (file: File, kind: string): ImportFile => ({
@@ -139,10 +143,11 @@ function startImport(host: FileImport): () => void {
     const apiKeyAuth = sessionStorage.getItem('yardgraph.key') ?? '';
     const { viewer } = await read('{ viewer { workspace { id } user { id } } }');
     const identity = `import ${JSON.stringify([viewer, kind, versions, profile, encoding])}`;
-    const note = localStorage.getItem(identity);
-    if (note !== null) noted = identity;
-    const known: Begun | undefined = note === null ? undefined : JSON.parse(note);
-    const run = known?.run ?? randomText();
+    const note = localStorage.getItem(identity) ?? JSON.stringify({ run: randomText() });
+    localStorage.setItem(identity, note);
+    const { run, startedAt, after }: Note = JSON.parse(note);
+    const known: Begun | undefined = startedAt === undefined || after === undefined ? undefined : { startedAt, after };
+    if (known) noted = identity;
     const message = uniqueMessage(`import of ${names.slice(0, 100)}`, run);
     const yardgraph = new Yardgraph({ serverURL: new URL('./', location.href), apiKeyAuth, changeMessage: message });
     const warnings = new Map(files.map((file) => [file, collectWarnings()]));
@@ -171,8 +176,8 @@ function startImport(host: FileImport): () => void {
     }
 
     async function storeRows(): Promise<Next> {
-      const begun = known ?? { run, after: await yardgraph.changeCursor(), startedAt: Date.now() };
-      localStorage.setItem(identity, JSON.stringify(begun));
+      const begun = known ?? { after: await yardgraph.changeCursor(), startedAt: Date.now() };
+      localStorage.setItem(identity, JSON.stringify({ run, ...begun }));
       const earlier = known ? await earlierLinks(work, begun.after, message) : new Map();
       const own = files.map(({ name }) => ({
         name: name.replace(/\.\w{1,10}(?:\.gz)?$/, '.refused$&'),

@@ -227,6 +227,17 @@ function summaryQuery(chart: Chart): string {
   return `${summary} { totalCount hasMoreGroups groups { count ${selected} } }`;
 }
 
+/** Those whose date is one of these days: a date is stored as midnight UTC, of whatever zone the months of the chart are. */
+export function daysQuery({ kind, field }: Chart, days: readonly string[]): string {
+  const groupBy = [new Enum(`MONTH_OF_${field.replace(/Date$/, '').toUpperCase()}`)];
+  const summary = call(`${kindOf(kind).list}Summary`, {
+    groupBy,
+    first: days.length,
+    where: { [field]: { in: days } },
+  });
+  return `{ days: ${summary} { groups { count ${field.replace(/Date$/, 'Month')} } } }`;
+}
+
 /** The counts, and then each chart by itself: some take longer. */
 export const overviewQueries = (): string[] => {
   const counts = kindNames.map((kind) => `  ${kindOf(kind).list}(first: 0) { totalCount }`);

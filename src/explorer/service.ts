@@ -25,7 +25,27 @@ export interface Viewer {
 
 export const yardgraph = new Yardgraph({ serverURL: new URL('./', location.href), retries: 1 });
 
-export const read = (query: string, variables: object = {}): Promise<Data> => yardgraph.graphql(query, variables);
+/** Without the client's retries, which are silent. */
+const reader = new Yardgraph({ serverURL: new URL('./', location.href), retries: 0 });
+
+/** How often a busy service is asked: as long as somebody may wait for it. */
+const maxAttempts = 10;
+
+/** Reads. A service that is busy is asked again when it says, of which the document gets an event; after a lost connection, once. */
+export async function read(query: string, variables: object = {}): Promise<Data> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await reader.graphql(query, variables);
+    } catch (error) {
+      const { status, retryAfter } = error as Data;
+      const isBusy = retryAfter !== undefined && (status === 429 || status === 503);
+      if (isBusy ? attempt === maxAttempts : status !== undefined || attempt > 1) throw error;
+      const seconds = isBusy ? Math.max(1, Math.ceil(retryAfter)) : 1;
+      if (isBusy) document.dispatchEvent(new CustomEvent('busy', { detail: seconds }));
+      await wait(seconds * 1_000);
+    }
+  }
+}
 
 /** Downloads all records of a table as CSV, as `yardgraph export` writes it. */
 export async function download(list: string, where: object | undefined): Promise<void> {
