@@ -24,13 +24,18 @@ async function* readPlaces(): AsyncGenerator<Data> {
   const state = JSON.stringify(found);
   const counts = { all: found.all.totalCount, placed: found.locations.totalCount, canDraw };
   const isFirst = !last;
+  let drawn = 0;
   const places: Place[] = [];
   for (let page: Data = { hasNextPage: last?.state !== state }; page.hasNextPage && places.length < maxPlaces; ) {
     const { nodes, pageInfo } = (await read(mapQuery(page.endCursor))).locations;
     places.push(...nodes);
     page = pageInfo;
     await drawing;
-    if (isFirst) yield { ...counts, places: withProblems(places) };
+    // Drawing all of them after each page would take longer than to read them.
+    if (isFirst && places.length >= 2 * drawn) {
+      drawn = places.length;
+      yield { ...counts, places: withProblems(places) };
+    }
     if (!page.hasNextPage || places.length >= maxPlaces) last = { state, places: withProblems(places) };
   }
   yield { ...counts, places: last?.places ?? [] };
