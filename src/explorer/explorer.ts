@@ -8,7 +8,7 @@ import { locations } from './locations.ts';
 import { overview } from './overview.ts';
 import { together } from './queries.ts';
 import { record } from './record.ts';
-import { type Data, follow, read, retried, type Viewer } from './service.ts';
+import { type Data, follow, read, type Viewer } from './service.ts';
 import { nameOf, table } from './table.ts';
 import { tree } from './tree.ts';
 
@@ -231,14 +231,20 @@ document.getElementById('key-dialog')?.addEventListener('close', ({ target }) =>
 });
 
 await show();
-await retried(start, ({ message }) => {
-  isStarted = true;
-  sayLive(message);
-});
-isStarted = true;
-await follow(onChange, (isNow) => {
-  isConnected = isNow;
-  // What has changed before is no event of this connection.
-  if (isNow) onChange();
-  sayLive();
+await follow({
+  async begin() {
+    await start();
+    isStarted = true;
+  },
+  onConnected(isNow) {
+    isConnected = isNow;
+    // What has changed before is no event of this connection.
+    if (isNow) onChange();
+    sayLive();
+  },
+  onChange,
+  onError({ message }) {
+    if (!isStarted) sayLive(message);
+    isStarted = true;
+  },
 });

@@ -1,12 +1,12 @@
 /** What has become of a record: who has changed what, and when, as people read it. */
 import { html, nothing } from 'lit-html';
-import { isLink, kindOf, words } from './kinds.ts';
+import { isLink, typeOf, words } from './kinds.ts';
 import { namesQuery } from './queries.ts';
 import { type Data, read } from './service.ts';
 import { cell, nameOf, time } from './table.ts';
 
 /** The type of a field of a change: of `statusId` that of the link. */
-const typeOf = (kind: string, field: string): string => kindOf(kind).fields[field.replace(/Id$/, '')]?.type ?? '';
+const typeOfChange = (kind: string, field: string): string => typeOf(kind, field.replace(/Id$/, ''));
 
 const nameKey = (field: string, id: unknown): string => `${field} ${id}`;
 
@@ -19,7 +19,7 @@ export async function withNames(kind: string, found: Data | null): Promise<Data 
   const updates = changes.filter(({ action }) => action === 'UPDATED');
   const targets = new Map<string, readonly [type: string, id: string]>();
   for (const { field, before, after } of updates.flatMap(({ fields }) => fields)) {
-    const type = typeOf(kind, field);
+    const type = typeOfChange(kind, field);
     for (const id of isLink(type) ? [before, after] : []) if (id !== null) targets.set(nameKey(field, id), [type, id]);
   }
   const asked = [...targets].slice(0, maxNames);
@@ -32,7 +32,7 @@ export async function withNames(kind: string, found: Data | null): Promise<Data 
 export function changeList(kind: string, { history, names = {} }: Data, after = '') {
   const shown = (field: string, value: unknown) => {
     if (value === null) return 'nothing';
-    const type = typeOf(kind, field);
+    const type = typeOfChange(kind, field);
     const target = names[nameKey(field, value)];
     return isLink(type) && !target ? value : cell(type, target ?? value);
   };

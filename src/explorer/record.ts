@@ -3,7 +3,7 @@ import { html, nothing } from 'lit-html';
 import { addressOf } from './address.ts';
 import { editable } from './edit.ts';
 import { changeList, withNames } from './history.ts';
-import { capitalized, columns, fieldsInOrder, foreign, isRecord, kindOf, words } from './kinds.ts';
+import { capitalized, columns, fieldsInOrder, foreign, isRecord, kindOf, typeOf, words } from './kinds.ts';
 import { filtersOf, linkOf, nextList, recordQuery } from './queries.ts';
 import { type Data, read, type Viewer } from './service.ts';
 import { cell, plainHead, rows } from './table.ts';
@@ -11,9 +11,8 @@ import { cell, plainHead, rows } from './table.ts';
 const fieldList = (kind: string, record: Data) => html`
   <dl>
     ${fieldsInOrder(kind).map((field) => {
-      const { type = '' } = kindOf(kind).fields[field] ?? {};
       if (record[field] === null || field === 'name') return nothing;
-      return html`<div><dt>${capitalized(words(field))}</dt><dd>${cell(type, record[field])}</dd></div>`;
+      return html`<div><dt>${capitalized(words(field))}</dt><dd>${cell(typeOf(kind, field), record[field])}</dd></div>`;
     })}
   </dl>`;
 

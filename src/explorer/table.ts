@@ -1,7 +1,7 @@
 /** The records of a kind as a table: searched, filtered, in an order, page by page. */
 import { html, nothing, type TemplateResult } from 'lit-html';
 import { addressOf, type Filter, type View } from './address.ts';
-import { capitalized, columns, isLink, kindOf, operators, searched, words } from './kinds.ts';
+import { capitalized, columns, isLink, kindOf, operators, searched, typeOf, words } from './kinds.ts';
 import { booleanOf, countQuery, pageQuery, whereOf } from './queries.ts';
 import { type Data, download, type Viewer } from './service.ts';
 
@@ -51,12 +51,11 @@ export const rows = (
       <tbody>
         ${nodes.map(
           (node) => html`<tr>
-            ${shown.map((field, index) => {
-              const { type = '' } = kindOf(kind).fields[field] ?? {};
-              return index === 0
+            ${shown.map((field, index) =>
+              index === 0
                 ? html`<th scope="row">${link(kind, node)}</th>`
-                : html`<td>${cell(type, node[field])}</td>`;
-            })}
+                : html`<td>${cell(typeOf(kind, field), node[field])}</td>`,
+            )}
           </tr>`,
         )}
       </tbody>

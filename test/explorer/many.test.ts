@@ -91,7 +91,7 @@ describeInChromium('on 100,000 records', () => {
     const asked = await count(page);
     await page.goto(`${origin}/explore?${address.replace('YARD', yards[0]?.id ?? '')}`);
     await page.getByText(text).first().waitFor();
-    await expect.poll(() => page.locator(items).count()).toBe(shown);
+    await expect.poll(() => page.locator(items).count(), { timeout: 30_000 }).toBe(shown);
 
     const { requests: own, kilobytes: read } = await asked();
     expect(own).toBeLessThanOrEqual(requests);
