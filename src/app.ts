@@ -60,7 +60,7 @@ async function servePublicly(
     return { status: 'ok' };
   });
   serveHomePage(app, config, isOpen);
-  servePageFiles(app);
+  servePageFiles(app, config);
   if (config.explorer) serveExplorer(app, config);
   serveReference(app);
   serveDocumentation(app);

@@ -1,5 +1,5 @@
 /** What the explorer shows is in the address of the page, and nowhere else: a link leads others to the same view. */
-import { columns, foreign, kindOf, operators, otherViews } from './kinds.ts';
+import { columns, foreign, isRecord, kindOf, operators, otherViews } from './kinds.ts';
 
 /** A condition on a field: `statusId`, `eq`, `status-7`. */
 export interface Filter {
@@ -56,4 +56,11 @@ export function addressOf({ filters = [], ...view }: View): string {
   const entries = Object.entries(view).filter((entry): entry is [string, string] => !!entry[1]);
   const filter = filters.map(({ field, operator, value }) => ['filter', `${field}.${operator}:${value}`]);
   return `explore?${new URLSearchParams([...entries, ...filter])}`;
+}
+
+/** What shows a view. */
+export function viewerOf({ kind, id, view }: View): 'overview' | 'table' | 'record' | 'map' | 'tree' {
+  if (kind === undefined) return 'overview';
+  if (id !== undefined || !isRecord(kind)) return 'record';
+  return view === 'map' || view === 'tree' ? view : 'table';
 }

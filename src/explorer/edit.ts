@@ -4,16 +4,10 @@
  */
 import { html, nothing, type TemplateResult } from 'lit-html';
 import { live } from 'lit-html/directives/live.js';
+import { changeList } from './history.ts';
 import { atMost } from './queries.ts';
-import { changeList } from './record.ts';
-import { type Data, read, yardgraph } from './service.ts';
+import { type Data, type Page, read, yardgraph } from './service.ts';
 import { nameOf } from './table.ts';
-
-interface Page {
-  readonly redraw: () => void;
-  /** Reads the view again, and draws it. */
-  readonly refresh: () => Promise<void>;
-}
 
 const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
 

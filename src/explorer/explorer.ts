@@ -1,51 +1,43 @@
 /** The explorer: shows the view of the address, and again when records change. */
 import { html, nothing, render } from 'lit-html';
 import { keyed } from 'lit-html/directives/keyed.js';
-import { addressOf, type View, viewOf } from './address.ts';
-import { editable, forgetSaid } from './edit.ts';
-import { capitalized, kindNames, otherViews, title } from './kinds.ts';
-import { locations, readPlaces } from './locations.ts';
+import { addressOf, type View, viewerOf, viewOf } from './address.ts';
+import { forgetSaid } from './edit.ts';
+import { capitalized, kindNames, otherViews, title, words } from './kinds.ts';
+import { locations } from './locations.ts';
 import { overview } from './overview.ts';
-import { countQuery, mapQuery, overviewQueries, pageQuery, recordQuery, together, treeQuery } from './queries.ts';
-import { record, withNames } from './record.ts';
-import { type Data, follow, read, retried } from './service.ts';
-import { filterForm, isTable, nameOf, table } from './table.ts';
+import { together } from './queries.ts';
+import { record } from './record.ts';
+import { type Data, follow, read, type Viewer } from './service.ts';
+import { nameOf, table } from './table.ts';
 import { tree } from './tree.ts';
 
 const main = document.querySelector('main') as HTMLElement;
 const hasGraphiql = document.body.dataset.graphiql === 'on';
+const viewers: Record<ReturnType<typeof viewerOf>, Viewer> = { overview, table, record, map: locations, tree };
 
-/** The first is enough to draw a view, and what the others read is added as it comes. */
-function queriesOf(view: View): string[] {
-  if (view.view === 'map') return [mapQuery()];
-  if (view.view === 'tree') return [treeQuery(view)];
-  if (isTable(view)) return [pageQuery(view), countQuery(view)];
-  return view.kind === undefined ? overviewQueries() : [recordQuery(view)];
+interface Shown {
+  readonly view: View;
+  /** What has been read for it so far. */
+  readonly data: Data;
+  readonly problem?: string;
 }
 
-async function readFirst({ view, kind, id }: View, query: string): Promise<Data> {
-  if (view === 'map') return readPlaces();
-  const data = await read(query);
-  const [[name, found]] = Object.entries(data) as [[string, Data]];
-  return kind !== undefined && id !== undefined ? { [name]: await withNames(kind, found) } : data;
-}
+let shown: Shown | undefined;
 
 /** Numbers the views: what is read for an earlier one is not shown. */
 let current = 0;
 
-/** What has been read for it. */
-let shown: Data = {};
-
 let mayWrite = false;
-let redraw = () => {};
-const page = { redraw: () => redraw(), refresh };
 
 /** The view that is read now, or was last. */
 let reading = Promise.resolve();
 let refreshing: Promise<void> | undefined;
 
-function show(top?: number): Promise<void> {
-  reading = load(true, top);
+function show(onDrawn = () => {}): Promise<void> {
+  main.ariaBusy = 'true';
+  forgetSaid();
+  reading = load(true, onDrawn);
   return reading;
 }
 
@@ -65,60 +57,60 @@ async function afterReading(): Promise<void> {
   if (seen !== reading) await afterReading();
 }
 
-/** `top` is how far a view that is shown again was scrolled. */
-async function load(isAnother: boolean, top?: number): Promise<void> {
+/** Reads the view of the address, and draws what comes. */
+async function load(isAnother: boolean, onDrawn = () => {}): Promise<void> {
   current += 1;
   const own = current;
   const view = viewOf(location.search);
-  const queries = queriesOf(view);
-  const [first = '', ...others] = queries;
-  if (isAnother) {
-    main.setAttribute('aria-busy', 'true');
-    forgetSaid();
-    shown = {};
-  }
-  const add = (data: Data) => {
-    if (own !== current) return false;
-    shown = { ...shown, ...data };
-    draw(view, shown, together(queries));
-    if (top) scrollTo(0, top);
-    return true;
+  let data = isAnother ? {} : shown?.data;
+  const put = (next: Shown) => {
+    shown = next;
+    draw();
+    main.ariaBusy = null;
+    onDrawn();
   };
   try {
-    if (!add(await readFirst(view, first))) return;
-    if (!isAnother) sayLive();
-    // At once: what somebody has begun to type by the time that the number of records is there keeps the focus.
-    else if (!(document.activeElement instanceof HTMLInputElement)) main.focus({ preventScroll: true });
-    main.removeAttribute('aria-busy');
-    for (const query of others) if (!add(await read(query))) return;
+    for await (const part of partsOf(view)) {
+      if (own !== current) return;
+      data = { ...data, ...part };
+      put({ view, data });
+    }
+    if (!isAnother || isStarted) sayLive();
   } catch (error) {
     if (own !== current) return;
     const { message } = error as Error;
-    // Otherwise what is on the screen, and typed there, stays: it is only out of date.
-    if (!isAnother) return sayLive(message);
-    redraw = () => {};
-    const tools = isTable(view) ? filterForm(view, go) : nothing;
-    render(html`${tabs(view)}${tools}<p role="alert">${message}</p>`, main);
-    main.removeAttribute('aria-busy');
+    // What is on the screen, and typed there, stays: it is only out of date.
+    if (isAnother) put({ view, data: data ?? {}, problem: message });
+    else sayLive(message);
   }
 }
 
-function draw(view: View, data: Data, query: string): void {
-  redraw = () => draw(view, data, query);
-  const [first] = Object.values(data);
-  const { kind = '', view: other } = view;
-  const name =
-    isTable(view) || other ? title(kind) : view.kind === undefined ? 'Overview' : nameOf(first ?? { id: view.id });
-  const canEdit = mayWrite && kind === 'WorkOrder';
+async function* partsOf(view: View): AsyncGenerator<Data> {
+  const viewer = viewers[viewerOf(view)];
+  if (viewer.read) yield* viewer.read(view);
+  else for (const query of viewer.queries(view)) yield await read(query);
+}
+
+function draw(): void {
+  if (!shown) return;
+  const { view, data, problem } = shown;
+  const { kind, id } = view;
+  const viewer = viewers[viewerOf(view)];
+  const isRecord = viewer === record;
+  const [found] = Object.values(data);
+  const isRead = Object.keys(data).length > 0;
+  const name = isRecord ? nameOf(found ?? { id }) : kind === undefined ? 'Overview' : title(kind);
   document.title = `${name} – Yardgraph`;
-  const content = other
-    ? html`<h1>${name}</h1>${otherView(view)}${other === 'map' ? locations(data) : tree(view, first, change)}`
-    : isTable(view)
-      ? html`<h1>${name}</h1>${otherView(view)}${importOf(view)}${table(view, first, data.count?.totalCount, go)}`
-      : view.kind === undefined
-        ? overview(data)
-        : record(view, first, canEdit ? (found, shown) => editable(found, shown, page) : undefined);
-  render(html`${tabs(view)}${content}${source(query)}`, main);
+  const content = html`
+    ${tabs(view)}
+    ${isRecord ? html`<p class="kind">${capitalized(words(kind ?? ''))}</p>` : nothing}
+    <h1>${name}</h1>
+    ${isRecord ? nothing : otherView(view)}
+    ${viewer === table && mayWrite ? importOf(view) : nothing}
+    ${isRead || viewer === table ? viewer.draw(view, data, { mayWrite, redraw: draw, refresh }) : nothing}
+    ${problem === undefined ? nothing : html`<p role="alert">${problem}</p>`}
+    ${source(together(viewer.queries(view)))}`;
+  render(content, main);
 }
 
 const tabs = ({ kind }: View) => html`
@@ -145,11 +137,10 @@ async function importFiles(kind: string, list: Iterable<File>): Promise<void> {
   const files = [...list];
   await import('./import.js');
   dropped = { kind, files };
-  redraw();
+  draw();
 }
 
-function importOf({ kind }: View & { readonly kind: string }) {
-  if (!mayWrite) return nothing;
+function importOf({ kind = '' }: View) {
   const choose = () => {
     const input = Object.assign(document.createElement('input'), { type: 'file', multiple: true });
     input.addEventListener('change', () => void importFiles(kind, input.files ?? []));
@@ -157,7 +148,7 @@ function importOf({ kind }: View & { readonly kind: string }) {
   };
   const close = () => {
     dropped = undefined;
-    redraw();
+    draw();
   };
   const own = dropped?.kind === kind ? dropped : undefined;
   return html`
@@ -168,9 +159,9 @@ function importOf({ kind }: View & { readonly kind: string }) {
 for (const type of ['dragover', 'drop'] as const) {
   document.addEventListener(type, (event) => {
     const view = viewOf(location.search);
-    if (!mayWrite || !isTable(view) || !event.dataTransfer?.types.includes('Files')) return;
+    if (!mayWrite || viewerOf(view) !== 'table' || !event.dataTransfer?.types.includes('Files')) return;
     event.preventDefault();
-    if (type === 'drop') void importFiles(view.kind, event.dataTransfer.files);
+    if (type === 'drop') void importFiles(view.kind ?? '', event.dataTransfer.files);
   });
 }
 
@@ -183,31 +174,19 @@ const source = (query: string) => html`
     ${hasGraphiql ? html`<a href=${`graphql?${new URLSearchParams({ query })}`}>Open in GraphiQL</a>` : nothing}
   </details>`;
 
-/** Keeps with the address that is left how far it was scrolled, for the way back. */
-function visit(address: string): void {
-  history.replaceState({ top: scrollY }, '');
-  history.pushState(null, '', address);
-  void show();
-}
-
-const go = (view: View): void => visit(addressOf(view));
-
-/** What is opened and closed within a view is in its address, and no step of its own. */
-function change(view: View): void {
-  history.replaceState(null, '', addressOf(view));
-  void refresh();
-}
-
-addEventListener('popstate', ({ state }) => void show(state?.top));
-
-/** Views are shown without loading the page anew. */
-document.addEventListener('click', (event) => {
-  const link = (event.target as Element).closest?.('a');
-  const isPlain = !event.ctrlKey && !event.metaKey && !event.shiftKey && event.button === 0;
-  if (!link || !isPlain || link.pathname !== location.pathname) return;
-  event.preventDefault();
-  visit(link.href);
-  scrollTo(0, 0);
+/**
+ * Links and forms lead to other views without loading the page anew. (Browsers without this interface load it.) What is scrolled and focused
+ * is the browser's: on the way back, once everything is drawn that was there. Addresses that are replaced are those of the same view, and
+ * a page that is loaded again is loaded.
+ */
+window.navigation?.addEventListener('navigate', (event) => {
+  const { canIntercept, hashChange, navigationType, destination } = event;
+  const isBack = navigationType === 'traverse';
+  if (!canIntercept || hashChange || !(isBack || navigationType === 'push')) return;
+  if (new URL(destination.url).pathname !== location.pathname) return;
+  event.intercept({
+    handler: () => (isBack ? show() : new Promise((resolve) => void show(resolve).then(resolve))),
+  });
 });
 
 /** Milliseconds for which changes are collected before the view is read again. */
@@ -230,6 +209,10 @@ function sayLive(problem = isConnected ? '' : 'not connected: what is shown may 
   live.classList.toggle('off', problem !== '');
 }
 
+document.addEventListener('busy', (event) => {
+  sayLive(`the service is busy: asked again in ${(event as CustomEvent<number>).detail} s`);
+});
+
 /** False until it is known whose key is used, or whether there is one. */
 let isStarted = false;
 
@@ -238,7 +221,7 @@ async function start(): Promise<void> {
   mayWrite = viewer.mayWrite;
   const who = document.getElementById('viewer') as HTMLElement;
   who.textContent = [viewer.workspace.id, viewer.user?.id].filter(Boolean).join(' · ');
-  redraw();
+  draw();
 }
 
 /** Another key may be of another user, of another workspace, or read only. */
@@ -248,14 +231,20 @@ document.getElementById('key-dialog')?.addEventListener('close', ({ target }) =>
 });
 
 await show();
-await retried(start, ({ message }) => {
-  isStarted = true;
-  sayLive(message);
-});
-isStarted = true;
-await follow(onChange, (isNow) => {
-  isConnected = isNow;
-  // What has changed before is no event of this connection.
-  if (isNow) onChange();
-  sayLive();
+await follow({
+  async begin() {
+    await start();
+    isStarted = true;
+  },
+  onConnected(isNow) {
+    isConnected = isNow;
+    // What has changed before is no event of this connection.
+    if (isNow) onChange();
+    sayLive();
+  },
+  onChange,
+  onError({ message }) {
+    if (!isStarted) sayLive(message);
+    isStarted = true;
+  },
 });

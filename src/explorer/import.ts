@@ -28,6 +28,11 @@ const options: Readonly<Record<string, readonly [label: string, example?: string
   profile: ['Exported by', 'snipe-it'],
 };
 
+/** The note of an import, from the preview on: when it is another, or none any more, another tab has stored what two have previewed. */
+interface Note extends Partial<Begun> {
+  readonly run: string;
+}
+
 const fileOf = (file: File, kind: string): ImportFile => ({
   ...formOf(file.name, kindNamed(kind)),
   bytes: () => bytesOf(file),
@@ -130,11 +135,13 @@ function startImport(host: FileImport): () => void {
     const apiKeyAuth = sessionStorage.getItem('yardgraph.key') ?? '';
     const { viewer } = await read('{ viewer { workspace { id } user { id } } }');
     const identity = `import ${JSON.stringify([viewer, kind, versions, profile, encoding])}`;
-    // What is noted before anything is stored: the same file with the same options, dropped again, goes on with the same keys.
-    const note = localStorage.getItem(identity);
-    if (note !== null) noted = identity;
-    const known: Begun | undefined = note === null ? undefined : JSON.parse(note);
-    const run = known?.run ?? randomText();
+    // The same file with the same options, dropped again, goes on with the same keys if anything may have been stored.
+    const note = localStorage.getItem(identity) ?? JSON.stringify({ run: randomText() });
+    localStorage.setItem(identity, note);
+    const { run, startedAt, after }: Note = JSON.parse(note);
+    const known: Begun | undefined =
+      startedAt === undefined || after === undefined ? undefined : { run, startedAt, after };
+    if (known) noted = identity;
     const message = uniqueMessage(`import of ${names.slice(0, 100)}`, run);
     const yardgraph = new Yardgraph({ serverURL: new URL('./', location.href), apiKeyAuth, changeMessage: message });
     let done = 0;
@@ -162,7 +169,7 @@ function startImport(host: FileImport): () => void {
     }
 
     async function storeRows(): Promise<Next> {
-      const begun = known ?? { run, after: await yardgraph.changeCursor(), startedAt: Date.now() };
+      const begun: Begun = known ?? { run, after: await yardgraph.changeCursor(), startedAt: Date.now() };
       localStorage.setItem(identity, JSON.stringify(begun));
       const own = files.map(({ name }) => ({
         name: name.replace(/\.\w{1,10}(?:\.gz)?$/, '.refused$&'),

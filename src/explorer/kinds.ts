@@ -54,11 +54,14 @@ export function fieldsInOrder(kind: string): string[] {
 
 export const kindOf = (name: string): Kind => kinds[name] ?? (kinds.Asset as Kind);
 
+/** The type of a field of a kind; of none, the empty text. */
+export const typeOf = (kind: string, field: string): string => kindOf(kind).fields[field]?.type ?? '';
+
 /** What a search looks into: texts, and the names of the linked records that a table shows. */
 export const searched = (kind: string): string[] => {
-  const { fields, filters } = kindOf(kind);
+  const { filters } = kindOf(kind);
   const texts = ['name', 'reference', 'number', 'uid'].filter((field) => filters[field] === 'TextFilter');
-  return [...texts, ...(columns[kind] ?? []).filter((field) => isRecord(fields[field]?.type ?? ''))];
+  return [...texts, ...(columns[kind] ?? []).filter((field) => isRecord(typeOf(kind, field)))];
 };
 
 export const isRecord = (type: string): boolean => type in kinds;

@@ -2,7 +2,7 @@
 import { html, nothing, render } from 'lit-html';
 import type { Place } from './map.ts';
 import { mapQuery, mapStateQuery, placesQuery } from './queries.ts';
-import { type Data, read } from './service.ts';
+import { type Data, read, type Viewer } from './service.ts';
 import { link } from './table.ts';
 
 const maxPlaces = 20_000;
@@ -16,26 +16,29 @@ let canDraw: boolean | undefined;
 /** What was read last: it is read again only if it has changed. */
 let last: { readonly state: string; readonly places: readonly Place[] } | undefined;
 
-export async function readPlaces(): Promise<Data> {
+async function* readPlaces(): AsyncGenerator<Data> {
   canDraw ??= document.createElement('canvas').getContext('webgl2') !== null;
-  // What draws them is loaded meanwhile.
-  const [found] = await Promise.all([findPlaces(), canDraw && import('./map.js')]);
-  return { ...found, canDraw };
-}
-
-async function findPlaces(): Promise<Data> {
+  // What draws them is loaded while the first of them are read.
+  const drawing = canDraw ? import('./map.js') : undefined;
   const found = await read(mapStateQuery());
   const state = JSON.stringify(found);
-  if (last?.state !== state) {
-    const places: Place[] = [];
-    for (let page: Data = { hasNextPage: true }; page.hasNextPage && places.length < maxPlaces; ) {
-      const { nodes, pageInfo } = (await read(mapQuery(page.endCursor))).locations;
-      places.push(...nodes);
-      page = pageInfo;
+  const counts = { all: found.all.totalCount, placed: found.locations.totalCount, canDraw };
+  const isFirst = !last;
+  let drawn = 0;
+  const places: Place[] = [];
+  for (let page: Data = { hasNextPage: last?.state !== state }; page.hasNextPage && places.length < maxPlaces; ) {
+    const { nodes, pageInfo } = (await read(mapQuery(page.endCursor))).locations;
+    places.push(...nodes);
+    page = pageInfo;
+    await drawing;
+    // Drawing all of them after each page would take longer than to read them.
+    if (isFirst && places.length >= 2 * drawn) {
+      drawn = places.length;
+      yield { ...counts, places: withProblems(places) };
     }
-    last = { state, places: withProblems(places) };
+    if (!page.hasNextPage || places.length >= maxPlaces) last = { state, places: withProblems(places) };
   }
-  return { places: last.places, all: found.all.totalCount, placed: found.locations.totalCount };
+  yield { ...counts, places: last?.places ?? [] };
 }
 
 const middle = (values: number[]): number => values.sort((a, b) => a - b)[values.length >> 1] ?? 0;
@@ -82,7 +85,7 @@ async function describe(ids: readonly string[], popup: HTMLElement): Promise<voi
   }
 }
 
-export function locations({ canDraw, places, all, placed }: Data) {
+function draw({ canDraw, places, all, placed }: Data) {
   const problems = places.filter(({ problem }: Place) => problem !== undefined);
   const showView = ({ detail, target }: CustomEvent<Place[]>) =>
     render(list('Locations in view', detail), (target as Element).nextElementSibling as HTMLElement);
@@ -99,3 +102,5 @@ export function locations({ canDraw, places, all, placed }: Data) {
     }
     ${problems.length > 0 ? list('Coordinates to check', problems) : nothing}`;
 }
+
+export const locations: Viewer = { queries: () => [mapQuery()], read: readPlaces, draw: (_, data) => draw(data) };

@@ -105,6 +105,8 @@ const { mapTiles } = document.body.dataset;
 // Without them, the map is still of use.
 const tiles = mapTiles ? await readTiles(mapTiles).catch(() => noTiles) : noTiles;
 
+const fitting = { padding: 50, maxZoom: 12 };
+
 customElements.define(
   'place-map',
   class extends HTMLElement {
@@ -112,11 +114,23 @@ customElements.define(
     describe: (ids: readonly string[], popup: HTMLElement) => Promise<void> = async () => {};
     #places: readonly Place[] = [];
     #map: MapLibreMap | undefined;
+    /** By somebody, or by the address. */
+    #isMoved = location.hash !== '';
 
     set places(places: readonly Place[]) {
       this.#places = places;
       void this.#map?.getSource<GeoJSONSource>('places')?.setData(featuresOf(places));
+      // The first are shown before the others are there.
+      const bounds = this.#bounds();
+      if (!this.#isMoved && !bounds.isEmpty()) this.#map?.fitBounds(bounds, { ...fitting, animate: false });
       this.#sayWhatIsInView();
+    }
+
+    /** A place at 0/0 must not make all others small. */
+    #bounds(): LngLatBounds {
+      const bounds = new LngLatBounds();
+      for (const { longitude, latitude, problem } of this.#places) if (!problem) bounds.extend([longitude, latitude]);
+      return bounds;
     }
 
     #sayWhatIsInView(): void {
@@ -129,12 +143,10 @@ customElements.define(
       // Their coasts are too coarse beside those of vector tiles.
       const countries = { source: 'countries', maxzoom: tiles.sources.tiles?.type === 'vector' ? 7 : 24 };
       const isCluster: ExpressionSpecification = ['has', 'point_count'];
-      const bounds = new LngLatBounds();
-      // A place at 0/0 must not make all others small.
-      for (const { longitude, latitude, problem } of this.#places) if (!problem) bounds.extend([longitude, latitude]);
+      const bounds = this.#bounds();
       const map = new MapLibreMap({
         container: this,
-        ...(!bounds.isEmpty() && { bounds, fitBoundsOptions: { padding: 50, maxZoom: 12 } }),
+        ...(!bounds.isEmpty() && { bounds, fitBoundsOptions: fitting }),
         // Where the map has been moved to is in the address.
         hash: true,
         renderWorldCopies: false,
@@ -184,6 +196,10 @@ customElements.define(
       this.#map = map;
       map.addControl(new NavigationControl({ showCompass: false }));
       map.on('moveend', () => this.#sayWhatIsInView());
+      for (const type of ['pointerdown', 'wheel', 'keydown'])
+        this.addEventListener(type, () => {
+          this.#isMoved = true;
+        });
       map.on('click', 'places', async ({ features = [] }) => {
         const [{ geometry, properties } = {}] = features;
         if (geometry?.type !== 'Point') return;

@@ -2,14 +2,40 @@
 import { html, nothing } from 'lit-html';
 import { addressOf } from './address.ts';
 import { kindNames, kindOf, title } from './kinds.ts';
-import { type Chart, charts, linkOfChart, monthOf } from './queries.ts';
-import type { Data } from './service.ts';
+import { type Chart, charts, daysQuery, linkOfChart, monthOf, overviewQueries } from './queries.ts';
+import { type Data, read, type Viewer } from './service.ts';
 import { nameOf } from './table.ts';
 
 /** The first day of the next month: `2026-12` for `2026-11`. */
 function nextMonth(month: string): string {
   const [year = 0, number = 0] = month.split('-').map(Number);
   return new Date(Date.UTC(year, number)).toISOString().slice(0, 10);
+}
+
+/** West of Greenwich, dates of the 1st are in the evening before: here they are counted in their own month, as they are shown. */
+async function withFirstDays(chart: Chart, summary: Data): Promise<Data> {
+  const month = monthOf(chart) ?? '';
+  const isShownEarlier = (day: string) => new Date(day).getDate() !== 1;
+  const days = summary.groups.map((group: Data) => nextMonth(group[month])).filter(isShownEarlier);
+  if (days.length === 0) return summary;
+  const counts = new Map<string, number>(summary.groups.map((group: Data) => [group[month], group.count]));
+  const add = (name: string, count: number) => counts.set(name, (counts.get(name) ?? 0) + count);
+  for (const { count, [month]: own } of (await read(daysQuery(chart, days))).days.groups) {
+    add(own, count);
+    add(new Date(Date.parse(own) - 1).toISOString().slice(0, 7), -count);
+  }
+  const groups = [...counts].filter(([, count]) => count > 0).map(([name, count]) => ({ [month]: name, count }));
+  return { ...summary, groups };
+}
+
+async function* readInTurn(): AsyncGenerator<Data> {
+  const [counts = '', ...queries] = overviewQueries();
+  yield read(counts);
+  for (const [index, query] of queries.entries()) {
+    const [[name, summary]] = Object.entries(await read(query)) as [[string, Data]];
+    const chart = charts[index] as Chart;
+    yield { [name]: monthOf(chart) ? await withFirstDays(chart, summary) : summary };
+  }
 }
 
 interface Bar {
@@ -62,8 +88,7 @@ function bars(chart: Chart, summary: Data | undefined, total: number) {
     </section>`;
 }
 
-export const overview = (data: Data) => html`
-  <h1>Overview</h1>
+const draw = (data: Data) => html`
   <ul class="counts">
     ${kindNames.map(
       (kind) => html`<li>
@@ -78,3 +103,5 @@ export const overview = (data: Data) => html`
   <div class="charts">
     ${charts.map((chart, index) => bars(chart, data[`chart${index}`], data[kindOf(chart.kind).list].totalCount))}
   </div>`;
+
+export const overview: Viewer = { queries: overviewQueries, read: readInTurn, draw: (_, data) => draw(data) };

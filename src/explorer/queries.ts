@@ -1,6 +1,6 @@
 /** The queries of the views, as text that anybody can copy: with their values in it, in place of variables. */
 import type { Filter, View } from './address.ts';
-import { columns, foreign, isLink, isRecord, kindNames, kindOf, searched } from './kinds.ts';
+import { columns, foreign, isLink, isRecord, kindNames, kindOf, searched, typeOf } from './kinds.ts';
 
 /** The page has the setting in it; these modules also run without a page. */
 const { document } = globalThis as { document?: { body: { dataset: Readonly<Record<string, string>> } } };
@@ -44,7 +44,7 @@ const nameFields = (type: string): string =>
 
 /** A field of a record; of a link, what it leads to by its name. */
 function selectionOf(kind: string, field: string): string {
-  const { type = '' } = kindOf(kind).fields[field] ?? {};
+  const type = typeOf(kind, field);
   return isLink(type) ? `${field} { ${nameFields(type)} }` : field;
 }
 
@@ -120,8 +120,7 @@ function orderOf({ kind = '', sort }: View): object[] | undefined {
   if (sort === undefined) return undefined;
   const field = sort.replace('-', '');
   const direction = new Enum(sort.startsWith('-') ? 'DESC' : 'ASC');
-  const { type = '' } = kindOf(kind).fields[field] ?? {};
-  return [{ [field]: isRecord(type) ? { name: direction } : direction }];
+  return [{ [field]: isRecord(typeOf(kind, field)) ? { name: direction } : direction }];
 }
 
 /** One query for what several read. */
@@ -211,8 +210,8 @@ const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
 /** The largest groups are shown; of months all, as far as anybody looks. */
 const [maxBars, maxMonths] = [12, 60];
 
-/** Of what has a value: an index is enough for this, and takes a fifth of the time. The others are what is left of the counts. */
-function summaryQuery(chart: Chart): string {
+/** Of what has a value: an index is enough for this, and takes a fifth of the time. The others are what is left of the counts. Or of what has one of these days. */
+function summaryQuery(chart: Chart, days?: readonly string[]): string {
   const { kind, field } = chart;
   const month = monthOf(chart);
   const link = linkOfChart(chart);
@@ -221,11 +220,14 @@ function summaryQuery(chart: Chart): string {
   const summary = call(`${kindOf(kind).list}Summary`, {
     groupBy: [new Enum(groupBy.toUpperCase())],
     first: atMost(month ? maxMonths : maxBars),
-    where: { [field]: { isNull: false } },
-    timeZone: month && timeZone,
+    where: { [field]: days ? { in: days } : { isNull: false } },
+    timeZone: month && !days ? timeZone : undefined,
   });
   return `${summary} { totalCount hasMoreGroups groups { count ${selected} } }`;
 }
+
+/** A date is stored as midnight UTC, in whatever zone the months of the chart are. */
+export const daysQuery = (chart: Chart, days: readonly string[]): string => `{ days: ${summaryQuery(chart, days)} }`;
 
 /** The counts, and then each chart by itself: some take longer. */
 export const overviewQueries = (): string[] => {

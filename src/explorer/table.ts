@@ -1,9 +1,9 @@
 /** The records of a kind as a table: searched, filtered, in an order, page by page. */
 import { html, nothing, type TemplateResult } from 'lit-html';
 import { addressOf, type Filter, type View } from './address.ts';
-import { capitalized, columns, isLink, isRecord, kindOf, operators, searched, words } from './kinds.ts';
-import { booleanOf, whereOf } from './queries.ts';
-import { type Data, download } from './service.ts';
+import { capitalized, columns, isLink, kindOf, operators, searched, typeOf, words } from './kinds.ts';
+import { booleanOf, countQuery, pageQuery, whereOf } from './queries.ts';
+import { type Data, download, type Viewer } from './service.ts';
 
 /** A time as people read it: a date where it is midnight in UTC, as dates are stored. */
 export function time(value: string): TemplateResult {
@@ -51,12 +51,11 @@ export const rows = (
       <tbody>
         ${nodes.map(
           (node) => html`<tr>
-            ${shown.map((field, index) => {
-              const { type = '' } = kindOf(kind).fields[field] ?? {};
-              return index === 0
+            ${shown.map((field, index) =>
+              index === 0
                 ? html`<th scope="row">${link(kind, node)}</th>`
-                : html`<td>${cell(type, node[field])}</td>`;
-            })}
+                : html`<td>${cell(typeOf(kind, field), node[field])}</td>`,
+            )}
           </tr>`,
         )}
       </tbody>
@@ -71,8 +70,8 @@ function orderField(kind: string, field: string): string | undefined {
   return order.includes(field) ? field : order.find((name) => name === `${field}Id`);
 }
 
-const sortedHead = (view: View & { readonly kind: string }) => (field: string) => {
-  const { kind, sort } = view;
+const sortedHead = (view: View, kind: string) => (field: string) => {
+  const { sort } = view;
   const by = orderField(kind, field);
   if (by === undefined) return plainHead(field);
   const direction = sort === by ? 'ascending' : sort === `-${by}` ? 'descending' : 'none';
@@ -106,32 +105,32 @@ function searchHint(kind: string): string {
   return `Search ${searched(kind).map(words).join(', ')}${hasExternalIds ? ', erp:4711' : ''}`;
 }
 
-type Go = (view: View) => void;
+const go = (view: View) => location.assign(addressOf(view));
 
-const formValue = (event: Event, name: string) =>
-  String(new FormData(event.target as HTMLFormElement).get(name) ?? '').trim();
+/** Takes what a form holds in place of sending it. */
+function take(event: SubmitEvent): (name: string) => string {
+  event.preventDefault();
+  const sent = new FormData(event.target as HTMLFormElement);
+  return (name) => String(sent.get(name) ?? '').trim();
+}
 
-export function filterForm(view: View & { readonly kind: string }, go: Go) {
-  const { filters } = kindOf(view.kind);
-  const first = (next: Partial<View>): View => ({ ...view, after: undefined, before: undefined, ...next });
+function filterForm(view: View, kind: string) {
+  const { filters } = kindOf(kind);
+  const first = { ...view, after: undefined, before: undefined };
   const own = view.filters ?? [];
+  const search = (event: SubmitEvent) => go({ ...first, search: take(event)('search') });
   const add = (event: SubmitEvent) => {
-    event.preventDefault();
-    const [field = '', operator = ''] = formValue(event, 'condition').split('.');
-    const text = formValue(event, 'value');
-    const value = operator === 'isNull' && text === '' ? 'true' : text;
+    const sent = take(event);
+    const [field = '', operator = ''] = sent('condition').split('.');
+    const value = sent('value') || (operator === 'isNull' ? 'true' : '');
     (event.target as HTMLFormElement).reset();
-    if (value !== '') go(first({ filters: [...own, { field, operator, value }] }));
-  };
-  const search = (event: SubmitEvent) => {
-    event.preventDefault();
-    go(first({ search: formValue(event, 'search') }));
+    if (value) go({ ...first, filters: [...own, { field, operator, value }] });
   };
   return html`
     <div class="tools">
       <form role="search" @submit=${search}>
         <input type="search" name="search" aria-label="Search" .value=${view.search ?? ''}
-          placeholder=${searchHint(view.kind)} title="All words must be found.">
+          placeholder=${searchHint(kind)} title="All words must be found.">
         <button>Search</button>
       </form>
       <details>
@@ -152,41 +151,42 @@ export function filterForm(view: View & { readonly kind: string }, go: Go) {
         </form>
       </details>
     </div>
-    ${
-      own.length === 0
-        ? nothing
-        : html`<ul class="chips" aria-label="Filters">
-            ${own.map(
-              (filter) => html`<li>
-                <span>${describe(filter)}</span>
-                <a href=${addressOf(first({ filters: own.filter((other) => other !== filter) }))}
-                  aria-label=${`Remove: ${describe(filter)}`}>×</a>
-              </li>`,
-            )}
-          </ul>`
-    }`;
+    <ul class="chips" aria-label="Filters">
+      ${own.map(
+        (filter) => html`<li>
+          <span>${describe(filter)}</span>
+          <a href=${addressOf({ ...first, filters: own.filter((other) => other !== filter) })}
+            aria-label=${`Remove: ${describe(filter)}`}>×</a>
+        </li>`,
+      )}
+    </ul>`;
 }
 
-/** A page of a table, with how many records there are once that is known. */
-export function table(view: View & { readonly kind: string }, page: Data, count: number | undefined, go: Go) {
-  const { kind } = view;
-  const { nodes, pageInfo } = page;
+/** A page of records, and the ways to the others and out. */
+function pageOf(view: View, kind: string, { nodes, pageInfo }: Data, count: number | undefined) {
   const to = (next: Partial<View>) => addressOf({ ...view, after: undefined, before: undefined, ...next });
   const label = words(kindOf(kind).list);
+  const save = () => void download(kindOf(kind).list, whereOf(view)).catch(({ message }) => alert(message));
   return html`
-    ${filterForm(view, go)}
     ${
       nodes.length === 0
         ? html`<p>No ${label} ${view.search || view.filters?.length ? 'match' : 'are stored yet'}.</p>`
-        : rows(kind, nodes, columns[kind], sortedHead(view), capitalized(label))
+        : rows(kind, nodes, columns[kind], sortedHead(view, kind), capitalized(label))
     }
     <nav class="pages" aria-label="Pages">
       ${pageInfo.hasPreviousPage ? html`<a rel="prev" href=${to({ before: pageInfo.startCursor })}>Previous</a>` : nothing}
       <span role="status">${count === undefined ? '' : `${count.toLocaleString()} ${count === 1 ? words(kind) : label}`}</span>
       ${pageInfo.hasNextPage ? html`<a rel="next" href=${to({ after: pageInfo.endCursor })}>Next</a>` : nothing}
-      <button type="button" @click=${() => void download(kindOf(kind).list, whereOf(view)).catch(({ message }) => alert(message))}>CSV</button>
+      <button type="button" @click=${save}>CSV</button>
     </nav>`;
 }
 
-export const isTable = (view: View): view is View & { readonly kind: string } =>
-  view.kind !== undefined && view.id === undefined && view.view === undefined && isRecord(view.kind);
+export const table: Viewer = {
+  queries: (view) => [pageQuery(view), countQuery(view)],
+  // A filter that the service refuses can still be removed.
+  draw(view, { count, ...data }) {
+    const { kind = '' } = view;
+    const page = data[kindOf(kind).list];
+    return html`${filterForm(view, kind)}${page ? pageOf(view, kind, page, count?.totalCount) : nothing}`;
+  },
+};

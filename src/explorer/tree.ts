@@ -1,18 +1,21 @@
 /** The asset categories as a tree. What is open in it is in the address, and its levels are read when they are opened. */
 import { html, nothing } from 'lit-html';
-import { type View, viewOf } from './address.ts';
-import type { Data } from './service.ts';
+import { addressOf, type View, viewOf } from './address.ts';
+import { treeQuery } from './queries.ts';
+import type { Data, Page, Viewer } from './service.ts';
 import { link, nameOf } from './table.ts';
 
 const openIn = ({ open }: View): Set<string> => new Set(open?.split(','));
 
-export function tree(view: View, { nodes, pageInfo }: Data, change: (view: View) => void): unknown {
+function draw(view: View, { nodes, pageInfo }: Data, { refresh }: Page): unknown {
   const open = openIn(view);
   const toggle = (id: string) => {
     // What was opened a moment ago is in the address, and not on the page yet.
     const next = openIn(viewOf(location.search));
     if (!next.delete(id)) next.add(id);
-    change({ ...view, open: [...next].join(',') });
+    // No step of its own for the way back.
+    history.replaceState(null, '', addressOf({ ...view, open: [...next].join(',') }));
+    void refresh();
   };
   const toggleButton = (node: Data, count: number) => html`
     <button type="button" aria-expanded=${open.has(node.id)} aria-label=${`${count} below ${nameOf(node)}`}
@@ -31,3 +34,8 @@ export function tree(view: View, { nodes, pageInfo }: Data, change: (view: View)
     </ul>`;
   return html`${level()}${pageInfo.hasNextPage ? html`<p>There are more: close some.</p>` : nothing}`;
 }
+
+export const tree: Viewer = {
+  queries: (view) => [treeQuery(view)],
+  draw: (view, { assetCategories }, page) => draw(view, assetCategories, page),
+};

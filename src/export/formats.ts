@@ -8,7 +8,7 @@ import { expected } from '../model/issues.ts';
 import { constantCase, uncapitalized } from '../model/labels.ts';
 import type { RecordKind, Values } from '../model/record-kind.ts';
 
-/** The records that links lead to, by their IDs, with the fields that columns have. */
+/** The records that links lead to, by their IDs, and labels by their keys, with the fields that columns have. */
 export type Targets = ReadonlyMap<string, Values>;
 
 export interface Column {

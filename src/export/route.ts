@@ -13,7 +13,7 @@ import { pathName } from '../model/labels.ts';
 import { linkFields } from '../model/links.ts';
 import type { RecordKind, Values } from '../model/record-kind.ts';
 import { unknownFieldIssues } from '../model/schemas.ts';
-import { kindNamed, linkOrder, recordKinds } from '../records/index.ts';
+import { kindNamed, label, labelKey, labelledFields, linkOrder, recordKinds } from '../records/index.ts';
 import type { Condition } from '../store/query/record-query.ts';
 import type { RecordReads } from '../store/records/read-records.ts';
 import { pagesById } from '../store/workspace-store.ts';
@@ -53,7 +53,7 @@ interface Export {
 interface ChosenColumns {
   /** The systems whose IDs have columns of their own. */
   readonly keys: readonly string[];
-  /** True if the names of the records that links lead to have columns, too. */
+  /** True if the names of what links lead to have columns, too, also those that labels give to what is kept in other systems. */
   readonly hasNames: boolean;
 }
 
@@ -207,6 +207,12 @@ function columnsOf(kind: RecordKind, { keys, hasNames }: ChosenColumns): Column[
         }),
       );
     if (field === 'externalIds' && keys.length > 0) return columns('', plain.read);
+    const labelled = hasNames ? labelledFields(kind).find((other) => other.field === field) : undefined;
+    if (labelled) {
+      const { nameColumn, type } = labelled;
+      const read: Column['read'] = (record, targets) => targets.get(labelKey(type, String(record[field])))?.name;
+      return [plain, { name: nameColumn, type: 'text', read }];
+    }
     const link = links.get(field);
     if (!link) return [plain];
     const targetOf = (record: Values, targets: Targets) => targets.get(String(record[field]));
@@ -228,6 +234,17 @@ async function readTargets(
   { keys, hasNames }: ChosenColumns,
 ): Promise<Targets> {
   const targets = new Map<string, Values>();
+  const keysOf = ({ field, type }: ReturnType<typeof labelledFields>[number]) =>
+    records.flatMap(({ [field]: id }) => (typeof id === 'string' ? labelKey(type, id) : []));
+  const labelKeys = new Set(hasNames ? labelledFields(kind).flatMap(keysOf) : []);
+  if (labelKeys.size > 0) {
+    const byKey = {
+      where: { field: 'key', in: [...labelKeys] },
+      orderBy: [{ field: 'key', direction: 'asc' }],
+    } as const;
+    const found = await store.list(label, { ...byKey, limit: labelKeys.size, fields: new Set(['key', 'name']) });
+    for (const record of found) targets.set(String(record.key), { ...record });
+  }
   for (const [, field, { target: name }] of linkFields(kind)) {
     const target = kindNamed(name);
     const needsIds = keys.length > 0 && target.fields.externalIds !== undefined;

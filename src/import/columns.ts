@@ -6,7 +6,7 @@ import { linkField } from '../model/labels.ts';
 import { linkFields } from '../model/links.ts';
 import { matchableFields, type RecordKind } from '../model/record-kind.ts';
 import { suggestion } from '../model/schemas.ts';
-import { kindNamed, label, recordKinds } from '../records/index.ts';
+import { kindNamed, label, labelledFields, recordKinds } from '../records/index.ts';
 
 export type Column =
   | { readonly is: 'field'; readonly name: string; readonly field: Field }
@@ -150,6 +150,12 @@ export function columnsOf(
   options: ColumnOptions,
 ): { readonly columns: readonly Column[]; readonly leftOut: readonly string[]; readonly problem: string } {
   const found = names.map(columnFinder(kind, options));
+  // An export has the names of labels beside the IDs, which decide. Alone, such a column would be lost without a word.
+  for (const { field, nameColumn } of labelledFields(kind)) {
+    const index = names.findIndex((name) => plain(name) === plain(nameColumn));
+    const hasId = names.some((name) => plain(name) === plain(field));
+    if (hasId && index >= 0) found[index] ??= { is: 'skipped' };
+  }
   const unknown = names.filter((_, index) => !found[index]);
   // What a column is mapped to is meant.
   const refused = unknown.filter((name) => !options.skipsOthers || mappedTo(name, options) !== undefined);

@@ -3,13 +3,14 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
+import type { Config } from '../config.ts';
 import { notFound } from '../errors.ts';
 import { createPage, loadLate } from '../http/pages.ts';
 
 const own = (name: string) => readFile(join(__dirname, 'browser', name), 'utf8');
 
 /** What build.mjs of the explorer has bundled. */
-const explorer = (name: string) => readFile(join(__dirname, '../explorer/dist', name), 'utf8');
+const bundled = (name: string) => readFile(join(__dirname, '../explorer/dist', name), 'utf8');
 
 const graphiql = () => import('@graphql-yoga/render-graphiql/graphiql');
 
@@ -22,13 +23,6 @@ const files: Readonly<Record<string, () => Promise<string>>> = {
   'key-page.css': () => own('key-page.css'),
   'key.js': () => own('key.js'),
   'graphiql.js': () => own('graphiql.js'),
-  'explorer.css': () => explorer('explorer.css'),
-  'explorer.js': () => explorer('explorer.js'),
-  'import.js': () => explorer('import.js'),
-  'map.css': () => explorer('map.css'),
-  'map.js': () => explorer('map.js'),
-  'maplibre-gl-worker.js': () => explorer('maplibre-gl-worker.js'),
-  'countries.json': () => explorer('countries.json'),
   'tabs.json': async () => JSON.stringify(readTabs()),
   'yoga-graphiql.css': async () => (await graphiql()).css,
   'yoga-graphiql.js': async () => (await graphiql()).js,
@@ -41,6 +35,16 @@ const files: Readonly<Record<string, () => Promise<string>>> = {
   'swagger-ui.js': () => swaggerUi('swagger-ui-bundle.js'),
 };
 
+const explorerFiles: typeof files = {
+  'explorer.css': () => bundled('explorer.css'),
+  'explorer.js': () => bundled('explorer.js'),
+  'import.js': () => bundled('import.js'),
+  'map.css': () => bundled('map.css'),
+  'map.js': () => bundled('map.js'),
+  'maplibre-gl-worker.js': () => bundled('maplibre-gl-worker.js'),
+  'countries.json': () => bundled('countries.json'),
+};
+
 const types: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
@@ -48,9 +52,9 @@ const types: Readonly<Record<string, string>> = {
 };
 
 /** Each file is loaded for the first browser, and kept. Browsers keep it, too, and ask each time whether it has changed. */
-export function servePageFiles(app: FastifyInstance): void {
+export function servePageFiles(app: FastifyInstance, { explorer }: Pick<Config, 'explorer'>): void {
   const loaders = new Map(
-    Object.entries(files).map(([name, load]) => [
+    Object.entries({ ...files, ...(explorer && explorerFiles) }).map(([name, load]) => [
       name,
       loadLate(async () => createPage(await load(), types[extname(name)])),
     ]),

@@ -90,7 +90,7 @@ export function serveExplorer(
     title: 'Explorer',
     script: 'explorer',
     links: `${graphiql ? '<a href="graphql">GraphiQL</a>\n' : ''}<span id="viewer"></span>\n<span id="live" role="status"></span>\n`,
-    body: '<main tabindex="-1"><noscript>The explorer needs JavaScript.</noscript></main>',
+    body: '<main tabindex="-1" autofocus><noscript>The explorer needs JavaScript.</noscript></main>',
     settings: {
       graphiql: graphiql ? 'on' : 'off',
       'max-page-size': String(limits.maxPageSize),

@@ -8,13 +8,24 @@ import type { RecordKind } from '../model/record-kind.ts';
 import type { ReverseLink } from '../model/reverse-link.ts';
 import { asset } from './asset.ts';
 import { assetCategory } from './asset-category.ts';
-import { label, labelKey, labelledTypes } from './label.ts';
+import { label, labelKey, labelledFields, labelledTypes } from './label.ts';
 import { location } from './location.ts';
 import { project } from './project.ts';
 import { transportOrder } from './transport-order.ts';
 import { workOrder } from './work-order.ts';
 
-export { asset, assetCategory, label, labelKey, labelledTypes, location, project, transportOrder, workOrder };
+export {
+  asset,
+  assetCategory,
+  label,
+  labelKey,
+  labelledFields,
+  labelledTypes,
+  location,
+  project,
+  transportOrder,
+  workOrder,
+};
 
 /** In the interface's order. */
 export const recordKinds: readonly RecordKind[] = [

@@ -1,6 +1,6 @@
 import { foreignTypes, formed, indexed, text, unique } from '../model/fields.ts';
-import { constantCase, uncapitalized } from '../model/labels.ts';
-import { recordKind } from '../model/record-kind.ts';
+import { constantCase, linkField, uncapitalized } from '../model/labels.ts';
+import { type RecordKind, recordKind } from '../model/record-kind.ts';
 
 export const label = recordKind({
   name: 'Label',
@@ -43,3 +43,11 @@ export const labelledTypes: readonly string[] = Object.keys(foreignTypes).filter
 
 /** Returns the key of the label: `ASSET_TYPE:ERP-TYPE-12`, of an `AssetType`. */
 export const labelKey = (typeName: string, id: string): string => `${constantCase(uncapitalized(typeName))}:${id}`;
+
+/** The fields of a kind for whose values labels have names, with the column that has these in a file: `statusId`, `status.name`. */
+export const labelledFields = ({ storedFields }: Pick<RecordKind, 'storedFields'>) =>
+  Object.entries(storedFields).flatMap(([field, declared]) =>
+    declared.type === 'foreignReference' && labelledTypes.includes(declared.target)
+      ? [{ field, nameColumn: `${linkField(field)}.name`, type: declared.target }]
+      : [],
+  );

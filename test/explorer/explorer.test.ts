@@ -92,6 +92,7 @@ describeInChromium('the explorer', () => {
       page.getByRole('button', { name: 'CSV' }).click(),
     ]);
     const csv = readFileSync(await file.path(), 'utf8');
+    expect(csv.split('\n')[0]).toContain(',status.name,');
     expect([file.suggestedFilename(), csv.trim().split('\n').length]).toEqual(['projects.csv', 1 + shown + 1]);
 
     await page.getByText('Query', { exact: true }).click();
@@ -145,6 +146,27 @@ describeInChromium('the explorer', () => {
     await page.getByRole('link', { name: '2033-07 1' }).click();
     await page.getByText('1 work order', { exact: true }).waitFor();
     await page.getByRole('link', { name: 'Night shift' }).waitFor();
+  });
+
+  test('counts dates in the months in which they are shown, west of Greenwich, too', async () => {
+    const origin = await listen(open.app);
+    const { page } = await newPage(origin);
+    await moveTo(page, 'America/Los_Angeles');
+    // The time is in the evening of 30 June there.
+    const starts = ['2034-06-30', '2034-07-01', '2034-07-01T02:00:00Z', '2034-09-01'];
+    await open.create('/work-orders', ...starts.map((startDate) => ({ name: `from ${startDate}`, startDate })));
+    await page.goto(`${origin}/explore`);
+    const months = page.locator('section').filter({ hasText: 'Work orders by month' });
+    await months.getByRole('link', { name: /^2034-06/ }).waitFor();
+    const bars = (await months.getByRole('link', { name: /^2034/ }).allInnerTexts()).map((bar) => bar.split(/\s+/));
+    expect(bars).toEqual([
+      ['2034-06', '2'],
+      ['2034-07', '1'],
+      ['2034-09', '1'],
+    ]);
+    await months.getByRole('link', { name: '2034-07 1' }).click();
+    await page.getByText('1 work order', { exact: true }).waitFor();
+    await page.getByRole('link', { name: 'from 2034-07-01', exact: true }).waitFor();
   });
 
   test('finds records by the names of what they are linked to', async () => {
@@ -243,6 +265,37 @@ describeInChromium('the explorer', () => {
       clearInterval(writing);
     }
     expect(visit.errors).toEqual([]);
+  });
+
+  test('says that the service is busy, and when it asks again', async () => {
+    const origin = await listen(short.app);
+    const { page } = await newPage(origin);
+    const busy = { status: 503, headers: { 'retry-after': '2' }, json: { errors: [{ message: 'busy' }] } };
+    await page.route('**/graphql', (route) => route.fulfill(busy), { times: 3 });
+    await page.goto(`${origin}/explore?kind=Asset`);
+    await page.getByText('the service is busy: asked again in 2 s').waitFor();
+    await page.getByText(/^\d+ assets$/).waitFor();
+    expect(await page.getByRole('alert').count()).toBe(0);
+    await page.getByText('live', { exact: true }).waitFor();
+    await page.route('**/graphql', (route) => route.fulfill({ ...busy, status: 429 }), { times: 1 });
+    await page.getByRole('link', { name: 'Projects', exact: true }).click();
+    await page.getByText('the service is busy: asked again in 2 s').waitFor();
+    await page.getByText(/^\d+ projects$/).waitFor();
+    await page.getByText('live', { exact: true }).waitFor();
+  });
+
+  test('keeps what has been read of a view where the rest cannot be read', async () => {
+    const origin = await listen(short.app);
+    const { page } = await newPage(origin);
+    const isChart = (body: string | null) => body?.includes('MONTH_OF_START') ?? false;
+    await page.route('**/graphql', (route) =>
+      isChart(route.request().postData())
+        ? route.fulfill({ status: 400, json: { errors: [{ message: 'too much' }] } })
+        : route.continue(),
+    );
+    await page.goto(`${origin}/explore`);
+    await page.getByRole('alert').getByText('too much').waitFor();
+    await page.getByRole('heading', { name: 'Assets by status' }).waitFor();
   });
 
   test('holds no connection while it is hidden', async () => {

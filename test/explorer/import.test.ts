@@ -172,6 +172,26 @@ describeInChromium('a file in the explorer', () => {
     await other.close();
   });
 
+  test('that two tabs have previewed is stored once, also where the first has ended', async () => {
+    const file = new TextEncoder().encode('name\nTwice\n');
+    const { page } = await visitTable();
+    const other = await page.context().newPage();
+    await other.goto(page.url());
+    await other.getByText('live', { exact: true }).waitFor();
+    for (const tab of [page, other]) {
+      await drop(tab, 'twice.csv', file);
+      await tab.getByRole('button', { name: 'Store them' }).waitFor();
+    }
+    await page.getByRole('button', { name: 'Store them' }).click();
+    await page.getByText('1 created, 0 updated, 0 unchanged, 0 refused').waitFor();
+    await other.getByRole('button', { name: 'Store them' }).click();
+    await other.getByRole('alert').getByText('in another tab').waitFor();
+
+    const where = 'where: { name: { eq: "Twice" } }';
+    expect((await open.data(`{ assets(first: 0, ${where}) { totalCount } }`)).assets.totalCount).toBe(1);
+    await other.close();
+  });
+
   test('ends where its key is refused, and begins anew with another', async () => {
     const origin = await listen(closed.app);
     const keys = [

@@ -32,12 +32,13 @@ describeInChromium('the map of locations', () => {
   const browser = useBrowser();
   const demo = useSharedService();
   const odd = useSharedService();
+  const short = useSharedService({ MAX_PAGE_SIZE: '4' });
   const tiled = useSharedService(
     { MAP_TILES: 'https://tiles.example.com/{z}/{x}/{y}.png?style=a&copy=1 © "Tile" makers' },
     { closed: true },
   );
   const newPage = usePages(browser);
-  beforeAll(() => fillDemo(demo.database));
+  beforeAll(() => Promise.all([demo, short].map(({ database }) => fillDemo(database))));
 
   test('says what is at a location, and leads to its record', async () => {
     const origin = await listen(demo.app);
@@ -104,6 +105,26 @@ describeInChromium('the map of locations', () => {
     await clickUntil(page, () => three.isVisible());
     await three.click();
     await heading(page, 'Three');
+  });
+
+  test('can be used before all locations are read', async () => {
+    const origin = await listen(short.app);
+    const { page } = await newPage(origin);
+    let release = () => {};
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    await page.route('**/graphql', async (route) => {
+      if (route.request().postData()?.includes('after:')) await held;
+      await route.continue();
+    });
+    await page.goto(origin + map);
+    await page.getByText('The map has the first 4.').waitFor();
+    await heading(page, 'Locations in view 4', 2);
+    release();
+    await page.getByText('The map has the first 4.').waitFor({ state: 'detached' });
+    // Also those that are elsewhere than the first.
+    await heading(page, 'Locations in view 14', 2);
   });
 
   test('is a list where the browser cannot draw', async () => {

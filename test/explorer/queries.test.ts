@@ -7,7 +7,9 @@ import { fillDemo } from '../../src/demo/fill.ts';
 import { addressOf, type View, viewOf } from '../../src/explorer/address.ts';
 import { foreign, kindNames, kindOf, operators } from '../../src/explorer/kinds.ts';
 import {
+  charts,
   countQuery,
+  daysQuery,
   filtersOf,
   linkOf,
   mapQuery,
@@ -59,7 +61,9 @@ test('every kind has a table, with each filter and in each order, a record, and 
     expect(problemsOf(together([pageQuery(table), countQuery(table)]))).toEqual([]);
     expect(problemsOf(recordQuery({ kind, id: 'a"b' }))).toEqual([]);
   }
-  for (const query of [...overviewQueries(), together(overviewQueries())]) expect(problemsOf(query)).toEqual([]);
+  const days = charts.filter(({ field }) => field === 'startDate').map((chart) => daysQuery(chart, ['2026-11-01']));
+  for (const query of [...overviewQueries(), together(overviewQueries()), ...days])
+    expect(problemsOf(query)).toEqual([]);
   const types = [...kindNames, ...Object.keys(foreign)];
   expect(problemsOf(namesQuery(types.map((type) => [type, 'a"b'])))).toEqual([]);
 });

@@ -44,8 +44,10 @@ test('writes what a spreadsheet of another country opens, with the names of what
 
   const { out } = await imports.command('export', 'projects', ...form);
 
-  expect(out[0]).toContain(';startDate;endDate;notes;statusId;companyId;locationId;location.name;');
-  expect(out[1]).toContain(`;Wall;;01.03.2026 08:30;;;;;${id};North;`);
+  expect(out[0]).toContain(
+    ';startDate;endDate;notes;statusId;status.name;companyId;company.name;locationId;location.name;',
+  );
+  expect(out[1]).toContain(`;Wall;;01.03.2026 08:30;;;;;;;${id};North;`);
   expect((await imports.command('export', 'locations', ...form)).out[1]).toContain(';North;53,08;');
 });
 

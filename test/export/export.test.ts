@@ -203,6 +203,24 @@ test('the names of what links lead to have columns beside the IDs', async () => 
   ]);
 });
 
+test('the names that labels give have columns, too, where an ID has one', async () => {
+  await service.create('/labels', { key: 'STATUS:status-7', name: 'Idle' }, { key: 'COMPANY:status-7', name: 'Koch' });
+  const [location] = await service.create('/locations', { name: 'North' });
+  await service.create(
+    '/assets',
+    { name: 'Crane', statusId: 'status-7', ownerId: 'status-7', currentLocationId: location.id },
+    { name: 'Pump', statusId: 'status-8' },
+  );
+
+  const csv = (await service.get('/export/assets.csv?names=true')).text;
+  expect(csv).toContain(',statusId,status.name,');
+  const rows = rowsOf((await service.get('/export/assets.ndjson?names=true')).text);
+  expect(rows.map((row) => [row.name, row['status.name'], row['owner.name'], row['currentLocation.name']])).toEqual([
+    ['Crane', 'Idle', 'Koch', 'North'],
+    ['Pump', undefined, undefined, undefined],
+  ]);
+});
+
 describe('the filter', () => {
   const where = (filter: unknown) => `csv?where=${encodeURIComponent(JSON.stringify(filter))}`;
 

@@ -6,6 +6,20 @@ const imports = useImports();
 
 const refusalsIn = (out: readonly string[]) => out.filter((line) => /^ {2}\S+, line \d+: /.test(line));
 
+test('the names of labels, which an export has beside their IDs, are left out; alone, they are no column', async () => {
+  const columns = 'name,statusId,status.name,ownerId,owner.name';
+  const rows = '{"name":"Pump","statusId":"status-8","status.name":"Busy"}\n';
+
+  expect((await imports.import({ 'assets.csv': `${columns}\nCrane,status-7,Idle,,\n` })).code).toBe(0);
+  expect((await imports.import({ 'assets.ndjson': rows })).code).toBe(0);
+  expect(await imports.records('assets', 'name statusId')).toEqual([
+    { name: 'Crane', statusId: 'status-7' },
+    { name: 'Pump', statusId: 'status-8' },
+  ]);
+  const alone = await imports.import({ 'assets.csv': 'name,status.name\nCrane,Idle\n' });
+  expect(alone.err).toContain('unknown column "status.name"');
+});
+
 describe('links by name', () => {
   test('lead to the one record with it, stored or of the import; none and several are refused, in the preview, too', async () => {
     await imports.import({ 'locations.csv': 'name\nNorth\nGate\nGate\n' });

@@ -21,7 +21,8 @@ describe('the home page', () => {
       '',
     ]);
     expect((await own.get(`/${target}`, browser)).status).toBe(200);
-    expect((await own.get('/explore', browser)).status).toBe(target === 'explore' ? 200 : 404);
+    for (const path of ['/explore', '/pages/explorer.js', '/pages/map.css'])
+      expect((await own.get(path, browser)).status).toBe(target === 'explore' ? 200 : 404);
     await own.stop();
   });
 
