@@ -141,8 +141,8 @@ export const isVerbatim = (column: Column): boolean =>
   column.is === 'field' ? ['text', 'foreignReference'].includes(column.field.type) : column.is !== 'unnamed';
 
 /**
- * The columns with these names, those of them that are unknown and left out, and all that is wrong with them: columns that say the same, and
- * unknown ones unless they may be left out and are not mapped.
+ * The columns with these names, those of them that have no field and are left out, and all that is wrong with them: columns that say the same,
+ * and unknown ones unless they may be left out and are not mapped.
  */
 export function columnsOf(
   kind: RecordKind,
@@ -151,14 +151,14 @@ export function columnsOf(
 ): { readonly columns: readonly Column[]; readonly leftOut: readonly string[]; readonly problem: string } {
   const found = names.map(columnFinder(kind, options));
   // An export has the names of labels beside the IDs, which decide. Alone, such a column would be lost without a word.
-  for (const { field, nameColumn } of labelledFields(kind)) {
-    const index = names.findIndex((name) => plain(name) === plain(nameColumn));
-    const hasId = names.some((name) => plain(name) === plain(field));
-    if (hasId && index >= 0) found[index] ??= { is: 'skipped' };
-  }
-  const unknown = names.filter((_, index) => !found[index]);
+  const isNamed = (column: string) => names.some((name) => plain(name) === plain(column));
+  const besideIds = labelledFields(kind).filter(({ field }) => isNamed(field));
+  const isBesideId = (name: string) => besideIds.some(({ nameColumn }) => plain(nameColumn) === plain(name));
+  const leftOut = names.filter((_, index) => !found[index]);
   // What a column is mapped to is meant.
-  const refused = unknown.filter((name) => !options.skipsOthers || mappedTo(name, options) !== undefined);
+  const refused = leftOut.filter(
+    (name) => mappedTo(name, options) !== undefined || !(options.skipsOthers || isBesideId(name)),
+  );
   const problems: string[] = [];
   const columns = found.map((column): Column => column ?? { is: 'skipped' });
   const oneExternalId = names.find((_, index) => columns[index]?.is === 'externalId');
@@ -176,7 +176,7 @@ export function columnsOf(
     seen.set(meaning, name);
   }
   if (refused.length > 0) problems.push(unknownColumns(kind, refused, options));
-  return { columns, leftOut: unknown, problem: problems.join('; ') };
+  return { columns, leftOut, problem: problems.join('; ') };
 }
 
 const mappedTo = (name: string, { map }: ColumnOptions): string | undefined => map.get(name) ?? map.get(name.trim());

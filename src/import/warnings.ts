@@ -21,7 +21,8 @@ export function collectWarnings() {
 
 /** Takes a row with columns that those before it did not have. */
 export function checkNames({ line, names }: SourceRow, leftOut: readonly string[], warn: Warn): void {
-  if (leftOut.length > 0) warn({ line, column: leftOut.join(', '), message: 'unknown columns are left out' });
+  if (leftOut.length > 0)
+    warn({ line, column: leftOut.join(', '), message: 'columns without a field here are left out' });
   const seen = new Set<string>();
   for (const name of names) {
     if (name.trim() !== '' && seen.has(name))
