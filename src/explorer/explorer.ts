@@ -210,7 +210,8 @@ function sayLive(problem = isConnected ? '' : 'not connected: what is shown may 
 }
 
 document.addEventListener('busy', (event) => {
-  sayLive(`the service is busy: asked again in ${(event as CustomEvent<number>).detail} s`);
+  const { detail: seconds } = event as CustomEvent<number | null>;
+  sayLive(seconds === null ? undefined : `the service is busy: asked again in ${seconds} s`);
 });
 
 /** False until it is known whose key is used, or whether there is one. */

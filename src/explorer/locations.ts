@@ -32,7 +32,7 @@ async function* readPlaces(): AsyncGenerator<Data> {
     page = pageInfo;
     await drawing;
     // Drawing all of them after each page would take longer than to read them.
-    if (isFirst && places.length >= 2 * drawn) {
+    if (isFirst && page.hasNextPage && places.length >= 2 * drawn) {
       drawn = places.length;
       yield { ...counts, places: withProblems(places) };
     }

@@ -119,11 +119,15 @@ customElements.define(
 
     set places(places: readonly Place[]) {
       this.#places = places;
-      void this.#map?.getSource<GeoJSONSource>('places')?.setData(featuresOf(places));
+      this.#draw();
       // The first are shown before the others are there.
       const bounds = this.#bounds();
       if (!this.#isMoved && !bounds.isEmpty()) this.#map?.fitBounds(bounds, { ...fitting, animate: false });
       this.#sayWhatIsInView();
+    }
+
+    #draw(): void {
+      void this.#map?.getSource<GeoJSONSource>('places')?.setData(featuresOf(this.#places));
     }
 
     /** A place at 0/0 must not make all others small. */
@@ -196,6 +200,8 @@ customElements.define(
       this.#map = map;
       map.addControl(new NavigationControl({ showCompass: false }));
       map.on('moveend', () => this.#sayWhatIsInView());
+      // Until then there is no source, such as in a tab behind another, whatever has been read meanwhile.
+      map.once('style.load', () => this.#draw());
       for (const type of ['pointerdown', 'wheel', 'keydown'])
         this.addEventListener(type, () => {
           this.#isMoved = true;

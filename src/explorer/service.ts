@@ -31,17 +31,25 @@ const reader = new Yardgraph({ serverURL: new URL('./', location.href), retries:
 /** How often a busy service is asked: as long as somebody may wait for it. */
 const maxAttempts = 10;
 
-/** Reads. A service that is busy is asked again when it says, of which the document gets an event; after a lost connection, once. */
+/** Tells the document that the service is asked again after so many seconds, or is not busy any more. */
+const sayBusy = (seconds?: number) => document.dispatchEvent(new CustomEvent('busy', { detail: seconds }));
+
+/** Reads. A service that is busy is asked again when it says; after a lost connection, once. */
 export async function read(query: string, variables: object = {}): Promise<Data> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await reader.graphql(query, variables);
+      const data = await reader.graphql(query, variables);
+      if (attempt > 1) sayBusy();
+      return data;
     } catch (error) {
       const { status, retryAfter } = error as Data;
       const isBusy = retryAfter !== undefined && (status === 429 || status === 503);
-      if (isBusy ? attempt === maxAttempts : status !== undefined || attempt > 1) throw error;
+      if (isBusy ? attempt === maxAttempts : status !== undefined || attempt > 1) {
+        sayBusy();
+        throw error;
+      }
       const seconds = isBusy ? Math.max(1, Math.ceil(retryAfter)) : 1;
-      if (isBusy) document.dispatchEvent(new CustomEvent('busy', { detail: seconds }));
+      if (isBusy) sayBusy(seconds);
       await wait(seconds * 1_000);
     }
   }

@@ -102,6 +102,12 @@ export interface RowLink {
 export const externalKey = (by: string): string | undefined =>
   by.startsWith('externalIds.') ? by.slice('externalIds.'.length) : undefined;
 
+/** Where a row says this: `['externalIds', 'sap.de']` for `externalIds.sap.de`. */
+export function pathOf(meaning: string): string[] {
+  const key = externalKey(meaning);
+  return key === undefined ? meaning.split('.') : ['externalIds', key];
+}
+
 /** What `row` says of itself where a link says `by`. */
 export function nameOf({ id, fields, externalIds }: RecordRow, by: string): string | undefined {
   if (by === 'id') return id;

@@ -14,7 +14,7 @@ import { kindOfId, linkOrder } from '../records/index.ts';
 import type { ImportFile } from './file.ts';
 import { findLate, type LateLink, type LateResult, type Linked, readRecords, setLinks } from './links.ts';
 import { copied, type FileReader, partsOf, type Section } from './reading.ts';
-import { externalKey, nameOf, type Outcome, type RecordRow, type SentRow } from './row.ts';
+import { externalKey, nameOf, type Outcome, pathOf, type RecordRow, type SentRow } from './row.ts';
 import type { UpsertKey } from './upsert-keys.ts';
 import type { collectWarnings } from './warnings.ts';
 
@@ -150,7 +150,7 @@ function keyChecker({ files, upsertKeys }: Import) {
     const firstFile = files[first % files.length];
     const line = `line ${Math.floor(first / files.length)}${firstFile === file ? '' : ` of ${firstFile?.name}`}`;
     const message = `${line} also has the ${by} ${quote(key)}`;
-    return { ...row, issues: [...row.issues, { path: by.split('.'), message }] };
+    return { ...row, issues: [...row.issues, { path: pathOf(by), message }] };
   };
 }
 
@@ -220,9 +220,10 @@ async function deliver(work: Import, kind: RecordKind, rows: readonly SentRow[],
   const by = work.upsertKeys.get(kind);
   const isCreated = ({ row }: SentRow) => by === undefined || (by === 'id' && row.id === undefined);
   const [added, old] = [rows.filter(isCreated), rows.filter((row) => !isCreated(row))];
-  if (added.length > 0) await create(work, kind, added, key);
+  // First what has no key: if it is refused as a whole, the key has not been used, and those of the halves are free.
   if (old.length > 0 && by === 'id') await update(work, kind, old, key === undefined);
   else if (old.length > 0 && by !== undefined) await upsert(work, kind, by, old, key);
+  if (added.length > 0) await create(work, kind, added, key);
 }
 
 async function create(work: Import, kind: RecordKind, rows: readonly SentRow[], key?: string): Promise<void> {

@@ -12,7 +12,7 @@ import { requiredMessage } from '../model/schemas.ts';
 import { labelKey, labelledTypes } from '../records/index.ts';
 import { type Column, type ColumnOptions, columnsOf, isVerbatim, meaningOf, plain } from './columns.ts';
 import { readObject } from './json.ts';
-import { type Cell, type RecordRow, type RowLink, type RowState, type SourceRow, textOf } from './row.ts';
+import { type Cell, pathOf, type RecordRow, type RowLink, type RowState, type SourceRow, textOf } from './row.ts';
 import { checkNames, rowChecker, type Warn } from './warnings.ts';
 
 /** How cells are written: see the options of a profile. */
@@ -65,7 +65,7 @@ function readRow(cells: readonly Cell[], columns: readonly Column[], form: CellF
     const cell = form.excel && typeof sent === 'string' ? withoutApostrophe(sent) : sent;
     const isEmpty = hasNoValue(cell, column, form);
     if (isEmpty && (form.blank === 'keep' || column.is === 'unnamed')) continue;
-    const refuse = (message: string) => issues.push({ path: meaningOf(column).split('.'), message });
+    const refuse = (message: string) => issues.push({ path: pathOf(meaningOf(column)), message });
     if (column.is === 'unnamed') {
       issues.push({
         path: [],

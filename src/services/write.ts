@@ -102,6 +102,7 @@ async function write(
   sent: readonly Item[],
   options: WriteOptions = {},
 ): Promise<(Stored | Rejected)[]> {
+  // An empty batch changes nothing, and does not use its key.
   if (sent.length === 0 && session.mayWrite) return [];
   return session.transaction(
     async (tx) => {

@@ -21,6 +21,24 @@ test('rows of a part that is halved link to each other, and late links are set i
   );
 });
 
+test('rows that are created beside more changed ones than the service takes are created once', async () => {
+  const sent = Array.from({ length: 5 }, (_, n) => ({ name: `L${n}` }));
+  const ids: string[] = [];
+  for (const { name } of sent) {
+    const { createLocations } = await imports.service.data(
+      'mutation ($name: String) { createLocations(input: [{ name: $name }]) { id } }',
+      { name },
+    );
+    ids.push(createLocations[0].id);
+  }
+  const rows = [',New\n', ...ids.map((id) => `${id},Changed\n`), ',Newer\n'];
+
+  const { code, out } = await imports.import({ 'locations.csv': `id,name\n${rows.join('')}` }, '--upsert-by', 'id');
+
+  expect([code, out.at(-2)]).toEqual([0, '2 created, 5 updated, 0 unchanged, 0 refused']);
+  expect(await imports.records('locations', 'name')).toHaveLength(7);
+});
+
 interface Category {
   readonly name: string;
   readonly parent: { readonly name: string } | null;
