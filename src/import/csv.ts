@@ -37,6 +37,9 @@ export class CsvParser {
   private beginning: readonly Line[] = [];
   private rows = new RowReader(',');
   private quotesAll = false;
+  /** That of the header, or of the first row. */
+  private lineEnd = '';
+  private endBefore = '';
   /** The last row whose quotes do not add up, while the rows below may be the rest of one of its cells. */
   private broken: { readonly line: number; readonly cells: number } | undefined;
 
@@ -64,15 +67,20 @@ export class CsvParser {
   /** Finds out how the file is written, and returns the lines with its rows. */
   private begin(lines: readonly Line[]): readonly Line[] {
     const { columns, warn } = this.options;
-    const { separator, declaration, below, header } = findTable(lines, this.options);
+    const { separator, declaration, below, header, other } = findTable(lines, this.options);
     this.rows = new RowReader(separator);
     this.beginning = [];
     this.quotesAll = header?.isQuoted ?? false;
+    this.lineEnd = (columns ? below[0] : header)?.end ?? '';
     this.table = { separator, declaration, names: columns ?? withoutSurplus(header?.cells ?? [], 0).map(nameOf) };
     if (columns) return below;
     if (!header) throw new StartError(`${this.fileName}: it is empty: expected a line with the names of the columns`);
     const problem = header.text.includes('\0') ? nulProblem : header.problem;
     if (problem) throw new StartError(`${this.fileName}: line ${header.line}, the header: ${problem}`);
+    if (other) {
+      const both = `lines ${other.line} and ${header.line} both look like the header`;
+      throw new StartError(`${this.fileName}: ${both}: leave one of them out, or make two files`);
+    }
     const titles = below.filter(({ number, text }) => number < header.line && text.trim() !== '');
     const message = `the lines above the header are left out: ${quote(titles.map(({ text }) => text).join('\n'))}`;
     if (titles[0]) warn({ line: titles[0].number, column: '', message });
@@ -85,6 +93,8 @@ export class CsvParser {
    */
   private sourceOf(row: Row, names: readonly string[]): SourceRow | undefined {
     const { line, text } = row;
+    const ends = [this.endBefore, row.end];
+    this.endBefore = row.end;
     if (row.problem !== undefined) {
       this.broken = { line, cells: row.cells.length };
       return { line, names, cells: [], text, problem: row.problem };
@@ -101,9 +111,11 @@ export class CsvParser {
       this.options.warn({ line, column: '', message: 'the header once more: this line is left out' });
       return undefined;
     }
-    const problem = this.problemOf(text, cells.length, names.length);
+    const isShort = cells.length < names.length;
+    const isCut = isShort && ends.some((end) => end !== '' && end !== this.lineEnd);
+    const problem = this.problemOf(text, cells.length, names.length) ?? (isCut ? cutProblem : undefined);
     // The end of the row, or a line break within a cell without quotes.
-    if (cells.length < names.length && problem === undefined) {
+    if (isShort && problem === undefined) {
       this.options.warn({ line, column: '', message: 'the row has fewer cells than the header' });
     }
     return { line, names, cells, text, problem };
@@ -120,6 +132,9 @@ export class CsvParser {
   }
 }
 
+const cutProblem =
+  'it has fewer cells than the header, beside a line break of another form than the other lines: a cell with a line break needs quotes';
+
 const nulProblem = 'it has a NUL character: is the file in another encoding, such as --encoding utf-16le?';
 
 interface Row {
@@ -127,6 +142,8 @@ interface Row {
   readonly line: number;
   /** Without the end of the last line. */
   readonly text: string;
+  /** That of the last line; empty at the end of the file. */
+  readonly end: string;
   /** Where quotes do not add up, what is between separators. */
   readonly cells: readonly (string | null)[];
   /** True if every cell is. */
@@ -165,7 +182,7 @@ class RowReader {
     if (this.quoted !== undefined || text.includes('"')) this.readQuoted(line);
     else {
       const cells = text.split(this.separator).map((cell) => cell || null);
-      this.rows.push({ line: number, text, cells, isQuoted: false });
+      this.rows.push({ line: number, text, end: line.end, cells, isQuoted: false });
     }
   }
 
@@ -224,8 +241,8 @@ class RowReader {
   }
 
   private pushBroken(lines: readonly Line[], problem: string): void {
-    const { line, text } = textOf(lines);
-    this.rows.push({ line, text, cells: text.split(this.separator), isQuoted: false, problem });
+    const joined = textOf(lines);
+    this.rows.push({ ...joined, cells: joined.text.split(this.separator), isQuoted: false, problem });
   }
 
   private clear(): void {
@@ -241,8 +258,9 @@ class RowReader {
 
 const quotesHelp = 'a quote within a quoted cell is written twice';
 
-const textOf = (lines: readonly Line[]): { line: number; text: string } => ({
+const textOf = (lines: readonly Line[]): Pick<Row, 'line' | 'text' | 'end'> => ({
   line: lines[0]?.number ?? 0,
+  end: lines.at(-1)?.end ?? '',
   text: lines.map(({ text, end }, index) => (index < lines.length - 1 ? text + end : text)).join(''),
 });
 
@@ -276,12 +294,15 @@ function findTable(lines: readonly Line[], { isKnown }: TableOptions) {
     const rows = new RowReader(separator).read(below.slice(0, beginningLines), true).filter((row) => !isEmpty(row));
     const known = rows.map(({ cells }) => cells.filter((cell) => cell !== null && isKnown(nameOf(cell))).length);
     const most = Math.max(0, ...known);
-    const header = rows[known.indexOf(most)];
-    return { separator, header, known: most, width: header?.cells.length ?? 0 };
+    const at = known.indexOf(most);
+    const header = rows[at];
+    // Of nothing but names: what is between them would be taken for titles.
+    const other = rows.slice(0, at).find(({ cells }, row) => known[row] === cells.filter(Boolean).length);
+    return { separator, header, other, known: most, width: header?.cells.length ?? 0 };
   });
   const [best] = tables.toSorted((one, other) => other.known - one.known || other.width - one.width);
   const declaration = declared !== undefined && first ? first.text + first.end : '';
-  return { separator: best?.separator ?? ',', header: best?.header, declaration, below };
+  return { separator: best?.separator ?? ',', header: best?.header, other: best?.other, declaration, below };
 }
 
 const nameOf = (cell: string | null): string => cell?.trim().replace(/\s/g, ' ') ?? '';

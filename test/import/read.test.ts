@@ -236,6 +236,27 @@ test('warns of lines that are left out', async () => {
   ]);
 });
 
+test('a cell with a line break and no quotes makes no records of its halves', async () => {
+  for (const [end, within] of [
+    ['\n', '\r'],
+    ['\r\n', '\n'],
+  ]) {
+    const { rows } = await read(['name,uid,description', `A,b${within}c,d`, 'E,f,g', ''].join(end));
+
+    expect(rows.map(({ problem }) => problem)).toEqual([
+      expect.stringContaining('a cell with a line break needs quotes'),
+      expect.stringContaining('a cell with a line break needs quotes'),
+      undefined,
+    ]);
+  }
+});
+
+test('of two headers, the rows between them are not taken for titles', async () => {
+  const { error } = await read(`name\n${'Yard\n'.repeat(30)}name,uid\nZ,1\n`);
+
+  expect(error).toContain('lines 1 and 32 both look like the header: leave one of them out, or make two files');
+});
+
 const number = (text: string) => new LosslessNumber(text);
 
 async function readJson(content: string, name = 'assets.ndjson') {

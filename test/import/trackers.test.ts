@@ -114,7 +114,7 @@ test.each<[string, Tracker]>([
   const exported = `${(await imports.command('export', name, '--names', '--excel', '--delimiter', ';')).out.join('\n')}\n`;
   const back = async (text: string) =>
     (await imports.import({ [`${name}.csv`]: text }, '--upsert-by', 'id', '--excel')).out.find((line) =>
-      line.includes('created'),
+      line.includes(' created, '),
     );
 
   expect(await back(exported)).toBe(`0 created, 0 updated, ${stored.length} unchanged, 0 refused`);
