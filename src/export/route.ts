@@ -16,7 +16,7 @@ import { unknownFieldIssues } from '../model/schemas.ts';
 import { kindNamed, label, labelKey, labelledFields, linkOrder, recordKinds } from '../records/index.ts';
 import type { Condition } from '../store/query/record-query.ts';
 import type { RecordReads } from '../store/records/read-records.ts';
-import { pagesById } from '../store/workspace-store.ts';
+import { pagesById, recordsBy } from '../store/workspace-store.ts';
 import { type Column, type Format, formatOf, formatParameters, ndjson, readFlag, type Targets } from './formats.ts';
 
 type ReadFilter = (kind: RecordKind, where: unknown) => Promise<Condition | undefined>;
@@ -237,14 +237,8 @@ async function readTargets(
   const keysOf = ({ field, type }: ReturnType<typeof labelledFields>[number]) =>
     records.flatMap(({ [field]: id }) => (typeof id === 'string' ? labelKey(type, id) : []));
   const labelKeys = new Set(hasNames ? labelledFields(kind).flatMap(keysOf) : []);
-  if (labelKeys.size > 0) {
-    const byKey = {
-      where: { field: 'key', in: [...labelKeys] },
-      orderBy: [{ field: 'key', direction: 'asc' }],
-    } as const;
-    const found = await store.list(label, { ...byKey, limit: labelKeys.size, fields: new Set(['key', 'name']) });
-    for (const record of found) targets.set(String(record.key), { ...record });
-  }
+  const labels = await recordsBy(store, label, 'key', [...labelKeys], new Set(['key', 'name']));
+  for (const [key, record] of labels) targets.set(key, { ...record });
   for (const [, field, { target: name }] of linkFields(kind)) {
     const target = kindNamed(name);
     const needsIds = keys.length > 0 && target.fields.externalIds !== undefined;

@@ -154,11 +154,14 @@ function keyChecker({ files, upsertKeys }: Import) {
   };
 }
 
+/** True if it is created: no record is looked for. */
+const isNew = ({ id }: RecordRow, by: UpsertKey | undefined): boolean =>
+  by === undefined || (by === 'id' && id === undefined);
+
 function sentRow(row: RecordRow, by: UpsertKey | undefined): SentRow {
   const record: Record<string, unknown> = { ...row.fields };
   const ownIds = Object.entries(row.externalIds);
-  const isCreated = by === undefined || (by === 'id' && row.id === undefined);
-  if (ownIds.length > 0 && !isCreated) record.mergeExternalIds = row.externalIds;
+  if (ownIds.length > 0 && !isNew(row, by)) record.mergeExternalIds = row.externalIds;
   else if (ownIds.some(([, value]) => value !== null)) {
     record.externalIds = Object.fromEntries(ownIds.filter(([, value]) => value !== null));
   }
@@ -218,8 +221,8 @@ interface Upserted {
 /** Sends rows whose links are set. Without a key it is a preview, which has the records of rows that are not created, too. */
 async function deliver(work: Import, kind: RecordKind, rows: readonly SentRow[], key?: string): Promise<void> {
   const by = work.upsertKeys.get(kind);
-  const isCreated = ({ row }: SentRow) => by === undefined || (by === 'id' && row.id === undefined);
-  const [added, old] = [rows.filter(isCreated), rows.filter((row) => !isCreated(row))];
+  const added = rows.filter(({ row }) => isNew(row, by));
+  const old = rows.filter(({ row }) => !isNew(row, by));
   // First what has no key: if it is refused as a whole, the key has not been used, and those of the halves are free.
   if (old.length > 0 && by === 'id') await update(work, kind, old, key === undefined);
   else if (old.length > 0 && by !== undefined) await upsert(work, kind, by, old, key);

@@ -1,5 +1,5 @@
 /** The records of one workspace: every statement filters by it or writes it. Contains no rules, which belong to services. */
-import type { RecordKind, RecordOf } from '../model/record-kind.ts';
+import type { RecordKind, RecordOf, Values } from '../model/record-kind.ts';
 import { createChangeWatch } from './change-watch.ts';
 import type { Run, Usage } from './connections/driver.ts';
 import type { Database } from './database.ts';
@@ -128,4 +128,18 @@ export async function* pagesById(
     if (!last || records.length < limit) return;
     after = positionOfId(last.id);
   }
+}
+
+/** Returns the records that have one of these values in a field of which no two have the same, by the value. */
+export async function recordsBy<K extends RecordKind>(
+  { list }: Pick<RecordReads, 'list'>,
+  kind: K,
+  field: keyof K['fields'] & string,
+  values: readonly string[],
+  fields: ReadonlySet<string>,
+): Promise<ReadonlyMap<string, RecordOf<K>>> {
+  if (values.length === 0) return new Map();
+  const byValue = { where: { field, in: values }, orderBy: [{ field, direction: 'asc' }] } as const;
+  const found = await list(kind, { ...byValue, limit: values.length, fields });
+  return new Map(found.map((record) => [String((record as Values)[field]), record]));
 }

@@ -22,7 +22,7 @@ import { kindNamed, kindOfId, label } from '../../records/index.ts';
 import type { ChangePage, ChangePageQuery, HistoryQuery, LoggedChange } from '../../store/log.ts';
 import { type Condition, orderName, type RecordQuery, type SummaryQuery } from '../../store/query/record-query.ts';
 import type { LinkToRead, Page } from '../../store/records/read-records.ts';
-import type { WorkspaceReads } from '../../store/workspace-store.ts';
+import { recordsBy, type WorkspaceReads } from '../../store/workspace-store.ts';
 import type { FieldExtensions } from '../limits.ts';
 
 /** The query of a connection; its order determines the fields that cursors need. */
@@ -94,10 +94,8 @@ export function createLoaders(
 
   /** The labels of what is kept in other systems, of whatever type, by their keys. */
   const labels = new DataLoader(async (keys: readonly string[]) => {
-    const byKey = { where: { field: 'key', in: keys }, orderBy: [{ field: 'key', direction: 'asc' }] } as const;
-    const found = await store.list(label, { ...byKey, limit: keys.length, fields: fieldsOfLabels });
-    const labelsByKey = new Map(found.map((record) => [record.key, record]));
-    return keys.map((key) => labelsByKey.get(key) ?? null);
+    const found = await recordsBy(store, label, 'key', keys, fieldsOfLabels);
+    return keys.map((key) => found.get(key) ?? null);
   });
 
   const historiesOf = ({ limit, before }: RecordHistoryQuery) =>

@@ -74,7 +74,7 @@ function createFilters(): Filters {
     // Not as one parameter, whose JSON would be parsed again for each row.
     matchesAny: (column, patterns) =>
       builder.raw(`(${patterns.map(() => `${column} glob ?`).join(' or ')})`, patterns.map(globOf)),
-    // The table that triggers keep: see migration 0004.
+    // The table that triggers keep: see the migration.
     hasExternalId: ({ workspaceId, table, alias, column }, key, value) =>
       builder.raw(
         `${alias}.id in (select id from ${table}_${column} where workspace_id = ? and key = ?${
