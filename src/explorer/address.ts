@@ -1,5 +1,5 @@
 /** What the explorer shows is in the address of the page, and nowhere else: a link leads others to the same view. */
-import { columns, foreign, isRecord, kindOf, operators, otherViews } from './kinds.ts';
+import { columns, kindOf, kinds, operators, otherViews } from './kinds.ts';
 
 /** A condition on a field: `statusId`, `eq`, `status-7`. */
 export interface Filter {
@@ -30,22 +30,21 @@ export interface View {
 export function viewOf(search: string): View {
   const sent = new URLSearchParams(search);
   const text = (name: string) => sent.get(name) || undefined;
-  const kind = text('kind');
-  const isTable = kind !== undefined && Object.hasOwn(columns, kind);
-  if (!isTable && !(kind !== undefined && Object.hasOwn(foreign, kind))) return {};
-  if (text('id') !== undefined || !isTable) return { kind, id: text('id') };
-  const view = text('view');
-  if (view !== undefined && view === otherViews[kind]) return { kind, view, open: text('open') };
+  const [kind = '', id, view, sort = ''] = ['kind', 'id', 'view', 'sort'].map(text);
+  const isThere = id === undefined ? Object.hasOwn(columns, kind) : Object.hasOwn(kinds, kind);
+  if (!isThere) return {};
   const { filters, order } = kindOf(kind);
-  const sort = text('sort');
   return {
     kind,
+    id,
+    view: view === otherViews[kind] ? view : undefined,
+    open: text('open'),
     search: text('search'),
     filters: sent.getAll('filter').flatMap((filter) => {
       const [, field = '', operator = '', value = ''] = /^(\w+)\.(\w+):(.*)$/s.exec(filter) ?? [];
       return operators[filters[field] ?? '']?.includes(operator) ? [{ field, operator, value }] : [];
     }),
-    sort: sort !== undefined && order.includes(sort.replace('-', '')) ? sort : undefined,
+    sort: order.includes(sort.replace('-', '')) ? sort : undefined,
     after: text('after'),
     before: text('before'),
   };
@@ -61,6 +60,6 @@ export function addressOf({ filters = [], ...view }: View): string {
 /** What shows a view. */
 export function viewerOf({ kind, id, view }: View): 'overview' | 'table' | 'record' | 'map' | 'tree' {
   if (kind === undefined) return 'overview';
-  if (id !== undefined || !isRecord(kind)) return 'record';
+  if (id !== undefined) return 'record';
   return view === 'map' || view === 'tree' ? view : 'table';
 }

@@ -173,7 +173,7 @@ describeInChromium('the map draws from a PMTiles file', () => {
 
   test.each([
     ['pictures', 0, [255, 0, 0, 255]],
-    ['lines and areas', 1, [180, 211, 232, 255]],
+    ['lines and areas', 1, [128, 222, 234, 255]],
   ] as const)('%s, and asks no other server', async (name, index, expected) => {
     const service = services[index] as (typeof services)[number];
     const origin = await listen(service.app);
