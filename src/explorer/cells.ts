@@ -18,9 +18,8 @@ export const nameOf = ({ name, reference, id }: Data): string => name || referen
 /** A link to a record, or to what is kept elsewhere, with the colour of its label. */
 export function link(kind: string, target: Data): TemplateResult {
   const { id, color } = target;
-  const circle = html`<circle cx="5" cy="5" r="5" fill=${color} />`;
-  const dot = color ? html`<svg class="dot" viewBox="0 0 10 10" aria-hidden="true">${circle}</svg> ` : nothing;
-  return html`${dot}<a href=${addressOf({ kind, id })}>${nameOf(target)}</a>`;
+  const dot = html`<svg class="dot" viewBox="0 0 9 9" aria-hidden="true"><circle cx="5" cy="5" r="4" fill=${color} /></svg> `;
+  return html`${color ? dot : nothing}<a href=${addressOf({ kind, id })}>${nameOf(target)}</a>`;
 }
 
 /** The value of a field, as it is shown. */

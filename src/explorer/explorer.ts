@@ -126,18 +126,14 @@ async function importFiles(kind: string, list: Iterable<File>): Promise<void> {
 }
 
 function importOf({ kind = '' }: View) {
-  const choose = () => {
-    const input = Object.assign(document.createElement('input'), { type: 'file', multiple: true });
-    input.addEventListener('change', () => void importFiles(kind, input.files ?? []));
-    input.click();
-  };
+  const choose = ({ target }: Event) => void importFiles(kind, (target as HTMLInputElement).files ?? []);
   const close = () => {
     dropped = undefined;
     draw();
   };
   const own = dropped?.kind === kind ? dropped : undefined;
   return html`
-    <button type="button" @click=${choose}>Import…</button>
+    <label class="button">Import…<input class="hidden" type="file" multiple @change=${choose}></label>
     ${own ? keyed(own, html`<file-import .kind=${kind} .files=${own.files} .close=${close}></file-import>`) : nothing}`;
 }
 

@@ -2,7 +2,7 @@
 import { html, nothing, render } from 'lit-html';
 import { link } from './cells.ts';
 import type { Place } from './map.ts';
-import { documentOf, mapQuery, mapStateQueries } from './queries.ts';
+import { documentOf, mapQuery, mapStateQuery } from './queries.ts';
 import { type Data, read, type Viewer } from './service.ts';
 
 const [maxPlaces, maxProblems] = [20_000, 50];
@@ -17,7 +17,7 @@ async function* readPlaces(): AsyncGenerator<Data> {
   canDraw ??= document.createElement('canvas').getContext('webgl2') !== null;
   // What draws them is loaded while they are read.
   const drawing = canDraw ? import('./map.js') : undefined;
-  const counts = await read(documentOf(mapStateQueries()));
+  const counts = await read(documentOf([mapStateQuery()]));
   const state = JSON.stringify(counts);
   const places: Place[] = [];
   for (let page: Data = { hasNextPage: last?.state !== state }; page.hasNextPage && places.length < maxPlaces; ) {
@@ -82,7 +82,7 @@ function draw({ places, all, placed }: Data) {
 }
 
 export const locations: Viewer = {
-  queries: () => [...mapStateQueries(), mapQuery()],
+  queries: () => [mapStateQuery(), mapQuery()],
   read: readPlaces,
   draw: (_, data) => draw(data),
 };

@@ -9,10 +9,8 @@ import type { Data, Viewer } from './service.ts';
 /** The first moment of a month, as a filter has it: in UTC, or as a day where the viewer is. */
 const begin = (month: string): string => `${month}-01${monthZone === 'UTC' ? 'T00:00:00Z' : ''}`;
 
-function monthAfter(month: string): string {
-  const [year = 0, number = 0] = month.split('-').map(Number);
-  return new Date(Date.UTC(year, number)).toISOString().slice(0, 7);
-}
+const monthAfter = (month: string): string =>
+  new Date(Date.parse(`${month}-28`) + 4 * 86_400_000).toISOString().slice(0, 7);
 
 /** The name of a group, and the filters of its records. */
 function describe(chart: Chart, group: Data): { name: string; filters: Filter[] } {

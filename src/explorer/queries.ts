@@ -67,12 +67,10 @@ function dayCondition(field: string, operator: string, day: string): object {
     [field]: { gte: start(first) < first ? start(first) : first },
     not: before(first),
   });
-  const within = { and: [since(day), before(dayAfter(day))] };
-  const conditions: Readonly<Record<string, object>> = {
-    ...{ lt: before(day), lte: before(dayAfter(day)) },
-    ...{ gte: since(day), gt: since(dayAfter(day)) },
-    ...{ eq: within, ne: { not: within } },
-  };
+  const next = dayAfter(day);
+  const within = { and: [since(day), before(next)] };
+  const bounds = { lt: before(day), lte: before(next), gte: since(day), gt: since(next) };
+  const conditions: Readonly<Record<string, object>> = { ...bounds, eq: within, ne: { not: within } };
   return conditions[operator] ?? {};
 }
 
@@ -116,7 +114,6 @@ function orderOf({ kind = '', sort }: View): object[] | undefined {
   return [{ [field]: isRecord(typeOf(kind, field)) ? { name: direction } : direction }];
 }
 
-/** A page of a table. */
 export function pageQuery(view: View): string {
   const { kind = '', before, after } = view;
   const size = before === undefined ? { first: atMost(50), after } : { last: atMost(50), before };
@@ -206,11 +203,9 @@ export const mapQuery = (after?: string): string =>
     nodes { id name latitude longitude } pageInfo { hasNextPage endCursor }
   }`;
 
-/** Unless these have another result, the locations of a map are as they were. */
-export const mapStateQueries = (): string[] => [
-  'all: locations(first: 0) { totalCount }',
-  `placed: ${call('locations', { first: 1, where: placed, orderBy: [{ updatedAt: descending }] })} { totalCount nodes { updatedAt } }`,
-];
+/** Unless this has another result, the locations of a map are as they were. */
+export const mapStateQuery = (): string => `all: locations(first: 0) { totalCount }
+  placed: ${call('locations', { first: 1, where: placed, orderBy: [{ updatedAt: descending }] })} { totalCount nodes { updatedAt } }`;
 
 /** The categories without a parent, and those below the open ones. */
 export function treeQuery({ open }: View): string {

@@ -129,6 +129,7 @@ describeInChromium('a work order in the explorer', () => {
     await change({ locationId: 'ERP-LOCATION-7' });
     const history = page.locator('.history');
     await history.getByText('ERP-LOCATION-7').waitFor();
+    expect(await history.locator('.dot circle').first().isVisible()).toBe(true);
     const changes = (await history.locator('li li').allInnerTexts()).map((text) => text.replace(/\s+/g, ' ').trim());
     expect(changes).toEqual(expect.arrayContaining(['status: Planned Sealed', 'location: South yard ERP-LOCATION-7']));
     await history.getByRole('link', { name: 'South yard' }).first().waitFor();
