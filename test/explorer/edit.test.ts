@@ -37,21 +37,18 @@ describeInChromium('a work order in the explorer', () => {
   const openForm = async () => {
     const { page, visit } = await newPage(await listen(open.app));
     await moveTo(page, 'Europe/Berlin');
-    await page.addInitScript(`window.bodies = []; const send = fetch; window.fetch = async (...sent) => {
-      bodies.push(await new Request(sent[0].clone?.() ?? sent[0], sent[1]).text());
-      return send(...sent);
-    }`);
+    const sent: object[] = [];
+    await page.route('**/graphql', (route) => {
+      const body = route.request().postData() ?? '';
+      if (body.includes('updateWorkOrders')) sent.push(JSON.parse(body).variables.input);
+      return route.continue();
+    });
     await page.goto(`${await listen(open.app)}/explore?kind=WorkOrder&id=${order.id}`);
     await page.getByText('live', { exact: true }).waitFor();
     await page.getByRole('button', { name: 'Edit' }).click();
-    return { page, visit };
+    /** `sent`: what was sent to change work orders. */
+    return { page, visit, sent };
   };
-
-  /** What was sent to change work orders. */
-  const sentItems = async (page: Page) =>
-    ((await page.evaluate('bodies')) as string[]).flatMap((body) =>
-      body.includes('updateWorkOrders') ? [JSON.parse(body).variables.input] : [],
-    );
 
   const save = (page: Page) => page.getByRole('button', { name: 'Save', exact: true });
   const status = (page: Page) => page.locator('.toast');
@@ -68,7 +65,7 @@ describeInChromium('a work order in the explorer', () => {
   test('is moved by a day, with nothing else changed, and back', async () => {
     const before = await read();
     const nextDay = { startDate: '2026-03-03T06:00:00.000Z', endDate: '2026-03-03T11:00:30.123Z' };
-    const { page, visit } = await openForm();
+    const { page, visit, sent } = await openForm();
     expect(await page.evaluate('document.activeElement.name')).toBe('statusId');
     expect(await barriers(page)).toEqual([]);
     await look(page, 'explorer-edit');
@@ -79,12 +76,12 @@ describeInChromium('a work order in the explorer', () => {
     await save(page).click();
     expect(await issueAt(page, 'endDate')).toBe('the end is before the start');
     expect(await page.evaluate('document.activeElement.name')).toBe('endDate');
-    expect(await sentItems(page)).toEqual([]);
+    expect(sent).toEqual([]);
     await end.fill('2026-03-03T12:00:30.123');
     await save(page).dblclick();
     await status(page).getByText('Saved.').waitFor();
 
-    expect(await sentItems(page)).toEqual([[{ id: order.id, ifUpdatedAt: before.updatedAt, ...nextDay }]]);
+    expect(sent).toEqual([[{ id: order.id, ifUpdatedAt: before.updatedAt, ...nextDay }]]);
     expect(await read()).toMatchObject({ ...stored, ...nextDay, locationId: locations[0]?.id });
     expect(await page.evaluate('document.activeElement.id')).toBe('edit');
     await page.locator('dd time[datetime="2026-03-03T06:00:00.000Z"]').waitFor();
@@ -137,7 +134,7 @@ describeInChromium('a work order in the explorer', () => {
   });
 
   test('keeps what others change meanwhile, and what somebody is typing', async () => {
-    const { page } = await openForm();
+    const { page, sent } = await openForm();
     await page.getByLabel(/^Start/).fill('2026-03-01T08:00');
     await page.getByLabel('Notes').focus();
     await change({ statusId: 'status-stopped', notes: 'Storm' });
@@ -150,7 +147,7 @@ describeInChromium('a work order in the explorer', () => {
 
     await save(page).click();
     await page.locator('fieldset:enabled').waitFor();
-    expect((await sentItems(page)).length).toBe(1);
+    expect(sent.length).toBe(1);
     expect(await read()).toMatchObject({ statusId: 'status-stopped', notes: 'Storm', startDate: stored.startDate });
 
     await page.getByRole('button', { name: 'Save my changes on top' }).click();
@@ -212,7 +209,7 @@ describeInChromium('a work order in the explorer', () => {
     expect(await read()).toMatchObject({ endDate: null, notes: 'short' });
   });
 
-  test('is not edited with a read-only key', async () => {
+  test('is not edited, and nothing imported, with a read-only key', async () => {
     const origin = await listen(closed.app);
     const writer = await closed.key({ workspace: 'default', user: 'dispatcher' });
     const [own] = await closed.as(writer).create('/work-orders', stored);
@@ -221,5 +218,8 @@ describeInChromium('a work order in the explorer', () => {
     await enterKey(page, await closed.key({ workspace: 'default', user: 'guest', readOnly: true }));
     await page.getByText('default · guest').waitFor();
     expect(await page.getByRole('button', { name: 'Edit' }).count()).toBe(0);
+    await page.getByRole('link', { name: 'Assets', exact: true }).click();
+    await page.getByText('No assets are stored yet.').waitFor();
+    expect(await page.getByLabel('Import…').count()).toBe(0);
   });
 });

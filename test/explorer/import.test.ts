@@ -196,16 +196,4 @@ describeInChromium('a file in the explorer', () => {
     await page.getByRole('button', { name: 'Try again' }).click();
     await page.getByRole('alert').getByText('assets.csv, line 2: the text is not UTF-8').waitFor();
   });
-
-  test('is not imported with a read-only key', async () => {
-    const origin = await listen(closed.app);
-    const reader = await closed.key({ workspace: 'default', user: 'guest', readOnly: true });
-    const { page } = await newPage(origin);
-    await page.goto(`${origin}/explore?kind=Asset`);
-    await enterKey(page, reader);
-    await page.getByText('live', { exact: true }).waitFor();
-    expect(await page.getByLabel('Import…').count()).toBe(0);
-    await drop(page, 'assets.csv', new TextEncoder().encode(table));
-    expect(await page.locator('file-import').count()).toBe(0);
-  });
 });
