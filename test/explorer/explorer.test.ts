@@ -268,6 +268,7 @@ describeInChromium('the explorer', () => {
     await page.goto(`${origin}/explore`);
     await page.getByText('These are the largest.').first().waitFor();
     await page.getByRole('link', { name: 'Work orders', exact: true }).click();
+    await heading(page, 'Work orders');
     await page.getByText('43 work orders', { exact: true }).waitFor();
     expect(await rows(page).count()).toBe(4);
     for (const name of ['Next', 'Previous']) await page.getByRole('link', { name, exact: true }).click();
