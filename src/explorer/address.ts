@@ -1,5 +1,5 @@
 /** What the explorer shows is in the address of the page, and nowhere else: a link leads others to the same view. */
-import { columns, foreign, isRecord, kindOf, operators, otherViews } from './kinds.ts';
+import { columns, kindOf, kinds, operators, otherViews } from './kinds.ts';
 
 /** A condition on a field: `statusId`, `eq`, `status-7`. */
 export interface Filter {
@@ -8,46 +8,31 @@ export interface Filter {
   readonly value: string;
 }
 
-export interface View {
-  /** A record kind, or a type of what is kept elsewhere. Unset for the overview. */
-  readonly kind?: string | undefined;
-  /** Of one record. */
-  readonly id?: string | undefined;
-  /** `map` or `tree`, in place of the table. */
-  readonly view?: string | undefined;
-  /** The IDs of what is open in a tree, separated by commas. */
-  readonly open?: string | undefined;
-  readonly search?: string | undefined;
-  readonly filters?: readonly Filter[] | undefined;
-  /** `name`, or `-name` for the other direction. */
-  readonly sort?: string | undefined;
-  /** The cursors of pages. */
-  readonly after?: string | undefined;
-  readonly before?: string | undefined;
-}
+const texts = ['kind', 'id', 'view', 'open', 'search', 'sort', 'after', 'before'] as const;
+
+/**
+ * Without a kind, the overview. With an ID, a record, or what is kept elsewhere. Otherwise a table, with a `sort` such as `-name`, and the
+ * cursor that a page is `after` or `before`; or the `view` that is `map` or `tree`, with the IDs of what is `open` in a tree.
+ */
+export type View = { readonly [name in (typeof texts)[number]]?: string | undefined } & {
+  readonly filters?: readonly Filter[];
+};
 
 /** Reads the view of an address. What does not exist is left out. */
 export function viewOf(search: string): View {
   const sent = new URLSearchParams(search);
-  const text = (name: string) => sent.get(name) || undefined;
-  const kind = text('kind');
-  const isTable = kind !== undefined && Object.hasOwn(columns, kind);
-  if (!isTable && !(kind !== undefined && Object.hasOwn(foreign, kind))) return {};
-  if (text('id') !== undefined || !isTable) return { kind, id: text('id') };
-  const view = text('view');
-  if (view !== undefined && view === otherViews[kind]) return { kind, view, open: text('open') };
+  const view: View = Object.fromEntries(texts.map((name) => [name, sent.get(name) || undefined]));
+  const { kind = '', id, sort = '' } = view;
+  if (!Object.hasOwn(id === undefined ? columns : kinds, kind)) return {};
   const { filters, order } = kindOf(kind);
-  const sort = text('sort');
   return {
-    kind,
-    search: text('search'),
+    ...view,
+    view: view.view === otherViews[kind] ? view.view : undefined,
+    sort: order.includes(sort.replace('-', '')) ? sort : undefined,
     filters: sent.getAll('filter').flatMap((filter) => {
       const [, field = '', operator = '', value = ''] = /^(\w+)\.(\w+):(.*)$/s.exec(filter) ?? [];
       return operators[filters[field] ?? '']?.includes(operator) ? [{ field, operator, value }] : [];
     }),
-    sort: sort !== undefined && order.includes(sort.replace('-', '')) ? sort : undefined,
-    after: text('after'),
-    before: text('before'),
   };
 }
 
@@ -61,6 +46,6 @@ export function addressOf({ filters = [], ...view }: View): string {
 /** What shows a view. */
 export function viewerOf({ kind, id, view }: View): 'overview' | 'table' | 'record' | 'map' | 'tree' {
   if (kind === undefined) return 'overview';
-  if (id !== undefined || !isRecord(kind)) return 'record';
+  if (id !== undefined) return 'record';
   return view === 'map' || view === 'tree' ? view : 'table';
 }

@@ -12,52 +12,46 @@ const folder = import.meta.dirname;
 export function readKinds() {
   const schema = buildSchema(readFileSync(join(folder, '../../schema.graphql'), 'utf8'));
   const typeOf = ({ type }) => getNamedType(type);
-  const fieldsOf = (type) => Object.values(type.getFields?.() ?? {});
+  const fieldsOf = (type) => Object.values(type?.getFields?.() ?? {});
   const isRecord = (type) => isObjectType(type) && type.getInterfaces().some(({ name }) => name === 'Node');
   const kindListedBy = (field) => /^(\w+)Connection$/.exec(typeOf(field).name)?.[1];
   const lists = (type) => fieldsOf(type).filter(kindListedBy);
-  const pagesOf = (type) => Object.fromEntries(lists(type).map((field) => [field.name, kindListedBy(field)]));
-
-  const isForeign = (query) => !kindListedBy(query) && !isRecord(typeOf(query)) && lists(typeOf(query)).length > 0;
-  const foreign = Object.fromEntries(
-    fieldsOf(schema.getQueryType())
-      .filter(isForeign)
-      .map((query) => [typeOf(query).name, { one: query.name, pages: pagesOf(typeOf(query)) }]),
+  const query = schema.getQueryType();
+  // Types of what is kept in other systems have lists of what refers to it, and no list of their own.
+  const foreign = fieldsOf(query).filter(
+    (field) => !kindListedBy(field) && !isRecord(typeOf(field)) && lists(typeOf(field)).length > 0,
   );
+  const foreignTypes = foreign.map((field) => typeOf(field));
   const filterTypes = ['Text', 'Id', 'DateTime', 'Number', 'Boolean'].map((name) => `${name}Filter`);
-  const kinds = Object.fromEntries(
-    lists(schema.getQueryType()).map((query) => {
-      const kind = kindListedBy(query);
-      const type = schema.getType(kind);
-      const isShown = (field) => {
-        const target = typeOf(field);
-        if (isRecord(target) || target.name in foreign) return field.name !== 'workspace';
-        // The ID of a link is read with it.
-        const isOfLink = field.name.endsWith('Id') && field.name.slice(0, -2) in type.getFields();
-        return isScalarType(target) && !isOfLink;
-      };
-      const filters = fieldsOf(schema.getType(`${kind}Filter`)).filter((field) =>
-        filterTypes.includes(typeOf(field).name),
-      );
-      return [
-        kind,
-        {
-          list: query.name,
-          fields: Object.fromEntries(
-            fieldsOf(type)
-              .filter(isShown)
-              .map((field) => [field.name, { type: typeOf(field).name }]),
-          ),
-          filters: Object.fromEntries(filters.map((field) => [field.name, typeOf(field).name])),
-          order: fieldsOf(schema.getType(`${kind}OrderBy`)).map(({ name }) => name),
-          pages: pagesOf(type),
-        },
-      ];
-    }),
-  );
+  const namesWithTypes = (fields) => Object.fromEntries(fields.map((field) => [field.name, typeOf(field).name]));
+  const isShown = (field, _, fields) => {
+    const target = typeOf(field);
+    if (isRecord(target) || foreignTypes.includes(target)) return field.name !== 'workspace';
+    // The ID of a link is read with it.
+    return isScalarType(target) && !fields.some(({ name }) => `${name}Id` === field.name);
+  };
+  const describe = (name, queries) => {
+    const type = schema.getType(name);
+    const filters = fieldsOf(schema.getType(`${name}Filter`));
+    return {
+      ...queries,
+      fields: namesWithTypes(fieldsOf(type).filter(isShown)),
+      filters: namesWithTypes(filters.filter((field) => filterTypes.includes(typeOf(field).name))),
+      order: fieldsOf(schema.getType(`${name}OrderBy`)).map((field) => field.name),
+      lists: Object.fromEntries(lists(type).map((field) => [field.name, kindListedBy(field)])),
+    };
+  };
+  const records = lists(query).map((list) => {
+    const kind = kindListedBy(list);
+    return [kind, describe(kind, { one: kind.charAt(0).toLowerCase() + kind.slice(1), list: list.name })];
+  });
+  const others = foreign.map((one) => [typeOf(one).name, describe(typeOf(one).name, { one: one.name, list: '' })]);
   const operatorsOf = (name) =>
     fieldsOf(schema.getType(name)).flatMap((field) => (['in', 'ignoreCase'].includes(field.name) ? [] : field.name));
-  return { kinds, foreign, operators: Object.fromEntries(filterTypes.map((name) => [name, operatorsOf(name)])) };
+  return {
+    kinds: Object.fromEntries([...records, ...others]),
+    operators: Object.fromEntries(filterTypes.map((name) => [name, operatorsOf(name)])),
+  };
 }
 
 const schemaData = {
@@ -92,8 +86,8 @@ function licenses() {
   ];
   const textOf = (path) => readFileSync(join(folder, path), 'utf8');
   const texts = files.map((file) => `${file.split('/')[0]}\n\n${textOf(`../../node_modules/${file}`)}`);
-  // The package has no file with it.
-  return [...texts, `pmtiles\n\n${textOf('LICENSE-pmtiles.txt')}`].join('\n\n');
+  // The packages have no file with it.
+  return [...texts, `pmtiles, basemaps\n\n${textOf('LICENSE-protomaps.txt')}`].join('\n\n');
 }
 
 export async function bundle() {

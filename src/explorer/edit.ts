@@ -1,47 +1,22 @@
 /**
  * What a dispatcher changes on the spot of a work order: a form in place of its fields, and a way back once saved.
- * The form keeps what is being typed, also when others change the record, and when the view is left and comes back.
+ * The form keeps what is being typed, also when others change the record.
  */
 import { html, nothing, type TemplateResult } from 'lit-html';
 import { live } from 'lit-html/directives/live.js';
-import { changeList } from './history.ts';
 import { atMost } from './queries.ts';
 import { type Data, type Page, read, yardgraph } from './service.ts';
-import { nameOf } from './table.ts';
 
 const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
 
-/** What is changed: the label, and the stored value as the form has it. */
+/** What is changed: the label, and the stored value as the form has it; a link by its ID. */
 const fields: Readonly<Record<string, readonly [string, (record: Data) => string]>> = {
-  statusId: ['Status', ({ status }) => (status ? nameOf(status) : '')],
+  statusId: ['Status', ({ status }) => status?.id ?? ''],
   startDate: [`Start (${timeZone})`, ({ startDate }) => localTime(startDate)],
   endDate: [`End (${timeZone})`, ({ endDate }) => localTime(endDate)],
-  locationId: ['Location', ({ location }) => location?.name ?? ''],
+  locationId: ['Location', ({ location }) => location?.id ?? ''],
   notes: ['Notes', ({ notes }) => notes ?? ''],
 };
-
-interface Form {
-  /** The work order as it was when the form was opened: what is the same is not sent. */
-  readonly base: Data;
-  /** By field, those that somebody has touched: an input may not hold exactly what is stored. */
-  readonly typed: Map<string, string>;
-  readonly suggested: Record<
-    string,
-    readonly { readonly text: string; readonly about?: string; readonly id?: string }[]
-  >;
-  issues: Readonly<Record<string, string>>;
-  isBusy: boolean;
-}
-
-/** Those that are open, by the IDs of their work orders. */
-const forms = new Map<string, Form>();
-
-/** What was done last, with the time of the change if it can be undone. */
-let said: { readonly text: string; readonly at?: string } | undefined;
-
-export function forgetSaid(): void {
-  said = undefined;
-}
 
 /** As an input has it: to the minute, but exactly if the stored time is not at a full minute. */
 function localTime(value: string | null): string {
@@ -51,213 +26,213 @@ function localTime(value: string | null): string {
   return local.toISOString().replace(/(?::00)?(?:\.000)?Z$/, '');
 }
 
-const idOf = ({ suggested }: Form, field: string, sent: string) =>
-  suggested[field]?.find(({ text }) => text === sent)?.id;
+interface Form {
+  /** The work order as it was when the form was opened: what is the same is not sent. */
+  readonly base: Data;
+  /** By field, those that somebody has touched: an input may not hold exactly what is stored. */
+  readonly typed: Map<string, string>;
+  /** By link, what can be chosen. */
+  readonly choices: Record<string, readonly Data[]>;
+  problem?: string | undefined;
+  isBusy: boolean;
+}
 
-/** Several of a name are told apart by their IDs. */
-const optionsOf = (found: readonly Data[]): Form['suggested'][string] =>
-  found.map(({ id, name, about }) => {
-    const isOne = found.filter((other) => other.name === name).length === 1;
-    return { text: isOne ? name : `${name} (${id})`, about, id };
-  });
+/** The one that is open, and what was done last, with the time of the change if it can be undone. */
+let form: Form | undefined;
+let said: { readonly id: string; readonly text: string; readonly at?: string } | undefined;
+
+const formElement = () => document.querySelector<HTMLFormElement>('form.edit');
 
 /** Those in use, and all others that have a name. */
-async function suggestStatuses({ suggested }: Form): Promise<void> {
-  const query = `{
+async function readStatuses(): Promise<Data[]> {
+  const { workOrdersSummary, labels } = await read(`{
     workOrdersSummary(groupBy: [STATUS], first: ${atMost(100)}) { groups { status { id name } } }
     labels(first: ${atMost(1_000)}, where: { key: { startsWith: "STATUS:" }, name: { isNull: false } }) {
       nodes { key name }
-    } }`;
-  const { workOrdersSummary, labels } = await read(query);
-  const inUse = workOrdersSummary.groups.flatMap(({ status }: Data) => (status ? [[status.id, nameOf(status)]] : []));
-  const named = labels.nodes.map(({ key, name }: Data) => [key.replace('STATUS:', ''), name]);
-  const names = new Map<string, string>([...inUse, ...named]);
-  suggested.statusId = optionsOf([...names].map(([id, name]) => ({ id, name })));
+    } }`);
+  const inUse = workOrdersSummary.groups.flatMap(({ status }: Data) => status ?? []);
+  return [...inUse, ...labels.nodes.map(({ key, name }: Data) => ({ id: key.replace('STATUS:', ''), name }))];
 }
 
-async function suggestLocations({ typed, suggested }: Form, sent: string): Promise<void> {
-  const where = 'where: { name: { contains: $name, ignoreCase: true } }';
-  const query = `query ($name: String!) { locations(first: ${atMost(20)}, ${where}) { nodes { id name city address1 } } }`;
-  const nodes: readonly Data[] = (await read(query, { name: sent })).locations.nodes;
-  if (typed.get('locationId') !== sent) return;
-  suggested.locationId = optionsOf(
-    nodes.map(({ id, name, city, address1 }) => ({ id, name, about: [address1, city].filter(Boolean).join(', ') })),
-  );
+async function findLocations({ value: text }: HTMLInputElement): Promise<Data[]> {
+  const where = 'where: { name: { contains: $text, ignoreCase: true } }';
+  const query = `query ($text: String!) { locations(first: ${atMost(20)}, ${where}) { nodes { id name city address1 } } }`;
+  return (await read(query, { text })).locations.nodes;
 }
 
-async function type(own: Form, event: Event, { redraw }: Page): Promise<void> {
-  const { name, value } = event.target as HTMLInputElement;
-  own.typed.set(name, value);
-  if (name !== 'locationId' || value === '' || idOf(own, name, value)) return;
-  // If there are no suggestions, saving says why.
-  await suggestLocations(own, value).catch(() => {});
+/** Offers what is found for a link, besides what is stored and what has been chosen. */
+async function offer(own: Form, name: string, finding: Promise<Data[]>, { redraw }: Page): Promise<void> {
+  const { base, typed, choices } = own;
+  try {
+    const found = await finding;
+    const kept = choices[name]?.filter(({ id }) => id === fields[name]?.[1](base) || id === typed.get(name)) ?? [];
+    choices[name] = [...new Map([...kept, ...found].map((choice) => [choice.id, choice])).values()];
+  } catch (error) {
+    own.problem = (error as Error).message;
+  }
   redraw();
 }
 
-const refused = (field: string, message: string): Error =>
-  Object.assign(new Error(message), { items: [{ field, message }] });
-
-/** Returns the values that differ, null for what was cleared. Throws if there is no such location, or the end is before the start. */
-async function valuesOf(own: Form, newest: Data): Promise<Data> {
-  const values: Data = {};
-  for (const [name, text] of own.typed) {
-    if (text === fields[name]?.[1](own.base)) continue;
-    if (text.trim() === '') values[name] = null;
-    else if (name.endsWith('Date')) values[name] = new Date(text).toISOString();
-    else if (name === 'statusId') {
-      if (!own.suggested.statusId) await suggestStatuses(own);
-      // Any other text is an ID.
-      values[name] = idOf(own, name, text) ?? text;
-    } else if (name === 'locationId') {
-      if (!idOf(own, name, text)) await suggestLocations(own, text);
-      values[name] = idOf(own, name, text);
-      if (!values[name]) throw refused(name, 'choose one of the locations that are suggested');
-    } else values[name] = text;
-  }
-  const { startDate, endDate } = { ...newest, ...values };
-  const isMoved = values.startDate || values.endDate;
-  if (isMoved && startDate && endDate && startDate > endDate) throw refused('endDate', 'the end is before the start');
-  return values;
-}
-
-/** By field; what concerns none of them is at `form`. That the record has changed is said with what has changed. */
-function issuesOf({ message, items = [] }: Data): Form['issues'] {
-  const all: readonly Data[] = items.length > 0 ? items : [{ message }];
-  const place = (field: string) => (field in fields || field === 'ifUpdatedAt' ? field : 'form');
-  return Object.fromEntries(all.map((issue) => [place(issue.field), issue.message]));
+/** Returns the values that differ, null for what was cleared. */
+function valuesOf({ base, typed }: Form): Data {
+  const sentOf = (name: string, text: string) => {
+    if (text.trim() === '') return null;
+    return name.endsWith('Date') ? new Date(text).toISOString() : text;
+  };
+  const changed = [...typed].filter(([name, text]) => text !== fields[name]?.[1](base));
+  return Object.fromEntries(changed.map(([name, text]) => [name, sentOf(name, text)]));
 }
 
 /** Stores the values, unless somebody has changed the record since it was as in `newest`. */
-async function save(own: Form, newest: Data, { redraw, refresh }: Page): Promise<void> {
+async function save(own: Form, newest: Data, page: Page): Promise<void> {
+  const { id } = own.base;
+  const { updatedAt: ifUpdatedAt } = newest;
   // An incomplete date has no value, like a cleared one.
-  const form = document.querySelector<HTMLFormElement>('form.edit');
-  if (own.isBusy || !form?.reportValidity()) return;
-  Object.assign(own, { isBusy: true, issues: {} });
-  forgetSaid();
-  redraw();
-  try {
-    const values = await valuesOf(own, newest);
-    const ifUpdatedAt = newest.updatedAt;
-    if (Object.keys(values).length > 0) {
-      const [{ updatedAt }] = await yardgraph.workOrders.update([{ id: own.base.id, ifUpdatedAt, ...values }]);
-      // The time stays if the record had these values already.
-      said = { text: 'Saved.', ...(updatedAt !== ifUpdatedAt && { at: updatedAt }) };
-    }
-    forms.delete(own.base.id);
-  } catch (error) {
-    own.issues = issuesOf(error as Error);
+  if (own.isBusy || !formElement()?.reportValidity()) return;
+  const values = valuesOf(own);
+  const { startDate, endDate } = { ...newest, ...values };
+  const isMoved = values.startDate || values.endDate;
+  if (isMoved && startDate && endDate && startDate > endDate) {
+    mark([{ field: 'endDate', message: 'the end is before the start' }]);
+    return;
   }
-  await refresh();
+  Object.assign(own, { isBusy: true, problem: undefined });
+  said = undefined;
+  page.redraw();
+  let issues: readonly Data[] = [];
+  try {
+    if (Object.keys(values).length > 0) {
+      const [{ updatedAt }] = await yardgraph.workOrders.update([{ id, ifUpdatedAt, ...values }]);
+      // The time stays if the record had these values already.
+      said = { id, text: 'Saved.', ...(updatedAt !== ifUpdatedAt && { at: updatedAt }) };
+    }
+    form = undefined;
+  } catch (error) {
+    const { message, items = [] } = error as Data;
+    issues = items.filter(({ field }: Data) => field in fields);
+    if (issues.length === 0) own.problem = message;
+  }
+  await page.refresh();
   own.isBusy = false;
-  redraw();
-  focus(forms.has(own.base.id) ? '.edit [aria-invalid=true], .edit button' : '#edit');
+  redrawAt(form ? '.edit button' : '#edit', page);
+  mark(issues);
 }
 
-async function undo(cursor: string, { redraw, refresh }: Page): Promise<void> {
-  forgetSaid();
-  redraw();
+/** Shows at each field what is wrong with it, until it is changed. */
+function mark(issues: readonly Data[]): void {
+  for (const { field, message } of issues)
+    formElement()?.querySelector<HTMLInputElement>(`[name=${field}]`)?.setCustomValidity(message);
+  if (issues.length > 0) formElement()?.reportValidity();
+}
+
+function change({ typed }: Form, { target }: Event): void {
+  const input = target as HTMLInputElement;
+  input.setCustomValidity('');
+  if (input.name) typed.set(input.name, input.value);
+}
+
+async function undo(id: string, cursor: string, page: Page): Promise<void> {
+  said = undefined;
+  page.redraw();
   // Cursors are numbers without gaps.
   const range = { after: String(BigInt(cursor) - 1n), upTo: cursor };
-  said = await yardgraph.revertChanges(range).then(
-    ({ reversed, notReversed: [kept] }) => ({ text: reversed === 1 ? 'Undone.' : `Not undone: ${kept?.message}.` }),
-    ({ message }: Error) => ({ text: `Not undone: ${message}.` }),
+  const text = await yardgraph.revertChanges(range).then(
+    ({ reversed, notReversed: [kept] }) => (reversed === 1 ? 'Undone.' : `Not undone: ${kept?.message}.`),
+    ({ message }: Error) => `Not undone: ${message}.`,
   );
-  await refresh();
-  redraw();
-  focus('.toast button');
+  said = { id, text };
+  await page.refresh();
+  redrawAt('.toast button', page);
 }
 
-const focus = (selector: string): void => document.querySelector<HTMLElement>(selector)?.focus();
-
-async function open(base: Data, { redraw }: Page): Promise<void> {
-  const own: Form = { base, typed: new Map(), suggested: {}, issues: {}, isBusy: false };
-  forms.set(base.id, own);
+/** Draws, and gives the keyboard to the first of these. */
+function redrawAt(selector: string, { redraw }: Page): void {
   redraw();
-  focus('.edit input');
-  // If there are none, saving says why.
-  await suggestStatuses(own).catch(() => {});
-  redraw();
+  document.querySelector<HTMLElement>(selector)?.focus();
 }
 
-function close({ base }: Form, { redraw }: Page): void {
-  forms.delete(base.id);
-  redraw();
-  focus('#edit');
+async function open(base: Data, page: Page): Promise<void> {
+  const choices = { statusId: [base.status ?? []].flat(), locationId: [base.location ?? []].flat() };
+  form = { base, typed: new Map(), choices, isBusy: false };
+  redrawAt('.edit select', page);
+  await offer(form, 'statusId', readStatuses(), page);
 }
 
-function control({ base, typed, suggested, issues }: Form, name: string) {
+function close(page: Page): void {
+  form = undefined;
+  redrawAt('#edit', page);
+}
+
+function control({ base, typed, choices }: Form, name: string) {
   const [label, textOf] = fields[name] as (typeof fields)[string];
   const text = typed.get(name) ?? textOf(base);
-  const isInvalid = issues[name] !== undefined;
-  const about = `${name}-issue`;
-  const [time, max] = name.endsWith('Date') ? ['datetime-local', '9999-12-31T23:59'] : [nothing, nothing];
-  const input =
-    name === 'notes'
-      ? html`<textarea id=${name} name=${name} rows="4" aria-invalid=${isInvalid} aria-describedby=${about}
-          .value=${live(text)}></textarea>`
-      : html`<input id=${name} name=${name} type=${time} max=${max} step=${text.length > 16 ? '0.001' : nothing}
-          list=${`${name}-list`} autocomplete="off" aria-invalid=${isInvalid} aria-describedby=${about}
-          .value=${live(text)}>`;
-  return html`<div>
-    <label for=${name}>${label}</label>
-    ${input}
-    <datalist id=${`${name}-list`}>
-      ${suggested[name]?.map((option) => html`<option value=${option.text}>${option.about}</option>`)}
-    </datalist>
-    <p class="issue" id=${about}>${issues[name]}</p>
-  </div>`;
+  const option = ({ id = '', name: called, address1, city }: Data) => {
+    const about = [called || id, address1, city].filter(Boolean).join(', ');
+    return html`<option value=${id} .selected=${live(id === text)}>${about}</option>`;
+  };
+  const step = text.length > 16 ? '0.001' : nothing;
+  const input = choices[name]
+    ? html`<select name=${name}>${[{}, ...choices[name]].map(option)}</select>`
+    : name === 'notes'
+      ? html`<textarea name=${name} rows="4" .value=${live(text)}></textarea>`
+      : html`<input name=${name} type="datetime-local" max="9999-12-31T23:59" step=${step} .value=${live(text)}>`;
+  return html`<label>${label} ${input}</label>`;
 }
 
-/** What others have changed since the form was opened. */
-const meanwhile = (own: Form, newest: Data, page: Page) => html`<div role="alert">
-  <p>This work order has been changed meanwhile. What you have entered is not stored yet.</p>
-  ${changeList('WorkOrder', newest, own.base.updatedAt)}
-  <button type="button" @click=${() => void open(newest, page)}>Take over the newest values</button>
-  <button type="button" @click=${() => void save(own, newest, page)}>Save my changes on top</button>
-</div>`;
-
-function formOf(own: Form, newest: Data, page: Page) {
+function formOf(own: Form, newest: Data, changesSince: (time: string) => TemplateResult, page: Page) {
+  const { base, problem, isBusy } = own;
   const submit = (event: Event) => {
     event.preventDefault();
-    void save(own, own.base, page);
+    void save(own, base, page);
   };
-  const cancel = ({ key, isComposing }: KeyboardEvent) => {
-    if (key === 'Escape' && !isComposing && !own.isBusy) close(own, page);
-  };
-  return html`<form class="edit" aria-label="Edit" aria-busy=${own.isBusy} @submit=${submit} @keydown=${cancel}
-    @input=${(event: Event) => void type(own, event, page)}>
-    ${newest.updatedAt > own.base.updatedAt && !own.isBusy ? meanwhile(own, newest, page) : nothing}
-    ${own.issues.form ? html`<p role="alert">${own.issues.form}</p>` : nothing}
-    <fieldset ?disabled=${own.isBusy}>
+  const cancel = ({ key, isComposing }: KeyboardEvent) => key === 'Escape' && !isComposing && !isBusy && close(page);
+  const search = ({ target }: Event) => void offer(own, 'locationId', findLocations(target as HTMLInputElement), page);
+  const stay = (event: KeyboardEvent) => event.key === 'Enter' && event.preventDefault();
+  const meanwhile = () => html`<div role="alert">
+    <p>This work order has been changed meanwhile. What you have entered is not stored yet.</p>
+    ${changesSince(base.updatedAt)}
+    <button type="button" @click=${() => void open(newest, page)}>Take over the newest values</button>
+    <button type="button" @click=${() => void save(own, newest, page)}>Save my changes on top</button>
+  </div>`;
+  return html`<form class="edit" aria-label="Edit" aria-busy=${isBusy} @submit=${submit} @keydown=${cancel}
+    @input=${(event: Event) => change(own, event)}>
+    ${newest.updatedAt > base.updatedAt && !isBusy ? meanwhile() : nothing}
+    ${problem ? html`<p role="alert">${problem}</p>` : nothing}
+    <fieldset ?disabled=${isBusy}>
       ${Object.keys(fields).map((name) => control(own, name))}
+      <label>Find another location <input type="search" @input=${search} @keydown=${stay}></label>
       <p>
-        <button>${own.isBusy ? 'Saving…' : 'Save'}</button>
-        <button type="button" @click=${() => close(own, page)}>Cancel</button>
+        <button>${isBusy ? 'Saving…' : 'Save'}</button>
+        <button type="button" @click=${() => close(page)}>Cancel</button>
       </p>
     </fieldset>
   </form>`;
 }
 
-function toast({ history }: Data, page: Page) {
-  if (!said) return nothing;
-  const { text, at } = said;
+function toast({ id, history }: Data, page: Page) {
+  if (said?.id !== id) return nothing;
+  const { text, at } = said as { text: string; at?: string };
   // No two changes of a record have the same time.
   const cursor = at && history.nodes.find((change: Data) => change.at === at)?.cursor;
   const dismiss = () => {
-    forgetSaid();
-    page.redraw();
-    focus('#edit');
+    said = undefined;
+    redrawAt('#edit', page);
   };
   return html`${text}
-    ${cursor ? html`<button type="button" @click=${() => void undo(cursor, page)}>Undo</button>` : nothing}
+    ${cursor ? html`<button type="button" @click=${() => void undo(id, cursor, page)}>Undo</button>` : nothing}
     <button type="button" aria-label="Close" @click=${dismiss}>×</button>`;
 }
 
 /** The fields of a work order with a button to change them, or the form that does. */
-export const editable = (newest: Data, shown: TemplateResult, page: Page) => {
-  const own = forms.get(newest.id);
+export function editable(
+  newest: Data,
+  shown: TemplateResult,
+  changesSince: (time: string) => TemplateResult,
+  page: Page,
+) {
+  const own = form?.base.id === newest.id ? form : undefined;
   const button = html`<button type="button" id="edit" @click=${() => void open(newest, page)}>Edit</button>`;
-  return html`${own ? formOf(own, newest, page) : button}
+  return html`${own ? formOf(own, newest, changesSince, page) : button}
     <div class="toast" role="status">${toast(newest, page)}</div>
     ${own ? nothing : shown}`;
-};
+}

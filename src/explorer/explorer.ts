@@ -2,69 +2,59 @@
 import { html, nothing, render } from 'lit-html';
 import { keyed } from 'lit-html/directives/keyed.js';
 import { addressOf, type View, viewerOf, viewOf } from './address.ts';
-import { forgetSaid } from './edit.ts';
-import { capitalized, kindNames, otherViews, title, words } from './kinds.ts';
+import { nameOf } from './cells.ts';
+import { capitalized, kindNames, kindOf, otherViews, title } from './kinds.ts';
 import { locations } from './locations.ts';
 import { overview } from './overview.ts';
-import { together } from './queries.ts';
+import { documentOf } from './queries.ts';
 import { record } from './record.ts';
 import { type Data, follow, read, type Viewer } from './service.ts';
-import { nameOf, table } from './table.ts';
+import { table } from './table.ts';
 import { tree } from './tree.ts';
 
 const main = document.querySelector('main') as HTMLElement;
 const hasGraphiql = document.body.dataset.graphiql === 'on';
 const viewers: Record<ReturnType<typeof viewerOf>, Viewer> = { overview, table, record, map: locations, tree };
 
-interface Shown {
-  readonly view: View;
-  /** What has been read for it so far. */
-  readonly data: Data;
-  readonly problem?: string;
-}
+/** What is on the screen: what has been read of a view so far, and what is wrong with it. */
+let shown:
+  | { readonly address: string; readonly view: View; readonly data: Data; readonly problem?: string }
+  | undefined;
 
-let shown: Shown | undefined;
-
-/** Numbers the views: what is read for an earlier one is not shown. */
+/** Numbers what is read: what comes for an earlier view is not shown. */
 let current = 0;
 
 let mayWrite = false;
 
-/** The view that is read now, or was last. */
+/** What is read now, or was last. */
 let reading = Promise.resolve();
 let refreshing: Promise<void> | undefined;
 
-function show(onDrawn = () => {}): Promise<void> {
-  main.ariaBusy = 'true';
-  forgetSaid();
-  reading = load(true, onDrawn);
+function show(onDrawn?: () => void): Promise<void> {
+  reading = load(onDrawn);
   return reading;
 }
 
-/** Reads the view once more: after what is read now, or both would never be shown while others write. */
+/** Reads the view once more: after what is read now, or nothing would ever be shown while others write. */
 function refresh(): Promise<void> {
-  refreshing ??= afterReading().then(() => {
+  refreshing ??= reading.then(() => {
     refreshing = undefined;
-    reading = load(false);
-    return reading;
+    return show();
   });
   return refreshing;
 }
 
-async function afterReading(): Promise<void> {
-  const seen = reading;
-  await seen;
-  if (seen !== reading) await afterReading();
-}
-
-/** Reads the view of the address, and draws what comes. */
-async function load(isAnother: boolean, onDrawn = () => {}): Promise<void> {
+/** Reads the view of the address, and draws what comes. What is on the screen of the same view, and typed there, stays. */
+async function load(onDrawn = () => {}): Promise<void> {
   current += 1;
   const own = current;
-  const view = viewOf(location.search);
-  let data = isAnother ? {} : shown?.data;
-  const put = (next: Shown) => {
-    shown = next;
+  const address = location.search;
+  const view = viewOf(address);
+  const isSame = shown?.address === address;
+  if (!isSame) main.ariaBusy = 'true';
+  let data = isSame ? shown?.data : {};
+  const put = (next: { readonly data: Data; readonly problem?: string }) => {
+    shown = { address, view, ...next };
     draw();
     main.ariaBusy = null;
     onDrawn();
@@ -73,22 +63,17 @@ async function load(isAnother: boolean, onDrawn = () => {}): Promise<void> {
     for await (const part of partsOf(view)) {
       if (own !== current) return;
       data = { ...data, ...part };
-      put({ view, data });
+      put({ data });
     }
-    if (!isAnother || isStarted) sayLive();
   } catch (error) {
-    if (own !== current) return;
-    const { message } = error as Error;
-    // What is on the screen, and typed there, stays: it is only out of date.
-    if (isAnother) put({ view, data: data ?? {}, problem: message });
-    else sayLive(message);
+    if (own === current) put({ data: data ?? {}, problem: (error as Error).message });
   }
 }
 
 async function* partsOf(view: View): AsyncGenerator<Data> {
   const viewer = viewers[viewerOf(view)];
   if (viewer.read) yield* viewer.read(view);
-  else for (const query of viewer.queries(view)) yield await read(query);
+  else for (const query of viewer.queries(view)) yield await read(documentOf([query]));
 }
 
 function draw(): void {
@@ -96,37 +81,37 @@ function draw(): void {
   const { view, data, problem } = shown;
   const { kind, id } = view;
   const viewer = viewers[viewerOf(view)];
-  const isRecord = viewer === record;
-  const [found] = Object.values(data);
   const isRead = Object.keys(data).length > 0;
-  const name = isRecord ? nameOf(found ?? { id }) : kind === undefined ? 'Overview' : title(kind);
+  const name =
+    id !== undefined ? nameOf(data[kindOf(kind).one] ?? { id }) : kind ? title(kindOf(kind).list) : 'Overview';
   document.title = `${name} – Yardgraph`;
   const content = html`
     ${tabs(view)}
-    ${isRecord ? html`<p class="kind">${capitalized(words(kind ?? ''))}</p>` : nothing}
+    ${id === undefined ? nothing : html`<p class="kind">${title(kind ?? '')}</p>`}
     <h1>${name}</h1>
-    ${isRecord ? nothing : otherView(view)}
+    ${id === undefined ? otherView(view) : nothing}
     ${viewer === table && mayWrite ? importOf(view) : nothing}
     ${isRead || viewer === table ? viewer.draw(view, data, { mayWrite, redraw: draw, refresh }) : nothing}
     ${problem === undefined ? nothing : html`<p role="alert">${problem}</p>`}
-    ${source(together(viewer.queries(view)))}`;
+    ${source(documentOf(viewer.queries(view)))}`;
   render(content, main);
 }
 
-const tabs = ({ kind }: View) => html`
-  <nav class="tabs" aria-label="Records">
-    <a href=${addressOf({})} aria-current=${kind === undefined ? 'page' : nothing}>Overview</a>
-    ${kindNames.map(
-      (name) =>
-        html`<a href=${addressOf({ kind: name })} aria-current=${kind === name ? 'page' : nothing}>${title(name)}</a>`,
-    )}
-  </nav>`;
+function tabs({ kind }: View) {
+  const tab = (of: string | undefined, text: string) =>
+    html`<a href=${addressOf({ kind: of })} aria-current=${kind === of ? 'page' : nothing}>${text}</a>`;
+  return html`
+    <nav class="tabs" aria-label="Records">
+      ${tab(undefined, 'Overview')} ${kindNames.map((name) => tab(name, title(kindOf(name).list)))}
+    </nav>`;
+}
 
 /** Leads from a table to the map or the tree, and back. */
 function otherView({ kind = '', view }: View) {
-  const other = view === undefined ? otherViews[kind] : 'table';
-  const href = addressOf({ kind, view: view === undefined ? other : undefined });
-  return other === undefined ? nothing : html`<a href=${href}>${capitalized(other)}</a>`;
+  const other = otherViews[kind];
+  if (other === undefined) return nothing;
+  const [next, text] = view === undefined ? [other, other] : [undefined, 'table'];
+  return html`<a href=${addressOf({ kind, view: next })}>${capitalized(text)}</a>`;
 }
 
 /** Files to import into the table of this kind. */
@@ -141,18 +126,14 @@ async function importFiles(kind: string, list: Iterable<File>): Promise<void> {
 }
 
 function importOf({ kind = '' }: View) {
-  const choose = () => {
-    const input = Object.assign(document.createElement('input'), { type: 'file', multiple: true });
-    input.addEventListener('change', () => void importFiles(kind, input.files ?? []));
-    input.click();
-  };
+  const choose = ({ target }: Event) => void importFiles(kind, (target as HTMLInputElement).files ?? []);
   const close = () => {
     dropped = undefined;
     draw();
   };
   const own = dropped?.kind === kind ? dropped : undefined;
   return html`
-    <button type="button" @click=${choose}>Import…</button>
+    <label class="button">Import…<input class="hidden" type="file" multiple @change=${choose}></label>
     ${own ? keyed(own, html`<file-import .kind=${kind} .files=${own.files} .close=${close}></file-import>`) : nothing}`;
 }
 
@@ -184,9 +165,7 @@ window.navigation?.addEventListener('navigate', (event) => {
   const isBack = navigationType === 'traverse';
   if (!canIntercept || hashChange || !(isBack || navigationType === 'push')) return;
   if (new URL(destination.url).pathname !== location.pathname) return;
-  event.intercept({
-    handler: () => (isBack ? show() : new Promise((resolve) => void show(resolve).then(resolve))),
-  });
+  event.intercept({ handler: () => (isBack ? show() : new Promise((resolve) => void show(resolve).then(resolve))) });
 });
 
 /** Milliseconds for which changes are collected before the view is read again. */
@@ -201,22 +180,12 @@ function onChange(): void {
   }, pause);
 }
 
-const live = document.getElementById('live') as HTMLElement;
-let isConnected = false;
-
-function sayLive(problem = isConnected ? '' : 'not connected: what is shown may be out of date'): void {
-  live.textContent = problem || 'live';
-  live.classList.toggle('off', problem !== '');
-}
-
-document.addEventListener('busy', (event) => {
-  const { detail: seconds } = event as CustomEvent<number | null>;
-  sayLive(seconds === null ? undefined : `the service is busy: asked again in ${seconds} s`);
+/** Another key may be of another user, of another workspace, or read only. */
+document.getElementById('key-dialog')?.addEventListener('close', ({ target }) => {
+  if (['use', 'forget'].includes((target as HTMLDialogElement).returnValue)) location.reload();
 });
 
-/** False until it is known whose key is used, or whether there is one. */
-let isStarted = false;
-
+/** Says whose key is used. */
 async function start(): Promise<void> {
   const { viewer } = await read('{ viewer { workspace { id } user { id } mayWrite } }');
   mayWrite = viewer.mayWrite;
@@ -225,27 +194,5 @@ async function start(): Promise<void> {
   draw();
 }
 
-/** Another key may be of another user, of another workspace, or read only. */
-document.getElementById('key-dialog')?.addEventListener('close', ({ target }) => {
-  const { returnValue } = target as HTMLDialogElement;
-  if (isStarted && ['use', 'forget'].includes(returnValue)) location.reload();
-});
-
 await show();
-await follow({
-  async begin() {
-    await start();
-    isStarted = true;
-  },
-  onConnected(isNow) {
-    isConnected = isNow;
-    // What has changed before is no event of this connection.
-    if (isNow) onChange();
-    sayLive();
-  },
-  onChange,
-  onError({ message }) {
-    if (!isStarted) sayLive(message);
-    isStarted = true;
-  },
-});
+await follow(start, onChange);

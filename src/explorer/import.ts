@@ -8,10 +8,9 @@ import { damagedError, formOf, type ImportFile, isCompressed } from '../import/f
 import { type Begun, goOn, type Output, prepare, preview, store } from '../import/import.ts';
 import { describeChanges, findRanges, type MadeChanges, revertedParts, uniqueMessage } from '../import/made-changes.ts';
 import { profileOf } from '../import/profiles.ts';
-import type { Import } from '../import/run.ts';
 import { count } from '../model/issues.ts';
 import { kindNamed } from '../records/index.ts';
-import { read } from './service.ts';
+import { head, tableOf } from './cells.ts';
 
 /** By the names of the command's options, of which messages speak. Those without an example are switched on or off. */
 const options: Readonly<Record<string, readonly [label: string, example?: string]>> = {
@@ -28,9 +27,28 @@ const options: Readonly<Record<string, readonly [label: string, example?: string
   profile: ['Exported by', 'snipe-it'],
 };
 
-/** The note of an import, from the preview on: when it is another, or none any more, another tab has stored what two have previewed. */
-interface Note extends Partial<Begun> {
-  readonly run: string;
+/** Those that take several values, separated by commas. */
+const lists = ['upsert-by', 'link-by', 'create-missing', 'map', 'skip'];
+
+function optionInput([name, [label, example]]: [string, readonly [string, string?]]) {
+  const value = name === 'time-zone' ? Intl.DateTimeFormat().resolvedOptions().timeZone : nothing;
+  const input = example
+    ? html`<input name=${name} placeholder=${example} autocomplete="off" value=${value}>`
+    : html`<input type="checkbox" name=${name}>`;
+  return html`<label>${label} <code>--${name}</code> ${input}</label>`;
+}
+
+function settingOf(form: FormData) {
+  const sent = Object.entries(options).map(([name, [, example]]) => {
+    const text = String(form.get(name) ?? '').trim();
+    const value = lists.includes(name) ? text.split(/,\s*/).filter(Boolean) : text || undefined;
+    return [name.replace(/-(.)/g, (_, letter) => letter.toUpperCase()), example ? value : form.has(name)];
+  });
+  const { encoding, ...own } = Object.fromEntries(sent);
+  const readNone = () => {
+    throw new Error('only the ready ones are there');
+  };
+  return { profile: profileOf(own, readNone), encoding };
 }
 
 const fileOf = (file: File, kind: string): ImportFile => ({
@@ -52,42 +70,9 @@ async function* bytesOf(file: File): AsyncGenerator<Uint8Array> {
   }
 }
 
-function settingOf(form: FormData) {
-  const text = (name: string) => String(form.get(name) ?? '').trim() || undefined;
-  const list = (name: string) => text(name)?.split(/,\s*/) ?? [];
-  const own = {
-    profile: text('profile'),
-    upsertBy: list('upsert-by'),
-    createMissing: list('create-missing'),
-    map: list('map'),
-    linkBy: list('link-by'),
-    skip: list('skip'),
-    skipOthers: form.has('skip-others'),
-    decimalComma: form.has('decimal-comma'),
-    dates: text('dates'),
-    timeZone: text('time-zone'),
-  };
-  const readNone = () => {
-    throw new Error('only the ready ones are there');
-  };
-  return { profile: profileOf(own, readNone), encoding: text('encoding') };
-}
-
 const randomText = (): string => crypto.getRandomValues(new Uint32Array(1))[0]?.toString(16).padStart(8, '0') ?? '';
 
-const tableOf: Output['table'] = (head, rows) => html`
-  <div class="scroll" tabindex="0" role="region" aria-label="What becomes of each column">
-    <table>
-      <thead><tr>${head.map((name) => html`<th scope="col">${name}</th>`)}</tr></thead>
-      <tbody>
-        ${rows.map(
-          ([name, ...numbers]) =>
-            html`<tr><th scope="row">${name}</th>${numbers.map((number) => html`<td>${number.toLocaleString()}</td>`)}</tr>`,
-        )}
-      </tbody>
-    </table>
-  </div>`;
-
+/** What follows a step, and its button. */
 type Next = { readonly label: string; readonly run: () => Promise<Next> } | undefined;
 
 /** Fills the element, and previews the files. Returns what stops it: a part that is on its way is stored. */
@@ -95,17 +80,16 @@ function startImport(host: FileImport): () => void {
   const { kind, files: dropped, close } = host;
   const names = dropped.map(({ name }) => name).join(', ');
   let said: unknown[] = [];
-  let refused: readonly { readonly name: string; readonly texts: string[] }[] = [];
   let [progress, problem] = ['', ''];
   let isBusy = false;
-  /** What follows the step before. */
   let next: Next;
-  /** Where an import of these files is noted that was stopped. */
-  let noted: string | undefined;
   let stop = new AbortController();
   const output: Output = {
     say: (text) => said.push(html`<p>${text}</p>`),
-    table: (head, rows) => said.push(tableOf(head, rows)),
+    table(heads, rows) {
+      const shown = rows.map((row) => row.map((value) => value.toLocaleString()));
+      said.push(tableOf('What becomes of each column', heads.map(head), shown));
+    },
   };
 
   async function take(step: () => Promise<Next>): Promise<void> {
@@ -113,7 +97,6 @@ function startImport(host: FileImport): () => void {
     isBusy = true;
     problem = '';
     next = undefined;
-    noted = undefined;
     draw();
     try {
       next = await step();
@@ -127,23 +110,27 @@ function startImport(host: FileImport): () => void {
 
   async function check(form: FormData): Promise<Next> {
     said = [];
-    refused = [];
     const { profile, encoding } = settingOf(form);
     const files = dropped.map((file) => fileOf(file, kind));
-    const versions = dropped.map(({ name, size, lastModified }) => [name, size, lastModified]);
     // If it is refused, the import ends: with another key, the rest might go to another workspace.
-    const apiKeyAuth = sessionStorage.getItem('yardgraph.key') ?? '';
-    const { viewer } = await read('{ viewer { workspace { id } user { id } } }');
+    const connection = {
+      serverURL: new URL('./', location.href),
+      apiKeyAuth: sessionStorage.getItem('yardgraph.key') ?? '',
+    };
+    const service = new Yardgraph(connection);
+    const { viewer } = await service.graphql('{ viewer { workspace { id } user { id } } }');
+    // The same files with the same options go on with the import of them that was stopped.
+    const versions = dropped.map(({ name, size, lastModified }) => [name, size, lastModified]);
     const identity = `import ${JSON.stringify([viewer, kind, versions, profile, encoding])}`;
-    // The same file with the same options, dropped again, goes on with the same keys if anything may have been stored.
-    const note = localStorage.getItem(identity) ?? JSON.stringify({ run: randomText() });
-    localStorage.setItem(identity, note);
-    const { run, startedAt, after }: Note = JSON.parse(note);
-    const known: Begun | undefined =
-      startedAt === undefined || after === undefined ? undefined : { run, startedAt, after };
-    if (known) noted = identity;
-    const message = uniqueMessage(`import of ${names.slice(0, 100)}`, run);
-    const yardgraph = new Yardgraph({ serverURL: new URL('./', location.href), apiKeyAuth, changeMessage: message });
+    const noted = localStorage.getItem(identity);
+    const begin = async (): Promise<Begun> => ({
+      run: randomText(),
+      after: await service.changeCursor(),
+      startedAt: Date.now(),
+    });
+    const begun: Begun = noted ? JSON.parse(noted) : await begin();
+    const message = uniqueMessage(`import of ${names.slice(0, 100)}`, begun.run);
+    const yardgraph = new Yardgraph({ ...connection, changeMessage: message });
     let done = 0;
     const onProgress = (rows: number) => {
       done += rows;
@@ -151,42 +138,38 @@ function startImport(host: FileImport): () => void {
       draw();
     };
     const setting = { yardgraph, files, encoding, partSize: 1_000, signal: stop.signal, onProgress };
-    const work: Import = await prepare(profile, setting);
-    const earlier = known && (await goOn(work, { ...known, message, anew: 'begin anew' }, output));
-    if (!known) await preview(work, output);
-    return { label: known ? 'Go on' : 'Store them', run: storeAll };
+    const work = await prepare(profile, setting);
+    const anew = 'drop the file under another name';
+    const earlier = noted ? await goOn(work, { ...begun, message, anew }, output) : undefined;
+    if (!noted) await preview(work, output);
+    return { label: noted ? 'Go on' : 'Store them', run: storeAll };
 
     async function storeAll(): Promise<Next> {
-      if (localStorage.getItem(identity) !== note) {
+      if (localStorage.getItem(identity) !== noted) {
         throw new Error('an import of this file has begun, or ended, in another tab. Try again to go on with it');
       }
-      done = 0;
-      return storeRows().catch(({ message: problemMessage }) => {
-        throw new Error(
-          `${problemMessage}. Stored or refused so far: ${progress || 'no rows'}. Try again to go on: nothing is stored twice.`,
-        );
-      });
-    }
-
-    async function storeRows(): Promise<Next> {
-      const begun: Begun = known ?? { run, after: await yardgraph.changeCursor(), startedAt: Date.now() };
       localStorage.setItem(identity, JSON.stringify(begun));
-      const own = files.map(({ name }) => ({
-        name: name.replace(/\.\w{1,10}(?:\.gz)?$/, '.refused$&'),
-        texts: [] as string[],
-      }));
-      const refusedFiles = own.map(({ name, texts }) => ({ name, write: (text: string) => void texts.push(text) }));
-      const sending = { id: run, fileKeys: files.map((_, index) => String(index)), earlier };
-      const { changed } = await store(
-        { ...work, signal: stop.signal },
-        { run: sending, refusedFiles, isPreviewed: !known },
-        output,
-      );
-      stop.signal.throwIfAborted();
-      refused = own.filter(({ texts }) => texts.length > 0);
+      done = 0;
+      const refusedFiles = files.map(({ name }) => {
+        const texts: string[] = [];
+        return {
+          name: name.replace(/\.\w{1,10}(?:\.gz)?$/, '.refused$&'),
+          texts,
+          write: (text: string) => void texts.push(text),
+        };
+      });
+      const sending = { id: begun.run, fileKeys: files.map((_, index) => String(index)), earlier };
+      const storing = { run: sending, refusedFiles, isPreviewed: !noted };
+      const { changed } = await store({ ...work, signal: stop.signal }, storing, output).catch((error: Error) => {
+        const soFar = `Stored or refused so far: ${progress || 'no rows'}. Try again to go on: nothing is stored twice.`;
+        throw new Error(`${error.message}. ${soFar}`);
+      });
+      localStorage.removeItem(identity);
+      for (const { name, texts } of refusedFiles.filter((file) => file.texts.length > 0)) {
+        said.push(html`<p><a href=${URL.createObjectURL(new Blob(texts))} download=${name}>${name}</a></p>`);
+      }
       const made = { after: begun.after, message, number: changed };
       output.say(await describeChanges(yardgraph, made));
-      localStorage.removeItem(identity);
       return changed === 0 ? undefined : { label: 'Undo', run: () => undo(yardgraph, made) };
     }
   }
@@ -194,46 +177,15 @@ function startImport(host: FileImport): () => void {
   async function undo(yardgraph: Yardgraph, made: MadeChanges): Promise<Next> {
     const ranges = await findRanges(yardgraph, made);
     if (!ranges) throw new Error('others have written so often meanwhile that only yardgraph undo can do it');
-    const counts = { reversed: 0, kept: 0, failed: 0 };
+    const counts = { reversed: 0, kept: 0 };
     for (const [from, to] of ranges.toReversed()) {
       for await (const part of revertedParts(yardgraph, from, to, { signal: stop.signal })) {
         counts.reversed += part.reversed;
-        counts.kept += part.kept;
-        counts.failed += part.failed;
+        counts.kept += part.kept + part.failed;
       }
     }
-    output.say(`Undone: ${count(counts.reversed)} changes. ${count(counts.kept + counts.failed)} are kept.`);
+    output.say(`Undone: ${count(counts.reversed)} changes. ${count(counts.kept)} are kept.`);
     return undefined;
-  }
-
-  function draw(): void {
-    const submit = (event: Event) => {
-      event.preventDefault();
-      start();
-    };
-    const proceed = () => next && void take(next.run);
-    // What is stored is what was checked.
-    const change = () => {
-      next = undefined;
-      draw();
-    };
-    const view = html`
-      <h2>Import ${names}</h2>
-      <form @submit=${submit} @input=${change}>
-        <details>
-          <summary>Options</summary>
-          <fieldset ?disabled=${isBusy}>${Object.keys(options).map(optionInput)}</fieldset>
-          <button ?disabled=${isBusy}>Check again</button>
-        </details>
-      </form>
-      ${said}
-      ${problem ? html`<p role="alert">${problem}</p><button type="button" @click=${start}>Try again</button>` : nothing}
-      ${refused.map(({ name, texts }) => html`<p><a href=${urlOf(texts)} download=${name}>${name}</a></p>`)}
-      <p role="status">${isBusy ? `Working… ${progress}` : ''}</p>
-      ${next ? html`<button type="button" @click=${proceed}>${next.label}</button>` : nothing}
-      ${noted && !isBusy ? html`<button type="button" @click=${beginAnew}>Begin anew</button>` : nothing}
-      ${isBusy ? html`<button type="button" @click=${end}>Stop</button>` : html`<button type="button" @click=${close}>Close</button>`}`;
-    render(view, host);
   }
 
   function start(): void {
@@ -242,9 +194,33 @@ function startImport(host: FileImport): () => void {
     void take(() => check(form));
   }
 
-  function beginAnew(): void {
-    if (noted) localStorage.removeItem(noted);
-    start();
+  function draw(): void {
+    const submit = (event: Event) => {
+      event.preventDefault();
+      start();
+    };
+    // What is stored is what was checked.
+    const change = () => {
+      next = undefined;
+      draw();
+    };
+    const button = (text: string, onClick: () => void) =>
+      html`<button type="button" @click=${onClick}>${text}</button>`;
+    const view = html`
+      <h2>Import ${names}</h2>
+      <form @submit=${submit} @input=${change}>
+        <details>
+          <summary>Options</summary>
+          <fieldset ?disabled=${isBusy}>${Object.entries(options).map(optionInput)}</fieldset>
+          <button ?disabled=${isBusy}>Check again</button>
+        </details>
+      </form>
+      ${said}
+      ${problem ? html`<p role="alert">${problem}</p>${button('Try again', start)}` : nothing}
+      <p role="status">${isBusy ? `Working… ${progress}` : ''}</p>
+      ${next ? button(next.label, () => next && void take(next.run)) : nothing}
+      ${isBusy ? button('Stop', end) : button('Close', close)}`;
+    render(view, host);
   }
 
   const end = () => stop.abort(new Error('The import was stopped'));
@@ -252,24 +228,6 @@ function startImport(host: FileImport): () => void {
   draw();
   start();
   return end;
-}
-
-function optionInput(name: string) {
-  const [label, example] = options[name] as (typeof options)[string];
-  const input =
-    example === undefined
-      ? html`<input type="checkbox" name=${name}>`
-      : html`<input name=${name} placeholder=${example} autocomplete="off"
-          value=${name === 'time-zone' ? Intl.DateTimeFormat().resolvedOptions().timeZone : nothing}>`;
-  return html`<label>${label} <code>--${name}</code> ${input}</label>`;
-}
-
-const urls = new WeakMap<readonly string[], string>();
-
-function urlOf(texts: readonly string[]): string {
-  const url = urls.get(texts) ?? URL.createObjectURL(new Blob([...texts]));
-  urls.set(texts, url);
-  return url;
 }
 
 class FileImport extends HTMLElement {

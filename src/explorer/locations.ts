@@ -1,14 +1,11 @@
-/** The map of locations, with lists of those in view and of those whose coordinates look wrong. */
+/** The map of locations, with a list of those whose coordinates look wrong. */
 import { html, nothing, render } from 'lit-html';
+import { link } from './cells.ts';
 import type { Place } from './map.ts';
-import { mapQuery, mapStateQuery, placesQuery } from './queries.ts';
+import { documentOf, mapQuery, mapStateQuery } from './queries.ts';
 import { type Data, read, type Viewer } from './service.ts';
-import { link } from './table.ts';
 
-const maxPlaces = 20_000;
-
-/** The most links of a list. */
-const maxLinks = 50;
+const [maxPlaces, maxProblems] = [20_000, 50];
 
 /** Found out once: a browser has few contexts at a time, and the map needs one of them. */
 let canDraw: boolean | undefined;
@@ -18,27 +15,22 @@ let last: { readonly state: string; readonly places: readonly Place[] } | undefi
 
 async function* readPlaces(): AsyncGenerator<Data> {
   canDraw ??= document.createElement('canvas').getContext('webgl2') !== null;
-  // What draws them is loaded while the first of them are read.
+  // What draws them is loaded while they are read.
   const drawing = canDraw ? import('./map.js') : undefined;
-  const found = await read(mapStateQuery());
-  const state = JSON.stringify(found);
-  const counts = { all: found.all.totalCount, placed: found.locations.totalCount, canDraw };
-  const isFirst = !last;
-  let drawn = 0;
+  const counts = await read(documentOf([mapStateQuery()]));
+  const state = JSON.stringify(counts);
   const places: Place[] = [];
   for (let page: Data = { hasNextPage: last?.state !== state }; page.hasNextPage && places.length < maxPlaces; ) {
-    const { nodes, pageInfo } = (await read(mapQuery(page.endCursor))).locations;
-    places.push(...nodes);
+    const { nodes, pageInfo } = (await read(documentOf([mapQuery(page.endCursor)]))).locations;
     page = pageInfo;
+    places.push(...nodes);
     await drawing;
-    // Drawing all of them after each page would take longer than to read them.
-    if (isFirst && page.hasNextPage && places.length >= 2 * drawn) {
-      drawn = places.length;
-      yield { ...counts, places: withProblems(places) };
-    }
-    if (!page.hasNextPage || places.length >= maxPlaces) last = { state, places: withProblems(places) };
+    // The map is there with the first page: to draw it after each one would take longer than to read them.
+    if (!last && places.length === nodes.length) yield { ...counts, places: withProblems(places) };
   }
-  yield { ...counts, places: last?.places ?? [] };
+  if (last?.state !== state) last = { state, places: withProblems(places) };
+  await drawing;
+  yield { ...counts, places: last.places };
 }
 
 const middle = (values: number[]): number => values.sort((a, b) => a - b)[values.length >> 1] ?? 0;
@@ -57,50 +49,40 @@ function withProblems(places: readonly Place[]): Place[] {
   return places.map((place) => ({ ...place, problem: problemOf(place) }));
 }
 
-const list = (title: string, places: readonly Place[]) => html`
-  <h2>${title} <small>${places.length.toLocaleString()}</small></h2>
-  <ul>
-    ${places.slice(0, maxLinks).map(
-      (place) => html`<li>
-        ${link('Location', place)}
-        ${place.problem ? html`(${place.latitude}, ${place.longitude}: ${place.problem})` : nothing}
-      </li>`,
-    )}
-  </ul>
-  ${places.length > maxLinks ? html`<p>These are the first ${maxLinks}.</p>` : nothing}`;
-
-/** Says what is at places. */
-async function describe(ids: readonly string[], popup: HTMLElement): Promise<void> {
-  try {
-    const { nodes } = (await read(placesQuery(ids))).locations;
-    const items = nodes.map(
-      (place: Data) => html`<div>
-        ${link('Location', place)}<br>
-        assets: ${place.assets.totalCount.toLocaleString()}, work orders: ${place.workOrders.totalCount.toLocaleString()}
-      </div>`,
+function draw({ places, all, placed }: Data) {
+  const [count, total, drawn] = [placed.totalCount, all.totalCount, places.length].map((n) => n.toLocaleString());
+  const describe = (ids: readonly string[]): Node => {
+    const popup = document.createElement('div');
+    const found = places.filter(({ id }: Place) => ids.includes(id));
+    render(
+      found.map((place: Place) => html`<div>${link('Location', place)}</div>`),
+      popup,
     );
-    render(items, popup);
-  } catch (error) {
-    render((error as Error).message, popup);
-  }
-}
-
-function draw({ canDraw, places, all, placed }: Data) {
-  const problems = places.filter(({ problem }: Place) => problem !== undefined);
-  const showView = ({ detail, target }: CustomEvent<Place[]>) =>
-    render(list('Locations in view', detail), (target as Element).nextElementSibling as HTMLElement);
+    return popup;
+  };
+  const problems = places.filter(({ problem }: Place) => problem !== undefined).slice(0, maxProblems);
   return html`
     <p>
-      ${placed.toLocaleString()} of ${all.toLocaleString()} locations have coordinates.
-      ${placed > places.length ? `The map has the first ${places.length.toLocaleString()}.` : nothing}
+      ${count} of ${total} locations have coordinates.
+      ${placed.totalCount > places.length ? `The map has the first ${drawn}.` : nothing}
       ${document.body.dataset.mapCredit}
     </p>
     ${
       canDraw
-        ? html`<place-map .places=${places} .describe=${describe} @view=${showView}></place-map><section></section>`
-        : html`<p role="alert">This browser cannot draw the map, which needs WebGL 2.</p>${list('Locations', places)}`
+        ? html`<place-map .places=${places} .describe=${describe}></place-map>`
+        : html`<p role="alert">This browser cannot draw the map, which needs WebGL 2.</p>`
     }
-    ${problems.length > 0 ? list('Coordinates to check', problems) : nothing}`;
+    ${problems.length > 0 ? html`<h2>Coordinates to check</h2>` : nothing}
+    <ul>
+      ${problems.map((place: Place) => {
+        const { latitude, longitude, problem } = place;
+        return html`<li>${link('Location', place)} (${latitude}, ${longitude}: ${problem})</li>`;
+      })}
+    </ul>`;
 }
 
-export const locations: Viewer = { queries: () => [mapQuery()], read: readPlaces, draw: (_, data) => draw(data) };
+export const locations: Viewer = {
+  queries: () => [mapStateQuery(), mapQuery()],
+  read: readPlaces,
+  draw: (_, data) => draw(data),
+};

@@ -1,56 +1,101 @@
-/** A record: its fields, what refers to it as tables, and its history. Or an ID of another system, with what refers to it. */
+/**
+ * A record: its fields, what refers to it as tables, and its history, as people read it. Or an ID of another system, with what refers to it.
+ */
 import { html, nothing } from 'lit-html';
 import { addressOf } from './address.ts';
+import { cell, nameOf, recordTable, time } from './cells.ts';
 import { editable } from './edit.ts';
-import { changeList, withNames } from './history.ts';
-import { capitalized, columns, fieldsInOrder, foreign, isRecord, kindOf, typeOf, words } from './kinds.ts';
-import { filtersOf, linkOf, nextList, recordQuery } from './queries.ts';
+import { columns, fieldsInOrder, isLink, isRecord, kindOf, title, typeOf, words } from './kinds.ts';
+import { documentOf, filterOfList, namesQuery, recordQuery } from './queries.ts';
 import { type Data, read, type Viewer } from './service.ts';
-import { cell, plainHead, rows } from './table.ts';
 
 const fieldList = (kind: string, record: Data) => html`
   <dl>
     ${fieldsInOrder(kind).map((field) => {
       if (record[field] === null || field === 'name') return nothing;
-      return html`<div><dt>${capitalized(words(field))}</dt><dd>${cell(typeOf(kind, field), record[field])}</dd></div>`;
+      return html`<div><dt>${title(field)}</dt><dd>${cell(typeOf(kind, field), record[field])}</dd></div>`;
     })}
   </dl>`;
 
-const linkedTable = (from: string, [list, kind]: readonly [string, string], found: Data) => {
-  const { nodes: some, totalCount } = found[list];
+function linkedTable(from: string, [list, kind]: readonly [string, string], found: Data) {
+  const { nodes, totalCount } = found[list];
   if (totalCount === 0) return nothing;
-  const next: readonly Data[] = found[nextList(list)]?.nodes ?? [];
-  const others = some.filter(({ id }: Data) => !next.some((node) => node.id === id));
-  const nodes = [...next, ...others].slice(0, some.length);
-  const title = capitalized(words(list));
-  const link = linkOf(list, from, kind);
+  const { link, field } = filterOfList(list, from, kind) ?? {};
   // It would be the same in all rows.
-  const shown = columns[kind]?.filter((field) => field !== link);
+  const shown = columns[kind]?.filter((name) => name !== link);
+  const all = field && addressOf({ kind, filters: [{ field, operator: 'eq', value: found.id }] });
+  const count = totalCount.toLocaleString();
   return html`
     <section>
-      <h2>${title} <small>${totalCount.toLocaleString()}</small></h2>
-      ${rows(kind, nodes, shown, plainHead, title)}
-      ${totalCount > nodes.length && link ? html`<p><a href=${addressOf({ kind, filters: filtersOf(kind, link, found.id) })}>All ${totalCount.toLocaleString()}</a></p>` : nothing}
+      <h2>${title(list)} <small>${count}</small></h2>
+      ${recordTable(kind, nodes, title(list), shown)}
+      ${totalCount > nodes.length && all ? html`<p><a href=${all}>All ${count}</a></p>` : nothing}
     </section>`;
-};
+}
+
+/** The type of a field of a change: of `statusId` that of the link. */
+const typeOfChange = (kind: string, field: string): string => typeOf(kind, field.replace(/Id$/, ''));
+
+/** The most names that are read for a history: a query has at most as many aliases. */
+const maxNames = 50;
+
+/** Reads the names of what the links of a record led to, before its changes and after them: by the field and the ID. */
+async function namesOf(kind: string, changes: readonly Data[]): Promise<Data> {
+  const links: readonly Data[] = changes
+    .filter(({ action }) => action === 'UPDATED')
+    .flatMap(({ fields }) => fields)
+    .filter(({ field }: Data) => isLink(typeOfChange(kind, field)));
+  const targets = new Map<string, readonly [type: string, id: string]>();
+  for (const { field, before, after } of links)
+    for (const id of [before, after]) if (id !== null) targets.set(field + id, [typeOfChange(kind, field), id]);
+  const asked = [...targets].slice(0, maxNames);
+  if (asked.length === 0) return {};
+  const names = await read(documentOf(namesQuery(asked.map(([, target]) => target))));
+  return Object.fromEntries(asked.map(([key], index) => [key, names[`name${index}`]]));
+}
+
+/** Who has changed what of a record, and when. */
+function changeList(kind: string, changes: readonly Data[], names: Data) {
+  const shown = (field: string, value: unknown) => {
+    if (value === null) return 'nothing';
+    const type = typeOfChange(kind, field);
+    const target = names[field + value];
+    return isLink(type) && !target ? value : cell(type, target ?? value);
+  };
+  const fieldOf = ({ field, before, after }: Data) => html`
+    <li>${words(field.replace(/Id$/, ''))}: <del>${shown(field, before)}</del> <ins>${shown(field, after)}</ins></li>`;
+  const changeOf = ({ at, action, user, message, fields }: Data) => html`
+    <li>
+      <p>${time(at)} ${action.toLowerCase()}${user && ` by ${nameOf(user)}`}${message && `: ${message}`}</p>
+      ${action === 'UPDATED' ? html`<ul>${fields.filter(({ field }: Data) => field !== 'updatedAt').map(fieldOf)}</ul>` : nothing}
+    </li>`;
+  return html`<ol class="history">${changes.map(changeOf)}</ol>`;
+}
 
 export const record: Viewer = {
   queries: (view) => [recordQuery(view)],
   async *read(view) {
     const { kind = '' } = view;
-    const [[name, found]] = Object.entries(await read(recordQuery(view))) as [[string, Data | null]];
-    yield { [name]: await withNames(kind, found) };
+    const data = await read(documentOf([recordQuery(view)]));
+    const found = data[kindOf(kind).one];
+    yield { ...data, names: await namesOf(kind, found?.history?.nodes ?? []) };
   },
-  draw({ kind = '', id = '' }, data, page) {
-    const [found] = Object.values(data);
+  draw({ kind = '', id = '' }, { names, ...data }, page) {
+    const { one, lists } = kindOf(kind);
+    const found = data[one];
     if (!found) return html`<p>There is no ${words(kind)} with the ID ${id} in this workspace.</p>`;
-    const { pages } = foreign[kind] ?? kindOf(kind);
     const fields = isRecord(kind)
       ? fieldList(kind, found)
       : html`<p>Kept in another system. This service has what refers to it.</p>`;
+    const changesSince = (since = '') =>
+      changeList(
+        kind,
+        found.history.nodes.filter(({ at }: Data) => at > since),
+        names,
+      );
     return html`
-      ${kind === 'WorkOrder' && page.mayWrite ? editable(found, fields, page) : fields}
-      ${Object.entries(pages).map((list) => linkedTable(kind, list, found))}
-      ${found.history ? html`<section><h2>History</h2>${changeList(kind, found)}</section>` : nothing}`;
+      ${kind === 'WorkOrder' && page.mayWrite ? editable(found, fields, changesSince, page) : fields}
+      ${Object.entries(lists).map((list) => linkedTable(kind, list, found))}
+      ${found.history ? html`<section><h2>History</h2>${changesSince()}</section>` : nothing}`;
   },
 };

@@ -23,36 +23,17 @@ export interface Viewer {
   draw(view: View, data: Data, page: Page): unknown;
 }
 
-export const yardgraph = new Yardgraph({ serverURL: new URL('./', location.href), retries: 1 });
+/** A service that is busy, or away for a moment, is asked again by the client. */
+export const yardgraph = new Yardgraph({ serverURL: new URL('./', location.href) });
 
-/** Without the client's retries, which are silent. */
-const reader = new Yardgraph({ serverURL: new URL('./', location.href), retries: 0 });
+export const read = (query: string, variables?: object): Promise<Data> => yardgraph.graphql(query, variables);
 
-/** How often a busy service is asked: as long as somebody may wait for it. */
-const maxAttempts = 10;
+const live = document.getElementById('live') as HTMLElement;
 
-/** Tells the document that the service is asked again after so many seconds, or is not busy any more. */
-const sayBusy = (seconds?: number) => document.dispatchEvent(new CustomEvent('busy', { detail: seconds }));
-
-/** Reads. A service that is busy is asked again when it says; after a lost connection, once. */
-export async function read(query: string, variables: object = {}): Promise<Data> {
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      const data = await reader.graphql(query, variables);
-      if (attempt > 1) sayBusy();
-      return data;
-    } catch (error) {
-      const { status, retryAfter } = error as Data;
-      const isBusy = retryAfter !== undefined && (status === 429 || status === 503);
-      if (isBusy ? attempt === maxAttempts : status !== undefined || attempt > 1) {
-        sayBusy();
-        throw error;
-      }
-      const seconds = isBusy ? Math.max(1, Math.ceil(retryAfter)) : 1;
-      if (isBusy) sayBusy(seconds);
-      await wait(seconds * 1_000);
-    }
-  }
+/** Says in the bar whether what is on the screen is live. */
+function setConnected(isConnected: boolean): void {
+  live.textContent = isConnected ? 'live' : 'not connected: what is shown may be out of date';
+  live.classList.toggle('off', !isConnected);
 }
 
 /** Downloads all records of a table as CSV, as `yardgraph export` writes it. */
@@ -73,70 +54,56 @@ const maxPause = 30_000;
 /** Milliseconds without a byte after which a connection is taken for lost: the service sends one each 3 seconds. */
 const maxSilence = 15_000;
 
-const isShown = (): boolean => document.visibilityState === 'visible';
-
-async function untilShown(): Promise<void> {
-  while (!isShown())
-    await new Promise((resolve) => document.addEventListener('visibilitychange', resolve, { once: true }));
-}
-
-interface Following {
-  /** Called before each attempt, which it can fail. */
-  readonly begin: () => Promise<void>;
-  readonly onConnected: (isConnected: boolean) => void;
-  readonly onChange: () => void;
-  readonly onError: (error: Error) => void;
-}
+const isHidden = (): boolean => document.visibilityState === 'hidden';
 
 /**
- * Follows the feed of changes while the page is open, and says whether it is connected. A page that is hidden is not: a browser has six
- * connections to a server, for all its tabs.
+ * Follows the feed of changes while the page is open; `start` is called before each attempt to connect, and what has changed before it is no
+ * event of the connection. A page that is hidden is not connected: a browser has six connections to a server, for all its tabs.
  */
-export async function follow(following: Following): Promise<void> {
+export async function follow(start: () => Promise<void>, onChange: () => void): Promise<void> {
   for (let failures = 0; ; failures += 1) {
-    await untilShown();
+    while (isHidden())
+      await new Promise((resolve) => document.addEventListener('visibilitychange', resolve, { once: true }));
     try {
-      await following.begin();
-      await connect(following);
-      failures = 0;
+      await start();
+      await connect(() => {
+        failures = 0;
+        onChange();
+      });
     } catch (error) {
-      following.onError(error as Error);
       // Nobody wants to be asked for the key again and again: with another one, the page is loaded anew.
       if ((error as Data).status === 401) return;
+    } finally {
+      setConnected(false);
     }
     await wait(Math.min(1_000 * 2 ** failures, maxPause));
   }
 }
 
-/** Until the connection ends. Throws if there is none. */
-async function connect({ onConnected, onChange }: Following): Promise<void> {
+/** Connects until the connection ends, which it does by an error, too. */
+async function connect(onChange: () => void): Promise<void> {
   const stop = new AbortController();
-  const hide = () => isShown() || stop.abort();
+  const hide = () => isHidden() && stop.abort();
   let silence = setTimeout(() => stop.abort(), maxSilence);
-  let wasConnected = false;
   document.addEventListener('visibilitychange', hide);
   try {
-    const response = await fetch('graphql', {
+    const { ok, status, body } = await fetch('graphql', {
       method: 'POST',
       headers: { 'content-type': 'application/json', accept: 'text/event-stream' },
       body: JSON.stringify({ query: 'subscription { changes { endCursor } }' }),
       signal: stop.signal,
     });
-    const { ok, status, body } = response;
     if (!ok || !body) throw Object.assign(new Error('the feed is not there'), { status });
-    wasConnected = true;
-    onConnected(true);
+    setConnected(true);
+    onChange();
     const reader = body.pipeThrough(new TextDecoderStream()).getReader();
     for (let read = await reader.read(); !read.done; read = await reader.read()) {
       clearTimeout(silence);
       silence = setTimeout(() => stop.abort(), maxSilence);
       if (read.value.includes('event: next')) onChange();
     }
-  } catch (error) {
-    if (!wasConnected) throw error;
   } finally {
     clearTimeout(silence);
     document.removeEventListener('visibilitychange', hide);
-    onConnected(false);
   }
 }

@@ -1,9 +1,9 @@
 /** The asset categories as a tree. What is open in it is in the address, and its levels are read when they are opened. */
 import { html, nothing } from 'lit-html';
 import { addressOf, type View, viewOf } from './address.ts';
+import { link, nameOf } from './cells.ts';
 import { treeQuery } from './queries.ts';
 import type { Data, Page, Viewer } from './service.ts';
-import { link, nameOf } from './table.ts';
 
 const openIn = ({ open }: View): Set<string> => new Set(open?.split(','));
 

@@ -3,7 +3,17 @@ import type { Page, Response } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
 import { fillDemo } from '../../src/demo/fill.ts';
 import { readTabs } from '../../src/pages/files.ts';
-import { describeInChromium, enterKey, executeUntil, screenshot, useBrowser, usePages } from '../support/browser.ts';
+import {
+  describeInChromium,
+  enterKey,
+  execute,
+  executeUntil,
+  look,
+  openOperation,
+  screenshot,
+  useBrowser,
+  usePages,
+} from '../support/browser.ts';
 import { storeOpener } from '../support/open-store.ts';
 import { listen, useSharedService } from '../support/service.ts';
 
@@ -83,7 +93,7 @@ describeInChromium('GraphiQL', () => {
     expect(visit).toMatchObject({ outside: [], errors: [] });
   });
 
-  test('with keys, asks for one, sends it with every tab, and keeps it out of the way', async () => {
+  test('with keys, asks for one, sends it with every tab, shares it with the reference, and keeps it out of the way', async () => {
     const origin = await listen(closed.app);
     const { page, visit } = await newPage(origin);
     const key = await closed.key({ workspace: 'default' });
@@ -119,6 +129,18 @@ describeInChromium('GraphiQL', () => {
     for (const secret of [key, 'of-this-tab']) expect(kept[1]).not.toContain(secret);
     expect(page.url()).not.toContain(key);
     expect(closed.logs.join('')).not.toContain(key);
+
+    // The reference has the same key, until it is forgotten.
+    await page.goto(`${origin}/reference`);
+    const create = await openOperation(page, 'POST', '/projects');
+    expect(await execute(create)).toBe(201);
+    await page.getByRole('button', { name: `API key: ${key.slice(0, -44)}` }).click();
+    await look(page, 'key');
+    await dialog.getByRole('button', { name: 'Forget the key' }).click();
+    await create.getByRole('button', { name: 'Execute' }).click();
+    await dialog.getByRole('button', { name: 'Cancel' }).click();
+    await create.locator('.live-responses-table .response-col_status', { hasText: '401' }).waitFor();
+    expect(await page.evaluate("[sessionStorage.getItem('yardgraph.key'), document.cookie]")).toEqual([null, '']);
     expect(visit).toMatchObject({ outside: [], errors: [] });
   });
 });

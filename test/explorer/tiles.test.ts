@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { inflateSync } from 'node:zlib';
 import Fastify from 'fastify';
 import type { Page } from 'playwright-core';
 import { PMTiles, TileType } from 'pmtiles';
@@ -143,25 +144,22 @@ describe('a PMTiles file', () => {
   });
 });
 
-/** The colour in the middle of the map. */
+/** The colour in the middle of the map, from a picture of one pixel. */
 async function color(page: Page): Promise<number[]> {
-  const { x, y, width, height } = (await page.locator('place-map').boundingBox()) ?? {
-    x: 0,
-    y: 0,
-    width: 0,
-    height: 0,
+  const box = (await page.locator('place-map').boundingBox()) as {
+    x: number;
+    y: number;
+    width: number;
+    height: number;
   };
-  const shot = await page.screenshot({ clip: { x: x + width / 2, y: y + height / 2, width: 1, height: 1 } });
-  return page.evaluate(
-    async (url) => {
-      const image = Object.assign(new Image(), { src: url });
-      await image.decode();
-      const context = document.createElement('canvas').getContext('2d') as CanvasRenderingContext2D;
-      context.drawImage(image, 0, 0);
-      return [...context.getImageData(0, 0, 1, 1).data];
-    },
-    `data:image/png;base64,${shot.toString('base64')}`,
-  );
+  const shot = await page.screenshot({
+    clip: { x: box.x + box.width / 2, y: box.y + box.height / 2, width: 1, height: 1 },
+  });
+  // Its chunks of compressed data, which are one stream.
+  const parts: Buffer[] = [];
+  for (let at = shot.indexOf('IDAT'); at > 0; at = shot.indexOf('IDAT', at + 4))
+    parts.push(shot.subarray(at + 4, at + 4 + shot.readUInt32BE(at - 4)));
+  return [...inflateSync(Buffer.concat(parts)).subarray(1, 4)];
 }
 
 describeInChromium('the map draws from a PMTiles file', () => {
@@ -172,8 +170,8 @@ describeInChromium('the map draws from a PMTiles file', () => {
   const newPage = usePages(browser);
 
   test.each([
-    ['pictures', 0, [255, 0, 0, 255]],
-    ['lines and areas', 1, [180, 211, 232, 255]],
+    ['pictures', 0, [255, 0, 0]],
+    ['lines and areas', 1, [128, 222, 234]],
   ] as const)('%s, and asks no other server', async (name, index, expected) => {
     const service = services[index] as (typeof services)[number];
     const origin = await listen(service.app);

@@ -57,6 +57,8 @@ test.each([
   ['/documentation/', 'README.md'],
   ['/docs', 'reference'],
   ['/docs/', '../reference'],
+  ['/reference/', '../reference'],
+  ['/explore/', '../explore'],
 ])('%s leads to %s, below any path of a proxy', async (path, target) => {
   const { status, headers } = await service.get(path);
 

@@ -51,10 +51,7 @@ describe.each([
 
 test.each([
   ['document.css', 'text/css'],
-  ['yoga-graphiql.css', 'text/css'],
-  ['editorWorkerService-worker.js', 'text/javascript'],
   ['graphql-worker.js', 'text/javascript'],
-  ['json-worker.js', 'text/javascript'],
   ['tabs.json', 'application/json'],
 ])('the file %s has the same content in each encoding', async (name, type) => {
   const [plain, gzip, br] = await Promise.all(
@@ -77,9 +74,3 @@ test.each(['key', 'tsconfig.json', '..%2Fhome.ts', 'toString', '__proto__'])(
     expect((await service.get(`/pages/${name}`)).body).toEqual({ error: 'there is nothing at this path', code: '404' });
   },
 );
-
-test('with a slash at the end, the reference is redirected to the path at which its URLs work', async () => {
-  const { status, headers } = await service.get('/reference/');
-
-  expect([status, headers.location]).toEqual([308, '../reference']);
-});
