@@ -96,7 +96,7 @@ export async function importFiles(paths: readonly string[], options: ImportOptio
       }
       const isPreviewed = !known && (options.preview || options.dryRun);
       const anew = `delete ${linePath} to begin anew`;
-      const earlier = known && (await goOn(work, { ...known, message: changeMessage, anew }, output));
+      if (known) await goOn(work, { ...known, message: changeMessage, anew }, output);
       if (isPreviewed) {
         bar.start('checking', work.scanned.total);
         const isClean = await preview(work, output);
@@ -109,7 +109,7 @@ export async function importFiles(paths: readonly string[], options: ImportOptio
       };
       writeLine(linePath, line, known);
       bar.start('storing', work.scanned.total);
-      const run = { id: line.run, fileKeys: hashes.map((hash, index) => `${index}${hash.slice(0, 8)}`), earlier };
+      const run = { id: line.run, fileKeys: hashes.map((hash, index) => `${index}${hash.slice(0, 8)}`) };
       const refusedFiles = line.refused.map((path) => {
         rmSync(path, { force: true });
         return { name: path, write: (text: string) => appendFileSync(path, text) };

@@ -152,8 +152,8 @@ function startImport(host: FileImport): () => void {
     };
     const setting = { yardgraph, files, encoding, partSize: 1_000, signal: stop.signal, onProgress };
     const work: Import = await prepare(profile, setting);
-    const earlier = known && (await goOn(work, { ...known, message, anew: 'begin anew' }, output));
-    if (!known) await preview(work, output);
+    if (known) await goOn(work, { ...known, message, anew: 'begin anew' }, output);
+    else await preview(work, output);
     return { label: known ? 'Go on' : 'Store them', run: storeAll };
 
     async function storeAll(): Promise<Next> {
@@ -176,7 +176,7 @@ function startImport(host: FileImport): () => void {
         texts: [] as string[],
       }));
       const refusedFiles = own.map(({ name, texts }) => ({ name, write: (text: string) => void texts.push(text) }));
-      const sending = { id: run, fileKeys: files.map((_, index) => String(index)), earlier };
+      const sending = { id: run, fileKeys: files.map((_, index) => String(index)) };
       const { changed } = await store(
         { ...work, signal: stop.signal },
         { run: sending, refusedFiles, isPreviewed: !known },

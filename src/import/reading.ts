@@ -91,14 +91,19 @@ function askKind(files: readonly ImportFile[]): string {
 }
 
 /** Reads those sections again to whose rows links may lead. */
-export async function linkedRows({ sections, ways }: Scanned, reader: FileReader): Promise<Linked> {
+export async function linkedRows(
+  { sections, ways }: Scanned,
+  reader: FileReader,
+  upsertKeys: ReadonlyMap<RecordKind, string>,
+): Promise<Linked> {
   const linked = new Map([...ways].map(([kind, names]) => [kind, new Map([...names].map((by) => [by, new Map()]))]));
   for (const section of sections) {
     const byWay: ReadonlyMap<string, Map<string, RowState[]>> | undefined = linked.get(section.kind);
     if (!byWay) continue;
     section.states = [];
     for await (const row of reader.rows(section)) {
-      const state: RowState = { is: 'coming' };
+      const changes = row.id !== undefined && upsertKeys.get(section.kind) === 'id' ? copied(row.id) : undefined;
+      const state: RowState = { is: 'coming', changes };
       section.states.push(state);
       for (const [by, rows] of byWay) {
         const name = nameOf(row, by);

@@ -5,13 +5,13 @@ import { isSame } from '../model/fields.ts';
 import { count, formatIssue, type Issue } from '../model/issues.ts';
 import { constantCase, uncapitalized } from '../model/labels.ts';
 import { linkFields } from '../model/links.ts';
-import type { RecordKind, Values } from '../model/record-kind.ts';
+import type { RecordKind } from '../model/record-kind.ts';
 import { reasonColumn } from './columns.ts';
 import type { Table } from './csv.ts';
 import type { ImportFile } from './file.ts';
 import { lineName } from './json.ts';
 import { type Linked, recordIdsIn } from './links.ts';
-import { externalKey, type RecordRow, type SentRow, type SourceRow } from './row.ts';
+import { type RecordRow, type SentRow, type SourceRow, valueAt } from './row.ts';
 
 const none = { created: 0, changed: 0, cleared: 0, unchanged: 0, refused: 0 };
 type Counts = Record<keyof typeof none, number>;
@@ -43,7 +43,7 @@ export class Tally {
         if (value !== null) addTo(column, 'created');
         return;
       }
-      const [old, now] = [valueAt(before, column), valueAt(after, column)];
+      const [old, now] = [valueAt(before, column) ?? null, valueAt(after, column) ?? null];
       if (unsent.has(column)) addTo(column, 'changed');
       else if (isSame(old, now)) addTo(column, 'unchanged');
       else addTo(column, now === null ? 'cleared' : 'changed');
@@ -69,11 +69,6 @@ function eachCell({ fields, externalIds, links }: RecordRow, visit: (column: str
     const ways = links.filter((link) => link.field === field);
     if (ways[0] === links[index]) visit(field, ways.find(({ value }) => value !== null) ?? null);
   }
-}
-
-function valueAt(record: Values | undefined, column: string): unknown {
-  const key = externalKey(column);
-  return (key === undefined ? record?.[column] : (record?.externalIds as Values | undefined)?.[key]) ?? null;
 }
 
 function columnAt(kind: RecordKind, [first, second]: Issue['path']): string | undefined {
