@@ -5,11 +5,10 @@ import { resolve } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import type { SingleBar } from 'cli-progress';
 import { errorCode, Interrupted, StartError } from '../errors.ts';
-import { findFiles, hashOf } from '../import/find.ts';
 import { type Begun, goOn, prepare, preview, store } from '../import/import.ts';
+import { findFiles, hashOf, refusedPaths, requireOverwritable } from '../import/local-files.ts';
 import { describeChanges, uniqueMessage } from '../import/made-changes.ts';
 import { type ProfileOptions, profileOf, requireKind } from '../import/profiles.ts';
-import { refusedPaths, requireOverwritable } from '../import/refused-paths.ts';
 import { countedRows } from '../import/report.ts';
 import { count, expected } from '../model/issues.ts';
 import { connect, isExpected, messageOf } from './service.ts';
@@ -107,7 +106,7 @@ export async function importFiles(paths: readonly string[], options: ImportOptio
         ...(known ?? { ...begun, after: await yardgraph.changeCursor(), startedAt: Date.now() }),
         pid: process.pid,
       };
-      writeLine(linePath, line, known);
+      writeLine(linePath, line, !known);
       bar.start('storing', work.scanned.total);
       const run = { id: line.run, fileKeys: hashes.map((hash, index) => `${index}${hash.slice(0, 8)}`) };
       const refusedFiles = line.refused.map((path) => {
@@ -166,24 +165,18 @@ function isRunning(pid: number): boolean {
   }
 }
 
-/** Writes the line whole or not at all, however the process ends. Of two starts at a time, the later one finds what the other has written. */
-function writeLine(path: string, line: RunLine, known: RunLine | undefined): void {
-  const written = `${path}-new`;
+/** Writes the line whole or not at all, however the process ends, once it is that of an import. */
+function writeLine(path: string, line: RunLine, isNew: boolean): void {
+  const text = `${JSON.stringify(line)}\n`;
   try {
-    writeFileSync(written, `${JSON.stringify(line)}\n`, { flag: 'wx' });
-  } catch (error) {
-    if (errorCode(error) === 'EEXIST') {
-      throw new StartError(`another import of these files has begun just now; if there is none, delete ${written}`);
+    if (isNew) writeFileSync(path, text, { flag: 'wx' });
+    else {
+      writeFileSync(`${path}-new`, text);
+      renameSync(`${path}-new`, path);
     }
-    throw new StartError(`cannot write ${path}, where an import notes that it has begun: ${String(error)}`);
-  }
-  try {
-    const found = readLine(path, line.identity);
-    if (found?.pid !== known?.pid) throw new StartError('another start of this import has come in between');
-    renameSync(written, path);
   } catch (error) {
-    rmSync(written, { force: true });
-    throw error;
+    if (errorCode(error) === 'EEXIST') throw new StartError('another import of these files has begun just now');
+    throw new StartError(`cannot write ${path}, where an import notes that it has begun: ${String(error)}`);
   }
 }
 

@@ -3,12 +3,12 @@ import { StartError } from '../errors.ts';
 import { count, quote } from '../model/issues.ts';
 import { counted } from '../model/labels.ts';
 import type { RecordKind } from '../model/record-kind.ts';
+import { upsertKeysOf } from './columns.ts';
 import { changesOf } from './made-changes.ts';
 import { type Profile, requireKind } from './profiles.ts';
 import { fileReader, linkedRows, scan } from './reading.ts';
 import { countedRows, Refusals, refusedWriter, Tally } from './report.ts';
 import { deleteRecords, type Import, missingRecords, type Run, type Sent, sendAll, setLateLinks } from './run.ts';
-import { upsertKeysOf } from './upsert-keys.ts';
 import { collectWarnings } from './warnings.ts';
 
 /** What is said of an import besides its profile. */
@@ -25,7 +25,7 @@ export async function prepare(profile: Profile, { encoding, columns, ...setting 
   const created = createMissing.flatMap((name) => requireKind('create-missing', name) ?? []);
   const scanned = await scan(setting.files, reader);
   const kinds = scanned.sections.map(({ kind }) => kind);
-  const { keys: upsertKeys, problems } = upsertKeysOf(kinds, upsertBy, scanned.hasLabelledTypes);
+  const { keys: upsertKeys, problems } = upsertKeysOf(kinds, upsertBy);
   problems.unshift(...scanned.problems);
   if (setting.deleteMissing !== undefined && !kinds.every((kind) => upsertKeys.has(kind))) {
     problems.push('--delete-missing: say by --upsert-by how records are found');

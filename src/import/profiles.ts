@@ -62,8 +62,8 @@ export interface ProfileOptions extends Omit<Profile, 'map' | 'linkBy' | 'kinds'
 
 /** The options added to the profile that they name. What they say of the same column, or of the same thing, counts. */
 export function profileOf(options: ProfileOptions, readFile: (path: string) => string): Profile {
-  const pairs = { map: readPairs('--map', options.map), linkBy: readPairs('--link-by', options.linkBy) };
-  const { success, data: own, error } = schema.strip().safeParse({ ...options, ...pairs });
+  const [map, linkBy] = [readPairs('--map', options.map), readPairs('--link-by', options.linkBy)];
+  const { success, data: own, error } = schema.strip().safeParse({ ...options, map, linkBy });
   if (!success) throw new StartError(error.issues.map(({ path, message }) => `--${path}: ${message}`).join('; '));
   const profile = options.profile === undefined ? {} : readProfile(options.profile, readFile);
   const isGiven = (value: unknown) =>
@@ -71,18 +71,15 @@ export function profileOf(options: ProfileOptions, readFile: (path: string) => s
   return {
     ...profile,
     ...Object.fromEntries(Object.entries(own).filter(([, value]) => isGiven(value))),
-    ...layered(profile, own),
-    kinds: Object.fromEntries(Object.entries(profile.kinds ?? {}).map(([kind, of]) => [kind, layered(of, own)])),
-    linkBy: { ...profile.linkBy, ...own.linkBy },
+    map: { ...profile.map, ...map },
+    skip: [...without(profile.skip, map), ...(own.skip ?? [])],
+    linkBy: { ...profile.linkBy, ...linkBy },
   };
 }
 
-/** The columns as the second says, and otherwise as the first does. */
-function layered(below: z.infer<typeof columns>, { map = {}, skip = [] }: z.infer<typeof columns>) {
-  const isFree = (column: string) => !Object.hasOwn(map, column) && !skip.includes(column);
-  const kept = Object.entries(below.map ?? {}).filter(([column]) => isFree(column));
-  return { map: { ...Object.fromEntries(kept), ...map }, skip: [...(below.skip ?? []).filter(isFree), ...skip] };
-}
+/** The columns to leave out that are not mapped after all. */
+const without = (skip: readonly string[] = [], map: object = {}): string[] =>
+  skip.filter((column) => !Object.hasOwn(map, column));
 
 /** Reads `--map "Serial no.=uid"`, or `--link-by location=name`. */
 function readPairs(option: string, given: readonly string[]): Record<string, string> {
@@ -97,11 +94,10 @@ function readPairs(option: string, given: readonly string[]): Record<string, str
 /** Throws a StartError for an option that is not of its form. */
 export function rowOptions(profile: Profile, kind: RecordKind): ColumnOptions & { readonly form: CellForm } {
   const own = Object.entries(profile.kinds ?? {}).find(([name]) => kindCalled(name) === kind)?.[1] ?? {};
-  const { map, skip } = layered(profile, own);
-  const { dates, timeZone } = profile;
+  const { dates, timeZone, map, skip = [] } = profile;
   return {
-    map: new Map(Object.entries(map)),
-    skip: new Set(skip),
+    map: new Map(Object.entries({ ...own.map, ...map })),
+    skip: new Set([...without(own.skip, map), ...skip]),
     skipsOthers: profile.skipOthers ?? false,
     linkBy: readLinkBy(profile.linkBy ?? {}),
     form: {

@@ -35,8 +35,6 @@ export interface Scanned {
   /** The number of rows. */
   readonly total: number;
   readonly ways: Ways;
-  /** Whether labels have columns for the type and the ID of what they name. */
-  readonly hasLabelledTypes: boolean;
   /** Why the files cannot be imported: all that can be said of each. */
   readonly problems: readonly string[];
 }
@@ -47,7 +45,7 @@ export async function scan(files: readonly ImportFile[], reader: FileReader): Pr
   const found: Section[] = [];
   const ways = new Map<RecordKind, Set<string>>();
   const problems = new Set<string>();
-  let [total, hasLabelledTypes] = [0, false];
+  let total = 0;
   const ofNoKind = files.filter(({ format, kind }) => format === 'csv' && !kind);
   if (ofNoKind.length > 0) problems.add(askKind(ofNoKind));
   for (const file of files) {
@@ -57,16 +55,13 @@ export async function scan(files: readonly ImportFile[], reader: FileReader): Pr
       const { columns, problem } = reader.columns(kind, names);
       if (problem && problems.size < maxProblems) problems.add(`${file.name}: ${problem}`);
       for (const column of columns) {
-        hasLabelledTypes ||= column.is === 'labelledType';
-        if (column.is !== 'link') continue;
-        ways.set(column.target, (ways.get(column.target) ?? new Set()).add(column.by));
+        if (column.is === 'link') ways.set(column.target, (ways.get(column.target) ?? new Set()).add(column.by));
       }
     };
     const first = total;
     try {
       const table = await reader.table(file);
-      // Names that cannot be decoded are not called unknown, too.
-      if (table && file.kind) note(file.kind, table.names.join().includes('\uFFFD') ? [] : table.names);
+      if (table && file.kind) note(file.kind, table.names);
       let last: { readonly kind: RecordKind; readonly names: readonly string[] } | undefined;
       for await (const { kind = file.kind, names } of reader.sources(file)) {
         total += 1;
@@ -81,7 +76,7 @@ export async function scan(files: readonly ImportFile[], reader: FileReader): Pr
     // Of which no line can be read.
     if (total > first && found.every((section) => section.file !== file)) note(asset, []);
   }
-  return { sections: inLinkOrder(found), total, ways, hasLabelledTypes, problems: [...problems] };
+  return { sections: inLinkOrder(found), total, ways, problems: [...problems] };
 }
 
 function askKind(files: readonly ImportFile[]): string {

@@ -89,32 +89,29 @@ export async function halving<I, R>(
   }
 }
 
-/** What has become of an item: it is written, or has issues. */
-interface Written {
-  readonly issues: Issue[];
-  result?: Values | undefined;
-}
-
-/** Writes a batch that is stored as a whole or not at all: without its invalid items. */
-export async function validOnly<I>(
+/** Writes a batch that is stored as a whole or not at all: without its invalid items, each of which is rejected. */
+export async function validOnly<I, R>(
   items: readonly I[],
-  send: (items: readonly I[]) => Promise<readonly Values[]>,
-): Promise<Written[]> {
-  const written = items.map((item) => ({ item, issues: [] as Issue[], result: undefined as Values | undefined }));
-  for (let left = written; left.length > 0; ) {
-    try {
-      const results = await send(left.map(({ item }) => item));
-      for (const [index, each] of left.entries()) each.result = results[index];
-      break;
-    } catch (error) {
-      if (!(error instanceof ServiceError) || !error.items.some(({ index }) => index !== undefined)) throw error;
-      for (const { index, field, message } of error.items) {
-        left[index ?? -1]?.issues.push({ path: field === undefined ? [] : [field], message });
-      }
-      left = left.filter(({ issues }) => issues.length === 0);
+  send: (items: readonly I[]) => Promise<readonly R[]>,
+  reject: (item: I, issues: readonly Issue[]) => R,
+): Promise<R[]> {
+  if (items.length === 0) return [];
+  try {
+    return [...(await send(items))];
+  } catch (error) {
+    const issues = new Map<number, Issue[]>();
+    for (const { index, field, message } of error instanceof ServiceError ? error.items : []) {
+      const issue = { path: field === undefined ? [] : [field], message };
+      if (index !== undefined) issues.set(index, [...(issues.get(index) ?? []), issue]);
     }
+    if (issues.size === 0) throw error;
+    const others = items.filter((_, index) => !issues.has(index));
+    const results = (await validOnly(others, send, reject)).values();
+    return items.map((item, index) => {
+      const ofItem = issues.get(index);
+      return ofItem ? reject(item, ofItem) : (results.next().value as R);
+    });
   }
-  return written;
 }
 
 /** Writes items in parts, but for those that the service refuses: returns these, and why. */
@@ -124,18 +121,14 @@ export async function writeAll<I>(
   send: (items: readonly I[]) => Promise<readonly Values[]>,
 ): Promise<{ readonly item: I; readonly message: string }[]> {
   const refused: { item: I; message: string }[] = [];
+  const refuse = (item: I, message = ''): Values => {
+    refused.push({ item, message });
+    return {};
+  };
   for (let start = 0; start < items.length; start += partSize) {
     signal.throwIfAborted();
     const part = items.slice(start, start + partSize);
-    const written = await halving(
-      part,
-      (some) => validOnly(some, send),
-      (_, message) => ({ issues: [{ path: [], message }] }),
-    );
-    for (const [index, item] of part.entries()) {
-      const [issue] = written[index]?.issues ?? [];
-      if (issue) refused.push({ item, message: issue.message });
-    }
+    await halving(part, (some) => validOnly(some, send, (item, [issue]) => refuse(item, issue?.message)), refuse);
   }
   return refused;
 }

@@ -213,17 +213,21 @@ async function upsert(
 async function update(work: Import, kind: RecordKind, rows: readonly LinkedRow[], isPreview: boolean): Promise<Fate[]> {
   const ids = rows.flatMap(({ row }) => row.id ?? []);
   const stored = await recordsById(work, kind, ids);
-  const known = rows.filter(({ row }) => stored.has(row.id));
-  const written = await validOnly(
-    known.map(({ row, record }) => ({ ...record, id: row.id })),
+  const known = rows.flatMap(({ row, record }) => (stored.has(row.id) ? { ...record, id: row.id } : []));
+  const rejected = new Map<unknown, readonly Issue[]>();
+  const written = await validOnly<(typeof known)[number], Values>(
+    known,
     (some) => methodsOf(work.yardgraph, kind).update(some, { dryRun: isPreview }),
+    ({ id }, issues) => {
+      rejected.set(id, issues);
+      return {};
+    },
   );
-  const writtenById = new Map(known.map(({ row }, index) => [row.id, written[index]]));
+  const writtenById = new Map(written.map((record) => [record.id, record]));
   const message = `there is no ${kind.label} with this ID in this workspace: leave it empty to create one`;
   return rows.map(({ row: { id } }): Fate => {
-    const before = stored.get(id);
-    const { issues = [{ path: ['id'], message }], result: after } = writtenById.get(id) ?? {};
-    if (!before || !after) return { outcome: 'REJECTED', issues };
+    const [before, after] = [stored.get(id), writtenById.get(id)];
+    if (!before || !after) return { outcome: 'REJECTED', issues: rejected.get(id) ?? [{ path: ['id'], message }] };
     const isAsBefore = Object.keys(kind.fields).every((field) => isSame(before[field] ?? null, after[field] ?? null));
     return { outcome: isAsBefore ? 'UNCHANGED' : 'UPDATED', id, before, after };
   });

@@ -210,29 +210,6 @@ describe('an import', () => {
     );
   });
 
-  test('goes on once, if it is started twice at a time', async () => {
-    once(/insert into (new_)?assets/, () => void process.listeners('SIGINT').at(-1)?.('SIGINT'));
-    const files = { 'assets.csv': 'name\nCrane\nPump\n' };
-    expect((await imports.import(files, '--batch', '1', '--no-preview')).code).toBe(3);
-    const line = imports.read('assets.csv.import-run');
-    const other = JSON.stringify({ ...JSON.parse(line), pid: process.ppid });
-
-    // Another process goes on while this one still looks at what was stored, or is about to.
-    for (const [name, written, message] of [
-      ['assets.csv.import-run', other, `another import of these files is running (process ${process.ppid})`],
-      ['assets.csv.import-run-new', line, 'another import of these files has begun just now'],
-    ] as const) {
-      once(/changes/, () => imports.write({ [name]: written }));
-      const { code, err } = await imports.import(files);
-      expect([code, err]).toEqual([1, expect.stringContaining(message)]);
-      expect(imports.read(name)).toBe(written);
-      imports.write({ 'assets.csv.import-run': line });
-    }
-    rmSync(imports.path('assets.csv.import-run-new'));
-    expect((await imports.import(files)).out).toContain('2 created, 0 updated, 0 unchanged, 0 refused');
-    expect(imports.files()).toEqual(['assets.csv']);
-  });
-
   test('that creates records does not go on after a day, when the service has forgotten its keys', async () => {
     once(/insert into (new_)?assets/, () => void process.listeners('SIGINT').at(-1)?.('SIGINT'));
     const files = { 'assets.csv': 'name,uid\nCrane,C-1\nPump,C-2\n' };
