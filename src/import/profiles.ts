@@ -4,7 +4,6 @@ import { StartError } from '../errors.ts';
 import { expected } from '../model/issues.ts';
 import type { RecordKind } from '../model/record-kind.ts';
 import { type ColumnOptions, kindCalled, readLinkBy } from './columns.ts';
-import readyProfiles from './ready-profiles.json';
 import { type CellForm, dateFormOf, timeZoneOf } from './values.ts';
 
 const names = z.array(z.string());
@@ -36,10 +35,55 @@ const schema = columns.extend({
 /** As in a file: its JSON decides how rows are read. */
 export type Profile = z.infer<typeof schema>;
 
-/** Reads the profile with this name, or in this file. What has no field here, the ready ones leave out: each import names it. */
+/** The columns of a kind, as `--map` has them. */
+const mapped = (pairs: string) => ({ map: readPairs('--map', pairs.trim().split(/;\s+/)) });
+
+/** What has no field here, they leave out: each import names it. */
+const readyProfiles: Readonly<Record<string, Profile>> = {
+  'snipe-it': {
+    skipOthers: true,
+    kinds: {
+      assets: mapped(`
+        ID=externalIds.snipe-it; Asset Name=name; Item Name=name; Asset Tag=uid; Serial=externalIds.serial;
+        Serial Number=externalIds.serial; Model=assetTypeId; Model Name=assetTypeId; Status=statusId;
+        Location=currentLocation.name; Company=ownerId; Manufacturer=manufacturerId; Purchase Date=acquiredAt;
+        Order Number=purchaseOrderId`),
+      locations: mapped(`
+        id=externalIds.snipe-it; ID=externalIds.snipe-it; Location Name=name; address=address1; Address=address1;
+        Address 2=address2; zip=postalCode; Zip=postalCode; Postal Code=postalCode`),
+    },
+  },
+  shelf: {
+    ...{ kind: 'assets', skipOthers: true, createMissing: ['locations'] },
+    ...mapped(`
+      title=name; id=externalIds.shelf; assetId=externalIds.shelf; sequentialId=uid; Asset ID=uid; Name=name;
+      location=currentLocation.name; Location=currentLocation.name; status=statusId; Status=statusId;
+      assetModel=assetTypeId; Asset Model=assetTypeId`),
+  },
+  homebox: {
+    ...{ kind: 'assets', skipOthers: true, createMissing: ['locations'] },
+    ...mapped(`
+      HB.import_ref=externalIds.homebox; HB.name=name; HB.location=currentLocation.name; HB.asset_id=uid;
+      HB.serial_number=externalIds.serial; HB.manufacturer=manufacturerId; HB.model_number=assetTypeId;
+      HB.purchase_time=acquiredAt; HB.purchase_date=acquiredAt`),
+  },
+  atlas: {
+    skipOthers: true,
+    kinds: {
+      assets: mapped(`
+        ID=externalIds.atlas; Status=statusId; Location Name=currentLocation.name; Barcode=uid;
+        Serial Number=externalIds.serial; Category=assetTypeId`),
+      locations: mapped('ID=externalIds.atlas; Address=address1'),
+      workOrders: mapped(`
+        ID=externalIds.atlas; Title=name; Status=statusId; Description=notes; Due Date=endDate; Category=typeId;
+        Location Name=location.name`),
+    },
+  },
+};
+
+/** Reads the profile with this name, or in this file. */
 function readProfile(nameOrFile: string, readFile: (path: string) => string): Profile {
-  const ready = Object.entries<Profile>(readyProfiles).find(([name]) => name === nameOrFile)?.[1];
-  if (ready) return ready;
+  if (Object.hasOwn(readyProfiles, nameOrFile)) return readyProfiles[nameOrFile] ?? {};
   const refuse = (problem: string) => new StartError(`--profile ${nameOrFile}: ${problem}`);
   let sent: unknown;
   try {

@@ -117,22 +117,16 @@ export const copied = (text: string): string => JSON.parse(JSON.stringify(text))
 
 const maxPartLength = 4_000_000;
 
-/** Yields the rows of a section in parts, with the next one read while one is sent. Throws an Interrupted if the file has changed. */
+/** Yields the rows of a section in parts. Throws an Interrupted if the file has changed. */
 export async function* partsOf(reader: FileReader, section: Section, partSize: number, warn: Warn | undefined) {
-  const all = readParts(reader, section, partSize, warn);
-  let next = all.next();
-  try {
-    for (;;) {
-      const { done, value } = await next;
-      if (done) return;
-      // Once the part is under way: what is read here would keep it from being sent.
-      next = new Promise((resolve) => setTimeout(resolve)).then(() => all.next());
-      // An error is thrown when its part is due, or not at all if nobody asks for it.
-      next.catch(() => {});
-      yield value;
-    }
-  } finally {
-    await all.return(undefined);
+  const parts = readParts(reader, section, partSize, warn);
+  for (let next = parts.next(); ; ) {
+    const { done, value } = await next;
+    if (done) return;
+    // The next part is read once this one is under way. An error is thrown when its part is due, or not at all if nobody asks for it.
+    next = new Promise((resolve) => setTimeout(resolve)).then(() => parts.next());
+    next.catch(() => {});
+    yield value;
   }
 }
 
