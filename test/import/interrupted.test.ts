@@ -107,28 +107,6 @@ describe('an import', () => {
     knex.on('query', listen);
   };
 
-  test('amid the links to later rows still says in the end which could not be set', async () => {
-    const rows = ['a,A,b', 'c,C,d', 'e,E,f', 'b,,', 'd,D,', 'f,F,'];
-    const files = { 'asset-categories.csv': `id,name,parentId\n${rows.map((row) => `${row}\n`).join('')}` };
-    // `b` is refused for its text, which is too long.
-    files['asset-categories.csv'] = files['asset-categories.csv'].replace('\nb,,', `\nb,${'x'.repeat(10_001)},`);
-    once(/^update asset_categories/, () => {
-      // As Ctrl-C would, but for the listeners of the tests themselves.
-      process.listeners('SIGINT').at(-1)?.('SIGINT');
-    });
-    const options = ['--batch', '1', '--no-preview'];
-    expect((await imports.import(files, ...options)).code).toBe(3);
-
-    const { code, out } = await imports.import(files, ...options);
-
-    expect([code, out.filter((line) => line.includes('was not set'))]).toEqual([
-      2,
-      [expect.stringMatching(/^ {2}category_\w+: parentId "b" was not set: the row with the ID "b" was refused$/)],
-    ]);
-    const { assetCategories } = await imports.service.data('{ assetCategories { nodes { name parent { name } } } }');
-    expect(assetCategories.nodes).toContainEqual({ name: 'E', parent: { name: 'F' } });
-  });
-
   test('because a file was changed, or by Ctrl-C, goes on when the files are as they were, whatever path leads to them', async () => {
     const files = { 'assets.csv': 'name,acquired at\nA,soon\nB,\nC,\nD,\nE,soon\nF,\n' };
     const options = ['--batch', '1', '--no-preview'];
