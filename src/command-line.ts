@@ -123,7 +123,7 @@ function commands(settings: Settings, exitWith: (code: number) => void): Command
     .option('--time-zone <zone>', 'the zone of times without one, such as Europe/Berlin')
     .option('--decimal-comma', 'numbers are written 53,08', false)
     .option('--excel', 'take off the apostrophes that export --excel has added', false)
-    .option('--encoding <name>', 'of files that are not UTF-8, such as windows-1252')
+    .option('--encoding <name>', 'of files without a byte order mark, such as windows-1252')
     .option('--refused <file>', 'where refused rows go, instead of a new file beside each; overwritten')
     .option('--batch <rows>', 'the most rows that are stored at a time', '1000')
     .option('--message <text>', 'kept with each change')

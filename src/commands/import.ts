@@ -3,13 +3,11 @@ import { createHash, randomUUID } from 'node:crypto';
 import { appendFileSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
-import type { SingleBar } from 'cli-progress';
 import { errorCode, Interrupted, StartError } from '../errors.ts';
-import { findFiles, hashOf } from '../import/find.ts';
 import { type Begun, goOn, prepare, preview, store } from '../import/import.ts';
+import { findFiles, hashOf, refusedPaths, requireOverwritable } from '../import/local-files.ts';
 import { describeChanges, uniqueMessage } from '../import/made-changes.ts';
 import { type ProfileOptions, profileOf, requireKind } from '../import/profiles.ts';
-import { refusedPaths, requireOverwritable } from '../import/refused-paths.ts';
 import { countedRows } from '../import/report.ts';
 import { count, expected } from '../model/issues.ts';
 import { connect, isExpected, messageOf } from './service.ts';
@@ -67,7 +65,12 @@ export async function importFiles(paths: readonly string[], options: ImportOptio
   };
   const changeMessage = uniqueMessage(message?.trim() || `import of ${files[0]?.name.slice(0, 100)}`, begun.run);
   const yardgraph = connect({ serverURL: url, apiKeyAuth: options.apiKey ?? '', changeMessage });
-  const bar = createBar();
+  const bar = createProgressBar('{doing} {percentage}% {value}/{total} rows, {eta_formatted} left');
+  let done = 0;
+  const begin = (doing: string, total: number) => {
+    done = 0;
+    bar.start(total, 0, { doing });
+  };
   const output = {
     say(text: string) {
       bar.stop();
@@ -87,7 +90,10 @@ export async function importFiles(paths: readonly string[], options: ImportOptio
         partSize: begun.partSize,
         signal,
         deleteMissing: deleteMissing === undefined ? undefined : readNumber('delete-missing', deleteMissing, 0),
-        onProgress: bar.increment,
+        onProgress(rows) {
+          done += rows;
+          bar.update(done);
+        },
       });
       for (const path of refused) console.log(`Left out, because an earlier import has refused its rows: ${path}`);
       for (const path of skipped) console.log(`Left out, because it is no file to import: ${path}`);
@@ -96,9 +102,9 @@ export async function importFiles(paths: readonly string[], options: ImportOptio
       }
       const isPreviewed = !known && (options.preview || options.dryRun);
       const anew = `delete ${linePath} to begin anew`;
-      const earlier = known && (await goOn(work, { ...known, message: changeMessage, anew }, output));
+      if (known) await goOn(work, { ...known, message: changeMessage, anew }, output);
       if (isPreviewed) {
-        bar.start('checking', work.scanned.total);
+        begin('checking', work.scanned.total);
         const isClean = await preview(work, output);
         if (options.dryRun) return isClean && skipped.length === 0 ? exitCodes.all : exitCodes.some;
         if (!options.yes) await confirm('Store them?', 'nothing was stored');
@@ -107,9 +113,9 @@ export async function importFiles(paths: readonly string[], options: ImportOptio
         ...(known ?? { ...begun, after: await yardgraph.changeCursor(), startedAt: Date.now() }),
         pid: process.pid,
       };
-      writeLine(linePath, line, known);
-      bar.start('storing', work.scanned.total);
-      const run = { id: line.run, fileKeys: hashes.map((hash, index) => `${index}${hash.slice(0, 8)}`), earlier };
+      writeLine(linePath, line, !known);
+      begin('storing', work.scanned.total);
+      const run = { id: line.run, fileKeys: hashes.map((hash, index) => `${index}${hash.slice(0, 8)}`) };
       const refusedFiles = line.refused.map((path) => {
         rmSync(path, { force: true });
         return { name: path, write: (text: string) => appendFileSync(path, text) };
@@ -120,13 +126,13 @@ export async function importFiles(paths: readonly string[], options: ImportOptio
       if (stored.isNothing) return exitCodes.nothing;
       return stored.isWhole && skipped.length === 0 ? exitCodes.all : exitCodes.some;
     } catch (error) {
-      const stored = bar.stop();
+      bar.stop();
       if (!isExpected(error)) throw error;
       const isInterrupted = error instanceof Interrupted;
       if (!line) throw new StartError(isInterrupted ? `${error.message}: nothing was stored` : messageOf(error, url));
       const again = isInterrupted ? 'Restore the files if they have changed, and run' : 'Run';
       console.error(
-        `${messageOf(error, url)}. Stored so far: ${stored}. ${again} the same command again to go on: nothing is stored twice.`,
+        `${messageOf(error, url)}. Stored so far: ${count(done)} of ${countedRows(bar.getTotal())}. ${again} the same command again to go on: nothing is stored twice.`,
       );
       return exitCodes.interrupted;
     }
@@ -166,45 +172,17 @@ function isRunning(pid: number): boolean {
   }
 }
 
-/** Writes the line whole or not at all, however the process ends. Of two starts at a time, the later one finds what the other has written. */
-function writeLine(path: string, line: RunLine, known: RunLine | undefined): void {
-  const written = `${path}-new`;
+/** Writes the line whole or not at all, however the process ends, once it is that of an import. */
+function writeLine(path: string, line: RunLine, isNew: boolean): void {
+  const text = `${JSON.stringify(line)}\n`;
   try {
-    writeFileSync(written, `${JSON.stringify(line)}\n`, { flag: 'wx' });
-  } catch (error) {
-    if (errorCode(error) === 'EEXIST') {
-      throw new StartError(`another import of these files has begun just now; if there is none, delete ${written}`);
+    if (isNew) writeFileSync(path, text, { flag: 'wx' });
+    else {
+      writeFileSync(`${path}-new`, text);
+      renameSync(`${path}-new`, path);
     }
+  } catch (error) {
+    if (errorCode(error) === 'EEXIST') throw new StartError('another import of these files has begun just now');
     throw new StartError(`cannot write ${path}, where an import notes that it has begun: ${String(error)}`);
   }
-  try {
-    const found = readLine(path, line.identity);
-    if (found?.pid !== known?.pid) throw new StartError('another start of this import has come in between');
-    renameSync(written, path);
-  } catch (error) {
-    rmSync(written, { force: true });
-    throw error;
-  }
-}
-
-function createBar() {
-  let bar: SingleBar | undefined;
-  let [began, done, total] = [0, 0, 0];
-  return {
-    start(doing: string, rows: number) {
-      [began, done, total] = [Date.now(), 0, rows];
-      bar = createProgressBar('{doing} {percentage}% {value}/{total} rows, {rate}/s, {eta_formatted} left');
-      bar.start(total, done, { doing, rate: 0 });
-    },
-    increment(rows: number) {
-      done += rows;
-      bar?.update(done, { rate: Math.round(done / ((Date.now() - began) / 1_000 || 1)) });
-    },
-    /** Returns how far it came. */
-    stop(): string {
-      bar?.stop();
-      bar = undefined;
-      return `${count(done)} of ${countedRows(total)}`;
-    },
-  };
 }

@@ -8,7 +8,7 @@
 import { createSessionOpener } from '../auth/authenticate.ts';
 import { anonymousIn, anonymousWorkspace } from '../auth/keys.ts';
 import { ServiceError } from '../errors.ts';
-import { findFiles } from '../import/find.ts';
+import { findFiles } from '../import/local-files.ts';
 import { rowOptions } from '../import/profiles.ts';
 import { readRows } from '../import/read.ts';
 import type { RecordRow } from '../import/row.ts';

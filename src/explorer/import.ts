@@ -140,8 +140,8 @@ function startImport(host: FileImport): () => void {
     const setting = { yardgraph, files, encoding, partSize: 1_000, signal: stop.signal, onProgress };
     const work = await prepare(profile, setting);
     const anew = 'drop the file under another name';
-    const earlier = noted ? await goOn(work, { ...begun, message, anew }, output) : undefined;
-    if (!noted) await preview(work, output);
+    if (noted) await goOn(work, { ...begun, message, anew }, output);
+    else await preview(work, output);
     return { label: noted ? 'Go on' : 'Store them', run: storeAll };
 
     async function storeAll(): Promise<Next> {
@@ -158,7 +158,7 @@ function startImport(host: FileImport): () => void {
           write: (text: string) => void texts.push(text),
         };
       });
-      const sending = { id: begun.run, fileKeys: files.map((_, index) => String(index)), earlier };
+      const sending = { id: begun.run, fileKeys: files.map((_, index) => String(index)) };
       const storing = { run: sending, refusedFiles, isPreviewed: !noted };
       const { changed } = await store({ ...work, signal: stop.signal }, storing, output).catch((error: Error) => {
         const soFar = `Stored or refused so far: ${progress || 'no rows'}. Try again to go on: nothing is stored twice.`;

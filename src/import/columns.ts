@@ -1,8 +1,11 @@
-/** What the columns of a file are, by their names and the options. A column is never guessed: an unknown one is refused, or left out by name. */
+/**
+ * What the columns of a file are, by their names and the options, and by which of them stored records are found. A column is never guessed: an
+ * unknown one is refused, or left out by name.
+ */
 import { StartError } from '../errors.ts';
 import type { Field } from '../model/fields.ts';
 import { expected, quote } from '../model/issues.ts';
-import { linkField } from '../model/labels.ts';
+import { linkField, listField } from '../model/labels.ts';
 import { linkFields } from '../model/links.ts';
 import { matchableFields, type RecordKind } from '../model/record-kind.ts';
 import { suggestion } from '../model/schemas.ts';
@@ -93,10 +96,6 @@ export function externalIdIn(kind: RecordKind, name: string) {
 
 const byOf = ({ names }: LinkOfKind, linkBy: ColumnOptions['linkBy']): string =>
   names.map((name) => linkBy.get(name)).find((by) => by !== undefined) ?? 'id';
-
-/** True if rows of other kinds may be linked to records of this one by their names. */
-export const isLinkedByName = (kind: RecordKind, { linkBy }: ColumnOptions): boolean =>
-  recordKinds.flatMap(linksOf).some((link) => link.target === kind && plain(byOf(link, linkBy)) === 'name');
 
 /** Returns a function that finds the column with a name. Returns undefined for an unknown column. */
 export function columnFinder(kind: RecordKind, options: ColumnOptions): (name: string) => Column | undefined {
@@ -190,4 +189,56 @@ function unknownColumns(kind: RecordKind, names: readonly string[], options: Col
   if (names.length > listed.length) listed.push(`and ${names.length - listed.length} more`);
   const first = names[0] ?? '';
   return `unknown column${names.length > 1 ? 's' : ''} ${listed.join('; ')}: map it to a field with --map ${quote(`${first}=…`)}, leave it out with --skip ${quote(first)}, or leave out all unknown columns with --skip-others. The fields of ${kind.pluralLabel} are ${fields.join(', ')}`;
+}
+
+/** The word in place of a key for a kind whose rows are all created. */
+const createWord = 'create';
+
+/**
+ * Returns by which columns the stored records of these kinds are found. Each option is a key for all kinds, `externalIds.erp`, or for one,
+ * `projects=reference`. Labels have a key without an option: a second file is to rename what the first one has named. There is a problem unless
+ * there is no option, or a key for each kind.
+ */
+export function upsertKeysOf(
+  kinds: readonly RecordKind[],
+  options: readonly string[],
+): { readonly keys: Map<RecordKind, string>; readonly problems: string[] } {
+  const keys = new Map<RecordKind, string>();
+  const named = new Map(options.map(splitOption));
+  const problems: string[] = [];
+  for (const kind of new Set(kinds)) {
+    const ownName = named.get(kind);
+    const name = ownName ?? named.get(undefined) ?? '';
+    if (name === createWord) continue;
+    const key = keyOf(kind, name) ?? (kind === label && ownName === undefined ? keyOf(label, 'key') : undefined);
+    if (key) keys.set(kind, key);
+    else if (options.length > 0) {
+      const external = kind.fields.externalIds ? ['externalIds.erp'] : [];
+      const known = [...matchableFields(kind), ...external, 'id', createWord];
+      const choices = known.map((choice) => `--upsert-by ${listField(kind)}=${choice}`).join(', or ');
+      const problem =
+        name === ''
+          ? `say how ${kind.pluralLabel} are found:`
+          : `${kind.pluralLabel} cannot be found by ${quote(name)}: expected`;
+      problems.push(`--upsert-by: ${problem} ${choices}`);
+    }
+  }
+  return { keys, problems };
+}
+
+function splitOption(option: string): [RecordKind | undefined, string] {
+  const at = option.indexOf('=');
+  const [kindName, key] = [option.slice(0, Math.max(0, at)), option.slice(at + 1)];
+  // The name of a system may have the character, too: `externalIds.a=b`.
+  if (at < 0 || kindName.includes('.')) return [undefined, option];
+  const kind = kindCalled(kindName);
+  if (!kind) throw new StartError(`--upsert-by: unknown kind ${quote(kindName)}, expected one such as assets`);
+  return [kind, key];
+}
+
+function keyOf(kind: RecordKind, name: string): string | undefined {
+  if (plain(name) === 'id') return 'id';
+  const externalId = externalIdIn(kind, name);
+  if (externalId) return `externalIds.${externalId.key}`;
+  return matchableFields(kind).find((candidate) => plain(candidate) === plain(name));
 }

@@ -22,8 +22,6 @@ export interface TableOptions {
 /** How a file is written. A file of its refused rows is written alike. */
 export interface Table {
   readonly separator: string;
-  /** The line above the header in which Excel names the separator, with its end; mostly empty. */
-  readonly declaration: string;
   readonly names: readonly string[];
 }
 
@@ -37,9 +35,6 @@ export class CsvParser {
   private beginning: readonly Line[] = [];
   private rows = new RowReader(',');
   private quotesAll = false;
-  /** That of the header, or of the first row. */
-  private lineEnd = '';
-  private endBefore = '';
   /** The last row whose quotes do not add up, while the rows below may be the rest of one of its cells. */
   private broken: { readonly line: number; readonly cells: number } | undefined;
 
@@ -47,6 +42,11 @@ export class CsvParser {
     this.fileName = fileName;
     this.options = options;
     this.splitter = new LineSplitter(fileName);
+  }
+
+  /** The number of the next line. */
+  get line(): number {
+    return this.splitter.number;
   }
 
   read(text: string, isLast: boolean): SourceRow[] {
@@ -67,17 +67,16 @@ export class CsvParser {
   /** Finds out how the file is written, and returns the lines with its rows. */
   private begin(lines: readonly Line[]): readonly Line[] {
     const { columns, warn } = this.options;
-    const { separator, declaration, below, header, other } = findTable(lines, this.options);
+    const { separator, below, header, other } = findTable(lines, this.options);
     this.rows = new RowReader(separator);
     this.beginning = [];
     this.quotesAll = header?.isQuoted ?? false;
-    this.lineEnd = (columns ? below[0] : header)?.end ?? '';
-    this.table = { separator, declaration, names: columns ?? withoutSurplus(header?.cells ?? [], 0).map(nameOf) };
+    this.table = { separator, names: columns ?? withoutSurplus(header?.cells ?? [], 0).map(nameOf) };
     if (columns) return below;
     if (!header) throw new StartError(`${this.fileName}: it is empty: expected a line with the names of the columns`);
     const problem = header.text.includes('\0') ? nulProblem : header.problem;
     if (problem) throw new StartError(`${this.fileName}: line ${header.line}, the header: ${problem}`);
-    if (other) {
+    if (other && other.line < header.line) {
       const both = `lines ${other.line} and ${header.line} both look like the header`;
       throw new StartError(`${this.fileName}: ${both}: leave one of them out, or make two files`);
     }
@@ -87,35 +86,24 @@ export class CsvParser {
     return below.filter(({ number }) => number > header.line + lineBreaks(header.text));
   }
 
-  /**
-   * Returns undefined for an empty row, for a line below the header or around the table, as databases print it, and for the header in the
-   * middle of a file, as where files were put together.
-   */
+  /** Returns undefined for an empty row, and for the header once more, as where files were put together. */
   private sourceOf(row: Row, names: readonly string[]): SourceRow | undefined {
     const { line, text } = row;
-    const ends = [this.endBefore, row.end];
-    this.endBefore = row.end;
     if (row.problem !== undefined) {
       this.broken = { line, cells: row.cells.length };
       return { line, names, cells: [], text, problem: row.problem };
     }
     if (isEmpty(row)) return undefined;
-    if (/^[\s|+;,=-]+$/.test(text) && /-{3}|={3}/.test(text)) {
-      this.options.warn({ line, column: '', message: 'a line that is drawn is left out' });
-      return undefined;
-    }
     const values = this.quotesAll ? row.cells.map((cell) => cell || null) : row.cells;
     const cells = withoutSurplus(values, names.length);
-    const isName = (cell: string | null, index: number) => nameOf(cell).toLowerCase() === names[index]?.toLowerCase();
-    if (cells.length === names.length && cells.length > 1 && cells.every(isName)) {
+    const isName = (cell: string | null, at: number) => nameOf(cell).toLowerCase() === names[at]?.toLowerCase();
+    if (cells.length > 1 && cells.length === names.length && cells.every(isName)) {
       this.options.warn({ line, column: '', message: 'the header once more: this line is left out' });
       return undefined;
     }
-    const isShort = cells.length < names.length;
-    const isCut = isShort && ends.some((end) => end !== '' && end !== this.lineEnd);
-    const problem = this.problemOf(text, cells.length, names.length) ?? (isCut ? cutProblem : undefined);
+    const problem = this.problemOf(text, cells.length, names.length);
     // The end of the row, or a line break within a cell without quotes.
-    if (isShort && problem === undefined) {
+    if (cells.length < names.length && problem === undefined) {
       this.options.warn({ line, column: '', message: 'the row has fewer cells than the header' });
     }
     return { line, names, cells, text, problem };
@@ -132,19 +120,12 @@ export class CsvParser {
   }
 }
 
-const cutProblem =
-  'it has fewer cells than the header, beside a line break of another form than the other lines: a cell with a line break needs quotes';
-
 const nulProblem = 'it has a NUL character: is the file in another encoding, such as --encoding utf-16le?';
 
+/** A row, or lines that are refused together. */
 interface Row {
-  /** The number of its first line. */
   readonly line: number;
-  /** Without the end of the last line. */
   readonly text: string;
-  /** That of the last line; empty at the end of the file. */
-  readonly end: string;
-  /** Where quotes do not add up, what is between separators. */
   readonly cells: readonly (string | null)[];
   /** True if every cell is. */
   readonly isQuoted: boolean;
@@ -182,7 +163,7 @@ class RowReader {
     if (this.quoted !== undefined || text.includes('"')) this.readQuoted(line);
     else {
       const cells = text.split(this.separator).map((cell) => cell || null);
-      this.rows.push({ line: number, text, end: line.end, cells, isQuoted: false });
+      this.rows.push({ line: number, text, cells, isQuoted: false });
     }
   }
 
@@ -258,9 +239,8 @@ class RowReader {
 
 const quotesHelp = 'a quote within a quoted cell is written twice';
 
-const textOf = (lines: readonly Line[]): Pick<Row, 'line' | 'text' | 'end'> => ({
+const textOf = (lines: readonly Line[]): Pick<Row, 'line' | 'text'> => ({
   line: lines[0]?.number ?? 0,
-  end: lines.at(-1)?.end ?? '',
   text: lines.map(({ text, end }, index) => (index < lines.length - 1 ? text + end : text)).join(''),
 });
 
@@ -284,25 +264,21 @@ const beginningLines = 50;
 
 /**
  * The header is the row with the most known names, or else the first that is not empty; the separator is the one that makes the most names in
- * the header known, or else the most cells in it, or else the one that is rarer in texts.
+ * the header known, or else the most cells in it, or else the one that is rarer in texts. Excel may name it in the first line.
  */
 function findTable(lines: readonly Line[], { isKnown }: TableOptions) {
-  const [first] = lines;
-  const declared = /^"?sep=([^"])"?$/i.exec(first?.text ?? '')?.[1];
+  const declared = /^"?sep=([^"])"?$/i.exec(lines[0]?.text ?? '')?.[1];
   const below = declared === undefined ? lines : lines.slice(1);
+  const knownIn = ({ cells }: Row) => cells.filter((cell) => cell && isKnown(nameOf(cell))).length;
   const tables = (declared === undefined ? separators : [declared]).map((separator) => {
     const rows = new RowReader(separator).read(below.slice(0, beginningLines), true).filter((row) => !isEmpty(row));
-    const known = rows.map(({ cells }) => cells.filter((cell) => cell !== null && isKnown(nameOf(cell))).length);
-    const most = Math.max(0, ...known);
-    const at = known.indexOf(most);
-    const header = rows[at];
-    // Of nothing but names: what is between them would be taken for titles.
-    const other = rows.slice(0, at).find(({ cells }, row) => known[row] === cells.filter(Boolean).length);
-    return { separator, header, other, known: most, width: header?.cells.length ?? 0 };
+    const known = Math.max(0, ...rows.map(knownIn));
+    const header = rows.find((row) => knownIn(row) === known);
+    const other = rows.find((row) => knownIn(row) > 0 && row !== header);
+    return { separator, header, other, known, width: header?.cells.length ?? 0 };
   });
   const [best] = tables.toSorted((one, other) => other.known - one.known || other.width - one.width);
-  const declaration = declared !== undefined && first ? first.text + first.end : '';
-  return { separator: best?.separator ?? ',', header: best?.header, other: best?.other, declaration, below };
+  return { ...(best ?? { separator: ',', header: undefined, other: undefined }), below };
 }
 
 const nameOf = (cell: string | null): string => cell?.trim().replace(/\s/g, ' ') ?? '';

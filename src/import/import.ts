@@ -3,21 +3,12 @@ import { StartError } from '../errors.ts';
 import { count, quote } from '../model/issues.ts';
 import { counted } from '../model/labels.ts';
 import type { RecordKind } from '../model/record-kind.ts';
+import { upsertKeysOf } from './columns.ts';
+import { changesOf } from './made-changes.ts';
 import { type Profile, requireKind } from './profiles.ts';
 import { fileReader, linkedRows, scan } from './reading.ts';
 import { countedRows, Refusals, refusedWriter, Tally } from './report.ts';
-import {
-  deleteRecords,
-  type Earlier,
-  type Import,
-  missingRecords,
-  type Run,
-  readEarlier,
-  type Sent,
-  sendAll,
-  setLateLinks,
-} from './run.ts';
-import { upsertKeysOf } from './upsert-keys.ts';
+import { deleteRecords, type Import, missingRecords, type Run, type Sent, sendAll, setLateLinks } from './run.ts';
 import { collectWarnings } from './warnings.ts';
 
 /** What is said of an import besides its profile. */
@@ -34,13 +25,13 @@ export async function prepare(profile: Profile, { encoding, columns, ...setting 
   const created = createMissing.flatMap((name) => requireKind('create-missing', name) ?? []);
   const scanned = await scan(setting.files, reader);
   const kinds = scanned.sections.map(({ kind }) => kind);
-  const { keys: upsertKeys, problems } = upsertKeysOf(kinds, upsertBy, scanned.hasLabelledTypes);
+  const { keys: upsertKeys, problems } = upsertKeysOf(kinds, upsertBy);
   problems.unshift(...scanned.problems);
   if (setting.deleteMissing !== undefined && !kinds.every((kind) => upsertKeys.has(kind))) {
     problems.push('--delete-missing: say by --upsert-by how records are found');
   }
   if (problems.length > 0) throw new StartError(problems.join('\n'));
-  const linked = await linkedRows(scanned, reader);
+  const linked = await linkedRows(scanned, reader, upsertKeys);
   const { sections, total } = scanned;
   return {
     deleteMissing: undefined,
@@ -62,32 +53,32 @@ export interface Begun {
   readonly startedAt: number;
 }
 
-/**
- * Says that an import that was stopped goes on, and returns what it has done. Throws a StartError if it cannot go on: `anew` says how to begin
- * anew.
- */
+/** Says that an import that was stopped goes on. Throws a StartError if it cannot: `anew` says how to begin anew. */
 export async function goOn(
-  work: Import,
+  { scanned, upsertKeys, yardgraph }: Import,
   { after, startedAt, message, anew }: Begun & { readonly message: string; readonly anew: string },
   { say }: Output,
-): Promise<Earlier> {
-  const areFound = work.scanned.sections.every(({ kind }) => work.upsertKeys.has(kind));
-  if (!areFound && Date.now() - startedAt >= keyLifetime) {
-    throw new StartError(
-      'the import began more than 23 hours ago, and the service soon forgets which rows it has stored. Look for the last one, then import the rest of the rows as a file of its own, or use --upsert-by',
-    );
-  }
-  const earlier = await readEarlier(work, after, message);
-  if (earlier.gone > 0) {
-    const what =
-      earlier.gone === 1 ? 'a record that it has stored is' : `${count(earlier.gone)} records that it has stored are`;
-    throw new StartError(
-      `the import cannot go on: ${what} not there any more, as after an undo, and would not be stored again. Undo the rest of its changes, and ${anew}`,
-    );
+): Promise<void> {
+  if (!scanned.sections.every(({ kind }) => upsertKeys.has(kind))) {
+    if (Date.now() - startedAt >= keyLifetime) {
+      throw new StartError(
+        'the import began more than 23 hours ago, and the service soon forgets which rows it has stored. Look for the last one, then import the rest of the rows as a file of its own, or use --upsert-by',
+      );
+    }
+    let gone = 0;
+    for await (const { action, record } of changesOf(yardgraph, { after, message })) {
+      if (action === 'CREATED' && !record) gone += 1;
+    }
+    if (gone > 0) {
+      throw new StartError(
+        `the import cannot go on: ${counted(gone, storedRecords)} not there any more, as after an undo, and would not be stored again. Undo the rest of its changes, and ${anew}`,
+      );
+    }
   }
   say('Going on with the import that was stopped: what it has stored is not stored again.');
-  return earlier;
 }
+
+const storedRecords = { label: 'record that it has stored is', pluralLabel: 'records that it has stored are' };
 
 /** Where an import tells what becomes of its rows. */
 export interface Output {

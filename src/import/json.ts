@@ -10,7 +10,7 @@ import { type Cell, type SourceRow, textOf } from './row.ts';
 /** The most characters of an array, because it is read as a whole. */
 const maxArrayLength = 64_000_000;
 
-/** The member with the text of a refused line that is no whole object: it is read in place of the object. */
+/** The member with the text of a refused line that cannot be read: it is read in place of the object. */
 export const lineName = 'refused line';
 
 type Text = Pick<Line, 'number' | 'text'>;
@@ -26,6 +26,11 @@ export class JsonParser {
   constructor(file: Pick<ImportFile, 'name' | 'kind'>) {
     this.file = file;
     this.splitter = new LineSplitter(file.name);
+  }
+
+  /** The number of the next line. */
+  get line(): number {
+    return this.splitter.number + lineBreaks(this.array ?? '');
   }
 
   read(text: string, isLast: boolean): SourceRow[] {
@@ -69,8 +74,7 @@ export class JsonParser {
     const names = Object.keys(others);
     const isAlike = names.length === this.names.length && names.every((name, index) => name === this.names[index]);
     if (!isAlike) this.names = names;
-    // On one line, as a file of refused rows has it. What is no JSON stays as it is: a line end within a text is not white space.
-    return { line, kind, names: this.names, cells: Object.values(others), text: text.replace(/[\r\n]+/g, ' ') };
+    return { line, kind, names: this.names, cells: Object.values(others), text };
   }
 }
 

@@ -1,6 +1,6 @@
 /** Finds the changes that a command or an import has made, and reverses them. */
 import type { RevertedChanges, Yardgraph } from '../../client/index.ts';
-import { isRejected } from './run.ts';
+import { isRejected, readPage } from './requests.ts';
 
 /** The most ranges that are listed: beyond it, many others wrote at the same time. */
 const maxRanges = 100;
@@ -35,16 +35,38 @@ export async function findRanges(
   if (last === first) return [];
   if (last - first === number) return [[first + 1, last]];
   const ranges: [number, number][] = [];
-  for await (const { nodes } of yardgraph.changes({ after, follow: false })) {
-    for (const change of nodes) {
-      if (Number(change.cursor) > last) return ranges;
-      if (change.message !== message) continue;
-      const range = ranges.at(-1);
-      if (range && range[1] === Number(change.cursor) - 1) range[1] += 1;
-      else if (ranges.push([Number(change.cursor), Number(change.cursor)]) > maxRanges) return undefined;
-    }
+  for await (const { cursor } of changesOf(yardgraph, { after, message })) {
+    if (Number(cursor) > last) break;
+    const range = ranges.at(-1);
+    if (range && range[1] === Number(cursor) - 1) range[1] += 1;
+    else if (ranges.push([Number(cursor), Number(cursor)]) > maxRanges) return undefined;
   }
   return ranges;
+}
+
+interface ChangePage {
+  readonly nodes: readonly {
+    readonly cursor: string;
+    readonly action: string;
+    readonly message: string | null;
+    /** Null once it is deleted. */
+    readonly record: object | null;
+  }[];
+  readonly endCursor: string;
+  readonly hasMore: boolean;
+}
+
+const changesQuery = `query ($after: String!, $first: Int) {
+  changes(after: $after, first: $first) { nodes { cursor action message record { id } } endCursor hasMore }
+}`;
+
+/** Yields all changes with this message. */
+export async function* changesOf(yardgraph: Yardgraph, { after, message }: MadeChanges) {
+  for (let page: ChangePage = { nodes: [], endCursor: after, hasMore: true }; page.hasMore; ) {
+    const variables = { after: page.endCursor };
+    ({ changes: page } = await readPage<{ changes: ChangePage }>(yardgraph, changesQuery, variables));
+    yield* page.nodes.filter((change) => change.message === message);
+  }
 }
 
 /** The most changes that are reversed at a time: what the service accepts, unless its settings say less. */

@@ -4,7 +4,6 @@ import { StartError } from '../errors.ts';
 import { expected } from '../model/issues.ts';
 import type { RecordKind } from '../model/record-kind.ts';
 import { type ColumnOptions, kindCalled, readLinkBy } from './columns.ts';
-import readyProfiles from './ready-profiles.json';
 import { type CellForm, dateFormOf, timeZoneOf } from './values.ts';
 
 const names = z.array(z.string());
@@ -36,10 +35,55 @@ const schema = columns.extend({
 /** As in a file: its JSON decides how rows are read. */
 export type Profile = z.infer<typeof schema>;
 
-/** Reads the profile with this name, or in this file. What has no field here, the ready ones leave out: each import names it. */
+/** The columns of a kind, as `--map` has them. */
+const mapped = (pairs: string) => ({ map: readPairs('--map', pairs.trim().split(/;\s+/)) });
+
+/** What has no field here, they leave out: each import names it. */
+const readyProfiles: Readonly<Record<string, Profile>> = {
+  'snipe-it': {
+    skipOthers: true,
+    kinds: {
+      assets: mapped(`
+        ID=externalIds.snipe-it; Asset Name=name; Item Name=name; Asset Tag=uid; Serial=externalIds.serial;
+        Serial Number=externalIds.serial; Model=assetTypeId; Model Name=assetTypeId; Status=statusId;
+        Location=currentLocation.name; Company=ownerId; Manufacturer=manufacturerId; Purchase Date=acquiredAt;
+        Order Number=purchaseOrderId`),
+      locations: mapped(`
+        id=externalIds.snipe-it; ID=externalIds.snipe-it; Location Name=name; address=address1; Address=address1;
+        Address 2=address2; zip=postalCode; Zip=postalCode; Postal Code=postalCode`),
+    },
+  },
+  shelf: {
+    ...{ kind: 'assets', skipOthers: true, createMissing: ['locations'] },
+    ...mapped(`
+      title=name; id=externalIds.shelf; assetId=externalIds.shelf; sequentialId=uid; Asset ID=uid; Name=name;
+      location=currentLocation.name; Location=currentLocation.name; status=statusId; Status=statusId;
+      assetModel=assetTypeId; Asset Model=assetTypeId`),
+  },
+  homebox: {
+    ...{ kind: 'assets', skipOthers: true, createMissing: ['locations'] },
+    ...mapped(`
+      HB.import_ref=externalIds.homebox; HB.name=name; HB.location=currentLocation.name; HB.asset_id=uid;
+      HB.serial_number=externalIds.serial; HB.manufacturer=manufacturerId; HB.model_number=assetTypeId;
+      HB.purchase_time=acquiredAt; HB.purchase_date=acquiredAt`),
+  },
+  atlas: {
+    skipOthers: true,
+    kinds: {
+      assets: mapped(`
+        ID=externalIds.atlas; Status=statusId; Location Name=currentLocation.name; Barcode=uid;
+        Serial Number=externalIds.serial; Category=assetTypeId`),
+      locations: mapped('ID=externalIds.atlas; Address=address1'),
+      workOrders: mapped(`
+        ID=externalIds.atlas; Title=name; Status=statusId; Description=notes; Due Date=endDate; Category=typeId;
+        Location Name=location.name`),
+    },
+  },
+};
+
+/** Reads the profile with this name, or in this file. */
 function readProfile(nameOrFile: string, readFile: (path: string) => string): Profile {
-  const ready = Object.entries<Profile>(readyProfiles).find(([name]) => name === nameOrFile)?.[1];
-  if (ready) return ready;
+  if (Object.hasOwn(readyProfiles, nameOrFile)) return readyProfiles[nameOrFile] ?? {};
   const refuse = (problem: string) => new StartError(`--profile ${nameOrFile}: ${problem}`);
   let sent: unknown;
   try {
@@ -62,8 +106,8 @@ export interface ProfileOptions extends Omit<Profile, 'map' | 'linkBy' | 'kinds'
 
 /** The options added to the profile that they name. What they say of the same column, or of the same thing, counts. */
 export function profileOf(options: ProfileOptions, readFile: (path: string) => string): Profile {
-  const pairs = { map: readPairs('--map', options.map), linkBy: readPairs('--link-by', options.linkBy) };
-  const { success, data: own, error } = schema.strip().safeParse({ ...options, ...pairs });
+  const [map, linkBy] = [readPairs('--map', options.map), readPairs('--link-by', options.linkBy)];
+  const { success, data: own, error } = schema.strip().safeParse({ ...options, map, linkBy });
   if (!success) throw new StartError(error.issues.map(({ path, message }) => `--${path}: ${message}`).join('; '));
   const profile = options.profile === undefined ? {} : readProfile(options.profile, readFile);
   const isGiven = (value: unknown) =>
@@ -71,18 +115,15 @@ export function profileOf(options: ProfileOptions, readFile: (path: string) => s
   return {
     ...profile,
     ...Object.fromEntries(Object.entries(own).filter(([, value]) => isGiven(value))),
-    ...layered(profile, own),
-    kinds: Object.fromEntries(Object.entries(profile.kinds ?? {}).map(([kind, of]) => [kind, layered(of, own)])),
-    linkBy: { ...profile.linkBy, ...own.linkBy },
+    map: { ...profile.map, ...map },
+    skip: [...without(profile.skip, map), ...(own.skip ?? [])],
+    linkBy: { ...profile.linkBy, ...linkBy },
   };
 }
 
-/** The columns as the second says, and otherwise as the first does. */
-function layered(below: z.infer<typeof columns>, { map = {}, skip = [] }: z.infer<typeof columns>) {
-  const isFree = (column: string) => !Object.hasOwn(map, column) && !skip.includes(column);
-  const kept = Object.entries(below.map ?? {}).filter(([column]) => isFree(column));
-  return { map: { ...Object.fromEntries(kept), ...map }, skip: [...(below.skip ?? []).filter(isFree), ...skip] };
-}
+/** The columns to leave out that are not mapped after all. */
+const without = (skip: readonly string[] = [], map: object = {}): string[] =>
+  skip.filter((column) => !Object.hasOwn(map, column));
 
 /** Reads `--map "Serial no.=uid"`, or `--link-by location=name`. */
 function readPairs(option: string, given: readonly string[]): Record<string, string> {
@@ -97,11 +138,10 @@ function readPairs(option: string, given: readonly string[]): Record<string, str
 /** Throws a StartError for an option that is not of its form. */
 export function rowOptions(profile: Profile, kind: RecordKind): ColumnOptions & { readonly form: CellForm } {
   const own = Object.entries(profile.kinds ?? {}).find(([name]) => kindCalled(name) === kind)?.[1] ?? {};
-  const { map, skip } = layered(profile, own);
-  const { dates, timeZone } = profile;
+  const { dates, timeZone, map, skip = [] } = profile;
   return {
-    map: new Map(Object.entries(map)),
-    skip: new Set(skip),
+    map: new Map(Object.entries({ ...own.map, ...map })),
+    skip: new Set([...without(own.skip, map), ...skip]),
     skipsOthers: profile.skipOthers ?? false,
     linkBy: readLinkBy(profile.linkBy ?? {}),
     form: {

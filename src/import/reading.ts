@@ -35,8 +35,6 @@ export interface Scanned {
   /** The number of rows. */
   readonly total: number;
   readonly ways: Ways;
-  /** Whether labels have columns for the type and the ID of what they name. */
-  readonly hasLabelledTypes: boolean;
   /** Why the files cannot be imported: all that can be said of each. */
   readonly problems: readonly string[];
 }
@@ -47,7 +45,7 @@ export async function scan(files: readonly ImportFile[], reader: FileReader): Pr
   const found: Section[] = [];
   const ways = new Map<RecordKind, Set<string>>();
   const problems = new Set<string>();
-  let [total, hasLabelledTypes] = [0, false];
+  let total = 0;
   const ofNoKind = files.filter(({ format, kind }) => format === 'csv' && !kind);
   if (ofNoKind.length > 0) problems.add(askKind(ofNoKind));
   for (const file of files) {
@@ -57,16 +55,13 @@ export async function scan(files: readonly ImportFile[], reader: FileReader): Pr
       const { columns, problem } = reader.columns(kind, names);
       if (problem && problems.size < maxProblems) problems.add(`${file.name}: ${problem}`);
       for (const column of columns) {
-        hasLabelledTypes ||= column.is === 'labelledType';
-        if (column.is !== 'link') continue;
-        ways.set(column.target, (ways.get(column.target) ?? new Set()).add(column.by));
+        if (column.is === 'link') ways.set(column.target, (ways.get(column.target) ?? new Set()).add(column.by));
       }
     };
     const first = total;
     try {
       const table = await reader.table(file);
-      // Names that cannot be decoded are not called unknown, too.
-      if (table && file.kind) note(file.kind, table.names.join().includes('\uFFFD') ? [] : table.names);
+      if (table && file.kind) note(file.kind, table.names);
       let last: { readonly kind: RecordKind; readonly names: readonly string[] } | undefined;
       for await (const { kind = file.kind, names } of reader.sources(file)) {
         total += 1;
@@ -81,7 +76,7 @@ export async function scan(files: readonly ImportFile[], reader: FileReader): Pr
     // Of which no line can be read.
     if (total > first && found.every((section) => section.file !== file)) note(asset, []);
   }
-  return { sections: inLinkOrder(found), total, ways, hasLabelledTypes, problems: [...problems] };
+  return { sections: inLinkOrder(found), total, ways, problems: [...problems] };
 }
 
 function askKind(files: readonly ImportFile[]): string {
@@ -91,14 +86,19 @@ function askKind(files: readonly ImportFile[]): string {
 }
 
 /** Reads those sections again to whose rows links may lead. */
-export async function linkedRows({ sections, ways }: Scanned, reader: FileReader): Promise<Linked> {
+export async function linkedRows(
+  { sections, ways }: Scanned,
+  reader: FileReader,
+  upsertKeys: ReadonlyMap<RecordKind, string>,
+): Promise<Linked> {
   const linked = new Map([...ways].map(([kind, names]) => [kind, new Map([...names].map((by) => [by, new Map()]))]));
   for (const section of sections) {
     const byWay: ReadonlyMap<string, Map<string, RowState[]>> | undefined = linked.get(section.kind);
     if (!byWay) continue;
     section.states = [];
     for await (const row of reader.rows(section)) {
-      const state: RowState = { is: 'coming' };
+      const changes = row.id !== undefined && upsertKeys.get(section.kind) === 'id' ? copied(row.id) : undefined;
+      const state: RowState = { is: 'coming', changes };
       section.states.push(state);
       for (const [by, rows] of byWay) {
         const name = nameOf(row, by);
@@ -117,22 +117,16 @@ export const copied = (text: string): string => JSON.parse(JSON.stringify(text))
 
 const maxPartLength = 4_000_000;
 
-/** Yields the rows of a section in parts, with the next one read while one is sent. Throws an Interrupted if the file has changed. */
+/** Yields the rows of a section in parts. Throws an Interrupted if the file has changed. */
 export async function* partsOf(reader: FileReader, section: Section, partSize: number, warn: Warn | undefined) {
-  const all = readParts(reader, section, partSize, warn);
-  let next = all.next();
-  try {
-    for (;;) {
-      const { done, value } = await next;
-      if (done) return;
-      // Once the part is under way: what is read here would keep it from being sent.
-      next = new Promise((resolve) => setTimeout(resolve)).then(() => all.next());
-      // An error is thrown when its part is due, or not at all if nobody asks for it.
-      next.catch(() => {});
-      yield value;
-    }
-  } finally {
-    await all.return(undefined);
+  const parts = readParts(reader, section, partSize, warn);
+  for (let next = parts.next(); ; ) {
+    const { done, value } = await next;
+    if (done) return;
+    // The next part is read once this one is under way. An error is thrown when its part is due, or not at all if nobody asks for it.
+    next = new Promise((resolve) => setTimeout(resolve)).then(() => parts.next());
+    next.catch(() => {});
+    yield value;
   }
 }
 

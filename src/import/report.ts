@@ -5,13 +5,13 @@ import { isSame } from '../model/fields.ts';
 import { count, formatIssue, type Issue } from '../model/issues.ts';
 import { constantCase, uncapitalized } from '../model/labels.ts';
 import { linkFields } from '../model/links.ts';
-import type { RecordKind, Values } from '../model/record-kind.ts';
+import type { RecordKind } from '../model/record-kind.ts';
 import { reasonColumn } from './columns.ts';
 import type { Table } from './csv.ts';
 import type { ImportFile } from './file.ts';
 import { lineName } from './json.ts';
 import { type Linked, recordIdsIn } from './links.ts';
-import { externalKey, type RecordRow, type SentRow, type SourceRow } from './row.ts';
+import { type Cell, type RecordRow, type SentRow, type SourceRow, valueAt } from './row.ts';
 
 const none = { created: 0, changed: 0, cleared: 0, unchanged: 0, refused: 0 };
 type Counts = Record<keyof typeof none, number>;
@@ -43,7 +43,7 @@ export class Tally {
         if (value !== null) addTo(column, 'created');
         return;
       }
-      const [old, now] = [valueAt(before, column), valueAt(after, column)];
+      const [old, now] = [valueAt(before, column) ?? null, valueAt(after, column) ?? null];
       if (unsent.has(column)) addTo(column, 'changed');
       else if (isSame(old, now)) addTo(column, 'unchanged');
       else addTo(column, now === null ? 'cleared' : 'changed');
@@ -69,11 +69,6 @@ function eachCell({ fields, externalIds, links }: RecordRow, visit: (column: str
     const ways = links.filter((link) => link.field === field);
     if (ways[0] === links[index]) visit(field, ways.find(({ value }) => value !== null) ?? null);
   }
-}
-
-function valueAt(record: Values | undefined, column: string): unknown {
-  const key = externalKey(column);
-  return (key === undefined ? record?.[column] : (record?.externalIds as Values | undefined)?.[key]) ?? null;
 }
 
 function columnAt(kind: RecordKind, [first, second]: Issue['path']): string | undefined {
@@ -127,7 +122,7 @@ const reasonsOf = (issues: readonly Issue[]): string => issues.map(formatIssue).
 
 /** Writes refused rows in the form of the file they are from, with the reasons in a last column: what is written can be fixed and imported. */
 export function refusedWriter(table: Table | undefined, linked: Linked, write: (text: string) => void) {
-  const { names = [], separator = ',', declaration = '' } = table ?? {};
+  const { names = [], separator = ',' } = table ?? {};
   const lineOf = (cells: readonly (string | null)[], reason: string): string => {
     // A row may have fewer cells than the header, or more: the reason stands below its name unless there are more.
     const all = Array.from({ length: Math.max(names.length, cells.length) }, (_, index) => cells[index] ?? null);
@@ -136,19 +131,19 @@ export function refusedWriter(table: Table | undefined, linked: Linked, write: (
   };
   const textOf = ({ row, issues }: SentRow): string => {
     const { source } = row;
+    const reason = reasonsOf(issues);
     // The IDs of rows are known to this import only: later, links need those of the records.
     const known = recordIdsIn(linked, row);
-    const reason = reasonsOf(issues);
-    if (table) {
-      if (source.cells.length === 0) return source.text + separator + csvCell(reason, separator);
-      const cells = source.cells.map((cell, index) => known.get(index) ?? (cell === null ? null : String(cell)));
-      return lineOf(cells, reason);
-    }
-    const ids = new Map([...known].map(([cell, id]) => [source.names[cell] ?? '', id]));
-    return withMembers(source, new Map([...ids, [reasonColumn, reason]]));
+    const cells = source.cells.map((cell, index) => known.get(index) ?? cell);
+    if (!table) return objectOf(source, cells, reason);
+    if (cells.length === 0) return source.text + separator + csvCell(reason, separator);
+    return lineOf(
+      cells.map((cell) => (cell === null ? null : String(cell))),
+      reason,
+    );
   };
   // A byte order mark, because spreadsheet programs read other files as Windows-1252.
-  const start = table ? `\uFEFF${declaration}${lineOf(names, reasonColumn)}\n` : '';
+  const start = table ? `\uFEFF${lineOf(names, reasonColumn)}\n` : '';
   let isEmpty = true;
   return {
     isEmpty: () => isEmpty,
@@ -160,26 +155,12 @@ export function refusedWriter(table: Table | undefined, linked: Linked, write: (
   };
 }
 
-/** Sets members of an object. The others stay as they stand: numbers have more digits, and what cannot be read is kept, too, as a text if need be. */
-function withMembers({ text, kind, names, cells }: SourceRow, members: ReadonlyMap<string, string>): string {
-  const added = [...members].map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`);
-  const kept = names.some((name) => members.has(name))
-    ? [
-        ...(kind === undefined ? [] : [`"kind":${JSON.stringify(constantCase(uncapitalized(kind.name)))}`]),
-        ...names.flatMap((name, index) =>
-          members.has(name) ? [] : `${JSON.stringify(name)}:${stringify(cells[index])}`,
-        ),
-      ].join()
-    : (membersIn(text) ?? `${JSON.stringify(lineName)}:${JSON.stringify(text)}`);
-  return `{${[kept, ...added].filter((member) => member !== '').join()}}`;
-}
-
-/** The text between the braces, without the reason that an earlier import has added at its end; undefined if it is no whole object. */
-function membersIn(text: string): string | undefined {
-  const trimmed = text.trim();
-  if (!trimmed.startsWith('{') || !trimmed.endsWith('}')) return undefined;
-  const inside = trimmed.slice(1, -1).trim();
-  const at = inside.lastIndexOf(`${JSON.stringify(reasonColumn)}:"`);
-  const isReason = at >= 0 && /^"[^"]*":"(?:[^"\\]|\\.)*"$/.test(inside.slice(at));
-  return isReason ? inside.slice(0, at).replace(/,$/, '') : inside;
+/** A row of JSON with the reason; what cannot be read is kept as a text. */
+function objectOf({ text, kind, names, problem }: SourceRow, cells: readonly Cell[], reason: string): string {
+  const own: (readonly [string, Cell])[] = names.map((name, index) => [name, cells[index] ?? null]);
+  const sent = problem === undefined ? own : ([[lineName, text]] as const);
+  const said = kind && constantCase(uncapitalized(kind.name));
+  const members = [...(said ? [['kind', said] as const] : []), ...sent.filter(([name]) => name !== reasonColumn)];
+  // With the digits of numbers as they are written.
+  return String(stringify(Object.fromEntries([...members, [reasonColumn, reason]])));
 }

@@ -1,4 +1,4 @@
-/** A row of a file on its way: as it was read, and as what its cells mean. */
+/** A row of a file on its way: as it was read, as what its cells mean, and as what has become of it. */
 import { isLosslessNumber, type LosslessNumber } from 'lossless-json';
 import type { Issue } from '../model/issues.ts';
 import type { RecordKind, Values } from '../model/record-kind.ts';
@@ -51,36 +51,10 @@ export interface RecordRow {
 /** What has become of a row, for the links that lead to it. */
 export interface RowState {
   /** The ID of its record. A preview has that of a record which is there already, and none of one that would be created. */
-  record?: string;
+  record?: string | undefined;
+  /** The record that it changes by its ID, known from the beginning. */
+  readonly changes?: string | undefined;
   is: 'coming' | 'accepted' | 'refused';
-}
-
-export type Outcome = 'CREATED' | 'UPDATED' | 'UNCHANGED' | 'REJECTED';
-
-/** A row as it is sent, and what has become of it, or would become of it. */
-export interface SentRow {
-  readonly row: RecordRow;
-  readonly record: Record<string, unknown>;
-  /** Links to rows that are stored later: set when these are. */
-  readonly late: Reference[];
-  /** Links that a preview leaves out, because they lead to rows that would be created. */
-  readonly unsent: Set<string>;
-  readonly issues: Issue[];
-  readonly outcome: Outcome;
-  readonly id?: string;
-  /** Of a preview of a row that is not created: the record as it would be, and as it is. */
-  readonly after?: Values;
-  readonly before?: Values;
-}
-
-/** A link of a row: all cells that say it, and the one that is stored. */
-export interface Reference {
-  readonly kind: RecordKind;
-  /** `locationId` */
-  readonly field: string;
-  readonly target: RecordKind;
-  readonly links: readonly RowLink[];
-  readonly stored: string | undefined;
 }
 
 /** What a cell says of a link: `locationId`, `location`, `location.externalIds.erp`, `location.name`. */
@@ -98,6 +72,29 @@ export interface RowLink {
   readonly cell: number;
 }
 
+/** A row with its links, to be sent unless it has issues. */
+export interface LinkedRow {
+  readonly row: RecordRow;
+  readonly record: Readonly<Record<string, unknown>>;
+  readonly issues: readonly Issue[];
+  /** Links to rows that are stored later: they are set when these are. */
+  readonly late: readonly { readonly link: RowLink; readonly to: RowState }[];
+  /** The fields of links that a preview leaves out, because they lead to records that would be created. */
+  readonly unsent: ReadonlySet<string>;
+}
+
+/** What has become of a row, or would become of it. */
+export interface Fate {
+  readonly outcome: 'CREATED' | 'UPDATED' | 'UNCHANGED' | 'REJECTED';
+  readonly id?: string | undefined;
+  readonly issues?: readonly Issue[] | undefined;
+  /** Of a preview of a row that is not created: the record as it is, and as it would be. */
+  readonly before?: Values | undefined;
+  readonly after?: Values | undefined;
+}
+
+export type SentRow = LinkedRow & Fate;
+
 /** `erp` of `externalIds.erp`, which is what a link says by, or a key of upserts. */
 export const externalKey = (by: string): string | undefined =>
   by.startsWith('externalIds.') ? by.slice('externalIds.'.length) : undefined;
@@ -108,11 +105,17 @@ export function pathOf(meaning: string): string[] {
   return key === undefined ? meaning.split('.') : ['externalIds', key];
 }
 
+/** What a record has where a link or a column says `by`. */
+export function valueAt(record: Values | undefined, by: string): unknown {
+  const key = externalKey(by);
+  return key === undefined ? record?.[by] : (record?.externalIds as Values | undefined)?.[key];
+}
+
 /** What `row` says of itself where a link says `by`. */
 export function nameOf({ id, fields, externalIds }: RecordRow, by: string): string | undefined {
   if (by === 'id') return id;
   const key = externalKey(by);
-  const name = key === undefined ? fields[by] : (externalIds[key] ?? (fields.externalIds as Values | undefined)?.[key]);
+  const name = (key === undefined ? undefined : externalIds[key]) ?? valueAt(fields, by);
   return typeof name === 'string' ? name : undefined;
 }
 

@@ -13,7 +13,7 @@ import { labelKey, labelledTypes } from '../records/index.ts';
 import { type Column, type ColumnOptions, columnsOf, isVerbatim, meaningOf, plain } from './columns.ts';
 import { readObject } from './json.ts';
 import { type Cell, pathOf, type RecordRow, type RowLink, type RowState, type SourceRow, textOf } from './row.ts';
-import { checkNames, rowChecker, type Warn } from './warnings.ts';
+import { rowChecker, type Warn } from './warnings.ts';
 
 /** How cells are written: see the options of a profile. */
 export interface CellForm {
@@ -31,7 +31,7 @@ export function rowReader(
   options: ColumnOptions & { readonly form: CellForm },
   warn?: Warn,
 ): (source: SourceRow, place?: number, state?: RowState) => RecordRow {
-  const check = warn && rowChecker(kind, options, warn);
+  const check = warn && rowChecker(options.form, warn);
   let names: readonly string[] | undefined;
   let columns: readonly Column[] = [];
   return (source, place = 0, state) => {
@@ -44,7 +44,10 @@ export function rowReader(
       const found = columnsOf(kind, names, options);
       if (found.problem) throw new StartError(found.problem);
       columns = found.columns;
-      if (warn) checkNames(source, found.leftOut, warn);
+      if (found.leftOut.length > 0) {
+        const column = found.leftOut.join(', ');
+        warn?.({ line: source.line, column, message: 'columns without a field here are left out' });
+      }
     }
     const row = readRow(source.cells, columns, options.form);
     check?.(source, columns, row.fields);

@@ -195,6 +195,36 @@ test.each<[string, Case]>([
       ],
     },
   ],
+  [
+    'links lead to rows of the same import by their IDs, whatever these are, and by external IDs',
+    {
+      files: {
+        'projects.csv': lines('id,name,location,location.externalIds.erp', '7,Wall,1,', '8,Quay,,L2'),
+        'locations.csv': lines('id,name,externalIds.erp', '1,North,L1', '2,South,L2'),
+      },
+      stored: ['projects', 'location { name }', { location: { name: 'North' } }, { location: { name: 'South' } }],
+    },
+  ],
+  [
+    'of two rows with the same ID, the second is refused',
+    {
+      files: { 'locations.csv': lines('id,name', '1,North', '1,South'), 'projects.csv': 'name,location\nWall,1\n' },
+      ...{ code: 2, out: ['2 created, 0 updated, 0 unchanged, 1 refused'] },
+      stored: ['projects', 'location { name }', { location: { name: 'North' } }],
+    },
+  ],
+  [
+    'rows of JSON have any kinds, in any order, and numbers as their IDs',
+    {
+      files: {
+        'all.ndjson': lines(
+          '{"kind":"PROJECT","name":"Wall","locationId":1}',
+          '{"kind":"LOCATION","id":1,"latitude":53.08,"externalIds":{"erp":"L1"}}',
+        ),
+      },
+      stored: ['projects', 'name location { latitude }', { name: 'Wall', location: { latitude: 53.08 } }],
+    },
+  ],
 ])('%s', async (_, { files, options = [], code = 0, out = [], stored }) => {
   const ended = await imports.import(files, ...options);
 

@@ -49,19 +49,6 @@ test('reads what spreadsheets write: a byte order mark, semicolons, CRLF, quoted
   });
 });
 
-test('reads other encodings: UTF-16 by its mark, and others by their name', async () => {
-  const utf16 = Buffer.from(`${bom}name\tcity\nHafen\tKöln\n`, 'utf16le');
-  const windows = Buffer.from('name,city\nYard,K\xf6ln\n', 'latin1');
-
-  expect((await imports.import({ 'locations.csv': utf16 })).code).toBe(0);
-  expect(await imports.import({ 'locations-2.csv': windows })).toMatchObject({
-    code: 1,
-    err: expect.stringContaining('locations-2.csv, line 2: the text is not UTF-8'),
-  });
-  expect((await imports.import({ 'locations-2.csv': windows }, '--encoding', 'windows-1252')).code).toBe(0);
-  expect(await imports.records('locations', 'city')).toEqual([{ city: 'Köln' }, { city: 'Köln' }]);
-});
-
 describe('refused rows', () => {
   const rows = 'name,uid,acquired at\nCrane,C-1,2020-02-17\nPump,C-1,2020-02-17\nDrill,C-3,soon\nRagged\n';
 
@@ -148,20 +135,16 @@ describe('refused rows', () => {
     expect(imports.read('notes.txt')).toBe(notes);
   });
 
-  test.each([
-    '',
-    'refused because',
-    '\uFEFFname,refused because\nA,x\n',
-    'sep=:\r\nname:"refused because":uid\r\n',
-    '{"name":"A","refused because":"x"}\n',
-    '[{"name":"A", "refused because": "x"}]',
-  ])('replace earlier ones such as %j', async (earlier) => {
-    imports.write({ 'assets.csv': 'name,uid\n,1\n', 'bad.txt': earlier });
+  test.each(['', '\uFEFFname,refused because\nA,x\n', '{"name":"A","refused because":"x"}\n'])(
+    'replace earlier ones such as %j',
+    async (earlier) => {
+      imports.write({ 'assets.csv': 'name,uid\n,1\n', 'bad.txt': earlier });
 
-    await imports.command('import', imports.path('assets.csv'), '--yes', '--refused', imports.path('bad.txt'));
+      await imports.command('import', imports.path('assets.csv'), '--yes', '--refused', imports.path('bad.txt'));
 
-    expect(imports.read('bad.txt')).toMatch(/^\uFEFFname,uid,refused because\n,1,/);
-  });
+      expect(imports.read('bad.txt')).toMatch(/^\uFEFFname,uid,refused because\n,1,/);
+    },
+  );
 });
 
 describe('links', () => {
@@ -226,151 +209,17 @@ describe('links', () => {
   });
 });
 
-describe('upserts', () => {
-  test('say what is created, updated and unchanged, and store it', async () => {
-    await imports.import({ 'assets.csv': 'externalIds.erp,name,uid\n1,Crane,C-1\n2,Pump,C-2\n' });
-    const file = 'externalIds.erp,name,uid\n1,Crane,C-1\n2,Pump,\n3,Drill,C-3\n';
+test('upserts of several kinds have a key for each', async () => {
+  const files = { 'assets.csv': 'uid,name\nC-1,Crane\n', 'asset-categories.csv': 'name\nCranes\n' };
 
-    const { code, out } = await imports.import({ 'assets.csv': file }, '--upsert-by', 'externalIds.erp');
-
-    expect(code).toBe(0);
-    expect(out).toEqual([
-      '3 rows: 1 to create, 1 to update, 1 unchanged, 0 refused',
-      '1 created, 1 updated, 1 unchanged, 0 refused',
-      'Its changes: 3 to 4.',
-    ]);
-    expect(await imports.records('assets', 'name uid')).toEqual([
-      { name: 'Crane', uid: 'C-1' },
-      { name: 'Pump', uid: null },
-      { name: 'Drill', uid: 'C-3' },
-    ]);
+  expect(await imports.import(files, '--upsert-by', 'uid')).toMatchObject({
+    code: 1,
+    err: '--upsert-by: asset categories cannot be found by "uid": expected --upsert-by assetCategories=name, or --upsert-by assetCategories=id, or --upsert-by assetCategories=create',
   });
-
-  test('of several kinds have a key for each', async () => {
-    const files = { 'assets.csv': 'uid,name\nC-1,Crane\n', 'asset-categories.csv': 'name\nCranes\n' };
-
-    expect(await imports.import(files, '--upsert-by', 'uid')).toMatchObject({
-      code: 1,
-      err: '--upsert-by: asset categories cannot be found by "uid": expected --upsert-by assetCategories=name, or --upsert-by assetCategories=id, or --upsert-by assetCategories=create',
-    });
-    for (const outcome of ['2 created, 0 updated, 0 unchanged', '0 created, 0 updated, 2 unchanged']) {
-      const { out } = await imports.import(files, '--upsert-by', 'uid', '--upsert-by', 'asset categories=name');
-      expect(out.at(1)).toContain(outcome);
-    }
-  });
-});
-
-interface Case {
-  readonly files: Readonly<Record<string, string | Buffer>>;
-  readonly options?: readonly string[];
-  readonly code?: number;
-  /** Lines of what is printed. */
-  readonly out?: readonly unknown[];
-  /** A list, its fields, and what it has afterwards. */
-  readonly stored?: readonly [list: string, fields: string, records: readonly object[]];
-  /** What a file has afterwards. */
-  readonly written?: readonly [name: string, content: unknown];
-}
-
-const ndjson = (...rows: readonly object[]) => rows.map((row) => `${JSON.stringify(row)}\n`).join('');
-const text = 'name,city\nHafen,Köln\n';
-const port: Case['stored'] = ['locations', 'name city', [{ name: 'Hafen', city: 'Köln' }]];
-
-test.each<[string, Case]>([
-  ['another separator', { files: { 'locations.csv': text.replaceAll(',', '|') }, stored: port }],
-  [
-    'an empty cell, which has no value, and a quoted one, which has an empty text',
-    {
-      files: { 'locations.csv': 'name,city,state\nA,,""\n' },
-      stored: ['locations', 'city state', [{ city: null, state: '' }]],
-    },
-  ],
-  [
-    'lines, counted as editors count them: empty ones, too, and those within cells',
-    {
-      files: { 'assets.csv': 'name,uid,acquired at\r\n\r\nA,"",soon\r\n"B\r\nb",,soon\r\n\r\nC,,soon\r\n' },
-      ...{ options: ['--dry-run'], code: 2 },
-      out: ['line 3', 'line 4', 'line 7'].map((line) => expect.stringContaining(`assets.csv, ${line}: `)),
-    },
-  ],
-  [
-    'a value below an empty name, which would be lost',
-    {
-      files: { 'locations.csv': 'name,,city\nNorth,,\nSouth,note,\n' },
-      code: 2,
-      out: ["  locations.csv, line 3: a column without a name has a value: name it, or leave it out with --skip ''"],
-    },
-  ],
-  [
-    'links to rows of the same import by their IDs, whatever these are, and by external IDs',
-    {
-      files: {
-        'projects.csv': 'id,name,location,location.externalIds.erp\n7,Wall,1,\n8,Quay,,L2\n',
-        'locations.csv': 'id,name,externalIds.erp\n1,North,L1\n2,South,L2\n',
-      },
-      stored: ['projects', 'location { name }', [{ location: { name: 'North' } }, { location: { name: 'South' } }]],
-    },
-  ],
-  [
-    'two rows with the same ID, of which the second is refused',
-    {
-      files: { 'locations.csv': 'id,name\n1,North\n1,South\n', 'projects.csv': 'name,location\nWall,1\n' },
-      ...{ code: 2, out: ['2 created, 0 updated, 0 unchanged, 1 refused'] },
-      stored: ['projects', 'location { name }', [{ location: { name: 'North' } }]],
-    },
-  ],
-  [
-    'columns with other names, and one to leave out',
-    {
-      files: { 'machines.csv': 'Serial no.,Title,Colour\nC-1,Crane,red\n' },
-      options: ['--kind', 'assets', '--map', 'Serial no.=uid', '--map', 'Title=name', '--skip', 'Colour'],
-      stored: ['assets', 'name uid', [{ name: 'Crane', uid: 'C-1' }]],
-    },
-  ],
-  [
-    'NDJSON with rows of any kinds, in any order, with numbers as their IDs',
-    {
-      files: {
-        'all.ndjson': ndjson(
-          { kind: 'PROJECT', name: 'Wall', locationId: 1 },
-          { kind: 'LOCATION', id: 1, latitude: 53.08, externalIds: { erp: 'L1' } },
-        ),
-      },
-      stored: ['projects', 'name location { latitude }', [{ name: 'Wall', location: { latitude: 53.08 } }]],
-    },
-  ],
-  [
-    'NDJSON with values of another type, which are refused alone',
-    {
-      files: {
-        'all.ndjson': ndjson(
-          { kind: 'LOCATION', latitude: 'high' },
-          { kind: 'LOCATION', name: { de: 'Nord' } },
-          { kind: 'LOCATION', name: 'South' },
-        ),
-      },
-      code: 2,
-      out: [
-        '  all.ndjson, line 1: latitude: expected a number such as 53.08, received "high"',
-        '  all.ndjson, line 2: name: expected text, received an object',
-        '1 created, 0 updated, 0 unchanged, 2 refused',
-      ],
-    },
-  ],
-  [
-    'NDJSON with an empty object, whose kind is the name of the file: its refused rows are NDJSON, too',
-    {
-      files: { 'assets.ndjson': '{}\n' },
-      code: 1,
-      written: ['assets.refused.ndjson', '{"refused because":"name: required: the name of the asset"}\n'],
-    },
-  ],
-])('reads %s', async (_, { files, options = [], code = 0, out = [], stored, written }) => {
-  const ended = await imports.import(files, ...options);
-
-  expect(ended).toMatchObject({ code, out: expect.arrayContaining([...out]) });
-  if (stored) expect(await imports.records(stored[0], stored[1])).toEqual(stored[2]);
-  if (written) expect(imports.read(written[0])).toEqual(written[1]);
+  for (const outcome of ['2 created, 0 updated, 0 unchanged', '0 created, 0 updated, 2 unchanged']) {
+    const { out } = await imports.import(files, '--upsert-by', 'uid', '--upsert-by', 'asset categories=name');
+    expect(out.at(1)).toContain(outcome);
+  }
 });
 
 describe('nothing is stored, and the command ends with 1,', () => {
@@ -408,44 +257,27 @@ describe('nothing is stored, and the command ends with 1,', () => {
     expect(await imports.service.data('{ changeCursor }')).toEqual({ changeCursor: '0' });
   });
 
-  test('and all that is wrong is told at once: the kind of a file, the encoding of another, its columns, and an option', async () => {
+  test('and all that is wrong is told at once: the kind of a file, the encoding of another, all columns, and an option', async () => {
     const { code, err } = await imports.import(
       {
         'things.csv': 'name\nCrane\n',
-        'locations.csv': Buffer.from('name;Colour;city\nYard;;K\xf6ln\n', 'latin1'),
+        'assets.csv': 'nmae,uid,UID,Name,name\nCrane,,,,\n',
+        'locations.csv': Buffer.from('name;city\nYard;K\xf6ln\n', 'latin1'),
         'projects.ndjson': '{"name":"A","Size":1}\n{"name":"B","Weight":2}\n',
-        'labels.csv': Buffer.from('name,Gr\xf6\xdfe\nA,\n', 'latin1'),
       },
       ...['--upsert-by', 'uid'],
     );
 
-    expect([code, err.split('\n').map((line) => line.slice(0, 45))]).toEqual([
-      1,
-      [
-        'things.csv: which kind of record does it have',
-        'locations.csv: unknown column "Colour": map i',
-        'locations.csv, line 2: the text is not UTF-8.',
-        'projects.ndjson: unknown column "Size": map i',
-        'projects.ndjson: unknown column "Weight": map',
-        'labels.csv, line 1: the text is not UTF-8. Sa',
-        '--upsert-by: locations cannot be found by "ui',
-        '--upsert-by: projects cannot be found by "uid',
-      ],
-    ]);
-  });
-
-  test('and all that is wrong with the columns of all files is told at once', async () => {
-    const { code, err } = await imports.import({
-      'assets.csv': 'nmae,uid,UID,Name,name\nCrane,,,,\n',
-      'locations.csv': 'name\nNorth\n',
-      'projects.csv': 'name,Colour\nBridge,\n',
-    });
     expect([code, ...err.split('\n')]).toEqual([
       1,
+      expect.stringContaining('things.csv: which kind of record does it have'),
       expect.stringMatching(
         /^assets.csv: the columns "uid" and "UID" .*; the columns "Name" and "name" .*; unknown column "nmae"/,
       ),
-      expect.stringContaining('projects.csv: unknown column "Colour"'),
+      expect.stringContaining('locations.csv, line 2: the text is not UTF-8.'),
+      expect.stringContaining('projects.ndjson: unknown column "Size": map i'),
+      expect.stringContaining('projects.ndjson: unknown column "Weight": map'),
+      expect.stringContaining('--upsert-by: projects cannot be found by "uid"'),
     ]);
   });
 
@@ -486,7 +318,7 @@ test('a row of JSON that is refused again says its last reason only, and the ID 
   await imports.import({ 'all.ndjson': `${rows.join('\n')}\n` });
   const first = imports.read('all.refused.ndjson');
   expect(first.split('\n')).toEqual([
-    '{"kind":"PROJECT","name":"B","name":"C","refused because":"it has the name \\"name\\" twice"}',
+    expect.stringMatching(/^\{"refused line":".*B.*C.*","refused because":"it has the name \\"name\\" twice"\}$/),
     expect.stringMatching(
       /^\{"refused line":"\{\\"kind\\":\\"PROJECT\\",\\"name\\":\\"D","refused because":"it is not JSON: .*"\}$/,
     ),
@@ -502,21 +334,6 @@ test('a row of JSON that is refused again says its last reason only, and the ID 
 
   await imports.import({ 'fixed.ndjson': first.split('\n')[1]?.replace('"D"', '"D\\"}"') ?? '' });
   expect(await imports.records('projects', 'name')).toEqual([{ name: 'D' }]);
-});
-
-test('two objects in one line are refused, and stored once each has a line of its own', async () => {
-  await imports.import({ 'assets.ndjson': '{"name":"A"}{"name":"B","uid":007}\n{"name":"C"}\n' });
-  const refused = imports.read('assets.refused.ndjson');
-  expect(refused).toMatch(/^\{"name":"A"\}\{"name":"B","uid":007,"refused because":"it is not JSON: [^\n]*\n$/);
-
-  const { out } = await imports.import({ 'assets-2.ndjson': refused.replace('}{', '}\n{').replace('007', '"007"') });
-
-  expect(out).toContain('2 created, 0 updated, 0 unchanged, 0 refused');
-  expect(await imports.records('assets', 'name uid')).toEqual([
-    { name: 'C', uid: null },
-    { name: 'A', uid: null },
-    { name: 'B', uid: '007' },
-  ]);
 });
 
 test('a line of JSON without a kind is of the kind that the name of its file says', async () => {

@@ -85,20 +85,6 @@ test('an export comes back, by the keys or by the IDs', async () => {
   expect(await labels()).toEqual([{ key: 'STATUS:8', name: 'Rented', color: '#2e7d32' }]);
 });
 
-test('a file with types is imported twice also with --upsert-by id, because it has no IDs of labels', async () => {
-  const files = { 'labels.csv': 'type,id,name,color\nSTATUS,7,In use,\n', 'assets.csv': 'id,name\n,Crane\n' };
-  await imports.import(files, '--upsert-by', 'id');
-
-  const { out } = await imports.import(
-    { 'labels.csv': files['labels.csv'].replace('In use', 'Rented') },
-    '--upsert-by',
-    'id',
-  );
-
-  expect(out).toContain('0 created, 1 updated, 0 unchanged, 0 refused');
-  expect(await labels()).toEqual([{ key: 'STATUS:7', name: 'Rented', color: null }]);
-});
-
 test('labels beside files of other kinds need no --upsert-by, and follow none of theirs', async () => {
   const files = {
     'labels.csv': 'type,id,name\nSTATUS,status-7,In use\n',

@@ -144,43 +144,6 @@ describe('a row with the key of an earlier one', () => {
     ]);
     expect(await assets('name')).toEqual(['A0', 'A1', 'B'].map((name) => ({ name })));
   });
-
-  test('is refused by a second start as by the first one', async () => {
-    const files = { 'assets.csv': 'uid,name\nU1,first\nU2,x\nU1,second\n' };
-    const options = ['--upsert-by', 'uid', '--batch', '1', '--no-preview'];
-    const { knex } = imports.service.database;
-    const listen = ({ sql }: { sql: string }) => {
-      if (!/^insert into assets/.test(sql)) return;
-      knex.removeListener('query', listen);
-      process.listeners('SIGINT').at(-1)?.('SIGINT');
-    };
-    knex.on('query', listen);
-    expect((await imports.import(files, ...options)).code).toBe(3);
-
-    const { code, out } = await imports.import(files, ...options);
-
-    expect([code, out[1]]).toEqual([2, expect.stringMatching(/, 1 refused$/)]);
-    expect(await assets('uid name')).toEqual([
-      { uid: 'U1', name: 'first' },
-      { uid: 'U2', name: 'x' },
-    ]);
-    expect(imports.read('assets.refused.csv')).toContain('U1,second,"uid: line 2 also has the uid ""U1"""');
-  });
-
-  test('is refused with --upsert-by id, too', async () => {
-    await imports.import({ 'locations.csv': 'name\nA\n' });
-    const [{ id }] = await imports.records('locations', 'id');
-
-    const file = { 'locations.csv': `id,name\n${id},B\n,New\n,New\n${id},C\n` };
-    const { code, out } = await imports.import(file, '--upsert-by', 'id', '--batch', '1');
-
-    expect([code, out[0], out[1]]).toEqual([
-      2,
-      '4 rows: 2 to create, 1 to update, 0 unchanged, 1 refused',
-      `  locations.csv, line 5: id: line 2 also has the id "${id}"`,
-    ]);
-    expect(await imports.records('locations', 'name')).toEqual(['B', 'New', 'New'].map((name) => ({ name })));
-  });
 });
 
 describe('--delete-missing', () => {

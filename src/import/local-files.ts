@@ -1,11 +1,22 @@
-/** Finds the files of an import on the disk. */
+/** The files of an import on the disk: which ones are read, and where their refused rows go, which is never over anything else. */
 import { createHash } from 'node:crypto';
-import { createReadStream, readdirSync, realpathSync, statSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import {
+  closeSync,
+  createReadStream,
+  existsSync,
+  lstatSync,
+  openSync,
+  readdirSync,
+  readSync,
+  realpathSync,
+  statSync,
+} from 'node:fs';
+import { basename, dirname, extname, join } from 'node:path';
 import { pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { errorCode, StartError } from '../errors.ts';
 import type { RecordKind } from '../model/record-kind.ts';
+import { reasonColumn } from './columns.ts';
 import { damagedError, fileEndings, formOf, type ImportFile, isCompressed } from './file.ts';
 
 /** A file on the disk. */
@@ -76,4 +87,63 @@ export async function hashOf({ path }: LocalFile): Promise<string> {
   const hash = createHash('sha256');
   for await (const chunk of createReadStream(path)) hash.update(chunk);
   return hash.digest('hex');
+}
+
+/**
+ * Where the refused rows of each file go: beside it, under a name that nothing has, or where the option says. Throws a StartError for a place
+ * that has something else than refused rows.
+ */
+export function refusedPaths(files: readonly LocalFile[], option: string | undefined): string[] {
+  const isFolder = option !== undefined && statSync(option, { throwIfNoEntry: false })?.isDirectory();
+  if (option !== undefined && !isFolder) {
+    if (files.length > 1) {
+      throw new StartError('--refused: for several files, name a folder that is there: each file has other columns');
+    }
+    if (files.some(({ path }) => existsSync(option) && statSync(option).ino === statSync(path).ino)) {
+      throw new StartError('--refused: this is the file to import');
+    }
+    requireOverwritable(option);
+    return [option];
+  }
+  const taken = new Set(files.map(({ path }) => realpathSync(path)));
+  return files.map(({ path }) => {
+    // An assets.csv.gz is read, but not written.
+    const name = basename(path).replace(/\.gz$/i, '');
+    const stem = basename(name, extname(name));
+    for (let n = 1; ; n += 1) {
+      const found = join(option ?? dirname(path), `${stem}.refused${n === 1 ? '' : `-${n}`}${extname(name)}`);
+      const stats = lstatSync(found, { throwIfNoEntry: false });
+      const place = join(realpathSync(dirname(found)), basename(found));
+      // Without the option, somebody may be fixing an earlier one. A link may lead to a file to import, or nowhere.
+      if (taken.has(place) || (stats && (!isFolder || stats.isSymbolicLink()))) continue;
+      requireOverwritable(found);
+      taken.add(place);
+      return found;
+    }
+  });
+}
+
+/** Throws a StartError if there is something else than refused rows at a place where they are to be written. */
+export function requireOverwritable(path: string, advice = 'name another file'): void {
+  if (!statSync(dirname(path), { throwIfNoEntry: false })?.isDirectory()) {
+    throw new StartError(`--refused: there is no folder ${dirname(path)}`);
+  }
+  const stats = lstatSync(path, { throwIfNoEntry: false });
+  if ((stats && !(stats.isFile() && hasReasons(path))) || path.endsWith('.import-run')) {
+    throw new StartError(`--refused: ${path} has something else than refused rows: ${advice}`);
+  }
+}
+
+/** True if the reasons are the last column or member of the first row; also for an empty file. */
+function hasReasons(path: string): boolean {
+  const file = openSync(path, 'r');
+  try {
+    const bytes = Buffer.alloc(100_000);
+    const start = bytes.toString('utf8', 0, readSync(file, bytes));
+    const first = start.split('\n', 1).join().trimEnd();
+    if (first.startsWith('{')) return first.includes(`"${reasonColumn}":"`) && first.endsWith('"}');
+    return start === '' || /[,;|\t]refused because$/.test(first);
+  } finally {
+    closeSync(file);
+  }
 }
