@@ -243,7 +243,7 @@ describe('the filter', () => {
       where({ currentLocation: { projects: { some: { location: { projects: { some: { name: { eq: 'x' } } } } } } } }),
       'where: expected a filter that costs at most 500,000, received one that costs more',
     ],
-    ['csv?where={', 'where: expected a filter as JSON, such as {"name":{"eq":"Crane"}}, received "{"'],
+    ['csv?where={', 'where is not valid JSON: '],
     ['csv?were=1', 'were: unknown parameter, did you mean "where"?'],
     ['csv?where={}&where={}', 'where: expected it once, received it several times'],
     ['csv?excel=1', 'excel: expected true or false, received "1"'],

@@ -145,8 +145,8 @@ describe('the bytes of a body', () => {
     const json = Buffer.from('[{"name":"Höfe"}]');
 
     expect((await post(Buffer.concat([mark, json]))).body).toMatchObject([{ name: 'Höfe' }]);
-    expect((await post(Buffer.concat([mark, mark, json]))).body.error).toBe(
-      'the body is not valid JSON: line 1, column 1: expected a value, found U+FEFF',
+    expect((await post(Buffer.concat([mark, mark, json]))).body.error).toMatch(
+      /^the body is not valid JSON: Unexpected token/,
     );
   });
 
