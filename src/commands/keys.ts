@@ -1,5 +1,5 @@
 /**
- * `yardgraph keys`: creates, lists, rotates and revokes API keys. `create` and `rotate` print only the text of the key on
+ * `yardgraph keys`: creates, lists and revokes API keys. `create` prints only the text of the key on
  * standard output, so that it can be piped into a file or a secret store; messages go to standard error.
  */
 import ms from 'ms';
@@ -10,7 +10,6 @@ import {
   isWorkspaceName,
   type NewKey,
   revokeKey,
-  rotateKey,
   stateOf,
   workspaceNameForm,
 } from '../auth/keys.ts';
@@ -113,23 +112,6 @@ async function workspacesBefore(database: Database, name: string, isFirst: boole
   };
 }
 
-export function rotateApiKey(config: Config, prefix: string, { overlap }: { overlap: string }): Promise<void> {
-  const milliseconds = parseDuration(overlap);
-  if (milliseconds === undefined) throw new StartError('--overlap: expected a duration such as 24h, 30m or 0s');
-  return withKeyStore(config, async (_, database) => {
-    const previousExpiresAt = await whilePrinting(database, async (store) => {
-      const rotated = await rotateKey(store, prefix, milliseconds);
-      await printKey(rotated.text);
-      return rotated.previousExpiresAt;
-    });
-    console.error(
-      milliseconds > 0
-        ? `The previous secret stays valid for ${overlap}, until ${minute(previousExpiresAt)} UTC.`
-        : 'The previous secret is no longer valid: every process rejects it within five seconds.',
-    );
-  });
-}
-
 export const revokeApiKey = (config: Config, prefix: string) =>
   withKeyStore(config, async (store) => {
     await revokeKey(store, prefix);
@@ -161,7 +143,6 @@ const toJson = (key: ApiKey) => ({
   lastUsedAt: key.lastUsedAt,
   expiresAt: key.expiresAt,
   revokedAt: key.revokedAt,
-  previousSecretExpiresAt: key.previousExpiresAt,
 });
 
 const columns: readonly (readonly [head: string, cell: (key: ApiKey) => string])[] = [

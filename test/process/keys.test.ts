@@ -48,28 +48,23 @@ test.each([
     '--expires: expected a duration greater than zero, such as 90d, 12h or 30m',
   ],
   [['create', '--user', 'x'], '--workspace: required'],
-  [['rotate', 'nonsense', '--overlap', 'soon'], '--overlap: expected a duration such as 24h, 30m or 0s'],
 ])('%j is refused in one line, and ends with 1', async (command, line) => {
   expect(await run('keys', ...command)).toEqual({ code: 1, out: '', err: line });
 });
 
-test.each(['revoke', 'rotate'])(
-  '%s of a key that does not exist names the database that it has no key in',
-  async (command) => {
-    await create();
+test('revoke of a key that does not exist names the database that it has no key in', async () => {
+  await create();
 
-    const { code, out, err } = await run('keys', command, 'yardgraph_acme_00000000');
+  const { code, out, err } = await run('keys', 'revoke', 'yardgraph_acme_00000000');
 
-    const location = database.url.replace(/^sqlite:|\w+:\w+@/, '');
-    expect([code, out]).toEqual([1, '']);
-    expect(err).toBe(`database: ${location}\nthere is no key with this prefix: see node dist/src/cli.js keys list`);
-  },
-);
+  const location = database.url.replace(/^sqlite:|\w+:\w+@/, '');
+  expect([code, out]).toEqual([1, '']);
+  expect(err).toBe(`database: ${location}\nthere is no key with this prefix: see node dist/src/cli.js keys list`);
+});
 
 test('list --json prints every field that a script may need, with times in ISO 8601', async () => {
   expect((await run('keys', 'list', '--json')).out).toBe('[]');
   const prefix = (await create('--label', 'ERP sync', '--expires', '90d')).out.slice(0, -44);
-  await run('keys', 'rotate', prefix);
 
   const { code, out } = await run('keys', 'list', '--json');
 
@@ -82,12 +77,11 @@ test('list --json prints every field that a script may need, with times in ISO 8
       user: 'erp-sync',
       readOnly: false,
       label: 'ERP sync',
-      state: 'rotating',
+      state: 'active',
       createdAt: time,
       lastUsedAt: null,
       expiresAt: time,
       revokedAt: null,
-      previousSecretExpiresAt: time,
     },
   ]);
 });
@@ -112,25 +106,20 @@ test('a key of a workspace that has records, but no other key, says that it give
   expect((await create()).err.split('\n')).not.toContain(line);
 });
 
-test('rotate prints a second key; both are let in by every process, until the overlap is over, and none once it is revoked', async () => {
-  const first = (await create()).out;
+test('a second key of a user is let in by every process, and neither of the two once it is revoked', async () => {
+  const [first, second] = [(await create()).out, (await create()).out];
   const services = [await startOn(database.url), await startOn(database.url)];
-  const statuses = async (...keys: string[]) => {
-    const responses = services.flatMap(({ as }) => keys.map((key) => as(key).get('/asset-categories')));
+  const statuses = async () => {
+    const responses = services.flatMap(({ as }) => [first, second].map((key) => as(key).get('/asset-categories')));
     return (await Promise.all(responses)).map(({ status }) => status);
   };
-
-  const { code, out: second, err: until } = await run('keys', 'rotate', first.slice(0, -44), '--overlap', '1h');
-  expect([code, until]).toEqual([0, expect.stringMatching(/stays valid for 1h, until [-\d]{10} [:\d]{5} UTC\.$/)]);
-  expect(second).toMatch(keyForm);
-  expect(await statuses(first, second)).toEqual([200, 200, 200, 200]);
-
-  const { out: third, err } = await run('keys', 'rotate', first.slice(0, -44), '--overlap', '0s');
-  expect(err).toMatch(/^The previous secret is no longer valid/m);
-  await passTime(2_001);
-  expect(await statuses(first, second, third)).toEqual([401, 401, 200, 401, 401, 200]);
+  expect(await statuses()).toEqual([200, 200, 200, 200]);
 
   await run('keys', 'revoke', first.slice(0, -44));
   await passTime(2_001);
-  expect(await statuses(third)).toEqual([401, 401]);
+  expect(await statuses()).toEqual([401, 200, 401, 200]);
+
+  await run('keys', 'revoke', second.slice(0, -44));
+  await passTime(2_001);
+  expect(await statuses()).toEqual([401, 401, 401, 401]);
 });
