@@ -17,14 +17,11 @@ import {
   errorResponses,
   errorSchemas,
   errorsOf,
-  exampleId,
-  exportErrors,
   type HeaderName,
   headers,
   type Json,
   ref,
   responseHeaders,
-  sharedErrors,
 } from './responses.ts';
 
 export function serveOpenApi(app: FastifyInstance, limits: Limits): void {
@@ -78,7 +75,7 @@ export function openApiDocument(limits: Limits): Json {
             'An API key, as `yardgraph keys create` prints it. It is sent as `Authorization: Bearer KEY`; the service also accepts `Authorization: KEY` and `X-API-Key: KEY`.',
         },
       },
-      responses: errorResponses(sharedErrors),
+      responses: errorResponses,
     },
   };
 }
@@ -204,10 +201,12 @@ function list(route: Route): Json {
 
 const json = (schema: Json, example: unknown): Json => ({ 'application/json': { schema, example } });
 
+const ownErrors = { create: [409, 413, 415], update: [404, 409, 413, 415], list: [] };
+
 /** The responses of an operation: the successful one, and errors. */
 function responses(route: Route, names: readonly HeaderName[], description: string, schema: Json, example: unknown) {
   const success = { description, headers: responseHeaders(...names), content: json(schema, example) };
-  return { [route.success]: success, ...errorResponses(errorsOf(route)) };
+  return { [route.success]: success, ...errorsOf(...ownErrors[route.operation]) };
 }
 
 const many = ({ name }: RecordKind): Json => ({ type: 'array', items: ref('schemas', name) });
@@ -260,7 +259,7 @@ const exportOperation = (): Json => ({
         },
       },
     },
-    ...errorResponses(exportErrors),
+    ...errorsOf(413),
   },
 });
 
@@ -335,6 +334,8 @@ function typeSchema(field: Field, limits: Limits): Json {
       return { type: 'string', minLength: 1, maxLength: maxIdentifierLength };
   }
 }
+
+const exampleId = ({ idPrefix }: RecordKind): string => `${idPrefix}_01h455vb4pex5vsknk084sn02q`;
 
 const createdAt = '2026-03-01T07:30:00.000Z';
 
