@@ -204,19 +204,12 @@ export function rejectUnknownRoutes(
     methodsByUrl.set(url, [...(methodsByUrl.get(url) ?? []), method].flat());
   });
 
-  const urlOf = (path: string) => [...methodsByUrl.keys()].find((url) => leadsTo(url, path));
-
   app.addHook('onRequest', (request, reply, done) => {
     // The router finds `/projects/:id` for `/projects/`, too.
     if (!request.is404 && !Object.values(request.params as object).includes('')) return done();
     const [path = ''] = request.url.split('?');
-    const url = urlOf(path);
-    if (url === undefined) {
-      // A slash at the end is easily overlooked.
-      const known = path.length > 2 && path.endsWith('/') && urlOf(path.slice(0, -1));
-      const hint = known ? `: ${known.replace(':id', '{id}')} has no slash at the end` : '';
-      throw notFound(`there is nothing at this path${hint}`, 'unknown path');
-    }
+    const url = [...methodsByUrl.keys()].find((known) => leadsTo(known, path));
+    if (url === undefined) throw notFound('there is nothing at this path', 'unknown path');
     const allowed = methodsByUrl.get(url)?.toSorted().join(', ');
     if (request.method === 'OPTIONS') return void reply.header('allow', `${allowed}, OPTIONS`).code(204).send();
     const hint = hintFor(request.method, url);

@@ -118,16 +118,9 @@ function parserByPreference<T>(parser: (unknownFields: 'rejected' | 'ignored') =
   };
 }
 
-/** Returns the preferred handling. Preferences are separated by commas outside quotes; the first one with a name counts. */
-function preferredHandling({ headers }: FastifyRequest): string | undefined {
-  for (const preference of String(headers.prefer ?? '').match(/(?:[^,"]|"[^"]*")+/g) ?? []) {
-    const [name = '', value = ''] = (preference.split(';')[0] ?? '')
-      .split('=')
-      .map((part) => part.trim().toLowerCase());
-    if (name === 'handling') return value.replaceAll('"', '');
-  }
-  return undefined;
-}
+/** The first one counts (RFC 7240). */
+const preferredHandling = ({ headers }: FastifyRequest): string | undefined =>
+  /(?:^|,) ?handling="?([\w-]+)/i.exec(String(headers.prefer ?? ''))?.[1]?.toLowerCase();
 
 /**
  * Returns the record as REST sends it. In an asset, a field that is not set is null. In every other kind it is absent: the

@@ -92,18 +92,14 @@ test.each(['//', '/:a(()/', '/assets/:x(^(a+)+$)/', '/asset', '/assets/1', '/pro
   },
 );
 
-test.each([
-  ['/assets/', '/assets'],
-  ['/projects/', '/projects'],
-  ['/graphql/?query={__typename}', '/graphql'],
-  ['/projects/project_01h455vb4pex5vsknk084sn02q/', '/projects/{id}'],
-])('%s is 404, and says that %s has no slash at the end', async (sent, path) => {
-  for (const method of ['GET', 'POST', 'PATCH'] as const) {
-    const { status, body } = await service.inject({ method, url: sent });
-
-    expect([status, body.error]).toEqual([404, `there is nothing at this path: ${path} has no slash at the end`]);
-  }
-});
+test.each(['/assets/', '/projects/', '/graphql/', '/projects/project_01h455vb4pex5vsknk084sn02q/'])(
+  '%s is 404: no path ends with a slash',
+  async (url) => {
+    for (const method of ['GET', 'POST', 'PATCH'] as const) {
+      expect((await service.inject({ method, url })).status).toBe(404);
+    }
+  },
+);
 
 test('an unknown path is 404, whatever the body', async () => {
   for (const [body, type] of [
