@@ -80,35 +80,23 @@ export function createApiKey(config: Config, options: Partial<z.input<typeof new
   );
 }
 
-const maxNamed = 20;
-
 /**
- * Returns a function that says what a new key gives access to, unless the workspace has keys already: its records, or that the workspace
- * is new, and the others. They are hints: if a database of many machines is unavailable in part, the key is created without them.
+ * Returns a function that says what a new key changes: the first key closes the workspace of requests without one, and a workspace may be
+ * new because its name is misspelled. These are hints: if a database of many machines is unavailable in part, the key is created without them.
  */
 async function workspacesBefore(database: Database, name: string, isFirst: boolean): Promise<() => void> {
   const workspaces = createWorkspaces(database, recordKinds);
   const own = await workspaces.find(name).catch(() => null);
-  // The records of all workspaces are counted only if they matter.
-  const all = isFirst || own === undefined ? await workspaces.list().catch(() => []) : [];
-  const others = all.filter((workspace) => workspace.name !== name);
+  const open =
+    isFirst && name !== anonymousWorkspace ? await workspaces.find(anonymousWorkspace).catch(() => null) : null;
   return () => {
-    if (own?.keys.length === 0 && sizeOf(own) > 0) {
-      const stored = countedRecords(sizeOf(own));
-      console.error(`The workspace ${name} already has ${stored}, to which this key gives access.`);
-    }
     if (isFirst) console.error('This is the first key: from now on, every request needs a key.');
-    const open = isFirst && others.find((workspace) => workspace.name === anonymousWorkspace);
-    if (open) {
-      // Until now, the records of requests without a key were stored there.
-      const stored = countedRecords(sizeOf(open));
-      console.error(`Stored so far: ${stored} in the workspace ${open.name}, to which this key gives no access.`);
-      console.error(`To move what is there, run: ${program} workspaces rename ${open.name} ${name}`);
-    } else if (own === undefined && others.length > 0) {
-      const more = others.length > maxNamed ? ` and ${others.length - maxNamed} more` : '';
-      const names = others.slice(0, maxNamed).map((workspace) => workspace.name);
-      console.error(`The workspace ${name} is new. There are also: ${names.join(', ')}${more}`);
-    }
+    else if (own === undefined) console.error(`The workspace ${name} is new.`);
+    if (!open) return;
+    // Until now, the records of requests without a key were stored there.
+    const stored = countedRecords(sizeOf(open));
+    console.error(`Stored so far: ${stored} in the workspace ${open.name}, to which this key gives no access.`);
+    console.error(`To move what is there, run: ${program} workspaces rename ${open.name} ${name}`);
   };
 }
 

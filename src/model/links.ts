@@ -55,18 +55,10 @@ export interface ExternalIdsMerge {
 
 type LinkFields = readonly (readonly [name: string, field: string, declared: ReferenceField])[];
 
-/** By their fields, because they are asked for each record of a batch. */
-const knownLinkFields = new WeakMap<RecordKind['fields'], LinkFields>();
-
-export function linkFields({ fields }: RecordKind): LinkFields {
-  const known = knownLinkFields.get(fields);
-  if (known) return known;
-  const found = Object.entries(fields).flatMap(([field, declared]) =>
+export const linkFields = ({ fields }: RecordKind): LinkFields =>
+  Object.entries(fields).flatMap(([field, declared]) =>
     declared.type === 'reference' ? [[linkField(field), field, declared] as const] : [],
   );
-  knownLinkFields.set(fields, found);
-  return found;
-}
 
 interface Linking {
   readonly fields: ReturnType<typeof linkFields>;

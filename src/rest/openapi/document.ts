@@ -82,23 +82,15 @@ export function openApiDocument(limits: Limits): Json {
 
 const introduction = ({ maxBodyBytes, maxNesting }: Limits): string =>
   `
-Records are created in batches, all or nothing, and returned in the order sent. To read them with everything they refer to, and to update, upsert or delete them, use GraphQL at \`/graphql\`.
+Records are created in batches, all or nothing, and returned in the order sent. To read them with everything they refer to, and to update, upsert or delete them, use GraphQL at \`/graphql\`. All rules are on the page [Interface](/documentation/docs/interface.md).
 
-**Keys.** A key gives access to one workspace, and is sent as \`Authorization: Bearer KEY\`, \`Authorization: KEY\` or \`X-API-Key: KEY\`. Until the first key is created, the service is open to everyone on its machine, and needs none.
-
-**Requests.** Bodies are JSON in UTF-8, with the content type \`application/json\`. They have at most ${count(maxBodyBytes)} bytes and ${maxNesting} levels, and may be compressed with \`Content-Encoding: gzip\`; the limits apply to what they decompress to.
-
-**Unknown fields** are rejected, and so are fields that only the service sets, such as \`id\`. With \`Prefer: handling=lenient\` they are ignored, and the response has \`Preference-Applied: handling=lenient\`.
-
-**Times** are RFC 3339 with a zone, or a date, which means midnight UTC. They are returned in UTC with milliseconds.
+**Requests.** Bodies are JSON in UTF-8, with the content type \`application/json\`, plain or with \`Content-Encoding: gzip\`. They have at most ${count(maxBodyBytes)} bytes and ${maxNesting} levels. Unknown fields are rejected, unless the request has \`Prefer: handling=lenient\`. Times are RFC 3339 with a zone, or a date, which means midnight UTC.
 
 **References.** In a field such as \`locationId\`, an ID of this service must be the ID of a stored record of the right kind. Any other text is stored as sent, as an ID of another system. Only the \`parentId\` of an asset category must be stored here.
 
-**Responses** have the headers \`X-Request-Id\` and \`API-Version\`, errors too, and are compressed if the request allows it with \`Accept-Encoding\`.
+**Errors** are \`{ "error": "…", "code": "400" }\`. For a batch, the message lists up to ten invalid fields and counts the rest. With \`Accept: application/problem+json\`, the response is a problem (RFC 9457) that lists all of them.
 
-**Errors** are \`{ "error": "…", "code": "400" }\`. For a batch, the message lists up to ten invalid fields and counts the rest. With \`Accept: application/problem+json\`, the response is a problem (RFC 9457) that lists all of them. Besides the statuses of each operation, there are 404 for an unknown path, 405 for a method that a path does not support, 408 for a request that arrives too slowly, 417 without a body for an \`Expect\` other than \`100-continue\`, and 431 for headers that are too large.
-
-**Retries.** 429 and 503 have \`Retry-After\`, unless the request may have been stored. A write with an \`Idempotency-Key\` can be sent again with the same key and the same body, also after a lost connection: it runs once, and a repeat gets the first response, with \`Idempotency-Replayed: true\`. A repeat that arrives while the first request is still running waits for it. A key belongs to one workspace and one operation, and is kept for 24 hours; with another body, the response is 409. Nothing is kept for a request that fails. Without a key, a repeated create creates the records again: retry it only after a 429, or after a 503 unless its problem has the type \`urn:yardgraph:may-be-stored\`.
+**Retries.** A write with an \`Idempotency-Key\` can be sent again with the same key and the same body, also after a lost connection: it runs once, and a repeat gets the first response. Without a key, a repeated create creates the records again: retry it only after a 429, or after a 503 unless its problem has the type \`urn:yardgraph:may-be-stored\`.
 `.trim();
 
 const tagOf = ({ pluralLabel }: RecordKind): string => capitalized(pluralLabel);
