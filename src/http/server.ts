@@ -192,13 +192,10 @@ function logWhenClosed(request: FastifyRequest, reply: FastifyReply): void {
 
 /**
  * Responds to requests for which there is no route, before they are authenticated and before their bodies are read: OPTIONS gets the methods
- * of the path, another method 405 with `Allow` and a hint where the path supports others, and an unknown path 404. Covers the routes that
+ * of the path, another method 405 with `Allow`, and an unknown path 404. Covers the routes that
  * are added later.
  */
-export function rejectUnknownRoutes(
-  app: FastifyInstance,
-  hintFor: (method: string, path: string) => string | undefined,
-): void {
+export function rejectUnknownRoutes(app: FastifyInstance): void {
   const methodsByUrl = new Map<string, string[]>();
   app.addHook('onRoute', ({ url, method }) => {
     methodsByUrl.set(url, [...(methodsByUrl.get(url) ?? []), method].flat());
@@ -212,9 +209,8 @@ export function rejectUnknownRoutes(
     if (url === undefined) throw notFound('there is nothing at this path', 'unknown path');
     const allowed = methodsByUrl.get(url)?.toSorted().join(', ');
     if (request.method === 'OPTIONS') return void reply.header('allow', `${allowed}, OPTIONS`).code(204).send();
-    const hint = hintFor(request.method, url);
     reply.header('allow', allowed);
-    throw new ServiceError(405, `this path supports ${allowed} only${hint ? `: ${hint}` : ''}`);
+    throw new ServiceError(405, `this path supports ${allowed} only: /graphql reads, updates and deletes records`);
   });
 }
 
