@@ -165,7 +165,7 @@ export function mergeParser<T>(
   };
 }
 
-export function withIssues<T>(item: Linkable<T>, issues: readonly Issue[]): Linkable<T> {
+function withIssues<T>(item: Linkable<T>, issues: readonly Issue[]): Linkable<T> {
   if (issues.length === 0) return item;
   const { value: _, issues: others = [], validFields = validValues(item), ...rest } = item;
   return { ...rest, issues: [...issues, ...others], validFields };
