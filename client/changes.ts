@@ -11,7 +11,7 @@ import {
   type RevertedChanges,
   revertedChangesFields,
 } from './graphql-types.ts';
-import { maxTimeout, received, requireInteger, requireKnown, type WriteOptions } from './options.ts';
+import { requireKnown, type WriteOptions } from './options.ts';
 import { pause, reconnectDelay } from './retry.ts';
 
 export interface ChangesOptions {
@@ -50,8 +50,6 @@ export function changes(graphql: Graphql): Changes {
   }`;
 
   return ({ after, kinds, pageSize = 1_000, follow = true, interval = 1_000, onReconnect, signal } = {}) => {
-    requireInteger('changes', 'pageSize', pageSize, 1);
-    requireInteger('changes', 'interval', interval, 1, maxTimeout);
     const read = async (cursor?: string) => (await graphql(query, { after: cursor, first: pageSize, kinds })).changes;
     return pages(read, { after, signal, onReconnect, interval: follow ? interval : undefined });
   };
@@ -69,8 +67,6 @@ export function historyOf(
   }`;
 
   return (id, { after, pageSize = 100 } = {}) => {
-    if (typeof id !== 'string') throw new TypeError(`history: expected the ID as a string, received ${received(id)}`);
-    requireInteger('history', 'pageSize', pageSize, 1);
     return pages(async (cursor) => (await graphql(query, { id, after: cursor, first: pageSize })).history, { after });
   };
 }

@@ -35,12 +35,6 @@ export class YardgraphError extends Error {
 type ErrorDetails = Outcome &
   Pick<ServiceError, 'status' | 'requestId' | 'retryAfter'> & { readonly items?: ServiceError['items'] };
 
-/** The most characters of a message, more than the service ever sends: something else may have sent the response. */
-const maxMessageLength = 5_000;
-
-export const limited = (message: string): string =>
-  message.length <= maxMessageLength ? message : `${message.slice(0, maxMessageLength)}…`;
-
 /** The service rejected the request with 400, 404, 409, 413, 503 or another error status. */
 export class ServiceError extends YardgraphError {
   override readonly name: string = 'ServiceError';
@@ -53,7 +47,7 @@ export class ServiceError extends YardgraphError {
   readonly retryAfter: number | undefined;
 
   constructor(message: string, { status, items = [], requestId, retryAfter, ...outcome }: ErrorDetails) {
-    super(limited(message), outcome);
+    super(message, outcome);
     this.status = status;
     this.items = items;
     this.requestId = requestId;

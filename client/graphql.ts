@@ -3,8 +3,8 @@
  * make, are described by their structure only, so that the client depends on none of these packages.
  */
 import { type FailingItem, GraphqlError, type GraphqlErrorItem } from './errors.ts';
-import { received, requireKnown, type WriteOptions } from './options.ts';
-import { type ApiResponse, detailsOf, isObject, messageOf, serviceError, unexpected } from './responses.ts';
+import { requireKnown, type WriteOptions } from './options.ts';
+import { type ApiResponse, detailsOf, isObject, serviceError, unexpected } from './responses.ts';
 import type { Send } from './send.ts';
 
 /** The types of the result and the variables are those of the document, or those given for text. */
@@ -47,12 +47,11 @@ const isGraphqlError = (error: unknown): error is GraphqlErrorItem =>
   isObject(error) && typeof error.message === 'string';
 
 function graphqlError(response: ApiResponse): GraphqlError {
-  const { isWrite, status } = response;
-  const body = response.bodyWithoutKey();
+  const { isWrite, status, body } = response;
   const errors = errorsIn(body) ?? [];
   const data = isObject(body) ? body.data : undefined;
   const mayBeStored = isWrite && (status >= 500 || !errors.every((error) => storedNothing(error, data)));
-  const message = messageOf(response, errors.map((error) => error.message).join('; '));
+  const message = errors.map((error) => error.message).join('; ');
   const items = errors.flatMap(itemsIn);
   return new GraphqlError(message, { ...detailsOf(response), errors, data, items, mayBeStored });
 }
@@ -118,7 +117,7 @@ function textOf(document: unknown): string {
   if (isDocumentNode(document)) return print(document);
   // The TypedDocumentString of GraphQL Code Generator.
   if (document instanceof String) return document.toString();
-  throw new TypeError(`graphql: expected a document as a string or an AST, received ${received(document)}`);
+  throw new TypeError(`graphql: expected a document as a string or an AST`);
 }
 
 const isDocumentNode = (document: unknown): document is DocumentNode =>

@@ -10,10 +10,9 @@ import {
   type RejectedItem,
   type UpsertOutcome,
 } from './graphql-types.ts';
-import { received, requireInteger, requireKnown, type WriteOptions } from './options.ts';
+import { requireInteger, requireKnown, type WriteOptions } from './options.ts';
 import { optionsOfPart } from './parts.ts';
 import { batches, type DryRunOptions, type KindName, storedAs } from './records.ts';
-import { isObject } from './responses.ts';
 
 export interface ImportRecordsOptions extends DryRunOptions {
   /** With `SKIP`, valid records are stored although others are not valid: these are listed as `rejected`. Default: `FAIL`. */
@@ -33,10 +32,7 @@ const kindNames = Object.keys(kinds) as KindName[];
 export const importRecords =
   (graphql: Graphql): ImportRecords =>
   async (input, options = {} as never) => {
-    if (!isObject(input)) {
-      throw new TypeError(`importRecords: expected an object of lists, received ${received(input)}`);
-    }
-    const { rejected, ...data } = await send(graphql, input, options, (name) => kinds[name].fields);
+    const { rejected, ...data } = await send(graphql, { ...input }, options, (name) => kinds[name].fields);
     const imported = kindNames.map((name) => [kinds[name].list, (data[kinds[name].list] ?? []).map(storedAs(name))]);
     return { ...Object.fromEntries(imported), ...(rejected && { rejected }) } as never;
   };
@@ -97,7 +93,7 @@ export type ImportRows = <Row extends ImportRow>(
 export const importRows = (graphql: Graphql): ImportRows =>
   async function* (rows, { upsertBy = {}, partSize = 1_000, dryRun, ...options } = {}) {
     requireKnown('import', options);
-    requireInteger('import', 'partSize', partSize, 1);
+    requireInteger('partSize', partSize, 1);
     let start = 0;
     for await (const { kind, part } of partsOf(rows, partSize, upsertBy)) {
       const own = { dryRun, ...optionsOfPart(options, start) };

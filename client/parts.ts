@@ -1,5 +1,5 @@
 /** Sends a batch in parts, one after the other, each all or nothing; if one fails, says which records are stored. */
-import { type FailingItem, limited, ServiceError, YardgraphError } from './errors.ts';
+import { type FailingItem, ServiceError, YardgraphError } from './errors.ts';
 import { requireInteger, requireKnown, type WriteOptions } from './options.ts';
 
 export interface PartOptions extends WriteOptions {
@@ -20,7 +20,7 @@ export async function inParts<Item, Result>(
   send: (part: readonly Item[], options: WriteOptions) => Promise<Result[]>,
 ): Promise<Result[]> {
   requireKnown(method, options);
-  if (partSize !== undefined) requireInteger(method, 'partSize', partSize, 1);
+  if (partSize !== undefined) requireInteger('partSize', partSize, 1);
   const size = items.length;
   const step = partSize ?? size;
   const results: Result[] = [];
@@ -28,7 +28,7 @@ export async function inParts<Item, Result>(
   do {
     const own = partSize === undefined ? options : optionsOfPart(options, start);
     const stored = await send(items.slice(start, start + step), own).catch((cause: unknown) => {
-      throw start === 0 ? cause : new PartialBatchError(results, { method, start, partSize: step, size, cause });
+      throw start === 0 ? cause : new PartialBatchError(results, { start, size, cause });
     });
     for (const result of stored) results.push(result);
     start += step;
@@ -42,9 +42,7 @@ export const optionsOfPart = ({ idempotencyKey, ...options }: WriteOptions, star
   idempotencyKey === undefined ? options : { ...options, idempotencyKey: `${idempotencyKey}-${start}` };
 
 interface FailedPart {
-  readonly method: string;
   readonly start: number;
-  readonly partSize: number;
   readonly size: number;
   readonly cause: unknown;
 }
@@ -57,35 +55,15 @@ export class PartialBatchError<T = unknown> extends YardgraphError {
   /** The items of the cause, with indexes in the whole batch. */
   readonly items: readonly FailingItem[];
 
-  constructor(created: readonly T[], { method, start, partSize, size, cause }: FailedPart) {
-    const [done, kept] = method === 'delete' ? ['deleted', 'deleted'] : [`${method.replace(/e$/, '')}ed`, 'stored'];
-    const mayBeStored = cause instanceof YardgraphError && cause.mayBeStored;
-    const firstNotStored = mayBeStored ? Math.min(start + partSize, size) : start;
-    const records = [
-      `${kept}: ${range(0, start)}`,
-      ...(mayBeStored ? [`may be ${kept}: ${range(start, firstNotStored)}`] : []),
-      ...(firstNotStored < size ? [`not ${kept}: ${range(firstNotStored, size)}`] : []),
-    ];
-    const items = (cause instanceof ServiceError ? cause.items : []).map((item) =>
+  constructor(created: readonly T[], { start, size, cause }: FailedPart) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    super(`${start} of ${size} records are done; the part after them failed: ${reason}`, {
+      mayBeStored: cause instanceof YardgraphError && cause.mayBeStored,
+      cause,
+    });
+    this.created = created;
+    this.items = (cause instanceof ServiceError ? cause.items : []).map((item) =>
       item.index === undefined ? item : { ...item, index: item.index + start },
     );
-    // The message of the cause has indexes in the part.
-    const reason = items.length > 0 ? listed(items) : cause instanceof Error ? cause.message : String(cause);
-    super(
-      `${done} ${start} of ${size} records (${records.join('; ')}). Part ${start / partSize + 1} failed: ${limited(reason)}`,
-      { mayBeStored, cause },
-    );
-    this.created = created;
-    this.items = items;
   }
-}
-
-const range = (start: number, end: number): string => (end - start === 1 ? `[${start}]` : `[${start}] to [${end - 1}]`);
-
-function listed(items: readonly FailingItem[]): string {
-  const texts = items.slice(0, 10).map(({ index, field, message }) => {
-    const path = [index === undefined ? '' : `[${index}]`, field].filter(Boolean).join('.');
-    return path ? `${path}: ${message}` : message;
-  });
-  return texts.join('; ') + (items.length > 10 ? `; and ${items.length - 10} more` : '');
 }

@@ -13,7 +13,7 @@ import {
   type ReferenceHandling,
   type UpsertOutcome,
 } from './graphql-types.ts';
-import { received, requireKnown, type WriteOptions } from './options.ts';
+import { requireKnown, type WriteOptions } from './options.ts';
 import { inParts, type PartOptions } from './parts.ts';
 import { type ApiResponse, isObject, serviceError, unexpected } from './responses.ts';
 import type { Send } from './send.ts';
@@ -105,7 +105,7 @@ type Row = Readonly<Record<string, unknown>>;
 export function records<Kind extends KindName>(send: Send, graphql: Graphql, name: Kind, path: string): Records<Kind> {
   return {
     create: async (batch: readonly unknown[], options: PartOptions = {}) =>
-      inParts('create', arrayOf('records', 'create', batch), options, (part, write) =>
+      inParts('create', batch, options, (part, write) =>
         send(
           { method: 'POST', path, accept, body: part, write },
           accepted<Row[]>((body) => Array.isArray(body) && body.length === part.length),
@@ -129,7 +129,7 @@ export function batches<Kind extends KindName>(graphql: Graphql, name: Kind): Om
     { dryRun = false, returning = 'record', ...options }: BatchOptions,
     select = (record: string) => record,
   ): Promise<Result[]> {
-    const items = arrayOf({ input: 'items', ids: 'IDs', keys: 'keys' }[list], method, args[list]);
+    const items = args[list] as readonly unknown[];
     const types: Readonly<Record<string, string>> = {
       input: method === 'update' ? `[${name}Patch!]!` : `[Upsert${name}Input!]!`,
       ids: '[ID!]!',
@@ -173,11 +173,6 @@ export function batches<Kind extends KindName>(graphql: Graphql, name: Kind): Om
   } as never;
 }
 
-function arrayOf(what: string, method: string, items: unknown): readonly unknown[] {
-  if (Array.isArray(items)) return items;
-  throw new TypeError(`${method}: expected an array of ${what}, received ${received(items)}`);
-}
-
 /** The fields that are links to users in GraphQL, and their IDs over REST. */
 const users: ReadonlySet<string> = new Set(['createdBy', 'updatedBy']);
 
@@ -196,7 +191,6 @@ export type List<Stored> = () => Promise<Stored[]>;
 
 export function update<Changes, Stored>(send: Send, path: string): Update<Changes, Stored> {
   return async (id, changes, options = {}) => {
-    if (typeof id !== 'string') throw new TypeError(`update: expected the ID as a string, received ${received(id)}`);
     requireKnown('update', options);
     return send(
       { method: 'PATCH', path: `${path}/${encodeURIComponent(id)}`, accept, body: changes, write: options },

@@ -7,11 +7,8 @@ export interface ApiResponse {
   readonly isWrite: boolean;
   readonly status: number;
   readonly headers: Headers;
-  readonly hadKey: boolean;
   /** The value of the JSON, undefined if it is none. */
   readonly body: unknown;
-  /** Returns the body for errors, from which every echo of the API key is removed. */
-  bodyWithoutKey(): unknown;
   readonly stream: ReadableStream<Uint8Array> | undefined;
   readonly description: string;
 }
@@ -19,7 +16,7 @@ export interface ApiResponse {
 export function readResponse(
   { status, type, headers }: Response,
   content: string | ReadableStream<Uint8Array>,
-  { key, isWrite }: { readonly key: string | undefined; readonly isWrite: boolean },
+  isWrite: boolean,
 ): ApiResponse {
   const mediaType = headers.get('content-type') ?? 'no content type';
   const json = typeof content === 'string' && /\bjson\b/i.test(mediaType) ? content : '';
@@ -28,19 +25,15 @@ export function readResponse(
     // Browsers do not expose the status of a redirect.
     status: type === 'opaqueredirect' ? 302 : status,
     headers,
-    hadKey: key !== undefined,
     body: parse(json),
-    bodyWithoutKey: () => parse(json, key),
     stream: typeof content === 'string' ? undefined : content,
     description: type === 'opaqueredirect' ? 'a redirect' : `${status} with ${mediaType.split(';')[0]?.slice(0, 100)}`,
   };
 }
 
-function parse(json: string, without?: string): unknown {
-  const strip = (secret: string) => (_: string, value: unknown) =>
-    typeof value === 'string' ? value.replaceAll(secret, '[key]') : value;
+function parse(json: string): unknown {
   try {
-    return JSON.parse(json, without === undefined ? undefined : strip(without));
+    return JSON.parse(json);
   } catch {
     return undefined;
   }
@@ -50,14 +43,9 @@ function parse(json: string, without?: string): unknown {
 export const detailsOf = ({ status, headers }: ApiResponse) => ({
   status,
   requestId: headers.get('x-request-id') ?? undefined,
-  retryAfter: secondsIn(headers.get('retry-after')),
+  // A proxy may send a date instead.
+  retryAfter: Number(headers.get('retry-after') ?? Number.NaN) || undefined,
 });
-
-function secondsIn(value: string | null): number | undefined {
-  if (value === null) return undefined;
-  const seconds = /^\d+$/.test(value) ? Number(value) : (Date.parse(value) - Date.now()) / 1_000;
-  return Number.isNaN(seconds) ? undefined : Math.max(0, seconds);
-}
 
 /** Returns the error for a response that another server sent. After a redirect or a 4xx, nothing was stored. */
 export function unexpected(response: ApiResponse): UnexpectedResponseError {
@@ -67,20 +55,14 @@ export function unexpected(response: ApiResponse): UnexpectedResponseError {
 }
 
 export function serviceError(response: ApiResponse): YardgraphError {
-  const body = response.bodyWithoutKey();
+  const { body } = response;
   const details = { ...detailsOf(response), mayBeStored: mayBeStored(response) };
   if (isProblem(body)) {
-    return new ServiceError(messageOf(response, body.detail), { ...details, items: body.errors ?? [] });
+    return new ServiceError(body.detail, { ...details, items: body.errors ?? [] });
   }
-  if (isErrorResponse(body)) return new ServiceError(messageOf(response, body.error), details);
+  if (isErrorResponse(body)) return new ServiceError(body.error, details);
   return unexpected(response);
 }
-
-const keyMissing = 'an API key is required: set the option apiKeyAuth or the environment variable YARDGRAPH_API_KEY';
-
-/** Returns the service's message, except where it says which header to send: programs set an option instead. */
-export const messageOf = ({ status, hadKey }: ApiResponse, message: string): string =>
-  status === 401 && !hadKey ? keyMissing : message;
 
 /**
  * A 4xx response guarantees that nothing was stored; a 5xx does not. The exception is a 503 whose problem has the type

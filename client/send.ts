@@ -61,7 +61,7 @@ async function fetchOnce(
       signal: signal ? AbortSignal.any([signal, stop.signal]) : stop.signal,
     });
     const stream = isStreamed && response.status === 200 ? response.body : null;
-    return readResponse(response, stream ?? (await response.text()), { key, isWrite });
+    return readResponse(response, stream ?? (await response.text()), isWrite);
   } catch (error) {
     if (late.aborted) throw new TimeoutError(limit, { mayBeStored: isWrite });
     signal?.throwIfAborted();

@@ -213,8 +213,6 @@ const otherTables = ({ text, time, boolean, whole, json }: Types): Readonly<Reco
     read_only ${boolean} not null,
     label text,
     secret_hash text not null,
-    previous_hash text,
-    previous_expires_at ${time},
     created_at ${time} not null,
     expires_at ${time},
     revoked_at ${time},

@@ -13,7 +13,7 @@ import { serveHomePage } from './pages/home.ts';
 import { sendGraphiql, serveExplorer, serveReference } from './pages/key-pages.ts';
 import { handler } from './rest/handler.ts';
 import { serveOpenApi } from './rest/openapi/document.ts';
-import { methodHint, routes } from './rest/routes.ts';
+import { routes } from './rest/routes.ts';
 import type { Database } from './store/database.ts';
 import { schemaVersion } from './store/schema/migrations.ts';
 
@@ -30,7 +30,7 @@ export async function createApp(
 ): Promise<FastifyInstance> {
   const app = createServer(config, logs);
   if (ownsProcess) await refuseUnderPressure(app);
-  rejectUnknownRoutes(app, methodHint);
+  rejectUnknownRoutes(app);
   const { isOpen } = await authenticate(app, database, config);
   for (const route of routes) {
     app.route({ method: route.method, url: route.path, handler: handler(route, config.limits) });

@@ -166,7 +166,7 @@ function commands(settings: Settings, exitWith: (code: number) => void): Command
 
   const keys = program
     .command('keys')
-    .description('create, list, rotate and revoke API keys, each of which gives access to one workspace');
+    .description('create, list and revoke API keys, each of which gives access to one workspace');
 
   keys
     .command('create')
@@ -188,15 +188,8 @@ function commands(settings: Settings, exitWith: (code: number) => void): Command
     .action(async (options) => (await import('./commands/keys.ts')).listApiKeys(config(), options));
 
   keys
-    .command('rotate')
-    .description('give a key a second secret and print it; the first stays valid for a while')
-    .argument('<prefix>', 'the part of the key before its secret, such as yardgraph_acme_5f0c21d9')
-    .option('--overlap <duration>', 'how long the first secret stays valid, such as 30m or 0s', '24h')
-    .action(async (prefix, options) => (await import('./commands/keys.ts')).rotateApiKey(config(), prefix, options));
-
-  keys
     .command('revoke')
-    .description('revoke a key with all its secrets')
+    .description('revoke a key')
     .argument('<prefix>', 'the part of the key before its secret, such as yardgraph_acme_5f0c21d9')
     .action(async (prefix) => (await import('./commands/keys.ts')).revokeApiKey(config(), prefix));
 

@@ -1,6 +1,5 @@
 /** The settings of the service, from the environment. Invalid ones are all reported before anything is opened. */
 import { isIP } from 'node:net';
-import { distance } from 'fastest-levenshtein';
 import * as z from 'zod';
 import { StartError } from './errors.ts';
 import { databaseUrlProblem, defaultOptions, defaultPath } from './store/database-settings.ts';
@@ -172,11 +171,6 @@ export function loadConfig(env: Environment) {
   const { environment, graphiql, explorer, introspection, ...visible } = readGroup(visibility, env, problems);
   const httpValues = readGroup(http, env, problems);
   const limitValues = readGroup(limits, env, problems);
-  // Only the default must fit a text of the greatest length: an explicit limit of the record may be less.
-  const { maxTextLength } = limitValues;
-  if (!env.MAX_RECORD_LENGTH && limits.maxRecordLength.defaultValue < maxTextLength) {
-    problems.push(`MAX_RECORD_LENGTH: expected at least MAX_TEXT_LENGTH, which is ${maxTextLength}`);
-  }
   if (problems.length > 0) throw new StartError(problems.join('\n'));
 
   const isOn = (feature = environment === 'production' ? 'off' : 'on'): boolean => feature === 'on';
@@ -195,19 +189,7 @@ export function loadConfig(env: Environment) {
     suggestions: isOn(introspection),
     http: { ...httpValues, ...fixedHttp },
     limits: { ...limitValues, ...fixedLimits },
-    /** Variables that are no settings, but are called almost like one. */
-    misspelt: Object.keys(env).flatMap((name) => {
-      const meant = settingNames.find((known) => isAlmost(name, known));
-      return meant === undefined || settingNames.includes(name) ? [] : [{ name, setting: meant }];
-    }),
   };
-}
-
-/** `RATELIMIT`, `RATE_LIMITS` or `RATE_LIMIT_MAX`. Short names are too much like those of other programs. */
-function isAlmost(name: string, known: string): boolean {
-  if (known.length < 7 || name.length > 2 * known.length) return false;
-  const [sent, wanted] = [name, known].map((text) => text.toUpperCase().replaceAll('_', ''));
-  return sent === wanted || name.startsWith(`${known}_`) || distance(sent ?? '', wanted ?? '') <= 2;
 }
 
 /** Returns the values of a group's settings; undefined for invalid ones, each of which adds a line to `problems`. */

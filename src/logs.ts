@@ -18,8 +18,6 @@ const maxWaiting = 1_048_576;
 export const openLogs = async (): Promise<Logs> =>
   standardError(process.stderr.isTTY ? await readableForm() : undefined);
 
-export const createLog = (level: string, logs: Logs) => pino({ level }, logs);
-
 /**
  * Prints to standard output: on a terminal the text, elsewhere one line of JSON in the form of the log. Both at any log level, because
  * without them nobody would know the address of a port that the system has chosen.

@@ -8,7 +8,7 @@ import { version } from '../package.json';
 import { createApp } from './app.ts';
 import type { Config } from './config.ts';
 import { errorCode, StartError } from './errors.ts';
-import { announce, createLog, openLogs } from './logs.ts';
+import { announce, openLogs } from './logs.ts';
 import { program } from './program.ts';
 import { createKeyStore } from './store/admin/api-keys.ts';
 import { type Database, openDatabase } from './store/database.ts';
@@ -20,9 +20,6 @@ import { startSweep } from './store/writes/idempotency.ts';
  */
 export async function serve(config: Config, prepare?: (database: Database) => Promise<void>): Promise<void> {
   const logs = await openLogs();
-  const log = createLog(config.logLevel, logs);
-  for (const { name, setting } of config.misspelt)
-    log.warn({ variable: name }, `${name} is no setting, did you mean ${setting}?`);
   const database = await openDatabase(config.databaseUrl, config.databaseOptions);
   try {
     await prepare?.(database);

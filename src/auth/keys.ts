@@ -1,5 +1,5 @@
 /**
- * API keys: creates, rotates and revokes them, and identifies their users and workspaces. The text of a key is `yardgraph_acme_5f0c21d9_`
+ * API keys: creates and revokes them, and identifies their users and workspaces. The text of a key is `yardgraph_acme_5f0c21d9_`
  * and a secret of 256 random bits, which is returned once, when it is created; only its hash is stored. The part before the secret is the
  * prefix: it has the name that the workspace had when the key was created, identifies the key in lists and logs, and lets secret scanners
  * find a key that has leaked.
@@ -57,10 +57,8 @@ export async function createKey(store: KeyStore, { workspace, user, readOnly, la
     readOnly,
     label: label ?? null,
     secretHash: hashOf(secret),
-    previousHash: null,
-    previousExpiresAt: null,
     createdAt: new Date().toISOString(),
-    expiresAt: expires === undefined ? null : after(expires),
+    expiresAt: expires === undefined ? null : new Date(Date.now() + expires).toISOString(),
     revokedAt: null,
     lastUsedAt: null,
   };
@@ -68,51 +66,22 @@ export async function createKey(store: KeyStore, { workspace, user, readOnly, la
   return { key, text: `${key.id}_${secret}` };
 }
 
-/** Gives a key a second secret, and returns the new text; the first secret stays valid for `overlap` milliseconds. */
-export async function rotateKey(store: KeyStore, prefix: string, overlap: number) {
-  const key = await keyWith(store, prefix);
-  const state = stateOf(key);
-  if (state === 'revoked') throw new StartError(`the key ${prefix} is revoked`);
-  if (state === 'expired') throw new StartError(`the key ${prefix} has expired`);
-  if (state === 'rotating' && overlap > 0) {
-    // A third secret would end the first, which may still be in use.
-    throw new StartError(
-      `the previous secret is valid until ${key.previousExpiresAt}: with --overlap 0s, it and the current one end at once`,
-    );
-  }
-  const secret = newSecret();
-  const previousExpiresAt = after(overlap);
-  requireFound(
-    await store.update(prefix, { secretHash: hashOf(secret), previousHash: key.secretHash, previousExpiresAt }),
-  );
-  return { text: `${prefix}_${secret}`, previousExpiresAt };
-}
-
 export async function revokeKey(store: KeyStore, prefix: string): Promise<void> {
-  const key = await keyWith(store, prefix);
+  const key = await store.find(prefix);
+  requireFound(key);
   if (key.revokedAt === null) requireFound(await store.update(prefix, { revokedAt: new Date().toISOString() }));
 }
 
-/** While a key is rotating, its previous secret is valid too. Times are compared as text: in ISO format, they sort chronologically. */
-export function stateOf({ revokedAt, expiresAt, previousExpiresAt }: ApiKey) {
-  const now = new Date().toISOString();
+/** Times are compared as text: in ISO format, they sort chronologically. */
+export function stateOf({ revokedAt, expiresAt }: ApiKey) {
   if (revokedAt !== null) return 'revoked';
-  if (expiresAt !== null && expiresAt <= now) return 'expired';
-  return previousExpiresAt !== null && previousExpiresAt > now ? 'rotating' : 'active';
-}
-
-async function keyWith(store: KeyStore, prefix: string): Promise<ApiKey> {
-  const key = await store.find(prefix);
-  requireFound(key);
-  return key;
+  return expiresAt !== null && expiresAt <= new Date().toISOString() ? 'expired' : 'active';
 }
 
 /** The key may have been deleted meanwhile, with its workspace. */
 function requireFound(found: unknown): asserts found {
   if (!found) throw new StartError(`there is no key with this prefix: see ${program} keys list`);
 }
-
-const after = (milliseconds: number): string => new Date(Date.now() + milliseconds).toISOString();
 
 export interface Identity {
   readonly workspace: WorkspaceId;
@@ -148,7 +117,7 @@ const noHash = hashOf(newSecret());
 
 /**
  * Keys are cached for two seconds, so that a busy key does not cost a statement per request; within that time every process notices that a
- * key was created, rotated or revoked.
+ * key was created or revoked.
  */
 export function createKeyring(database: Database) {
   const store = createKeyStore(database);
@@ -196,10 +165,8 @@ export function createKeyring(database: Database) {
   }
 
   function accept(key: ApiKey | undefined, secret: string): Identity | undefined {
-    const hash = hashOf(secret);
-    const isCurrent = isHash(hash, key?.secretHash ?? noHash);
-    const isPrevious = isHash(hash, key?.previousHash ?? noHash) && isFuture(key?.previousExpiresAt);
-    if (!key || !(isCurrent || isPrevious) || key.revokedAt !== null || isPast(key.expiresAt)) return undefined;
+    const isCorrect = isHash(hashOf(secret), key?.secretHash ?? noHash);
+    if (!key || !isCorrect || stateOf(key) !== 'active') return undefined;
     isClosed = true;
     writeUse(key);
     return { workspace: key.workspace, userId: key.userId, mayWrite: !key.readOnly, keyPrefix: key.id };
@@ -249,6 +216,3 @@ export function createKeyring(database: Database) {
     },
   };
 }
-
-const isFuture = (time: string | null | undefined): boolean => !!time && Date.parse(time) > Date.now();
-const isPast = (time: string | null): boolean => time !== null && Date.parse(time) <= Date.now();

@@ -1,5 +1,5 @@
 /**
- * `yardgraph keys`: creates, lists, rotates and revokes API keys. `create` and `rotate` print only the text of the key on
+ * `yardgraph keys`: creates, lists and revokes API keys. `create` prints only the text of the key on
  * standard output, so that it can be piped into a file or a secret store; messages go to standard error.
  */
 import ms from 'ms';
@@ -10,7 +10,6 @@ import {
   isWorkspaceName,
   type NewKey,
   revokeKey,
-  rotateKey,
   stateOf,
   workspaceNameForm,
 } from '../auth/keys.ts';
@@ -81,53 +80,24 @@ export function createApiKey(config: Config, options: Partial<z.input<typeof new
   );
 }
 
-const maxNamed = 20;
-
 /**
- * Returns a function that says what a new key gives access to, unless the workspace has keys already: its records, or that the workspace
- * is new, and the others. They are hints: if a database of many machines is unavailable in part, the key is created without them.
+ * Returns a function that says what a new key changes: the first key closes the workspace of requests without one, and a workspace may be
+ * new because its name is misspelled. These are hints: if a database of many machines is unavailable in part, the key is created without them.
  */
 async function workspacesBefore(database: Database, name: string, isFirst: boolean): Promise<() => void> {
   const workspaces = createWorkspaces(database, recordKinds);
   const own = await workspaces.find(name).catch(() => null);
-  // The records of all workspaces are counted only if they matter.
-  const all = isFirst || own === undefined ? await workspaces.list().catch(() => []) : [];
-  const others = all.filter((workspace) => workspace.name !== name);
+  const open =
+    isFirst && name !== anonymousWorkspace ? await workspaces.find(anonymousWorkspace).catch(() => null) : null;
   return () => {
-    if (own?.keys.length === 0 && sizeOf(own) > 0) {
-      const stored = countedRecords(sizeOf(own));
-      console.error(`The workspace ${name} already has ${stored}, to which this key gives access.`);
-    }
     if (isFirst) console.error('This is the first key: from now on, every request needs a key.');
-    const open = isFirst && others.find((workspace) => workspace.name === anonymousWorkspace);
-    if (open) {
-      // Until now, the records of requests without a key were stored there.
-      const stored = countedRecords(sizeOf(open));
-      console.error(`Stored so far: ${stored} in the workspace ${open.name}, to which this key gives no access.`);
-      console.error(`To move what is there, run: ${program} workspaces rename ${open.name} ${name}`);
-    } else if (own === undefined && others.length > 0) {
-      const more = others.length > maxNamed ? ` and ${others.length - maxNamed} more` : '';
-      const names = others.slice(0, maxNamed).map((workspace) => workspace.name);
-      console.error(`The workspace ${name} is new. There are also: ${names.join(', ')}${more}`);
-    }
+    else if (own === undefined) console.error(`The workspace ${name} is new.`);
+    if (!open) return;
+    // Until now, the records of requests without a key were stored there.
+    const stored = countedRecords(sizeOf(open));
+    console.error(`Stored so far: ${stored} in the workspace ${open.name}, to which this key gives no access.`);
+    console.error(`To move what is there, run: ${program} workspaces rename ${open.name} ${name}`);
   };
-}
-
-export function rotateApiKey(config: Config, prefix: string, { overlap }: { overlap: string }): Promise<void> {
-  const milliseconds = parseDuration(overlap);
-  if (milliseconds === undefined) throw new StartError('--overlap: expected a duration such as 24h, 30m or 0s');
-  return withKeyStore(config, async (_, database) => {
-    const previousExpiresAt = await whilePrinting(database, async (store) => {
-      const rotated = await rotateKey(store, prefix, milliseconds);
-      await printKey(rotated.text);
-      return rotated.previousExpiresAt;
-    });
-    console.error(
-      milliseconds > 0
-        ? `The previous secret stays valid for ${overlap}, until ${minute(previousExpiresAt)} UTC.`
-        : 'The previous secret is no longer valid: every process rejects it within five seconds.',
-    );
-  });
 }
 
 export const revokeApiKey = (config: Config, prefix: string) =>
@@ -161,7 +131,6 @@ const toJson = (key: ApiKey) => ({
   lastUsedAt: key.lastUsedAt,
   expiresAt: key.expiresAt,
   revokedAt: key.revokedAt,
-  previousSecretExpiresAt: key.previousExpiresAt,
 });
 
 const columns: readonly (readonly [head: string, cell: (key: ApiKey) => string])[] = [

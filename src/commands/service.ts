@@ -1,5 +1,12 @@
 /** The running service of which a command is a client. */
-import { ConnectionError, type Options, TimeoutError, Yardgraph, YardgraphError } from '../../client/index.ts';
+import {
+  ConnectionError,
+  type Options,
+  ServiceError,
+  TimeoutError,
+  Yardgraph,
+  YardgraphError,
+} from '../../client/index.ts';
 import { errorCode, Interrupted, StartError } from '../errors.ts';
 
 /** Less than the service allows, because commands add to it. */
@@ -18,6 +25,7 @@ export function connect(options: Options): Yardgraph {
 }
 
 export function messageOf(error: Error, url: string): string {
+  if (error instanceof ServiceError && error.status === 401) return `${error.message} (YARDGRAPH_API_KEY)`;
   const isUnreachable = error instanceof ConnectionError || error instanceof TimeoutError;
   // Nothing else of the URL: it may contain a password.
   return isUnreachable ? `${error.message} (${new URL(url).origin})` : error.message;

@@ -62,8 +62,7 @@ const toJson = (workspace: Workspace) => ({
   validKeys: validKeys(workspace),
 });
 
-const validKeys = ({ keys }: Workspace): number =>
-  keys.filter((key) => ['active', 'rotating'].includes(stateOf(key))).length;
+const validKeys = ({ keys }: Workspace): number => keys.filter((key) => stateOf(key) === 'active').length;
 
 function contentsOf(workspace: Workspace): string {
   const parts = recordKinds.flatMap((kind) => {

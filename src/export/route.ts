@@ -7,7 +7,7 @@ import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Limits } from '../config.ts';
 import { badRequest, errorCode, tooLarge, tooManyRequests, unavailable } from '../errors.ts';
-import { requireSmallJson } from '../http/request.ts';
+import { parseJson } from '../http/request.ts';
 import { count, expected, isObject, quote } from '../model/issues.ts';
 import { pathName } from '../model/labels.ts';
 import { linkFields } from '../model/links.ts';
@@ -89,7 +89,10 @@ export function serveExports(app: FastifyInstance, { limits, exportTimeout }: Op
       const exported = {
         kinds,
         chosen: { keys: readKeys(externalIds), hasNames: readFlag('names', names) },
-        where: where === undefined ? undefined : await readFilter(kinds[0] as RecordKind, parseJson(where, limits)),
+        where:
+          where === undefined
+            ? undefined
+            : await readFilter(kinds[0] as RecordKind, parseJson('where', Buffer.from(where), limits)),
         format: name.endsWith('.ndjson') ? ndjson : formatOf(sent),
       };
       reply.type(exported.format.type).header('content-disposition', `attachment; filename="${name}"`);
@@ -176,15 +179,6 @@ function readKeys(sent: string | undefined): readonly string[] {
   if (keys.length > maxKeys) throw refuse(`expected at most ${maxKeys} names, received ${count(keys.length)}`);
   if (new Set(keys).size < keys.length) throw refuse(`expected each name once, received ${quote(sent)}`);
   return keys;
-}
-
-function parseJson(sent: string, limits: Limits): unknown {
-  requireSmallJson(Buffer.from(sent), limits);
-  try {
-    return JSON.parse(sent);
-  } catch {
-    throw badRequest(`where: ${expected('a filter as JSON, such as {"name":{"eq":"Crane"}}', sent)}`);
-  }
 }
 
 /**

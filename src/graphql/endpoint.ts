@@ -28,9 +28,8 @@ import {
 import type { Config, Limits } from '../config.ts';
 import { badRequest, ServiceError, unavailable } from '../errors.ts';
 import { errorResponseFor, setErrorHeaders } from '../http/error-response.ts';
-import { jsonProblem } from '../http/json-problem.ts';
 import { createPage } from '../http/pages.ts';
-import { idempotencyKeyOf, requireSmallJson } from '../http/request.ts';
+import { idempotencyKeyOf, parseJson } from '../http/request.ts';
 import { count, cut, expected, isObject, maxQuoted } from '../model/issues.ts';
 import type { RecordKind } from '../model/record-kind.ts';
 import type { Condition } from '../store/query/record-query.ts';
@@ -221,22 +220,13 @@ const persistedQueryNotSupported = () =>
 /** Returns the parameters of a GET: an empty one is absent. */
 function parametersIn(query: unknown, limits: Limits): GraphQLParams {
   const sent = query as Readonly<Record<string, unknown>>;
-  const parsed = (name: string) => (sent[name] ? parseParameter(name, String(sent[name]), limits) : undefined);
+  const parsed = (name: string) => (sent[name] ? parseJson(name, Buffer.from(String(sent[name])), limits) : undefined);
   return {
     query: sent.query || undefined,
     operationName: sent.operationName || undefined,
     variables: parsed('variables'),
     extensions: parsed('extensions'),
   } as GraphQLParams;
-}
-
-function parseParameter(name: string, text: string, limits: Limits): unknown {
-  requireSmallJson(Buffer.from(text), limits);
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw badRequest(`${name}: not valid JSON: ${jsonProblem(text)}`);
-  }
 }
 
 /** Names the operation for the log. Yoga rejects a document without it, too, but does not list the names to choose from. */

@@ -12,7 +12,7 @@ import {
 } from 'node:zlib';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 
-export type Encoding = 'br' | 'gzip';
+type Encoding = 'br' | 'gzip';
 
 /** The least length of a body to compress, in bytes: shorter ones gain too little. */
 const minLength = 1_024;
@@ -29,15 +29,12 @@ const maxSyncLength = 16_384;
  */
 const maxConcurrent = 16;
 
-/** The most characters of `Accept-Encoding`; clients send fewer than 100. */
-const maxHeaderLength = 1_000;
-
 const gzipOptions = { level: 1 };
 /** A window of 256 KB instead of 4 MB: slow readers keep it. */
 const brotliOptions = { params: { [constants.BROTLI_PARAM_QUALITY]: 3, [constants.BROTLI_PARAM_LGWIN]: 18 } };
 
 /** Short bodies are compressed at once, long ones on another thread, and streams while they are read. */
-export const codecs = {
+const codecs = {
   br: {
     sync: (body: Buffer) => brotliCompressSync(body, brotliOptions),
     async: (body: Buffer) => promisify(brotliCompress)(body, brotliOptions),
@@ -51,8 +48,8 @@ export const codecs = {
 };
 
 /** Returns the encoding that an `Accept-Encoding` header prefers; undefined if the body should be sent as it is. */
-export function acceptedEncoding(header: string | undefined): Encoding | undefined {
-  if (!header || header.length > maxHeaderLength) return undefined;
+function acceptedEncoding(header: string | undefined): Encoding | undefined {
+  if (!header) return undefined;
   const qualities = new Map<string, number>();
   for (const part of header.toLowerCase().split(',')) {
     const [name = '', ...parameters] = part.split(';').map((text) => text.trim());

@@ -192,36 +192,25 @@ function logWhenClosed(request: FastifyRequest, reply: FastifyReply): void {
 
 /**
  * Responds to requests for which there is no route, before they are authenticated and before their bodies are read: OPTIONS gets the methods
- * of the path, another method 405 with `Allow` and a hint where the path supports others, and an unknown path 404. Covers the routes that
+ * of the path, another method 405 with `Allow`, and an unknown path 404. Covers the routes that
  * are added later.
  */
-export function rejectUnknownRoutes(
-  app: FastifyInstance,
-  hintFor: (method: string, path: string) => string | undefined,
-): void {
+export function rejectUnknownRoutes(app: FastifyInstance): void {
   const methodsByUrl = new Map<string, string[]>();
   app.addHook('onRoute', ({ url, method }) => {
     methodsByUrl.set(url, [...(methodsByUrl.get(url) ?? []), method].flat());
   });
 
-  const urlOf = (path: string) => [...methodsByUrl.keys()].find((url) => leadsTo(url, path));
-
   app.addHook('onRequest', (request, reply, done) => {
     // The router finds `/projects/:id` for `/projects/`, too.
     if (!request.is404 && !Object.values(request.params as object).includes('')) return done();
     const [path = ''] = request.url.split('?');
-    const url = urlOf(path);
-    if (url === undefined) {
-      // A slash at the end is easily overlooked.
-      const known = path.length > 2 && path.endsWith('/') && urlOf(path.slice(0, -1));
-      const hint = known ? `: ${known.replace(':id', '{id}')} has no slash at the end` : '';
-      throw notFound(`there is nothing at this path${hint}`, 'unknown path');
-    }
+    const url = [...methodsByUrl.keys()].find((known) => leadsTo(known, path));
+    if (url === undefined) throw notFound('there is nothing at this path', 'unknown path');
     const allowed = methodsByUrl.get(url)?.toSorted().join(', ');
     if (request.method === 'OPTIONS') return void reply.header('allow', `${allowed}, OPTIONS`).code(204).send();
-    const hint = hintFor(request.method, url);
     reply.header('allow', allowed);
-    throw new ServiceError(405, `this path supports ${allowed} only${hint ? `: ${hint}` : ''}`);
+    throw new ServiceError(405, `this path supports ${allowed} only: /graphql reads, updates and deletes records`);
   });
 }
 

@@ -38,7 +38,7 @@ interface TextForm {
   readonly example: string;
 }
 
-export interface NumberField extends PlainField<'number'> {
+interface NumberField extends PlainField<'number'> {
   readonly min: number;
   readonly max: number;
 }

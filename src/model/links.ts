@@ -55,18 +55,10 @@ export interface ExternalIdsMerge {
 
 type LinkFields = readonly (readonly [name: string, field: string, declared: ReferenceField])[];
 
-/** By their fields, because they are asked for each record of a batch. */
-const knownLinkFields = new WeakMap<RecordKind['fields'], LinkFields>();
-
-export function linkFields({ fields }: RecordKind): LinkFields {
-  const known = knownLinkFields.get(fields);
-  if (known) return known;
-  const found = Object.entries(fields).flatMap(([field, declared]) =>
+export const linkFields = ({ fields }: RecordKind): LinkFields =>
+  Object.entries(fields).flatMap(([field, declared]) =>
     declared.type === 'reference' ? [[linkField(field), field, declared] as const] : [],
   );
-  knownLinkFields.set(fields, found);
-  return found;
-}
 
 interface Linking {
   readonly fields: ReturnType<typeof linkFields>;
@@ -150,22 +142,22 @@ function refIssues(ref: unknown): Issue[] {
   return problem === undefined ? [] : [{ path: ['ref'], message: problem }];
 }
 
-/** Parses changes of which the object `name` is merged into the stored external IDs: in `externalIds` itself, null clears all of them. */
+/** Parses changes of which the object `mergeExternalIds` is merged into the stored external IDs. */
 export function mergeParser<T>(
   kind: RecordKind,
-  name: 'externalIds' | 'mergeExternalIds',
   limits: ValueLimits,
   parse: RecordParser<T>,
 ): (input: unknown) => Linkable<T> {
   const { externalIds: field } = kind.fields;
+  const name = 'mergeExternalIds';
   return (input) => {
-    if (!field || !isObject(input) || input[name] === undefined) return parse(input);
-    const { [name]: sent, ...fields } = input;
-    if (sent === null) return parse(name === 'externalIds' ? input : fields);
-    if (fields.externalIds !== undefined) {
-      return withIssues(parse(fields), [{ path: [name], message: `expected externalIds or ${name}, received both` }]);
-    }
-    const issues = externalIdsIssues(field, sent, limits, true);
+    if (!field || !isObject(input)) return parse(input);
+    const { mergeExternalIds: sent = null, ...fields } = input;
+    if (sent === null) return parse(fields);
+    const issues =
+      fields.externalIds === undefined
+        ? externalIdsIssues(field, sent, limits, true)
+        : [{ path: [], message: 'expected externalIds or mergeExternalIds, received both' }];
     const located = issues.map(({ path, message }) => ({ path: [name, ...path], message }));
     if (issues.length > 0) return withIssues(parse(fields), located);
     // The cast is safe: external IDs without issues have this type.
@@ -173,7 +165,7 @@ export function mergeParser<T>(
   };
 }
 
-export function withIssues<T>(item: Linkable<T>, issues: readonly Issue[]): Linkable<T> {
+function withIssues<T>(item: Linkable<T>, issues: readonly Issue[]): Linkable<T> {
   if (issues.length === 0) return item;
   const { value: _, issues: others = [], validFields = validValues(item), ...rest } = item;
   return { ...rest, issues: [...issues, ...others], validFields };

@@ -2,7 +2,7 @@
  * The declaration of a record kind, and the record types derived from it. Must not know databases, REST or GraphQL:
  * each of those folders derives its own representation.
  */
-import type { ExternalIds, Field, StoredField } from './fields.ts';
+import { type ExternalIds, type Field, foreignReference, type StoredField } from './fields.ts';
 
 type Fields = Readonly<Record<string, Field>>;
 
@@ -117,10 +117,6 @@ export function recordKind<const F extends Fields, const S extends Stamp = never
 }
 
 const user = (refersTo: string, reverse: string): Field => ({
-  type: 'foreignReference',
-  indexed: true,
-  target: 'User',
-  refersTo,
-  reverse,
+  ...foreignReference('User', refersTo, { reverse }),
   description: `The ID of ${refersTo}, as named by the API key.`,
 });

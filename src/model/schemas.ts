@@ -1,11 +1,11 @@
 /**
- * The schemas of a record kind, derived from its fields: they parse unknown input into typed input, or return all issues at
- * once. Values are kept exactly as sent, except datetimes, which are converted to UTC.
+ * The parsers of a record kind, derived from its fields: they turn unknown input into typed input, or return all issues at
+ * once. Values are kept exactly as sent, except datetimes, which are converted to UTC. Plain functions: a library of schemas would
+ * leave only the object and the types of its fields to itself, and every rule and message is the service's own.
  */
 import { closest, distance } from 'fastest-levenshtein';
-import * as z from 'zod';
 import { aDate, parseDateTime } from './date-time.ts';
-import { type ExternalIds, type Field, type NumberField, type TextField, textLengthOfAll } from './fields.ts';
+import { type Field, type TextField, textLengthOfAll } from './fields.ts';
 import { count, expected, type Issue, isObject, type Parsed } from './issues.ts';
 import { uncapitalized, withArticle } from './labels.ts';
 import type { CreateOf, RecordKind, UpdateOf } from './record-kind.ts';
@@ -22,78 +22,86 @@ type UnknownFields = 'rejected' | 'ignored';
 export type RecordParser<T> = (input: unknown) => Parsed<T>;
 
 export const createParser = <K extends RecordKind>(kind: K, limits: ValueLimits, unknownFields?: UnknownFields) =>
-  recordParser<CreateOf<K>>(kind, limits, unknownFields, (field) => {
-    const schema = valueSchema(field, limits);
-    return field.required ? schema : schema.nullish();
-  });
+  recordParser<CreateOf<K>>(kind, limits, unknownFields, true);
 
 /** Parses changes to a record: every field may be absent, but a required field cannot be cleared. */
 export const updateParser = <K extends RecordKind>(kind: K, limits: ValueLimits, unknownFields?: UnknownFields) =>
-  recordParser<UpdateOf<K>>(kind, limits, unknownFields, (field) => {
-    const schema = valueSchema(field, limits);
-    return field.required ? schema.optional() : schema.nullish();
-  });
+  recordParser<UpdateOf<K>>(kind, limits, unknownFields, false);
 
 function recordParser<T>(
   kind: RecordKind,
   limits: ValueLimits,
   unknownFields: UnknownFields = 'rejected',
-  fieldSchema: (field: Field) => z.ZodType,
+  isNew: boolean,
 ): RecordParser<T> {
-  const shape = Object.fromEntries(Object.entries(kind.fields).map(([name, field]) => [name, fieldSchema(field)]));
-  const options = {
-    error: (issue: { input?: unknown }) => expected(`${withArticle(kind.label)} as a JSON object`, issue.input),
-  };
-  const schema = unknownFields === 'rejected' ? z.strictObject(shape, options) : z.object(shape, options);
+  const fields = Object.entries(kind.fields);
+  const names = Object.keys(kind.fields);
 
   return (input) => {
-    const result = schema.safeParse(input);
-    const issues = result.success ? [] : result.error.issues.flatMap((issue) => issuesOf(kind, issue));
-    const valid = result.success ? result.data : validFields(kind, input, issues);
-    const tooLong = recordLengthProblem(valid, limits);
+    if (!isObject(input)) {
+      const message = expected(`${withArticle(kind.label)} as a JSON object`, input);
+      return { issues: [{ path: [], message }], validFields: {} };
+    }
+    const values: Record<string, unknown> = {};
+    const issues: Issue[] = [];
+    for (const [name, field] of fields) {
+      const { [name]: sent } = input;
+      if (sent === undefined) {
+        if (isNew && field.required) issues.push({ path: [name], message: requiredMessage(field) });
+      } else if (sent === null && !field.required) {
+        values[name] = null;
+      } else if (field.type === 'externalIds') {
+        const found = externalIdsIssues(field, sent, limits);
+        for (const { path, message } of found) issues.push({ path: [name, ...path], message });
+        // Not copied: a copy would lose the key `__proto__`.
+        if (found.length === 0) values[name] = sent;
+      } else {
+        const parsed = parseValue(field, sent, limits);
+        if ('value' in parsed) values[name] = parsed.value;
+        else issues.push({ path: [name], message: parsed.problem });
+      }
+    }
+    if (unknownFields === 'rejected') {
+      const unknown = Object.keys(input).filter((name) => !Object.hasOwn(kind.fields, name));
+      if (unknown.length > 0) issues.push(...unknownFieldIssues(unknown, names, kind.storedFields));
+    }
+    const tooLong = recordLengthProblem(values, limits);
     if (tooLong !== undefined) issues.push({ path: [], message: tooLong });
-    // The cast is safe: the shape has exactly the fields of T, and each schema accepts only values of its field's type.
-    return issues.length === 0 ? { value: valid as T } : { issues, validFields: valid };
+    // The cast is safe: the fields are those of T, and each has a value of its type.
+    return issues.length === 0 ? { value: values as T } : { issues, validFields: values };
   };
 }
 
+/** Counts UTF-16 code units: of a character that has two, both count. */
 export const recordLengthProblem = (record: object, { maxRecordLength }: ValueLimits): string | undefined =>
-  isRecordLongerThan(record, maxRecordLength)
+  textLengthOfAll([record]) > maxRecordLength
     ? `expected at most ${count(maxRecordLength)} characters of text in the whole record, received more`
     : undefined;
 
-function validFields(kind: RecordKind, input: unknown, issues: readonly Issue[]): Readonly<Record<string, unknown>> {
-  if (!isObject(input)) return {};
-  const invalid = new Set(issues.map(({ path }) => path[0]));
-  const names = Object.keys(kind.fields).filter((name) => Object.hasOwn(input, name) && !invalid.has(name));
-  return Object.fromEntries(names.map((name) => [name, input[name]]));
-}
+type ParsedValue = { readonly value: ComparedValue } | { readonly problem: string };
 
-function issuesOf(kind: RecordKind, issue: z.core.$ZodIssue): Issue[] {
-  if (issue.code === 'unrecognized_keys') {
-    return unknownFieldIssues(issue.keys, Object.keys(kind.fields), kind.storedFields);
-  }
-  const path = issue.path.map((step) => (typeof step === 'symbol' ? step.toString() : step));
-  const entries: readonly Issue[] | undefined = issue.code === 'custom' ? issue.params?.entries : undefined;
-  return entries?.map((entry) => ({ ...entry, path: [...path, ...entry.path] })) ?? [{ path, message: issue.message }];
-}
-
-function valueSchema(field: Field, limits: ValueLimits): z.ZodType {
+/** Parses a value that is not null. External IDs are not a single value: see `externalIdsIssues`. */
+function parseValue(field: Exclude<Field, { type: 'externalIds' }>, sent: unknown, limits: ValueLimits): ParsedValue {
   switch (field.type) {
-    case 'text':
-      return textSchema(field, maxLengthOf(field, limits));
-    case 'number':
-      return numberSchema(field);
     case 'boolean':
-      return z.boolean({ error: mismatch(field, 'true or false') });
     case 'dateTime':
-      return dateTimeSchema(field);
-    case 'externalIds':
-      return externalIdsSchema(field, limits);
-    case 'id':
-    case 'reference':
-    case 'foreignReference':
-      return identifierSchema(field);
+      return parseComparedValue(field, sent, limits.maxTextLength);
+    case 'number': {
+      const { min, max } = field;
+      if (typeof sent === 'number' && sent >= min && sent <= max) return { value: sent };
+      return { problem: expected(`a number from ${min} to ${max}`, sent) };
+    }
+    case 'text': {
+      if (typeof sent !== 'string') return { problem: expected('text', sent) };
+      const problem =
+        textProblem(sent, maxLengthOf(field, limits)) ?? blankProblem(field, sent) ?? formProblem(field, sent);
+      return problem === undefined ? { value: sent } : { problem };
+    }
+    default: {
+      if (typeof sent !== 'string') return { problem: expected(anIdentifier, sent) };
+      const problem = identifierProblem(sent);
+      return problem === undefined ? { value: sent } : { problem };
+    }
   }
 }
 
@@ -107,22 +115,9 @@ export const maxLengthOf = (
   { maxTextLength }: Pick<ValueLimits, 'maxTextLength'>,
 ): number => (indexed ? Math.min(maxIndexedLength, maxTextLength) : maxTextLength);
 
-export const requiredMessage = (field: Field): string => `required: ${inRunningText(field.description)}`;
-
-function mismatch(field: Field, what: string) {
-  const required = requiredMessage(field);
-  return ({ input }: { input?: unknown }) => (input === undefined ? required : expected(what, input));
-}
-
-/** Changes `The name of the asset.` to `the name of the asset`. */
-const inRunningText = (description: string): string => uncapitalized(description.replace(/\.$/, ''));
-
-function textSchema(field: TextField, maxLength: number) {
-  return z.string({ error: mismatch(field, 'text') }).superRefine((text, context) => {
-    const problem = textProblem(text, maxLength) ?? blankProblem(field, text) ?? formProblem(field, text);
-    if (problem) context.addIssue(problem);
-  });
-}
+/** Changes `The name of the asset.` to `required: the name of the asset`. */
+export const requiredMessage = ({ description }: Field): string =>
+  `required: ${uncapitalized(description.replace(/\.$/, ''))}`;
 
 /**
  * Returns what is wrong with a text; undefined if nothing is. SQLite would store NUL, which Postgres rejects, and would return
@@ -137,21 +132,7 @@ export function textProblem(text: string, maxLength: number): string | undefined
 
 /** Limits count Unicode code points, but only where the UTF-16 length cannot decide: counting visits every character. */
 const isLongerThan = (text: string, maxLength: number): boolean =>
-  text.length > maxLength && (text.length > 2 * maxLength || text.length - pairsIn(text) > maxLength);
-
-function isRecordLongerThan(record: object, maxLength: number): boolean {
-  const length = textLengthOfAll([record]);
-  if (length <= maxLength || length > 2 * maxLength) return length > maxLength;
-  return length - Object.values(record).reduce<number>((pairs, value) => pairs + pairsIn(value), 0) > maxLength;
-}
-
-function pairsIn(value: unknown): number {
-  let pairs = 0;
-  if (typeof value === 'object' && value !== null)
-    for (const text of Object.entries(value).flat()) pairs += pairsIn(text);
-  if (typeof value === 'string') for (const character of value) if (character.length === 2) pairs += 1;
-  return pairs;
-}
+  text.length > maxLength && (text.length > 2 * maxLength || Array.from(text).length > maxLength);
 
 /** True if a text has nothing but white space: it can be neither a name nor a key to find a record by. */
 export const isBlank = (text: string): boolean => text.trim() === '';
@@ -165,32 +146,12 @@ function blankProblem({ required, unique }: Field, text: string): string | undef
 const formProblem = ({ form }: TextField, text: string): string | undefined =>
   form && !form.pattern.test(text) ? expected(`${form.called} such as ${form.example}`, text) : undefined;
 
-function numberSchema(field: NumberField) {
-  const { min, max } = field;
-  const error = mismatch(field, `a number from ${min} to ${max}`);
-  return z.number({ error }).min(min, { error }).max(max, { error });
-}
-
-function dateTimeSchema(field: Field) {
-  return z.string({ error: mismatch(field, aDate) }).transform((sent, context) => {
-    const parsed = parseDateTime(sent);
-    if ('value' in parsed) return parsed.value;
-    context.addIssue(expected(parsed.expected, sent));
-    return z.NEVER;
-  });
-}
-
 const anIdentifier = `an ID of 1 to ${maxIdentifierLength} characters`;
 
-function identifierSchema(field: Field) {
-  return z.string({ error: mismatch(field, anIdentifier) }).superRefine((id, context) => {
-    const problem = identifierProblem(id);
-    if (problem) context.addIssue(problem);
-  });
-}
-
-export const idProblem = ({ storedFields }: RecordKind, sent: unknown): string | undefined =>
-  typeof sent === 'string' ? undefined : mismatch(storedFields.id, anIdentifier)({ input: sent });
+export const idProblem = ({ storedFields }: RecordKind, sent: unknown): string | undefined => {
+  if (typeof sent === 'string') return undefined;
+  return sent === undefined ? requiredMessage(storedFields.id) : expected(anIdentifier, sent);
+};
 
 export function identifierProblem(id: string, what = anIdentifier): string | undefined {
   if (id === '' || isLongerThan(id, maxIdentifierLength)) return expected(what, id);
@@ -202,16 +163,7 @@ export function externalIdsProblem(externalIds: object, { maxExternalIds }: Valu
   return size > maxExternalIds ? `expected at most ${count(maxExternalIds)} keys, received ${count(size)}` : undefined;
 }
 
-/** Returns a schema that validates in place, without copying: a copy would lose the key `__proto__`. */
-function externalIdsSchema(field: Field, limits: ValueLimits) {
-  return z.custom<ExternalIds>().superRefine((value: unknown, context) => {
-    const entries = externalIdsIssues(field, value, limits);
-    // A single zod issue: ten per record would take a third of the time of a batch full of them.
-    if (entries.length > 0) context.addIssue({ code: 'custom', params: { entries } });
-  });
-}
-
-/** In a patch, null removes an ID, and the limit on their number is for what results: see services/match.ts. */
+/** In a patch, null removes an ID, and the limit on their number is for the result: see services/match.ts. */
 export function externalIdsIssues(field: Field, value: unknown, limits: ValueLimits, isPatch = false): Issue[] {
   const example = `{"erp":"4711"${isPatch ? ',"crm":null' : ''}}`;
   if (!isObject(value)) return [{ path: [], message: expected(`an object of texts such as ${example}`, value) }];

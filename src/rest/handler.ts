@@ -5,9 +5,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import fresh from 'fresh';
 import type { Limits } from '../config.ts';
 import { badRequest, unavailable } from '../errors.ts';
-import { idempotencyKeyOf, isMergePatch } from '../http/request.ts';
+import { idempotencyKeyOf } from '../http/request.ts';
 import { expected, isObject, type Parsed } from '../model/issues.ts';
-import { mergeParser } from '../model/links.ts';
 import type { RecordKind } from '../model/record-kind.ts';
 import { createParser, type RecordParser, updateParser } from '../model/schemas.ts';
 import { requireBatchSize, requireFewExternalIds } from '../services/item.ts';
@@ -37,10 +36,10 @@ function create(route: Route, limits: Limits): Handler {
   };
 }
 
-/** The same body means something else with another type, or another handling of unknown fields. */
+/** The same body means something else with another handling of unknown fields. */
 function sessionFor({ method, template }: Route, request: FastifyRequest, reply: FastifyReply) {
-  const handling = `${preferredHandling(request) ?? ''}${isMergePatch(request) ? ' merge' : ''}`;
-  return request.session.with({ key: idempotencyKeyOf(request, reply, `${method} ${template}`, handling) });
+  const key = idempotencyKeyOf(request, reply, `${method} ${template}`, preferredHandling(request));
+  return request.session.with({ key });
 }
 
 function notABatch(kind: RecordKind, body: unknown): string {
@@ -53,9 +52,7 @@ function update(route: Route, limits: Limits): Handler {
   const parserFor = parserByPreference((unknownFields) => updateParser(kind, limits, unknownFields));
   return async (request, reply) => {
     const { id } = request.params as { id: string };
-    const replace = parserFor(request, reply);
-    const parse = isMergePatch(request) ? mergeParser(kind, 'externalIds', limits, replace) : replace;
-    const change = parse(request.body);
+    const change = parserFor(request, reply)(request.body);
     const record = await updateRecord(sessionFor(route, request, reply), kind, id, change, limits);
     return reply.code(success).send(toResponse(kind, record));
   };
@@ -121,16 +118,9 @@ function parserByPreference<T>(parser: (unknownFields: 'rejected' | 'ignored') =
   };
 }
 
-/** Returns the preferred handling. Preferences are separated by commas outside quotes; the first one with a name counts. */
-function preferredHandling({ headers }: FastifyRequest): string | undefined {
-  for (const preference of String(headers.prefer ?? '').match(/(?:[^,"]|"[^"]*")+/g) ?? []) {
-    const [name = '', value = ''] = (preference.split(';')[0] ?? '')
-      .split('=')
-      .map((part) => part.trim().toLowerCase());
-    if (name === 'handling') return value.replaceAll('"', '');
-  }
-  return undefined;
-}
+/** The first one counts (RFC 7240). */
+const preferredHandling = ({ headers }: FastifyRequest): string | undefined =>
+  /(?:^|,) ?handling="?([\w-]+)/i.exec(String(headers.prefer ?? ''))?.[1]?.toLowerCase();
 
 /**
  * Returns the record as REST sends it. In an asset, a field that is not set is null. In every other kind it is absent: the

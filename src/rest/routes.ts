@@ -1,5 +1,4 @@
-/** The operations, in the order of the interface's first table, and what the service says of other methods. */
-import { listField } from '../model/labels.ts';
+/** The operations, in the order of the interface's first table. */
 import type { RecordKind } from '../model/record-kind.ts';
 import { asset, assetCategory, label, location, project, transportOrder, workOrder } from '../records/index.ts';
 
@@ -31,26 +30,3 @@ export const routes: readonly Route[] = [
   route('list', '/asset-categories', assetCategory),
   route('create', '/labels', label),
 ];
-
-/** Returns `to read assets, send the query { assets { nodes { id name } } } to /graphql`; undefined for other methods and paths. */
-export function methodHint(method: string, path: string): string | undefined {
-  const route = routes.find((candidate) => candidate.path === path);
-  if (!route) return undefined;
-  const { kind } = route;
-  switch (method) {
-    case 'GET':
-    case 'HEAD':
-      return `to read ${kind.pluralLabel}, send the query { ${listField(kind)} { nodes { id name } } } to /graphql`;
-    case 'PUT':
-    case 'PATCH':
-    case 'POST': {
-      const update = routes.find((candidate) => candidate.kind === kind && candidate.operation === 'update');
-      const how = update ? `${update.method} to ${update.template}` : `the mutation update${kind.plural} to /graphql`;
-      return `to change ${kind.pluralLabel}, send ${how}`;
-    }
-    case 'DELETE':
-      return `to delete ${kind.pluralLabel}, send the mutation delete${kind.plural} to /graphql`;
-    default:
-      return undefined;
-  }
-}

@@ -138,7 +138,3 @@ test('the README says how to install it: the name of the package that npm packs,
   expect(readme).toContain(` ./${pack.filename}\n`);
   expect(engines).toEqual({ node: '>=20.19' });
 });
-
-test('the package has the license of the service', () => {
-  expect(readFileSync('client/LICENSE', 'utf8')).toBe(readFileSync('LICENSE', 'utf8'));
-});

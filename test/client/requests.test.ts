@@ -78,15 +78,10 @@ describe('the client retries', () => {
     expect(delays).toHaveLength(before + 1);
   });
 
-  test.each([
-    ['an hour', () => '3600'],
-    ['a date', () => new Date(Date.now() + 3_600_000).toUTCString()],
-  ])('not if Retry-After is more than a minute away: %s', async (_, retryAfter) => {
-    server.replies = [problem(429, 'too many requests', { headers: { 'retry-after': retryAfter() } })];
+  test('not if Retry-After is more than a minute away', async () => {
+    server.replies = [problem(429, 'too many requests', { headers: { 'retry-after': '3600' } })];
 
-    const error = await errorOf(ServiceError, write());
-
-    expect(error.retryAfter).toBeGreaterThan(3_500);
+    expect((await errorOf(ServiceError, write())).retryAfter).toBe(3_600);
     expect(server.received).toHaveLength(1);
   });
 
@@ -248,40 +243,31 @@ describe('a response that does not come from Yardgraph is an UnexpectedResponseE
   });
 });
 
-describe('of a batch in parts', () => {
-  const first = json(201, [{ id: 'a' }]);
-  const create = () => client({ idempotencyKeys: false }).locations.create([{}, {}, {}], { partSize: 1 });
+test('of a batch in parts, each is retried like a batch; none is sent after one that fails', async () => {
+  server.replies = [unavailable, json(201, [{ id: 'a' }]), hangUp, json(201, [{ id: 'c' }])];
+  const { locations } = client({ idempotencyKeys: false });
 
-  test('each is retried like a batch; none is sent after one that fails', async () => {
-    server.replies = [unavailable, first, hangUp, json(201, [{ id: 'c' }])];
+  const error = await errorOf(PartialBatchError, locations.create([{}, {}, {}], { partSize: 1 }));
 
-    const error = await errorOf(PartialBatchError, create());
-
-    expect(error.created).toEqual([{ id: 'a' }]);
-    expect(error.message).toMatch(
-      /^created 1 of 3 records \(stored: \[0\]; may be stored: \[1\]; not stored: \[2\]\)\. Part 2 failed: no response from the service: \w+$/,
-    );
-    expect([error.mayBeStored, error.cause]).toEqual([true, expect.any(ConnectionError)]);
-    expect(server.received).toHaveLength(3);
-  });
-
-  test('one that cannot be sent throws the stored records, too: JSON would turn NaN into null', async () => {
-    server.replies = [first];
-    const call = client().locations.create([{}, { latitude: Number.NaN }], { partSize: 1 });
-
-    const { created, mayBeStored, cause, message } = await errorOf(PartialBatchError, call);
-    expect(message).toMatch(/Part 2 failed: latitude: expected a finite number, received NaN$/);
-    expect([created, mayBeStored, cause]).toEqual([[{ id: 'a' }], false, expect.any(TypeError)]);
-  });
+  expect(error.created).toEqual([{ id: 'a' }]);
+  expect(error.message).toMatch(/^1 of 3 records are done; the part after them failed: no response from the service/);
+  expect([error.mayBeStored, error.cause]).toEqual([true, expect.any(ConnectionError)]);
+  expect(server.received).toHaveLength(3);
 });
 
-test('the JSON of an error has everything but its cause; a long message is cut', async () => {
+test('a number that JSON would turn into null is not sent', async () => {
+  const error = await errorOf(TypeError, client().locations.create([{ latitude: Number.NaN }]));
+
+  expect(error.message).toBe('latitude: expected a finite number, received NaN');
+  expect(server.received).toEqual([]);
+});
+
+test('the JSON of an error has everything but its cause', async () => {
   const errors = [{ index: 0, field: 'name', message: 'required' }];
-  server.replies = [problem(400, 'x'.repeat(10_000), { errors })];
+  server.replies = [problem(400, 'invalid', { errors })];
 
   const error = await errorOf(ServiceError, write());
 
-  const message = `${'x'.repeat(5_000)}…`;
-  const json = { name: 'ServiceError', message, status: 400, items: errors, mayBeStored: false };
+  const json = { name: 'ServiceError', message: 'invalid', status: 400, items: errors, mayBeStored: false };
   expect(JSON.parse(JSON.stringify(error))).toEqual(json);
 });

@@ -1,19 +1,30 @@
-/** The page on packages and containers, and what it is about: that the Containerfile works, `.ci/run` tries. */
-import { readFileSync } from 'node:fs';
+/** The page on packages and containers, and the files that it is about. */
+import { existsSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { version } from '../../package.json';
 import { loadConfig, settingNames } from '../../src/config.ts';
-// @ts-expect-error: plain JavaScript, without types.
-import { argumentOf, environmentOf, stagesOf } from '../container/containerfile.mjs';
 import { readPage } from '../support/docs.ts';
 
 const page = readPage('docs/install.md');
 const compose = (name: string) => parse(readFileSync(`container/${name}`, 'utf8'));
 const service = compose('compose.yaml').services.yardgraph;
 const onPostgres = compose('compose.postgres.yaml');
-const image = stagesOf(readFileSync('container/Containerfile', 'utf8')).at(-1) ?? [];
-const environment = environmentOf(image);
+const [, build = '', image = ''] = readFileSync('container/Containerfile', 'utf8').split(/^FROM .*$/m);
+
+const argumentsOf = (stage: string, instruction: string) =>
+  [...stage.matchAll(new RegExp(`^${instruction} (.*)$`, 'gm'))].map(([, argument = '']) => argument);
+
+const environment = Object.fromEntries(
+  argumentsOf(image, 'ENV').flatMap((pairs) => pairs.split(' ').map((pair) => pair.split(/=(.*)/s, 2))),
+);
+
+test('the Containerfile copies what exists', () => {
+  const sources = argumentsOf(build, 'COPY').flatMap((argument) => argument.split(' ').slice(0, -1));
+
+  expect(sources).toContain('src');
+  expect(sources.filter((source) => !existsSync(source))).toEqual([]);
+});
 
 test('the page installs the file that npm pack makes of this version', () => {
   const files = [...page.matchAll(/yardgraph-[\d.]+\.tgz/g)].map(([file]) => file);
@@ -28,15 +39,15 @@ test('the image sets only settings that exist, and starts no service that is ope
 });
 
 test('it runs as a user who is not root, and keeps its database in its volume', () => {
-  expect(Number(argumentOf(image, 'USER'))).toBeGreaterThan(0);
-  expect(environment.DATABASE_URL).toBe(`sqlite:${argumentOf(image, 'VOLUME')}/yardgraph.db`);
+  expect(Number(argumentsOf(image, 'USER'))).toBeGreaterThan(0);
+  expect(environment.DATABASE_URL).toBe(`sqlite:${argumentsOf(image, 'VOLUME')}/yardgraph.db`);
 });
 
 test('Compose builds it, keeps its volume, and gives it the time it needs to stop', () => {
   expect(service.build).toEqual({ context: '..', dockerfile: 'container/Containerfile' });
-  expect(service.volumes).toEqual([`data:${argumentOf(image, 'VOLUME')}`]);
+  expect(service.volumes).toEqual([`data:${argumentsOf(image, 'VOLUME')}`]);
   expect(Object.keys(compose('compose.yaml').volumes)).toEqual(['data']);
-  expect(service.ports).toEqual([`127.0.0.1:${environment.PORT}:${argumentOf(image, 'EXPOSE')}`]);
+  expect(service.ports).toEqual([`127.0.0.1:${environment.PORT}:${argumentsOf(image, 'EXPOSE')}`]);
   // In flight, a request has 30 seconds.
   expect(Number.parseInt(service.stop_grace_period, 10)).toBeGreaterThan(30);
 });

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { checkedBlock, pages, pasteText } from '../support/docs.ts';
+import { checkedBlock, pasteText } from '../support/docs.ts';
 import { contentOf, useMachine } from '../support/machine.ts';
 import { useProcesses } from '../support/process.ts';
 import { useSharedService } from '../support/service.ts';
@@ -60,32 +60,6 @@ test('a user who cannot write to the checkout creates a key, runs the service, b
   expect(contentOf(checkout)).toEqual(before);
 });
 
-test('the units run as the user of the page, with files that nobody else can read', () => {
-  for (const unit of [checkedBlock(page, 'systemd'), checkedBlock(page, 'backup-service')]) {
-    const lines = unit.split('\n');
-    for (const line of ['User=yardgraph', 'EnvironmentFile=/etc/yardgraph.env', 'UMask=0077', 'ProtectSystem=strict']) {
-      expect(lines).toContain(line);
-    }
-  }
-});
-
-test('the timer runs the backup twice a day, and after a time in which the machine was off', () => {
-  const timer = checkedBlock(page, 'backup-timer');
-
-  expect(/^OnCalendar=\*-\*-\* ([\d,]+):00:00$/m.exec(timer)?.[1]?.split(',')).toHaveLength(2);
-  expect(timer).toContain('Persistent=true');
-});
-
-test('no page, message or check runs the service with npx, which would build it or fetch another package', () => {
-  const sources = readdirSync('src', { recursive: true, encoding: 'utf8' }).flatMap((name) =>
-    /^(?!.*(node_modules|dist)).*\.(ts|md|mjs)$/.test(name) ? [`src/${name}`] : [],
-  );
-  const texts = [...pages, '.ci/run', ...sources].map((path) => [path, readFileSync(path, 'utf8')]);
-
-  expect(texts.length).toBeGreaterThan(100);
-  expect(texts.filter(([, text]) => /npx (--\S+ )*yardgraph/.test(String(text))).map(([path]) => path)).toEqual([]);
-});
-
 test('the systemd unit starts the service as npm start does, and waits longer than the service takes to end', () => {
   const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'));
   const unit = new Map(
@@ -119,13 +93,4 @@ test('a log line has the fields that the page shows, in this order', async () =>
 
   const line = service.logs.find((text) => text.includes('"route":"/assets"')) ?? '';
   expect(Object.keys(JSON.parse(line))).toEqual(Object.keys(JSON.parse(checkedBlock(page, 'log'))));
-});
-
-test('the proxy of the page sends the headers by which a service without keys knows that it must serve nobody', () => {
-  const headers = [...checkedBlock(page, 'proxy').matchAll(/proxy_set_header (\S+) (\S+);/g)].map(([, name, value]) => [
-    name,
-    value,
-  ]);
-  expect(headers).toContainEqual(['Host', '$host']);
-  expect(headers).toContainEqual(['X-Forwarded-For', '$remote_addr']);
 });

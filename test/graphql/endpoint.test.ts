@@ -84,7 +84,7 @@ describe('requests', () => {
     ['query={__typename}&query={__typename}', 'Expected "query" param to be a string, but given array.'],
     [
       'query={__typename}&variables=nope',
-      'variables: not valid JSON: line 1, column 1: expected a value, found "nope"',
+      `variables is not valid JSON: Unexpected token 'o', "nope" is not valid JSON`,
     ],
   ])('by GET are checked alike: %s', async (parameters, message) => {
     const { status, body } = await service.get(`/graphql?${parameters}`);

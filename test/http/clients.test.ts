@@ -19,6 +19,7 @@ test('a page of a listed origin may send whatever headers its libraries add', as
     'access-control-allow-headers': requested,
     vary: 'Origin, Access-Control-Request-Headers',
   });
+  expect(headers['access-control-allow-credentials']).toBeUndefined();
 });
 
 test('a page of a listed origin can read every response, whatever went wrong', async () => {

@@ -44,7 +44,7 @@ test('a body may consist of several compressed parts', async () => {
 });
 
 test('what a compressed body contains is checked like a plain one', async () => {
-  expect((await post(gzipSync('{ not JSON'))).body.error).toMatch(/^the body is not valid JSON: line 1, /);
+  expect((await post(gzipSync('{ not JSON'))).body.error).toMatch(/^the body is not valid JSON: /);
   expect((await post(gzipSync(Buffer.from([0x22, 0xc3, 0x28, 0x22])))).body.error).toBe('the body is not valid UTF-8');
   expect((await post(gzipSync('['.repeat(100)))).body.error).toBe('expected JSON nested at most 32 levels deep');
 });

@@ -91,25 +91,6 @@ describe('a refused request is logged with the reason in a few words, and with n
     expect(closed.logs.join('')).not.toContain('secret');
   });
 
-  test('a record that others refer to, or that was changed by others, like a value that is taken', async () => {
-    const client = closed.as(await closed.key());
-    const [yard] = await client.create('/locations', { name: 'secret' });
-    const [crane] = await client.create('/assets', { name: 'secret', uid: 'secret', currentLocationId: yard.id });
-    closed.logs.length = 0;
-
-    await client.post('/assets', [{ name: 'secret', uid: 'secret' }]);
-    await client.graphql(`mutation { deleteLocations(ids: "${yard.id}") { id } }`);
-    await client.graphql(`mutation { updateAssets(input: { id: "${crane.id}", ifUpdatedAt: "2026-03-01" }) { id } }`);
-
-    const reason = 'conflict with stored records';
-    expect(closed.logs.map((line) => JSON.parse(line))).toMatchObject([
-      { status: 409, reason },
-      { status: 200, reason },
-      { status: 200, reason },
-    ]);
-    expect(closed.logs.join('')).not.toContain('secret');
-  });
-
   test('the first of several reasons in a response of GraphQL', async () => {
     const key = closed.as(await closed.key());
     await key.graphql(

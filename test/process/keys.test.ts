@@ -1,12 +1,8 @@
 /** `yardgraph keys`, and what keys change for the service. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { location } from '../../src/records/index.ts';
-import { openDatabase } from '../../src/store/database.ts';
 import { passTime } from '../support/clock.ts';
 import { runCommand } from '../support/command.ts';
 import { createDatabase } from '../support/database.ts';
-import { insert } from '../support/insert.ts';
-import { addWorkspace, storeOpener } from '../support/open-store.ts';
 import { startOn, stopServices } from '../support/service.ts';
 
 let database: Awaited<ReturnType<typeof createDatabase>>;
@@ -48,28 +44,23 @@ test.each([
     '--expires: expected a duration greater than zero, such as 90d, 12h or 30m',
   ],
   [['create', '--user', 'x'], '--workspace: required'],
-  [['rotate', 'nonsense', '--overlap', 'soon'], '--overlap: expected a duration such as 24h, 30m or 0s'],
 ])('%j is refused in one line, and ends with 1', async (command, line) => {
   expect(await run('keys', ...command)).toEqual({ code: 1, out: '', err: line });
 });
 
-test.each(['revoke', 'rotate'])(
-  '%s of a key that does not exist names the database that it has no key in',
-  async (command) => {
-    await create();
+test('revoke of a key that does not exist names the database that it has no key in', async () => {
+  await create();
 
-    const { code, out, err } = await run('keys', command, 'yardgraph_acme_00000000');
+  const { code, out, err } = await run('keys', 'revoke', 'yardgraph_acme_00000000');
 
-    const location = database.url.replace(/^sqlite:|\w+:\w+@/, '');
-    expect([code, out]).toEqual([1, '']);
-    expect(err).toBe(`database: ${location}\nthere is no key with this prefix: see node dist/src/cli.js keys list`);
-  },
-);
+  const location = database.url.replace(/^sqlite:|\w+:\w+@/, '');
+  expect([code, out]).toEqual([1, '']);
+  expect(err).toBe(`database: ${location}\nthere is no key with this prefix: see node dist/src/cli.js keys list`);
+});
 
 test('list --json prints every field that a script may need, with times in ISO 8601', async () => {
   expect((await run('keys', 'list', '--json')).out).toBe('[]');
   const prefix = (await create('--label', 'ERP sync', '--expires', '90d')).out.slice(0, -44);
-  await run('keys', 'rotate', prefix);
 
   const { code, out } = await run('keys', 'list', '--json');
 
@@ -82,55 +73,37 @@ test('list --json prints every field that a script may need, with times in ISO 8
       user: 'erp-sync',
       readOnly: false,
       label: 'ERP sync',
-      state: 'rotating',
+      state: 'active',
       createdAt: time,
       lastUsedAt: null,
       expiresAt: time,
       revokedAt: null,
-      previousSecretExpiresAt: time,
     },
   ]);
 });
 
-test('a key that creates a workspace names the others: it may be misspelled', async () => {
+test('a key that creates a workspace says so: its name may be misspelled', async () => {
   await create();
   const key = (name: string) => run('keys', 'create', '--workspace', name, '--user', 'erp-sync');
 
-  expect((await key('acne')).err).toMatch(/\nThe workspace acne is new\. There are also: acme$/);
-  expect((await key('acne')).err).not.toContain('There are also');
-  expect((await key('beta')).err).toContain('There are also: acme, acne');
+  expect((await key('acne')).err).toMatch(/\nThe workspace acne is new\.$/);
+  expect((await key('acne')).err).not.toContain('is new');
 });
 
-test('a key of a workspace that has records, but no other key, says that it gives access to them', async () => {
-  const opened = await openDatabase(database.url);
-  await addWorkspace(opened, 'acme');
-  await insert(storeOpener(opened)('acme'), location, [{ name: 'North yard' }, { name: 'South yard' }]);
-  await opened.close();
-
-  const line = 'The workspace acme already has 2 records, to which this key gives access.';
-  expect((await create()).err.split('\n')).toContain(line);
-  expect((await create()).err.split('\n')).not.toContain(line);
-});
-
-test('rotate prints a second key; both are let in by every process, until the overlap is over, and none once it is revoked', async () => {
-  const first = (await create()).out;
+test('a second key of a user is let in by every process, and neither of the two once it is revoked', async () => {
+  const [first, second] = [(await create()).out, (await create()).out];
   const services = [await startOn(database.url), await startOn(database.url)];
-  const statuses = async (...keys: string[]) => {
-    const responses = services.flatMap(({ as }) => keys.map((key) => as(key).get('/asset-categories')));
+  const statuses = async () => {
+    const responses = services.flatMap(({ as }) => [first, second].map((key) => as(key).get('/asset-categories')));
     return (await Promise.all(responses)).map(({ status }) => status);
   };
-
-  const { code, out: second, err: until } = await run('keys', 'rotate', first.slice(0, -44), '--overlap', '1h');
-  expect([code, until]).toEqual([0, expect.stringMatching(/stays valid for 1h, until [-\d]{10} [:\d]{5} UTC\.$/)]);
-  expect(second).toMatch(keyForm);
-  expect(await statuses(first, second)).toEqual([200, 200, 200, 200]);
-
-  const { out: third, err } = await run('keys', 'rotate', first.slice(0, -44), '--overlap', '0s');
-  expect(err).toMatch(/^The previous secret is no longer valid/m);
-  await passTime(2_001);
-  expect(await statuses(first, second, third)).toEqual([401, 401, 200, 401, 401, 200]);
+  expect(await statuses()).toEqual([200, 200, 200, 200]);
 
   await run('keys', 'revoke', first.slice(0, -44));
   await passTime(2_001);
-  expect(await statuses(third)).toEqual([401, 401]);
+  expect(await statuses()).toEqual([401, 200, 401, 200]);
+
+  await run('keys', 'revoke', second.slice(0, -44));
+  await passTime(2_001);
+  expect(await statuses()).toEqual([401, 401, 401, 401]);
 });

@@ -3,10 +3,7 @@ import { Socket } from 'node:net';
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { expect, test, vi } from 'vitest';
 import { loadConfig } from '../../src/config.ts';
-import { capitalized } from '../../src/model/labels.ts';
-import { recordKinds } from '../../src/records/index.ts';
 import { openApiDocument } from '../../src/rest/openapi/document.ts';
-import { routes } from '../../src/rest/routes.ts';
 import { kinds } from '../support/records.ts';
 import { useSharedService } from '../support/service.ts';
 
@@ -41,37 +38,6 @@ test.each(operations)('$operationId has a description, and so has each of its pa
   for (const parameter of resolved) expect(parameter.description).toMatch(/\w/);
 });
 
-test('every operation has one tag, which is described, in the words of people', () => {
-  const tags: { name: string; description: string }[] = document.tags;
-
-  expect(tags.map(({ name }) => name)).toEqual([
-    ...['Assets', 'Work orders', 'Projects', 'Locations', 'Transport orders', 'Asset categories'],
-    ...recordKinds.slice(6).map(({ pluralLabel }) => capitalized(pluralLabel)),
-    'Export',
-  ]);
-  for (const { description } of tags) expect(description).toMatch(/\w/);
-  const used = operations.map(({ tags }) => tags);
-  expect(used).toEqual(used.map(() => [expect.toSatisfy((name) => tags.some((tag) => tag.name === name))]));
-});
-
-test('labels have the right article', () => {
-  const words = recordKinds.map(({ label }) => label.split(' ')[0]).join('|');
-  const articles = [...source.matchAll(new RegExp(`\\b(an?) (?:${words})\\b`, 'gi'))].map(([text]) => text);
-
-  expect(articles.length).toBeGreaterThan(0);
-  expect(articles.filter((text) => /^a [aeiou]|^an [^aeiou]/i.test(text))).toEqual([]);
-});
-
-test('every write documents the limit on all texts of a record together', () => {
-  const { paths } = JSON.parse(JSON.stringify(openApiDocument(loadConfig({ MAX_RECORD_LENGTH: '123456' }).limits)));
-
-  const writes = Object.values<object>(paths).flatMap((path) =>
-    Object.values(path).filter(({ requestBody }) => requestBody !== undefined),
-  );
-  expect(writes).toHaveLength(routes.filter(({ operation }) => operation !== 'list').length);
-  for (const { requestBody } of writes) expect(requestBody.description).toContain('123,456 characters in all texts');
-});
-
 test.each(kinds)('the document has every field of $kind.name, each described in whole phrases', ({ kind, path }) => {
   const { schema } = document.paths[path].post.requestBody.content['application/json'];
   const request = document.components.schemas[schema.items.$ref.split('/').at(-1)];
@@ -101,17 +67,6 @@ test('every field in the document lists its types separately, so that client gen
     }
   }
   expect(document.components.schemas.NewAsset.properties.externalIds.anyOf).toContainEqual({ type: 'null' });
-});
-
-test('the document describes one way to send a key, so that the reference asks for it once', () => {
-  expect(Object.values(document.components.securitySchemes)).toEqual([
-    {
-      type: 'http',
-      scheme: 'bearer',
-      description: expect.stringMatching(/`Authorization: KEY` and `X-API-Key: KEY`/),
-    },
-  ]);
-  expect(document.security).toEqual([{ bearer: [] }, {}]);
 });
 
 test('GET /openapi.json returns the document, and not again while it is unchanged', async () => {

@@ -60,23 +60,6 @@ test('every layer imports only what is below it', () => {
   expect(wrong.map(({ file, path }) => `${file} imports ${path}`)).toEqual([]);
 });
 
-test('the settings are read without loading a database or its drivers', () => {
-  const values = /(?:^import(?! type\b)[^;]*?from |^export[^;]*?from |^import )'([^']+)'/gms;
-  const reached = new Set<string>();
-  const packages = new Set<string>();
-  const visit = (file: string): void => {
-    if (reached.has(file)) return;
-    reached.add(file);
-    for (const [, specifier = ''] of readFileSync(file, 'utf8').matchAll(values)) {
-      if (specifier.startsWith('.')) visit(normalize(join(dirname(file), specifier)));
-      else packages.add(specifier);
-    }
-  };
-  visit('src/config.ts');
-
-  expect([...packages].toSorted()).toEqual(['fastest-levenshtein', 'node:net', 'pg-connection-string', 'zod']);
-});
-
 test('no file imports itself through others, not even its types', () => {
   const importedBy = new Map<string, string[]>();
   for (const { file, path } of imports) {

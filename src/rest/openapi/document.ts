@@ -2,9 +2,9 @@
 import type { FastifyInstance } from 'fastify';
 import type { Limits } from '../../config.ts';
 import { createPage, loadLate } from '../../http/pages.ts';
-import { idempotencyKeyPattern, maxMessageLength, mergePatchType } from '../../http/request.ts';
+import { idempotencyKeyPattern, maxMessageLength } from '../../http/request.ts';
 import { apiVersion } from '../../http/server.ts';
-import { externalIds, type Field } from '../../model/fields.ts';
+import type { Field } from '../../model/fields.ts';
 import { count } from '../../model/issues.ts';
 import { capitalized, pathName, withArticle } from '../../model/labels.ts';
 import type { RecordKind } from '../../model/record-kind.ts';
@@ -17,14 +17,11 @@ import {
   errorResponses,
   errorSchemas,
   errorsOf,
-  exampleId,
-  exportErrors,
   type HeaderName,
   headers,
   type Json,
   ref,
   responseHeaders,
-  sharedErrors,
 } from './responses.ts';
 
 export function serveOpenApi(app: FastifyInstance, limits: Limits): void {
@@ -78,30 +75,22 @@ export function openApiDocument(limits: Limits): Json {
             'An API key, as `yardgraph keys create` prints it. It is sent as `Authorization: Bearer KEY`; the service also accepts `Authorization: KEY` and `X-API-Key: KEY`.',
         },
       },
-      responses: errorResponses(sharedErrors),
+      responses: errorResponses,
     },
   };
 }
 
 const introduction = ({ maxBodyBytes, maxNesting }: Limits): string =>
   `
-Records are created in batches, all or nothing, and returned in the order sent. To read them with everything they refer to, and to update, upsert or delete them, use GraphQL at \`/graphql\`.
+Records are created in batches, all or nothing, and returned in the order sent. To read them with everything they refer to, and to update, upsert or delete them, use GraphQL at \`/graphql\`. All rules are on the page [Interface](/documentation/docs/interface.md).
 
-**Keys.** A key gives access to one workspace, and is sent as \`Authorization: Bearer KEY\`, \`Authorization: KEY\` or \`X-API-Key: KEY\`. Until the first key is created, the service is open to everyone on its machine, and needs none.
-
-**Requests.** Bodies are JSON in UTF-8, with the content type \`application/json\`. They have at most ${count(maxBodyBytes)} bytes and ${maxNesting} levels, and may be compressed with \`Content-Encoding: gzip\`; the limits apply to what they decompress to.
-
-**Unknown fields** are rejected, and so are fields that only the service sets, such as \`id\`. With \`Prefer: handling=lenient\` they are ignored, and the response has \`Preference-Applied: handling=lenient\`.
-
-**Times** are RFC 3339 with a zone, or a date, which means midnight UTC. They are returned in UTC with milliseconds.
+**Requests.** Bodies are JSON in UTF-8, with the content type \`application/json\`, plain or with \`Content-Encoding: gzip\`. They have at most ${count(maxBodyBytes)} bytes and ${maxNesting} levels. Unknown fields are rejected, unless the request has \`Prefer: handling=lenient\`. Times are RFC 3339 with a zone, or a date, which means midnight UTC.
 
 **References.** In a field such as \`locationId\`, an ID of this service must be the ID of a stored record of the right kind. Any other text is stored as sent, as an ID of another system. Only the \`parentId\` of an asset category must be stored here.
 
-**Responses** have the headers \`X-Request-Id\` and \`API-Version\`, errors too, and are compressed if the request allows it with \`Accept-Encoding\`.
+**Errors** are \`{ "error": "…", "code": "400" }\`. For a batch, the message lists up to ten invalid fields and counts the rest. With \`Accept: application/problem+json\`, the response is a problem (RFC 9457) that lists all of them.
 
-**Errors** are \`{ "error": "…", "code": "400" }\`. For a batch, the message lists up to ten invalid fields and counts the rest. With \`Accept: application/problem+json\`, the response is a problem (RFC 9457) that lists all of them. Besides the statuses of each operation, there are 404 for an unknown path, 405 for a method that a path does not support, 408 for a request that arrives too slowly, 417 without a body for an \`Expect\` other than \`100-continue\`, and 431 for headers that are too large.
-
-**Retries.** 429 and 503 have \`Retry-After\`, unless the request may have been stored. A write with an \`Idempotency-Key\` can be sent again with the same key and the same body, also after a lost connection: it runs once, and a repeat gets the first response, with \`Idempotency-Replayed: true\`. A repeat that arrives while the first request is still running waits for it. A key belongs to one workspace and one operation, and is kept for 24 hours; with another body, the response is 409. Nothing is kept for a request that fails. Without a key, a repeated create creates the records again: retry it only after a 429, or after a 503 unless its problem has the type \`urn:yardgraph:may-be-stored\`.
+**Retries.** A write with an \`Idempotency-Key\` can be sent again with the same key and the same body, also after a lost connection: it runs once, and a repeat gets the first response. Without a key, a repeated create creates the records again: retry it only after a 429, or after a 503 unless its problem has the type \`urn:yardgraph:may-be-stored\`.
 `.trim();
 
 const tagOf = ({ pluralLabel }: RecordKind): string => capitalized(pluralLabel);
@@ -165,7 +154,7 @@ function update(route: Route, limits: Limits): Json {
   return {
     operationId: `update${kind.name}`,
     summary: `Change ${withArticle(kind.label)}`,
-    description: `Changes the fields that are sent, and returns the whole ${kind.label}. Absent fields stay as they are, null clears a field, and \`externalIds\` is replaced as a whole, or merged if the content type is \`application/merge-patch+json\` (RFC 7396): null removes an ID, and those that are not sent stay. An empty object changes nothing, including \`updatedAt\`. If any field is invalid, nothing is changed.\n\nSent again without an \`Idempotency-Key\`, the request changes only \`updatedAt\`.`,
+    description: `Changes the fields that are sent, and returns the whole ${kind.label}. Absent fields stay as they are, null clears a field, and \`externalIds\` is replaced as a whole. An empty object changes nothing, including \`updatedAt\`. If any field is invalid, nothing is changed.\n\nSent again without an \`Idempotency-Key\`, the request changes only \`updatedAt\`.`,
     parameters: [
       inPath(
         'id',
@@ -176,13 +165,7 @@ function update(route: Route, limits: Limits): Json {
     requestBody: {
       description: `The changes have at most ${textLimit(limits)}.`,
       required: true,
-      content: {
-        ...json(ref('schemas', `${kind.name}Changes`), change),
-        [mergePatchType]: {
-          schema: ref('schemas', `${kind.name}MergePatch`),
-          example: { externalIds: { erp: '4711', crm: null } },
-        },
-      },
+      content: json(ref('schemas', `${kind.name}Changes`), change),
     },
     responses: responses(
       route,
@@ -210,10 +193,12 @@ function list(route: Route): Json {
 
 const json = (schema: Json, example: unknown): Json => ({ 'application/json': { schema, example } });
 
+const ownErrors = { create: [409, 413, 415], update: [404, 409, 413, 415], list: [] };
+
 /** The responses of an operation: the successful one, and errors. */
 function responses(route: Route, names: readonly HeaderName[], description: string, schema: Json, example: unknown) {
   const success = { description, headers: responseHeaders(...names), content: json(schema, example) };
-  return { [route.success]: success, ...errorResponses(errorsOf(route)) };
+  return { [route.success]: success, ...errorsOf(...ownErrors[route.operation]) };
 }
 
 const many = ({ name }: RecordKind): Json => ({ type: 'array', items: ref('schemas', name) });
@@ -266,7 +251,7 @@ const exportOperation = (): Json => ({
         },
       },
     },
-    ...errorResponses(exportErrors),
+    ...errorsOf(413),
   },
 });
 
@@ -295,7 +280,6 @@ function kindSchemas(kind: RecordKind, limits: Limits): Json {
     [`New${kind.name}`]: { ...request, ...(required.length > 0 && { required }), properties },
     ...(routes.some((route) => route.kind === kind && route.operation === 'update') && {
       [`${kind.name}Changes`]: { ...request, properties },
-      [`${kind.name}MergePatch`]: { ...request, properties: { ...properties, externalIds: mergedIds(limits) } },
     }),
   };
 }
@@ -311,17 +295,6 @@ function fieldSchema(field: Field, limits: Limits, { isNullable = false, isSent 
       ? { anyOf: isNullable ? [...options, { type: 'null' }] : options }
       : { ...schema, type: isNullable ? [schema.type, 'null'] : schema.type };
   return { ...described, description: field.description, ...(examples !== undefined && { examples }) };
-}
-
-/** External IDs to merge: the limit on their number is for the result. */
-function mergedIds(limits: Limits): Json {
-  const { maxProperties: _, additionalProperties: text, ...schema } = typeSchema(externalIds(), limits);
-  const additionalProperties = { ...(text as Json), type: ['string', 'null'] };
-  const description = 'The IDs to set in other systems; null removes one, and all others stay.';
-  return {
-    anyOf: [{ ...schema, additionalProperties, examples: [{ erp: '4711', crm: null }] }, { type: 'null' }],
-    description,
-  };
 }
 
 function typeSchema(field: Field, limits: Limits): Json {
@@ -353,6 +326,8 @@ function typeSchema(field: Field, limits: Limits): Json {
       return { type: 'string', minLength: 1, maxLength: maxIdentifierLength };
   }
 }
+
+const exampleId = ({ idPrefix }: RecordKind): string => `${idPrefix}_01h455vb4pex5vsknk084sn02q`;
 
 const createdAt = '2026-03-01T07:30:00.000Z';
 

@@ -25,8 +25,6 @@ const fields = {
   readOnly: required(boolean('whether it is read-only')),
   label: text('what it is for'),
   secretHash: required(text('SHA-256 of the secret')),
-  previousHash: text('SHA-256 of the previous secret'),
-  previousExpiresAt: dateTime('when the previous secret expires'),
   createdAt: required(dateTime('creation time')),
   expiresAt: dateTime('when it expires'),
   revokedAt: dateTime('when it was revoked'),

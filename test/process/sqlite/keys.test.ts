@@ -11,7 +11,6 @@ const create = ['keys', 'create', '--workspace', 'acme', '--user', 'erp-sync'];
 
 const onExistingFiles = [
   ['keys', 'list'],
-  ['keys', 'rotate', 'yardgraph_acme_00000000'],
   ['keys', 'revoke', 'yardgraph_acme_00000000'],
   ['workspaces', 'list'],
   ['workspaces', 'rename', 'acme', 'yard'],
