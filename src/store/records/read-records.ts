@@ -259,7 +259,7 @@ function totalDepth(parents: ReadonlyMap<string, string | null>, ids: readonly s
   return total;
 }
 
-export function nameWorkspace({ workspaceName }: Pick<Scope, 'workspaceName'>, rows: readonly Row[]): void {
+function nameWorkspace({ workspaceName }: Pick<Scope, 'workspaceName'>, rows: readonly Row[]): void {
   for (const row of rows as readonly { workspaceId?: unknown }[]) {
     if (row.workspaceId !== undefined) row.workspaceId = workspaceName;
   }
