@@ -20,7 +20,7 @@ import { countedRecords } from '../model/labels.ts';
 import { program } from '../program.ts';
 import { recordKinds } from '../records/index.ts';
 import { type ApiKey, createKeyStore, type KeyStore } from '../store/admin/api-keys.ts';
-import { createWorkspaces, sizeOf } from '../store/admin/workspaces.ts';
+import { createWorkspaces, sizeOf, type Workspace } from '../store/admin/workspaces.ts';
 import type { Run } from '../store/connections/driver.ts';
 import type { Database } from '../store/database.ts';
 import { createTablesIfNew, requireUpToDate, withDatabase } from './database.ts';
@@ -62,7 +62,7 @@ export function createApiKey(config: Config, options: Partial<z.input<typeof new
     config,
     async (store, database) => {
       const isFirst = await store.isDefinitelyEmpty();
-      const describe = await workspacesBefore(database, newKey.workspace, isFirst);
+      const open = isFirst && newKey.workspace !== anonymousWorkspace ? await storedSoFar(database) : undefined;
       const key = await whilePrinting(database, async (transaction, run) => {
         const { dialect } = database;
         // Keeps the workspace from being deleted at the same time.
@@ -75,42 +75,22 @@ export function createApiKey(config: Config, options: Partial<z.input<typeof new
         key.expiresAt === null ? 'never expires' : `expires in ${options.expires}, ${minute(key.expiresAt)} UTC`;
       console.error(`Created a key for ${key.userId} in the workspace ${key.workspace.name}; ${rightsOf(key)}; ${end}`);
       console.error('It is not shown again. To revoke it, use its prefix:', key.id);
-      describe();
+      if (isFirst) console.error('This is the first key: from now on, every request needs a key.');
+      if (!open) return;
+      const stored = countedRecords(sizeOf(open));
+      console.error(`Stored so far: ${stored} in the workspace ${open.name}, to which this key gives no access.`);
+      console.error(`To move what is there, run: ${program} workspaces rename ${open.name} ${key.workspace.name}`);
     },
     { mayCreate: true },
   );
 }
 
-const maxNamed = 20;
-
-/**
- * Returns a function that says what a new key gives access to, unless the workspace has keys already: its records, or that the workspace
- * is new, and the others. They are hints: if a database of many machines is unavailable in part, the key is created without them.
- */
-async function workspacesBefore(database: Database, name: string, isFirst: boolean): Promise<() => void> {
-  const workspaces = createWorkspaces(database, recordKinds);
-  const own = await workspaces.find(name).catch(() => null);
-  // The records of all workspaces are counted only if they matter.
-  const all = isFirst || own === undefined ? await workspaces.list().catch(() => []) : [];
-  const others = all.filter((workspace) => workspace.name !== name);
-  return () => {
-    if (own?.keys.length === 0 && sizeOf(own) > 0) {
-      const stored = countedRecords(sizeOf(own));
-      console.error(`The workspace ${name} already has ${stored}, to which this key gives access.`);
-    }
-    if (isFirst) console.error('This is the first key: from now on, every request needs a key.');
-    const open = isFirst && others.find((workspace) => workspace.name === anonymousWorkspace);
-    if (open) {
-      // Until now, the records of requests without a key were stored there.
-      const stored = countedRecords(sizeOf(open));
-      console.error(`Stored so far: ${stored} in the workspace ${open.name}, to which this key gives no access.`);
-      console.error(`To move what is there, run: ${program} workspaces rename ${open.name} ${name}`);
-    } else if (own === undefined && others.length > 0) {
-      const more = others.length > maxNamed ? ` and ${others.length - maxNamed} more` : '';
-      const names = others.slice(0, maxNamed).map((workspace) => workspace.name);
-      console.error(`The workspace ${name} is new. There are also: ${names.join(', ')}${more}`);
-    }
-  };
+/** Returns what was stored until the first key, for which a request now needs one. A hint: if it cannot be read, the key is created without. */
+async function storedSoFar(database: Database): Promise<Workspace | undefined> {
+  const found = await createWorkspaces(database, recordKinds)
+    .find(anonymousWorkspace)
+    .catch(() => undefined);
+  return found && sizeOf(found) > 0 ? found : undefined;
 }
 
 export function rotateApiKey(config: Config, prefix: string, { overlap }: { overlap: string }): Promise<void> {

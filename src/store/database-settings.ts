@@ -70,10 +70,6 @@ type UrlSettings =
   | { readonly settings?: never; readonly connectTimeout?: never; readonly problem: string };
 
 function readUrl(databaseUrl: string): UrlSettings {
-  // Placeholders copied from the documentation, and not replaced.
-  if (/USER:PASSWORD@|@HOST\b|\/DATABASE$/.test(databaseUrl)) {
-    return { problem: 'replace USER, PASSWORD, HOST, PORT and DATABASE with your own values' };
-  }
   // libpq accepts a user without a host, which URL rejects: `base` stands in for the host.
   const withHost = databaseUrl.replace(/^(\w+:\/\/[^/?]*@)?\//, '$1base/');
   const parsed = URL.canParse(withHost) ? new URL(withHost) : undefined;

@@ -1,12 +1,8 @@
 /** `yardgraph keys`, and what keys change for the service. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { location } from '../../src/records/index.ts';
-import { openDatabase } from '../../src/store/database.ts';
 import { passTime } from '../support/clock.ts';
 import { runCommand } from '../support/command.ts';
 import { createDatabase } from '../support/database.ts';
-import { insert } from '../support/insert.ts';
-import { addWorkspace, storeOpener } from '../support/open-store.ts';
 import { startOn, stopServices } from '../support/service.ts';
 
 let database: Awaited<ReturnType<typeof createDatabase>>;
@@ -90,26 +86,6 @@ test('list --json prints every field that a script may need, with times in ISO 8
       previousSecretExpiresAt: time,
     },
   ]);
-});
-
-test('a key that creates a workspace names the others: it may be misspelled', async () => {
-  await create();
-  const key = (name: string) => run('keys', 'create', '--workspace', name, '--user', 'erp-sync');
-
-  expect((await key('acne')).err).toMatch(/\nThe workspace acne is new\. There are also: acme$/);
-  expect((await key('acne')).err).not.toContain('There are also');
-  expect((await key('beta')).err).toContain('There are also: acme, acne');
-});
-
-test('a key of a workspace that has records, but no other key, says that it gives access to them', async () => {
-  const opened = await openDatabase(database.url);
-  await addWorkspace(opened, 'acme');
-  await insert(storeOpener(opened)('acme'), location, [{ name: 'North yard' }, { name: 'South yard' }]);
-  await opened.close();
-
-  const line = 'The workspace acme already has 2 records, to which this key gives access.';
-  expect((await create()).err.split('\n')).toContain(line);
-  expect((await create()).err.split('\n')).not.toContain(line);
 });
 
 test('rotate prints a second key; both are let in by every process, until the overlap is over, and none once it is revoked', async () => {

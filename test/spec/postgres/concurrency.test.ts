@@ -3,7 +3,6 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { ServiceError } from '../../../src/errors.ts';
 import { DatabaseError } from '../../../src/store/connections/database-error.ts';
 import { createDatabase } from '../../support/database.ts';
-import { numberOf } from '../../support/open-store.ts';
 import { hasTriggers, query } from '../../support/postgres.ts';
 import { startService } from '../../support/service.ts';
 
@@ -180,42 +179,6 @@ describe('a transaction', () => {
 
     const { locations } = await one.data('{ locations { nodes { name } } }');
     expect(locations.nodes).toEqual([{ name: 'third time lucky' }]);
-  });
-
-  test('in which a lookup of another workspace times out is retried: only the request of that workspace gets 503', async () => {
-    const service = await startService(
-      { DATABASE_URL: database.url, DATABASE_STATEMENT_TIMEOUT: '300' },
-      { closed: true },
-    );
-    const acme = service.as(await service.key());
-    const other = service.as(await service.key({ workspace: 'other' }));
-    const [{ id: locationId }] = await acme.create('/locations', {});
-    const [{ id: projectId }] = await acme.create('/projects', { name: 'Bridge' });
-    const [{ id: lockedId }] = await other.create('/locations', {});
-    let unlock = () => {};
-    const unlocked = new Promise<void>((resolve) => (unlock = resolve));
-    let lock: Promise<unknown> | undefined;
-    await new Promise<void>((resolve) => {
-      lock = one.database.transaction(async (run) => {
-        await run('select 1 from locations where workspace_id = $1 and id = $2 for update', [
-          numberOf('other'),
-          lockedId,
-        ]);
-        resolve();
-        await unlocked;
-      });
-    });
-
-    // The first one has two lookups, of which the second one waits for that of the other workspace.
-    const responses = await Promise.all([
-      acme.post('/work-orders', [{ name: 'Repair', projectId, locationId }]),
-      other.post('/assets', [{ name: 'Crane', currentLocationId: lockedId }]),
-    ]);
-    unlock();
-    await lock;
-    await service.stop();
-
-    expect(responses.map(({ status }) => status)).toEqual([201, 503]);
   });
 
   test('whose node stops sending statements is ended by the server after a minute, which releases its locks', async () => {
