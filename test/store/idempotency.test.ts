@@ -29,14 +29,6 @@ const keyed = (text: string, own = store, onRepeat = () => {}) => {
 
 const keys = async () => (await database.read('select key from idempotency_keys order by key')).map(({ key }) => key);
 
-test('a result of more records than one statement inserts is stored with them, and returned', async () => {
-  const inputs = Array.from({ length: 6_000 }, (_, n) => ({ name: `Crane ${n}` }));
-  const first = await insert(keyed('a'), asset, inputs);
-
-  expect(await insert(keyed('a'), asset, inputs)).toEqual(first);
-  expect(await store.lastChange()).toBe(6_000);
-});
-
 test('a request is called a repeat once its transaction is over, if it is one: the first may have been undone', async () => {
   await insert(keyed('a'), asset, [{ name: 'Crane' }]);
   /** Undoes each transaction, and what was stored under keys, and runs it again. */

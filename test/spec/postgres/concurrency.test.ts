@@ -61,39 +61,6 @@ test('a batch that refers to a record which another transaction deletes waits, a
   ]);
 });
 
-test('a record that a batch refers to cannot be deleted before the batch is stored', async () => {
-  const [{ id }] = await one.create('/locations', {});
-  const events: string[] = [];
-  const logged = async (event: string, work: Promise<unknown>) => {
-    await work;
-    events.push(event);
-  };
-  let both: Promise<unknown> | undefined;
-
-  // A create with the same uid waits until this transaction is rolled back.
-  const holding = other.database.transaction(async (run) => {
-    await run(
-      "insert into assets (workspace_id, id, name, uid, created_at, updated_at) values (1, 'asset_1', 'Crane', 'CR-1', now(), now())",
-    );
-    const stored = logged('stored', one.create('/assets', { ...asset('CR-1'), currentLocationId: id }));
-    // In a transaction of its own: one that it shared with others would no longer wait.
-    const waiting =
-      "select from pg_stat_activity where wait_event_type = 'Lock' and now() - query_start > interval '300 ms'";
-    while ((await other.database.read(waiting)).length === 0) await new Promise((resolve) => setTimeout(resolve, 20));
-    const remove = one.database.run('delete from locations where workspace_id = $1 and id = $2', [1, id]);
-    both = Promise.all([stored, logged('deleted', remove)]);
-    await new Promise((resolve) => setTimeout(resolve, 200));
-    events.push('rolled back');
-    throw new Error('rolled back');
-  });
-
-  await expect(holding).rejects.toThrow('rolled back');
-  await both;
-  expect(events[0]).toBe('rolled back');
-  // The deletion waited for the batch, which was stored first.
-  expect((await other.data('{ assets { nodes { uid } } }')).assets.nodes).toEqual([{ uid: 'CR-1' }]);
-});
-
 describe('where every transaction is serializable', () => {
   test('simultaneous changes of one record all succeed, because serialization failures are retried', async () => {
     const [{ name = '' } = {}] = await query(database.url, 'select current_database() as name');
