@@ -9,8 +9,8 @@ import type { Author, WorkspaceId } from './query/tables.ts';
 import { createReadBudget, type ReadLimits, type Scope } from './records/read-budget.ts';
 import { createRecordReads, type RecordReads } from './records/read-records.ts';
 import { createTextCache, type Text } from './records/text-cache.ts';
+import { type Creation, dryRunIn, queuedCreation, type TxWork, writeIn } from './writes/apply-changes.ts';
 import { type RepeatableRequest, writeOnce } from './writes/idempotency.ts';
-import { type Creation, dryRunIn, queuedCreation, type TxWork, writeIn } from './writes/write.ts';
 
 export interface TransactionOptions<T> {
   /** If the key has a stored result, returns it, or throws a ServiceError 409 if that was another request, and stores nothing. */

@@ -3,12 +3,11 @@ import type { Knex } from 'knex';
 import { StartError } from '../../errors.ts';
 import type { Table } from '../../model/record-kind.ts';
 import { program } from '../../program.ts';
-import { isConflict } from '../connections/database-error.ts';
 import type { Run } from '../connections/driver.ts';
 import type { Database } from '../database.ts';
 import { rowsQuery, runQuery } from '../query/rows.ts';
 import { changes, type WorkspaceId } from '../query/tables.ts';
-import { takeNumbers } from '../writes/write.ts';
+import { takeNumbers } from '../writes/apply-changes.ts';
 import { type ApiKey, createKeyStore, findWorkspace } from './api-keys.ts';
 
 export interface Workspace extends WorkspaceId {
@@ -23,8 +22,6 @@ export const sizeOf = ({ records }: Workspace): number => [...records.values()].
  * first record.
  */
 const isShown = (workspace: Workspace): boolean => sizeOf(workspace) > 0 || workspace.keys.length > 0;
-
-const writtenMeanwhile = 'records were written meanwhile: stop the service, and try again; nothing was changed';
 
 export type Workspaces = ReturnType<typeof createWorkspaces>;
 
@@ -61,8 +58,6 @@ export function createWorkspaces(database: Database, tables: readonly Table[]) {
     transaction(async (run) => {
       if (dialect.lockMaintenance) await run(dialect.lockMaintenance);
       return work(run);
-    }).catch((error: unknown) => {
-      throw isConflict(error) ? new StartError(writtenMeanwhile) : error;
     });
 
   const stopWrites = ({ number }: WorkspaceId, run: Run) => takeNumbers(dialect, run, number, 1);

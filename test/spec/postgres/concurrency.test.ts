@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { ServiceError } from '../../../src/errors.ts';
 import { DatabaseError } from '../../../src/store/connections/database-error.ts';
 import { createDatabase } from '../../support/database.ts';
-import { hasTriggers, query } from '../../support/postgres.ts';
+import { hasTriggers } from '../../support/postgres.ts';
 import { startService } from '../../support/service.ts';
 
 type Service = Awaited<ReturnType<typeof startService>>;
@@ -59,25 +59,6 @@ test('a batch that refers to a record which another transaction deletes waits, a
     400,
     `[0].currentLocationId: there is no location with the ID "${id}" in this workspace`,
   ]);
-});
-
-describe('where every transaction is serializable', () => {
-  test('simultaneous changes of one record all succeed, because serialization failures are retried', async () => {
-    const [{ name = '' } = {}] = await query(database.url, 'select current_database() as name');
-    await query(database.url, `alter database ${name} set default_transaction_isolation = 'serializable'`);
-    const nodes = [
-      await startService({ DATABASE_URL: database.url }),
-      await startService({ DATABASE_URL: database.url }),
-    ];
-    const [{ id }] = await one.create('/projects', { name: 'Bridge' });
-
-    const responses = await Promise.all(
-      numbers(6).map((i) => nodes[i % 2]?.patch(`/projects/${id}`, { name: `Bridge ${i}` })),
-    );
-
-    expect(responses.map((response) => response?.status)).toEqual(Array(6).fill(200));
-    for (const node of nodes) await node.stop();
-  });
 });
 
 describe('a transaction', () => {
