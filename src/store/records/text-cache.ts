@@ -1,5 +1,6 @@
 /** Texts made from a workspace's records, such as responses, cached until the next change in the workspace. */
 import { LRUCache } from 'lru-cache';
+import { isTimeout } from '../connections/database-error.ts';
 import type { WorkspaceId } from '../query/tables.ts';
 
 /** Bytes of all texts together. Each character takes two if one of them is beyond Latin-1. */
@@ -15,23 +16,15 @@ interface Source {
 /** Bytes where a response is nothing but the text: to encode 500 records each time takes a third of their response. Undefined is cached, too. */
 export type Text = string | Buffer | undefined;
 
-/** In an object, because a cache does not keep undefined. */
-interface Cached {
-  readonly text: Text;
-}
+/** A text of the workspace as it was after this change, or later. */
+type Cached = { readonly change: number; readonly text: Text };
 
 const sizeOf = ({ text = '' }: Cached): number => 1 + (typeof text === 'string' ? 2 * text.length : text.length);
 
 export function createTextCache() {
-  /** By workspace, name and change. All who wait for a text share it, or the error of the one for whom it is written. */
-  const cache = new LRUCache<string, Cached, () => Promise<Text>>({
-    maxSize,
-    sizeCalculation: sizeOf,
-    fetchMethod: async (_key, _stale, { context }) => ({ text: await context() }),
-    // A text that has lost its place in the cache meanwhile is still wanted.
-    ignoreFetchAbort: true,
-  });
+  const cache = new LRUCache<string, Cached>({ maxSize, sizeCalculation: sizeOf });
   const requested = new LRUCache<string, true>({ max: maxNames });
+  const making = new Map<string, Promise<Text>>();
   const reading = new Map<number, Promise<number>>();
   const nextReading = new Map<number, Promise<number>>();
 
@@ -60,7 +53,22 @@ export function createTextCache() {
     }
     // Read before the records, so that a write in the meantime makes the text out of date.
     const change = sent ?? (await lastChange(source));
-    return (await cache.fetch(`${key} ${change}`, { context: write }))?.text;
+    const current = cache.get(key);
+    if (current?.change === change) return current.text;
+    const version = `${key} ${change}`;
+    // If it fails, each tries for itself: the client for which it was written may have left. A statement that takes too long would take
+    // too long for each of them: eight alike held both readers of a workspace for 8 seconds instead of 1.
+    const shared = making.get(version)?.catch((error) => {
+      if (isTimeout(error)) throw error;
+      return write();
+    });
+    if (shared) return shared;
+    const made = write().finally(() => making.delete(version));
+    making.set(version, made);
+    const text = await made;
+    // One that took longer may be older.
+    if ((cache.get(key)?.change ?? -1) < change) cache.set(key, { change, text });
+    return text;
   }
 
   return { lastChange, derive };
