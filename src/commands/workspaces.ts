@@ -31,9 +31,8 @@ export const listWorkspaces = (config: Config, { json = false }: { json?: boolea
 export function renameWorkspace(config: Config, from: string, to: string): Promise<void> {
   if (!isWorkspaceName(to)) throw new StartError(`<new-name>: ${workspaceNameForm}`);
   return withWorkspaces(config, async (workspaces) => {
-    const end = stopwatch();
     const moved = await workspaces.rename(from, to);
-    console.log(`Renamed ${from} to ${to} with ${contentsOf(moved)}, in ${end()}.`);
+    console.log(`Renamed ${from} to ${to} with ${contentsOf(moved)}.`);
     if (moved.keys.length > 0) console.log(`Its keys keep working, with ${from} in their prefix.`);
   });
 }
@@ -43,9 +42,8 @@ export const deleteWorkspace = (config: Config, name: string, { yes = false }: {
     const found = await workspaces.findExisting(name);
     console.log(`The workspace ${name} has ${contentsOf(found)}.`);
     if (!yes) await confirm(name);
-    const end = stopwatch();
-    const deleted = await workspaces.remove(name, found);
-    console.log(`Deleted ${name} with ${contentsOf(deleted)}, in ${end()}.`);
+    await workspaces.remove(name, found);
+    console.log(`Deleted ${name}.`);
   });
 
 async function confirm(name: string): Promise<void> {
@@ -71,9 +69,4 @@ function contentsOf(workspace: Workspace): string {
   });
   const keys = counted(workspace.keys.length, { label: 'key', pluralLabel: 'keys' });
   return parts.length > 0 ? `${parts.join(', ')} and ${keys}` : keys;
-}
-
-function stopwatch(): () => string {
-  const start = performance.now();
-  return () => `${((performance.now() - start) / 1_000).toFixed(1)} s`;
 }

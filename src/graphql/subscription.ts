@@ -142,17 +142,12 @@ export function useSubscriptions(
       const { session, client } = contextValue;
       const end = new AbortController();
       const { signal } = end;
-      // Work that has not begun yet fails with this reason, which is no error of the service.
-      const leave = () => end.abort(unavailable('the client has left', 'CLIENT_LEFT'));
+      const leave = () => end.abort();
       client.response.once('close', leave);
       if (client.response.closed) leave();
-      const store = session.store.until(signal);
       const readPage = (query: FeedQuery) =>
-        whenAvailable(() => createLoaders(store.within(limits), schema, document).changePage(query), signal);
-      extendContext({
-        session: { ...session, store },
-        stream: { lastEventId: client.lastEventId, readPage, signal },
-      });
+        whenAvailable(() => createLoaders(session.store.within(limits), schema, document).changePage(query), signal);
+      extendContext({ stream: { lastEventId: client.lastEventId, readPage, signal } });
       setSubscribeFn((args: ExecutionArgs) => subscribe(args, contextValue, end));
     },
   };

@@ -9,7 +9,7 @@ import { idempotencyKeyOf } from '../http/request.ts';
 import { expected, isObject, type Parsed } from '../model/issues.ts';
 import type { RecordKind } from '../model/record-kind.ts';
 import { createParser, type RecordParser, updateParser } from '../model/schemas.ts';
-import { requireBatchSize, requireFewExternalIds } from '../services/item.ts';
+import { requireBatchSize } from '../services/item.ts';
 import { createRecords, updateRecord } from '../services/write.ts';
 import { pagesById, type WorkspaceReads } from '../store/workspace-store.ts';
 import type { Route } from './routes.ts';
@@ -29,7 +29,6 @@ function create(route: Route, limits: Limits): Handler {
     const { body } = request;
     if (!Array.isArray(body)) throw badRequest(notABatch(kind, body));
     requireBatchSize(body.length, limits.maxBatch);
-    requireFewExternalIds(body);
     const batch: Parsed<object>[] = body.map(parserFor(request, reply));
     const records = await createRecords(sessionFor(route, request, reply), kind, batch);
     return reply.code(success).type(json).send(toJson(kind, records));

@@ -1,10 +1,8 @@
 /** What is to happen to records, as adapters parse it or as reversals follow from the log, and what is wrong with it. */
 import { tooLarge } from '../errors.ts';
-import { externalIdCount } from '../model/fields.ts';
-import { count, type Issue, isObject, type Path, validValues } from '../model/issues.ts';
+import { count, type Issue, type Path, validValues } from '../model/issues.ts';
 import type { ExternalIdsMerge, Link, Linkable } from '../model/links.ts';
 import type { AnyRecord, RecordKind, RecordOf, Values } from '../model/record-kind.ts';
-import { longExternalIds, maxExternalIdsPerWrite } from '../store/writes/write.ts';
 
 /** What is to happen to one record. */
 export interface Item {
@@ -113,25 +111,10 @@ export function rejectDependents(items: readonly Item[]): void {
 /** True for an item that was left out: no field of a record is a list. */
 export const isRejected = (item: object): item is Rejected => 'issues' in item && Array.isArray(item.issues);
 
-/** Throws a ServiceError 413. Adapters check both limits before they parse the items, so that a batch that is too large costs nothing. */
+/** Throws a ServiceError 413. Adapters check it before they parse the items, so that a batch that is too large costs nothing. */
 export function requireBatchSize(size: number, max: number): void {
   if (size > max) {
     const problem = `expected at most ${count(max)} records, received ${count(size)}: send them in several batches`;
     throw tooLarge(problem, 'batch too large');
-  }
-}
-
-/** Throws a ServiceError 413 for too many external IDs in a batch. A single record may have as many as the settings allow. */
-export function requireFewExternalIds(records: readonly unknown[]): void {
-  if (records.length <= 1) return;
-  let found = 0;
-  for (const record of records) {
-    const externalIds = isObject(record) ? (record.externalIds ?? record.mergeExternalIds) : undefined;
-    if (!isObject(externalIds)) continue;
-    found += externalIdCount(externalIds);
-    if (found > maxExternalIdsPerWrite) {
-      const most = `at most ${count(maxExternalIdsPerWrite)} external IDs in a batch (${longExternalIds})`;
-      throw tooLarge(`expected ${most}, received more: send them in several batches`, 'batch too large');
-    }
   }
 }

@@ -6,10 +6,10 @@ import { badRequest } from '../errors.ts';
 import type { AnyRecord, RecordKind, Values } from '../model/record-kind.ts';
 import { linkOrder } from '../records/index.ts';
 import type { LoggedChange } from '../store/log.ts';
+import type { Change } from '../store/writes/apply-changes.ts';
 import type { Tx } from '../store/writes/tx.ts';
-import type { Change } from '../store/writes/write.ts';
 import { checkDeletions, checkReferences, checkTrees, checkUnique, referencesIn } from './checks.ts';
-import { byKind, type Item, isValid, itemOf, referTo, rejectDependents, requireFewExternalIds } from './item.ts';
+import { byKind, type Item, isValid, itemOf, referTo, rejectDependents } from './item.ts';
 import { noRecord } from './match.ts';
 import { changesOf, differing, lock, type Session } from './write.ts';
 
@@ -57,7 +57,6 @@ export async function revertChanges(session: Session, range: ChangeRange): Promi
     await lock(tx, items);
     await checkReferences(tx, items, byId);
     await readStored(tx, items);
-    requireFewExternalIds(items.flatMap(({ values }) => (values.externalIds ? [values] : [])));
     await keepChanged(tx, items, range);
     checkOwnReferences(items, byId);
     await checkDeletions(tx, items);

@@ -11,8 +11,8 @@ import type { AnyRecord, RecordKind, RecordOf, Values } from '../model/record-ki
 import type { ValueLimits } from '../model/schemas.ts';
 import { newIds } from '../records/index.ts';
 import type { TransactionOptions, WorkspaceReads, WorkspaceStore } from '../store/workspace-store.ts';
+import type { Change, Creation } from '../store/writes/apply-changes.ts';
 import type { Tx } from '../store/writes/tx.ts';
-import type { Change, Creation } from '../store/writes/write.ts';
 import {
   checkDeletions,
   checkReferences,

@@ -21,7 +21,14 @@ export const sqlitePath = (databaseUrl: string): string | undefined =>
   /^sqlite:(?!\/\/)(:memory:|[^:\s].*)$/.exec(databaseUrl)?.[1];
 
 export function databaseUrlProblem(databaseUrl: string, { mayBeMemory = true } = {}): string | undefined {
-  if (isPostgresUrl(databaseUrl)) return readUrl(databaseUrl).problem;
+  if (isPostgresUrl(databaseUrl)) {
+    try {
+      readUrl(databaseUrl);
+      return undefined;
+    } catch (error) {
+      return reason(error);
+    }
+  }
   const path = sqlitePath(databaseUrl);
   if (path !== undefined && (mayBeMemory || path !== inMemory)) return undefined;
   return `expected sqlite:PATH${mayBeMemory ? ', sqlite::memory:' : ''} or postgres://USER:PASSWORD@HOST:PORT/DATABASE`;
@@ -48,8 +55,9 @@ const sslModes = ['disable', 'require', 'verify-ca', 'verify-full'];
 
 /** Throws StartError if the URL cannot be used. */
 export function connectionSettings(databaseUrl: string, { connectionTimeout }: DatabaseOptions) {
-  const { problem, settings, connectTimeout } = readUrl(databaseUrl);
+  const problem = databaseUrlProblem(databaseUrl);
   if (problem !== undefined) throw new StartError(`database URL: ${problem}`);
+  const { settings, connectTimeout } = readUrl(databaseUrl);
   return {
     application_name: 'yardgraph',
     ...settings,
@@ -60,50 +68,33 @@ export function connectionSettings(databaseUrl: string, { connectionTimeout }: D
   };
 }
 
-type UrlSettings =
-  | {
-      readonly settings: ReturnType<typeof toClientConfig>;
-      /** In milliseconds; 0 if the URL has none. */
-      readonly connectTimeout: number;
-      readonly problem?: never;
-    }
-  | { readonly settings?: never; readonly connectTimeout?: never; readonly problem: string };
-
-function readUrl(databaseUrl: string): UrlSettings {
-  // Placeholders copied from the documentation, and not replaced.
-  if (/USER:PASSWORD@|@HOST\b|\/DATABASE$/.test(databaseUrl)) {
-    return { problem: 'replace USER, PASSWORD, HOST, PORT and DATABASE with your own values' };
-  }
+/** Returns the settings, with `connectTimeout` in milliseconds; 0 if the URL has none. Throws an error that says what is wrong. */
+function readUrl(databaseUrl: string) {
   // libpq accepts a user without a host, which URL rejects: `base` stands in for the host.
   const withHost = databaseUrl.replace(/^(\w+:\/\/[^/?]*@)?\//, '$1base/');
   const parsed = URL.canParse(withHost) ? new URL(withHost) : undefined;
   // A password with an unescaped `?` or `#` continues in the query or the hash.
   if (!parsed || /@/.test(parsed.search + parsed.hash)) {
-    return {
-      problem:
-        'not a valid URL: expected postgres://USER:PASSWORD@HOST:PORT/DATABASE, with special characters of the password escaped',
-    };
+    throw new Error(
+      'not a valid URL: expected postgres://USER:PASSWORD@HOST:PORT/DATABASE, with special characters of the password escaped',
+    );
   }
   const { searchParams, pathname } = parsed;
   // A password with an unescaped slash would otherwise end up, in part, in the name of the database.
-  if (/[/@]/.test(pathname.slice(1))) return { problem: 'expected one name after the host: escape the password' };
+  if (/[/@]/.test(pathname.slice(1))) throw new Error('expected one name after the host: escape the password');
   const unknown = [...searchParams.keys()].filter((name) => !urlParameters.includes(name));
   if (unknown.length > 0) {
     // Anything else may be a part of a password.
     const names = unknown.every((name) => /^[a-z_]+$/.test(name)) ? ` ${unknown.join(', ')}` : '';
-    return { problem: `unknown parameter${names}, expected some of ${urlParameters.join(', ')}` };
+    throw new Error(`unknown parameter${names}, expected some of ${urlParameters.join(', ')}`);
   }
   const sslMode = searchParams.get('sslmode');
   if (sslMode !== null && !sslModes.includes(sslMode)) {
-    return { problem: `sslmode: expected one of ${sslModes.join(', ')}` };
+    throw new Error(`sslmode: expected one of ${sslModes.join(', ')}`);
   }
-  try {
-    return {
-      settings: toClientConfig(parse(databaseUrl, { useLibpqCompat: true })),
-      connectTimeout: Number(searchParams.get('connect_timeout') ?? 0) * 1_000,
-    };
-  } catch (error) {
-    // A file that the URL names, such as a certificate, cannot be read.
-    return { problem: reason(error) };
-  }
+  return {
+    // Throws if a file that the URL names, such as a certificate, cannot be read.
+    settings: toClientConfig(parse(databaseUrl, { useLibpqCompat: true })),
+    connectTimeout: Number(searchParams.get('connect_timeout') ?? 0) * 1_000,
+  };
 }

@@ -9,7 +9,7 @@ import { type Action, type Author, changes as table } from './query/tables.ts';
 import type { Scope } from './records/read-budget.ts';
 import { asRecords, createRecordReads, readRows } from './records/read-records.ts';
 
-/** A change as the log has it: writes/write.ts stores a `Change`. */
+/** A change as the log has it: writes/apply-changes.ts stores a `Change`. */
 export interface LoggedChange extends Author {
   readonly number: number;
   readonly kind: string;

@@ -9,8 +9,8 @@ import type { Author, WorkspaceId } from './query/tables.ts';
 import { createReadBudget, type ReadLimits, type Scope } from './records/read-budget.ts';
 import { createRecordReads, type RecordReads } from './records/read-records.ts';
 import { createTextCache, type Text } from './records/text-cache.ts';
+import { type Creation, dryRunIn, queuedCreation, type TxWork, writeIn } from './writes/apply-changes.ts';
 import { type RepeatableRequest, writeOnce } from './writes/idempotency.ts';
-import { type Creation, dryRunIn, queuedCreation, type TxWork, writeIn } from './writes/write.ts';
 
 export interface TransactionOptions<T> {
   /** If the key has a stored result, returns it, or throws a ServiceError 409 if that was another request, and stores nothing. */
@@ -45,8 +45,6 @@ export interface WorkspaceReads extends RecordReads, ChangeReads {
    * second request on, or from the first if the number of the last change is known. All calls with a name must pass an equivalent `write`.
    */
   deriveText<T extends Text>(name: string, write: () => Promise<T>, lastChange?: number): Promise<T>;
-  /** For a client that may leave: statements whose turn comes after the signal is aborted fail, without being sent. */
-  until(signal: AbortSignal): WorkspaceReads;
   /** Resolves when the workspace has a change with a greater number, written by whatever process, or the signal is aborted. */
   waitForChange(after: number, signal: AbortSignal): Promise<void>;
 }
@@ -64,10 +62,10 @@ export function createStoreOpener(database: Database): OpenStore {
   const texts = createTextCache();
   const watch = createChangeWatch((workspaceId) => readLastChange({ dialect, run: database.read, workspaceId }));
 
-  function open(workspace: WorkspaceId, user: StoreUser, signal?: AbortSignal): WorkspaceStore {
+  return (workspace, user) => {
     const { number: workspaceId, name: workspaceName } = workspace;
     const { author, usage = { statements: 0 } } = user;
-    const { read, snapshot } = database.forWorkspace(workspaceId, signal);
+    const { read, snapshot } = database.forWorkspace(workspaceId);
     const scopeOf = (run: Run): Scope => ({ dialect, run: counted(run, usage), workspaceId, workspaceName });
     const reads = readsIn(scopeOf(read));
     const transaction: WorkspaceStore['transaction'] = async (work, { key, isDryRun, creation, items } = {}) => {
@@ -95,11 +93,9 @@ export function createStoreOpener(database: Database): OpenStore {
       // The cast is safe: it is what this or an equivalent function has made.
       deriveText: async <T extends Text>(name: string, write: () => Promise<T>, lastChange?: number) =>
         (await texts.derive(source, name, write, lastChange)) as T,
-      until: (signal) => open(workspace, user, signal),
       waitForChange: (after, signal) => watch.wait(workspaceId, after, signal),
     };
-  }
-  return (workspace, user) => open(workspace, user);
+  };
 }
 
 const counted =

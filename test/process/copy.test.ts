@@ -116,41 +116,20 @@ describe.each(directions.slice(isPostgres ? 0 : 1))(
       await to.close();
     });
 
-    /** Stores categories in a workspace as `[id, parentId]`, each after its parent. */
-    const plant = (workspace: string, categories: readonly (readonly [string, string | null])[]) =>
-      from.transaction(async (run) => {
-        for (const [id, parentId] of categories) {
-          await run(
-            `insert into asset_categories (workspace_id, id, parent_id, created_at, updated_at) values ($1, $2, $3, '${now}', '${now}')`,
-            [numberOf(workspace), `category_${id}`, parentId && `category_${parentId}`],
-          );
-        }
-      });
-
     test('asset categories keep their parents, whichever of their ids is greater', async () => {
-      const number = (index: number) => String(index).padStart(3, '0');
-      const chain = Array.from({ length: 250 }, (_, index) => number(index));
-      const roots = Array.from({ length: 120 }, (_, index): [string, null] => [`4${number(index)}`, null]);
-      await plant('ours', [
-        // Each has the next one as its parent, over three pages; the last one's parent comes two pages later.
-        ['9', null],
-        ...roots,
-        ...chain.toReversed().map((id, index) => [id, index === 0 ? '9' : number(250 - index)] as const),
-        // Children of some that wait, with ids on either side of their parents'.
-        ['1001', '100'],
-        ['0991', '1001'],
-        ['95', '0991'],
-        // No write makes one, and a copy leaves it as it is.
-        ['own parent', 'own parent'],
-      ]);
-      // The same ids, and other parents.
-      await plant('theirs', [
-        ['000', null],
-        ['001', '000'],
-        ['9', '001'],
-        ['002', '9'],
-        ['1001', '002'],
-      ]);
+      // Over three pages.
+      const ids = Array.from({ length: 250 }, (_, index) => `category_${String(index).padStart(3, '0')}`);
+      const insertChain = (workspace: string, chain: readonly string[]) =>
+        from.transaction(async (run) => {
+          for (const [index, id] of chain.entries()) {
+            await run(
+              `insert into asset_categories (workspace_id, id, parent_id, created_at, updated_at) values ($1, $2, $3, '${now}', '${now}')`,
+              [numberOf(workspace), id, chain[index - 1] ?? null],
+            );
+          }
+        });
+      await insertChain('ours', ids);
+      await insertChain('theirs', ids.toReversed());
       to = await openDatabase(target.url);
 
       // Both databases refuse a record whose parent is not there yet.

@@ -93,14 +93,3 @@ test('npm installs them elsewhere in the versions of the lock file', () => {
 
   expect(readJson('package.json').dependencies).toMatchObject(Object.fromEntries(locked));
 });
-
-test('overrides, which npm ignores elsewhere, concern development dependencies only', () => {
-  const { overrides } = readJson('package.json');
-  const installed = Object.entries<{ dev?: boolean }>(readJson('package-lock.json').packages);
-
-  for (const name of Object.keys(overrides)) {
-    const found = installed.filter(([path]) => path.endsWith(`node_modules/${name}`));
-    expect(found.map(([, { dev }]) => dev)).toContain(true);
-    expect(found.filter(([, { dev }]) => !dev)).toEqual([]);
-  }
-});

@@ -1,6 +1,6 @@
 /** A batch is all or nothing, returns records in the order sent, and reports every invalid field at once. */
 
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { location } from '../../src/records/index.ts';
 import { unknownId } from '../support/records.ts';
 import { useSharedService } from '../support/service.ts';
@@ -42,23 +42,6 @@ test('the first ten invalid fields are listed and the rest counted', async () =>
 
   const named = Array.from({ length: 10 }, (_, index) => `[${index}].name: required: the name of the asset`);
   expect(body.error).toBe(`${named.join('; ')}; and 3 more`);
-});
-
-describe('the uid of an asset', () => {
-  test.each(['', ' ', '\t\n'])('is not %j: the message says what to send where there is none', async (uid) => {
-    const { status, body } = await service.post('/assets', [{ name: 'a', uid }]);
-
-    const expected = 'expected text with at least one character that is not white space, or null';
-    expect([status, body.error]).toEqual([400, `[0].uid: ${expected}, received ${JSON.stringify(uid)}`]);
-    expect(
-      (
-        await service.post('/assets', [
-          { name: 'a', uid: null },
-          { name: 'b', uid: null },
-        ])
-      ).status,
-    ).toBe(201);
-  });
 });
 
 test('a batch of 10,000 is stored completely and returned in the order sent, or not at all', async () => {

@@ -42,15 +42,6 @@ test('a database from a newer version is not opened', async () => {
   );
 });
 
-test('a database that is up to date opens even if a killed process left a migration lock', async () => {
-  await database.knex('knex_migrations_lock').update({ is_locked: 1 });
-
-  const again = await openDatabase(url);
-
-  await again.ping();
-  await again.close();
-});
-
 test('a migration that fails halfway leaves neither tables nor a lock', async () => {
   await database.knex.migrate.rollback(undefined, true);
   await database.knex.schema.dropTable('knex_migrations').dropTable('knex_migrations_lock');

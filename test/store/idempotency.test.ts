@@ -2,7 +2,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { asset } from '../../src/records/index.ts';
 import { createSession } from '../../src/services/write.ts';
-import type { Database } from '../../src/store/database.ts';
 import type { WorkspaceStore } from '../../src/store/workspace-store.ts';
 import { type IdempotencyKey, startSweep } from '../../src/store/writes/idempotency.ts';
 import { isPostgres } from '../support/database.ts';
@@ -22,40 +21,12 @@ afterEach(() => void vi.restoreAllMocks());
 const keyOf = (text: string): IdempotencyKey => ({ operation: 'test', key: text, requestHash: 'hash' });
 
 /** The writer of a request with a key. */
-const keyed = (text: string, own = store, onRepeat = () => {}) => {
+const keyed = (text: string, own = store) => {
   const session = createSession(own, { userId: null, mayWrite: true });
-  return session.with({ key: { ...keyOf(text), onRepeat } });
+  return session.with({ key: { ...keyOf(text), onRepeat: () => {} } });
 };
 
 const keys = async () => (await database.read('select key from idempotency_keys order by key')).map(({ key }) => key);
-
-test('a result of more records than one statement inserts is stored with them, and returned', async () => {
-  const inputs = Array.from({ length: 6_000 }, (_, n) => ({ name: `Crane ${n}` }));
-  const first = await insert(keyed('a'), asset, inputs);
-
-  expect(await insert(keyed('a'), asset, inputs)).toEqual(first);
-  expect(await store.lastChange()).toBe(6_000);
-});
-
-test('a request is called a repeat once its transaction is over, if it is one: the first may have been undone', async () => {
-  await insert(keyed('a'), asset, [{ name: 'Crane' }]);
-  /** Undoes each transaction, and what was stored under keys, and runs it again. */
-  const transaction: Database['transaction'] = async (work) => {
-    const undone = database.transaction(async (run) => {
-      await work(run);
-      throw new Error('undone');
-    });
-    await expect(undone).rejects.toThrow('undone');
-    await database.transaction((run) => run('delete from idempotency_keys'));
-    return database.transaction(work);
-  };
-  const onRepeat = vi.fn();
-  await insert(keyed('a', storeOpener({ ...database, transaction })('ours'), onRepeat), asset, [{ name: 'Crane' }]);
-
-  expect(onRepeat).not.toHaveBeenCalled();
-  await insert(keyed('a', store, onRepeat), asset, [{ name: 'Crane' }]);
-  expect(onRepeat).toHaveBeenCalledOnce();
-});
 
 describe('If the connection is lost during the commit', () => {
   /** The first commit, or statement that is a transaction by itself, reports an error: after it was carried out, or before. */

@@ -10,7 +10,7 @@ import { capitalized, pathName, withArticle } from '../../model/labels.ts';
 import type { RecordKind } from '../../model/record-kind.ts';
 import { maxIdentifierLength, maxLengthOf } from '../../model/schemas.ts';
 import { recordKinds } from '../../records/index.ts';
-import { longExternalIds, maxExternalIdsPerWrite } from '../../store/writes/write.ts';
+import { longExternalIds, maxExternalIdsPerWrite } from '../../store/writes/apply-changes.ts';
 import { toResponse } from '../handler.ts';
 import { type Route, routes } from '../routes.ts';
 import {

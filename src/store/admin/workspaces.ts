@@ -3,12 +3,11 @@ import type { Knex } from 'knex';
 import { StartError } from '../../errors.ts';
 import type { Table } from '../../model/record-kind.ts';
 import { program } from '../../program.ts';
-import { isConflict } from '../connections/database-error.ts';
 import type { Run } from '../connections/driver.ts';
 import type { Database } from '../database.ts';
 import { rowsQuery, runQuery } from '../query/rows.ts';
 import { changes, type WorkspaceId } from '../query/tables.ts';
-import { takeNumbers } from '../writes/write.ts';
+import { takeNumbers } from '../writes/apply-changes.ts';
 import { type ApiKey, createKeyStore, findWorkspace } from './api-keys.ts';
 
 export interface Workspace extends WorkspaceId {
@@ -23,8 +22,6 @@ export const sizeOf = ({ records }: Workspace): number => [...records.values()].
  * first record.
  */
 const isShown = (workspace: Workspace): boolean => sizeOf(workspace) > 0 || workspace.keys.length > 0;
-
-const writtenMeanwhile = 'records were written meanwhile: stop the service, and try again; nothing was changed';
 
 export type Workspaces = ReturnType<typeof createWorkspaces>;
 
@@ -61,28 +58,21 @@ export function createWorkspaces(database: Database, tables: readonly Table[]) {
     transaction(async (run) => {
       if (dialect.lockMaintenance) await run(dialect.lockMaintenance);
       return work(run);
-    }).catch((error: unknown) => {
-      throw isConflict(error) ? new StartError(writtenMeanwhile) : error;
     });
 
   const stopWrites = ({ number }: WorkspaceId, run: Run) => takeNumbers(dialect, run, number, 1);
 
   /**
-   * Deletes all records, and returns how many there were. Writes are stopped after a first pass. Before, this would wait itself, for those that
-   * have locked records and need a number. What they have committed meanwhile is deleted in a second pass.
+   * Writes are stopped after a first pass. Before, this would wait itself, for those that have locked records and need a number. What they
+   * have committed meanwhile is deleted in a second pass.
    */
-  async function deleteRecords(run: Run, workspace: WorkspaceId): Promise<ReadonlyMap<string, number>> {
-    const records = new Map<string, number>();
+  async function deleteRecords(run: Run, workspace: WorkspaceId): Promise<void> {
     const deleteAll = async () => {
-      for (const table of tables) {
-        records.set(table.table, (records.get(table.table) ?? 0) + (await count(run, table, workspace)));
-        await runQuery(run, rowsQuery(dialect, table, workspace.number).delete());
-      }
+      for (const table of tables) await runQuery(run, rowsQuery(dialect, table, workspace.number).delete());
     };
     await deleteAll();
     await stopWrites(workspace, run);
     await deleteAll();
-    return records;
   }
 
   /**
@@ -145,7 +135,7 @@ export function createWorkspaces(database: Database, tables: readonly Table[]) {
       }),
 
     /** Refuses to delete the last keys. Throws a StartError if the name now belongs to another workspace than the one shown. */
-    remove: (name: string, shown?: WorkspaceId): Promise<Workspace> =>
+    remove: (name: string, shown?: WorkspaceId): Promise<void> =>
       change(async (run) => {
         const deleted = await findExisting(run, name);
         if (shown && shown.number !== deleted.number) {
@@ -155,10 +145,9 @@ export function createWorkspaces(database: Database, tables: readonly Table[]) {
         // Locks come first, as in writes: otherwise this could wait for a write that waits for it. A write that runs meanwhile may store
         // a lock again, which has no effect.
         if (lock) await runQuery(run, builder('locks').where('workspace_id', deleted.number).delete());
-        const records = await deleteRecords(run, deleted);
+        await deleteRecords(run, deleted);
         await giveUp(run, deleted);
         await runQuery(run, builder('api_keys').where('workspace_id', deleted.number).delete());
-        return { ...deleted, records };
       }),
   };
 

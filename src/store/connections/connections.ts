@@ -26,8 +26,8 @@ export interface Connections extends Reads {
   readonly run: Run;
   /** Throws a ServiceError 503 if the last write found the disk full, a few seconds ago at most: later ones may find room. */
   requireRoom(): void;
-  /** Holds at most half of the connections; what still waits when the signal is aborted fails with its reason. */
-  forWorkspace(workspaceId: number, signal?: AbortSignal): Reads;
+  /** Holds at most half of the connections. */
+  forWorkspace(workspaceId: number): Reads;
   /** Like the `snapshot` of a workspace, for work that may read for minutes, on connections for which nothing else waits. Few run at a time. */
   longSnapshot<T>(workspaceId: number, work: Work<T>): Promise<T>;
   /** Uses a connection that may write. It counts for the workspace, if there is one. */
@@ -49,11 +49,6 @@ type Place = Parameters<typeof databaseError>[2];
 /** What the pools hold. Knex discards a connection that has this mark. */
 interface Pooled {
   __knex__disposed?: unknown;
-}
-
-interface Caller {
-  readonly workspaceId?: number | undefined;
-  readonly signal?: AbortSignal | undefined;
 }
 
 /** Milliseconds for which a full disk is reported. */
@@ -78,17 +73,15 @@ export function createConnections(
 
   async function use<T>(
     pool: Knex,
-    { workspaceId, signal }: Caller,
+    workspaceId: number | undefined,
     work: (connection: Connection) => Promise<T>,
   ): Promise<T> {
-    if (workspaceId !== undefined) return inTurn(workspaceId, () => use(pool, { signal }, work));
-    signal?.throwIfAborted();
+    if (workspaceId !== undefined) return inTurn(workspaceId, () => use(pool, undefined, work));
     const pooled: Pooled = await pool.client.acquireConnection().catch((error: unknown) => {
       throw connectionError(error);
     });
     const connection = connectionOn(pooled);
     try {
-      signal?.throwIfAborted();
       return await work(connection);
     } finally {
       const isKept =
@@ -158,23 +151,23 @@ export function createConnections(
     }
   }
 
-  const readsOf = (caller: Caller): Reads => ({
-    read: (sql, values) => use(reads, caller, ({ send }) => send(sql, values)),
-    snapshot: (work) => use(reads, caller, (connection) => snapshotOn(connection, work)),
+  const readsOf = (workspaceId?: number): Reads => ({
+    read: (sql, values) => use(reads, workspaceId, ({ send }) => send(sql, values)),
+    snapshot: (work) => use(reads, workspaceId, (connection) => snapshotOn(connection, work)),
   });
-  const run: Run = (sql, values) => use(writes, {}, ({ send }) => send(sql, values));
+  const run: Run = (sql, values) => use(writes, undefined, ({ send }) => send(sql, values));
 
   return {
-    ...readsOf({}),
+    ...readsOf(),
     run,
-    useToWrite: (workspaceId, work) => use(writes, { workspaceId }, work),
+    useToWrite: (workspaceId, work) => use(writes, workspaceId, work),
     requireRoom() {
       if (full && Date.now() - full.at < fullTime) throw full.error;
     },
-    forWorkspace: (workspaceId, signal) => readsOf({ workspaceId, signal }),
+    forWorkspace: readsOf,
     async longSnapshot(workspaceId, work) {
-      if (!longReads) return readsOf({ workspaceId }).snapshot(work);
-      return use(longReads, {}, async (connection) => {
+      if (!longReads) return readsOf(workspaceId).snapshot(work);
+      return use(longReads, undefined, async (connection) => {
         try {
           return await snapshotOn(connection, work);
         } finally {

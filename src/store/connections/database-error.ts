@@ -116,10 +116,6 @@ export const isDiskFull = (error: unknown): boolean => error instanceof ServiceE
 export const isTimeout = (error: unknown): boolean =>
   error instanceof ServiceError && /^(?:57014|SQLITE_INTERRUPT)$/.test(String(error.cause));
 
-export const isConflict = (error: unknown): boolean =>
-  error instanceof TransactionConflict ||
-  (error instanceof DatabaseError && /^(?:23|SQLITE_CONSTRAINT)/.test(error.code ?? ''));
-
 export const connectionError = (error: unknown): Error => databaseUnavailable(codeOf(error));
 
 export const databaseUnavailable = (code: string) =>

@@ -66,7 +66,7 @@ async function query(
   const send = (by?: string) => connection.query({ name: by, text: sql, values });
   const result = await send(name).catch((error: ServerError) => {
     if (name === undefined || !isNotKept(error)) throw error;
-    names.afterError(error);
+    names.stop();
     return send();
   });
   if (!('command' in result)) return [];
@@ -88,21 +88,19 @@ const maxNamed = 100;
 function statementNames() {
   const seen = new LRUCache<string, true>({ max: 1_000 });
   const names = new Map<string, string>();
-  let migrations = 0;
   let isStopped = false;
   return {
     of(sql: string): string | undefined {
       const known = names.get(sql);
       if (known !== undefined || isStopped || names.size >= maxNamed || !/^(?:select|with|insert)\b/.test(sql))
         return known;
-      if (seen.has(sql)) names.set(sql, `${migrations} ${createHash('sha256').update(sql).digest('base64url')}`);
+      if (seen.has(sql)) names.set(sql, createHash('sha256').update(sql).digest('base64url'));
       seen.set(sql, true);
       return undefined;
     },
-    afterError(error: ServerError): void {
+    stop(): void {
       names.clear();
-      if (isOfEarlierSchema(error)) migrations += 1;
-      else isStopped = true;
+      isStopped = true;
     },
   };
 }
@@ -111,13 +109,8 @@ interface ServerError {
   readonly code?: string;
 }
 
-/** Another process has migrated the tables, and columns have another type. */
-const isOfEarlierSchema = (error: ServerError): boolean =>
-  String(error).includes('cached plan must not change result type');
-
 /** The server has no statement with the name, or one already. */
-const isNotKept = (error: ServerError): boolean =>
-  error.code === '26000' || error.code === '42P05' || isOfEarlierSchema(error);
+const isNotKept = ({ code }: ServerError): boolean => code === '26000' || code === '42P05';
 
 const rolledBack = () => Object.assign(new Error('the transaction was rolled back'), { code: '25P02' });
 

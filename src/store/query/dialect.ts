@@ -7,7 +7,7 @@ import type { SelectedColumn } from './columns.ts';
 import type { Value } from './record-query.ts';
 import type { LogRow } from './tables.ts';
 
-/** The records of a creation (writes/write.ts), and what is stored with them. */
+/** The records of a creation (writes/apply-changes.ts), and what is stored with them. */
 export interface Insert {
   /** Their workspace is that of the change. */
   readonly records: readonly Row[];

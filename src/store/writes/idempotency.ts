@@ -8,14 +8,13 @@ import { promisify } from 'node:util';
 import { brotliCompress, brotliDecompress, constants } from 'node:zlib';
 import pLimit from 'p-limit';
 import { idempotencyKeyReused, mayBeStored, mayBeStoredType, ServiceError } from '../../errors.ts';
-import { isObject } from '../../model/issues.ts';
 import type { Row } from '../connections/driver.ts';
 import type { Database } from '../database.ts';
 import type { RecordQuery } from '../query/record-query.ts';
 import { literally, rowsQuery, runQuery } from '../query/rows.ts';
 import { idempotencyResults } from '../query/tables.ts';
 import type { Scope } from '../records/read-budget.ts';
-import { nameWorkspace, readRows } from '../records/read-records.ts';
+import { readRows } from '../records/read-records.ts';
 
 export interface IdempotencyKey {
   /** The operation, such as `POST /assets`: keys are scoped to it. */
@@ -37,7 +36,6 @@ export interface Outcome<T> {
   readonly isRepeat: boolean;
 }
 
-/** Returns the row of a result. It holds the name of the workspace, which is replaced when it is read: it may be renamed meanwhile. */
 export const idempotencyRow = async (
   workspaceId: number,
   { operation, key, requestHash }: IdempotencyKey,
@@ -90,17 +88,8 @@ export async function earlierResult<T>(
   const [found] = await readRows(scope, idempotencyResults, rows, {});
   if (!found) return undefined;
   if (found.requestHash !== requestHash) throw idempotencyKeyReused();
-  const returned: unknown = JSON.parse(await unpacked(String(found.result)));
-  nameWorkspace(scope, recordsIn(returned));
-  // The cast is safe: the same request has returned it.
-  return { returned: returned as T, isRepeat: true };
-}
-
-/** Returns the records of a result, which has them in lists and in objects that say what became of them. */
-function recordsIn(value: unknown): Row[] {
-  if (Array.isArray(value)) return value.flatMap(recordsIn);
-  if (!isObject(value)) return [];
-  return value.workspaceId === undefined ? Object.values(value).flatMap(recordsIn) : [value];
+  // The same request has returned it.
+  return { returned: JSON.parse(await unpacked(String(found.result))), isRepeat: true };
 }
 
 /** A write that fails while a result is stored returns it, or throws a 409: what the earlier write stored may be the reason. */

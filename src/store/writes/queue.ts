@@ -33,7 +33,7 @@ interface Queued<T> {
   readonly creation?: QueuedCreation<T> | undefined;
 }
 
-/** A creation (see write.ts), which is stored by the same statement as others of its kind. */
+/** A creation (see apply-changes.ts), which is stored by the same statement as others of its kind. */
 export interface QueuedCreation<T> {
   readonly kind: RecordKind;
   /** As a part of the most that a statement stores. */

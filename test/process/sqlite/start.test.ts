@@ -60,14 +60,13 @@ describe('what keeps it from starting is one clear line, and exit code 1', () =>
   });
 
   const postgres = 'postgres://USER:PASSWORD@HOST:PORT/DATABASE';
-  const ownValues = 'replace USER, PASSWORD, HOST, PORT and DATABASE with your own values';
   const noUrl = `not a valid URL: expected ${postgres}, with special characters of the password escaped`;
   const forms = `expected sqlite:PATH, sqlite::memory: or ${postgres}`;
 
   test.each([
     ['sqlite:/nowhere/dta/yardgraph.db', 'there is no folder /nowhere/dta: create it first, or correct the path'],
     ['sqlite://yardgraph.db', forms],
-    [postgres, ownValues],
+    [postgres, noUrl],
     ['postgres://yard:secret@127.0.0.1:54x/yard', noUrl],
     ['postgres://yard:12?Secret1@db/yard', noUrl],
     [

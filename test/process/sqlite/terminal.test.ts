@@ -1,5 +1,5 @@
-/** The service on a terminal, which util-linux's `script` provides: log lines are readable there, and never block. */
-import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
+/** The service on a terminal, which util-linux's `script` provides: log lines are readable there. */
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -87,26 +87,6 @@ describe.runIf(hasScript)('on a terminal', () => {
     expect(readdirSync(join(processes.folder, 'data'))).toEqual(['demo.db']);
   });
 
-  test('that nobody reads, log lines neither block the service nor its end', async () => {
-    const service = onTerminal('serve');
-    const address = await service.address();
-    await service.shows(/is ready/);
-    // `script` then stops reading the terminal once the pipe to this process is full.
-    service.child.stdout.pause();
-
-    for (let round = 0; round < 8; round += 1) {
-      const headers = { 'x-request-id': 'x'.repeat(128) };
-      const requests = Array.from({ length: 50 }, async () => (await fetch(`${address}/nowhere`, { headers })).status);
-      expect(await Promise.all(requests)).toEqual(Array(50).fill(404));
-    }
-    const pid = execFileSync('pgrep', ['-P', String(service.child.pid)], { encoding: 'utf8' }).trim();
-    process.kill(Number(pid), 'SIGTERM');
-    await vi.waitFor(() => expect(isRunning(Number(pid))).toBe(false), { timeout: 30_000 });
-
-    service.child.stdout.resume();
-    await service.exited;
-  });
-
   describe('workspaces delete', () => {
     const prepare = async () => {
       const { url, remove } = await createFile();
@@ -128,7 +108,7 @@ describe.runIf(hasScript)('on a terminal', () => {
       command.type('acme\r');
 
       expect(await command.exited).toBe(0);
-      expect(command.screen.text).toMatch(/Deleted acme with 1 key, in \d+\.\d s\./);
+      expect(command.screen.text).toContain('Deleted acme.');
       expect(await names()).toEqual(['yard']);
     });
 
@@ -145,7 +125,3 @@ describe.runIf(hasScript)('on a terminal', () => {
     });
   });
 });
-
-/** Ended processes stay, as zombies, until their parent has noticed. */
-const isRunning = (pid: number): boolean =>
-  !/^(?:Z|$)/.test(spawnSync('ps', ['-o', 'stat=', '-p', String(pid)], { encoding: 'utf8' }).stdout.trim());

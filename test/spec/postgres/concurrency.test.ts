@@ -3,8 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { ServiceError } from '../../../src/errors.ts';
 import { DatabaseError } from '../../../src/store/connections/database-error.ts';
 import { createDatabase } from '../../support/database.ts';
-import { numberOf } from '../../support/open-store.ts';
-import { hasTriggers, query } from '../../support/postgres.ts';
+import { hasTriggers } from '../../support/postgres.ts';
 import { startService } from '../../support/service.ts';
 
 type Service = Awaited<ReturnType<typeof startService>>;
@@ -60,58 +59,6 @@ test('a batch that refers to a record which another transaction deletes waits, a
     400,
     `[0].currentLocationId: there is no location with the ID "${id}" in this workspace`,
   ]);
-});
-
-test('a record that a batch refers to cannot be deleted before the batch is stored', async () => {
-  const [{ id }] = await one.create('/locations', {});
-  const events: string[] = [];
-  const logged = async (event: string, work: Promise<unknown>) => {
-    await work;
-    events.push(event);
-  };
-  let both: Promise<unknown> | undefined;
-
-  // A create with the same uid waits until this transaction is rolled back.
-  const holding = other.database.transaction(async (run) => {
-    await run(
-      "insert into assets (workspace_id, id, name, uid, created_at, updated_at) values (1, 'asset_1', 'Crane', 'CR-1', now(), now())",
-    );
-    const stored = logged('stored', one.create('/assets', { ...asset('CR-1'), currentLocationId: id }));
-    // In a transaction of its own: one that it shared with others would no longer wait.
-    const waiting =
-      "select from pg_stat_activity where wait_event_type = 'Lock' and now() - query_start > interval '300 ms'";
-    while ((await other.database.read(waiting)).length === 0) await new Promise((resolve) => setTimeout(resolve, 20));
-    const remove = one.database.run('delete from locations where workspace_id = $1 and id = $2', [1, id]);
-    both = Promise.all([stored, logged('deleted', remove)]);
-    await new Promise((resolve) => setTimeout(resolve, 200));
-    events.push('rolled back');
-    throw new Error('rolled back');
-  });
-
-  await expect(holding).rejects.toThrow('rolled back');
-  await both;
-  expect(events[0]).toBe('rolled back');
-  // The deletion waited for the batch, which was stored first.
-  expect((await other.data('{ assets { nodes { uid } } }')).assets.nodes).toEqual([{ uid: 'CR-1' }]);
-});
-
-describe('where every transaction is serializable', () => {
-  test('simultaneous changes of one record all succeed, because serialization failures are retried', async () => {
-    const [{ name = '' } = {}] = await query(database.url, 'select current_database() as name');
-    await query(database.url, `alter database ${name} set default_transaction_isolation = 'serializable'`);
-    const nodes = [
-      await startService({ DATABASE_URL: database.url }),
-      await startService({ DATABASE_URL: database.url }),
-    ];
-    const [{ id }] = await one.create('/projects', { name: 'Bridge' });
-
-    const responses = await Promise.all(
-      numbers(6).map((i) => nodes[i % 2]?.patch(`/projects/${id}`, { name: `Bridge ${i}` })),
-    );
-
-    expect(responses.map((response) => response?.status)).toEqual(Array(6).fill(200));
-    for (const node of nodes) await node.stop();
-  });
 });
 
 describe('a transaction', () => {
@@ -180,42 +127,6 @@ describe('a transaction', () => {
 
     const { locations } = await one.data('{ locations { nodes { name } } }');
     expect(locations.nodes).toEqual([{ name: 'third time lucky' }]);
-  });
-
-  test('in which a lookup of another workspace times out is retried: only the request of that workspace gets 503', async () => {
-    const service = await startService(
-      { DATABASE_URL: database.url, DATABASE_STATEMENT_TIMEOUT: '300' },
-      { closed: true },
-    );
-    const acme = service.as(await service.key());
-    const other = service.as(await service.key({ workspace: 'other' }));
-    const [{ id: locationId }] = await acme.create('/locations', {});
-    const [{ id: projectId }] = await acme.create('/projects', { name: 'Bridge' });
-    const [{ id: lockedId }] = await other.create('/locations', {});
-    let unlock = () => {};
-    const unlocked = new Promise<void>((resolve) => (unlock = resolve));
-    let lock: Promise<unknown> | undefined;
-    await new Promise<void>((resolve) => {
-      lock = one.database.transaction(async (run) => {
-        await run('select 1 from locations where workspace_id = $1 and id = $2 for update', [
-          numberOf('other'),
-          lockedId,
-        ]);
-        resolve();
-        await unlocked;
-      });
-    });
-
-    // The first one has two lookups, of which the second one waits for that of the other workspace.
-    const responses = await Promise.all([
-      acme.post('/work-orders', [{ name: 'Repair', projectId, locationId }]),
-      other.post('/assets', [{ name: 'Crane', currentLocationId: lockedId }]),
-    ]);
-    unlock();
-    await lock;
-    await service.stop();
-
-    expect(responses.map(({ status }) => status)).toEqual([201, 503]);
   });
 
   test('whose node stops sending statements is ended by the server after a minute, which releases its locks', async () => {

@@ -49,30 +49,3 @@ test('one batch is stored, the others are 409, and no deadlock occurs', async ()
   const statuses = responses.map((response) => response?.status).toSorted();
   expect(statuses).toEqual([201, ...Array(23).fill(409)]);
 });
-
-test('another workspace can create records at the same time, without running out of connections', async () => {
-  const random = createRandom(8);
-  const [node] = nodes;
-  const key = (await node?.key()) ?? '';
-  const theirs = node?.as((await node?.key({ workspace: 'theirs' })) ?? '');
-  const uids = Array.from({ length: 300 }, (_, n) => `uid ${n}`);
-
-  const conflicting = Promise.all(
-    Array.from({ length: 40 }, () => {
-      const assets = random.shuffle(uids).map((uid) => ({ name: 'Pump', uid }));
-      return node?.as(key).post('/assets', assets);
-    }),
-  );
-  let created = 0;
-  let isDone = false;
-  void conflicting.finally(() => {
-    isDone = true;
-  });
-  while (!isDone) {
-    expect((await theirs?.post('/assets', [{ name: 'Crane', uid: `theirs ${created}` }]))?.status).toBe(201);
-    created += 1;
-  }
-
-  expect(created).toBeGreaterThan(0);
-  expect((await conflicting).filter((response) => response?.status === 201)).toHaveLength(1);
-});

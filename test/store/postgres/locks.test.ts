@@ -1,9 +1,8 @@
 /** What concurrent writes wait for on Postgres, and in which order: otherwise they would wait for each other, or for longer than needed. */
 import type { Client } from 'pg';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { RecordKind } from '../../../src/model/record-kind.ts';
-import { asset, assetCategory, location, project, recordKinds, workOrder } from '../../../src/records/index.ts';
-import { createSession, deleteRecords, updateRecords, upsertRecords } from '../../../src/services/write.ts';
+import { asset, assetCategory, recordKinds } from '../../../src/records/index.ts';
+import { createSession, updateRecords, upsertRecords } from '../../../src/services/write.ts';
 import { createWorkspaces } from '../../../src/store/admin/workspaces.ts';
 import { type Database, openDatabase } from '../../../src/store/database.ts';
 import { insert } from '../../support/insert.ts';
@@ -108,32 +107,6 @@ test('of two updates of the same records, while others refer to them, one waits 
     { value: [{ name: 'Excavator' }, { name: 'Excavator' }] },
     { value: [{ name: 'Loader' }, { name: 'Loader' }] },
   ]);
-  expect(sent).not.toContain('rollback');
-});
-
-test('of two deletions that clear references in the same records, one waits for the other, and not both for each other', async () => {
-  const store = storeOpener(database)('ours');
-  const session = createSession(store, { userId: null, mayWrite: true });
-  const [yard] = await insert(store, location, [{ name: 'North yard' }]);
-  const locationId = yard?.id ?? '';
-  const [wall] = await insert(store, project, [{ name: 'Harbour wall', locationId }]);
-  const projectId = wall?.id ?? '';
-  await insert(store, workOrder, [{ name: 'Set up the crane', locationId, projectId }]);
-  const remove = (kind: RecordKind, id: string) =>
-    deleteRecords(session, kind, [{ value: id }], { references: 'clear', maxCleared: 10 });
-  const sent: string[] = [];
-  database.knex.on('query', ({ sql }) => sent.push(sql));
-  await other.query('begin');
-  await other.query('select from work_orders for no key update');
-
-  const first = remove(location, locationId);
-  await untilWaiting(database, 1);
-  const second = remove(project, projectId);
-  await untilWaiting(database, 2);
-  await other.query('commit');
-  const outcomes = await Promise.allSettled([first, second]);
-
-  expect(outcomes).toMatchObject([{ value: [{ name: 'North yard' }] }, { value: [{ name: 'Harbour wall' }] }]);
   expect(sent).not.toContain('rollback');
 });
 

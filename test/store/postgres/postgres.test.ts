@@ -7,7 +7,7 @@ import { ServiceError } from '../../../src/errors.ts';
 import { connectDatabase, openDatabase } from '../../../src/store/database.ts';
 import { defaultOptions } from '../../../src/store/database-settings.ts';
 import { createDatabase } from '../../support/database.ts';
-import { databaseUrl, freePort, query, startPostgres } from '../../support/postgres.ts';
+import { freePort, query, startPostgres } from '../../support/postgres.ts';
 import { startService } from '../../support/service.ts';
 
 let database: Awaited<ReturnType<typeof createDatabase>>;
@@ -83,18 +83,6 @@ describe('a server with other settings', () => {
     expect(failure).toBe(`cannot use the database ${database.url.replace('postgres:secret@', '')}: ${problem}`);
   });
 
-  test('is not used if its encoding is not UTF8', async () => {
-    const name = `${nameOf(database.url)}_latin`;
-    await query(
-      database.url,
-      `create database ${name} encoding 'LATIN1' locale_provider libc locale 'C' template template0`,
-    );
-    const url = databaseUrl(database.url, name);
-
-    expect(await failureOf(openDatabase(url))).toMatch('expected its encoding to be UTF8, it is LATIN1');
-    await query(database.url, `drop database ${name}`);
-  });
-
   test('returns the same times in another time zone', async () => {
     await query(database.url, `alter database ${nameOf(database.url)} set timezone = 'America/New_York'`);
     const service = await startService({ DATABASE_URL: database.url });
@@ -143,42 +131,6 @@ test('a statement that is sent again is kept by the server, and sent as a whole 
   expect(await read()).toEqual([{ sum: 2 }]);
   expect(await kept()).toBe(0);
   await opened.close();
-});
-
-test('a statement that the server keeps is sent again if the type of a column has changed', async () => {
-  const opened = await connectDatabase(database.url, { ...defaultOptions, poolSize: 1 });
-  await opened.run('create table changing (value int)');
-  await opened.run('insert into changing values (1)');
-  for (let times = 0; times < 3; times += 1) await opened.read('select value from changing');
-
-  await opened.run('alter table changing alter value type text');
-
-  expect(await opened.read('select value from changing')).toEqual([{ value: '1' }]);
-  await opened.close();
-});
-
-test('a process opens at most DATABASE_POOL_SIZE connections', async () => {
-  const service = await startService({ DATABASE_URL: database.url, DATABASE_POOL_SIZE: '3' });
-  let end = () => {};
-  const ended = new Promise<void>((resolve) => (end = resolve));
-  let started = 0;
-  const transactions = Array.from({ length: 5 }, () =>
-    service.database.transaction(async (run) => {
-      await run('select 1');
-      started += 1;
-      await ended;
-    }),
-  );
-  await expect.poll(() => started).toBe(3);
-
-  const connections = await query(
-    database.url,
-    `select 1 from pg_stat_activity where application_name = 'yardgraph' and datname = current_database()`,
-  );
-  expect(connections).toHaveLength(3);
-  end();
-  await Promise.all(transactions);
-  await service.stop();
 });
 
 describe.runIf(existsSync('/usr/bin/openssl'))('TLS', () => {

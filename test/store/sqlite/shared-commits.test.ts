@@ -1,6 +1,8 @@
 /** Transactions that wait for SQLite's only writer share commits: each is stored or undone alone, and acknowledged after the commit. */
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { useDatabase } from '../../support/own-database.ts';
+import { openDatabase } from '../../../src/store/database.ts';
+import { defaultOptions } from '../../../src/store/database-settings.ts';
+import { openOwnDatabase, useDatabase } from '../../support/own-database.ts';
 
 const database = useDatabase();
 let sent: string[];
@@ -52,6 +54,21 @@ test('each is acknowledged after the commit', async () => {
   await Promise.all(['a', 'b'].map((text) => insert(1, text).then(() => order.push('acknowledged'))));
 
   expect(order).toEqual(['committed', 'acknowledged', 'acknowledged']);
+});
+
+test('those that wait longer than for a connection fail, whatever is before them', async () => {
+  const { url, close } = await openOwnDatabase();
+  const hurried = await openDatabase(url, { ...defaultOptions, connectionTimeout: 50 });
+  let release = () => {};
+  const released = new Promise<void>((resolve) => (release = resolve));
+  const slow = hurried.transaction(() => released);
+  const waiting = hurried.transaction((run) => run('select 1'));
+
+  await expect(waiting).rejects.toThrow('the database is not available, try again');
+  release();
+  await slow;
+  await hurried.close();
+  await close();
 });
 
 test('a workspace does not wait for all transactions of another one', async () => {

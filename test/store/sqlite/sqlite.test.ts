@@ -37,16 +37,6 @@ describe('a database cannot be opened', () => {
     await expect(opening(`sqlite:${folder}/text.db`)).rejects.toThrow(/^cannot use the database .*SQLITE_NOTADB/);
     expect(readFileSync(`${folder}/text.db`, 'utf8')).toMatch(/^this is text/);
   });
-
-  test('if its folder is a file', async () => {
-    writeFileSync(`${folder}/file`, '');
-
-    await expect(opening(`sqlite:${folder}/file/yardgraph.db`)).rejects.toThrow('there is no folder');
-  });
-
-  test('if it is a folder', async () => {
-    await expect(opening(`sqlite:${folder}`)).rejects.toThrow(/^cannot use the database /);
-  });
 });
 
 test('a database that is closed is one file, which can be copied', async () => {

@@ -9,7 +9,7 @@ import { capitalized, listField, withArticle } from '../../../model/labels.ts';
 import type { RecordKind, RecordOf } from '../../../model/record-kind.ts';
 import { textProblem, type ValueLimits } from '../../../model/schemas.ts';
 import { kindOfId, recordKinds } from '../../../records/index.ts';
-import { isRejected, type Rejected, requireBatchSize, requireFewExternalIds } from '../../../services/item.ts';
+import { isRejected, type Rejected, requireBatchSize } from '../../../services/item.ts';
 import type { RecordKey } from '../../../services/match.ts';
 import {
   createRecords,
@@ -62,7 +62,6 @@ const byId = (records: readonly RecordOf<RecordKind>[]) => records.map((record) 
 const costOfBatch: CostFunction = ({ input }, { maxBatch }) => {
   const size = lengthOf(input);
   requireBatchSize(size, maxBatch);
-  requireFewExternalIds(Array.isArray(input) ? input : []);
   return { own: writeCost * size, items: size };
 };
 
@@ -384,7 +383,6 @@ const costOfImport: CostFunction = ({ input, onInvalid }, { maxBatch }) => {
   const lengths = Object.fromEntries(recordKinds.map(listField).map((name) => [name, lengthOf(sent[name] ?? [])]));
   const size = Object.values(lengths).reduce((sum, length) => sum + length);
   requireBatchSize(size, maxBatch);
-  requireFewExternalIds(Object.values(sent).flat());
   return { own: writeCost * size, lists: { ...lengths, rejected: onInvalid === 'SKIP' ? size : 0 } };
 };
 

@@ -155,20 +155,18 @@ const isStoredAs = (before: unknown, after: unknown): boolean =>
   before === after ||
   (typeof before === 'object' && typeof after === 'object' && JSON.stringify(before) === JSON.stringify(after));
 
-/** Limits the external IDs of replaced and deleted records. A single record may have as many as the settings allow. */
-function requireFewRemovedExternalIds(changes: readonly Change[]): void {
-  let found = 0;
-  for (const group of groupsOf(changes)) {
-    const removed = group.filter(
-      ({ before, after }) => before && !(after && isStoredAs(before.externalIds, after.externalIds)),
-    );
-    if (removed.length <= 1) continue;
-    for (const { before } of removed) found += externalIdCount(before?.externalIds ?? {});
-    if (found <= maxExternalIdsPerWrite) continue;
-    const most = `more than ${count(maxExternalIdsPerWrite)} external IDs (${longExternalIds})`;
-    const problem = `the ${group[0]?.kind.pluralLabel} hold ${most}: change or delete fewer at a time`;
-    throw tooLarge(problem, 'records too large');
-  }
+/** A single record may have as many as the settings allow. */
+function requireFewExternalIds(changes: readonly Change[]): void {
+  const written = changes.filter(({ before, after }) => !isStoredAs(before?.externalIds, after?.externalIds));
+  if (written.length <= 1) return;
+  const countIn = (records: readonly (Row | null)[]) =>
+    records.reduce((total, record) => total + externalIdCount(record?.externalIds ?? {}), 0);
+  const stored = countIn(written.map(({ after }) => after));
+  const removed = countIn(written.map(({ before }) => before));
+  if (Math.max(stored, removed) <= maxExternalIdsPerWrite) return;
+  const most = `more than ${count(maxExternalIdsPerWrite)} external IDs (${longExternalIds})`;
+  const problem = `the records have ${most}: send, change or delete fewer at a time`;
+  throw tooLarge(problem, 'too many external IDs');
 }
 
 export async function writeIn<T>(
@@ -180,7 +178,7 @@ export async function writeIn<T>(
   const earlier = key && (await earlierResult<T>(scope, key));
   if (earlier) return earlier;
   const { changes, returned } = await work(createTx(scope));
-  requireFewRemovedExternalIds(changes);
+  requireFewExternalIds(changes);
   for (const group of groupsOf(changes)) {
     for (const { sql, values } of statementsOf(scope, group)) await scope.run(sql, values);
   }
@@ -193,7 +191,7 @@ export async function writeIn<T>(
 export async function dryRunIn<T>(scope: Scope, work: TxWork<T>): Promise<T> {
   const { changes, returned } = await work(createTx(scope, { isDryRun: true }));
   // Throws the error that the write itself would.
-  requireFewRemovedExternalIds(changes);
+  requireFewExternalIds(changes);
   return returned;
 }
 
