@@ -34,12 +34,12 @@ import { idempotencyKeyOf, requireSmallJson } from '../http/request.ts';
 import { count, cut, expected, isObject, maxQuoted } from '../model/issues.ts';
 import type { RecordKind } from '../model/record-kind.ts';
 import type { Condition } from '../store/query/record-query.ts';
-import { codeOf, maxErrors, responseFormatter, shortMessage, shortSegment, withReason } from './errors.ts';
+import { codeOf, maxErrors, shortMessage, shortSegment, toResponse, withReason } from './errors.ts';
 import { useExecutor, type WrittenResult } from './execution/execute.ts';
-import { createItemParsers } from './execution/item-parsers.ts';
 import { useOperationLimits } from './limits.ts';
 import { type Context, refused } from './schema/builder.ts';
-import { filterCost, parseFilter } from './schema/filter.ts';
+import { type Filter, filterCost, parseFilter } from './schema/filter.ts';
+import { createItemParsers } from './schema/items.ts';
 import { schema } from './schema/schema.ts';
 import {
   asEventStream,
@@ -58,7 +58,6 @@ const cachedDocuments = 200;
 export function createEndpoint(config: Config, closing: AbortSignal) {
   const { limits } = config;
   const parsersOf = createItemParsers(limits);
-  const toResponse = responseFormatter(schema, config);
   const sendEvents = createEventStreams(closing);
   const holdUntilClosed = createTextHolder();
   const documentCache = createCache<DocumentNode>({ max: cachedDocuments });
@@ -68,10 +67,10 @@ export function createEndpoint(config: Config, closing: AbortSignal) {
     context: { limits, parsersOf },
     plugins: [
       useOperationChoice(),
-      useOperationLimits(limits),
+      useOperationLimits(schema, config),
       useLimitedValidation(config),
-      useExecutor(schema, config),
-      useSubscriptions(limits, toResponse),
+      useExecutor(schema, limits),
+      useSubscriptions(limits),
     ],
     maskedErrors: false,
     parserAndValidationCache: {
@@ -301,12 +300,6 @@ function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply)
 
 /** Throws a ServiceError 400 for the first thing that is wrong with the filter. */
 function readWhere({ limits, suggestions }: Config, kind: RecordKind, where: unknown): Condition | undefined {
-  if (filterCost(kind, where, limits.maxCost) > limits.maxCost) {
-    throw refused(
-      ['where'],
-      `expected a filter that costs at most ${count(limits.maxCost)}, received one that costs more`,
-    );
-  }
   // The cast is safe: every kind has an input type of this name.
   const type = schema.getType(`${kind.name}Filter`) as GraphQLInputType;
   const coerced = coerceInputValue(
@@ -317,5 +310,9 @@ function readWhere({ limits, suggestions }: Config, kind: RecordKind, where: unk
     },
     !suggestions,
   );
-  return parseFilter(kind, coerced as Parameters<typeof parseFilter>[1], limits);
+  // The cast is safe: it has the type.
+  const filter = coerced as Filter | null;
+  if (filterCost(kind, filter, limits) <= limits.maxCost) return parseFilter(kind, filter, limits);
+  const most = `a filter that costs at most ${count(limits.maxCost)}`;
+  throw refused(['where'], `expected ${most}, received one that costs more`);
 }

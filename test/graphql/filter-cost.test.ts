@@ -16,13 +16,13 @@ test.each<[string, unknown, number]>([
   ['no condition', {}, 0],
   ['a condition', { name: { eq: 'x' } }, 10],
   ['two operators', { name: { startsWith: 'x', endsWith: 'y' } }, 20],
-  ['values of a list', { name: { in: ['a', 'b', 'c'] } }, 10 + 3],
+  ['values of a list', { name: { in: ['a', 'b', 'c'] } }, 10 + 2],
   ['a text of a hundred characters', { name: { eq: 'x'.repeat(100) } }, 10 + 10],
-  ['texts of a list', { name: { in: ['x'.repeat(10), 'x'.repeat(25)] } }, 10 + 2 + 1 + 2],
-  ['a text that is compared letter by letter', { name: { contains: 'Lü', ignoreCase: true } }, 20 + 20],
-  ['a text from A to Z that ignores case', { name: { contains: 'Lu', ignoreCase: true } }, 20],
-  ['alternatives', { or: [{ name: { eq: 'x' } }, { name: { eq: 'y' } }] }, 2 * (10 + 10)],
-  ['a negation', { not: { name: { eq: 'x' } } }, 10 + 10],
+  ['texts of a list', { name: { in: ['x'.repeat(10), 'x'.repeat(25)] } }, 10 + 1 + 1 + 2],
+  ['a text that is compared letter by letter', { name: { contains: 'Lü', ignoreCase: true } }, 10 + 20],
+  ['a text from A to Z that ignores case', { name: { contains: 'Lu', ignoreCase: true } }, 10],
+  ['alternatives', { or: [{ name: { eq: 'x' } }, { name: { eq: 'y' } }] }, 2 * 10],
+  ['a negation', { not: { name: { eq: 'x' } } }, 10],
   ['a link', { location: {} }, 1_000],
   ['a condition on a link', { location: { city: { eq: 'x' } } }, 1_000 + 10 * 10],
   ['a distance', { location: { near: { latitude: 1, longitude: 2, withinKm: 3 } } }, 1_000 + 10 * 30],
@@ -46,7 +46,7 @@ test.each<[string, unknown, number]>([
     await costOf('query ($w: ProjectFilter!) { projects(first: 1, where: { and: [$w] }) { totalCount } }', {
       w: where,
     }),
-  ).toBe(plain + 10 + cost);
+  ).toBe(plain + cost);
 });
 
 test('a filter too costly is refused before it runs', async () => {

@@ -10,7 +10,6 @@ const strict = useSharedService({
   MAX_QUERY_LENGTH: '2000',
   MAX_QUERY_TOKENS: '100',
   MAX_QUERY_ALIASES: '5',
-  MAX_QUERY_DIRECTIVES: '5',
   MAX_NESTING: '8',
   MAX_PAGE_SIZE: '20',
 });
@@ -26,7 +25,6 @@ test.each<[string, typeof service, number, (n: number) => string, RegExp]>([
   ['levels of brackets', strict, 8, parents, /nested more than 8 levels/],
   ['levels of fields', shallow, 8, parents, /more than 8 levels deep/],
   ['aliases', strict, 5, (n) => `{ ${numbered(n, (i) => `a${i}: __typename`)} }`, /more than 5 aliases/],
-  ['directives', strict, 5, (n) => `{ ${'__typename @skip(if: false) '.repeat(n)} }`, /more than 5 directives/],
   ['records of a page', strict, 20, (n) => `{ locations(first: ${n}) { totalCount } }`, /from 0 to 20/],
   ['ids of nodes', strict, 20, (n) => `{ nodes(ids: [${numbered(n, (i) => `"${i}"`)}]) { id } }`, /at most 20 IDs/],
   [
@@ -34,7 +32,7 @@ test.each<[string, typeof service, number, (n: number) => string, RegExp]>([
     cheap,
     1_000,
     (n) => `{ locations(first: ${n - 5}) { totalCount } }`,
-    /costs more than 1,000 \(it costs 1,001\): .* above all in locations$/,
+    /costs more than 1,000 \(it costs 1,001\): /,
   ],
 ])('%s', async (_, limited, limit, document, refusal) => {
   for (const n of [limit - 1, limit]) {
@@ -140,7 +138,7 @@ describe('a list in a variable', () => {
 
   test.each<[string, string, object, number, string]>([
     ['IDs', nodes, { list: Array(21).fill('x') }, 400, tooManyIds],
-    ['records', create, { list: Array(31).fill({ latitude: 'x' }) }, 413, tooManyRecords],
+    ['records', create, { list: Array(31).fill({}) }, 413, tooManyRecords],
     [
       'records in the document, after others',
       `mutation { a: createLocations(input: [{}]) { id } b: createLocations(input: [${'{}'.repeat(31)}]) { id } }`,
@@ -149,7 +147,7 @@ describe('a list in a variable', () => {
       tooManyRecords,
     ],
     ['records for a fragment', inFragment, { list: Array(31).fill({}) }, 413, tooManyRecords],
-  ])('of too many %s is refused before they are read', async (_, query, variables, status, message) => {
+  ])('of too many %s is refused as a whole', async (_, query, variables, status, message) => {
     const response = await service.graphql(query, variables);
 
     expect([response.status, response.body]).toEqual([

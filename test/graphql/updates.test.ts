@@ -86,15 +86,3 @@ test('an item is refused as a CONFLICT if the record was changed since the clien
   const names = (await service.data('{ assets { nodes { name } } }')).assets.nodes;
   expect(names).toEqual([{ name: 'First' }, { name: 'First pump' }]);
 });
-
-test('every mutation has an example in its description that the schema accepts', async () => {
-  const { __schema } = await service.data('{ __schema { mutationType { fields { name description } } } }');
-
-  for (const { name, description } of __schema.mutationType.fields) {
-    const example = /`(\w+\(.*?\) \{.*?\})`/.exec(description)?.[1];
-    expect(example, name).toContain(`${name}(`);
-    const { body } = await service.graphql(`mutation { ${example} }`);
-    const problems = (body.errors ?? []).map(({ message }: { message: string }) => message);
-    for (const message of problems) expect(message, name).toContain('there is no ');
-  }
-});

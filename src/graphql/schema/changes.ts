@@ -27,7 +27,7 @@ import {
   refused,
   type Values,
 } from './builder.ts';
-import { dryRunArgument, write, writeCost } from './write/write.ts';
+import { dryRunArgument, write, writeCost } from './write.ts';
 
 const recordKindType = enumType(
   'RecordKind',

@@ -29,7 +29,7 @@ import {
 } from './builder.ts';
 import { historyField } from './changes.ts';
 import { exampleFilter, filterCost, filterOf, parseFilter } from './filter.ts';
-import { costOfOrder, cursorOf, exampleOrder, orderOf, parseCursor, parseOrder } from './order.ts';
+import { costOfOrder, cursorOf, orderOf, parseCursor, parseOrder } from './order.ts';
 
 for (const kind of recordKinds) {
   builder.objectType(typeOf(kind), {
@@ -194,7 +194,7 @@ const edgeOf = (kind: RecordKind) =>
 
 export const whereArgument = (kind: RecordKind) => ({
   type: filterOf(kind),
-  description: `Only ${kind.pluralLabel} that match, such as \`${exampleFilter(kind)}\`.`,
+  description: `Only ${kind.pluralLabel} that match, such as ${exampleFilter}.`,
 });
 
 const argumentsOf = (kind: RecordKind) =>
@@ -202,7 +202,7 @@ const argumentsOf = (kind: RecordKind) =>
     where: t.field(whereArgument(kind)),
     orderBy: t.field({
       type: [orderOf(kind)],
-      description: `The order: by the first entry, then by the next, such as \`${exampleOrder(kind)}\`; oldest first unless set. Records with equal values are ordered by their IDs, in the direction of the last entry.`,
+      description: `The order: by the first entry, then by the next, such as \`[{ createdAt: DESC }]\`; oldest first unless set. Records with equal values are ordered by their IDs, in the direction of the last entry.`,
     }),
     first: t.int({ description: describePageSize('records from the start') }),
     after: t.string({ description: 'Only records after this cursor, which must be from a page in the same order.' }),
@@ -220,7 +220,7 @@ const connectionOptions = (kind: RecordKind, description: string) => ({
   description: `${description}, oldest first unless \`orderBy\` is set, page by page.`,
   extensions: {
     cost: (sent, limits) => ({
-      own: filterCost(kind, sent.where, limits.maxCost) + costOfOrder(sent.orderBy),
+      own: filterCost(kind, sent.where, limits) + costOfOrder(sent.orderBy),
       ...pageCost(sent, limits),
     }),
   } satisfies FieldExtensions,

@@ -73,7 +73,7 @@ const timeZoneCost = 20_000;
 const costOfSummary =
   (kind: RecordKind): CostFunction =>
   ({ where, timeZone, first }, limits) => ({
-    own: summaryCost + (timeZone === undefined ? 0 : timeZoneCost) + filterCost(kind, where, limits.maxCost),
+    own: summaryCost + (timeZone ? timeZoneCost : 0) + filterCost(kind, where, limits),
     ...pageCost({ first }, limits),
   });
 
