@@ -289,7 +289,7 @@ export interface WorkOrderPatch extends Partial<NewWorkOrder> {
 
 /** A page of changes. */
 export interface ChangePage {
-  /** Where the page ends: pass it as `after` to get the next one. Every page has one, even an empty page. */
+  /** Where the page ends, even an empty one: pass it as `after` to get the next one. */
   endCursor: string;
   /** Whether there are more changes now. With `kinds`, this can be true even if the page is empty. */
   hasMore: boolean;
@@ -305,7 +305,7 @@ export interface Change {
   at: string;
   /** The position of the change among all changes of the workspace, for `after`. */
   cursor: string;
-  /** The changed fields, without those that only the service sets. A creation or deletion lists every field with a value. */
+  /** The changed fields that clients may set. A creation or deletion lists every field with a value. */
   fields: readonly FieldChange[];
   /** The kind of the record. */
   kind: RecordKind;
@@ -319,11 +319,11 @@ export interface Change {
   user: { id: string } | null;
 }
 
-/** What a change did to one field of the record. */
+/** What a change did to one field of the record; null stands for no value. */
 export interface FieldChange {
-  /** The value after the change; null if it was cleared, or the record was deleted. */
+  /** The value after the change. */
   after: string | number | boolean | { [system: string]: string } | null;
-  /** The value before the change; null if it was not set. */
+  /** The value before the change. */
   before: string | number | boolean | { [system: string]: string } | null;
   /** The name of the field, such as `currentLocationId`. */
   field: string;

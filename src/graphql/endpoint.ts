@@ -10,7 +10,6 @@ import {
   GraphQLError,
   type GraphQLInputType,
   getOperationAST,
-  Kind,
   Lexer,
   NoSchemaIntrospectionCustomRule,
   printSchema,
@@ -31,7 +30,7 @@ import { errorResponseFor, setErrorHeaders } from '../http/error-response.ts';
 import { jsonProblem } from '../http/json-problem.ts';
 import { createPage } from '../http/pages.ts';
 import { idempotencyKeyOf, requireSmallJson } from '../http/request.ts';
-import { count, cut, expected, isObject, maxQuoted } from '../model/issues.ts';
+import { count, isObject } from '../model/issues.ts';
 import type { RecordKind } from '../model/record-kind.ts';
 import type { Condition } from '../store/query/record-query.ts';
 import { codeOf, maxErrors, shortMessage, shortSegment, toResponse, withReason } from './errors.ts';
@@ -66,7 +65,7 @@ export function createEndpoint(config: Config, closing: AbortSignal) {
     // Also of each event of a subscription.
     context: { limits, parsersOf },
     plugins: [
-      useOperationChoice(),
+      useOperationName(),
       useOperationLimits(schema, config),
       useLimitedValidation(config),
       useExecutor(schema, limits),
@@ -238,23 +237,13 @@ function parseParameter(name: string, text: string, limits: Limits): unknown {
   }
 }
 
-/** Names the operation for the log. Yoga rejects a document without it, too, but does not list the names to choose from. */
-const useOperationChoice = (): Plugin<ServerContext> => ({
+/** For the log. */
+const useOperationName = (): Plugin<ServerContext> => ({
   onParse:
     () =>
     ({ result, context: { params, requestLog } }) => {
       if (!result || result instanceof Error) return;
-      const document: DocumentNode = result;
-      const operation = getOperationAST(document, params?.operationName);
-      requestLog.operation = operation?.name?.value;
-      if (operation) return;
-      const operations = document.definitions.filter((node) => node.kind === Kind.OPERATION_DEFINITION);
-      const names = operations.map(({ name }) => name?.value ?? 'one without a name').join(', ');
-      const problem =
-        operations.length === 0
-          ? 'the document has no operation to execute'
-          : `operationName: ${expected(`the name of an operation in the document (${cut(names, maxQuoted)})`, params?.operationName)}`;
-      throw new GraphQLError(problem, { extensions: { code: 'OPERATION_RESOLUTION_FAILURE', http: { status: 400 } } });
+      requestLog.operation = getOperationAST(result, params?.operationName)?.name?.value;
     },
 });
 

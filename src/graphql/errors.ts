@@ -43,17 +43,18 @@ const othersOmitted = (listed: readonly GraphQLError[]): GraphQLError =>
 
 function toResponseError(error: GraphQLError, requestLog: RequestLog): GraphQLError {
   const { nodes = null, source = null, positions = null, path = null } = error;
+  const reworded = (message: string, extensions: Record<string, unknown>) =>
+    new GraphQLError(message, { nodes, source, positions, path, extensions });
   const cause = rootCause(error);
   if (cause instanceof GraphQLError && !(cause instanceof InputValidationError)) {
     requestLog.rejectionReason ??= reasonFor(400);
-    const extensions = { code: badUserInput, ...error.extensions };
-    return new GraphQLError(shortMessage(error), { nodes, source, positions, path, extensions });
+    return reworded(shortMessage(error), { code: badUserInput, ...error.extensions });
   }
   const response = errorResponseFor(
     cause instanceof InputValidationError ? refusedArguments(cause) : cause,
     requestLog,
   );
-  return new GraphQLError(response.message, { nodes, source, positions, path, extensions: extensionsOf(response) });
+  return reworded(response.message, extensionsOf(response));
 }
 
 const refusedArguments = ({ issues }: InputValidationError): ServiceError =>

@@ -212,18 +212,19 @@ interface Costed {
   readonly client?: { cost?: number };
 }
 
-/** What the operation is executed with: its variables as they were read, by which they are not read again. */
-export interface ReadVariables {
+/** What is executed: the operation of the document, and its variables as they were read, which are not read again. */
+export interface Prepared {
+  readonly operation: OperationDefinitionNode;
   readonly variables: Readonly<Record<string, unknown>>;
 }
 
 export function useOperationLimits(
   schema: GraphQLSchema,
   { limits, suggestions }: Pick<Config, 'limits' | 'suggestions'>,
-): Plugin<Costed & ReadVariables> {
+): Plugin<Costed & Prepared> {
   const variableOptions = { maxErrors, hideSuggestions: !suggestions };
   const lenientSchema = withoutRequiredFields(schema);
-  const check: Plugin<Costed & ReadVariables>['onExecute'] & Plugin<Costed & ReadVariables>['onSubscribe'] = ({
+  const check: Plugin<Costed & Prepared>['onExecute'] & Plugin<Costed & Prepared>['onSubscribe'] = ({
     args,
     extendContext,
     setResultAndStopExecution,
@@ -236,7 +237,7 @@ export function useOperationLimits(
     const { errors, coerced: variables = {} } = read;
     const refused = errors ?? refusal({ ...args, variableValues: variables }, operation, limits, contextValue);
     if (refused) setResultAndStopExecution({ errors: refused });
-    else extendContext({ variables });
+    else extendContext({ operation, variables });
   };
   return { onExecute: check, onSubscribe: check };
 }

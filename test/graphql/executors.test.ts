@@ -98,7 +98,12 @@ test('a mutation counts as an unsent response, and is not executed while there a
   };
   const rootValue = { write };
   const responses = (holdText: (length: number) => void) =>
-    execute({ schema, document, rootValue, contextValue: { holdText, variables: {} } });
+    execute({
+      schema,
+      document,
+      rootValue,
+      contextValue: { holdText, operation: document.definitions[0], variables: {} },
+    });
 
   await responses((length) => held.push(length));
   expect([writes, held]).toEqual([1, [1, 'write'.length + 'written 1'.length]]);
@@ -118,7 +123,8 @@ test('a document is compiled the second time, unless it has directives', async (
   const isCompiled = async (text: string) => {
     const document = parse(text, { noLocation: true });
     paths.length = 0;
-    for (const _time of [1, 2, 3]) await execute({ schema, document, contextValue: { variables: {} } });
+    for (const _time of [1, 2, 3])
+      await execute({ schema, document, contextValue: { operation: document.definitions[0], variables: {} } });
     // Only graphql-js says of which type a field is.
     return paths.map((path) => !('typename' in path));
   };
@@ -146,7 +152,10 @@ test.each([
   const args = {
     schema,
     document,
-    contextValue: { session: { store: { within: () => ({}) } }, client: { cost }, variables: {} },
+    contextValue: {
+      ...{ session: { store: { within: () => ({}) } }, client: { cost } },
+      ...{ operation: document.definitions[0], variables: {} },
+    },
   };
   const responses = Array.from({ length: 10 }, () => {
     let response: unknown;

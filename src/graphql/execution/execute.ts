@@ -11,7 +11,6 @@ import {
   execute,
   GraphQLError,
   type GraphQLSchema,
-  getOperationAST,
   Kind,
   type NamedTypeNode,
   type OperationDefinitionNode,
@@ -28,7 +27,7 @@ import type { Limits } from '../../config.ts';
 import { mayBeStoredType, ResponseTooLarge, ServiceError } from '../../errors.ts';
 import { isTimeout } from '../../store/connections/database-error.ts';
 import { rootCause } from '../errors.ts';
-import { measure, type ReadVariables } from '../limits.ts';
+import { measure, type Prepared } from '../limits.ts';
 import type { Context } from '../schema/builder.ts';
 import { createLoaders } from './loaders.ts';
 
@@ -52,18 +51,19 @@ const [heavyCost, maxHeavy] = [10_000, 2];
 export function useExecutor(
   schema: GraphQLSchema,
   limits: Limits,
-): Plugin<Context & { readonly client?: { readonly holdText: Context['holdText']; readonly cost?: number } }> {
+): Plugin<
+  Context & Prepared & { readonly client?: { readonly holdText: Context['holdText']; readonly cost?: number } }
+> {
   const executeOperation = createExecutor(limits);
   const inTurn = pLimit(maxHeavy);
   return {
-    onExecute({ args: { contextValue, document, operationName }, extendContext, setExecuteFn }) {
-      const { session, client } = contextValue;
+    onExecute({ args: { contextValue, document }, extendContext, setExecuteFn }) {
+      const { session, client, operation } = contextValue;
       // An event of a subscription is held by its stream, which has a limit of its own.
       const { holdText = () => {}, cost = 0 } = client ?? {};
       const store = session.store.within(limits, holdText);
       extendContext({ loaders: createLoaders(store, schema, document), holdText });
-      const isHeavy =
-        cost > heavyCost && getOperationAST(document, operationName)?.operation === OperationTypeNode.QUERY;
+      const isHeavy = cost > heavyCost && operation.operation === OperationTypeNode.QUERY;
       setExecuteFn(isHeavy ? (args: ExecutionArgs) => inTurn(executeOperation, args) : executeOperation);
     },
   };
@@ -94,12 +94,9 @@ export function createExecutor(limits: Limits) {
   }
 
   return async (args: ExecutionArgs): Promise<ExecutionResult> => {
-    const { document, operationName } = args;
-    const operation = getOperationAST(document, operationName);
-    if (!operation) return execute(args);
-    const { session, holdText, variables } = args.contextValue as Context & ReadVariables;
+    const { session, holdText, operation, variables } = args.contextValue as Context & Prepared;
     const read = { ...args, variableValues: variables };
-    const text = document.loc?.source.body;
+    const text = args.document.loc?.source.body;
     const isMutation = operation.operation === OperationTypeNode.MUTATION;
     if (!isMutation && (operation.operation !== OperationTypeNode.QUERY || text === undefined))
       return run(read, operation);
@@ -114,7 +111,7 @@ export function createExecutor(limits: Limits) {
       }
       // All else is the same for everybody in the workspace.
       const who = text?.includes('viewer') ? [session.userId, session.mayWrite] : [];
-      const data = await session.store.deriveText(nameOf(text, operationName, variables, ...who), async () => {
+      const data = await session.store.deriveText(nameOf(text, args.operationName, variables, ...who), async () => {
         const result = await run(read, operation);
         if (!result.errors) return JSON.stringify(result.data);
         failed = result;
@@ -163,8 +160,8 @@ function withReadVariables(document: DocumentNode, operation: OperationDefinitio
 }
 
 const interpret: Run = (args) => {
-  const operation = getOperationAST(args.document, args.operationName);
-  return execute(operation ? { ...args, document: withReadVariables(args.document, operation) } : args);
+  const { operation } = args.contextValue as Prepared;
+  return execute({ ...args, document: withReadVariables(args.document, operation) });
 };
 
 /**

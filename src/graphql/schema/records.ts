@@ -36,7 +36,7 @@ for (const kind of recordKinds) {
     description: kind.description,
     interfaces: [node],
     fields: (t) => ({
-      ...Object.fromEntries(Object.entries(kind.storedFields).flatMap(([name, field]) => fieldsFor(t, name, field))),
+      ...Object.assign({}, ...Object.entries(kind.storedFields).map(([name, field]) => fieldsFor(t, name, field))),
       ...reverseLinkFields(t, kind.name),
       history: historyField(t, kind),
     }),
@@ -73,44 +73,31 @@ export function fieldsFor(t: ObjectFields<Values>, name: string, field: Field) {
   const extensions = { storedField: name } satisfies FieldExtensions;
   const nullable = !field.required;
   const value = t.expose(name, { type: scalarOf(field), nullable, description: field.description, extensions });
+  if (field.type !== 'reference' && field.type !== 'foreignReference') return { [name]: value };
   const link = linkField(name);
-  switch (field.type) {
-    case 'foreignReference': {
-      const linked = t.field({
-        type: foreignType(field.target),
-        nullable,
-        description: `${capitalized(field.refersTo)}; only its ID is a part of the record.`,
-        extensions,
-        resolve: ({ [name]: id }) => id && { id },
-      });
-      return link === name
-        ? ([[link, linked]] as const)
-        : ([
-            [name, value],
-            [link, linked],
-          ] as const);
-    }
-    case 'reference': {
-      const target = kindNamed(field.target);
-      const linked = t.field({
-        type: typeOf(target),
-        nullable: true,
-        description: `${capitalized(field.refersTo)}; null unless ${withArticle(target.label)} with this ID is stored here.`,
-        extensions,
-        resolve({ [name]: id, [link]: linked }, _args, { loaders }) {
-          // There at once where it was read together with the record.
-          if (linked !== undefined) return linked;
-          return id ? loaders.of(target).load(id) : null;
-        },
-      });
-      return [
-        [name, value],
-        [link, linked],
-      ] as const;
-    }
-    default:
-      return [[name, value]] as const;
+  if (field.type === 'foreignReference') {
+    const linked = t.field({
+      type: foreignType(field.target),
+      nullable,
+      description: `${capitalized(field.refersTo)}; only its ID is a part of the record.`,
+      extensions,
+      resolve: ({ [name]: id }) => id && { id },
+    });
+    return link === name ? { [link]: linked } : { [name]: value, [link]: linked };
   }
+  const target = kindNamed(field.target);
+  const linked = t.field({
+    type: typeOf(target),
+    nullable: true,
+    description: `${capitalized(field.refersTo)}; null unless ${withArticle(target.label)} with this ID is stored here.`,
+    extensions,
+    resolve({ [name]: id, [link]: linked }, _args, { loaders }) {
+      // There at once where it was read together with the record.
+      if (linked !== undefined) return linked;
+      return id ? loaders.of(target).load(id) : null;
+    },
+  });
+  return { [name]: value, [link]: linked };
 }
 
 interface Page {
