@@ -38,7 +38,7 @@ import { useExecutor, type WrittenResult } from './execution/execute.ts';
 import { useOperationLimits } from './limits.ts';
 import { type Context, refused } from './schema/builder.ts';
 import { type Filter, filterCost, parseFilter } from './schema/filter.ts';
-import { createItemParsers } from './schema/items.ts';
+import { createItemParsers } from './schema/item-parsers.ts';
 import { schema } from './schema/schema.ts';
 import {
   asEventStream,

@@ -1,45 +1,8 @@
-/**
- * The items of mutations, derived from the record kinds: their input types, and their parsers, which have the same rules and messages as over
- * REST. And the keys by which mutations find records.
- */
+/** The input types of items to write and of keys to find records by, derived from the record kinds. */
 import { capitalized, withArticle } from '../../model/labels.ts';
-import { type Linkable, linkFields, linkParser, mergeParser, patchParser, type RecordLink } from '../../model/links.ts';
 import { matchableFields, type RecordKind } from '../../model/record-kind.ts';
-import { createParser, updateParser, type ValueLimits } from '../../model/schemas.ts';
-import { kindNamed, recordKinds } from '../../records/index.ts';
 import { builder, enumType, type InputFields, type InputRef, memoize, scalarOf } from './builder.ts';
-
-/** Ways in which an item's links may refer to records: only a new record can refer to others of the same mutation. */
-type Ways = readonly (keyof RecordLink)[];
-
-const anywhere: Ways = ['externalId', 'ref'];
-const toStored: Ways = ['externalId'];
-
-/** Asset categories have no external IDs by which a stored one could be found. */
-const linksOf = (kind: RecordKind, ways: Ways) =>
-  linkFields(kind).filter(([, , { target }]) => ways === anywhere || kindNamed(target).fields.externalIds);
-
-export type Parsers = ReturnType<typeof parsersFor>;
-
-/** Each returns an item, valid or not: the service reports the issues of all items together. */
-function parsersFor(kind: RecordKind, limits: ValueLimits) {
-  const withLinks = <T>(ways: Ways, parse: (input: unknown) => Linkable<T>) =>
-    linkParser({ fields: linksOf(kind, ways), ways }, limits, parse);
-  const update = mergeParser(kind, 'mergeExternalIds', limits, updateParser(kind, limits));
-  const upsert = withLinks(toStored, update);
-  return {
-    create: withLinks(anywhere, createParser(kind, limits)),
-    upsert,
-    update,
-    patch: patchParser(kind, limits, upsert),
-  };
-}
-
-/** Returns the parsers of all kinds, made once for the settings. */
-export function createItemParsers(limits: ValueLimits): (kind: RecordKind) => Parsers {
-  const byName = new Map(recordKinds.map((kind) => [kind.name, parsersFor(kind, limits)]));
-  return (kind) => byName.get(kind.name) ?? parsersFor(kind, limits);
-}
+import { anywhere, linksOf, toStored, type Ways } from './item-parsers.ts';
 
 /** The type of an item or of a part of one: in a variable, its required fields may be missing, and the service says which. */
 const itemType = (name: string, description: string, fields: (t: InputFields) => FieldRefs): InputRef<unknown> =>
