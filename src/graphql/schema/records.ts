@@ -128,10 +128,7 @@ const pageInfo = builder.objectRef<Page>('PageInfo').implement({
     endCursor: t.string({
       nullable: true,
       description: 'The cursor of the last record of the page, for `after`.',
-      resolve: ({ records, orderBy }) => {
-        const record = records.at(-1);
-        return record && cursorOf(orderBy, record);
-      },
+      resolve: ({ records, orderBy }) => records.slice(-1).map((record) => cursorOf(orderBy, record))[0],
     }),
   }),
 });
