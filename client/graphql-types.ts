@@ -16,13 +16,13 @@ import type {
   WorkOrder,
 } from './openapi.ts';
 
-/** What identifies an asset category besides its ID: `{ field: NAME }`. */
+/** What identifies an asset category besides its ID. */
 export type AssetCategoryKey = { field: AssetCategoryKeyField };
 
 /** A field that identifies an asset category. */
 export type AssetCategoryKeyField = 'NAME';
 
-/** An asset category to change, by its ID, and the new values of some fields: `{ id: "category_…", name: "Cranes" }`. Absent fields stay unchanged; null clears a field. */
+/** An asset category to change, by its ID, and the new values of some fields. Absent fields stay unchanged; null clears a field. */
 export interface AssetCategoryPatch extends Partial<NewAssetCategory> {
   /** The ID of the asset category. */
   id: string;
@@ -30,15 +30,15 @@ export interface AssetCategoryPatch extends Partial<NewAssetCategory> {
   ifUpdatedAt?: string | null;
 }
 
-/** What identifies an asset besides its ID: `{ externalId: "erp" }`. */
+/** What identifies an asset besides its ID. */
 export type AssetKey = { externalId: string; field?: never } | { field: AssetKeyField; externalId?: never };
 
 /** A field that identifies an asset. */
 export type AssetKeyField = 'UID';
 
-/** An asset to change, by its ID, and the new values of some fields: `{ id: "asset_…", name: "Crane" }`. Absent fields stay unchanged; null clears a field. */
+/** An asset to change, by its ID, and the new values of some fields. Absent fields stay unchanged; null clears a field. */
 export interface AssetPatch extends Partial<NewAsset> {
-  /** The location where the asset is, instead of `currentLocationId`: `{ externalId: { key: "erp", value: "4711" } }`. */
+  /** The location where the asset is, instead of `currentLocationId`. */
   currentLocation?: StoredRecordLink | null;
   /** The ID of the asset. */
   id: string;
@@ -51,61 +51,61 @@ export interface AssetPatch extends Partial<NewAsset> {
 /** What was done to a record. */
 export type ChangeAction = 'CREATED' | 'DELETED' | 'UPDATED';
 
-/** The fields of an asset category to create: `{ name: "Cranes", description: "Mobile cranes and tower cranes." }`. A field that is null or absent is not set. */
+/** The fields of an asset category to create. A field that is null or absent is not set. */
 export interface CreateAssetCategoryInput extends NewAssetCategory {
-  /** The parent asset category, instead of `parentId`: `{ ref: "parent" }`. */
+  /** The parent asset category, instead of `parentId`. */
   parent?: RecordLink | null;
   /** A name of your choice, by which other records of the same mutation refer to this asset category. It is not stored. */
   ref?: string | null;
 }
 
-/** The fields of an asset to create: `{ name: "Crane", assetTypeId: "ERP-TYPE-12", trackUtilization: true, manufacturedAt: "2019-05-01", acquiredAt: "2020-02-17T09:30:00+01:00", manufacturerId: "ERP-COMPANY-3", externalIds: { erp: "4711" } }`. A field that is null or absent is not set. */
+/** The fields of an asset to create. A field that is null or absent is not set. */
 export interface CreateAssetInput extends NewAsset {
-  /** The location where the asset is, instead of `currentLocationId`: `{ externalId: { key: "erp", value: "4711" } }`. */
+  /** The location where the asset is, instead of `currentLocationId`. */
   currentLocation?: RecordLink | null;
   /** A name of your choice, by which other records of the same mutation refer to this asset. It is not stored. */
   ref?: string | null;
 }
 
-/** The fields of a label to create: `{ name: "In use", color: "#2e7d32" }`. A field that is null or absent is not set. */
+/** The fields of a label to create. A field that is null or absent is not set. */
 export interface CreateLabelInput extends NewLabel {
   /** A name of your choice, by which other records of the same mutation refer to this label. It is not stored. */
   ref?: string | null;
 }
 
-/** The fields of a location to create: `{ name: "North yard", latitude: 53.08, longitude: 8.8, address1: "Hafenstraße 12", address2: "Gate 3", city: "Bremen", state: "Bremen", postalCode: "28217", country: "DE", externalIds: { erp: "4711" } }`. A field that is null or absent is not set. */
+/** The fields of a location to create. A field that is null or absent is not set. */
 export interface CreateLocationInput extends NewLocation {
   /** A name of your choice, by which other records of the same mutation refer to this location. It is not stored. */
   ref?: string | null;
 }
 
-/** The fields of a project to create: `{ name: "Harbour wall", reference: "P-7", startDate: "2026-03-01", notes: "The quay stays open to ships.", companyId: "ERP-COMPANY-5", locationId: "ERP-LOCATION-2", externalIds: { erp: "4711" } }`. A field that is null or absent is not set. */
+/** The fields of a project to create. A field that is null or absent is not set. */
 export interface CreateProjectInput extends NewProject {
-  /** The location of the project, instead of `locationId`: `{ externalId: { key: "erp", value: "4711" } }`. */
+  /** The location of the project, instead of `locationId`. */
   location?: RecordLink | null;
   /** A name of your choice, by which other records of the same mutation refer to this project. It is not stored. */
   ref?: string | null;
 }
 
-/** The fields of a transport order to create: `{ name: "Bring the crane to the harbour wall", reference: "TO-1", number: "2026-0001", notes: "Call the crane driver on arrival.", projectId: "ERP-PROJECT-7" }`. A field that is null or absent is not set. */
+/** The fields of a transport order to create. A field that is null or absent is not set. */
 export interface CreateTransportOrderInput extends NewTransportOrder {
-  /** The project that the transport is for, instead of `projectId`: `{ externalId: { key: "erp", value: "4711" } }`. */
+  /** The project that the transport is for, instead of `projectId`. */
   project?: RecordLink | null;
   /** A name of your choice, by which other records of the same mutation refer to this transport order. It is not stored. */
   ref?: string | null;
 }
 
-/** The fields of a work order to create: `{ name: "Set up the crane", reference: "WO-1", projectId: "ERP-PROJECT-7", startDate: "2026-03-02T07:00:00+01:00", endDate: "2026-03-02T12:00:00+01:00", notes: "The road to the quay is closed until 06:30.", externalIds: { erp: "4711" } }`. A field that is null or absent is not set. */
+/** The fields of a work order to create. A field that is null or absent is not set. */
 export interface CreateWorkOrderInput extends NewWorkOrder {
-  /** The location where the work is done, instead of `locationId`: `{ externalId: { key: "erp", value: "4711" } }`. */
+  /** The location where the work is done, instead of `locationId`. */
   location?: RecordLink | null;
-  /** The project that the work is for, instead of `projectId`: `{ externalId: { key: "erp", value: "4711" } }`. */
+  /** The project that the work is for, instead of `projectId`. */
   project?: RecordLink | null;
   /** A name of your choice, by which other records of the same mutation refer to this work order. It is not stored. */
   ref?: string | null;
 }
 
-/** The ID of a record in another system: `{ key: "erp", value: "4711" }`. */
+/** The ID of a record in another system. */
 export interface ExternalIdInput {
   /** The name of the system, as in `externalIds`. */
   key: string;
@@ -131,13 +131,13 @@ export interface ImportInput {
   workOrders?: readonly CreateWorkOrderInput[] | null;
 }
 
-/** What identifies a label besides its ID: `{ field: KEY }`. */
+/** What identifies a label besides its ID. */
 export type LabelKey = { field: LabelKeyField };
 
 /** A field that identifies a label. */
 export type LabelKeyField = 'KEY';
 
-/** A label to change, by its ID, and the new values of some fields: `{ id: "label_…", name: "In use" }`. Absent fields stay unchanged; null clears a field. */
+/** A label to change, by its ID, and the new values of some fields. Absent fields stay unchanged; null clears a field. */
 export interface LabelPatch extends Partial<NewLabel> {
   /** The ID of the label. */
   id: string;
@@ -145,10 +145,10 @@ export interface LabelPatch extends Partial<NewLabel> {
   ifUpdatedAt?: string | null;
 }
 
-/** What identifies a location besides its ID: `{ externalId: "erp" }`. */
+/** What identifies a location besides its ID. */
 export type LocationKey = { externalId: string };
 
-/** A location to change, by its ID, and the new values of some fields: `{ id: "location_…", name: "North yard" }`. Absent fields stay unchanged; null clears a field. */
+/** A location to change, by its ID, and the new values of some fields. Absent fields stay unchanged; null clears a field. */
 export interface LocationPatch extends Partial<NewLocation> {
   /** The ID of the location. */
   id: string;
@@ -161,19 +161,19 @@ export interface LocationPatch extends Partial<NewLocation> {
 /** What a batch does with invalid items. */
 export type OnInvalid = 'FAIL' | 'SKIP';
 
-/** What identifies a project besides its ID: `{ externalId: "erp" }`. */
+/** What identifies a project besides its ID. */
 export type ProjectKey = { externalId: string; field?: never } | { field: ProjectKeyField; externalId?: never };
 
 /** A field that identifies a project. */
 export type ProjectKeyField = 'REFERENCE';
 
-/** A project to change, by its ID, and the new values of some fields: `{ id: "project_…", name: "Harbour wall" }`. Absent fields stay unchanged; null clears a field. */
+/** A project to change, by its ID, and the new values of some fields. Absent fields stay unchanged; null clears a field. */
 export interface ProjectPatch extends Partial<NewProject> {
   /** The ID of the project. */
   id: string;
   /** The `updatedAt` of the project when you read it. If the project has changed since, the batch is rejected with the code CONFLICT. */
   ifUpdatedAt?: string | null;
-  /** The location of the project, instead of `locationId`: `{ externalId: { key: "erp", value: "4711" } }`. */
+  /** The location of the project, instead of `locationId`. */
   location?: StoredRecordLink | null;
   /** The IDs to set in other systems, instead of `externalIds`; null removes one, and all others stay: `{ erp: "4711", crm: null }`. */
   mergeExternalIds?: { [system: string]: string | null } | null;
@@ -200,41 +200,41 @@ export type RevertOutcome = 'FAILED' | 'KEPT';
 
 /** Refers to a stored record without its ID: `{ externalId: { key: "erp", value: "4711" } }`. */
 export interface StoredRecordLink {
-  /** An external ID that exactly one stored record has: `{ key: "erp", value: "4711" }`. */
+  /** An external ID that exactly one stored record has. */
   externalId: ExternalIdInput;
 }
 
-/** What identifies a transport order besides its ID: `{ field: REFERENCE }`. */
+/** What identifies a transport order besides its ID. */
 export type TransportOrderKey = { field: TransportOrderKeyField };
 
 /** A field that identifies a transport order. */
 export type TransportOrderKeyField = 'NUMBER' | 'REFERENCE';
 
-/** A transport order to change, by its ID, and the new values of some fields: `{ id: "transport_order_…", name: "Bring the crane to the harbour wall" }`. Absent fields stay unchanged; null clears a field. */
+/** A transport order to change, by its ID, and the new values of some fields. Absent fields stay unchanged; null clears a field. */
 export interface TransportOrderPatch extends Partial<NewTransportOrder> {
   /** The ID of the transport order. */
   id: string;
   /** The `updatedAt` of the transport order when you read it. If the transport order has changed since, the batch is rejected with the code CONFLICT. */
   ifUpdatedAt?: string | null;
-  /** The project that the transport is for, instead of `projectId`: `{ externalId: { key: "erp", value: "4711" } }`. */
+  /** The project that the transport is for, instead of `projectId`. */
   project?: StoredRecordLink | null;
 }
 
-/** The fields of an asset category to create or change: `{ name: "Cranes", description: "Mobile cranes and tower cranes." }`. In a stored asset category, absent fields stay unchanged and null clears a field; a new one needs the fields that `CreateAssetCategoryInput` requires. */
+/** The fields of an asset category to create or change. In a stored asset category, absent fields stay unchanged and null clears a field; a new one needs the fields that `CreateAssetCategoryInput` requires. */
 export interface UpsertAssetCategoryInput extends Partial<NewAssetCategory> {}
 
-/** The fields of an asset to create or change: `{ name: "Crane", assetTypeId: "ERP-TYPE-12", trackUtilization: true, manufacturedAt: "2019-05-01", acquiredAt: "2020-02-17T09:30:00+01:00", manufacturerId: "ERP-COMPANY-3", externalIds: { erp: "4711" } }`. In a stored asset, absent fields stay unchanged and null clears a field; a new one needs the fields that `CreateAssetInput` requires. `externalIds` is replaced as a whole, but an upsert by an external ID keeps the IDs of other systems. */
+/** The fields of an asset to create or change. In a stored asset, absent fields stay unchanged and null clears a field; a new one needs the fields that `CreateAssetInput` requires. `externalIds` is replaced as a whole, but an upsert by an external ID keeps the IDs of other systems. */
 export interface UpsertAssetInput extends Partial<NewAsset> {
-  /** The location where the asset is, instead of `currentLocationId`: `{ externalId: { key: "erp", value: "4711" } }`. */
+  /** The location where the asset is, instead of `currentLocationId`. */
   currentLocation?: StoredRecordLink | null;
   /** The IDs to set in other systems, instead of `externalIds`; null removes one, and all others stay: `{ erp: "4711", crm: null }`. */
   mergeExternalIds?: { [system: string]: string | null } | null;
 }
 
-/** The fields of a label to create or change: `{ name: "In use", color: "#2e7d32" }`. In a stored label, absent fields stay unchanged and null clears a field; a new one needs the fields that `CreateLabelInput` requires. */
+/** The fields of a label to create or change. In a stored label, absent fields stay unchanged and null clears a field; a new one needs the fields that `CreateLabelInput` requires. */
 export interface UpsertLabelInput extends Partial<NewLabel> {}
 
-/** The fields of a location to create or change: `{ name: "North yard", latitude: 53.08, longitude: 8.8, address1: "Hafenstraße 12", address2: "Gate 3", city: "Bremen", state: "Bremen", postalCode: "28217", country: "DE", externalIds: { erp: "4711" } }`. In a stored location, absent fields stay unchanged and null clears a field; a new one needs the fields that `CreateLocationInput` requires. `externalIds` is replaced as a whole, but an upsert by an external ID keeps the IDs of other systems. */
+/** The fields of a location to create or change. In a stored location, absent fields stay unchanged and null clears a field; a new one needs the fields that `CreateLocationInput` requires. `externalIds` is replaced as a whole, but an upsert by an external ID keeps the IDs of other systems. */
 export interface UpsertLocationInput extends Partial<NewLocation> {
   /** The IDs to set in other systems, instead of `externalIds`; null removes one, and all others stay: `{ erp: "4711", crm: null }`. */
   mergeExternalIds?: { [system: string]: string | null } | null;
@@ -243,53 +243,53 @@ export interface UpsertLocationInput extends Partial<NewLocation> {
 /** What an upsert did with an item. */
 export type UpsertOutcome = 'CREATED' | 'REJECTED' | 'UNCHANGED' | 'UPDATED';
 
-/** The fields of a project to create or change: `{ name: "Harbour wall", reference: "P-7", startDate: "2026-03-01", notes: "The quay stays open to ships.", companyId: "ERP-COMPANY-5", locationId: "ERP-LOCATION-2", externalIds: { erp: "4711" } }`. In a stored project, absent fields stay unchanged and null clears a field; a new one needs the fields that `CreateProjectInput` requires. `externalIds` is replaced as a whole, but an upsert by an external ID keeps the IDs of other systems. */
+/** The fields of a project to create or change. In a stored project, absent fields stay unchanged and null clears a field; a new one needs the fields that `CreateProjectInput` requires. `externalIds` is replaced as a whole, but an upsert by an external ID keeps the IDs of other systems. */
 export interface UpsertProjectInput extends Partial<NewProject> {
-  /** The location of the project, instead of `locationId`: `{ externalId: { key: "erp", value: "4711" } }`. */
+  /** The location of the project, instead of `locationId`. */
   location?: StoredRecordLink | null;
   /** The IDs to set in other systems, instead of `externalIds`; null removes one, and all others stay: `{ erp: "4711", crm: null }`. */
   mergeExternalIds?: { [system: string]: string | null } | null;
 }
 
-/** The fields of a transport order to create or change: `{ name: "Bring the crane to the harbour wall", reference: "TO-1", number: "2026-0001", notes: "Call the crane driver on arrival.", projectId: "ERP-PROJECT-7" }`. In a stored transport order, absent fields stay unchanged and null clears a field; a new one needs the fields that `CreateTransportOrderInput` requires. */
+/** The fields of a transport order to create or change. In a stored transport order, absent fields stay unchanged and null clears a field; a new one needs the fields that `CreateTransportOrderInput` requires. */
 export interface UpsertTransportOrderInput extends Partial<NewTransportOrder> {
-  /** The project that the transport is for, instead of `projectId`: `{ externalId: { key: "erp", value: "4711" } }`. */
+  /** The project that the transport is for, instead of `projectId`. */
   project?: StoredRecordLink | null;
 }
 
-/** The fields of a work order to create or change: `{ name: "Set up the crane", reference: "WO-1", projectId: "ERP-PROJECT-7", startDate: "2026-03-02T07:00:00+01:00", endDate: "2026-03-02T12:00:00+01:00", notes: "The road to the quay is closed until 06:30.", externalIds: { erp: "4711" } }`. In a stored work order, absent fields stay unchanged and null clears a field; a new one needs the fields that `CreateWorkOrderInput` requires. `externalIds` is replaced as a whole, but an upsert by an external ID keeps the IDs of other systems. */
+/** The fields of a work order to create or change. In a stored work order, absent fields stay unchanged and null clears a field; a new one needs the fields that `CreateWorkOrderInput` requires. `externalIds` is replaced as a whole, but an upsert by an external ID keeps the IDs of other systems. */
 export interface UpsertWorkOrderInput extends Partial<NewWorkOrder> {
-  /** The location where the work is done, instead of `locationId`: `{ externalId: { key: "erp", value: "4711" } }`. */
+  /** The location where the work is done, instead of `locationId`. */
   location?: StoredRecordLink | null;
   /** The IDs to set in other systems, instead of `externalIds`; null removes one, and all others stay: `{ erp: "4711", crm: null }`. */
   mergeExternalIds?: { [system: string]: string | null } | null;
-  /** The project that the work is for, instead of `projectId`: `{ externalId: { key: "erp", value: "4711" } }`. */
+  /** The project that the work is for, instead of `projectId`. */
   project?: StoredRecordLink | null;
 }
 
-/** What identifies a work order besides its ID: `{ externalId: "erp" }`. */
+/** What identifies a work order besides its ID. */
 export type WorkOrderKey = { externalId: string; field?: never } | { field: WorkOrderKeyField; externalId?: never };
 
 /** A field that identifies a work order. */
 export type WorkOrderKeyField = 'REFERENCE';
 
-/** A work order to change, by its ID, and the new values of some fields: `{ id: "work_order_…", name: "Set up the crane" }`. Absent fields stay unchanged; null clears a field. */
+/** A work order to change, by its ID, and the new values of some fields. Absent fields stay unchanged; null clears a field. */
 export interface WorkOrderPatch extends Partial<NewWorkOrder> {
   /** The ID of the work order. */
   id: string;
   /** The `updatedAt` of the work order when you read it. If the work order has changed since, the batch is rejected with the code CONFLICT. */
   ifUpdatedAt?: string | null;
-  /** The location where the work is done, instead of `locationId`: `{ externalId: { key: "erp", value: "4711" } }`. */
+  /** The location where the work is done, instead of `locationId`. */
   location?: StoredRecordLink | null;
   /** The IDs to set in other systems, instead of `externalIds`; null removes one, and all others stay: `{ erp: "4711", crm: null }`. */
   mergeExternalIds?: { [system: string]: string | null } | null;
-  /** The project that the work is for, instead of `projectId`: `{ externalId: { key: "erp", value: "4711" } }`. */
+  /** The project that the work is for, instead of `projectId`. */
   project?: StoredRecordLink | null;
 }
 
 /** A page of changes. */
 export interface ChangePage {
-  /** Where the page ends: pass it as `after` to get the next one. Every page has one, even an empty page. */
+  /** Where the page ends, even an empty one: pass it as `after` to get the next one. */
   endCursor: string;
   /** Whether there are more changes now. With `kinds`, this can be true even if the page is empty. */
   hasMore: boolean;
@@ -305,7 +305,7 @@ export interface Change {
   at: string;
   /** The position of the change among all changes of the workspace, for `after`. */
   cursor: string;
-  /** The changed fields, without those that only the service sets. A creation or deletion lists every field with a value. */
+  /** The changed fields that clients may set. A creation or deletion lists every field with a value. */
   fields: readonly FieldChange[];
   /** The kind of the record. */
   kind: RecordKind;
@@ -319,11 +319,11 @@ export interface Change {
   user: { id: string } | null;
 }
 
-/** What a change did to one field of the record. */
+/** What a change did to one field of the record; null stands for no value. */
 export interface FieldChange {
-  /** The value after the change; null if it was cleared, or the record was deleted. */
+  /** The value after the change. */
   after: string | number | boolean | { [system: string]: string } | null;
-  /** The value before the change; null if it was not set. */
+  /** The value before the change. */
   before: string | number | boolean | { [system: string]: string } | null;
   /** The name of the field, such as `currentLocationId`. */
   field: string;

@@ -148,7 +148,6 @@ const fixedLimits = {
   maxQueryLength: 100_000,
   maxTokens: 2_000,
   maxAliases: 50,
-  maxDirectives: 50,
 };
 
 type Group = Readonly<Record<string, Setting<unknown>>>;

@@ -10,7 +10,6 @@ import {
   GraphQLError,
   type GraphQLInputType,
   getOperationAST,
-  Kind,
   Lexer,
   NoSchemaIntrospectionCustomRule,
   printSchema,
@@ -30,15 +29,15 @@ import { badRequest, ServiceError, unavailable } from '../errors.ts';
 import { errorResponseFor, setErrorHeaders } from '../http/error-response.ts';
 import { createPage } from '../http/pages.ts';
 import { idempotencyKeyOf, parseJson } from '../http/request.ts';
-import { count, cut, expected, isObject, maxQuoted } from '../model/issues.ts';
+import { count, isObject } from '../model/issues.ts';
 import type { RecordKind } from '../model/record-kind.ts';
 import type { Condition } from '../store/query/record-query.ts';
-import { codeOf, maxErrors, responseFormatter, shortMessage, shortSegment, withReason } from './errors.ts';
+import { codeOf, maxErrors, shortMessage, shortSegment, toResponse, withReason } from './errors.ts';
 import { useExecutor, type WrittenResult } from './execution/execute.ts';
-import { createItemParsers } from './execution/item-parsers.ts';
 import { useOperationLimits } from './limits.ts';
 import { type Context, refused } from './schema/builder.ts';
-import { filterCost, parseFilter } from './schema/filter.ts';
+import { type Filter, filterCost, parseFilter } from './schema/filter.ts';
+import { createItemParsers } from './schema/item-parsers.ts';
 import { schema } from './schema/schema.ts';
 import {
   asEventStream,
@@ -57,7 +56,6 @@ const cachedDocuments = 200;
 export function createEndpoint(config: Config, closing: AbortSignal) {
   const { limits } = config;
   const parsersOf = createItemParsers(limits);
-  const toResponse = responseFormatter(schema, config);
   const sendEvents = createEventStreams(closing);
   const holdUntilClosed = createTextHolder();
   const documentCache = createCache<DocumentNode>({ max: cachedDocuments });
@@ -66,11 +64,11 @@ export function createEndpoint(config: Config, closing: AbortSignal) {
     // Also of each event of a subscription.
     context: { limits, parsersOf },
     plugins: [
-      useOperationChoice(),
-      useOperationLimits(limits),
+      useOperationName(),
+      useOperationLimits(schema, config),
       useLimitedValidation(config),
-      useExecutor(schema, config),
-      useSubscriptions(limits, toResponse),
+      useExecutor(schema, limits),
+      useSubscriptions(limits),
     ],
     maskedErrors: false,
     parserAndValidationCache: {
@@ -229,23 +227,13 @@ function parametersIn(query: unknown, limits: Limits): GraphQLParams {
   } as GraphQLParams;
 }
 
-/** Names the operation for the log. Yoga rejects a document without it, too, but does not list the names to choose from. */
-const useOperationChoice = (): Plugin<ServerContext> => ({
+/** For the log. */
+const useOperationName = (): Plugin<ServerContext> => ({
   onParse:
     () =>
     ({ result, context: { params, requestLog } }) => {
       if (!result || result instanceof Error) return;
-      const document: DocumentNode = result;
-      const operation = getOperationAST(document, params?.operationName);
-      requestLog.operation = operation?.name?.value;
-      if (operation) return;
-      const operations = document.definitions.filter((node) => node.kind === Kind.OPERATION_DEFINITION);
-      const names = operations.map(({ name }) => name?.value ?? 'one without a name').join(', ');
-      const problem =
-        operations.length === 0
-          ? 'the document has no operation to execute'
-          : `operationName: ${expected(`the name of an operation in the document (${cut(names, maxQuoted)})`, params?.operationName)}`;
-      throw new GraphQLError(problem, { extensions: { code: 'OPERATION_RESOLUTION_FAILURE', http: { status: 400 } } });
+      requestLog.operation = getOperationAST(result, params?.operationName)?.name?.value;
     },
 });
 
@@ -291,12 +279,6 @@ function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply)
 
 /** Throws a ServiceError 400 for the first thing that is wrong with the filter. */
 function readWhere({ limits, suggestions }: Config, kind: RecordKind, where: unknown): Condition | undefined {
-  if (filterCost(kind, where, limits.maxCost) > limits.maxCost) {
-    throw refused(
-      ['where'],
-      `expected a filter that costs at most ${count(limits.maxCost)}, received one that costs more`,
-    );
-  }
   // The cast is safe: every kind has an input type of this name.
   const type = schema.getType(`${kind.name}Filter`) as GraphQLInputType;
   const coerced = coerceInputValue(
@@ -307,5 +289,9 @@ function readWhere({ limits, suggestions }: Config, kind: RecordKind, where: unk
     },
     !suggestions,
   );
-  return parseFilter(kind, coerced as Parameters<typeof parseFilter>[1], limits);
+  // The cast is safe: it has the type.
+  const filter = coerced as Filter | null;
+  if (filterCost(kind, filter, limits) <= limits.maxCost) return parseFilter(kind, filter, limits);
+  const most = `a filter that costs at most ${count(limits.maxCost)}`;
+  throw refused(['where'], `expected ${most}, received one that costs more`);
 }

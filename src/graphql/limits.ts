@@ -1,20 +1,25 @@
 /**
- * Rejects operations over the limits, before anything is executed. A field costs 1, more for an object, and everything inside a list once
- * for each of its items: aliases, fragments, pages and batches multiply, and a few hundred characters can request millions of fields. One
- * walk measures a validated operation, with the variables of its request. It visits a fragment once, however often it is spread, and
- * once more for each mutation: chains of fragments that spread each other twice would otherwise take longer to measure than to refuse.
+ * Reads the variables of an operation, and rejects it over the limits, before anything is executed. A field costs 1, more for an object, and
+ * everything inside a list once for each of its items: aliases, fragments, pages and batches multiply, and a few hundred characters can
+ * request millions of fields. One walk measures a validated operation with its arguments. It visits a fragment once, however often it is
+ * spread, and once more for each mutation: chains of fragments that spread each other twice would otherwise take longer to measure than to
+ * refuse.
  */
+import { MapperKind, mapSchema } from '@graphql-tools/utils';
 import {
   type ExecutionArgs,
   type FieldNode,
   type FragmentDefinitionNode,
   GraphQLError,
   type GraphQLField,
+  GraphQLInputObjectType,
   type GraphQLNamedType,
   type GraphQLSchema,
+  getArgumentValues,
   getNamedType,
   getNullableType,
   getOperationAST,
+  getVariableValues,
   isListType,
   Kind,
   type OperationDefinitionNode,
@@ -22,12 +27,12 @@ import {
   type SelectionNode,
   type SelectionSetNode,
   TypeMetaFieldDef,
-  valueFromASTUntyped,
 } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
-import type { Limits } from '../config.ts';
+import type { Config, Limits } from '../config.ts';
 import { badRequest, ServiceError } from '../errors.ts';
-import { count, cut, expected, maxQuoted } from '../model/issues.ts';
+import { count, expected } from '../model/issues.ts';
+import { maxErrors } from './errors.ts';
 
 /** The GraphQL extensions of this schema's fields. */
 export interface FieldExtensions {
@@ -36,14 +41,11 @@ export interface FieldExtensions {
   readonly cost?: CostFunction;
 }
 
-/**
- * Returns what a field costs besides the 1 of a value or the 5 of an object. Throws a ServiceError for a list that is too long: its items are
- * not read then. Reads within bounds whatever is sent.
- */
-export type CostFunction = (args: SentArguments, limits: Limits) => FieldCost;
+/** Returns what a field costs besides the 1 of a value or the 5 of an object. Throws a ServiceError for a list that is too long. */
+export type CostFunction = (args: Arguments, limits: Limits) => FieldCost;
 
-/** Arguments by name, before they are validated: as sent, in the document or in variables, or undefined. */
-type SentArguments = Readonly<Record<string, unknown>>;
+// biome-ignore lint/suspicious/noExplicitAny: they have the types that the field declares.
+type Arguments = Readonly<Record<string, any>>;
 
 interface FieldCost {
   readonly own?: number;
@@ -53,16 +55,12 @@ interface FieldCost {
   readonly lists?: Readonly<Record<string, number>>;
 }
 
-/** The length of a list as sent: GraphQL accepts an item without its list as a list of one. */
-export const lengthOf = (value: unknown): number => (Array.isArray(value) ? value.length : 1);
-
 const defaultPageSize = ({ maxPageSize }: Limits): number => Math.min(50, maxPageSize);
 
 /** All fields of a page are counted once for each of its records. */
-export function pageCost({ first, last }: SentArguments, limits: Limits) {
-  const size = first ?? last;
-  return { items: typeof size === 'number' ? Math.max(1, size) : defaultPageSize(limits) };
-}
+export const pageCost = ({ first, last }: Arguments, limits: Limits) => ({
+  items: Math.max(1, first ?? last ?? defaultPageSize(limits)),
+});
 
 export const describePageSize = (counted: string, least = 0): string =>
   `The number of ${counted}, from ${least} to the setting \`MAX_PAGE_SIZE\`; 50 unless set, or as many as it allows.`;
@@ -95,14 +93,11 @@ interface Measured {
   /** Those of a fragment count once for each spread, those of a list once. */
   readonly fields: number;
   readonly cost: number;
-  /** The dearest of the fields, whether in a fragment or not. */
-  readonly dearest?: { readonly node: FieldNode; readonly cost: number; readonly below: Measured } | undefined;
 }
 
 interface MeasuredOperation extends Measured {
   /** As written: those of a fragment count once, however often it is spread. */
   readonly aliases: number;
-  readonly directives: number;
 }
 
 const nothing: Measured = { depth: 0, fields: 0, cost: 0 };
@@ -123,26 +118,21 @@ export function measure(
   for (const node of document.definitions) {
     if (node.kind === Kind.FRAGMENT_DEFINITION) fragments.set(node.name.value, node);
   }
-  // Without a prototype, in which a variable named toString that is not sent would be found.
-  const variables = Object.assign(Object.create(null), defaultsOf(operation), variableValues);
   const usual: Place = { lists: {}, fragments: new Map() };
   let aliases = 0;
-  let directives = operation.directives?.length ?? 0;
 
   function measureAll(type: GraphQLNamedType, { selections }: SelectionSetNode, place: Place): Measured {
-    let { depth, fields, cost, dearest } = nothing;
+    let { depth, fields, cost } = nothing;
     for (const node of selections) {
       const measured = measureSelection(type, node, place);
       depth = Math.max(depth, measured.depth);
       fields += measured.fields;
       cost += measured.cost;
-      if (measured.dearest && measured.dearest.cost > (dearest?.cost ?? 0)) dearest = measured.dearest;
     }
-    return { depth, fields, cost, dearest };
+    return { depth, fields, cost };
   }
 
   function measureSelection(type: GraphQLNamedType, node: SelectionNode, place: Place): Measured {
-    directives += node.directives?.length ?? 0;
     switch (node.kind) {
       case Kind.FIELD:
         return measureField(type, node, place);
@@ -175,28 +165,29 @@ export function measure(
     const below = type && node.selectionSet ? measureAll(type, node.selectionSet, place) : nothing;
     const times = lists[node.name.value] ?? declared.items ?? 1;
     const cost = baseCost(node, type) + (declared.own ?? 0) + times * below.cost;
-    return { depth: 1 + below.depth, fields: 1 + below.fields, cost, dearest: { node, cost, below } };
+    return { depth: 1 + below.depth, fields: 1 + below.fields, cost };
   }
 
   function costOf(node: FieldNode, field: Field | undefined): FieldCost {
     if (!field) return {};
     if (isIntrospection(getNamedType(field.type))) return { items: introspectionSize(schema, field) };
     const { cost } = field.extensions as FieldExtensions;
-    if (!cost) return {};
-    const sent = node.arguments?.map(({ name, value }) => [name.value, valueFromASTUntyped(value, variables)]);
-    return cost(Object.fromEntries(sent ?? []), limits);
+    const args = cost && argumentsOf(field, node);
+    return args ? cost(args, limits) : {};
+  }
+
+  /** Undefined if they are not valid: the field fails before it reads anything. */
+  function argumentsOf(field: Field, node: FieldNode): Arguments | undefined {
+    try {
+      return getArgumentValues(field, node, variableValues);
+    } catch {
+      return undefined;
+    }
   }
 
   const type = schema.getRootType(operation.operation);
-  return { ...(type ? measureAll(type, operation.selectionSet, usual) : nothing), aliases, directives };
+  return { ...(type ? measureAll(type, operation.selectionSet, usual) : nothing), aliases };
 }
-
-const defaultsOf = ({ variableDefinitions = [] }: OperationDefinitionNode) =>
-  Object.fromEntries(
-    variableDefinitions.flatMap(({ variable, defaultValue }) =>
-      defaultValue ? [[variable.name.value, valueFromASTUntyped(defaultValue)]] : [],
-    ),
-  );
 
 /** Undefined for `__typename`. */
 const fieldOf = (type: GraphQLNamedType, name: string): Field | undefined =>
@@ -216,56 +207,88 @@ function introspectionSize(schema: GraphQLSchema, { name, type }: Field): number
   return introspectionSizes[name] ?? otherIntrospectionSize;
 }
 
-/** Returns `locations.nodes.workOrders`: at each level the dearest field, while it has more than a third of the cost. */
-function dearestPath({ cost, dearest }: Measured): string[] {
-  if (!dearest?.node.selectionSet || dearest.cost <= cost / 3) return [];
-  const { alias, name } = dearest.node;
-  return [(alias ?? name).value, ...dearestPath(dearest.below)];
-}
-
 /** The part of a request's context that tells its response the cost of the operation. */
 interface Costed {
   readonly client?: { cost?: number };
 }
 
-export function useOperationLimits(limits: Limits): Plugin<Costed> {
-  const check: Plugin<Costed>['onExecute'] & Plugin<Costed>['onSubscribe'] = ({ args, setResultAndStopExecution }) => {
-    const error = refusal(args, limits);
-    if (error) setResultAndStopExecution({ errors: [error] });
+/** What is executed: the operation of the document, and its variables as they were read, which are not read again. */
+export interface Prepared {
+  readonly operation: OperationDefinitionNode;
+  readonly variables: Readonly<Record<string, unknown>>;
+}
+
+export function useOperationLimits(
+  schema: GraphQLSchema,
+  { limits, suggestions }: Pick<Config, 'limits' | 'suggestions'>,
+): Plugin<Costed & Prepared> {
+  const variableOptions = { maxErrors, hideSuggestions: !suggestions };
+  const lenientSchema = withoutRequiredFields(schema);
+  const check: Plugin<Costed & Prepared>['onExecute'] & Plugin<Costed & Prepared>['onSubscribe'] = ({
+    args,
+    extendContext,
+    setResultAndStopExecution,
+  }) => {
+    const { document, operationName, variableValues, contextValue } = args;
+    const operation = getOperationAST(document, operationName);
+    if (!operation) return;
+    const { variableDefinitions = [] } = operation;
+    const read = getVariableValues(lenientSchema, variableDefinitions, variableValues ?? {}, variableOptions);
+    const { errors, coerced: variables = {} } = read;
+    const refused = errors ?? refusal({ ...args, variableValues: variables }, operation, limits, contextValue);
+    if (refused) setResultAndStopExecution({ errors: refused });
+    else extendContext({ operation, variables });
   };
   return { onExecute: check, onSubscribe: check };
 }
 
-function refusal(args: ExecutionArgs & { readonly contextValue: Costed }, limits: Limits): GraphQLError | undefined {
-  const operation = getOperationAST(args.document, args.operationName);
-  if (!operation) return undefined;
-  const { client } = args.contextValue;
+/**
+ * Returns the schema to read variables with. Items may lack required fields: the service lists them with all else that is wrong, whereas
+ * GraphQL would stop at the first few. The schema that clients see, and that documents are validated against, says what is required.
+ */
+const withoutRequiredFields = (schema: GraphQLSchema): GraphQLSchema =>
+  mapSchema(schema, {
+    [MapperKind.INPUT_OBJECT_TYPE](type) {
+      if (type.extensions.isItem !== true) return undefined;
+      const { fields, ...config } = type.toConfig();
+      const optional = Object.entries(fields).map(([name, field]) => [
+        name,
+        { ...field, type: getNullableType(field.type) },
+      ]);
+      return new GraphQLInputObjectType({ ...config, fields: Object.fromEntries(optional) });
+    },
+  });
+
+function refusal(
+  args: ExecutionArgs,
+  operation: OperationDefinitionNode,
+  limits: Limits,
+  { client }: Costed,
+): GraphQLError[] | undefined {
   try {
-    const measured = measure(args, operation, limits);
-    const { depth, aliases, directives, cost } = measured;
-    const { maxDepth, maxAliases, maxDirectives, maxCost } = limits;
+    const { depth, aliases, cost } = measure(args, operation, limits);
+    const { maxDepth, maxAliases, maxCost } = limits;
     if (depth > maxDepth) return tooLarge(`the operation is more than ${maxDepth} levels deep`);
     if (aliases > maxAliases) return tooLarge(`the operation has more than ${maxAliases} aliases`);
-    if (directives > maxDirectives) return tooLarge(`the operation has more than ${maxDirectives} directives`);
     if (client) client.cost = cost;
     // Also NaN: an infinite cost times the length of an empty list.
-    return cost <= maxCost ? undefined : tooCostly(measured, maxCost);
+    return cost <= maxCost ? undefined : tooCostly(cost, maxCost);
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
-    const { message, status } = error;
-    return new GraphQLError(message, { extensions: { http: { status } } });
+    return [new GraphQLError(error.message, { extensions: { http: { status: error.status } } })];
   }
 }
 
-const tooLarge = (message: string) => new GraphQLError(message, { extensions: { code: 'GRAPHQL_VALIDATION_FAILED' } });
+const tooLarge = (message: string) => [
+  new GraphQLError(message, { extensions: { code: 'GRAPHQL_VALIDATION_FAILED' } }),
+];
 
-function tooCostly(measured: Measured, limit: number): GraphQLError {
-  const requested = measured.cost;
-  const path = dearestPath(measured).join('.');
+function tooCostly(requested: number, limit: number): GraphQLError[] {
   const cost = Number.isFinite(requested) ? ` (it costs ${count(Math.ceil(requested))})` : '';
-  const place = path && `, above all in ${cut(path, maxQuoted)}`;
-  return new GraphQLError(
-    `the operation costs more than ${count(limit)}${cost}: select fewer fields or aliases, or use smaller pages or batches${place}`,
-    { extensions: { cost: { requested, limit } } },
-  );
+  const advice = 'select fewer fields or aliases, or use smaller pages or batches';
+  return [
+    new GraphQLError(`the operation costs more than ${count(limit)}${cost}: ${advice}`, {
+      extensions: { cost: { requested, limit } },
+    }),
+  ];
 }

@@ -1,27 +1,20 @@
 /**
  * Subscriptions over server-sent events: graphql-sse's distinct connections, which EventSource reads, too. Each event is executed like a
- * query. There may be many streams, so each holds little: nothing between two events, and one event until its client has read it.
+ * query. There may be many streams, so each holds little: nothing between two events, and one event until its client has read it. Yoga's own
+ * events have no IDs, with which browsers say where to go on.
  */
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { PassThrough } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
-import { getFragmentsFromDocument } from '@graphql-tools/executor';
-import { collectFields } from '@graphql-tools/utils';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import {
-  createSourceEventStream,
-  type ExecutionArgs,
-  type ExecutionResult,
-  GraphQLError,
-  getOperationAST,
-} from 'graphql';
+import { createSourceEventStream, type ExecutionArgs, type ExecutionResult, GraphQLError } from 'graphql';
 import { isAsyncIterable, type Plugin, processRegularResult, type YogaServerInstance } from 'graphql-yoga';
 import type { Limits } from '../config.ts';
 import { badRequest, ResponseTooLarge, ServiceError, unavailable } from '../errors.ts';
 import { count } from '../model/issues.ts';
 import type { ChangePage } from '../store/log.ts';
-import { rootCause, type ToResponse } from './errors.ts';
+import { rootCause, toResponse } from './errors.ts';
 import { createLoaders, type FeedQuery } from './execution/loaders.ts';
 import type { Context } from './schema/builder.ts';
 import type { SubscriptionContext } from './schema/changes.ts';
@@ -58,45 +51,22 @@ export interface ServerContext extends Pick<Context, 'session' | 'sessionFor' | 
 }
 
 interface Subscription {
-  readonly events: AsyncIterable<ServerEvent>;
+  /** The texts of the events. */
+  readonly events: AsyncIterable<string>;
   /** Aborted when the client leaves, its access ends, all is sent, or the service stops: nothing more is read or sent. */
   readonly end: AbortController;
-}
-
-interface ServerEvent {
-  /** The ID that a browser sends as `Last-Event-ID` when it reconnects. */
-  readonly id?: string;
-  /** JSON without line breaks. */
-  readonly data: string;
 }
 
 export type YogaContext = Pick<Context, 'limits' | 'parsersOf'>;
 
 type BeginningContext = SubscriptionContext & ServerContext;
 
-export function useSubscriptions(
-  limits: Limits,
-  toResponse: ToResponse,
-): Plugin<BeginningContext, ServerContext, YogaContext> {
+export function useSubscriptions(limits: Limits): Plugin<BeginningContext, ServerContext, YogaContext> {
   let yoga: YogaServerInstance<ServerContext, YogaContext>;
 
   /** Leaves the events to the endpoint: for yoga, there is nothing to send. */
   async function subscribe(args: ExecutionArgs, context: BeginningContext, end: AbortController) {
     const { session, requestLog, stream, client } = context;
-
-    /** Yields one event, or where that would be too long, one for each change. */
-    async function* eventsOf(page: ChangePage): AsyncGenerator<ServerEvent> {
-      const result = await resultOf(page);
-      if (!result) return;
-      const data = isTooLarge(result) ? undefined : await textOf(result);
-      if (data !== undefined && data.length <= maxEventLength) {
-        yield { ...(result.data && { id: String(page.end) }), data };
-      } else if (page.changes.length === 1) {
-        yield { data: await textOf(tooLong(page)) };
-      } else {
-        for (const part of onesOf(page)) yield* eventsOf(part);
-      }
-    }
 
     /** Executes the operation for a page. Waits for the database: a skipped page would be lost. */
     const resultOf = (rootValue: ChangePage) =>
@@ -112,23 +82,34 @@ export function useSubscriptions(
     const textOf = async (result: ExecutionResult): Promise<string> =>
       processRegularResult(toResponse(result, requestLog), yoga.fetchAPI, 'application/json').text();
 
-    async function* events(pages: AsyncIterable<ChangePage>): AsyncGenerator<ServerEvent> {
+    /** Yields one event, or where that would be too long, one for each change. Returns whether others may follow. */
+    async function* eventsOf(page: ChangePage): AsyncGenerator<string, boolean> {
+      const result = await resultOf(page);
+      if (!result) return false;
+      const data = isTooLarge(result) ? undefined : await textOf(result);
+      if (data !== undefined && data.length <= maxEventLength) {
+        yield eventText(data, result.data ? page.end : undefined);
+        // The content of an event without an ID is unknown: continuing after it would leave a gap.
+        return !!result.data;
+      }
+      if (page.changes.length === 1) throw tooLong(page);
+      for (const part of onesOf(page)) if (!(yield* eventsOf(part))) return false;
+      return true;
+    }
+
+    async function* events(pages: AsyncIterable<ChangePage>): AsyncGenerator<string> {
       try {
-        for await (const page of pages) {
-          for await (const event of eventsOf(page)) {
-            yield event;
-            // The content of an event without an ID is unknown: continuing after it would leave a gap.
-            if (event.id === undefined) return;
-          }
-        }
+        for await (const page of pages) if (!(yield* eventsOf(page))) return;
       } catch (error) {
-        yield { data: await textOf({ errors: [asGraphqlError(error)] }) };
+        yield eventText(await textOf({ errors: [asGraphqlError(error)] }));
       }
     }
 
     if (!client.acceptsEvents) throw new ServiceError(406, notAccepted);
-    requireField(args);
-    const source = await createSourceEventStream(args);
+    // All else that goes wrong in it is in its result.
+    const source = await createSourceEventStream(args).catch(() => {
+      throw badRequest('a subscription must select a field');
+    });
     if (!isAsyncIterable(source)) return source;
     client.subscription = { events: events(source as AsyncIterable<ChangePage>), end };
     return {};
@@ -155,16 +136,6 @@ export function useSubscriptions(
 
 const notAccepted = `a subscription is sent as server-sent events: expected an Accept header that allows ${eventStreamType}`;
 
-/** Rejects a subscription without a field, for which graphql-js would fail. Validation rejects directives with variables here. */
-function requireField({ schema, document, operationName }: ExecutionArgs): void {
-  const operation = getOperationAST(document, operationName);
-  const root = schema.getSubscriptionType();
-  if (!operation || !root) return;
-  const fragments = getFragmentsFromDocument(document);
-  const { fields } = collectFields(schema, fragments, { coerced: {}, sources: {} }, root, operation.selectionSet);
-  if (fields.size === 0) throw badRequest('a subscription must select a field');
-}
-
 const isUnavailable = (error: unknown): boolean => error instanceof ServiceError && error.status === 503;
 
 const isTooLarge = ({ errors = [] }: ExecutionResult): boolean =>
@@ -177,11 +148,11 @@ const onesOf = ({ changes, end, hasMore }: ChangePage): ChangePage[] =>
     return { changes: [change], end: isLast ? end : change.number, hasMore: isLast ? hasMore : true };
   });
 
-/** The result for a single change that is too long: clients that reconnect would get it again. */
-function tooLong({ changes }: ChangePage): ExecutionResult {
+/** For a single change. Clients that reconnect would get it again. */
+function tooLong({ changes }: ChangePage): ServiceError {
   const most = `an event may have ${count(maxEventLength)} characters, and this one of one change has more`;
-  const message = `${most}: select fewer fields, or leave it out, with after: "${changes[0]?.number}"`;
-  return { errors: [asGraphqlError(new ServiceError(413, message, [], { reason: 'response too large' }))] };
+  const advice = `select fewer fields, or leave it out, with after: "${changes[0]?.number}"`;
+  return new ServiceError(413, `${most}: ${advice}`, [], { reason: 'response too large' });
 }
 
 /** Repeats the work while the database is unavailable. Undefined once the signal is aborted, even after an error. */
@@ -206,10 +177,11 @@ const asGraphqlError = (error: unknown): GraphQLError =>
 const comment = ':\n\n';
 const complete = 'event: complete\ndata:\n\n';
 
-const eventText = ({ id, data }: ServerEvent): string =>
+/** A browser sends the ID of the last event as `Last-Event-ID` when it reconnects. The data is JSON without line breaks. */
+const eventText = (data: string, id?: number): string =>
   `event: next\n${id === undefined ? '' : `id: ${id}\n`}data: ${data}\n\n`;
 
-export const singleEvent = (data: string): string => `${eventText({ data })}${complete}`;
+export const singleEvent = (data: string): string => `${eventText(data)}${complete}`;
 
 /** Sets the headers of an event stream. Proxies such as nginx must not collect events before they send them on. */
 export const asEventStream = (reply: FastifyReply): FastifyReply =>
@@ -262,13 +234,13 @@ export function createEventStreams(closing: AbortSignal) {
 
 /** Writes each event when the client has read enough of those before. */
 async function write(
-  events: AsyncIterable<ServerEvent>,
+  events: AsyncIterable<string>,
   [body, response]: readonly [PassThrough, ServerResponse],
   end: AbortController,
 ): Promise<void> {
   for await (const event of events) {
     if (end.signal.aborted) return;
-    body.write(eventText(event));
+    body.write(event);
     for (const stream of [body, response]) {
       if (stream.writableNeedDrain) await once(stream, 'drain', { signal: end.signal }).catch(() => undefined);
     }

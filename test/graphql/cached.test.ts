@@ -68,6 +68,21 @@ test('other variables and operations have texts of their own', async () => {
   }
 });
 
+test('the viewer is the user of the key, also when another of the workspace has just asked the same', async () => {
+  const query = '{ viewer { workspace { id } user { id } mayWrite } }';
+  const [writer, reader, other] = await Promise.all([
+    service.key({ user: 'anna' }),
+    service.key({ user: 'anna', readOnly: true }),
+    service.key({ user: 'ben' }),
+  ]);
+  const ask = async (key: string) => (await service.as(key).data(query)).viewer;
+  for (let round = 0; round < 3; round += 1) {
+    expect(await ask(writer)).toEqual({ workspace: { id: service.workspace }, user: { id: 'anna' }, mayWrite: true });
+    expect(await ask(reader)).toMatchObject({ user: { id: 'anna' }, mayWrite: false });
+    expect(await ask(other)).toMatchObject({ user: { id: 'ben' }, mayWrite: true });
+  }
+});
+
 test('an error is not cached', async () => {
   for (const _attempt of [1, 2, 3]) {
     const { body } = await service.graphql(names, { first: -1 });

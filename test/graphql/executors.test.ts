@@ -7,6 +7,8 @@ import { useSharedService } from '../support/service.ts';
 
 const service = useSharedService();
 
+const { limits } = loadConfig({});
+
 /** Status and text of the responses to the same request: by graphql-js first, then by graphql-jit. */
 async function responsesTo(request: object) {
   const send = async () => {
@@ -86,7 +88,7 @@ test('a field of a patch whose variable is not sent stays as it is each time', a
 
 test('a mutation counts as an unsent response, and is not executed while there are too many', async () => {
   const schema = buildSchema('type Query { it: Int } type Mutation { write: String }');
-  const execute = createExecutor(schema, loadConfig({}));
+  const execute = createExecutor(limits);
   const document = parse('mutation { write }');
   const held: number[] = [];
   let writes = 0;
@@ -96,7 +98,12 @@ test('a mutation counts as an unsent response, and is not executed while there a
   };
   const rootValue = { write };
   const responses = (holdText: (length: number) => void) =>
-    execute({ schema, document, rootValue, contextValue: { holdText } });
+    execute({
+      schema,
+      document,
+      rootValue,
+      contextValue: { holdText, operation: document.definitions[0], variables: {} },
+    });
 
   await responses((length) => held.push(length));
   expect([writes, held]).toEqual([1, [1, 'write'.length + 'written 1'.length]]);
@@ -110,13 +117,14 @@ test('a mutation counts as an unsent response, and is not executed while there a
 test('a document is compiled the second time, unless it has directives', async () => {
   const paths: object[] = [];
   const schema = buildSchema('type Query { it: Int }');
-  const execute = createExecutor(schema, loadConfig({}));
+  const execute = createExecutor(limits);
   const field = schema.getQueryType()?.getFields().it;
   if (field) field.resolve = (_root, _args, _context, { path }) => void paths.push(path);
   const isCompiled = async (text: string) => {
     const document = parse(text, { noLocation: true });
     paths.length = 0;
-    for (const _time of [1, 2, 3]) await execute({ schema, document });
+    for (const _time of [1, 2, 3])
+      await execute({ schema, document, contextValue: { operation: document.definitions[0], variables: {} } });
     // Only graphql-js says of which type a field is.
     return paths.map((path) => !('typename' in path));
   };
@@ -140,11 +148,14 @@ test.each([
     await new Promise(setImmediate);
     running -= 1;
   };
-  const { onExecute } = useExecutor(schema, loadConfig({}));
+  const { onExecute } = useExecutor(schema, limits);
   const args = {
     schema,
     document,
-    contextValue: { session: { store: { within: () => ({}) } }, client: { cost } },
+    contextValue: {
+      ...{ session: { store: { within: () => ({}) } }, client: { cost } },
+      ...{ operation: document.definitions[0], variables: {} },
+    },
   };
   const responses = Array.from({ length: 10 }, () => {
     let response: unknown;

@@ -1,6 +1,6 @@
 /** The history of single records, and records as they were. */
 import { beforeEach, describe, expect, test } from 'vitest';
-import { location as locationKind, project as projectKind } from '../../src/records/index.ts';
+import { project as projectKind } from '../../src/records/index.ts';
 import { deleteRecords } from '../support/changes.ts';
 import { unknownId } from '../support/records.ts';
 import { useWorkspaces } from '../support/service.ts';
@@ -123,22 +123,5 @@ describe('asOf', () => {
       location: { name: 'North yard' },
       history: { endCursor: '6' },
     });
-  });
-
-  test('returns null for an ID of another kind or of none', async () => {
-    const [location] = await service.create('/locations', {});
-
-    await deleteRecords(service, locationKind, [location.id]);
-    id = location.id;
-    expect(await nameAt(location.createdAt)).toBeNull();
-    id = 'nothing';
-    expect(await nameAt('2100-01-01')).toBeNull();
-  });
-
-  test('of what is no time is rejected', async () => {
-    const { body } = await service.graphql('{ asset(id: "x", asOf: "soon") { id } }');
-
-    expect(body.errors[0].message).toContain('asOf: expected a date such as 2026-03-01');
-    expect(body.errors[0].extensions.code).toBe('BAD_USER_INPUT');
   });
 });

@@ -1,7 +1,6 @@
 /** schema.graphql is printed from the code; `npm run schema` updates it. */
 import {
   type GraphQLArgument,
-  type GraphQLInputObjectType,
   type GraphQLType,
   getNamedType,
   isEnumType,
@@ -10,15 +9,10 @@ import {
   isIntrospectionType,
   isObjectType,
   isSpecifiedScalarType,
-  parseValue,
   printSchema,
-  valueFromAST,
 } from 'graphql';
 import { expect, test } from 'vitest';
 import { schema } from '../../src/graphql/schema/schema.ts';
-import { keyType } from '../../src/graphql/schema/write/input-type.ts';
-import { required, text } from '../../src/model/fields.ts';
-import { recordKind } from '../../src/model/record-kind.ts';
 
 test('schema.graphql is up to date', async () => {
   await expect(`${printSchema(schema)}\n`).toMatchFileSnapshot('../../schema.graphql');
@@ -47,48 +41,6 @@ const descriptions = Object.values(schema.getTypeMap()).flatMap((type): Describe
 test('every type, field and argument has a description in whole phrases, with a capital and a full stop', () => {
   expect(descriptions.filter(([, description]) => !/^[A-Z].*\.$/s.test(description ?? ''))).toEqual([]);
   expect(descriptions.length).toBeGreaterThan(200);
-});
-
-/** The input types of the mutations' arguments, and those inside of them. */
-function inputsOfMutations(): Set<GraphQLInputObjectType> {
-  const found = new Set<GraphQLInputObjectType>();
-  const add = (type: GraphQLType): void => {
-    const named = getNamedType(type);
-    if (!isInputObjectType(named) || found.has(named)) return;
-    found.add(named);
-    for (const field of Object.values(named.getFields())) add(field.type);
-  };
-  for (const { args } of Object.values(schema.getMutationType()?.getFields() ?? {}))
-    for (const { type } of args) add(type);
-  return found;
-}
-
-test('every input of a mutation has an example in its description that the type accepts', () => {
-  const inputs = [...inputsOfMutations()];
-
-  const examples = inputs.map((type) => [type, /: `([{].*?[}])`/.exec(type.description ?? '')?.[1]] as const);
-
-  const invalid = examples.filter(([type, text]) => !text || valueFromAST(parseValue(text), type) === undefined);
-  expect(invalid.map(([{ name }, text]) => `${name}: ${text}`)).toEqual([]);
-  expect(inputs.length).toBeGreaterThan(20);
-});
-
-test('an upsert of a kind that has no key is refused', () => {
-  const crate = recordKind({
-    name: 'Crate',
-    plural: 'Crates',
-    label: 'crate',
-    pluralLabel: 'crates',
-    description: 'A box for tools or parts.',
-    table: 'crates',
-    idPrefix: 'crate',
-    fields: { name: required(text('The name of the crate.')) },
-    example: { name: 'Shackles' },
-    stamps: [],
-    unset: 'omitted',
-  });
-
-  expect(() => keyType(crate)).toThrow('crates have no key: declare');
 });
 
 test('every type of the schema can be reached from an operation', () => {

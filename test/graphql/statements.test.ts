@@ -40,6 +40,11 @@ const backwards: [string, number, string][] = [
     4,
     '{ projects(first: 2) { nodes { location { name } company { projects(first: 100) { nodes { location { name workOrders(first: 1) { totalCount } } } } } } } }',
   ],
+  [
+    'labels of what is kept elsewhere, of several types',
+    2,
+    '{ projects(first: 100) { nodes { status { id name color } company { name } } } }',
+  ],
   ['ancestors', 3, '{ assetCategories(first: 100) { nodes { ancestors { totalCount nodes { name } } } } }'],
   [
     'a summary with links',

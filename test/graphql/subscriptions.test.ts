@@ -1,11 +1,14 @@
 /** The feed as server-sent events: in the form that graphql-sse and a browser's EventSource read. */
+import { connect, type Socket } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import { createClient } from 'graphql-sse';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { unavailable } from '../../src/errors.ts';
 import { asset as assetKind } from '../../src/records/index.ts';
 import { plantCreations } from '../support/changes.ts';
 import { passTime } from '../support/clock.ts';
 import { openEvents } from '../support/event-stream.ts';
-import { startService, useWorkspaces } from '../support/service.ts';
+import { listen, startService, useWorkspaces } from '../support/service.ts';
 
 const service = useWorkspaces();
 
@@ -259,20 +262,6 @@ describe('the end of a subscription', () => {
     expect(events.text()).not.toContain('complete');
   });
 
-  test('comes when the first key is created, for one without a key', async () => {
-    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
-    onTestFinished(() => void vi.useRealTimers());
-    const open = await startService();
-    onTestFinished(() => open.stop());
-    const events = await follow(open);
-
-    await open.key();
-    await passTime(2_001);
-    vi.advanceTimersByTime(3_000);
-
-    expect(await events.next()).toBeUndefined();
-  });
-
   test('comes when the service closes, and is not complete: clients connect again', async () => {
     const own = await startService();
     const events = await Promise.all([follow(own), follow(own)]);
@@ -283,19 +272,6 @@ describe('the end of a subscription', () => {
       expect(await each.next()).toBeUndefined();
       expect(each.text()).toBe(':\n\n');
     }
-  });
-
-  test('is when its request is logged, with all its statements', async () => {
-    const events = await follow(service, { headers: { 'x-request-id': 'stream-1' } });
-    await service.create('/assets', { name: 'Crane' });
-    await events.cursors();
-    const lines = () => service.logs.filter((line) => line.includes('stream-1'));
-    expect(lines()).toEqual([]);
-
-    events.close();
-
-    await expect.poll(lines).toHaveLength(1);
-    expect(JSON.parse(lines()[0] ?? '')).toMatchObject({ method: 'POST', statements: expect.any(Number) });
   });
 });
 
@@ -312,18 +288,6 @@ describe('limits', () => {
     expect(refused.status).toBe(503);
     await expect.poll(async () => (await follow(full)).status).toBe(200);
     expect((await follow(full)).status).toBe(503);
-  });
-
-  test('a subscription counts as one request, however many events it has', async () => {
-    const limited = await startService({ RATE_LIMIT: '10' });
-    const events = await follow(limited);
-    for (let n = 1; n <= 5; n += 1) {
-      await limited.create('/assets', { name: 'Crane' });
-      expect(await events.cursors()).toEqual([n]);
-    }
-
-    expect((await limited.get('/asset-categories')).headers['ratelimit-remaining']).toBe(String(10 - 7));
-    await limited.stop();
   });
 });
 
@@ -357,5 +321,72 @@ describe('while the database is unavailable', () => {
     expect(event?.data.errors).toBeUndefined();
     expect(event?.data.data.changes.nodes[0].record.name).toBe('Crane');
     expect(failed).toHaveLength(1);
+  });
+});
+
+test('the client of graphql-sse gets each change, until it ends the subscription', async () => {
+  const url = `${await listen(service.app)}/graphql`;
+  const client = createClient({ url, headers: service.headers, retryAttempts: 0 });
+  const events = client.iterate<{ changes: { endCursor: string } }>({ query: subscription });
+
+  const cursors: (string | undefined)[] = [];
+  const reading = (async () => {
+    for await (const { data } of events) {
+      cursors.push(data?.changes.endCursor);
+      if (cursors.length === 3) break;
+      await service.create('/assets', { name: 'Crane' });
+    }
+  })();
+  // Until the subscription has begun, nothing is sent for what is created.
+  while (cursors.length === 0) {
+    await service.create('/assets', { name: 'Pump' });
+    await pause(50);
+  }
+  await reading;
+
+  expect(cursors.map(Number)).toEqual(cursors.map(Number).toSorted((a, b) => a - b));
+  expect(new Set(cursors).size).toBe(3);
+  client.dispose();
+});
+
+/** Connections that have asked for the subscription, and read nothing of it. */
+async function openUnread(app: typeof service.app, count: number, subscription: string): Promise<Socket[]> {
+  const { hostname, port, host } = new URL(await listen(app));
+  const path = `/graphql?query=${encodeURIComponent(subscription)}`;
+  return Array.from({ length: count }, () => {
+    const socket = connect(Number(port), hostname);
+    socket.on('error', () => {});
+    socket.pause();
+    socket.write(`GET ${path} HTTP/1.1\r\nHost: ${host}\r\nAccept: text/event-stream\r\n\r\n`);
+    return socket;
+  });
+}
+
+describe('a client that does not read', () => {
+  test('makes the service read no further than it can send, and is disconnected', async () => {
+    const slow = await startService({ REQUEST_TIMEOUT: '100', LOG_LEVEL: 'info' });
+    const notes = 'x'.repeat(9_000);
+    for (let batch = 0; batch < 2; batch += 1) {
+      await slow.create('/projects', ...Array.from({ length: 1_000 }, () => ({ name: 'Wall', notes })));
+    }
+    let pages = 0;
+    slow.database.knex.on('query', ({ sql }: { sql: string }) => {
+      if (/ from changes where .* and number <= /.test(sql)) pages += 1;
+    });
+    const sockets = await openUnread(
+      slow.app,
+      1,
+      'subscription { changes(after: "0") { nodes { fields { after } } } }',
+    );
+
+    // 2,000 changes are 40 pages and 18 MB, more than all buffers of a connection hold.
+    await expect
+      .poll(() => slow.logs.filter((line) => line.includes('connection closed')), { timeout: 30_000 })
+      .toHaveLength(1);
+
+    expect(pages).toBeGreaterThan(0);
+    expect(pages).toBeLessThan(36);
+    for (const socket of sockets) socket.destroy();
+    await slow.stop();
   });
 });

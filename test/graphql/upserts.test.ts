@@ -57,20 +57,6 @@ test.each([
   expect(second.result[0].record.id).toBe(first.result[0].record.id);
 });
 
-test('an item whose key is refused is not said to lack what only a new record needs', async () => {
-  await service.create('/assets', { name: 'Crane', externalIds: { erp: '1' } });
-
-  const { body } = await upsertAssets(
-    [{ externalIds: { erp: '1', sap: 'A' } }, { externalIds: { erp: '1', sap: 'B' } }, { externalIds: { sap: 'C' } }],
-    byErp,
-  );
-
-  expect(body.errors[0].extensions.issues.map(({ path }: { path: unknown[] }) => path.slice(1))).toEqual([
-    [1, 'externalIds', 'erp'],
-    [2, 'externalIds', 'erp'],
-  ]);
-});
-
 describe('an upsert is refused, and nothing is stored,', () => {
   const issuesOf = async (response: ReturnType<typeof service.graphql>) => {
     const before = await changeCount();

@@ -43,7 +43,6 @@ const constants: Readonly<
   MAX_QUERY_LENGTH: { limits: 'maxQueryLength' },
   MAX_QUERY_TOKENS: { limits: 'maxTokens' },
   MAX_QUERY_ALIASES: { limits: 'maxAliases' },
-  MAX_QUERY_DIRECTIVES: { limits: 'maxDirectives' },
 };
 
 function configOf(settings: Settings): Config {

@@ -4,18 +4,13 @@
  * if it asks for `viewer`. Yoga's own executor would return fields in the order in which they resolve.
  */
 import { createHash } from 'node:crypto';
-import { MapperKind, mapSchema } from '@graphql-tools/utils';
 import {
   type DocumentNode,
   type ExecutionArgs,
   type ExecutionResult,
   execute,
   GraphQLError,
-  GraphQLInputObjectType,
   type GraphQLSchema,
-  getNullableType,
-  getOperationAST,
-  getVariableValues,
   Kind,
   type NamedTypeNode,
   type OperationDefinitionNode,
@@ -28,11 +23,11 @@ import {
 import { compileQuery, isCompiledQuery } from 'graphql-jit';
 import type { Plugin } from 'graphql-yoga';
 import pLimit from 'p-limit';
-import type { Config, Limits } from '../../config.ts';
+import type { Limits } from '../../config.ts';
 import { mayBeStoredType, ResponseTooLarge, ServiceError } from '../../errors.ts';
 import { isTimeout } from '../../store/connections/database-error.ts';
-import { maxErrors, rootCause } from '../errors.ts';
-import { measure } from '../limits.ts';
+import { rootCause } from '../errors.ts';
+import { measure, type Prepared } from '../limits.ts';
 import type { Context } from '../schema/builder.ts';
 import { createLoaders } from './loaders.ts';
 
@@ -53,31 +48,28 @@ const maxCompiled = 500;
  */
 const [heavyCost, maxHeavy] = [10_000, 2];
 
-type Options = Pick<Config, 'limits' | 'suggestions'>;
-
 export function useExecutor(
   schema: GraphQLSchema,
-  options: Options,
-): Plugin<Context & { readonly client?: { readonly holdText: Context['holdText']; readonly cost?: number } }> {
-  const executeOperation = createExecutor(schema, options);
+  limits: Limits,
+): Plugin<
+  Context & Prepared & { readonly client?: { readonly holdText: Context['holdText']; readonly cost?: number } }
+> {
+  const executeOperation = createExecutor(limits);
   const inTurn = pLimit(maxHeavy);
   return {
-    onExecute({ args: { contextValue, document, operationName }, extendContext, setExecuteFn }) {
-      const { session, client } = contextValue;
+    onExecute({ args: { contextValue, document }, extendContext, setExecuteFn }) {
+      const { session, client, operation } = contextValue;
       // An event of a subscription is held by its stream, which has a limit of its own.
       const { holdText = () => {}, cost = 0 } = client ?? {};
-      const store = session.store.within(options.limits, holdText);
+      const store = session.store.within(limits, holdText);
       extendContext({ loaders: createLoaders(store, schema, document), holdText });
-      const isHeavy =
-        cost > heavyCost && getOperationAST(document, operationName)?.operation === OperationTypeNode.QUERY;
+      const isHeavy = cost > heavyCost && operation.operation === OperationTypeNode.QUERY;
       setExecuteFn(isHeavy ? (args: ExecutionArgs) => inTurn(executeOperation, args) : executeOperation);
     },
   };
 }
 
-export function createExecutor(schema: GraphQLSchema, { limits, suggestions }: Options) {
-  const variableOptions = { maxErrors, hideSuggestions: !suggestions };
-  const lenientSchema = withoutRequiredFields(schema);
+export function createExecutor(limits: Limits) {
   /** How the operations run that have been seen; undefined for those seen once. */
   const runs = new WeakMap<OperationDefinitionNode, Run | undefined>();
 
@@ -102,20 +94,14 @@ export function createExecutor(schema: GraphQLSchema, { limits, suggestions }: O
   }
 
   return async (args: ExecutionArgs): Promise<ExecutionResult> => {
-    const { document, operationName, variableValues: sent } = args;
-    const operation = getOperationAST(document, operationName);
-    if (!operation) return execute(args);
-    const { variableDefinitions = [] } = operation;
-    const { coerced, errors } = getVariableValues(lenientSchema, variableDefinitions, sent ?? {}, variableOptions);
-    if (errors) return { errors };
-    const read = { ...args, variableValues: coerced };
-    const text = document.loc?.source.body;
+    const { session, holdText, operation, variables } = args.contextValue as Context & Prepared;
+    const read = { ...args, variableValues: variables };
+    const text = args.document.loc?.source.body;
     const isMutation = operation.operation === OperationTypeNode.MUTATION;
     if (!isMutation && (operation.operation !== OperationTypeNode.QUERY || text === undefined))
       return run(read, operation);
     let failed: ExecutionResult | undefined;
     try {
-      const { session, holdText } = args.contextValue as Context;
       if (isMutation) {
         // Refused before anything is stored; what is selected of the stored records counts like what a query reads.
         holdText(1);
@@ -125,7 +111,7 @@ export function createExecutor(schema: GraphQLSchema, { limits, suggestions }: O
       }
       // All else is the same for everybody in the workspace.
       const who = text?.includes('viewer') ? [session.userId, session.mayWrite] : [];
-      const data = await session.store.deriveText(nameOf(text, operationName, coerced, ...who), async () => {
+      const data = await session.store.deriveText(nameOf(text, args.operationName, variables, ...who), async () => {
         const result = await run(read, operation);
         if (!result.errors) return JSON.stringify(result.data);
         failed = result;
@@ -157,23 +143,6 @@ const statusOf = (error: unknown): number | undefined => {
   return cause instanceof ServiceError ? cause.status : undefined;
 };
 
-/**
- * Returns the schema to read variables with. Items may lack required fields: the service lists them with all else that is wrong, whereas
- * GraphQL would stop at the first few. The schema that clients see, and that documents are validated against, says what is required.
- */
-const withoutRequiredFields = (schema: GraphQLSchema): GraphQLSchema =>
-  mapSchema(schema, {
-    [MapperKind.INPUT_OBJECT_TYPE](type) {
-      if (type.extensions.isItem !== true) return undefined;
-      const { fields, ...config } = type.toConfig();
-      const optional = Object.entries(fields).map(([name, field]) => [
-        name,
-        { ...field, type: getNullableType(field.type) },
-      ]);
-      return new GraphQLInputObjectType({ ...config, fields: Object.fromEntries(optional) });
-    },
-  });
-
 /** A scalar of the schema that accepts any value. */
 const anyValue: NamedTypeNode = { kind: Kind.NAMED_TYPE, name: { kind: Kind.NAME, value: 'FieldValue' } };
 
@@ -191,8 +160,8 @@ function withReadVariables(document: DocumentNode, operation: OperationDefinitio
 }
 
 const interpret: Run = (args) => {
-  const operation = getOperationAST(args.document, args.operationName);
-  return execute(operation ? { ...args, document: withReadVariables(args.document, operation) } : args);
+  const { operation } = args.contextValue as Prepared;
+  return execute({ ...args, document: withReadVariables(args.document, operation) });
 };
 
 /**
@@ -204,15 +173,14 @@ function mayCompile(args: ExecutionArgs, operation: OperationDefinitionNode, lim
   if (operation.operation !== OperationTypeNode.QUERY) return false;
   if (args.document.loc?.source.body.includes('__proto__')) return false;
   if (operation.variableDefinitions?.some(({ variable }) => variable.name.value in Object.prototype)) return false;
-  const { directives, fields } = measure(args, operation, limits);
-  return directives === 0 && fields <= maxCompiled;
+  return measure(args, operation, limits).fields <= maxCompiled;
 }
 
 /** Compiles the operation where that is certain to return the same as graphql-js. */
 function runOf(args: ExecutionArgs, operation: OperationDefinitionNode, limits: Limits): Run {
   const { schema, document } = args;
-  const inside = variablesInside(schema, document);
-  if (!mayCompile(args, operation, limits) || inside.inScalars) return interpret;
+  const inside = contentOf(schema, document);
+  if (!mayCompile(args, operation, limits) || inside.hasDirectives || inside.inScalars) return interpret;
   // Errors have the stack of what was thrown; one for each of them would only be made.
   const options = { disablingCapturingStackErrors: true };
   const query = compileQuery(schema, withReadVariables(document, operation), operation.name?.value, options);
@@ -228,15 +196,19 @@ function runOf(args: ExecutionArgs, operation: OperationDefinitionNode, limits: 
 }
 
 /**
- * Returns the variables inside objects and lists of a document. For those that are not sent, graphql-jit writes null, which no filter accepts,
+ * Returns whether a document has directives, and the variables inside its objects and lists. For those that are not sent, graphql-jit writes null, which no filter accepts,
  * and it does not refuse null where GraphQL does. Literals of scalars it reads once, without variables: `externalIds: { erp: $erp }`.
  */
-function variablesInside(schema: GraphQLSchema, document: DocumentNode) {
+function contentOf(schema: GraphQLSchema, document: DocumentNode) {
   const names: string[] = [];
   let inScalars = false;
+  let hasDirectives = false;
   const types = new TypeInfo(schema);
   const visitor = visitWithTypeInfo(types, {
     VariableDefinition: () => false,
+    Directive() {
+      hasDirectives = true;
+    },
     Argument: ({ value }) => (value.kind === Kind.VARIABLE ? false : undefined),
     Variable({ name }) {
       names.push(name.value);
@@ -244,7 +216,7 @@ function variablesInside(schema: GraphQLSchema, document: DocumentNode) {
     },
   });
   visit(document, visitor);
-  return { names, inScalars };
+  return { names, inScalars, hasDirectives };
 }
 
 /** Errors of graphql-jit have locations, but nothing that yoga could make them from. */

@@ -15,8 +15,8 @@ import type { ReverseLink } from '../../model/reverse-link.ts';
 import { type ComparedValue, parseComparedValue } from '../../model/schemas.ts';
 import { kindOfId } from '../../records/index.ts';
 import type { Session } from '../../services/write.ts';
-import type { Parsers } from '../execution/item-parsers.ts';
 import type { Loaders } from '../execution/loaders.ts';
+import type { Parsers } from './item-parsers.ts';
 
 /** Created for each request and each event, so that users share nothing. */
 export interface Context {

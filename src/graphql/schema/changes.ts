@@ -27,7 +27,7 @@ import {
   refused,
   type Values,
 } from './builder.ts';
-import { dryRunArgument, write, writeCost } from './write/write.ts';
+import { dryRunArgument, write, writeCost } from './write.ts';
 
 const recordKindType = enumType(
   'RecordKind',
@@ -37,25 +37,22 @@ const recordKindType = enumType(
 
 const action = enumType('ChangeAction', 'What was done to a record.', {
   created: 'It was created, or stored again with its ID after it had been deleted.',
-  updated:
-    'Some of its fields were changed. `fields` is empty if a PATCH or `updateProject` sent the values that it already had.',
+  updated: 'Fields were changed; no `fields` if a PATCH or `updateProject` sent the values that it already had.',
   deleted: 'It was deleted.',
 });
 
+interface FieldChange {
+  readonly field: string;
+  readonly before: unknown;
+  readonly after: unknown;
+}
+
 const fieldChange = builder.objectRef<FieldChange>('FieldChange').implement({
-  description: 'What a change did to one field of the record.',
+  description: 'What a change did to one field of the record; null stands for no value.',
   fields: (t) => ({
     field: t.exposeString('field', { description: 'The name of the field, such as `currentLocationId`.' }),
-    before: t.expose('before', {
-      type: 'FieldValue',
-      nullable: true,
-      description: 'The value before the change; null if it was not set.',
-    }),
-    after: t.expose('after', {
-      type: 'FieldValue',
-      nullable: true,
-      description: 'The value after the change; null if it was cleared, or the record was deleted.',
-    }),
+    before: t.expose('before', { type: 'FieldValue', nullable: true, description: 'The value before the change.' }),
+    after: t.expose('after', { type: 'FieldValue', nullable: true, description: 'The value after the change.' }),
   }),
 });
 
@@ -92,8 +89,7 @@ const changeType = builder.objectRef<LoggedChange>('Change').implement({
     }),
     fields: t.field({
       type: [fieldChange],
-      description:
-        'The changed fields, without those that only the service sets. A creation or deletion lists every field with a value.',
+      description: 'The changed fields that clients may set. A creation or deletion lists every field with a value.',
       extensions: { storedField: 'before', cost: () => ({ items: maxFieldChanges }) } satisfies FieldExtensions,
       resolve: (change, _args, { loaders }) => fieldChanges(change, loaders),
     }),
@@ -105,8 +101,7 @@ const changePageType = builder.objectRef<ChangePage>('ChangePage').implement({
   fields: (t) => ({
     nodes: t.expose('changes', { type: [changeType], description: 'The changes of the page.' }),
     endCursor: t.string({
-      description:
-        'Where the page ends: pass it as `after` to get the next one. Every page has one, even an empty page.',
+      description: 'Where the page ends, even an empty one: pass it as `after` to get the next one.',
       resolve: ({ end }) => String(end),
     }),
     hasMore: t.exposeBoolean('hasMore', {
@@ -114,12 +109,6 @@ const changePageType = builder.objectRef<ChangePage>('ChangePage').implement({
     }),
   }),
 });
-
-interface FieldChange {
-  readonly field: string;
-  readonly before: unknown;
-  readonly after: unknown;
-}
 
 /** The most fields that a change can have. */
 const maxFieldChanges = Math.max(...recordKinds.map(({ fields }) => Object.keys(fields).length));
@@ -140,26 +129,20 @@ const historyArguments = builder.args((t) => ({
   after: t.string({ description: 'Only changes before the one with this cursor: the next page of the list.' }),
 }));
 
-const kindsArgument = builder.args((t) => ({
+const feedArguments = builder.args((t) => ({
+  after: t.string({ description: 'Only changes after the one with this cursor.' }),
   kinds: t.field({ type: [recordKindType], description: 'Only changes of records of these kinds.' }),
 }));
 
-const cost = { cost: pageCost } satisfies FieldExtensions;
+const pageOptions = { type: changePageType, extensions: { cost: pageCost } satisfies FieldExtensions };
 
 /** The field of Query that lists the changes of the workspace. */
 export const feedField = (t: QueryFields) =>
   t.field({
-    type: changePageType,
+    ...pageOptions,
     description:
       'All changes of the workspace in the order in which they were made, page by page: to follow them without gaps or repeats, pass the `endCursor` of each page as `after` of the next.',
-    extensions: cost,
-    args: {
-      after: t.arg.string({
-        description: 'Only changes after the one with this cursor; from the first one unless set.',
-      }),
-      ...pageArguments,
-      ...kindsArgument,
-    },
+    args: { ...feedArguments, ...pageArguments },
     resolve: (_root, args, { loaders, limits }) => loaders.changePage(parseFeed(args, limits)),
   });
 
@@ -173,10 +156,9 @@ export const cursorField = (t: QueryFields) =>
 /** The field of Query for the history of any record. */
 export const historyById = (t: QueryFields) =>
   t.field({
-    type: changePageType,
+    ...pageOptions,
     description:
       'The changes of the record with this ID, of any kind, the latest first, even after its deletion. Empty if no record ever had this ID.',
-    extensions: cost,
     args: { id: t.arg.id({ required: true, description: 'The ID of a record.' }), ...historyArguments },
     resolve: (_root, { id, ...args }, { loaders, limits }) => loaders.history(id, parseHistory(args, limits)),
   });
@@ -184,9 +166,8 @@ export const historyById = (t: QueryFields) =>
 /** The field of a record for its own history. */
 export const historyField = (t: ObjectFields<Values>, of: RecordKind) =>
   t.field({
-    type: changePageType,
+    ...pageOptions,
     description: `The changes of the ${of.label}, the latest first. Changes before history existed are not recorded.`,
-    extensions: cost,
     args: historyArguments,
     // Async for the reason that records.ts has for reverse links.
     resolve: async ({ id }, args, { loaders, limits }) => loaders.history(id, parseHistory(args, limits)),
@@ -246,16 +227,10 @@ builder.subscriptionType({
   description: 'Events, sent as server-sent events to clients that accept `text/event-stream`.',
   fields: (t) => ({
     changes: t.field({
-      type: changePageType,
+      ...pageOptions,
       description:
-        'The changes of the workspace as they are made, in the same order and with the same cursors as the query `changes`, 1 to 50 in each event. After a disconnect, pass the last `endCursor` as `after`, or send it as `Last-Event-ID`, as browsers do.',
-      extensions: cost,
-      args: {
-        after: t.arg.string({
-          description: 'Only changes after the one with this cursor; unless set, only changes made from now on.',
-        }),
-        ...kindsArgument,
-      },
+        'The changes of the workspace as they are made, from now on unless `after` is set, in the same order and with the same cursors as the query `changes`, 1 to 50 in each event. After a disconnect, pass the last `endCursor` as `after`, or send it as `Last-Event-ID`, as browsers do.',
+      args: feedArguments,
       // Pothos knows one type of context; the one here is made in subscription.ts.
       subscribe: (_root, args, context: unknown) => follow(args, context as SubscriptionContext),
       resolve: (page: ChangePage) => page,
@@ -320,7 +295,8 @@ export const revertField = (t: MutationFields) =>
   t.field({
     type: reverted,
     nullable: true,
-    description: `Reverses the changes after \`after\`, up to and with \`upTo\`: the records that they changed get the state back that they had before, by changes of their own. A record that has changed since is kept. At most as many changes as the setting \`MAX_BATCH\`: \`revertChanges(after: "4700", upTo: "4711") { reversed kept failed }\`.`,
+    description:
+      'Reverses the changes after `after`, up to and with `upTo`, at most as many as the setting `MAX_BATCH`: the records that they changed get the state back that they had before, by changes of their own. A record that has changed since is kept.',
     extensions: { cost: costOfReversal } satisfies FieldExtensions,
     args: {
       after: t.arg.string({ required: true, description: 'The cursor before the first change to reverse.' }),
@@ -335,8 +311,7 @@ export const revertField = (t: MutationFields) =>
   });
 
 const costOfReversal: CostFunction = ({ after, upTo }, { maxBatch }) => {
-  const sent = Math.trunc(Number(upTo) - Number(after)) || 1;
-  const changes = Math.min(maxBatch, Math.max(1, sent));
+  const changes = Math.min(maxBatch, Math.max(1, Number(upTo) - Number(after) || 1));
   return { own: writeCost * changes, lists: { notReversed: changes } };
 };
 

@@ -2,7 +2,7 @@
 import { asset, assetCategory, label, location, project, transportOrder, workOrder } from '../../records/index.ts';
 import { builder } from './builder.ts';
 import { revertField } from './changes.ts';
-import { createField, deleteField, importField, updateField, updateOneField, upsertField } from './write/write.ts';
+import { createField, deleteField, importField, updateField, updateOneField, upsertField } from './write.ts';
 
 builder.mutationType({
   description:

@@ -4,7 +4,7 @@
  */
 import { badRequest } from '../../errors.ts';
 import type { Field } from '../../model/fields.ts';
-import { expected, isObject, type Path } from '../../model/issues.ts';
+import { expected, type Path } from '../../model/issues.ts';
 import { uncapitalized } from '../../model/labels.ts';
 import { linkFields } from '../../model/links.ts';
 import type { RecordKind } from '../../model/record-kind.ts';
@@ -37,7 +37,7 @@ const direction = enumType('OrderDirection', 'The direction of an order. Records
 const types = new Map(
   recordKinds.map((kind) => {
     const type = builder.inputRef<SentOrder>(`${kind.name}OrderBy`).implement({
-      description: `What to order ${kind.pluralLabel} by: exactly one field, such as \`${exampleOrder(kind).slice(1, -1)}\`. Text is ordered by its Unicode code points.`,
+      description: `What to order ${kind.pluralLabel} by: exactly one field. Text is ordered by its Unicode code points.`,
       isOneOf: true,
       fields: (t) =>
         Object.fromEntries([
@@ -63,12 +63,6 @@ export const orderOf = (kind: RecordKind) => types.get(kind) as InputRef<SentOrd
 function describeOrder(field: Field): string {
   const subject = uncapitalized(subjectOf(field));
   return field.type === 'dateTime' ? `By the time ${subject}.` : `By ${subject}.`;
-}
-
-/** Returns an example: by the kind's first time, or by the time of creation, which every kind has; latest first. */
-export function exampleOrder(kind: RecordKind): string {
-  const [time] = comparedFields(kind).find(([, { type }]) => type === 'dateTime') ?? ['createdAt'];
-  return `[{ ${time}: DESC }]`;
 }
 
 /** Returns the order for an argument. Throws a ServiceError 400. */
@@ -107,17 +101,11 @@ const orderCost = 10;
 /** Like a link in a filter, it is followed from every record that matches. */
 const linkCost = 1_000;
 
-/** The orders are as sent, of any shape and depth; one may stand without its list. */
-export function costOfOrder(sent: unknown): number {
-  const orders: readonly unknown[] = [sent ?? []].flat();
-  return orders.reduce<number>((sum, order) => sum + orderCost + linkCost * linksIn(order), 0);
-}
+export const costOfOrder = (sent: readonly SentOrder[] | null | undefined): number =>
+  (sent ?? []).reduce((sum, order) => sum + orderCost + linkCost * Math.min(maxLinks, linksIn(order)), 0);
 
-function linksIn(order: unknown): number {
-  let links = -1;
-  for (let inner = order; isObject(inner) && links < maxLinks; [inner] = Object.values(inner)) links += 1;
-  return Math.max(0, links);
-}
+const linksIn = (order: SentOrder): number =>
+  Math.max(0, ...Object.values(order).map((value) => (typeof value === 'object' && value ? 1 + linksIn(value) : 0)));
 
 /** Returns the cursor of a record in an order. The record has the fields of the order. */
 export function cursorOf(orderBy: readonly Order[], record: { readonly id: string }): string {

@@ -15,7 +15,7 @@ import {
 } from '../../records/index.ts';
 import { describeExternalId, emptyKeyProblem } from '../../services/match.ts';
 import type { Session } from '../../services/write.ts';
-import { type FieldExtensions, lengthOf } from '../limits.ts';
+import type { FieldExtensions } from '../limits.ts';
 import {
   builder,
   type Context,
@@ -139,9 +139,8 @@ builder.queryType({
       description: `The records with these IDs, in the same order; null for an ID without a record. At most as many as the setting \`MAX_PAGE_SIZE\`.`,
       extensions: {
         cost: ({ ids }, { maxPageSize }) => {
-          const length = lengthOf(ids);
-          if (length <= maxPageSize) return { items: length };
-          throw badRequest(`ids: expected at most ${count(maxPageSize)} IDs, received ${count(length)}`);
+          if (ids.length <= maxPageSize) return { items: ids.length };
+          throw badRequest(`ids: expected at most ${count(maxPageSize)} IDs, received ${count(ids.length)}`);
         },
       } satisfies FieldExtensions,
       args: {

@@ -29,14 +29,14 @@ import {
 } from './builder.ts';
 import { historyField } from './changes.ts';
 import { exampleFilter, filterCost, filterOf, parseFilter } from './filter.ts';
-import { costOfOrder, cursorOf, exampleOrder, orderOf, parseCursor, parseOrder } from './order.ts';
+import { costOfOrder, cursorOf, orderOf, parseCursor, parseOrder } from './order.ts';
 
 for (const kind of recordKinds) {
   builder.objectType(typeOf(kind), {
     description: kind.description,
     interfaces: [node],
     fields: (t) => ({
-      ...Object.fromEntries(Object.entries(kind.storedFields).flatMap(([name, field]) => fieldsFor(t, name, field))),
+      ...Object.assign({}, ...Object.entries(kind.storedFields).map(([name, field]) => fieldsFor(t, name, field))),
       ...reverseLinkFields(t, kind.name),
       history: historyField(t, kind),
     }),
@@ -73,44 +73,31 @@ export function fieldsFor(t: ObjectFields<Values>, name: string, field: Field) {
   const extensions = { storedField: name } satisfies FieldExtensions;
   const nullable = !field.required;
   const value = t.expose(name, { type: scalarOf(field), nullable, description: field.description, extensions });
+  if (field.type !== 'reference' && field.type !== 'foreignReference') return { [name]: value };
   const link = linkField(name);
-  switch (field.type) {
-    case 'foreignReference': {
-      const linked = t.field({
-        type: foreignType(field.target),
-        nullable,
-        description: `${capitalized(field.refersTo)}; only its ID is a part of the record.`,
-        extensions,
-        resolve: ({ [name]: id }) => id && { id },
-      });
-      return link === name
-        ? ([[link, linked]] as const)
-        : ([
-            [name, value],
-            [link, linked],
-          ] as const);
-    }
-    case 'reference': {
-      const target = kindNamed(field.target);
-      const linked = t.field({
-        type: typeOf(target),
-        nullable: true,
-        description: `${capitalized(field.refersTo)}; null unless ${withArticle(target.label)} with this ID is stored here.`,
-        extensions,
-        resolve({ [name]: id, [link]: linked }, _args, { loaders }) {
-          // There at once where it was read together with the record.
-          if (linked !== undefined) return linked;
-          return id ? loaders.of(target).load(id) : null;
-        },
-      });
-      return [
-        [name, value],
-        [link, linked],
-      ] as const;
-    }
-    default:
-      return [[name, value]] as const;
+  if (field.type === 'foreignReference') {
+    const linked = t.field({
+      type: foreignType(field.target),
+      nullable,
+      description: `${capitalized(field.refersTo)}; only its ID is a part of the record.`,
+      extensions,
+      resolve: ({ [name]: id }) => id && { id },
+    });
+    return link === name ? { [link]: linked } : { [name]: value, [link]: linked };
   }
+  const target = kindNamed(field.target);
+  const linked = t.field({
+    type: typeOf(target),
+    nullable: true,
+    description: `${capitalized(field.refersTo)}; null unless ${withArticle(target.label)} with this ID is stored here.`,
+    extensions,
+    resolve({ [name]: id, [link]: linked }, _args, { loaders }) {
+      // There at once where it was read together with the record.
+      if (linked !== undefined) return linked;
+      return id ? loaders.of(target).load(id) : null;
+    },
+  });
+  return { [name]: value, [link]: linked };
 }
 
 interface Page {
@@ -141,10 +128,7 @@ const pageInfo = builder.objectRef<Page>('PageInfo').implement({
     endCursor: t.string({
       nullable: true,
       description: 'The cursor of the last record of the page, for `after`.',
-      resolve: ({ records, orderBy }) => {
-        const record = records.at(-1);
-        return record && cursorOf(orderBy, record);
-      },
+      resolve: ({ records, orderBy }) => records.slice(-1).map((record) => cursorOf(orderBy, record))[0],
     }),
   }),
 });
@@ -194,7 +178,7 @@ const edgeOf = (kind: RecordKind) =>
 
 export const whereArgument = (kind: RecordKind) => ({
   type: filterOf(kind),
-  description: `Only ${kind.pluralLabel} that match, such as \`${exampleFilter(kind)}\`.`,
+  description: `Only ${kind.pluralLabel} that match, such as ${exampleFilter}.`,
 });
 
 const argumentsOf = (kind: RecordKind) =>
@@ -202,7 +186,7 @@ const argumentsOf = (kind: RecordKind) =>
     where: t.field(whereArgument(kind)),
     orderBy: t.field({
       type: [orderOf(kind)],
-      description: `The order: by the first entry, then by the next, such as \`${exampleOrder(kind)}\`; oldest first unless set. Records with equal values are ordered by their IDs, in the direction of the last entry.`,
+      description: `The order: by the first entry, then by the next, such as \`[{ createdAt: DESC }]\`; oldest first unless set. Records with equal values are ordered by their IDs, in the direction of the last entry.`,
     }),
     first: t.int({ description: describePageSize('records from the start') }),
     after: t.string({ description: 'Only records after this cursor, which must be from a page in the same order.' }),
@@ -220,7 +204,7 @@ const connectionOptions = (kind: RecordKind, description: string) => ({
   description: `${description}, oldest first unless \`orderBy\` is set, page by page.`,
   extensions: {
     cost: (sent, limits) => ({
-      own: filterCost(kind, sent.where, limits.maxCost) + costOfOrder(sent.orderBy),
+      own: filterCost(kind, sent.where, limits) + costOfOrder(sent.orderBy),
       ...pageCost(sent, limits),
     }),
   } satisfies FieldExtensions,

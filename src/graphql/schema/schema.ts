@@ -1,10 +1,7 @@
 /** The schema of the process; schema.graphql in the root folder is printed from it. */
-import { assertValidSchema } from 'graphql';
 import { builder } from './builder.ts';
 import './records.ts';
 import './query.ts';
 import './mutation.ts';
 
 export const schema = builder.toSchema();
-
-assertValidSchema(schema);

@@ -73,7 +73,7 @@ const timeZoneCost = 20_000;
 const costOfSummary =
   (kind: RecordKind): CostFunction =>
   ({ where, timeZone, first }, limits) => ({
-    own: summaryCost + (timeZone === undefined ? 0 : timeZoneCost) + filterCost(kind, where, limits.maxCost),
+    own: summaryCost + (timeZone ? timeZoneCost : 0) + filterCost(kind, where, limits),
     ...pageCost({ first }, limits),
   });
 
@@ -91,8 +91,7 @@ function boundFieldsOf(kind: RecordKind) {
     const description = `${values} of these ${kind.pluralLabel}; null where none has a value.`;
     const type = builder.objectRef<Values>(`${kind.name}${capitalized(bound)}`).implement({
       description,
-      fields: (t) =>
-        Object.fromEntries(bounded.flatMap(([name, field]) => fieldsFor(t, name, optional(field)))) as never,
+      fields: (t) => Object.assign({}, ...bounded.map(([name, field]) => fieldsFor(t, name, optional(field)))),
     });
     return <T extends Bounds>(t: ObjectFields<T>) => t.field({ type, description, resolve: (of) => of[bound] });
   };
@@ -108,18 +107,18 @@ function createSummaryType(kind: RecordKind, options: GroupingOptions) {
   const boundFields = boundFieldsOf(kind);
   const group = builder.objectRef<Group>(`${kind.name}Group`).implement({
     description: `${capitalized(kind.pluralLabel)} that have the values of \`groupBy\` in common; fields that they are not grouped by are null.`,
-    fields: (t) =>
-      ({
-        count: t.exposeInt('count', { description: `The number of ${kind.pluralLabel} in the group.` }),
-        ...boundFields(t),
-        ...Object.fromEntries(
-          [...options.values()].flatMap((option): readonly (readonly [string, object])[] =>
-            option.by === 'value'
-              ? fieldsFor(t, option.name, optional(option.declared))
-              : [[option.name, dateField(t, option)]],
-          ),
+    fields: (t) => ({
+      count: t.exposeInt('count', { description: `The number of ${kind.pluralLabel} in the group.` }),
+      ...boundFields(t),
+      ...Object.assign(
+        {},
+        ...[...options.values()].map((option) =>
+          option.by === 'value'
+            ? fieldsFor(t, option.name, optional(option.declared))
+            : { [option.name]: dateField(t, option) },
         ),
-      }) as never,
+      ),
+    }),
   });
   return builder.objectRef<SummaryOf>(`${kind.name}Summary`).implement({
     description: `The number of ${kind.pluralLabel} that match, in total and in groups.`,

@@ -1,10 +1,8 @@
-/** The input types of items to write and of keys to find records by, derived from the record kinds, with the examples in descriptions. */
-import { isObject } from '../../../model/issues.ts';
-import { capitalized, constantCase, withArticle } from '../../../model/labels.ts';
-import { matchableFields, type RecordKind } from '../../../model/record-kind.ts';
-import { kindNamed } from '../../../records/index.ts';
-import { anywhere, linksOf, toStored, type Ways } from '../../execution/item-parsers.ts';
-import { builder, enumType, type InputFields, type InputRef, memoize, scalarOf } from '../builder.ts';
+/** The input types of items to write and of keys to find records by, derived from the record kinds. */
+import { capitalized, withArticle } from '../../model/labels.ts';
+import { matchableFields, type RecordKind } from '../../model/record-kind.ts';
+import { builder, enumType, type InputFields, type InputRef, memoize, scalarOf } from './builder.ts';
+import { anywhere, linksOf, toStored, type Ways } from './item-parsers.ts';
 
 /** The type of an item or of a part of one: in a variable, its required fields may be missing, and the service says which. */
 const itemType = (name: string, description: string, fields: (t: InputFields) => FieldRefs): InputRef<unknown> =>
@@ -19,7 +17,7 @@ export const inputOf = {
   create: memoize((kind: RecordKind) =>
     itemType(
       `Create${kind.name}Input`,
-      `The fields of ${withArticle(kind.label)} to create: ${code(kind.example)}. A field that is null or absent is not set.`,
+      `The fields of ${withArticle(kind.label)} to create. A field that is null or absent is not set.`,
       (t) => ({
         ...inputFields(t, kind, { requires: true }),
         ...linkInputFields(t, kind, anywhere),
@@ -34,23 +32,21 @@ export const inputOf = {
   upsert: (kind: RecordKind) =>
     itemType(
       `Upsert${kind.name}Input`,
-      `The fields of ${withArticle(kind.label)} to create or change: ${code(kind.example)}. In a stored ${kind.label}, absent fields stay unchanged and null clears a field; a new one needs the fields that \`Create${kind.name}Input\` requires.${kind.fields.externalIds ? replacedExternalIds : ''}`,
+      `The fields of ${withArticle(kind.label)} to create or change. In a stored ${kind.label}, absent fields stay unchanged and null clears a field; a new one needs the fields that \`Create${kind.name}Input\` requires.${kind.fields.externalIds ? replacedExternalIds : ''}`,
       (t) => ({ ...changeFields(t, kind), ...linkInputFields(t, kind, toStored) }),
     ),
 
   /** `UpdateProjectInput` */
   update: (kind: RecordKind) =>
-    itemType(
-      `Update${kind.name}Input`,
-      `The fields of ${withArticle(kind.label)} to change: ${code(example.change(kind))}. ${optionally}`,
-      (t) => changeFields(t, kind),
+    itemType(`Update${kind.name}Input`, `The fields of ${withArticle(kind.label)} to change. ${optionally}`, (t) =>
+      changeFields(t, kind),
     ),
 
   /** `AssetPatch` */
   patch: (kind: RecordKind) =>
     itemType(
       `${kind.name}Patch`,
-      `${capitalized(withArticle(kind.label))} to change, by its ID, and the new values of some fields: ${code(example.patch(kind))}. ${optionally}`,
+      `${capitalized(withArticle(kind.label))} to change, by its ID, and the new values of some fields. ${optionally}`,
       (t) => ({
         id: t.id({ required: true, description: `The ID of the ${kind.label}.` }),
         ifUpdatedAt: t.field({
@@ -66,19 +62,13 @@ export const inputOf = {
 const replacedExternalIds =
   ' `externalIds` is replaced as a whole, but an upsert by an external ID keeps the IDs of other systems.';
 
-const exampleExternalId = '`{ key: "erp", value: "4711" }`';
-
-const externalId = itemType('ExternalIdInput', `The ID of a record in another system: ${exampleExternalId}.`, (t) => ({
+const externalId = itemType('ExternalIdInput', 'The ID of a record in another system.', (t) => ({
   key: t.string({ required: true, description: 'The name of the system, as in `externalIds`.' }),
   value: t.string({ required: true, description: 'The ID that the record has there.' }),
 }));
 
 const externalIdField = (t: InputFields, required: boolean) =>
-  t.field({
-    type: externalId,
-    required,
-    description: `An external ID that exactly one stored record has: ${exampleExternalId}.`,
-  });
+  t.field({ type: externalId, required, description: 'An external ID that exactly one stored record has.' });
 
 const anyLink = builder.inputType('RecordLink', {
   isOneOf: true,
@@ -99,11 +89,11 @@ const linkToStored = itemType(
 /** Returns the fields of the links: `project` beside `projectId` */
 const linkInputFields = (t: InputFields, kind: RecordKind, ways: Ways) =>
   Object.fromEntries(
-    linksOf(kind, ways).map(([name, field, { refersTo, target }]) => [
+    linksOf(kind, ways).map(([name, field, { refersTo }]) => [
       name,
       t.field({
         type: ways === anywhere ? anyLink : linkToStored,
-        description: `${capitalized(refersTo)}, instead of \`${field}\`: ${code(exampleLink(kindNamed(target)))}.`,
+        description: `${capitalized(refersTo)}, instead of \`${field}\`.`,
       }),
     ]),
   );
@@ -128,53 +118,6 @@ const changeFields = (t: InputFields, kind: RecordKind) => ({
   }),
 });
 
-/** Returns a link to a record of the kind: by an external ID, or by a `ref` if it has none. */
-const exampleLink = ({ fields }: RecordKind) =>
-  fields.externalIds ? { externalId: { key: 'erp', value: '4711' } } : { ref: 'parent' };
-
-/** Examples for descriptions: values, or whole operations as code. */
-export const example = {
-  /** `{ name: "Crane" }` */
-  change: (kind: RecordKind) => ({ name: kind.example.name }),
-
-  /** `{ id: "asset_…", name: "Crane" }` */
-  patch: (kind: RecordKind) => ({ id: example.id(kind), ...example.change(kind) }),
-
-  id: ({ idPrefix }: RecordKind): string => `${idPrefix}_…`,
-
-  /** `createAssets(input: [{ name: "Crane" }]) { id }` */
-  mutation: (name: string, args: object): string => `\`${name}(${entries(args)}) { id }\``,
-
-  /** `{ externalId: "erp" }`, or `{ field: REFERENCE }` for a kind without external IDs. */
-  key: (kind: RecordKind): string => `\`${keyOf(kind)}\``,
-
-  /** `upsertAssets(by: { externalId: "erp" }, input: [{ externalIds: { erp: "4711" }, name: "Crane" }]) { outcome }` */
-  upsert(kind: RecordKind): string {
-    const [field = ''] = matchableFields(kind);
-    const { [field]: declared } = kind.fields;
-    const value = (declared?.type === 'text' && declared.example) || kind.example[field];
-    const key = kind.fields.externalIds ? { externalIds: { erp: '4711' } } : { [field]: value };
-    const input = literal([{ ...key, ...example.change(kind) }]);
-    return `\`upsert${kind.plural}(by: ${keyOf(kind)}, input: ${input}) { outcome }\``;
-  },
-};
-
-const keyOf = (kind: RecordKind): string =>
-  kind.fields.externalIds ? '{ externalId: "erp" }' : `{ field: ${constantCase(matchableFields(kind)[0] ?? '')} }`;
-
-const code = (value: object): string => `\`${literal(value)}\``;
-
-/** Returns a value as GraphQL has it: `{ name: "Crane" }` */
-export function literal(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(literal).join(', ')}]`;
-  return isObject(value) ? `{ ${entries(value)} }` : JSON.stringify(value);
-}
-
-const entries = (object: object): string =>
-  Object.entries(object)
-    .map(([name, value]) => `${name}: ${literal(value)}`)
-    .join(', ');
-
 export interface SentKey {
   readonly field?: string | null | undefined;
   readonly externalId?: string | null | undefined;
@@ -183,12 +126,9 @@ export interface SentKey {
 /** `AssetKey` */
 export const keyType = memoize((kind: RecordKind) => {
   const fields = matchableFields(kind);
-  if (fields.length === 0 && !kind.fields.externalIds) {
-    throw new Error(`${kind.pluralLabel} have no key: declare a field with matchable(…), or externalIds()`);
-  }
   return builder.inputRef<SentKey>(`${kind.name}Key`).implement({
     isOneOf: true,
-    description: `What identifies ${withArticle(kind.label)} besides its ID: ${example.key(kind)}.`,
+    description: `What identifies ${withArticle(kind.label)} besides its ID.`,
     fields: (t) => ({
       ...(fields.length > 0 && {
         field: t.field({ type: keyFieldType(kind), description: 'The field whose value identifies the record.' }),

@@ -8,7 +8,6 @@ import { kindNamed, recordKinds } from '../../records/index.ts';
 export type Ways = readonly (keyof RecordLink)[];
 
 export const anywhere: Ways = ['externalId', 'ref'];
-
 export const toStored: Ways = ['externalId'];
 
 /** Asset categories have no external IDs by which a stored one could be found. */

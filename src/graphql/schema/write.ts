@@ -3,14 +3,14 @@
  * they run, what they cost, and the arguments `dryRun` and `onInvalid`.
  */
 import type { GraphQLResolveInfo } from 'graphql';
-import { badRequest, ServiceError } from '../../../errors.ts';
-import { type Issue, isObject, type Parsed } from '../../../model/issues.ts';
-import { capitalized, listField, withArticle } from '../../../model/labels.ts';
-import type { RecordKind, RecordOf } from '../../../model/record-kind.ts';
-import { textProblem, type ValueLimits } from '../../../model/schemas.ts';
-import { kindOfId, recordKinds } from '../../../records/index.ts';
-import { isRejected, type Rejected, requireBatchSize } from '../../../services/item.ts';
-import type { RecordKey } from '../../../services/match.ts';
+import { badRequest, ServiceError } from '../../errors.ts';
+import type { Issue, Parsed } from '../../model/issues.ts';
+import { capitalized, listField, withArticle } from '../../model/labels.ts';
+import type { RecordKind, RecordOf } from '../../model/record-kind.ts';
+import { textProblem, type ValueLimits } from '../../model/schemas.ts';
+import { kindOfId, recordKinds } from '../../records/index.ts';
+import { isRejected, type Rejected, requireBatchSize } from '../../services/item.ts';
+import type { RecordKey } from '../../services/match.ts';
 import {
   createRecords,
   deleteRecords,
@@ -20,10 +20,10 @@ import {
   updateRecord,
   updateRecords,
   upsertRecords,
-} from '../../../services/write.ts';
-import { type CostFunction, type FieldExtensions, lengthOf } from '../../limits.ts';
-import { builder, type Context, enumType, type InputRef, type MutationFields, parseText, typeOf } from '../builder.ts';
-import { example, inputOf, keyType, literal, type SentKey } from './input-type.ts';
+} from '../../services/write.ts';
+import type { CostFunction, FieldExtensions } from '../limits.ts';
+import { builder, type Context, enumType, type InputRef, type MutationFields, parseText, typeOf } from './builder.ts';
+import { inputOf, keyType, type SentKey } from './items.ts';
 
 /** The cost of writing a record, in addition to the fields that are returned for it. */
 export const writeCost = 10;
@@ -60,9 +60,8 @@ const byId = (records: readonly RecordOf<RecordKind>[]) => records.map((record) 
 
 /** Throws a ServiceError for a batch that is too large. */
 const costOfBatch: CostFunction = ({ input }, { maxBatch }) => {
-  const size = lengthOf(input);
-  requireBatchSize(size, maxBatch);
-  return { own: writeCost * size, items: size };
+  requireBatchSize(input.length, maxBatch);
+  return { own: writeCost * input.length, items: input.length };
 };
 
 export const dryRunArgument = builder.args((t) => ({
@@ -135,7 +134,7 @@ const batchField = (t: MutationFields, kind: RecordKind, { description, input: t
 
 export const createField = (t: MutationFields, kind: RecordKind) =>
   batchField(t, kind, {
-    description: `Creates ${kind.pluralLabel}, all or none, and returns them in the order sent: ${example.mutation(`create${kind.plural}`, { input: [example.change(kind)] })}.`,
+    description: `Creates ${kind.pluralLabel}, all or none, and returns them in the order sent.`,
     input: inputOf.create(kind),
     inputDescription: `The ${kind.pluralLabel} to create.`,
     run: (session, input, { parsersOf }) => createRecords(session, kind, input.map(parsersOf(kind).create)),
@@ -145,7 +144,7 @@ const partly = 'Absent fields stay unchanged, null clears a field, and `external
 
 export const updateField = (t: MutationFields, kind: RecordKind) =>
   batchField(t, kind, {
-    description: `Changes ${kind.pluralLabel}, all or none, and returns them in the order sent. ${partly}; an item that changes nothing writes nothing: ${example.mutation(`update${kind.plural}`, { input: [example.patch(kind)] })}.`,
+    description: `Changes ${kind.pluralLabel}, all or none, and returns them in the order sent. ${partly}; an item that changes nothing writes nothing.`,
     input: inputOf.patch(kind),
     inputDescription: `The ${kind.pluralLabel} to change, each once.`,
     run: (session, input, { parsersOf, limits }) =>
@@ -158,7 +157,7 @@ export const updateOneField = (t: MutationFields, kind: RecordKind) =>
     type: typeOf(kind),
     nullable: true,
     deprecationReason: `Use \`update${kind.plural}\`, which also changes several at once.`,
-    description: `Changes fields of ${withArticle(kind.label)}. ${partly}: ${example.mutation(`update${kind.name}`, { id: example.id(kind), input: example.change(kind) })}.`,
+    description: `Changes fields of ${withArticle(kind.label)}. ${partly}.`,
     extensions: { cost: () => ({ own: writeCost }) } satisfies FieldExtensions,
     args: {
       id: t.arg.id({ required: true, description: `The ID of the ${kind.label}.` }),
@@ -174,14 +173,14 @@ export const upsertField = (t: MutationFields, kind: RecordKind) =>
   t.field({
     type: [upsertedType(kind)],
     nullable: true,
-    description: `Updates the ${kind.pluralLabel} that match an item by its key, and creates the others, all or none. Returns them in the order sent: ${example.upsert(kind)}.`,
+    description: `Updates the ${kind.pluralLabel} that match an item by its key, and creates the others, all or none. Returns them in the order sent.`,
     extensions: { cost: costOfBatch } satisfies FieldExtensions,
     args: {
       ...batchArguments(inputOf.upsert(kind), `The ${kind.pluralLabel} to create or change, each once.`),
       by: t.arg({
         type: keyType(kind),
         required: true,
-        description: `The key by which ${kind.pluralLabel} are matched; every item must have it: ${example.key(kind)}.`,
+        description: `The key by which ${kind.pluralLabel} are matched; every item must have it.`,
       }),
       ...onInvalidArgument,
     },
@@ -232,22 +231,22 @@ const handling = enumType('ReferenceHandling', 'What a deletion does if other re
 
 /** References that are cleared cost as much as the most records that may have them. Throws a ServiceError for a batch that is too large. */
 const costOfDeletion: CostFunction = ({ ids, keys, references }, { maxBatch }) => {
-  const size = lengthOf(ids ?? keys);
+  const size = (ids ?? keys ?? []).length;
   requireBatchSize(size, maxBatch);
-  return { own: writeCost * (size + (references === 'CLEAR' ? maxBatch : 0)), items: size };
+  return { own: writeCost * (size + (references === 'clear' ? maxBatch : 0)), items: size };
 };
 
 export const deleteField = (t: MutationFields, kind: RecordKind) =>
   t.field({
     type: [typeOf(kind)],
     nullable: true,
-    description: `Deletes ${kind.pluralLabel}, all or none, and returns them as they were, in the order sent: ${example.mutation(`delete${kind.plural}`, { ids: [example.id(kind)] })}.`,
+    description: `Deletes ${kind.pluralLabel}, all or none, and returns them as they were, in the order sent.`,
     extensions: { cost: costOfDeletion } satisfies FieldExtensions,
     args: {
       ids: t.arg.idList({ description: `The IDs of the ${kind.pluralLabel}, each once.` }),
       by: t.arg({
         type: keyType(kind),
-        description: `The key by which \`keys\` identify the ${kind.pluralLabel}, instead of their IDs: ${example.key(kind)}.`,
+        description: `The key by which \`keys\` identify the ${kind.pluralLabel}, instead of their IDs.`,
       }),
       keys: t.arg.stringList({ description: `The values of the key, each once: \`["4711"]\`.` }),
       references: t.arg({
@@ -295,13 +294,9 @@ interface RejectedItem extends Rejected {
   readonly index: number;
 }
 
-const exampleInput = literal({
-  locations: [{ ref: 'yard', name: 'North yard' }],
-  projects: [{ name: 'Harbour wall', location: { ref: 'yard' } }],
-});
-
 const inputType = builder.inputRef<Readonly<Record<string, readonly unknown[] | null>>>('ImportInput').implement({
-  description: `The records to create, by their kind: \`${exampleInput}\`.`,
+  description:
+    'The records to create, by their kind: `{ locations: [{ ref: "yard", name: "North yard" }], projects: [{ name: "Harbour wall", location: { ref: "yard" } }] }`.',
   fields: (t) =>
     Object.fromEntries(
       recordKinds.map((kind) => [
@@ -345,7 +340,7 @@ export const importField = (t: MutationFields) =>
   t.field({
     type: importedType,
     nullable: true,
-    description: `Creates records of all kinds, all or none, and returns them in the order sent. They refer to each other by \`ref\`, in any direction: \`importRecords(input: ${exampleInput}) { projects { id } }\`.`,
+    description: `Creates records of all kinds, all or none, and returns them in the order sent. They refer to each other by \`ref\`, in any direction.`,
     extensions: { cost: costOfImport } satisfies FieldExtensions,
     args: {
       input: t.arg({ type: inputType, required: true, description: 'The records to create.' }),
@@ -379,11 +374,10 @@ const rejectedIn = (imported: Imported): RejectedItem[] =>
 
 /** Throws a ServiceError for too many records. */
 const costOfImport: CostFunction = ({ input, onInvalid }, { maxBatch }) => {
-  const sent = isObject(input) ? input : {};
-  const lengths = Object.fromEntries(recordKinds.map(listField).map((name) => [name, lengthOf(sent[name] ?? [])]));
-  const size = Object.values(lengths).reduce((sum, length) => sum + length);
+  const lengths = Object.fromEntries(recordKinds.map(listField).map((name) => [name, input[name]?.length ?? 0]));
+  const size = Object.values(lengths).reduce((sum, length) => sum + length, 0);
   requireBatchSize(size, maxBatch);
-  return { own: writeCost * size, lists: { ...lengths, rejected: onInvalid === 'SKIP' ? size : 0 } };
+  return { own: writeCost * size, lists: { ...lengths, rejected: onInvalid === 'skip' ? size : 0 } };
 };
 
 /** Throws a ServiceError 400. */

@@ -1,0 +1,388 @@
+/** Batches of updates, deletions and imports: what is refused, and what their responses show. test/services/write-model.test.ts has what they store. */
+import { describe, expect, test } from 'vitest';
+import { asset, assetCategory, location, workOrder } from '../../src/records/index.ts';
+import {
+  createDocument,
+  deleteDocument,
+  importDocument,
+  updateDocument,
+  upsertDocument,
+} from '../support/mutations.ts';
+import { unknownId } from '../support/records.ts';
+import { startService, useWorkspaces } from '../support/service.ts';
+
+const service = useWorkspaces();
+
+const lastChange = async () => (await service.data('{ changeCursor }')).changeCursor;
+
+/** The code and the issues of a write that stores nothing. */
+const refusal = async (document: string, variables: object) => {
+  const before = await lastChange();
+  const { body } = await service.graphql(document, variables);
+  expect(body.data).toEqual({ result: null });
+  expect(await lastChange()).toBe(before);
+  return body.errors[0].extensions;
+};
+
+const erp = (value: string) => ({ externalId: { key: 'erp', value } });
+
+test('every failing item of an update is listed, with its position and the reason', async () => {
+  const [crane, pump] = await service.create('/assets', { name: 'Crane', uid: 'C-7' }, { name: 'Pump' });
+  const [yard] = await service.create('/locations', {});
+  const missing = unknownId(asset);
+  const nowhere = unknownId(location);
+  const input = [
+    { id: crane.id, name: 'Other' },
+    { id: pump.id, name: ' ', uid: 'C-7', acquiredAt: 'soon', ifUpdatedAt: 'yesterday' },
+    { id: missing, currentLocationId: nowhere },
+    { id: yard.id },
+    { id: 'ERP-1' },
+    { id: crane.id },
+  ];
+
+  const { code, issues } = await refusal(updateDocument(asset), { input });
+
+  expect(code).toBe('BAD_USER_INPUT');
+  expect(issues).toEqual([
+    {
+      path: ['input', 1, 'ifUpdatedAt'],
+      message: 'expected a date such as 2026-03-01 or 2026-03-01T07:30:00Z, received "yesterday"',
+    },
+    {
+      path: ['input', 1, 'name'],
+      message: 'expected text with at least one character that is not white space, received " "',
+    },
+    {
+      path: ['input', 1, 'acquiredAt'],
+      message: 'expected a date such as 2026-03-01 or 2026-03-01T07:30:00Z, received "soon"',
+    },
+    { path: ['input', 1, 'uid'], message: 'another asset has the uid "C-7"' },
+    { path: ['input', 2, 'id'], message: `there is no asset with the ID "${missing}" in this workspace` },
+    {
+      path: ['input', 2, 'currentLocationId'],
+      message: `there is no location with the ID "${nowhere}" in this workspace`,
+    },
+    {
+      path: ['input', 3, 'id'],
+      message: `there is no asset with the ID "${yard.id}": this is the ID of a location`,
+    },
+    {
+      path: ['input', 4, 'id'],
+      message: 'there is no asset with the ID "ERP-1": IDs of this service start with asset_',
+    },
+    { path: ['input', 5, 'id'], message: `item [0] of this batch also has the ID "${crane.id}"` },
+  ]);
+});
+
+test('an item is refused as a CONFLICT if the record was changed since the client has read it', async () => {
+  const [crane, pump] = await service.create('/assets', { name: 'Crane' }, { name: 'Pump' });
+  const change = (name: string) =>
+    service.graphql(updateDocument(asset, 'name updatedAt'), {
+      input: [
+        { id: pump.id, name: `${name} pump` },
+        { id: crane.id, name, ifUpdatedAt: crane.updatedAt },
+      ],
+    });
+
+  const first = await change('First');
+  const second = await change('Second');
+
+  const [, { updatedAt }] = first.body.data.result;
+  expect(second.body.errors[0]).toMatchObject({
+    message: `[1].ifUpdatedAt: expected the updatedAt of the stored asset, "${updatedAt}", received "${crane.updatedAt}"`,
+    extensions: { code: 'CONFLICT', issues: [{ path: ['input', 1, 'ifUpdatedAt'] }] },
+  });
+});
+
+test('every issue of every kind of an import is listed, with its path', async () => {
+  const input = {
+    locations: [{ ref: 'yard', latitude: 91 }, { ref: 'yard' }],
+    projects: [{ ref: 'wall', name: 'Harbour wall', location: { ref: 'crane' } }, { name: ' ' }],
+    assets: [{ ref: 'crane', name: 'Crane', currentLocationId: 'x', currentLocation: { ref: 'yard' } }],
+    workOrders: [{ project: { ref: '' } }, { project: erp('P-7') }],
+  };
+
+  const { issues } = await refusal(importDocument(), { input });
+
+  expect(issues.toSorted(byList)).toEqual([
+    { path: ['input', 'locations', 0, 'latitude'], message: 'expected a number from -90 to 90, received 91' },
+    { path: ['input', 'locations', 1, 'ref'], message: 'another record of this mutation has the ref "yard"' },
+    {
+      path: ['input', 'projects', 0, 'location', 'ref'],
+      message: 'expected the ref of a location, "crane" is the ref of an asset',
+    },
+    {
+      path: ['input', 'projects', 1, 'name'],
+      message: 'expected text with at least one character that is not white space, received " "',
+    },
+    {
+      path: ['input', 'assets', 0, 'currentLocation'],
+      message: 'expected currentLocationId or currentLocation, received both',
+    },
+    {
+      path: ['input', 'workOrders', 0, 'project', 'ref'],
+      message: 'expected a text of 1 to 255 characters, received ""',
+    },
+    {
+      path: ['input', 'workOrders', 1, 'project', 'externalId'],
+      message: 'there is no project with the external ID "P-7" of "erp" in this workspace',
+    },
+  ]);
+});
+
+/** In the order of the lists above. */
+const byList = (a: { path: [string, string] }, b: { path: [string, string] }): number => {
+  const lists = ['locations', 'projects', 'assets', 'workOrders'];
+  return lists.indexOf(a.path[1]) - lists.indexOf(b.path[1]);
+};
+
+test('a link by an external ID that several records have is refused', async () => {
+  const externalIds = { erp: 'twice' };
+  const [a, b] = await service.create('/projects', { name: 'a', externalIds }, { name: 'b', externalIds });
+
+  expect((await refusal(createDocument(workOrder), { input: [{ project: erp('twice') }] })).issues).toEqual([
+    {
+      path: ['input', 0, 'project', 'externalId'],
+      message: `2 projects have the external ID "twice" of "erp": ${a.id}, ${b.id}`,
+    },
+  ]);
+});
+
+test('an import has at most as many records as a batch, in all lists together', async () => {
+  const small = await startService({ MAX_BATCH: '3' });
+  const response = (input: object) => small.graphql(importDocument(), { input });
+  const literal = await small.graphql(
+    'mutation { importRecords(input: { locations: [{}, {}], projects: [{ name: "a" }, { name: "b" }] }) { locations { id } } }',
+  );
+
+  const { body } = await response({ locations: [{}, {}], assets: [{ name: 'a' }, { name: 'b' }] });
+  const allowed = await response({ locations: [{}, {}], assets: [{ name: 'a' }] });
+
+  const message = 'expected at most 3 records, received 4: send them in several batches';
+  expect(body.errors).toMatchObject([{ message }]);
+  expect(literal.body.errors).toMatchObject([{ message }]);
+  expect(allowed.body.errors).toBeUndefined();
+  await small.stop();
+});
+
+test('each list of an import costs as much as was sent for it', async () => {
+  const input = { locations: Array.from({ length: 999 }, () => ({})), projects: [{ name: 'Harbour wall' }] };
+
+  const { body, headers } = await service.graphql(
+    importDocument('locations { id name } assets { id } projects { id name location { name } }'),
+    { input },
+  );
+
+  expect(body.errors).toBeUndefined();
+  expect(body.data.result.locations).toHaveLength(999);
+  expect(headers['query-cost']).toBe(String(10 * 1_000 + 2 * 999 + (2 + 5 + 1) + 4 * 5));
+});
+
+test('a record that others refer to is a CONFLICT, which says how many there are, and names the first', async () => {
+  const [yard, other] = await service.create('/locations', { name: 'North yard' }, { name: 'South yard' });
+  const at = { locationId: yard.id };
+  await service.create('/projects', { name: 'Harbour wall', ...at });
+  const orders = await service.create('/work-orders', at, at, { locationId: other.id });
+  const [crane] = await service.create('/assets', { name: 'Crane', currentLocationId: yard.id });
+
+  expect(await refusal(deleteDocument(location), { ids: [other.id, yard.id] })).toEqual({
+    code: 'CONFLICT',
+    issues: [
+      {
+        path: ['ids', 0],
+        message: `this location is referenced by 1 work order: ${orders[2].id}; delete it first, or send references: CLEAR`,
+      },
+      {
+        path: ['ids', 1],
+        message: `this location is referenced by 1 asset, 2 work orders and 1 project: ${crane.id}, ${orders[0].id}, ${orders[1].id}, …; delete them first, or send references: CLEAR`,
+      },
+    ],
+  });
+});
+
+test('more references than a batch may have are not cleared', async () => {
+  const small = await startService({ MAX_BATCH: '2' });
+  const [yard] = await small.create('/locations', { name: 'North yard' });
+  const at = { locationId: yard.id };
+  await small.create('/work-orders', at, at);
+  await small.create('/projects', { name: 'Harbour wall', ...at });
+
+  const { body } = await small.graphql(deleteDocument(location), { ids: [yard.id], references: 'CLEAR' });
+  const tooMany = await small.graphql(deleteDocument(location), { ids: ['a', 'b', 'c'] });
+  await small.stop();
+
+  expect(body.errors[0]).toMatchObject({
+    message:
+      'expected at most 2 references to clear, there are more: delete fewer records at once, or first change the records that refer to them',
+    extensions: { code: 'BAD_USER_INPUT' },
+  });
+  expect(tooMany.body.errors[0].message).toBe('expected at most 2 records, received 3: send them in several batches');
+});
+
+describe('a deletion by keys', () => {
+  const removeByKeys = (keys: unknown, by: object = { externalId: 'erp' }) =>
+    service.graphql(
+      'mutation ($by: AssetKey, $keys: [String!]) { result: deleteAssets(by: $by, keys: $keys) { id name } }',
+      { by, keys },
+    );
+
+  test('deletes the records that have them, in the order sent', async () => {
+    const [crane, pump] = await service.create(
+      '/assets',
+      { name: 'Crane', externalIds: { erp: '1' }, uid: 'C-7' },
+      { name: 'Pump', externalIds: { erp: '2' } },
+    );
+
+    const { body } = await removeByKeys(['2', '1']);
+
+    expect(body.data.result).toEqual([
+      { id: pump.id, name: 'Pump' },
+      { id: crane.id, name: 'Crane' },
+    ]);
+    const [other] = await service.create('/assets', { name: 'Crane', uid: 'C-8' });
+    expect((await removeByKeys(['C-8'], { field: 'UID' })).body.data.result).toEqual([{ id: other.id, name: 'Crane' }]);
+  });
+
+  test('lists every key that does not identify one record, and deletes nothing', async () => {
+    const [, a, b] = await service.create(
+      '/assets',
+      { name: 'Crane', externalIds: { erp: '1' } },
+      { name: 'Pump', externalIds: { erp: '2' } },
+      { name: 'Pump', externalIds: { erp: '2' } },
+    );
+
+    const { body } = await removeByKeys(['1', '9', '2', '1', '', 'a\u0000']);
+
+    const named = (value: string) => `the external ID "${value}" of "erp"`;
+    expect(body.errors[0].extensions).toEqual({
+      code: 'BAD_USER_INPUT',
+      issues: [
+        { path: ['keys', 1], message: `there is no asset with ${named('9')} in this workspace` },
+        { path: ['keys', 2], message: `2 assets have ${named('2')}: ${a.id}, ${b.id}` },
+        { path: ['keys', 3], message: `item [0] of this batch also has ${named('1')}` },
+        { path: ['keys', 4], message: 'expected a value to find the asset by, received ""' },
+        { path: ['keys', 5], message: 'expected text without the character NUL, received "a\\u0000"' },
+      ],
+    });
+  });
+
+  test('is refused with IDs beside the keys, and without one of key and values', async () => {
+    const messageOf = async (args: string) =>
+      (await service.graphql(`mutation { deleteAssets${args} { id } }`)).body.errors[0].message;
+
+    const expected = 'expected either ids, or by and keys; received';
+    expect(await messageOf('')).toBe(`${expected} none of them`);
+    expect(await messageOf('(ids: ["a"], keys: ["1"])')).toBe(`${expected} ids and keys`);
+    expect(await messageOf('(by: { externalId: "erp" })')).toBe(`${expected} by`);
+    expect(await messageOf('(keys: ["1"])')).toBe(`${expected} keys`);
+  });
+});
+
+const updateAssets = (...input: object[]) => service.graphql(updateDocument(asset, 'externalIds'), { input });
+const upsertAssets = (input: object[]) => service.graphql(upsertDocument(asset), { by: { externalId: 'erp' }, input });
+
+test('keys of JavaScript are keys of merged external IDs like any other', async () => {
+  const [{ id }] = await service.create('/assets', JSON.parse('{"name":"Crane","externalIds":{"constructor":"1"}}'));
+
+  const { text } = await updateAssets(
+    JSON.parse(`{"id":"${id}","mergeExternalIds":{"__proto__":"2","toString":null}}`),
+  );
+
+  expect(text).toContain('{"externalIds":{"constructor":"1","__proto__":"2"}}');
+});
+
+describe('an item with external IDs to merge is rejected', () => {
+  const many = (from: number, length: number) =>
+    Object.fromEntries(Array.from({ length }, (_, index) => [`k${from + index}`, '1']));
+  const issuesOf = (response: Awaited<ReturnType<typeof updateAssets>>) =>
+    response.body.errors?.[0].extensions.issues.map(({ path, message }: { path: unknown[]; message: string }) => [
+      path.slice(2).join('.'),
+      message,
+    ]);
+
+  test('with both fields, with anything but texts and nulls, and by a key that it clears', async () => {
+    const [{ id }] = await service.create('/assets', { name: 'Crane', externalIds: { erp: '1' } });
+    const both = 'expected externalIds or mergeExternalIds, received both';
+
+    expect(issuesOf(await updateAssets({ id, externalIds: null, mergeExternalIds: { erp: '2' } }))).toEqual([
+      ['mergeExternalIds', both],
+    ]);
+    expect(issuesOf(await updateAssets({ id, mergeExternalIds: { erp: 5, crm: '\0' } }))).toEqual([
+      ['mergeExternalIds.erp', 'expected text or null, received 5'],
+      ['mergeExternalIds.crm', expect.stringContaining('NUL')],
+    ]);
+    expect(issuesOf(await updateAssets({ id, mergeExternalIds: ['erp'] }))).toEqual([
+      ['mergeExternalIds', 'expected an object of texts such as {"erp":"4711","crm":null}, received an array'],
+    ]);
+    expect(issuesOf(await upsertAssets([{ mergeExternalIds: { erp: null } }]))).toEqual([
+      ['mergeExternalIds.erp', 'required: records are found by this external ID'],
+    ]);
+  });
+
+  test('if the record would have too many, and not for those that it clears', async () => {
+    const [{ id }] = await service.create('/assets', { name: 'Crane', externalIds: many(0, 99) });
+    const cleared = Object.fromEntries(Object.keys(many(0, 99)).map((key) => [key, null]));
+
+    expect(issuesOf(await updateAssets({ id, mergeExternalIds: many(200, 2) }))).toEqual([
+      ['mergeExternalIds', 'expected at most 100 keys, received 101, including those of the stored asset'],
+    ]);
+    const { body } = await updateAssets({ id, mergeExternalIds: { ...cleared, ...many(300, 100) } });
+    expect(body.data.result).toEqual([{ externalIds: many(300, 100) }]);
+  });
+});
+
+const dry = (document: string, variables: object) => service.graphql(document, { ...variables, dryRun: true });
+
+test('links between the records of a dry run lead to what they would be', async () => {
+  const [root, child] = await service.create('/asset-categories', { name: 'Lifting' }, { name: 'Cranes' });
+
+  const moved = await dry(updateDocument(assetCategory, 'name parent { name }'), {
+    input: [
+      { id: child.id, parentId: root.id },
+      { id: root.id, name: 'Hoisting' },
+    ],
+  });
+  await service.data(updateDocument(assetCategory), { input: [{ id: child.id, parentId: root.id }] });
+  const deleted = await dry(deleteDocument(assetCategory, 'name parent { name }'), { ids: [root.id, child.id] });
+
+  expect(moved.body.data.result).toEqual([
+    { name: 'Cranes', parent: { name: 'Hoisting' } },
+    { name: 'Hoisting', parent: null },
+  ]);
+  expect(deleted.body.data.result[1]).toEqual({ name: 'Cranes', parent: null });
+});
+
+test('what follows a dry run in the same request reads what is stored', async () => {
+  const [wall] = await service.create('/projects', { name: 'Harbour wall' });
+  const [order] = await service.create('/work-orders', { name: 'Set up the crane', projectId: wall.id });
+
+  const data = await service.data(`mutation {
+    updateProjects(input: [{ id: "${wall.id}", name: "Quay" }], dryRun: true) { name }
+    deleteProjects(ids: ["${wall.id}"], references: CLEAR, dryRun: true) { name }
+    updateWorkOrders(input: [{ id: "${order.id}", notes: "x" }]) { project { name } }
+  }`);
+
+  expect(data).toEqual({
+    updateProjects: [{ name: 'Quay' }],
+    deleteProjects: [{ name: 'Harbour wall' }],
+    updateWorkOrders: [{ project: { name: 'Harbour wall' } }],
+  });
+});
+
+test('records that a mutation creates are seen by reverse links selected on them', async () => {
+  const [wall] = await service.create('/projects', { name: 'Harbour wall' });
+  const create = (name: string) =>
+    `createTransportOrders(input: [{ projectId: $id, name: "${name}" }]) { project { ...newest } }`;
+  const { a, b } = await service.data(
+    `mutation ($id: ID) { a: ${create('first')} b: ${create('second')} }
+     fragment newest on Project { transportOrders(orderBy: { id: DESC }, first: 1) { totalCount nodes { name } } }`,
+    { id: wall.id },
+  );
+
+  const [{ project: first }, { project: second }] = [a[0], b[0]];
+  expect([first.transportOrders.nodes, second.transportOrders.nodes]).toEqual([
+    [{ name: 'first' }],
+    [{ name: 'second' }],
+  ]);
+  expect(second.transportOrders.totalCount).toBe(first.transportOrders.totalCount + 1);
+});
