@@ -214,6 +214,29 @@ export interface ProjectChanges {
   } | null;
 }
 
+export interface ProjectMergePatch {
+  /** The name of the project. */
+  name?: string;
+  /** The reference code of the project. */
+  reference?: string | null;
+  /** When the project starts. */
+  startDate?: string | null;
+  /** When the project ends. */
+  endDate?: string | null;
+  /** Notes on the project. */
+  notes?: string | null;
+  /** The ID of the status of the project. It is an ID of another system, stored as sent. */
+  statusId?: string | null;
+  /** The ID of the company that the project is for. It is an ID of another system, stored as sent. */
+  companyId?: string | null;
+  /** The ID of the location of the project. An ID of another system is stored as sent. */
+  locationId?: string | null;
+  /** The IDs to set in other systems; null removes one, and all others stay. */
+  externalIds?: {
+    [k: string]: string | null;
+  } | null;
+}
+
 /** A place: a yard, a site, an address. */
 export interface Location {
   /** The ID of the location, given by the service. */

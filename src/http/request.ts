@@ -28,6 +28,8 @@ export function readJsonBodies(app: FastifyInstance, limits: Limits): void {
   const { maxBodyBytes } = limits;
   app.addHook('onRequest', (request, reply, done) => {
     requireUtf8AndGzip(request, reply);
+    // Only changes can be merged.
+    if (isMergePatch(request) && request.method !== 'PATCH') throw new errorCodes.FST_ERR_CTP_INVALID_MEDIA_TYPE();
     done();
   });
   let bytesInUse = 0;
@@ -49,18 +51,22 @@ export function readJsonBodies(app: FastifyInstance, limits: Limits): void {
   });
   app.decorateRequest('bodyHash', null);
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body: Buffer, done) => {
-    const read = (decoded: Buffer) => {
-      if (request.headers['idempotency-key'] !== undefined) {
-        request.bodyHash = createHash('sha256').update(decoded).digest('base64url');
-      }
-      return decoded.length === 0 ? undefined : parseJson('the body', decoded, limits);
-    };
-    if (!isGzip(request)) return done(null, read(body));
-    gunzip(body, maxBodyBytes)
-      .then(read)
-      .then((value) => done(null, value), done);
-  });
+  app.addContentTypeParser(
+    ['application/json', mergePatchType],
+    { parseAs: 'buffer' },
+    (request, body: Buffer, done) => {
+      const read = (decoded: Buffer) => {
+        if (request.headers['idempotency-key'] !== undefined) {
+          request.bodyHash = createHash('sha256').update(decoded).digest('base64url');
+        }
+        return decoded.length === 0 ? undefined : parseJson('the body', decoded, limits);
+      };
+      if (!isGzip(request)) return done(null, read(body));
+      gunzip(body, maxBodyBytes)
+        .then(read)
+        .then((value) => done(null, value), done);
+    },
+  );
 }
 
 const encodingOf = ({ headers }: FastifyRequest) => headers['content-encoding']?.trim().toLowerCase() ?? 'identity';
@@ -217,6 +223,12 @@ export function idempotencyKeyOf(
   const requestHash = createHash('sha256').update(asked).digest('base64url');
   return { operation, key, requestHash, onRepeat: () => void reply.header('idempotency-replayed', 'true') };
 }
+
+export const mergePatchType = 'application/merge-patch+json';
+
+/** True if external IDs are to be merged (RFC 7396) instead of replaced as a whole. */
+export const isMergePatch = ({ headers }: Pick<FastifyRequest, 'headers'>): boolean =>
+  headers['content-type']?.split(';')[0]?.trim().toLowerCase() === mergePatchType;
 
 /** The greatest length of a message, in Unicode code points. */
 export const maxMessageLength = 500;

@@ -142,22 +142,22 @@ function refIssues(ref: unknown): Issue[] {
   return problem === undefined ? [] : [{ path: ['ref'], message: problem }];
 }
 
-/** Parses changes of which the object `mergeExternalIds` is merged into the stored external IDs. */
+/** Parses changes of which the object `name` is merged into the stored external IDs: in `externalIds` itself, null clears all of them. */
 export function mergeParser<T>(
   kind: RecordKind,
+  name: 'externalIds' | 'mergeExternalIds',
   limits: ValueLimits,
   parse: RecordParser<T>,
 ): (input: unknown) => Linkable<T> {
   const { externalIds: field } = kind.fields;
-  const name = 'mergeExternalIds';
   return (input) => {
-    if (!field || !isObject(input)) return parse(input);
-    const { mergeExternalIds: sent = null, ...fields } = input;
-    if (sent === null) return parse(fields);
-    const issues =
-      fields.externalIds === undefined
-        ? externalIdsIssues(field, sent, limits, true)
-        : [{ path: [], message: 'expected externalIds or mergeExternalIds, received both' }];
+    if (!field || !isObject(input) || input[name] === undefined) return parse(input);
+    const { [name]: sent, ...fields } = input;
+    if (sent === null) return parse(name === 'externalIds' ? input : fields);
+    if (fields.externalIds !== undefined) {
+      return withIssues(parse(fields), [{ path: [name], message: `expected externalIds or ${name}, received both` }]);
+    }
+    const issues = externalIdsIssues(field, sent, limits, true);
     const located = issues.map(({ path, message }) => ({ path: [name, ...path], message }));
     if (issues.length > 0) return withIssues(parse(fields), located);
     // The cast is safe: external IDs without issues have this type.

@@ -5,8 +5,9 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import fresh from 'fresh';
 import type { Limits } from '../config.ts';
 import { badRequest, unavailable } from '../errors.ts';
-import { idempotencyKeyOf } from '../http/request.ts';
+import { idempotencyKeyOf, isMergePatch } from '../http/request.ts';
 import { expected, isObject, type Parsed } from '../model/issues.ts';
+import { mergeParser } from '../model/links.ts';
 import type { RecordKind } from '../model/record-kind.ts';
 import { createParser, type RecordParser, updateParser } from '../model/schemas.ts';
 import { requireBatchSize } from '../services/item.ts';
@@ -35,10 +36,10 @@ function create(route: Route, limits: Limits): Handler {
   };
 }
 
-/** The same body means something else with another handling of unknown fields. */
+/** The same body means something else with another type, or another handling of unknown fields. */
 function sessionFor({ method, template }: Route, request: FastifyRequest, reply: FastifyReply) {
-  const key = idempotencyKeyOf(request, reply, `${method} ${template}`, preferredHandling(request));
-  return request.session.with({ key });
+  const handling = `${preferredHandling(request) ?? ''}${isMergePatch(request) ? ' merge' : ''}`;
+  return request.session.with({ key: idempotencyKeyOf(request, reply, `${method} ${template}`, handling) });
 }
 
 function notABatch(kind: RecordKind, body: unknown): string {
@@ -51,7 +52,9 @@ function update(route: Route, limits: Limits): Handler {
   const parserFor = parserByPreference((unknownFields) => updateParser(kind, limits, unknownFields));
   return async (request, reply) => {
     const { id } = request.params as { id: string };
-    const change = parserFor(request, reply)(request.body);
+    const replace = parserFor(request, reply);
+    const parse = isMergePatch(request) ? mergeParser(kind, 'externalIds', limits, replace) : replace;
+    const change = parse(request.body);
     const record = await updateRecord(sessionFor(route, request, reply), kind, id, change, limits);
     return reply.code(success).send(toResponse(kind, record));
   };

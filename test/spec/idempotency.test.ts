@@ -100,6 +100,7 @@ describe('The same key', () => {
       await patch(wall.id, { name: 'Dock' }),
       await patch(wall.id, { nmae: 'Dock' }),
       await patch(quay.id, { name: 'Pier' }),
+      await patch(wall.id, { name: 'Pier' }, { 'content-type': 'application/merge-patch+json' }),
       await patch(wall.id, { name: 'Pier' }, { prefer: 'handling=lenient' }),
     ]) {
       expect(other).toMatchObject({ status: 409, body: { error, code: '409' } });

@@ -90,3 +90,38 @@ test('the time of a change or deletion is always later than the one before, even
   const { history } = await service.data(`{ history(id: "${id}", first: 1) { nodes { action at } } }`);
   expect(history.nodes).toEqual([{ action: 'DELETED', at: '2026-03-01T13:00:00.002Z' }]);
 });
+
+describe('with Content-Type: application/merge-patch+json', () => {
+  const type = { 'content-type': 'application/merge-patch+json' };
+
+  test('external IDs are merged, null removes one, and other fields are as in application/json', async () => {
+    const sent = { name: 'Bridge', notes: 'x', externalIds: { erp: '1', crm: '2' } };
+    const [{ id }] = await service.create('/projects', sent);
+    const patch = (body: object, headers: object = type) => service.patch(`/projects/${id}`, body, headers);
+
+    const { status, body } = await patch({ notes: null, externalIds: { crm: null, sap: '3' } });
+    expect([status, body.externalIds, 'notes' in body]).toEqual([200, { erp: '1', sap: '3' }, false]);
+    expect((await patch({ name: 'Tunnel' })).body.externalIds).toEqual({ erp: '1', sap: '3' });
+    expect((await patch({ externalIds: { sap: '4' } }, {})).body.externalIds).toEqual({ sap: '4' });
+    expect((await patch({ externalIds: { sap: null } }, {})).status).toBe(400);
+    expect((await patch({ externalIds: null })).body).not.toHaveProperty('externalIds');
+  });
+
+  test('what is invalid is reported where it is', async () => {
+    const [{ id }] = await service.create('/projects', { name: 'Bridge' });
+
+    const { status, body } = await service.patch(`/projects/${id}`, { name: null, externalIds: { erp: 1 } }, type);
+
+    expect([status, body.error]).toEqual([
+      400,
+      'externalIds.erp: expected text or null, received 1; name: expected text, received null',
+    ]);
+    expect((await service.patch(`/projects/${id}`, { mergeExternalIds: {} }, type)).body.error).toMatch(
+      /unknown field/,
+    );
+  });
+
+  test('a create is 415', async () => {
+    expect((await service.post('/projects', [], type)).status).toBe(415);
+  });
+});

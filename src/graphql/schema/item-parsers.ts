@@ -20,7 +20,7 @@ export type Parsers = ReturnType<typeof parsersFor>;
 function parsersFor(kind: RecordKind, limits: ValueLimits) {
   const withLinks = <T>(ways: Ways, parse: (input: unknown) => Linkable<T>) =>
     linkParser({ fields: linksOf(kind, ways), ways }, limits, parse);
-  const update = mergeParser(kind, limits, updateParser(kind, limits));
+  const update = mergeParser(kind, 'mergeExternalIds', limits, updateParser(kind, limits));
   const upsert = withLinks(toStored, update);
   return {
     create: withLinks(anywhere, createParser(kind, limits)),

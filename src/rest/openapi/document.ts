@@ -2,9 +2,9 @@
 import type { FastifyInstance } from 'fastify';
 import type { Limits } from '../../config.ts';
 import { createPage, loadLate } from '../../http/pages.ts';
-import { idempotencyKeyPattern, maxMessageLength } from '../../http/request.ts';
+import { idempotencyKeyPattern, maxMessageLength, mergePatchType } from '../../http/request.ts';
 import { apiVersion } from '../../http/server.ts';
-import type { Field } from '../../model/fields.ts';
+import { externalIds, type Field } from '../../model/fields.ts';
 import { count } from '../../model/issues.ts';
 import { capitalized, pathName, withArticle } from '../../model/labels.ts';
 import type { RecordKind } from '../../model/record-kind.ts';
@@ -154,7 +154,7 @@ function update(route: Route, limits: Limits): Json {
   return {
     operationId: `update${kind.name}`,
     summary: `Change ${withArticle(kind.label)}`,
-    description: `Changes the fields that are sent, and returns the whole ${kind.label}. Absent fields stay as they are, null clears a field, and \`externalIds\` is replaced as a whole. An empty object changes nothing, including \`updatedAt\`. If any field is invalid, nothing is changed.\n\nSent again without an \`Idempotency-Key\`, the request changes only \`updatedAt\`.`,
+    description: `Changes the fields that are sent, and returns the whole ${kind.label}. Absent fields stay as they are, null clears a field, and \`externalIds\` is replaced as a whole, or merged if the content type is \`application/merge-patch+json\` (RFC 7396): null removes an ID, and those that are not sent stay. An empty object changes nothing, including \`updatedAt\`. If any field is invalid, nothing is changed.\n\nSent again without an \`Idempotency-Key\`, the request changes only \`updatedAt\`.`,
     parameters: [
       inPath(
         'id',
@@ -165,7 +165,13 @@ function update(route: Route, limits: Limits): Json {
     requestBody: {
       description: `The changes have at most ${textLimit(limits)}.`,
       required: true,
-      content: json(ref('schemas', `${kind.name}Changes`), change),
+      content: {
+        ...json(ref('schemas', `${kind.name}Changes`), change),
+        [mergePatchType]: {
+          schema: ref('schemas', `${kind.name}MergePatch`),
+          example: { externalIds: { erp: '4711', crm: null } },
+        },
+      },
     },
     responses: responses(
       route,
@@ -280,6 +286,7 @@ function kindSchemas(kind: RecordKind, limits: Limits): Json {
     [`New${kind.name}`]: { ...request, ...(required.length > 0 && { required }), properties },
     ...(routes.some((route) => route.kind === kind && route.operation === 'update') && {
       [`${kind.name}Changes`]: { ...request, properties },
+      [`${kind.name}MergePatch`]: { ...request, properties: { ...properties, externalIds: mergedIds(limits) } },
     }),
   };
 }
@@ -295,6 +302,17 @@ function fieldSchema(field: Field, limits: Limits, { isNullable = false, isSent 
       ? { anyOf: isNullable ? [...options, { type: 'null' }] : options }
       : { ...schema, type: isNullable ? [schema.type, 'null'] : schema.type };
   return { ...described, description: field.description, ...(examples !== undefined && { examples }) };
+}
+
+/** External IDs to merge: the limit on their number is for the result. */
+function mergedIds(limits: Limits): Json {
+  const { maxProperties: _, additionalProperties: text, ...schema } = typeSchema(externalIds(), limits);
+  const additionalProperties = { ...(text as Json), type: ['string', 'null'] };
+  const description = 'The IDs to set in other systems; null removes one, and all others stay.';
+  return {
+    anyOf: [{ ...schema, additionalProperties, examples: [{ erp: '4711', crm: null }] }, { type: 'null' }],
+    description,
+  };
 }
 
 function typeSchema(field: Field, limits: Limits): Json {
