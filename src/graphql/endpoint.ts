@@ -54,7 +54,7 @@ const cachedDocuments = 200;
 
 /** Executes GraphQL requests. Event streams end when the signal is aborted. */
 export function createEndpoint(config: Config, closing: AbortSignal) {
-  const { limits } = config;
+  const { limits, suggestions } = config;
   const parsersOf = createItemParsers(limits);
   const sendEvents = createEventStreams(closing);
   const holdUntilClosed = createTextHolder();
@@ -84,7 +84,8 @@ export function createEndpoint(config: Config, closing: AbortSignal) {
       reply.type(`${mediaType}; charset=utf-8`);
       return stringify(result);
     }
-    const response = processRegularResult(toResponse(result, request), yoga.fetchAPI, mediaType);
+    const worded = toResponse(result, request, suggestions ? schema : undefined);
+    const response = processRegularResult(worded, yoga.fetchAPI, mediaType);
     reply.code(response.status);
     for (const [name, value] of response.headers) reply.header(name, value);
     return response.text();

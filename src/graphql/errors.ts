@@ -1,6 +1,9 @@
-/** Words the errors of GraphQL responses: a ServiceError gets its code and issues, GraphQL's own messages are shortened, all others are masked. */
+/**
+ * Words the errors of GraphQL responses: a ServiceError gets its code and issues, GraphQL's own messages are shortened and say what to send
+ * instead, all others are masked.
+ */
 import { InputValidationError } from '@pothos/plugin-validation';
-import { type ExecutionResult, GraphQLError } from 'graphql';
+import { type ExecutionResult, GraphQLError, type GraphQLSchema } from 'graphql';
 import { invalid, mayBeStoredType, type ServiceError } from '../errors.ts';
 import {
   type ErrorResponse,
@@ -11,6 +14,7 @@ import {
   retryAfter,
 } from '../http/error-response.ts';
 import { cut, maxQuoted } from '../model/issues.ts';
+import { hintFor, withoutSuggestion } from './hints.ts';
 
 /** More errors add little, and GraphQL repeats in each what was sent. The message of a REST error also lists ten issues. */
 export const maxErrors = 10;
@@ -21,12 +25,16 @@ export const withReason = (error: GraphQLError): GraphQLError =>
     ? new GraphQLError('the document has too many fields of the same name, or too many fragments, to be validated')
     : error;
 
-/** Words the errors of a result for clients. */
-export function toResponse(result: ExecutionResult, requestLog: RequestLog): ExecutionResult {
+/** Words the errors of a result for clients, with hints from the schema, if there is one. */
+export function toResponse(
+  result: ExecutionResult,
+  requestLog: RequestLog,
+  hintsFrom?: GraphQLSchema,
+): ExecutionResult {
   if (!result.errors) return result;
   const { errors: all, ...rest } = result;
   const kept = all.filter((error, index) => index < maxErrors || isTopLevel(error));
-  const errors = kept.map((error) => toResponseError(error, requestLog));
+  const errors = kept.map((error) => toResponseError(error, requestLog, hintsFrom));
   if (kept.length < all.length) errors.push(othersOmitted(errors));
   // First, as the specification recommends.
   return { errors, ...rest };
@@ -41,14 +49,16 @@ const othersOmitted = (listed: readonly GraphQLError[]): GraphQLError =>
     extensions: { code: listed[0]?.extensions.code },
   });
 
-function toResponseError(error: GraphQLError, requestLog: RequestLog): GraphQLError {
+function toResponseError(error: GraphQLError, requestLog: RequestLog, hintsFrom?: GraphQLSchema): GraphQLError {
   const { nodes = null, source = null, positions = null, path = null } = error;
   const reworded = (message: string, extensions: Record<string, unknown>) =>
     new GraphQLError(message, { nodes, source, positions, path, extensions });
   const cause = rootCause(error);
   if (cause instanceof GraphQLError && !(cause instanceof InputValidationError)) {
     requestLog.rejectionReason ??= reasonFor(400);
-    return reworded(shortMessage(error), { code: badUserInput, ...error.extensions });
+    const hint = hintsFrom && hintFor(hintsFrom, error);
+    const message = hint === undefined ? shortMessage(error) : `${withoutSuggestion(shortMessage(error))} ${hint}`;
+    return reworded(message, { code: badUserInput, ...error.extensions });
   }
   const response = errorResponseFor(
     cause instanceof InputValidationError ? refusedArguments(cause) : cause,

@@ -31,7 +31,7 @@ import {
 import type { Plugin } from 'graphql-yoga';
 import type { Config, Limits } from '../config.ts';
 import { badRequest, ServiceError } from '../errors.ts';
-import { count, expected } from '../model/issues.ts';
+import { count, cut, expected, maxQuoted } from '../model/issues.ts';
 import { maxErrors } from './errors.ts';
 
 /** The GraphQL extensions of this schema's fields. */
@@ -93,6 +93,8 @@ interface Measured {
   /** Those of a fragment count once for each spread, those of a list once. */
   readonly fields: number;
   readonly cost: number;
+  /** The dearest of the fields, whether in a fragment or not. */
+  readonly dearest?: { readonly node: FieldNode; readonly cost: number; readonly below: Measured } | undefined;
 }
 
 interface MeasuredOperation extends Measured {
@@ -122,14 +124,15 @@ export function measure(
   let aliases = 0;
 
   function measureAll(type: GraphQLNamedType, { selections }: SelectionSetNode, place: Place): Measured {
-    let { depth, fields, cost } = nothing;
+    let { depth, fields, cost, dearest } = nothing;
     for (const node of selections) {
       const measured = measureSelection(type, node, place);
       depth = Math.max(depth, measured.depth);
       fields += measured.fields;
       cost += measured.cost;
+      if (measured.dearest && measured.dearest.cost > (dearest?.cost ?? 0)) dearest = measured.dearest;
     }
-    return { depth, fields, cost };
+    return { depth, fields, cost, dearest };
   }
 
   function measureSelection(type: GraphQLNamedType, node: SelectionNode, place: Place): Measured {
@@ -165,7 +168,7 @@ export function measure(
     const below = type && node.selectionSet ? measureAll(type, node.selectionSet, place) : nothing;
     const times = lists[node.name.value] ?? declared.items ?? 1;
     const cost = baseCost(node, type) + (declared.own ?? 0) + times * below.cost;
-    return { depth: 1 + below.depth, fields: 1 + below.fields, cost };
+    return { depth: 1 + below.depth, fields: 1 + below.fields, cost, dearest: { node, cost, below } };
   }
 
   function costOf(node: FieldNode, field: Field | undefined): FieldCost {
@@ -205,6 +208,13 @@ function introspectionSize(schema: GraphQLSchema, { name, type }: Field): number
   if (!isListType(getNullableType(type))) return 1;
   if (name === 'types') return Object.keys(schema.getTypeMap()).length;
   return introspectionSizes[name] ?? otherIntrospectionSize;
+}
+
+/** Returns `locations.nodes.workOrders`: at each level the dearest field, while it has more than a third of the cost. */
+function dearestPath({ cost, dearest }: Measured): string[] {
+  if (!dearest?.node.selectionSet || dearest.cost <= cost / 3) return [];
+  const { alias, name } = dearest.node;
+  return [(alias ?? name).value, ...dearestPath(dearest.below)];
 }
 
 /** The part of a request's context that tells its response the cost of the operation. */
@@ -266,13 +276,14 @@ function refusal(
   { client }: Costed,
 ): GraphQLError[] | undefined {
   try {
-    const { depth, aliases, cost } = measure(args, operation, limits);
+    const measured = measure(args, operation, limits);
+    const { depth, aliases, cost } = measured;
     const { maxDepth, maxAliases, maxCost } = limits;
     if (depth > maxDepth) return tooLarge(`the operation is more than ${maxDepth} levels deep`);
     if (aliases > maxAliases) return tooLarge(`the operation has more than ${maxAliases} aliases`);
     if (client) client.cost = cost;
     // Also NaN: an infinite cost times the length of an empty list.
-    return cost <= maxCost ? undefined : tooCostly(cost, maxCost);
+    return cost <= maxCost ? undefined : tooCostly(measured, maxCost);
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
     return [new GraphQLError(error.message, { extensions: { http: { status: error.status } } })];
@@ -283,11 +294,14 @@ const tooLarge = (message: string) => [
   new GraphQLError(message, { extensions: { code: 'GRAPHQL_VALIDATION_FAILED' } }),
 ];
 
-function tooCostly(requested: number, limit: number): GraphQLError[] {
+function tooCostly(measured: Measured, limit: number): GraphQLError[] {
+  const requested = measured.cost;
+  const path = dearestPath(measured).join('.');
   const cost = Number.isFinite(requested) ? ` (it costs ${count(Math.ceil(requested))})` : '';
   const advice = 'select fewer fields or aliases, or use smaller pages or batches';
+  const place = path && `, above all in ${cut(path, maxQuoted)}`;
   return [
-    new GraphQLError(`the operation costs more than ${count(limit)}${cost}: ${advice}`, {
+    new GraphQLError(`the operation costs more than ${count(limit)}${cost}: ${advice}${place}`, {
       extensions: { cost: { requested, limit } },
     }),
   ];
