@@ -75,7 +75,9 @@ test('the systemd unit starts the service as npm start does, and waits longer th
 test("the command that copies to Postgres has the right options, and asks for the reader's own values", async () => {
   const pasted = pasteText(checkedBlock(page, 'postgres'), processes.folder, { DATABASE_URL: 'sqlite:yardgraph.db' });
 
-  await expect(pasted).rejects.toThrow(/--to: replace USER, PASSWORD, HOST, PORT and DATABASE with your own values/);
+  await expect(pasted).rejects.toThrow(
+    /--to: not a valid URL: expected postgres:\/\/USER:PASSWORD@HOST:PORT\/DATABASE/,
+  );
 });
 
 test('the settings of the page exist', () => {
