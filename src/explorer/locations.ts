@@ -2,7 +2,7 @@
 import { html, nothing, render } from 'lit-html';
 import { link } from './cells.ts';
 import type { Place } from './map.ts';
-import { documentOf, mapQuery, mapStateQuery } from './queries.ts';
+import { documentOf, mapQuery, mapStateQuery, placesQuery } from './queries.ts';
 import { type Data, read, type Viewer } from './service.ts';
 
 const [maxPlaces, maxProblems] = [20_000, 50];
@@ -49,17 +49,22 @@ function withProblems(places: readonly Place[]): Place[] {
   return places.map((place) => ({ ...place, problem: problemOf(place) }));
 }
 
+/** Says what is at places. */
+async function describe(ids: readonly string[]): Promise<Node> {
+  const popup = document.createElement('div');
+  const { nodes } = (await read(documentOf([placesQuery(ids)]))).locations;
+  const items = nodes.map(
+    (place: Data) => html`<div>
+      ${link('Location', place)}<br>
+      assets: ${place.assets.totalCount.toLocaleString()}, work orders: ${place.workOrders.totalCount.toLocaleString()}
+    </div>`,
+  );
+  render(items, popup);
+  return popup;
+}
+
 function draw({ places, all, placed }: Data) {
   const [count, total, drawn] = [placed.totalCount, all.totalCount, places.length].map((n) => n.toLocaleString());
-  const describe = (ids: readonly string[]): Node => {
-    const popup = document.createElement('div');
-    const found = places.filter(({ id }: Place) => ids.includes(id));
-    render(
-      found.map((place: Place) => html`<div>${link('Location', place)}</div>`),
-      popup,
-    );
-    return popup;
-  };
   const problems = places.filter(({ problem }: Place) => problem !== undefined).slice(0, maxProblems);
   return html`
     <p>

@@ -122,7 +122,7 @@ const style: StyleSpecification = {
 
 class PlaceMap extends HTMLElement {
   /** Returns what a popup says of the places with these IDs. */
-  describe = (_ids: readonly string[]): Node => document.createElement('div');
+  describe: (ids: readonly string[]) => Promise<Node> = async () => document.createElement('div');
   #places: readonly Place[] = [];
   #map: MapLibreMap | undefined;
   /** By somebody, or by the address. */
@@ -172,7 +172,10 @@ class PlaceMap extends HTMLElement {
       return;
     }
     const ids = features.flatMap((feature) => feature.properties.id ?? []);
-    new Popup().setLngLat(center).setDOMContent(this.describe(ids)).addTo(map);
+    new Popup()
+      .setLngLat(center)
+      .setDOMContent(await this.describe(ids))
+      .addTo(map);
   }
 
   disconnectedCallback(): void {

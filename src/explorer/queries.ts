@@ -203,6 +203,12 @@ export const mapQuery = (after?: string): string =>
     nodes { id name latitude longitude } pageInfo { hasNextPage endCursor }
   }`;
 
+/** What is at locations. */
+export const placesQuery = (ids: readonly string[]): string =>
+  `${call('locations', { first: atMost(50), where: { id: { in: ids } } })} {
+    nodes { id name assets(first: 0) { totalCount } workOrders(first: 0) { totalCount } }
+  }`;
+
 /** Unless this has another result, the locations of a map are as they were. */
 export const mapStateQuery = (): string => `all: locations(first: 0) { totalCount }
   placed: ${call('locations', { first: 1, where: placed, orderBy: [{ updatedAt: descending }] })} { totalCount nodes { updatedAt } }`;
