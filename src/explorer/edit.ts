@@ -54,17 +54,21 @@ async function readStatuses(): Promise<Data[]> {
   return [...inUse, ...labels.nodes.map(({ key, name }: Data) => ({ id: key.replace('STATUS:', ''), name }))];
 }
 
-async function findLocations({ value: text }: HTMLInputElement): Promise<Data[]> {
+/** Returns nothing if something else has been entered meanwhile. */
+async function findLocations(input: HTMLInputElement): Promise<Data[] | undefined> {
+  const { value: text } = input;
   const where = 'where: { name: { contains: $text, ignoreCase: true } }';
   const query = `query ($text: String!) { locations(first: ${atMost(20)}, ${where}) { nodes { id name city address1 } } }`;
-  return (await read(query, { text })).locations.nodes;
+  const { nodes } = (await read(query, { text })).locations;
+  return input.value === text ? nodes : undefined;
 }
 
 /** Offers what is found for a link, besides what is stored and what has been chosen. */
-async function offer(own: Form, name: string, finding: Promise<Data[]>, { redraw }: Page): Promise<void> {
+async function offer(own: Form, name: string, finding: Promise<Data[] | undefined>, { redraw }: Page): Promise<void> {
   const { base, typed, choices } = own;
   try {
     const found = await finding;
+    if (!found) return;
     const kept = choices[name]?.filter(({ id }) => id === fields[name]?.[1](base) || id === typed.get(name)) ?? [];
     choices[name] = [...new Map([...kept, ...found].map((choice) => [choice.id, choice])).values()];
   } catch (error) {
@@ -87,6 +91,7 @@ function valuesOf({ base, typed }: Form): Data {
 async function save(own: Form, newest: Data, page: Page): Promise<void> {
   const { id } = own.base;
   const { updatedAt: ifUpdatedAt } = newest;
+  clearMarks();
   // An incomplete date has no value, like a cleared one.
   if (own.isBusy || !formElement()?.reportValidity()) return;
   const values = valuesOf(own);
@@ -125,9 +130,14 @@ function mark(issues: readonly Data[]): void {
   if (issues.length > 0) formElement()?.reportValidity();
 }
 
+/** Of all fields: what is wrong with one may be mended in another, such as an end before the start. */
+function clearMarks(): void {
+  for (const field of formElement()?.elements ?? []) (field as HTMLInputElement).setCustomValidity('');
+}
+
 function change({ typed }: Form, { target }: Event): void {
   const input = target as HTMLInputElement;
-  input.setCustomValidity('');
+  clearMarks();
   if (input.name) typed.set(input.name, input.value);
 }
 

@@ -178,7 +178,7 @@ export const monthZone =
   new Date(2026, 0).getTimezoneOffset() > 0 ? 'UTC' : Intl.DateTimeFormat().resolvedOptions().timeZone;
 
 /** The largest groups of what has a value: an index is enough for them, and takes a fifth of the time. Of months all, as far as anybody looks. */
-export function chartQuery(chart: Chart): string {
+function chartQuery(chart: Chart): string {
   const { kind, by } = chart;
   const where = { [fieldOf(chart)]: { isNull: false } };
   const group = Symbol(by.replace(/[A-Z]/g, '_$&').toUpperCase());

@@ -12,7 +12,7 @@ import {
 } from 'node:zlib';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 
-type Encoding = 'br' | 'gzip';
+export type Encoding = 'br' | 'gzip';
 
 /** The least length of a body to compress, in bytes: shorter ones gain too little. */
 const minLength = 1_024;
@@ -34,7 +34,7 @@ const gzipOptions = { level: 1 };
 const brotliOptions = { params: { [constants.BROTLI_PARAM_QUALITY]: 3, [constants.BROTLI_PARAM_LGWIN]: 18 } };
 
 /** Short bodies are compressed at once, long ones on another thread, and streams while they are read. */
-const codecs = {
+export const codecs = {
   br: {
     sync: (body: Buffer) => brotliCompressSync(body, brotliOptions),
     async: (body: Buffer) => promisify(brotliCompress)(body, brotliOptions),
@@ -48,7 +48,7 @@ const codecs = {
 };
 
 /** Returns the encoding that an `Accept-Encoding` header prefers; undefined if the body should be sent as it is. */
-function acceptedEncoding(header: string | undefined): Encoding | undefined {
+export function acceptedEncoding(header: string | undefined): Encoding | undefined {
   if (!header) return undefined;
   const qualities = new Map<string, number>();
   for (const part of header.toLowerCase().split(',')) {

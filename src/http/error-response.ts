@@ -79,7 +79,7 @@ export const problem = ({ status, type = 'about:blank', message, issues }: Error
 });
 
 const wantsProblem = ({ headers: { accept = '' } }: FastifyRequest): boolean =>
-  /application\/problem\+json\b(?!\s*;\s*q=0(?!\.\d))/i.test(accept);
+  /(?:^|,)\s*application\/problem\+json\s*(?:;(?!\s*q=0(?:\.0*)?\s*(?:,|$))|,|$)/i.test(accept);
 
 /** `{ index, field, message }`: no index outside a batch, no field if the message is about the whole item. */
 function problemError({ path: [first, ...rest], message }: Issue) {

@@ -1,7 +1,11 @@
-/** Sends pages and their files from memory, and not again to clients that have them. No page may load anything from another origin. */
+/**
+ * Sends pages and their files from memory, compressed once, and not again to clients that have them. No page may load anything from
+ * another origin.
+ */
 import { createHash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import fresh from 'fresh';
+import { acceptedEncoding, addVary, codecs, type Encoding } from './compression.ts';
 
 export type Send = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;
 
@@ -10,9 +14,18 @@ export function createPage(text: string, type = 'text/html; charset=utf-8'): Sen
   const content = Buffer.from(text);
   // Weak, because it stands for the content in every encoding.
   const etag = `W/"${createHash('sha256').update(text).digest('base64url')}"`;
+  const encoded: Record<Encoding, () => Promise<Buffer>> = {
+    br: loadLate(() => codecs.br.async(content)),
+    gzip: loadLate(() => codecs.gzip.async(content)),
+  };
   return async (request, reply) => {
-    reply.header('etag', etag);
-    return fresh(request.headers, { etag }) ? reply.code(304).send() : reply.type(type).send(content);
+    if (fresh(request.headers, { etag })) return reply.code(304).header('etag', etag).send();
+    const encoding = acceptedEncoding(request.headers['accept-encoding']);
+    const body = encoding === undefined ? content : await encoded[encoding]();
+    // Not before: if the text cannot be compressed, the error must not be cached like it.
+    reply.headers({ 'content-type': type, etag });
+    if (encoding !== undefined) addVary(reply.header('content-encoding', encoding), 'Accept-Encoding');
+    return reply.send(body);
   };
 }
 

@@ -121,7 +121,8 @@ export function parseJson(what: string, bytes: Buffer, limits: Limits): unknown 
     // For ASCII, this takes about half as long as a fatal TextDecoder.
     return JSON.parse(bytes.toString().replace(/^\ufeff/, ''));
   } catch (error) {
-    throw badRequest(`${what} is not valid JSON: ${(error as SyntaxError).message}`);
+    const problem = (error as SyntaxError).message.replace(/ is not valid JSON$/, '');
+    throw badRequest(`${what} is not valid JSON: ${problem}`);
   }
 }
 

@@ -192,8 +192,7 @@ function logWhenClosed(request: FastifyRequest, reply: FastifyReply): void {
 
 /**
  * Responds to requests for which there is no route, before they are authenticated and before their bodies are read: OPTIONS gets the methods
- * of the path, another method 405 with `Allow`, and an unknown path 404. Covers the routes that
- * are added later.
+ * of the path, another method 405 with `Allow`, and an unknown path 404. Covers the routes that are added later.
  */
 export function rejectUnknownRoutes(app: FastifyInstance): void {
   const methodsByUrl = new Map<string, string[]>();
@@ -210,7 +209,9 @@ export function rejectUnknownRoutes(app: FastifyInstance): void {
     const allowed = methodsByUrl.get(url)?.toSorted().join(', ');
     if (request.method === 'OPTIONS') return void reply.header('allow', `${allowed}, OPTIONS`).code(204).send();
     reply.header('allow', allowed);
-    throw new ServiceError(405, `this path supports ${allowed} only: /graphql reads, updates and deletes records`);
+    const isOfRecords = url !== '/graphql' && /POST|PATCH/.test(allowed ?? '');
+    const hint = isOfRecords ? ': /graphql reads, updates and deletes records' : '';
+    throw new ServiceError(405, `this path supports ${allowed} only${hint}`);
   });
 }
 

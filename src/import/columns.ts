@@ -87,7 +87,7 @@ function linkColumn({ name, field, target, keys }: LinkOfKind, said: string): Co
 }
 
 /** Returns the column of one external ID such as `externalIds.erp`, in any case, also in the singular. */
-export function externalIdIn(kind: RecordKind, name: string) {
+function externalIdIn(kind: RecordKind, name: string) {
   const [first = '', ...rest] = name.split('.');
   const key = rest.join('.');
   const isOne = 'externalIds' in kind.fields && /^externalids?$/.test(plain(first)) && key !== '';

@@ -274,7 +274,8 @@ function findTable(lines: readonly Line[], { isKnown }: TableOptions) {
     const rows = new RowReader(separator).read(below.slice(0, beginningLines), true).filter((row) => !isEmpty(row));
     const known = Math.max(0, ...rows.map(knownIn));
     const header = rows.find((row) => knownIn(row) === known);
-    const other = rows.find((row) => knownIn(row) > 0 && row !== header);
+    // Of nothing but names: what is between them would be taken for titles.
+    const other = rows.find((row) => row !== header && knownIn(row) === row.cells.filter(Boolean).length);
     return { separator, header, other, known, width: header?.cells.length ?? 0 };
   });
   const [best] = tables.toSorted((one, other) => other.known - one.known || other.width - one.width);

@@ -37,6 +37,7 @@ export async function prepare(profile: Profile, { encoding, columns, ...setting 
     deleteMissing: undefined,
     ...setting,
     ...{ reader, scanned: { sections, total, linked }, upsertKeys, createMissing: new Set(created) },
+    createdBefore: new Set(),
     warnings: new Map(setting.files.map((file) => [file, collectWarnings()])),
   };
 }
@@ -55,11 +56,12 @@ export interface Begun {
 
 /** Says that an import that was stopped goes on. Throws a StartError if it cannot: `anew` says how to begin anew. */
 export async function goOn(
-  { scanned, upsertKeys, yardgraph }: Import,
+  { scanned, upsertKeys, yardgraph, createdBefore }: Import,
   { after, startedAt, message, anew }: Begun & { readonly message: string; readonly anew: string },
   { say }: Output,
 ): Promise<void> {
-  if (!scanned.sections.every(({ kind }) => upsertKeys.has(kind))) {
+  // With `--upsert-by id`, rows without an ID are created.
+  if (scanned.sections.some(({ kind }) => (upsertKeys.get(kind) ?? 'id') === 'id')) {
     if (Date.now() - startedAt >= keyLifetime) {
       throw new StartError(
         'the import began more than 23 hours ago, and the service soon forgets which rows it has stored. Look for the last one, then import the rest of the rows as a file of its own, or use --upsert-by',
@@ -67,7 +69,9 @@ export async function goOn(
     }
     let gone = 0;
     for await (const { action, record } of changesOf(yardgraph, { after, message })) {
-      if (action === 'CREATED' && !record) gone += 1;
+      if (action !== 'CREATED') continue;
+      if (!record) gone += 1;
+      else if (scanned.linked.size > 0) createdBefore.add(record.id);
     }
     if (gone > 0) {
       throw new StartError(

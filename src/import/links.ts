@@ -29,6 +29,8 @@ export interface Linking {
   readonly upsertKeys: ReadonlyMap<RecordKind, string>;
   /** Kinds of which records are created for names that none has. */
   readonly createMissing: ReadonlySet<RecordKind>;
+  /** What an earlier start has created. */
+  readonly createdBefore: ReadonlySet<string>;
   /** Those names: with a preview, they are only counted. */
   readonly missing: Map<RecordKind, Set<string>>;
   readonly isPreview: boolean;
@@ -124,7 +126,7 @@ const isRow = (target: Target): target is RowState => typeof target === 'object'
 
 /** Reads the records of a kind to which cells may lead. Returns a function that says where the cells of a link lead, or why nowhere. */
 async function targetFinder(linking: Linking, target: RecordKind, references: readonly { readonly cells: Cells }[]) {
-  const { yardgraph, scanned, upsertKeys, createMissing } = linking;
+  const { yardgraph, scanned, upsertKeys, createMissing, createdBefore } = linking;
   const key = upsertKeys.get(target);
   const all = references.flatMap(({ cells }) => cells);
   const fields = [...new Set(all.map(({ by }) => by))];
@@ -162,7 +164,9 @@ async function targetFinder(linking: Linking, target: RecordKind, references: re
     // A row with this key becomes the record that has it. Of several rows, the first one counts.
     if (by === key) return found.length > 0 || !row ? found : [row.record ?? row];
     const coming = rows.flatMap((each) => (each.is === 'refused' ? [] : (each.record ?? each)));
-    return [...new Set([...found, ...coming])];
+    // When an import goes on, a row of this part has its record already, but is to be linked as before.
+    const stored = coming.length > 0 ? found.filter((one) => !createdBefore.has(String(one))) : found;
+    return [...new Set([...stored, ...coming])];
   }
 
   function says(link: RowLink, one: Target): boolean {

@@ -50,7 +50,7 @@ interface ChangePage {
     readonly action: string;
     readonly message: string | null;
     /** Null once it is deleted. */
-    readonly record: object | null;
+    readonly record: { readonly id: string } | null;
   }[];
   readonly endCursor: string;
   readonly hasMore: boolean;

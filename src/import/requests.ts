@@ -93,7 +93,7 @@ export async function halving<I, R>(
 export async function validOnly<I, R>(
   items: readonly I[],
   send: (items: readonly I[]) => Promise<readonly R[]>,
-  reject: (item: I, issues: readonly Issue[]) => R,
+  reject: (item: I, issues: readonly Issue[], among: readonly I[]) => R,
 ): Promise<R[]> {
   if (items.length === 0) return [];
   try {
@@ -109,7 +109,7 @@ export async function validOnly<I, R>(
     const results = (await validOnly(others, send, reject)).values();
     return items.map((item, index) => {
       const ofItem = issues.get(index);
-      return ofItem ? reject(item, ofItem) : (results.next().value as R);
+      return ofItem ? reject(item, ofItem, items) : (results.next().value as R);
     });
   }
 }

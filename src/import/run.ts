@@ -33,6 +33,8 @@ export interface Import {
   readonly upsertKeys: ReadonlyMap<RecordKind, string>;
   /** Kinds of which records are created for names of links that none has. */
   readonly createMissing: ReadonlySet<RecordKind>;
+  /** What an earlier start has created, if rows may be linked to each other: each of them is the record of a row, which comes once more. */
+  readonly createdBefore: Set<string>;
   /** The most records that are deleted because they are not in the files. */
   readonly deleteMissing: number | undefined;
   /** What is probably wrong in the files. */
@@ -215,11 +217,18 @@ async function update(work: Import, kind: RecordKind, rows: readonly LinkedRow[]
   const stored = await recordsById(work, kind, ids);
   const known = rows.flatMap(({ row, record }) => (stored.has(row.id) ? { ...record, id: row.id } : []));
   const rejected = new Map<unknown, readonly Issue[]>();
+  const rowsById = new Map(rows.map((row) => [row.row.id, row]));
   const written = await validOnly<(typeof known)[number], Values>(
     known,
     (some) => methodsOf(work.yardgraph, kind).update(some, { dryRun: isPreview }),
-    ({ id }, issues) => {
-      rejected.set(id, issues);
+    ({ id }, issues, among) => {
+      rejected.set(
+        id,
+        withLines(
+          issues,
+          among.map((other) => rowsById.get(other.id)),
+        ),
+      );
       return {};
     },
   );
@@ -239,7 +248,7 @@ async function recordsById(work: Import, kind: RecordKind, ids: readonly string[
 }
 
 /** Names other rows by their lines in the file, where the service names them by their places in the batch. */
-const withLines = (issues: readonly Issue[], rows: readonly LinkedRow[]): Issue[] =>
+const withLines = (issues: readonly Issue[], rows: readonly (LinkedRow | undefined)[]): Issue[] =>
   issues.map(({ path, message }) => {
     const place = /^item \[(\d+)\] of this batch/.exec(message);
     const line = rows[Number(place?.[1])]?.row.source.line;

@@ -8,7 +8,7 @@ import { contentSecurityPolicy, createPage, loadLate, pageHead, type Send } from
 import { root } from '../program.ts';
 
 /** Of pages to read: they run no script. */
-export const documentPolicy = contentSecurityPolicy("style-src 'self'");
+const documentPolicy = contentSecurityPolicy("style-src 'self'");
 
 /** Only these can be requested: no path of a request reaches the file system. */
 const files = loadLate(async () => {

@@ -122,7 +122,7 @@ function parserByPreference<T>(parser: (unknownFields: 'rejected' | 'ignored') =
 
 /** The first one counts (RFC 7240). */
 const preferredHandling = ({ headers }: FastifyRequest): string | undefined =>
-  /(?:^|,) ?handling="?([\w-]+)/i.exec(String(headers.prefer ?? ''))?.[1]?.toLowerCase();
+  /(?:^|,)\s*handling\s*=\s*"?([\w-]+)/i.exec(String(headers.prefer ?? ''))?.[1]?.toLowerCase();
 
 /**
  * Returns the record as REST sends it. In an asset, a field that is not set is null. In every other kind it is absent: the

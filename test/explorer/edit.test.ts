@@ -77,6 +77,9 @@ describeInChromium('a work order in the explorer', () => {
     expect(await issueAt(page, 'endDate')).toBe('the end is before the start');
     expect(await page.evaluate('document.activeElement.name')).toBe('endDate');
     expect(sent).toEqual([]);
+    await start.fill('2026-03-02T08:00');
+    expect(await end.evaluate((input: HTMLInputElement) => input.validity.valid)).toBe(true);
+    await start.fill('2026-03-03T07:00');
     await end.fill('2026-03-03T12:00:30.123');
     await save(page).dblclick();
     await status(page).getByText('Saved.').waitFor();

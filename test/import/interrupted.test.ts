@@ -10,7 +10,7 @@ useShortDelays();
 
 const tables = {
   'locations.csv': 'id,name,externalIds.erp,latitude\n1,North,L-1,53\n2,South,L-2,900\n3,West,L-3,54\n4,East,L-4,55\n',
-  'asset-categories.csv': 'id,name,parent id\na,Mobile,d\nb,Tower,a\nc,Small,b\nd,Cranes,\n',
+  'asset-categories.csv': 'id,name,parent id,parent.name\na,Mobile,d,\nb,Tower,,Mobile\nc,Small,b,\nd,Cranes,,\n',
   'projects.csv': 'reference,name,location,startDate\nP-1,Wall,1,\nP-2,Quay,2,\nP-3,Lock,3,\nP-4,Weir,4,soon\n',
   'assets.csv':
     'name,uid,currentLocation.name\nCrane,C-1,North\nPump,C-2,Depot\nDrill,C-1,\nRoller,C-4,Depot\nSaw,,Gate\n',
@@ -157,22 +157,25 @@ describe('an import', () => {
     expect((await imports.import(files)).out).toContain('2 created, 0 updated, 0 unchanged, 0 refused');
   });
 
-  test('of which a part was undone does not go on, because the service would not store it again', async () => {
-    once(/insert into (new_)?assets/, () => void process.listeners('SIGINT').at(-1)?.('SIGINT'));
-    const files = { 'assets.csv': 'name\nA\nB\nC\n' };
-    const options = ['--batch', '1', '--no-preview'];
-    expect((await imports.import(files, ...options)).code).toBe(3);
-    await imports.command('undo', '--from', '1', '--to', '1', '--yes');
+  test.each([[], ['--upsert-by', 'id']])(
+    'of which a part was undone does not go on, because the service would not store it again: %s %s',
+    async (...by) => {
+      once(/insert into (new_)?assets/, () => void process.listeners('SIGINT').at(-1)?.('SIGINT'));
+      const files = { 'assets.csv': 'name\nA\nB\nC\n' };
+      const options = ['--batch', '1', '--no-preview', ...by];
+      expect((await imports.import(files, ...options)).code).toBe(3);
+      await imports.command('undo', '--from', '1', '--to', '1', '--yes');
 
-    const { code, err } = await imports.import(files, ...options);
+      const { code, err } = await imports.import(files, ...options);
 
-    expect([code, err]).toEqual([
-      1,
-      'the import cannot go on: 1 record that it has stored is not there any more, as after an undo, and would not be stored again. Undo the rest of its changes, and delete assets.csv.import-run to begin anew',
-    ]);
-    rmSync(imports.path('assets.csv.import-run'));
-    expect((await imports.import(files, ...options)).out).toContain('3 created, 0 updated, 0 unchanged, 0 refused');
-  });
+      expect([code, err]).toEqual([
+        1,
+        'the import cannot go on: 1 record that it has stored is not there any more, as after an undo, and would not be stored again. Undo the rest of its changes, and delete assets.csv.import-run to begin anew',
+      ]);
+      rmSync(imports.path('assets.csv.import-run'));
+      expect((await imports.import(files, ...options)).out).toContain('3 created, 0 updated, 0 unchanged, 0 refused');
+    },
+  );
 
   test('of records that are found by a key stores again what was undone meanwhile', async () => {
     once(/insert into (new_)?locations/, () => void process.listeners('SIGINT').at(-1)?.('SIGINT'));

@@ -77,6 +77,16 @@ describe('--upsert-by id', () => {
     expect(table).toContain('locations 1 1 0 1 3');
   });
 
+  test('names the lines of rows that take a value from each other, whatever stands between them', async () => {
+    await imports.import({ 'assets.csv': 'name,uid\nA,1\nB,2\nC,3\n' });
+    const [a, b, c] = (await imports.records('assets', 'id')).map(({ id }: { id: string }) => id);
+    const file = `id,name,uid\n${a?.slice(0, -4)}zzzz,X,\n${a},A,9\n${b},B,\n${c},C,9\n`;
+
+    expect((await imports.import({ 'assets.csv': file }, '--upsert-by', 'id')).out).toContain(
+      '  assets.csv, line 5: uid: line 3 also has the uid "9"',
+    );
+  });
+
   const storedOf = ({ out }: { readonly out: readonly string[] }) => out.findLast((line) => / created, /.test(line));
 
   test('brings an edited export back: only the edits change', async () => {

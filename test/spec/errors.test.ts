@@ -189,7 +189,7 @@ describe('a problem (RFC 9457)', () => {
     },
   );
 
-  test.each([undefined, '*/*', 'application/json', 'application/problem+json;q=0', 'application/problem+jsonx'])(
+  test.each([undefined, '*/*', 'application/json', 'application/problem+json;q=0.0', 'application/problem+json-seq'])(
     'is not returned to others: %s',
     async (accept) => {
       const { headers, body } = await service.get('/nowhere', accept ? { accept } : {});
