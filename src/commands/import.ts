@@ -132,7 +132,7 @@ export async function importFiles(paths: readonly string[], options: ImportOptio
       if (!line) throw new StartError(isInterrupted ? `${error.message}: nothing was stored` : messageOf(error, url));
       const again = isInterrupted ? 'Restore the files if they have changed, and run' : 'Run';
       console.error(
-        `${messageOf(error, url)}. Stored so far: ${count(done)} of ${countedRows(bar.getTotal())}. ${again} the same command again to go on: nothing is stored twice.`,
+        `${messageOf(error, url)}. Stored or refused so far: ${count(done)} of ${countedRows(bar.getTotal())}. ${again} the same command again to go on: nothing is stored twice.`,
       );
       return exitCodes.interrupted;
     }

@@ -198,6 +198,9 @@ function formOf(own: Form, newest: Data, changesSince: (time: string) => Templat
   const cancel = ({ key, isComposing }: KeyboardEvent) => key === 'Escape' && !isComposing && !isBusy && close(page);
   const search = ({ target }: Event) => void offer(own, 'locationId', findLocations(target as HTMLInputElement), page);
   const stay = (event: KeyboardEvent) => event.key === 'Enter' && event.preventDefault();
+  const findLocation = html`<label>
+    Find another location <input type="search" @input=${search} @keydown=${stay}>
+  </label>`;
   const meanwhile = () => html`<div role="alert">
     <p>This work order has been changed meanwhile. What you have entered is not stored yet.</p>
     ${changesSince(base.updatedAt)}
@@ -209,8 +212,7 @@ function formOf(own: Form, newest: Data, changesSince: (time: string) => Templat
     ${newest.updatedAt > base.updatedAt && !isBusy ? meanwhile() : nothing}
     ${problem ? html`<p role="alert">${problem}</p>` : nothing}
     <fieldset ?disabled=${isBusy}>
-      ${Object.keys(fields).map((name) => control(own, name))}
-      <label>Find another location <input type="search" @input=${search} @keydown=${stay}></label>
+      ${Object.keys(fields).map((name) => html`${control(own, name)}${name === 'locationId' ? findLocation : nothing}`)}
       <p>
         <button>${isBusy ? 'Saving…' : 'Save'}</button>
         <button type="button" @click=${() => close(page)}>Cancel</button>

@@ -79,6 +79,8 @@ const isCluster: ExpressionSpecification = ['has', 'point_count'];
 // The coasts of the countries are too coarse beside those of vector tiles.
 const countries = { source: 'countries', maxzoom: tiles.sources.tiles?.type === 'vector' ? 7 : 24 };
 
+const isDark = matchMedia('(prefers-color-scheme: dark)').matches;
+
 const style: StyleSpecification = {
   version: 8,
   sources: {
@@ -112,8 +114,8 @@ const style: StyleSpecification = {
       },
       // Readable on light and dark, and on tiles.
       paint: {
-        'text-color': ['case', isCluster, '#fff', '#1b2733'],
-        'text-halo-color': ['case', isCluster, '#2a72b8', '#fff'],
+        'text-color': ['case', isCluster, '#fff', isDark ? '#fff' : '#1b2733'],
+        'text-halo-color': ['case', isCluster, '#2a72b8', isDark ? '#1b2733' : '#fff'],
         'text-halo-width': 1.5,
       },
     },

@@ -131,6 +131,11 @@ async function targetFinder(linking: Linking, target: RecordKind, references: re
   const all = references.flatMap(({ cells }) => cells);
   const fields = [...new Set(all.map(({ by }) => by))];
   const isCompared = references.some(({ cells }) => cells.length > 1);
+  const alone = new Set(
+    references
+      .map(({ cells }) => cells.filter(({ value }) => value !== null))
+      .flatMap((given) => (given.length === 1 ? (given[0]?.value ?? []) : [])),
+  );
   const records = new Map<unknown, Values>();
   const named = new Map<string, Map<unknown, Target[]>>();
   // External IDs are looked up by the service. An ID is that of the record, which is needed only to compare it with other cells.
@@ -142,8 +147,10 @@ async function targetFinder(linking: Linking, target: RecordKind, references: re
       found.set(record[by], [...(found.get(record[by]) ?? []), String(record.id)]);
     }
     if (by === 'name' && createMissing.has(target)) {
-      // Not for a row of the import that was refused: once that is fixed and imported, there would be two of its name.
-      const absent = [...texts].filter((text) => !found.has(text) && !scanned.linked.get(target)?.get(by)?.has(text));
+      // If another cell says the link, too, that leads to the record. And not for a row of the import that was refused: once that is fixed and imported, there would be two of its name.
+      const absent = [...texts].filter(
+        (text) => alone.has(text) && !found.has(text) && !scanned.linked.get(target)?.get(by)?.has(text),
+      );
       for (const [name, created] of await createNamed(linking, target, absent)) found.set(name, [created]);
     }
     named.set(by, found);
@@ -186,7 +193,7 @@ async function targetFinder(linking: Linking, target: RecordKind, references: re
     if (another !== undefined) return severalIssue(link);
     if (one !== undefined && !(isRow(one) && one.is === 'refused')) return one;
     const lost = given.find((cell) => externalKey(cell.by) === undefined && targetsOf(cell).every(isRefused));
-    return lost ? lostIssue(lost, rowsAt(scanned.linked, lost).length > 0) : contradiction(cells);
+    return lost ? lostIssue(lost, rowsAt(scanned.linked, lost).length > 0, given.length === 1) : contradiction(cells);
   };
 }
 
@@ -226,11 +233,11 @@ const textOf = ({ by, value }: RowLink): string => `the ${by === 'id' ? 'ID' : b
 
 const pathOf = ({ by, field, name }: RowLink): [string] => [by === 'id' ? field : name];
 
-function lostIssue(link: RowLink, isOfRow: boolean): Issue {
+function lostIssue(link: RowLink, isOfRow: boolean, mayBeCreated = false): Issue {
   const path = pathOf(link);
   if (isOfRow) return { path, message: `the row with ${textOf(link)} was refused` };
   const { by, target } = link;
-  const option = by === 'name' ? `: create it with --create-missing ${listField(target)}` : '';
+  const option = by === 'name' && mayBeCreated ? `: create it with --create-missing ${listField(target)}` : '';
   return { path, message: `no ${target.label} has ${textOf(link)}${option}` };
 }
 

@@ -77,8 +77,7 @@ export async function sendAll(work: Import, { run, warns, onSent }: Mode): Promi
   const rows = { CREATED: 0, UPDATED: 0, UNCHANGED: 0, REJECTED: 0 };
   const late: LateLink[] = [];
   const missing = new Map<RecordKind, Set<string>>();
-  const keptKinds = work.deleteMissing === undefined ? [] : sections.map(({ kind }) => kind);
-  const kept = new Map(keptKinds.map((kind) => [kind, new Set<string>()]));
+  const kept = new Map<RecordKind, Set<string>>();
   const withKeyIssue = keyChecker(work);
   for (const { states = [] } of sections) {
     for (const state of states) Object.assign(state, { is: 'coming', record: state.changes });
@@ -116,6 +115,8 @@ export async function sendAll(work: Import, { run, warns, onSent }: Mode): Promi
     };
     for await (const part of partsOf(work.reader, section, work.partSize, warn)) {
       work.signal.throwIfAborted();
+      // All records of a kind of which the files have no row stay: a file may be empty because an export has failed.
+      if (work.deleteMissing !== undefined && !kept.has(kind)) kept.set(kind, new Set());
       const checked = part.map((row) => withKeyIssue(file, row));
       onSent(file, await halving(checked, send, reject));
       work.onProgress(part.length);

@@ -45,8 +45,8 @@ export function rowReader(
       if (found.problem) throw new StartError(found.problem);
       columns = found.columns;
       if (found.leftOut.length > 0) {
-        const column = found.leftOut.join(', ');
-        warn?.({ line: source.line, column, message: 'columns without a field here are left out' });
+        const detail = found.leftOut.map((name) => quote(name)).join(', ');
+        warn?.({ line: source.line, column: '', message: 'columns without a field here are left out', detail });
       }
     }
     const row = readRow(source.cells, columns, options.form);

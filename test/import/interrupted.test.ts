@@ -114,7 +114,7 @@ describe('an import', () => {
     const { code, err } = await imports.import(files, ...options);
     expect([code, err.split('\n').at(-1)?.replace(/\d of/, 'some of')]).toEqual([
       3,
-      'assets.csv has changed since the import began. Stored so far: some of 6 rows. Restore the files if they have changed, and run the same command again to go on: nothing is stored twice.',
+      'assets.csv has changed since the import began. Stored or refused so far: some of 6 rows. Restore the files if they have changed, and run the same command again to go on: nothing is stored twice.',
     ]);
     once(/insert into (new_)?assets/, () => void process.listeners('SIGINT').at(-1)?.('SIGINT'));
     expect((await imports.import(files, ...options)).code).toBe(3);

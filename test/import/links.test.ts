@@ -13,9 +13,7 @@ test('the names of labels, which an export has beside their IDs, are left out; a
 
   const { code, out } = await imports.import({ 'assets.csv': `${columns}\nCrane,status-7,Idle,,\n` });
   expect(code).toBe(0);
-  expect(out.join('\n')).toContain(
-    'columns without a field here are left out: line 2, column "status.name, owner.name"',
-  );
+  expect(out.join('\n')).toContain('columns without a field here are left out: line 2, "status.name", "owner.name"');
   expect((await imports.import({ 'assets.ndjson': rows })).code).toBe(0);
   expect(await imports.records('assets', 'name statusId')).toEqual([
     { name: 'Crane', statusId: 'status-7' },

@@ -349,7 +349,11 @@ describe('the columns of a file', () => {
     const names = ['Colour', 'name', 'Weight'];
     for (const line of [2, 3]) readOne(source(names, ['red', 'a', '1'], line));
     expect(groups()).toMatchObject([
-      { count: 1, message: 'columns without a field here are left out', first: { line: 2, column: 'Colour, Weight' } },
+      {
+        count: 1,
+        message: 'columns without a field here are left out',
+        first: { line: 2, detail: '"Colour", "Weight"' },
+      },
     ]);
   });
 
