@@ -113,16 +113,20 @@ const isFull = (code: string): boolean => code === 'SQLITE_FULL' || code === '53
 export const isDiskFull = (error: unknown): boolean => error instanceof ServiceError && isFull(String(error.cause));
 
 /** True if a statement ran for too long, and was cancelled: the same one again would only take as long. */
-export const isTimeout = (error: unknown): boolean =>
-  error instanceof ServiceError && /^(?:57014|SQLITE_INTERRUPT)$/.test(String(error.cause));
+export const isTimeout = (error: unknown): boolean => error instanceof ServiceError && isCancelled(String(error.cause));
+
+const isCancelled = (code: string): boolean => code === '57014' || code === 'SQLITE_INTERRUPT';
 
 export const connectionError = (error: unknown): Error => databaseUnavailable(codeOf(error));
 
 export const databaseUnavailable = (code: string) =>
   unavailable(unavailableMessage(code), code, isFull(code) ? diskFullType : undefined);
 
-const unavailableMessage = (code: string): string =>
-  isFull(code) ? 'the disk of the database is full: nothing can be stored' : 'the database is not available, try again';
+function unavailableMessage(code: string): string {
+  if (isFull(code)) return 'the disk of the database is full: nothing can be stored';
+  if (isCancelled(code)) return 'the database has taken too long, ask for less at a time, or try again';
+  return 'the database is not available, try again';
+}
 
 const codeOf = (error: unknown): string => {
   if (!(error instanceof Error)) return 'unknown';
