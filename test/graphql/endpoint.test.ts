@@ -68,10 +68,7 @@ describe('requests', () => {
   test.each([
     ['', 'Must provide query string.'],
     ['query={__typename}&query={__typename}', 'Expected "query" param to be a string, but given array.'],
-    [
-      'query={__typename}&variables=nope',
-      `variables is not valid JSON: Unexpected token 'o', "nope" is not valid JSON`,
-    ],
+    ['query={__typename}&variables=nope', `variables is not valid JSON: Unexpected token 'o', "nope"`],
   ])('by GET are checked alike: %s', async (parameters, message) => {
     const { status, body } = await service.get(`/graphql?${parameters}`);
 

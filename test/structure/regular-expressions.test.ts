@@ -11,6 +11,9 @@ const exceptions: Readonly<Record<string, string>> = {
   'src/graphql/errors.ts / at "([^"]*)"; $/': 'the last 200 characters before the reason of an error',
   'src/import/values.ts /^([^:]{6,30}?)(?:(?:T|,? {1,2})(\\d{1,2}):(\\d{2})(?::(\\d{2})(?:[.,](\\d{1,9}))?)?(?: ?([ap])\\.?m\\.?| uhr)?(?: ?(Z|UTC|GMT|[+-]\\d{2}(?::?\\d{2})?))?)?$/i':
     'a cell of at most 100 characters',
+  'src/rest/handler.ts /(?:^|,)\\s*handling\\s*=\\s*"?([\\w-]+)/i': 'a header: 16 KiB, and it is linear',
+  'src/http/error-response.ts /(?:^|,)\\s*application\\/problem\\+json\\s*(?:;(?!\\s*q=0(?:\\.0*)?\\s*(?:,|$))|,|$)/i':
+    'a header: 16 KiB, and it is linear',
 };
 
 // biome-ignore lint/suspicious/noExplicitAny: any node of any syntax tree.
