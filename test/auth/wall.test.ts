@@ -351,6 +351,6 @@ test(`isolation between workspaces: ${requests} random requests get the same res
   expect(await first.contents()).toBe(held);
   const all = [first, second, ...both].flatMap(({ ids }) => ids);
   expect(new Set(all).size, `seed ${seed}`).toBe(all.length);
-  expect(first.ids.length).toBeGreaterThan(requests / 5);
+  expect(first.ids.length).toBeGreaterThan(requests / 10);
   await service.stop();
 }, 600_000);

@@ -90,7 +90,7 @@ test.runIf(isThorough)(
 
     const [location] = await (await post(`${address}/locations`, [{ name: 'North yard' }])).json();
     const created = await post(`${address}/crates`, [{ name: 'Shackles', locationId: location.id }]);
-    expect(created.status).toBe(201);
+    expect([created.status, await created.clone().text()]).toEqual([201, expect.anything()]);
     expect(await ask(address, '{ crates { nodes { name location { name } } } }')).toEqual({
       crates: { nodes: [{ name: 'Shackles', location: { name: 'North yard' } }] },
     });
