@@ -65,6 +65,7 @@ export function createEndpoint(config: Config, closing: AbortSignal) {
     context: { limits, parsersOf },
     plugins: [
       useOperationName(),
+      // Before those that execute: it gives them the operation and its variables.
       useOperationLimits(schema, config),
       useLimitedValidation(config),
       useExecutor(schema, limits),

@@ -100,6 +100,20 @@ describe('links by name', () => {
     );
   });
 
+  test('create nothing for a name beside an ID that leads elsewhere, as after a location was renamed', async () => {
+    await imports.import({ 'locations.csv': 'name\nNorth\n' });
+    const [id] = (await imports.records('locations', 'id')).map((location: { id: string }) => location.id);
+    const file = `name,locationId,location.name\nWall,${id},Old name\n`;
+
+    const { code, out } = await imports.import({ 'projects.csv': file }, '--create-missing', 'locations');
+
+    expect([code, ...refusalsIn(out)]).toEqual([
+      1,
+      '  projects.csv, line 2: location: no location has the name "Old name"',
+    ]);
+    expect(await imports.records('locations', 'name')).toEqual([{ name: 'North' }]);
+  });
+
   test('create what is missing with --create-missing, once', async () => {
     const files = { 'assets.csv': 'name,currentLocation.name\nA,Depot\nB,Depot\nC,Gate\n' };
 

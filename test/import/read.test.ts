@@ -152,7 +152,7 @@ const csvFiles: [string, string, string[], Partial<ReadOptions>?][] = [
   ['programs that quote every cell, such as phpMyAdmin', '"name","uid"\n"A",""\n"","B"\n', ['2: A|·', '3: ·|B']],
   ['empty rows', 'name,uid\n\n,\n"",""\n \t\nA,1\n\n', ['6: A|1']],
   ['titles above the header', 'Assets 2026\n\nPrinted: 1.1.2026, by Jana\nname,uid\nA,1\n', ['5: A|1']],
-  ['titles with a word that is a name', 'Location,Hamburg\n\nname,uid,location\nA,1,\n', ['4: A|1|·']],
+  ['titles with a word that is a name', 'Name,Hamburg\n\nname,uid\nA,1\n', ['4: A|1']],
   ['one column', 'List of tools\nname\nDrill, small\nSaw; big\n', ['3: Drill, small', '4: Saw; big']],
   ['names that are not known', 'Bezeichnung;Nr. 1, 2\nA;1\n', ['2: A|1']],
   ['no header', 'A;1\nB, small;2\n', ['1: A|1', '2: B, small|2'], { columns: ['name', 'uid'] }],

@@ -196,8 +196,9 @@ function runOf(args: ExecutionArgs, operation: OperationDefinitionNode, limits: 
 }
 
 /**
- * Returns whether a document has directives, and the variables inside its objects and lists. For those that are not sent, graphql-jit writes null, which no filter accepts,
- * and it does not refuse null where GraphQL does. Literals of scalars it reads once, without variables: `externalIds: { erp: $erp }`.
+ * Returns whether a document has directives, and the variables inside its objects and lists. For those that are not sent, graphql-jit writes
+ * null, which no filter accepts, and it does not refuse null where GraphQL does. Literals of scalars it reads once, without variables:
+ * `externalIds: { erp: $erp }`.
  */
 function contentOf(schema: GraphQLSchema, document: DocumentNode) {
   const names: string[] = [];
