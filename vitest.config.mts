@@ -13,7 +13,7 @@ const onAnyDatabase = [
   'test/{browser,client,docs,explorer,http,import,model,pages}/**',
   'test/auth/!(wall).test.ts',
   'test/export/command.test.ts',
-  'test/graphql/!(audits|cached|changes|deletions|filters|history|imports|kinds|labels|orders|query-model|reverse-links|revert-changes|statements|summaries|updates|upserts).test.ts',
+  'test/graphql/!(audits|cached|changes|deletions|filters|history|imports|kinds|labels|links|orders|query-model|reverse-links|revert-changes|statements|summaries|updates|upserts).test.ts',
   'test/process/{cli,import-kills,keys,logs,package,start-and-end}.test.ts',
   'test/rest/**',
   'test/spec/{bad-input,compression,endpoints,errors,external-id-limit,long-lists,updates}.test.ts',

@@ -28,6 +28,8 @@ export interface AssetCategoryPatch extends Partial<NewAssetCategory> {
   id: string;
   /** The `updatedAt` of the asset category when you read it. If the asset category has changed since, the batch is rejected with the code CONFLICT. */
   ifUpdatedAt?: string | null;
+  /** The parent asset category, instead of `parentId`. */
+  parent?: StoredRecordLink | null;
 }
 
 /** What identifies an asset besides its ID. */
@@ -189,8 +191,25 @@ export type RecordKind =
   | 'TRANSPORT_ORDER'
   | 'WORK_ORDER';
 
-/** Refers to a record without its ID: `{ externalId: { key: "erp", value: "4711" } }`, or `{ ref: "harbour-wall" }` for one that the same mutation creates. */
-export type RecordLink = { externalId: ExternalIdInput; ref?: never } | { ref: string; externalId?: never };
+/** A link says what a stored record has, instead of its ID: `{ name: "North yard" }`, or `{ externalIds: { erp: "4711" } }`. All of it must be true of exactly one record. Or it leads to one that the same mutation creates: `{ ref: "harbour-wall" }`. */
+export interface RecordLink {
+  /** An external ID of it: short for `externalIds` with one. */
+  externalId?: ExternalIdInput | null;
+  /** External IDs of it; null for a system where it has none. */
+  externalIds?: { [system: string]: string | null } | null;
+  /** Its ID. */
+  id?: string | null;
+  /** Its `name`; null if it has none. */
+  name?: string | null;
+  /** Its `number`; null if it has none. */
+  number?: string | null;
+  /** The `ref` of a record that the same mutation creates, and nothing else. */
+  ref?: string | null;
+  /** Its `reference`; null if it has none. */
+  reference?: string | null;
+  /** Its `uid`; null if it has none. */
+  uid?: string | null;
+}
 
 /** What a deletion does if other records refer to the ones it deletes. */
 export type ReferenceHandling = 'CLEAR' | 'REFUSE';
@@ -198,10 +217,22 @@ export type ReferenceHandling = 'CLEAR' | 'REFUSE';
 /** Why a change was not reversed. */
 export type RevertOutcome = 'FAILED' | 'KEPT';
 
-/** Refers to a stored record without its ID: `{ externalId: { key: "erp", value: "4711" } }`. */
+/** A link says what a stored record has, instead of its ID: `{ name: "North yard" }`, or `{ externalIds: { erp: "4711" } }`. All of it must be true of exactly one record. */
 export interface StoredRecordLink {
-  /** An external ID that exactly one stored record has. */
-  externalId: ExternalIdInput;
+  /** An external ID of it: short for `externalIds` with one. */
+  externalId?: ExternalIdInput | null;
+  /** External IDs of it; null for a system where it has none. */
+  externalIds?: { [system: string]: string | null } | null;
+  /** Its ID. */
+  id?: string | null;
+  /** Its `name`; null if it has none. */
+  name?: string | null;
+  /** Its `number`; null if it has none. */
+  number?: string | null;
+  /** Its `reference`; null if it has none. */
+  reference?: string | null;
+  /** Its `uid`; null if it has none. */
+  uid?: string | null;
 }
 
 /** What identifies a transport order besides its ID. */
@@ -221,7 +252,10 @@ export interface TransportOrderPatch extends Partial<NewTransportOrder> {
 }
 
 /** The fields of an asset category to create or change. In a stored asset category, absent fields stay unchanged and null clears a field; a new one needs the fields that `CreateAssetCategoryInput` requires. */
-export interface UpsertAssetCategoryInput extends Partial<NewAssetCategory> {}
+export interface UpsertAssetCategoryInput extends Partial<NewAssetCategory> {
+  /** The parent asset category, instead of `parentId`. */
+  parent?: StoredRecordLink | null;
+}
 
 /** The fields of an asset to create or change. In a stored asset, absent fields stay unchanged and null clears a field; a new one needs the fields that `CreateAssetInput` requires. `externalIds` is replaced as a whole, but an upsert by an external ID keeps the IDs of other systems. */
 export interface UpsertAssetInput extends Partial<NewAsset> {

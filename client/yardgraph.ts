@@ -34,7 +34,7 @@ export class Yardgraph {
   readonly labels: Records<'Label'>;
   /**
    * Creates records of several kinds, all or none. A record can refer to another one of the same import by its `ref`, and to a stored
-   * one by its external ID.
+   * one by its name or external IDs.
    */
   readonly importRecords: ImportRecords;
   /** Imports any number of rows of any kinds, from files or other sources, part by part; the valid rows of each part are stored. */

@@ -15,7 +15,7 @@ import type { RecordRow } from '../import/row.ts';
 import { rowReader } from '../import/values.ts';
 import { linkFields, linkParser } from '../model/links.ts';
 import { createParser } from '../model/schemas.ts';
-import { linkOrder, recordKinds } from '../records/index.ts';
+import { kindNamed, linkOrder, recordKinds } from '../records/index.ts';
 import { importRecords } from '../services/write.ts';
 import { openWorkspace } from '../store/admin/api-keys.ts';
 import type { Database } from '../store/database.ts';
@@ -48,7 +48,7 @@ async function readBatches() {
   const refOf = (kindName: string, id: unknown) => `${kindName} ${id}`;
   const refs = new Set(rows.flatMap(({ kind, id }) => (id === undefined ? [] : [refOf(kind.name, id)])));
   return linkOrder.map((kind) => {
-    const parse = linkParser({ fields: linkFields(kind), ways: ['ref'] }, limits, createParser(kind, limits));
+    const parse = linkParser({ kind, kindNamed, hasRefs: true }, limits, createParser(kind, limits));
     const items = rows.flatMap(({ kind: kindOfRow, id, fields, externalIds, links }) => {
       if (kindOfRow !== kind) return [];
       const record: Record<string, unknown> = { ...fields, ...(id !== undefined && { ref: refOf(kind.name, id) }) };

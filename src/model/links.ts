@@ -1,14 +1,15 @@
 /**
- * Parts of an input item besides the fields of its kind: references by an external ID or by the `ref` of another item,
- * instead of an ID, the item's own `ref`, external IDs that are merged into the stored ones, and which record it changes in which version. The
- * services resolve them: see services/match.ts.
+ * Parts of an input item besides the fields of its kind: links, which say of a record what it has instead of its ID, or the `ref` of another
+ * item; the item's own `ref`; external IDs that are merged into the stored ones; and which record it changes in which version. The services
+ * resolve them: see services/match.ts.
  */
 import { type ExternalIdsPatch, externalIds, type ReferenceField } from './fields.ts';
-import { expected, type Issue, isObject, type Parsed, validValues } from './issues.ts';
-import { linkField } from './labels.ts';
-import type { RecordKind, UpdateOf } from './record-kind.ts';
+import { expected, type Issue, isObject, type Parsed, type Path, quote, validValues } from './issues.ts';
+import { linkField, withArticle } from './labels.ts';
+import { matchableFields, type RecordKind, type UpdateOf, type Values } from './record-kind.ts';
 import {
   externalIdsIssues,
+  externalIdsProblem,
   identifierProblem,
   idProblem,
   maxIdentifierLength,
@@ -16,14 +17,11 @@ import {
   parseComparedValue,
   type RecordParser,
   textProblem,
-  unknownFieldIssues,
   type ValueLimits,
 } from './schemas.ts';
 
-export type RecordLink =
-  | { readonly externalId: ExternalId; readonly ref?: never }
-  /** The `ref` of a record that the same mutation creates. */
-  | { readonly ref: string; readonly externalId?: never };
+/** What identifies records: a field, or the ID in another system. */
+export type RecordKey = { readonly field: string } | { readonly externalId: string };
 
 export interface ExternalId {
   readonly key: string;
@@ -35,8 +33,18 @@ export interface Link {
   readonly name: string;
   /** The reference to set: `projectId` */
   readonly field: string;
-  readonly target: string;
-  readonly to: RecordLink;
+  readonly target: RecordKind;
+  /** The `ref` of a record that the same mutation creates; otherwise, the link leads to the one stored record that has all of `said`. */
+  readonly ref?: string;
+  readonly said: readonly Said[];
+}
+
+/** A text that a record has by this key; null if it has none. In a link, at least one is not null. */
+export interface Said {
+  /** Where the link says it. */
+  readonly path: Path;
+  readonly by: RecordKey;
+  readonly text: string | null;
 }
 
 /** A parsed item that may have links, a name by which others of the same mutation refer to it, and external IDs to merge. */
@@ -60,24 +68,33 @@ export const linkFields = ({ fields }: RecordKind): LinkFields =>
     declared.type === 'reference' ? [[linkField(field), field, declared] as const] : [],
   );
 
+/** The fields of a link to a stored record of the kind. */
+export const linkKeys = (kind: RecordKind): readonly string[] => {
+  const matchable = new Set(['name', ...matchableFields(kind)]);
+  const texts = Object.keys(kind.fields).filter((name) => matchable.has(name));
+  return ['id', ...(kind.fields.externalIds ? ['externalId', 'externalIds'] : []), ...texts];
+};
+
 interface Linking {
-  readonly fields: ReturnType<typeof linkFields>;
-  /** The ways to refer to records. With `ref`, an item may also have a `ref` of its own. */
-  readonly ways: readonly (keyof RecordLink)[];
+  readonly kind: RecordKind;
+  readonly kindNamed: (name: string) => RecordKind;
+  /** True for new items: they may have a `ref` of their own, and refer to others by theirs. */
+  readonly hasRefs: boolean;
 }
 
 /** Parses an item with its links. A link that is null clears its reference, as the ID would. */
 export function linkParser<T>(
-  { fields: declared, ways }: Linking,
+  { kind, kindNamed, hasRefs }: Linking,
   limits: ValueLimits,
   parse: (input: unknown) => Linkable<T>,
 ): (input: unknown) => Linkable<T> {
+  const declared = linkFields(kind).map(([name, field, { target }]) => ({ name, field, target: kindNamed(target) }));
   return (input) => {
     if (!isObject(input)) return parse(input);
     const fields: Record<string, unknown> = { ...input };
     const links: Link[] = [];
     const issues: Issue[] = [];
-    for (const [name, field, { target }] of declared) {
+    for (const { name, field, target } of declared) {
       const { [name]: sent } = fields;
       if (sent === undefined) continue;
       delete fields[name];
@@ -86,14 +103,13 @@ export function linkParser<T>(
         delete fields[field];
       } else if (sent === null) fields[field] = null;
       else {
-        const problems = linkIssues(sent, ways, limits);
-        // The cast is safe: a link without issues has this type.
-        if (problems.length === 0) links.push({ name, field, target, to: sent as RecordLink });
-        for (const { path, message } of problems) issues.push({ path: [name, ...path], message });
+        const { issues: problems = [], value } = parseLink(sent, target, hasRefs, limits);
+        if (value) links.push({ name, field, target, ...value });
+        issues.push(...within(name, problems));
       }
     }
     const { ref } = fields;
-    if (ways.includes('ref')) {
+    if (hasRefs) {
       delete fields.ref;
       if ((ref ?? null) !== null) issues.push(...refIssues(ref));
     }
@@ -105,36 +121,78 @@ export function linkParser<T>(
   };
 }
 
-function linkIssues(sent: unknown, ways: Linking['ways'], limits: ValueLimits): Issue[] {
-  const issues = shapeIssues(sent, ways, 'an object such as {"externalId":{"key":"erp","value":"4711"}}');
-  if (issues.length > 0 || !isObject(sent)) return issues;
-  const [way, other] = Object.keys(sent);
-  if (way === undefined || other !== undefined) {
-    const received = way === undefined ? 'an empty object' : 'both';
-    return [{ path: [], message: `expected ${ways.join(' or ')}, received ${received}` }];
+type ParsedLink = Parsed<Pick<Link, 'ref' | 'said'>>;
+
+function parseLink(sent: unknown, target: RecordKind, hasRefs: boolean, limits: ValueLimits): ParsedLink {
+  const rejected = (...issues: Issue[]): ParsedLink => ({ issues, validFields: {} });
+  if (!isObject(sent)) return rejected({ path: [], message: expected('an object such as {"name":"Bremen"}', sent) });
+  const names = [...linkKeys(target), ...(hasRefs ? ['ref'] : [])];
+  const unknown = Object.keys(sent).filter((name) => !names.includes(name));
+  if (unknown.length > 0) {
+    const message = `unknown field: a link to ${withArticle(target.label)} has ${names.join(', ')}`;
+    return rejected(...unknown.map((name) => ({ path: [name], message })));
   }
-  if (way === 'ref') return refIssues(sent.ref);
-  return externalIdIssues(sent.externalId, limits).map(({ path, message }) => ({ path: [way, ...path], message }));
+  const { ref = null, ...stored } = sent;
+  if (ref === null) {
+    const { said, issues } = parseSaid(stored, target, limits);
+    if (issues.length > 0) return rejected(...issues);
+    if (said.some(({ text }) => text !== null)) return { value: { said } };
+    return rejected({ path: [], message: `expected a value of at least one of ${names.join(', ')}, received none` });
+  }
+  const others = Object.keys(stored).join(', ');
+  const issues = others === '' ? refIssues(ref) : [{ path: [], message: `expected ref or ${others}, received both` }];
+  return issues.length > 0 ? rejected(...issues) : { value: { ref: String(ref), said: [] } };
+}
+
+/** The short form `externalId` says the same as `externalIds` with one of them. */
+function parseSaid({ externalId, externalIds: ids = {}, ...texts }: Values, target: RecordKind, limits: ValueLimits) {
+  const said: Said[] = [];
+  const issues: Issue[] = [];
+  for (const [name, text] of Object.entries(texts)) {
+    const problem = saidProblem(target, name, text, limits);
+    if (problem !== undefined) issues.push({ path: [name], message: problem });
+    // The casts here are safe: what has no problem has these types.
+    else said.push({ path: [name], by: { field: name }, text: text as string | null });
+  }
+  const tooMany = isObject(ids) ? externalIdsProblem(ids, limits) : undefined;
+  if (tooMany !== undefined) issues.push({ path: ['externalIds'], message: tooMany });
+  else issues.push(...within('externalIds', externalIdsIssues(externalIds(), ids, limits, true)));
+  if (externalId !== undefined) issues.push(...within('externalId', externalIdIssues(externalId, limits)));
+  if (issues.length > 0) return { said, issues };
+  for (const [key, text] of Object.entries(ids as ExternalIdsPatch)) {
+    said.push({ path: ['externalIds', key], by: { externalId: key }, text });
+  }
+  if (externalId !== undefined) {
+    const { key, value } = externalId as ExternalId;
+    const other = said.find(({ by }) => 'externalId' in by && by.externalId === key);
+    if (!other) said.push({ path: ['externalId'], by: { externalId: key }, text: value });
+    else if (other.text !== value) {
+      const message = expected(`the ID that externalIds has of ${quote(key)}`, value);
+      issues.push({ path: ['externalId'], message });
+    }
+  }
+  return { said, issues };
+}
+
+function saidProblem(target: RecordKind, name: string, text: unknown, limits: ValueLimits): string | undefined {
+  const { id, [name]: field = id } = target.storedFields;
+  if (typeof text === 'string') return textProblem(text, maxLengthOf(field, limits));
+  if (name === 'id') return idProblem(target, text);
+  return text === null ? undefined : expected('text or null', text);
 }
 
 function externalIdIssues(sent: unknown, limits: ValueLimits): Issue[] {
+  if (!isObject(sent)) return [{ path: [], message: expected('an object such as {"key":"erp","value":"4711"}', sent) }];
   const maxLength = maxLengthOf(externalIds(), limits);
-  const parts = ['key', 'value'] as const;
-  const issues = shapeIssues(sent, parts, 'an object such as {"key":"erp","value":"4711"}');
-  if (!isObject(sent)) return issues;
-  const ofParts = parts.flatMap((part) => {
+  return ['key', 'value'].flatMap((part) => {
     const { [part]: text } = sent;
     const problem = typeof text === 'string' ? textProblem(text, maxLength) : expected('text', text);
     return problem === undefined ? [] : [{ path: [part], message: problem }];
   });
-  return [...issues, ...ofParts];
 }
 
-function shapeIssues(sent: unknown, names: readonly string[], what: string): Issue[] {
-  if (!isObject(sent)) return [{ path: [], message: expected(what, sent) }];
-  const unknown = Object.keys(sent).filter((name) => !names.includes(name));
-  return unknownFieldIssues(unknown, names);
-}
+const within = (name: string, issues: readonly Issue[]): Issue[] =>
+  issues.map(({ path, message }) => ({ path: [name, ...path], message }));
 
 function refIssues(ref: unknown): Issue[] {
   const what = `a text of 1 to ${maxIdentifierLength} characters`;
@@ -158,8 +216,7 @@ export function mergeParser<T>(
       return withIssues(parse(fields), [{ path: [name], message: `expected externalIds or ${name}, received both` }]);
     }
     const issues = externalIdsIssues(field, sent, limits, true);
-    const located = issues.map(({ path, message }) => ({ path: [name, ...path], message }));
-    if (issues.length > 0) return withIssues(parse(fields), located);
+    if (issues.length > 0) return withIssues(parse(fields), within(name, issues));
     // The cast is safe: external IDs without issues have this type.
     return { ...parse(fields), merge: { name, externalIds: sent as ExternalIdsPatch } };
   };

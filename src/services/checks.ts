@@ -5,6 +5,7 @@
 import { badRequest } from '../errors.ts';
 import { count, expected, type Issue, quote } from '../model/issues.ts';
 import { counted, withArticle } from '../model/labels.ts';
+import type { RecordKey } from '../model/links.ts';
 import type { RecordKind, Values } from '../model/record-kind.ts';
 import { kindNamed, kindOfId, linkOrder, recordKinds, reverseLinksOf } from '../records/index.ts';
 import type { Condition } from '../store/query/record-query.ts';
@@ -20,7 +21,7 @@ import {
   type Problem,
   rejectDependents,
 } from './item.ts';
-import { noRecord, type RecordKey } from './match.ts';
+import { noRecord } from './match.ts';
 
 interface Reference {
   readonly item: Item;

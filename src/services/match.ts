@@ -1,8 +1,8 @@
-/** Finds the stored records that items are about, and those to which their links lead: by IDs, external IDs and unique texts. */
+/** Finds the stored records that items are about, and those to which their links lead: by IDs, external IDs and texts. */
 import { type ExternalIds, type ExternalIdsPatch, mergedExternalIds } from '../model/fields.ts';
-import { expected, type Path, quote } from '../model/issues.ts';
+import { expected, formatPath, type Issue, type Path, quote } from '../model/issues.ts';
 import { withArticle } from '../model/labels.ts';
-import type { ExternalId, Link } from '../model/links.ts';
+import type { ExternalId, RecordKey, Said } from '../model/links.ts';
 import type { AnyRecord, RecordKind, Values } from '../model/record-kind.ts';
 import {
   externalIdsProblem,
@@ -11,36 +11,39 @@ import {
   requiredMessage,
   type ValueLimits,
 } from '../model/schemas.ts';
-import { kindNamed, kindOfId } from '../records/index.ts';
+import { kindOfId } from '../records/index.ts';
 import { lookupOutdated } from '../store/connections/database-error.ts';
 import { maxMatches, type Tx } from '../store/writes/tx.ts';
 import { type Item, referTo } from './item.ts';
 
-/** The key by which other systems know records. */
-export type RecordKey = { readonly field: string } | { readonly externalId: string };
-
 /** Puts the IDs to which links lead into the values. Locks nothing: the check of all references does that. */
 export async function resolveLinks(tx: Tx, items: readonly Item[]): Promise<void> {
   const byRef = itemsByRef(items);
-  const matches = await findLinked(
-    tx,
-    items.flatMap(({ links = [] }) => links),
-  );
+  const links = items.flatMap((item) => item.links ?? []);
+  const finders = new Map<RecordKind, (said: readonly Said[]) => string | Issue>();
+  for (const target of new Set(links.map((link) => link.target))) {
+    const stored = links.filter((link) => link.target === target && link.ref === undefined);
+    finders.set(
+      target,
+      await targetFinder(
+        tx,
+        target,
+        stored.map(({ said }) => said),
+      ),
+    );
+  }
   for (const item of items) {
-    for (const link of item.links ?? []) {
-      const { externalId, ref } = link.to;
-      const target = kindNamed(link.target);
+    for (const { name, field, target, ref, said } of item.links ?? []) {
       if (ref !== undefined) {
-        const path = [link.name, 'ref'];
+        const path = [name, 'ref'];
         const found = byRef.get(ref);
         if (found?.kind === target) {
-          referTo(found, item, link.field, { path, message: `the record with the ref ${quote(ref)} was rejected` });
+          referTo(found, item, field, { path, message: `the record with the ref ${quote(ref)} was rejected` });
         } else item.issues.push({ path, message: refProblem(target, ref, found) });
       } else {
-        const ids = matches.get(keyOf(link)) ?? [];
-        const problem = externalIdProblem(target, externalId, ids);
-        if (problem !== undefined) item.issues.push({ path: [link.name, 'externalId'], message: problem });
-        else item.values = { ...item.values, [link.field]: ids[0] };
+        const found = finders.get(target)?.(said);
+        if (typeof found === 'string') item.values = { ...item.values, [field]: found };
+        else if (found) item.issues.push({ path: [name, ...found.path], message: found.message });
       }
     }
   }
@@ -65,29 +68,86 @@ function refProblem(kind: RecordKind, ref: string, found: Item | undefined): str
   return `expected the ref of ${withArticle(kind.label)}, ${quote(ref)} is the ref of ${actual}`;
 }
 
-const keyOf = ({ target, to }: Link): string => JSON.stringify([target, to.externalId?.key, to.externalId?.value]);
-
-/** One statement for each kind of record that links lead to. */
-async function findLinked(tx: Tx, links: readonly Link[]): Promise<ReadonlyMap<string, readonly string[]>> {
+/**
+ * Looks up what links to records of a kind say, in one statement for each field. Where a link says several things, the candidates are the
+ * record with the ID, or those that have what fewest records have: they are read, and compared with all that it says. Returns a function
+ * that returns the ID of the only record of which all of it is true, or why there is none.
+ */
+async function targetFinder(tx: Tx, target: RecordKind, links: readonly (readonly Said[])[]) {
+  const wanted = new Map(links.flatMap(lookedUp).map((said) => [keyOf(said), said]));
   const matches = new Map<string, readonly string[]>();
-  const wanted = new Map(links.filter(({ to }) => to.externalId).map((link) => [keyOf(link), link]));
-  for (const target of new Set([...wanted.values()].map((link) => link.target))) {
-    const kind = kindNamed(target);
-    if (!kind.fields.externalIds) continue;
-    const ofTarget = [...wanted].filter(([, link]) => link.target === target);
-    const externalIds = ofTarget.flatMap(([, { to }]) => to.externalId ?? []);
-    const found = await tx.findByExternalId(kind, externalIds);
-    for (const [index, [key]] of ofTarget.entries()) matches.set(key, found[index] ?? []);
+  for (const field of new Set([...wanted.values()].map(fieldOf))) {
+    const ofField = [...wanted].filter(([, said]) => fieldOf(said) === field);
+    const texts = ofField.map(([, { text }]) => text ?? '');
+    const externalIds = ofField.flatMap(([, { by }], index) =>
+      'externalId' in by ? [{ key: by.externalId, value: texts[index] ?? '' }] : [],
+    );
+    const isExternal = field === 'externalIds';
+    const found = await (isExternal ? tx.findByExternalId(target, externalIds) : tx.findByText(target, field, texts));
+    for (const [index, [key]] of ofField.entries()) matches.set(key, found[index] ?? []);
   }
-  return matches;
+  const candidatesOf = (link: readonly Said[]) =>
+    lookedUp(link)
+      .map((said) => matches.get(keyOf(said)) ?? [])
+      .reduce((fewest, ids) => (ids.length < fewest.length ? ids : fewest));
+  const compared = links.filter((link) => link.length > 1);
+  const ids = [...new Set(compared.flatMap(candidatesOf))];
+  const fields = new Set(['id', ...compared.flat().map(fieldOf)]);
+  const read = ids.length > 0 ? await tx.find(target, ids, fields) : [];
+  const records = new Map(read.map((record) => [record.id, record]));
+  const isTrue = ({ by, text }: Said, id: string) => {
+    const stored = keyIn(records.get(id) ?? {}, by) ?? '';
+    return text === null ? isBlank(String(stored)) : stored === text;
+  };
+
+  return (link: readonly Said[]): string | Issue => {
+    for (const { path, text } of link) {
+      const message = text === null ? undefined : emptyKeyProblem(target, text);
+      if (message !== undefined) return { path, message };
+    }
+    const candidates = candidatesOf(link);
+    // Only the first of many are found: there may be others of which all of it is true.
+    const isCompared = link.length > 1 && candidates.length < maxMatches;
+    const found = isCompared ? candidates.filter((id) => link.every((said) => isTrue(said, id))) : candidates;
+    const [id, other] = found;
+    return id !== undefined && other === undefined ? id : linkIssue(target, link, found, isCompared);
+  };
 }
 
-function externalIdProblem(kind: RecordKind, externalId: ExternalId, ids: readonly string[]): string | undefined {
-  const empty = emptyKeyProblem(kind, externalId.value);
-  if (empty !== undefined || ids.length === 1) return empty;
-  const named = describeExternalId(externalId);
-  return ids.length === 0 ? noRecordWith(kind, named) : `${several(kind, ids)} have ${named}: ${listed(ids)}`;
+function linkIssue(target: RecordKind, link: readonly Said[], found: readonly string[], isCompared: boolean): Issue {
+  // The cast is safe: a link says at least one thing that is not null.
+  const { path, by, text } = lookedUp(link)[0] as Said;
+  const described = isCompared ? describeAll(link) : describeKey(by, text ?? '');
+  const at = link.length > 1 ? [] : path;
+  if (found.length > 0) {
+    return { path: at, message: `${several(target, found)} have ${described}: ${listed(found)}` };
+  }
+  if (isCompared) return { path: at, message: `expected one ${target.label}, received ${described}` };
+  const isId = 'field' in by && by.field === 'id';
+  return { path: at, message: isId ? noRecord(target, text ?? '') : noRecordWith(target, described) };
 }
+
+/** The most that is listed of what a link says: each has up to 100 characters. */
+const maxDescribed = 5;
+
+/** Returns `name "North yard" and externalIds.crm null` */
+function describeAll(link: readonly Said[]): string {
+  const described = link.slice(0, maxDescribed).map(({ by, text }) => {
+    const key = formatPath('field' in by ? [by.field] : ['externalIds', by.externalId]);
+    return `${key} ${text === null ? 'null' : quote(text)}`;
+  });
+  return [...described, ...(link.length > maxDescribed ? ['…'] : [])].join(' and ');
+}
+
+/** The ID alone, if a link says it: no other record can be meant. */
+function lookedUp(link: readonly Said[]): readonly Said[] {
+  const id = link.find((said) => fieldOf(said) === 'id');
+  return id ? [id] : link.filter(({ text }) => text !== null);
+}
+
+const fieldOf = ({ by }: Said): string => ('field' in by ? by.field : 'externalIds');
+
+const keyOf = ({ by, text }: Said): string => JSON.stringify([by, text]);
 
 /** Reads and locks what items are about. All items of a write that are not new are of one kind. */
 export async function matchRecords(

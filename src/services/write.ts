@@ -6,7 +6,7 @@
 import { conflict, forbidden, invalid, notFound } from '../errors.ts';
 import { isSame } from '../model/fields.ts';
 import { count, type Issue, type Parsed, type PathOf } from '../model/issues.ts';
-import type { Linkable, Patch } from '../model/links.ts';
+import type { Linkable, Patch, RecordKey } from '../model/links.ts';
 import type { AnyRecord, RecordKind, RecordOf, Values } from '../model/record-kind.ts';
 import type { ValueLimits } from '../model/schemas.ts';
 import { newIds } from '../records/index.ts';
@@ -36,7 +36,7 @@ import {
   rejectDependents,
   type Stored,
 } from './item.ts';
-import { matchRecords, noRecord, type RecordKey, resolveLinks } from './match.ts';
+import { matchRecords, noRecord, resolveLinks } from './match.ts';
 
 /** Who makes a request, in which workspace, and whether they may write. */
 export interface Session {

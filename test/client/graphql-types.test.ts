@@ -1,5 +1,6 @@
 /** The client's types of GraphQL's inputs and results are generated from the schema; `npm run schema` regenerates them. */
 import {
+  type GraphQLInputField,
   type GraphQLInputObjectType,
   type GraphQLNamedType,
   type GraphQLType,
@@ -100,7 +101,8 @@ function declaration(type: GraphQLNamedType): string {
     ({ name }) => !inherited || !Object.hasOwn(inherited.fields, name),
   );
   const head = `${comment(type)}export interface ${type.name}${inherited ? ` extends ${inherited.base}` : ''}`;
-  return own.length === 0 ? `${head} {}\n` : `${head} {\n${own.map(member).join('')}}\n`;
+  const isLink = type.name.endsWith('RecordLink');
+  return own.length === 0 ? `${head} {}\n` : `${head} {\n${own.map((field) => member(field, isLink)).join('')}}\n`;
 }
 
 /** One of the fields, without the others. */
@@ -149,17 +151,10 @@ const selectionOf = (type: GraphQLNamedType): string =>
         .join(' ')
     : '';
 
-const member = ({
-  name,
-  type,
-  description,
-}: {
-  name: string;
-  type: GraphQLType;
-  description?: string | null | undefined;
-}) => {
+const member = ({ name, type, description }: GraphQLInputField, isLink: boolean) => {
   // Of the same scalar as what a record has, which has no nulls.
-  const declared = name === 'mergeExternalIds' ? '{ [system: string]: string | null }' : typescript(type);
+  const hasNulls = name === 'mergeExternalIds' || (isLink && name === 'externalIds');
+  const declared = hasNulls ? '{ [system: string]: string | null }' : typescript(type);
   const optional = !isNonNullType(type);
   return `${comment({ description }, '  ')}  ${name}${optional ? '?' : ''}: ${declared}${optional ? ' | null' : ''};\n`;
 };

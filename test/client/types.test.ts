@@ -159,8 +159,8 @@ test('what does not fit the schema does not compile', () => {
     () => assets.create([{ name: 5 }]),
     // @ts-expect-error: a misspelt field
     () => assets.update([{ id: 'asset_1', nmae: 'Crane' }]),
-    // @ts-expect-error: a link has either an external ID or a ref
-    () => assets.update([{ id: 'asset_1', currentLocation: { ref: 'a', externalId: { key: 'erp', value: '1' } } }]),
+    // @ts-expect-error: a link of a change has no ref
+    () => assets.update([{ id: 'asset_1', currentLocation: { ref: 'a' } }]),
     // @ts-expect-error: assets have no such key
     () => assets.upsert({ field: 'REFERENCE' }, []),
     // @ts-expect-error: locations have no key other than external IDs

@@ -1,8 +1,9 @@
 /** The input types of items to write and of keys to find records by, derived from the record kinds. */
 import { capitalized, withArticle } from '../../model/labels.ts';
+import { linkFields, linkKeys } from '../../model/links.ts';
 import { matchableFields, type RecordKind } from '../../model/record-kind.ts';
+import { label, recordKinds } from '../../records/index.ts';
 import { builder, enumType, type InputFields, type InputRef, memoize, scalarOf } from './builder.ts';
-import { anywhere, linksOf, toStored, type Ways } from './item-parsers.ts';
 
 /** The type of an item or of a part of one: in a variable, its required fields may be missing, and the service says which. */
 const itemType = (name: string, description: string, fields: (t: InputFields) => FieldRefs): InputRef<unknown> =>
@@ -20,7 +21,7 @@ export const inputOf = {
       `The fields of ${withArticle(kind.label)} to create. A field that is null or absent is not set.`,
       (t) => ({
         ...inputFields(t, kind, { requires: true }),
-        ...linkInputFields(t, kind, anywhere),
+        ...linkInputFields(t, kind, anyLink),
         ref: t.string({
           description: `A name of your choice, by which other records of the same mutation refer to this ${kind.label}. It is not stored.`,
         }),
@@ -33,7 +34,7 @@ export const inputOf = {
     itemType(
       `Upsert${kind.name}Input`,
       `The fields of ${withArticle(kind.label)} to create or change. In a stored ${kind.label}, absent fields stay unchanged and null clears a field; a new one needs the fields that \`Create${kind.name}Input\` requires.${kind.fields.externalIds ? replacedExternalIds : ''}`,
-      (t) => ({ ...changeFields(t, kind), ...linkInputFields(t, kind, toStored) }),
+      (t) => ({ ...changeFields(t, kind), ...linkInputFields(t, kind, linkToStored) }),
     ),
 
   /** `UpdateProjectInput` */
@@ -54,7 +55,7 @@ export const inputOf = {
           description: `The \`updatedAt\` of the ${kind.label} when you read it. If the ${kind.label} has changed since, the batch is rejected with the code CONFLICT.`,
         }),
         ...changeFields(t, kind),
-        ...linkInputFields(t, kind, toStored),
+        ...linkInputFields(t, kind, linkToStored),
       }),
     ),
 };
@@ -67,34 +68,45 @@ const externalId = itemType('ExternalIdInput', 'The ID of a record in another sy
   value: t.string({ required: true, description: 'The ID that the record has there.' }),
 }));
 
-const externalIdField = (t: InputFields, required: boolean) =>
-  t.field({ type: externalId, required, description: 'An external ID that exactly one stored record has.' });
+/** What links can say of stored records, of any kind but labels, to which none leads. */
+const linkKeyFields = (t: InputFields) => {
+  const names = recordKinds.flatMap((kind) => (kind === label ? [] : linkKeys(kind)));
+  const texts = names.filter((name) => !['id', 'externalId', 'externalIds'].includes(name));
+  return {
+    id: t.id({ description: 'Its ID.' }),
+    externalId: t.field({ type: externalId, description: 'An external ID of it: short for `externalIds` with one.' }),
+    externalIds: t.field({
+      type: 'ExternalIds',
+      description: 'External IDs of it; null for a system where it has none.',
+    }),
+    ...Object.fromEntries(
+      [...new Set(texts)].map((name) => [name, t.string({ description: `Its \`${name}\`; null if it has none.` })]),
+    ),
+  };
+};
+
+const whatIsSaid =
+  'says what a stored record has, instead of its ID: `{ name: "North yard" }`, or `{ externalIds: { erp: "4711" } }`. All of it must be true of exactly one record.';
+
+const linkToStored = builder.inputType('StoredRecordLink', {
+  description: `A link ${whatIsSaid}`,
+  fields: linkKeyFields,
+});
 
 const anyLink = builder.inputType('RecordLink', {
-  isOneOf: true,
-  description:
-    'Refers to a record without its ID: `{ externalId: { key: "erp", value: "4711" } }`, or `{ ref: "harbour-wall" }` for one that the same mutation creates.',
+  description: `A link ${whatIsSaid} Or it leads to one that the same mutation creates: \`{ ref: "harbour-wall" }\`.`,
   fields: (t) => ({
-    externalId: externalIdField(t, false),
-    ref: t.string({ description: 'The `ref` of a record that the same mutation creates.' }),
+    ...linkKeyFields(t),
+    ref: t.string({ description: 'The `ref` of a record that the same mutation creates, and nothing else.' }),
   }),
 });
 
-const linkToStored = itemType(
-  'StoredRecordLink',
-  'Refers to a stored record without its ID: `{ externalId: { key: "erp", value: "4711" } }`.',
-  (t) => ({ externalId: externalIdField(t, true) }),
-);
-
 /** Returns the fields of the links: `project` beside `projectId` */
-const linkInputFields = (t: InputFields, kind: RecordKind, ways: Ways) =>
+const linkInputFields = (t: InputFields, kind: RecordKind, type: InputRef<unknown>) =>
   Object.fromEntries(
-    linksOf(kind, ways).map(([name, field, { refersTo }]) => [
+    linkFields(kind).map(([name, field, { refersTo }]) => [
       name,
-      t.field({
-        type: ways === anywhere ? anyLink : linkToStored,
-        description: `${capitalized(refersTo)}, instead of \`${field}\`.`,
-      }),
+      t.field({ type, description: `${capitalized(refersTo)}, instead of \`${field}\`.` }),
     ]),
   );
 

@@ -6,11 +6,11 @@ import type { GraphQLResolveInfo } from 'graphql';
 import { badRequest, ServiceError } from '../../errors.ts';
 import type { Issue, Parsed } from '../../model/issues.ts';
 import { capitalized, listField, withArticle } from '../../model/labels.ts';
+import type { RecordKey } from '../../model/links.ts';
 import type { RecordKind, RecordOf } from '../../model/record-kind.ts';
 import { textProblem, type ValueLimits } from '../../model/schemas.ts';
 import { kindOfId, recordKinds } from '../../records/index.ts';
 import { isRejected, type Rejected, requireBatchSize } from '../../services/item.ts';
-import type { RecordKey } from '../../services/match.ts';
 import {
   createRecords,
   deleteRecords,

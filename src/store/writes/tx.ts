@@ -15,7 +15,7 @@ import { asRecords, createRecordReads, type RecordReads, readParents } from '../
 /** Reads of the log. Like records that are read to write them, the versions that are read are limited together. */
 type LogReads = Pick<ChangeReads, 'lastChange' | 'changes' | 'histories' | 'versions'>;
 
-export interface Tx extends LogReads, Pick<RecordReads, 'pages'> {
+export interface Tx extends LogReads, Pick<RecordReads, 'pages' | 'find'> {
   /** Waits for all other transactions that hold the lock with this name in the workspace, and keeps it until this one ends. */
   lock(name: string): Promise<void>;
   /** Locks the records: no other transaction can remove the values before this one ends. */
@@ -102,6 +102,7 @@ export function createTx(scope: Scope, { isDryRun = false } = {}): Tx {
     histories,
     versions,
     pages: createRecordReads(scope).pages,
+    find: createRecordReads({ ...scope, budget }).find,
 
     async lock(name) {
       requireOrder('names');

@@ -1,0 +1,224 @@
+/** Links say what a stored record has: all of it must be true of exactly one record of the workspace. */
+import { describe, expect, test } from 'vitest';
+import { asset, assetCategory, location, project } from '../../src/records/index.ts';
+import { createDocument, importDocument, updateDocument, upsertDocument } from '../support/mutations.ts';
+import { unknownId } from '../support/records.ts';
+import { startService, useWorkspaces } from '../support/service.ts';
+
+const service = useWorkspaces();
+
+type Said = Readonly<Record<string, unknown>>;
+interface Stored {
+  readonly id: string;
+  readonly name?: string;
+  readonly externalIds?: Readonly<Record<string, string>>;
+}
+
+const sites: readonly Omit<Stored, 'id'>[] = [
+  { name: 'North', externalIds: { erp: '1', crm: '1' } },
+  { name: 'North', externalIds: { erp: '2' } },
+  { name: 'South', externalIds: { erp: '1', constructor: '7' } },
+  { name: ' ', externalIds: { erp: '3', crm: '' } },
+  { externalIds: { crm: '3' } },
+  ...Array.from({ length: 4 }, (_, n) => ({
+    name: 'Many',
+    externalIds: { erp: 'many', ...(n === 0 && { crm: '4' }) },
+  })),
+];
+
+/** Creates an asset for each link; the valid ones are stored. Returns the IDs to which their links lead, or their issues. */
+async function follow(links: readonly Said[]) {
+  const input = { assets: links.map((currentLocation) => ({ name: 'Crane', currentLocation })) };
+  const { result } = await service.data(
+    `mutation ($input: ImportInput!) { result: importRecords(input: $input, onInvalid: SKIP) {
+      assets { currentLocationId } rejected { index issues { path message } } } }`,
+    { input },
+  );
+  const ids = result.assets.map((each: { currentLocationId: string }) => each.currentLocationId).values();
+  const rejected = new Map(
+    result.rejected.map((each: { index: number; issues: object[] }) => [each.index, each.issues]),
+  );
+  return links.map((_, index) => rejected.get(index) ?? ids.next().value);
+}
+
+/** The texts that a link and a record have, by where. */
+const texts = ({ externalIds, externalId, ...fields }: Said) =>
+  new Map(Object.entries({ ...fields, ...(externalIds as object) }).filter(([, text]) => text !== undefined));
+
+/** The record of which all is true, if it is the only one, and is found by something that fewer than four have. */
+function model(stored: readonly Stored[], link: Said): string | undefined {
+  const has = (record: Stored, [name, text]: [string, unknown]) => {
+    const value = texts({ ...record }).get(name) ?? '';
+    return text === null ? String(value).trim() === '' : value === text;
+  };
+  const said = [...texts(link)];
+  const isFound = said.some((one) => one[1] !== null && stored.filter((record) => has(record, one)).length < 4);
+  const [found, ...others] = stored.filter((record) => said.every((one) => has(record, one)));
+  return isFound && others.length === 0 ? found?.id : undefined;
+}
+
+test('every combination of an ID, a name and two external IDs leads to the only record that has all of it, or to none', async () => {
+  const created = await service.create('/locations', ...sites);
+  const stored = created.map(({ id }, index) => ({ id, ...sites[index] }));
+  const ids = [undefined, created[0].id, created[5].id, unknownId(location)];
+  const names = [undefined, null, 'North', 'South', 'Many', 'Nowhere'];
+  const values = [undefined, null, '1', '3', '4', 'many'];
+  const links = ids
+    .flatMap((id) => names.map((name) => ({ id, name })))
+    .flatMap((link) => values.map((erp) => ({ ...link, erp })))
+    .flatMap((link) => values.map((crm) => ({ ...link, crm })))
+    .map(({ erp, crm, ...link }) => ({ ...link, externalIds: { erp, crm } }))
+    .filter((link) => [...texts(link).values()].some((text) => text !== null));
+
+  const found = await follow(links);
+
+  const wrong = links.filter((link, index) => {
+    const { [index]: one } = found;
+    return model(stored, link) !== (typeof one === 'string' ? one : undefined);
+  });
+  expect(wrong).toEqual([]);
+  expect(found.filter((one) => typeof one === 'string').length).toBeGreaterThan(20);
+});
+
+test('a link that is refused says where, what was expected and what was received', async () => {
+  const [a, b, c, d, , first, second, third] = await service.create('/locations', ...sites);
+  const [crane] = await service.create('/assets', { name: 'Crane' });
+  const other = service.as(await service.key({ workspace: 'other' }));
+  const [theirs] = await other.create('/locations', { name: 'Theirs', externalIds: { erp: 'theirs' } });
+  const erp = (value: unknown) => ({ externalIds: { erp: value } });
+  const missing = unknownId(location);
+  const none = (what: string) => `there is no location with ${what}`;
+  const keys = 'id, externalId, externalIds, name, ref';
+  const cases: readonly [link: Said, path: readonly string[], message: string][] = [
+    [{ name: 'Nowhere' }, ['name'], `${none('the name "Nowhere"')} in this workspace`],
+    [{ name: 'Theirs' }, ['name'], `${none('the name "Theirs"')} in this workspace`],
+    [erp('theirs'), ['externalIds', 'erp'], `${none('the external ID "theirs" of "erp"')} in this workspace`],
+    [{ id: theirs.id }, ['id'], `${none(`the ID "${theirs.id}"`)} in this workspace`],
+    [{ id: missing }, ['id'], `${none(`the ID "${missing}"`)} in this workspace`],
+    [{ id: crane.id }, ['id'], `${none(`the ID "${crane.id}"`)}: this is the ID of an asset`],
+    [{ id: 'ERP-1' }, ['id'], `${none('the ID "ERP-1"')}: IDs of this service start with location_`],
+    [{ id: null, name: 'South' }, ['id'], 'expected an ID of 1 to 255 characters, received null'],
+    [{ id: '' }, ['id'], 'expected a value to find the location by, received ""'],
+    [{ name: ' \n' }, ['name'], 'expected a value to find the location by, received " \\n"'],
+    [{ id: d.id, name: ' ' }, ['name'], 'expected a value to find the location by, received " "'],
+    [erp(''), ['externalIds', 'erp'], 'expected a value to find the location by, received ""'],
+    [{ name: 'North' }, ['name'], `2 locations have the name "North": ${a.id}, ${b.id}`],
+    [erp('1'), ['externalIds', 'erp'], `2 locations have the external ID "1" of "erp": ${a.id}, ${c.id}`],
+    [{ name: 'Many' }, ['name'], `several locations have the name "Many": ${first.id}, ${second.id}, ${third.id}, …`],
+    [
+      { name: 'Many', ...erp('many') },
+      [],
+      `several locations have the name "Many": ${first.id}, ${second.id}, ${third.id}, …`,
+    ],
+    [
+      { name: 'North', externalIds: { other: null } },
+      [],
+      `2 locations have name "North" and externalIds.other null: ${a.id}, ${b.id}`,
+    ],
+    [{ id: a.id, name: 'South' }, [], `expected one location, received id "${a.id}" and name "South"`],
+    [
+      { name: 'x'.repeat(200), externalIds: { erp: null, crm: '3' } },
+      [],
+      `expected one location, received name "${'x'.repeat(100)}"… and externalIds.erp null and externalIds.crm "3"`,
+    ],
+    [
+      { name: 'North', externalIds: { a: 'b', c: 'd', e: 'f', g: 'h', i: 'j' } },
+      [],
+      'expected one location, received name "North" and externalIds.a "b" and externalIds.c "d" and externalIds.e "f" and externalIds.g "h" and …',
+    ],
+    [{ name: 'x'.repeat(501) }, ['name'], 'expected at most 500 characters, received more'],
+    [{ name: '\0' }, ['name'], 'expected text without the character NUL, received "\\u0000"'],
+    [erp(5), ['externalIds', 'erp'], 'expected text or null, received 5'],
+    [
+      { externalIds: Object.fromEntries(Array.from({ length: 101 }, (_, n) => [n, 'x'])) },
+      ['externalIds'],
+      'expected at most 100 keys, received 101',
+    ],
+    [{ externalId: { key: 'erp' } }, ['externalId', 'value'], 'expected text, received nothing'],
+    [
+      { externalId: { key: 'erp', value: '1' }, ...erp('2') },
+      ['externalId'],
+      'expected the ID that externalIds has of "erp", received "1"',
+    ],
+    [{ uid: 'C-7' }, ['uid'], `unknown field: a link to a location has ${keys}`],
+    [{}, [], `expected a value of at least one of ${keys}, received none`],
+    [{ name: null, ...erp(null) }, [], `expected a value of at least one of ${keys}, received none`],
+    [{ ref: 'yard', name: 'North' }, [], 'expected ref or name, received both'],
+  ];
+
+  const found = await follow(cases.map(([link]) => link));
+
+  expect(found).toEqual(cases.map(([, path, message]) => [{ path: ['currentLocation', ...path], message }]));
+});
+
+test('the short form of an external ID says the same as the long one, also beside it', async () => {
+  const [, b, c] = await service.create('/locations', ...sites);
+  const externalId = { key: 'erp', value: '2' };
+
+  expect(
+    await follow([
+      { externalId },
+      { externalId, externalIds: { erp: '2' } },
+      { externalId: { key: 'erp', value: '1' }, externalIds: { constructor: '7' } },
+    ]),
+  ).toEqual([b.id, b.id, c.id]);
+});
+
+describe('a link by a name', () => {
+  test('leads to the parent of a category, in creates, updates and upserts', async () => {
+    const [lifting] = await service.create('/asset-categories', { name: 'Lifting' });
+    const parent = { name: 'Lifting' };
+
+    const created = await service.data(createDocument(assetCategory, 'id parentId'), { input: [{ parent }] });
+    const [{ id }] = created.result;
+    const upserted = await service.data(upsertDocument(assetCategory, 'record { parentId }'), {
+      by: { field: 'NAME' },
+      input: [{ name: 'Cranes', parent }],
+    });
+    const cycle = await service.graphql(updateDocument(assetCategory), {
+      input: [{ id: lifting.id, parent: { id } }],
+    });
+
+    expect(created.result).toMatchObject([{ parentId: lifting.id }]);
+    expect(upserted.result).toEqual([{ record: { parentId: lifting.id } }]);
+    expect(cycle.body.errors[0].message).toContain('neither this one nor one of its descendants');
+  });
+
+  test('does not lead to a record of the same import, which has a ref', async () => {
+    const input = {
+      locations: [{ ref: 'yard', name: 'Yard' }],
+      assets: [{ name: 'Crane', currentLocation: { name: 'Yard' } }],
+    };
+
+    const { body } = await service.graphql(importDocument(), { input });
+
+    expect(body.errors[0].message).toBe(
+      'assets[0].currentLocation.name: there is no location with the name "Yard" in this workspace',
+    );
+  });
+});
+
+test('links of a batch take one statement for each field, and one more where several things are said', async () => {
+  const many = Array.from({ length: 50 }, (_, n) => ({ name: `Site ${n}`, externalIds: { erp: `${n}` } }));
+  const stored = await service.create('/locations', ...many);
+  const statements = async (link: (index: number) => Said) => {
+    const input = stored.map((_, index) => ({ name: 'Wall', location: link(index) }));
+    return (await service.statements(() => service.data(createDocument(project), { input }))).length;
+  };
+  const byId = await statements((index) => ({ id: stored[index].id }));
+
+  expect(await statements((index) => ({ name: `Site ${index}` }))).toBe(byId);
+  const byName = await statements((index) => (index % 2 === 0 ? { name: `Site ${index}` } : { id: stored[index].id }));
+  expect(byName).toBe(byId + 1);
+  expect(await statements((index) => ({ id: stored[index].id, ...many[index] }))).toBe(byId + 2);
+});
+
+test('what links say counts towards the limits of a batch', async () => {
+  const small = await startService({ MAX_EXTERNAL_IDS: '2' });
+  const link = { externalIds: { a: '1', b: '2', c: null } };
+
+  const { body } = await small.graphql(createDocument(asset), { input: [{ name: 'Crane', currentLocation: link }] });
+  await small.stop();
+
+  expect(body.errors[0].message).toBe('[0].currentLocation.externalIds: expected at most 2 keys, received 3');
+});
