@@ -88,13 +88,16 @@ export function linkParser<T>(
   limits: ValueLimits,
   parse: (input: unknown) => Linkable<T>,
 ): (input: unknown) => Linkable<T> {
-  const declared = linkFields(kind).map(([name, field, { target }]) => ({ name, field, target: kindNamed(target) }));
+  const declared = linkFields(kind).map(([name, field, { target }]) => {
+    const keys = [...linkKeys(kindNamed(target)), ...(hasRefs ? ['ref'] : [])];
+    return { name, field, target: kindNamed(target), keys };
+  });
   return (input) => {
     if (!isObject(input)) return parse(input);
     const fields: Record<string, unknown> = { ...input };
     const links: Link[] = [];
     const issues: Issue[] = [];
-    for (const { name, field, target } of declared) {
+    for (const { name, field, target, keys } of declared) {
       const { [name]: sent } = fields;
       if (sent === undefined) continue;
       delete fields[name];
@@ -103,7 +106,7 @@ export function linkParser<T>(
         delete fields[field];
       } else if (sent === null) fields[field] = null;
       else {
-        const { issues: problems = [], value } = parseLink(sent, target, hasRefs, limits);
+        const { issues: problems = [], value } = parseLink(sent, target, keys, limits);
         if (value) links.push({ name, field, target, ...value });
         issues.push(...within(name, problems));
       }
@@ -123,13 +126,12 @@ export function linkParser<T>(
 
 type ParsedLink = Parsed<Pick<Link, 'ref' | 'said'>>;
 
-function parseLink(sent: unknown, target: RecordKind, hasRefs: boolean, limits: ValueLimits): ParsedLink {
+function parseLink(sent: unknown, target: RecordKind, keys: readonly string[], limits: ValueLimits): ParsedLink {
   const rejected = (...issues: Issue[]): ParsedLink => ({ issues, validFields: {} });
   if (!isObject(sent)) return rejected({ path: [], message: expected('an object such as {"name":"Bremen"}', sent) });
-  const names = [...linkKeys(target), ...(hasRefs ? ['ref'] : [])];
-  const unknown = Object.keys(sent).filter((name) => !names.includes(name));
+  const unknown = Object.keys(sent).filter((name) => !keys.includes(name));
   if (unknown.length > 0) {
-    const message = `unknown field: a link to ${withArticle(target.label)} has ${names.join(', ')}`;
+    const message = `unknown field: a link to ${withArticle(target.label)} has ${keys.join(', ')}`;
     return rejected(...unknown.map((name) => ({ path: [name], message })));
   }
   const { ref = null, ...stored } = sent;
@@ -137,7 +139,7 @@ function parseLink(sent: unknown, target: RecordKind, hasRefs: boolean, limits: 
     const { said, issues } = parseSaid(stored, target, limits);
     if (issues.length > 0) return rejected(...issues);
     if (said.some(({ text }) => text !== null)) return { value: { said } };
-    return rejected({ path: [], message: `expected a value of at least one of ${names.join(', ')}, received none` });
+    return rejected({ path: [], message: `expected a value of at least one of ${keys.join(', ')}, received none` });
   }
   const others = Object.keys(stored).join(', ');
   const issues = others === '' ? refIssues(ref) : [{ path: [], message: `expected ref or ${others}, received both` }];
@@ -145,7 +147,7 @@ function parseLink(sent: unknown, target: RecordKind, hasRefs: boolean, limits: 
 }
 
 /** The short form `externalId` says the same as `externalIds` with one of them. */
-function parseSaid({ externalId, externalIds: ids = {}, ...texts }: Values, target: RecordKind, limits: ValueLimits) {
+function parseSaid({ externalId, externalIds: ids, ...texts }: Values, target: RecordKind, limits: ValueLimits) {
   const said: Said[] = [];
   const issues: Issue[] = [];
   for (const [name, text] of Object.entries(texts)) {
@@ -154,12 +156,14 @@ function parseSaid({ externalId, externalIds: ids = {}, ...texts }: Values, targ
     // The casts here are safe: what has no problem has these types.
     else said.push({ path: [name], by: { field: name }, text: text as string | null });
   }
-  const tooMany = isObject(ids) ? externalIdsProblem(ids, limits) : undefined;
-  if (tooMany !== undefined) issues.push({ path: ['externalIds'], message: tooMany });
-  else issues.push(...within('externalIds', externalIdsIssues(externalIds(), ids, limits, true)));
+  if (ids !== undefined) {
+    const tooMany = isObject(ids) ? externalIdsProblem(ids, limits) : undefined;
+    if (tooMany !== undefined) issues.push({ path: ['externalIds'], message: tooMany });
+    else issues.push(...within('externalIds', externalIdsIssues(externalIds(), ids, limits, true)));
+  }
   if (externalId !== undefined) issues.push(...within('externalId', externalIdIssues(externalId, limits)));
   if (issues.length > 0) return { said, issues };
-  for (const [key, text] of Object.entries(ids as ExternalIdsPatch)) {
+  for (const [key, text] of Object.entries((ids ?? {}) as ExternalIdsPatch)) {
     said.push({ path: ['externalIds', key], by: { externalId: key }, text });
   }
   if (externalId !== undefined) {
@@ -167,8 +171,7 @@ function parseSaid({ externalId, externalIds: ids = {}, ...texts }: Values, targ
     const other = said.find(({ by }) => 'externalId' in by && by.externalId === key);
     if (!other) said.push({ path: ['externalId'], by: { externalId: key }, text: value });
     else if (other.text !== value) {
-      const message = expected(`the ID that externalIds has of ${quote(key)}`, value);
-      issues.push({ path: ['externalId'], message });
+      issues.push({ path: ['externalId'], message: expected(`the ID that externalIds has of ${quote(key)}`, value) });
     }
   }
   return { said, issues };

@@ -1,6 +1,7 @@
 /** Finds the stored records that items are about, and those to which their links lead: by IDs, external IDs and texts. */
+import { tooLarge } from '../errors.ts';
 import { type ExternalIds, type ExternalIdsPatch, mergedExternalIds } from '../model/fields.ts';
-import { expected, formatPath, type Issue, type Path, quote } from '../model/issues.ts';
+import { count, expected, formatPath, type Issue, type Path, quote } from '../model/issues.ts';
 import { withArticle } from '../model/labels.ts';
 import type { ExternalId, RecordKey, Said } from '../model/links.ts';
 import type { AnyRecord, RecordKind, Values } from '../model/record-kind.ts';
@@ -13,6 +14,7 @@ import {
 } from '../model/schemas.ts';
 import { kindOfId } from '../records/index.ts';
 import { lookupOutdated } from '../store/connections/database-error.ts';
+import { maxExternalIdsPerWrite } from '../store/writes/apply-changes.ts';
 import { maxMatches, type Tx } from '../store/writes/tx.ts';
 import { type Item, referTo } from './item.ts';
 
@@ -83,6 +85,10 @@ async function targetFinder(tx: Tx, target: RecordKind, links: readonly (readonl
       'externalId' in by ? [{ key: by.externalId, value: texts[index] ?? '' }] : [],
     );
     const isExternal = field === 'externalIds';
+    if (externalIds.length > maxExternalIdsPerWrite) {
+      const problem = `the links have more than ${count(maxExternalIdsPerWrite)} external IDs: send fewer at a time`;
+      throw tooLarge(problem, 'too many external IDs');
+    }
     const found = await (isExternal ? tx.findByExternalId(target, externalIds) : tx.findByText(target, field, texts));
     for (const [index, [key]] of ofField.entries()) matches.set(key, found[index] ?? []);
   }
@@ -147,7 +153,8 @@ function lookedUp(link: readonly Said[]): readonly Said[] {
 
 const fieldOf = ({ by }: Said): string => ('field' in by ? by.field : 'externalIds');
 
-const keyOf = ({ by, text }: Said): string => JSON.stringify([by, text]);
+/** No key or text has the character NUL, nor the name of a field a space. */
+const keyOf = ({ by, text }: Said): string => `${'field' in by ? by.field : `in ${by.externalId}`}\0${text}`;
 
 /** Reads and locks what items are about. All items of a write that are not new are of one kind. */
 export async function matchRecords(

@@ -213,12 +213,19 @@ test('links of a batch take one statement for each field, and one more where sev
   expect(await statements((index) => ({ id: stored[index].id, ...many[index] }))).toBe(byId + 2);
 });
 
-test('what links say counts towards the limits of a batch', async () => {
+test('a link may say as many external IDs as a record has, and all links of a write together 30,000', async () => {
   const small = await startService({ MAX_EXTERNAL_IDS: '2' });
-  const link = { externalIds: { a: '1', b: '2', c: null } };
+  const messageOf = async (use: typeof service.graphql, links: readonly Said[]) => {
+    const input = links.map((currentLocation) => ({ name: 'Crane', currentLocation }));
+    return (await use(createDocument(asset), { input })).body.errors[0].message;
+  };
+  const hundred = (n: number) => Object.fromEntries(Array.from({ length: 100 }, (_, key) => [key, `${n}`]));
+  const links = Array.from({ length: 301 }, (_, n) => ({ externalIds: hundred(n) }));
 
-  const { body } = await small.graphql(createDocument(asset), { input: [{ name: 'Crane', currentLocation: link }] });
+  const tooMany = await messageOf(small.graphql, [{ externalIds: { a: '1', b: '2', c: null } }]);
   await small.stop();
 
-  expect(body.errors[0].message).toBe('[0].currentLocation.externalIds: expected at most 2 keys, received 3');
+  expect(tooMany).toBe('[0].currentLocation.externalIds: expected at most 2 keys, received 3');
+  const message = 'the links have more than 30,000 external IDs: send fewer at a time';
+  expect(await messageOf(service.graphql, links)).toBe(message);
 });
