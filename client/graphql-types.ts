@@ -16,11 +16,11 @@ import type {
   WorkOrder,
 } from './openapi.ts';
 
-/** What identifies an asset category besides its ID. */
+/** What identifies an asset category. */
 export type AssetCategoryKey = { field: AssetCategoryKeyField };
 
 /** A field that identifies an asset category. */
-export type AssetCategoryKeyField = 'NAME';
+export type AssetCategoryKeyField = 'ID' | 'NAME';
 
 /** An asset category to change, by its ID, and the new values of some fields. Absent fields stay unchanged; null clears a field. */
 export interface AssetCategoryPatch extends Partial<NewAssetCategory> {
@@ -32,11 +32,11 @@ export interface AssetCategoryPatch extends Partial<NewAssetCategory> {
   parent?: StoredRecordLink | null;
 }
 
-/** What identifies an asset besides its ID. */
+/** What identifies an asset. */
 export type AssetKey = { externalId: string; field?: never } | { field: AssetKeyField; externalId?: never };
 
 /** A field that identifies an asset. */
-export type AssetKeyField = 'UID';
+export type AssetKeyField = 'ID' | 'UID';
 
 /** An asset to change, by its ID, and the new values of some fields. Absent fields stay unchanged; null clears a field. */
 export interface AssetPatch extends Partial<NewAsset> {
@@ -133,11 +133,11 @@ export interface ImportInput {
   workOrders?: readonly CreateWorkOrderInput[] | null;
 }
 
-/** What identifies a label besides its ID. */
+/** What identifies a label. */
 export type LabelKey = { field: LabelKeyField };
 
 /** A field that identifies a label. */
-export type LabelKeyField = 'KEY';
+export type LabelKeyField = 'ID' | 'KEY';
 
 /** A label to change, by its ID, and the new values of some fields. Absent fields stay unchanged; null clears a field. */
 export interface LabelPatch extends Partial<NewLabel> {
@@ -147,8 +147,11 @@ export interface LabelPatch extends Partial<NewLabel> {
   ifUpdatedAt?: string | null;
 }
 
-/** What identifies a location besides its ID. */
-export type LocationKey = { externalId: string };
+/** What identifies a location. */
+export type LocationKey = { externalId: string; field?: never } | { field: LocationKeyField; externalId?: never };
+
+/** A field that identifies a location. */
+export type LocationKeyField = 'ID';
 
 /** A location to change, by its ID, and the new values of some fields. Absent fields stay unchanged; null clears a field. */
 export interface LocationPatch extends Partial<NewLocation> {
@@ -163,11 +166,11 @@ export interface LocationPatch extends Partial<NewLocation> {
 /** What a batch does with invalid items. */
 export type OnInvalid = 'FAIL' | 'SKIP';
 
-/** What identifies a project besides its ID. */
+/** What identifies a project. */
 export type ProjectKey = { externalId: string; field?: never } | { field: ProjectKeyField; externalId?: never };
 
 /** A field that identifies a project. */
-export type ProjectKeyField = 'REFERENCE';
+export type ProjectKeyField = 'ID' | 'REFERENCE';
 
 /** A project to change, by its ID, and the new values of some fields. Absent fields stay unchanged; null clears a field. */
 export interface ProjectPatch extends Partial<NewProject> {
@@ -235,11 +238,11 @@ export interface StoredRecordLink {
   uid?: string | null;
 }
 
-/** What identifies a transport order besides its ID. */
+/** What identifies a transport order. */
 export type TransportOrderKey = { field: TransportOrderKeyField };
 
 /** A field that identifies a transport order. */
-export type TransportOrderKeyField = 'NUMBER' | 'REFERENCE';
+export type TransportOrderKeyField = 'ID' | 'NUMBER' | 'REFERENCE';
 
 /** A transport order to change, by its ID, and the new values of some fields. Absent fields stay unchanged; null clears a field. */
 export interface TransportOrderPatch extends Partial<NewTransportOrder> {
@@ -253,6 +256,8 @@ export interface TransportOrderPatch extends Partial<NewTransportOrder> {
 
 /** The fields of an asset category to create or change. In a stored asset category, absent fields stay unchanged and null clears a field; a new one needs the fields that `CreateAssetCategoryInput` requires. */
 export interface UpsertAssetCategoryInput extends Partial<NewAssetCategory> {
+  /** Only with `by: { field: ID }`: the ID of the asset category to change; a new one has none. */
+  id?: string | null;
   /** The parent asset category, instead of `parentId`. */
   parent?: StoredRecordLink | null;
 }
@@ -261,15 +266,22 @@ export interface UpsertAssetCategoryInput extends Partial<NewAssetCategory> {
 export interface UpsertAssetInput extends Partial<NewAsset> {
   /** The location where the asset is, instead of `currentLocationId`. */
   currentLocation?: StoredRecordLink | null;
+  /** Only with `by: { field: ID }`: the ID of the asset to change; a new one has none. */
+  id?: string | null;
   /** The IDs to set in other systems, instead of `externalIds`; null removes one, and all others stay: `{ erp: "4711", crm: null }`. */
   mergeExternalIds?: { [system: string]: string | null } | null;
 }
 
 /** The fields of a label to create or change. In a stored label, absent fields stay unchanged and null clears a field; a new one needs the fields that `CreateLabelInput` requires. */
-export interface UpsertLabelInput extends Partial<NewLabel> {}
+export interface UpsertLabelInput extends Partial<NewLabel> {
+  /** Only with `by: { field: ID }`: the ID of the label to change; a new one has none. */
+  id?: string | null;
+}
 
 /** The fields of a location to create or change. In a stored location, absent fields stay unchanged and null clears a field; a new one needs the fields that `CreateLocationInput` requires. `externalIds` is replaced as a whole, but an upsert by an external ID keeps the IDs of other systems. */
 export interface UpsertLocationInput extends Partial<NewLocation> {
+  /** Only with `by: { field: ID }`: the ID of the location to change; a new one has none. */
+  id?: string | null;
   /** The IDs to set in other systems, instead of `externalIds`; null removes one, and all others stay: `{ erp: "4711", crm: null }`. */
   mergeExternalIds?: { [system: string]: string | null } | null;
 }
@@ -279,6 +291,8 @@ export type UpsertOutcome = 'CREATED' | 'REJECTED' | 'UNCHANGED' | 'UPDATED';
 
 /** The fields of a project to create or change. In a stored project, absent fields stay unchanged and null clears a field; a new one needs the fields that `CreateProjectInput` requires. `externalIds` is replaced as a whole, but an upsert by an external ID keeps the IDs of other systems. */
 export interface UpsertProjectInput extends Partial<NewProject> {
+  /** Only with `by: { field: ID }`: the ID of the project to change; a new one has none. */
+  id?: string | null;
   /** The location of the project, instead of `locationId`. */
   location?: StoredRecordLink | null;
   /** The IDs to set in other systems, instead of `externalIds`; null removes one, and all others stay: `{ erp: "4711", crm: null }`. */
@@ -287,12 +301,16 @@ export interface UpsertProjectInput extends Partial<NewProject> {
 
 /** The fields of a transport order to create or change. In a stored transport order, absent fields stay unchanged and null clears a field; a new one needs the fields that `CreateTransportOrderInput` requires. */
 export interface UpsertTransportOrderInput extends Partial<NewTransportOrder> {
+  /** Only with `by: { field: ID }`: the ID of the transport order to change; a new one has none. */
+  id?: string | null;
   /** The project that the transport is for, instead of `projectId`. */
   project?: StoredRecordLink | null;
 }
 
 /** The fields of a work order to create or change. In a stored work order, absent fields stay unchanged and null clears a field; a new one needs the fields that `CreateWorkOrderInput` requires. `externalIds` is replaced as a whole, but an upsert by an external ID keeps the IDs of other systems. */
 export interface UpsertWorkOrderInput extends Partial<NewWorkOrder> {
+  /** Only with `by: { field: ID }`: the ID of the work order to change; a new one has none. */
+  id?: string | null;
   /** The location where the work is done, instead of `locationId`. */
   location?: StoredRecordLink | null;
   /** The IDs to set in other systems, instead of `externalIds`; null removes one, and all others stay: `{ erp: "4711", crm: null }`. */
@@ -301,11 +319,11 @@ export interface UpsertWorkOrderInput extends Partial<NewWorkOrder> {
   project?: StoredRecordLink | null;
 }
 
-/** What identifies a work order besides its ID. */
+/** What identifies a work order. */
 export type WorkOrderKey = { externalId: string; field?: never } | { field: WorkOrderKeyField; externalId?: never };
 
 /** A field that identifies a work order. */
-export type WorkOrderKeyField = 'REFERENCE';
+export type WorkOrderKeyField = 'ID' | 'REFERENCE';
 
 /** A work order to change, by its ID, and the new values of some fields. Absent fields stay unchanged; null clears a field. */
 export interface WorkOrderPatch extends Partial<NewWorkOrder> {

@@ -28,7 +28,9 @@ export interface BatchOptions extends DryRunOptions, PartOptions {
   readonly returning?: 'record' | 'outcome' | undefined;
 }
 
-export interface UpsertOptions extends BatchOptions {
+export interface UpsertOptions extends Omit<BatchOptions, 'returning'> {
+  /** With `change`, results also have `before`, the record as it was, which is null if it was created. */
+  readonly returning?: BatchOptions['returning'] | 'change';
   /** With `SKIP`, valid items are stored although others are not valid: these are returned as `REJECTED`. Default: `FAIL`. */
   readonly onInvalid?: OnInvalid | undefined;
 }
@@ -60,7 +62,8 @@ type Stored<Kind extends KindName, Options = unknown> = Options extends { readon
   : RecordTypes[Kind]['stored'];
 
 type UpsertResult<Kind extends KindName, Options> =
-  | Upserted<Stored<Kind, Options>>
+  | (Upserted<Stored<Kind, Options>> &
+      (Options extends { readonly returning: 'change' } ? { readonly before: Stored<Kind> | null } : unknown))
   | (Options extends { readonly onInvalid: 'SKIP' } ? Rejected : never);
 
 /**
@@ -83,8 +86,8 @@ export interface Records<Kind extends KindName> {
     options?: Options,
   ) => Promise<Each<Batch, Stored<Kind, Options>>>;
   /**
-   * Changes the records that match by the key, and creates the others. `externalIds` is replaced as a whole, but an upsert by an external
-   * ID keeps those of other systems.
+   * Changes the records that match by the key, and creates the others. By `{ field: 'ID' }`, items without an ID are created. `externalIds`
+   * is replaced as a whole, but an upsert by an external ID keeps those of other systems.
    */
   readonly upsert: <const Batch extends readonly unknown[], const Options extends UpsertOptions = UpsertOptions>(
     by: RecordTypes[Kind]['key'],
@@ -126,7 +129,7 @@ export function batches<Kind extends KindName>(graphql: Graphql, name: Kind): Om
     method: 'update' | 'upsert' | 'delete',
     list: 'input' | 'ids' | 'keys',
     args: Row,
-    { dryRun = false, returning = 'record', ...options }: BatchOptions,
+    { dryRun = false, returning = 'record', ...options }: Omit<UpsertOptions, 'onInvalid'>,
     select = (record: string) => record,
   ): Promise<Result[]> {
     const items = args[list] as readonly unknown[];
@@ -156,12 +159,22 @@ export function batches<Kind extends KindName>(graphql: Graphql, name: Kind): Om
     },
     async upsert(by: object, input: unknown, { onInvalid = 'FAIL', ...options }: UpsertOptions = {}) {
       const issues = onInvalid === 'FAIL' ? '' : 'issues { path message }';
-      const select = (record: string) => `outcome record { ${record} } ${issues}`;
+      const isChange = options.returning === 'change';
+      const before = isChange ? `before { ${fields} }` : '';
+      const select = (record: string) => `outcome record { ${record} } ${before} ${issues}`;
       const args = { by, input, onInvalid };
-      const upserted = await mutate<Upserted<Row> | Rejected>('upsert', 'input', args, options, select);
-      return upserted.map((result) =>
-        result.record ? { record: stored(result.record), outcome: result.outcome } : result,
+      const upserted = await mutate<(Upserted<Row> & { before?: Row }) | Rejected>(
+        'upsert',
+        'input',
+        args,
+        options,
+        select,
       );
+      return upserted.map((result) => {
+        if (!result.record) return result;
+        const { record, outcome, before = null } = result;
+        return { record: stored(record), outcome, ...(isChange && { before: before && stored(before) }) };
+      });
     },
     async delete(which: readonly string[] | Row, { references = 'REFUSE', ...options }: DeleteOptions = {}) {
       const [list, args] = isObject(which)

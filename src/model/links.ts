@@ -6,7 +6,7 @@
 import { type ExternalIdsPatch, externalIds, type ReferenceField } from './fields.ts';
 import { expected, type Issue, isObject, type Parsed, type Path, quote, validValues } from './issues.ts';
 import { linkField, withArticle } from './labels.ts';
-import { matchableFields, type RecordKind, type UpdateOf, type Values } from './record-kind.ts';
+import { matchableFields, type RecordKind, type Values } from './record-kind.ts';
 import {
   externalIdsIssues,
   externalIdsProblem,
@@ -47,8 +47,12 @@ export interface Said {
   readonly text: string | null;
 }
 
-/** A parsed item that may have links, a name by which others of the same mutation refer to it, and external IDs to merge. */
+/** A parsed item with what it may have besides the fields of its kind. */
 export type Linkable<T> = Parsed<T> & {
+  /** The ID of the record to change. */
+  readonly id?: string;
+  /** The `updatedAt` that the record must still have. */
+  readonly ifUpdatedAt?: string;
   readonly links?: readonly Link[];
   readonly ref?: string;
   readonly merge?: ExternalIdsMerge;
@@ -231,31 +235,26 @@ function withIssues<T>(item: Linkable<T>, issues: readonly Issue[]): Linkable<T>
   return { ...rest, issues: [...issues, ...others], validFields };
 }
 
-/** Changes to one record of a batch. */
-export interface Patch<K extends RecordKind> {
-  /** Undefined if none was sent, which is an issue of the change. */
-  readonly id?: string | undefined;
-  /** The `updatedAt` that the record must still have. */
-  readonly ifUpdatedAt?: string | undefined;
-  readonly change: Linkable<UpdateOf<K>>;
-}
-
-/** Parses a patch, whose ID must be a text: the service finds out whether there is such a record. */
-export function patchParser<K extends RecordKind>(
-  kind: K,
+/**
+ * Parses changes to the record with an ID, which must be a text: the service finds out whether there is such a record. In an upsert, an item
+ * without an ID is a new record.
+ */
+export function patchParser<T>(
+  kind: RecordKind,
   limits: ValueLimits,
-  parseChange: (input: unknown) => Linkable<UpdateOf<K>>,
-): (input: unknown) => Patch<K> {
+  parseChange: (input: unknown) => Linkable<T>,
+  { isUpsert = false } = {},
+): (input: unknown) => Linkable<T> {
   return (input) => {
-    if (!isObject(input)) return { change: parseChange(input) };
+    if (!isObject(input)) return parseChange(input);
     const { id, ifUpdatedAt = null, ...fields } = input;
-    const problem = idProblem(kind, id);
+    const problem = isUpsert && (id ?? null) === null ? undefined : idProblem(kind, id);
     const issues = problem === undefined ? [] : [{ path: ['id'], message: problem }];
     const time =
       ifUpdatedAt === null ? undefined : parseComparedValue({ type: 'dateTime' }, ifUpdatedAt, limits.maxTextLength);
     if (time && 'problem' in time) issues.push({ path: ['ifUpdatedAt'], message: time.problem });
     return {
-      change: withIssues(parseChange(fields), issues),
+      ...withIssues(parseChange(fields), issues),
       ...(typeof id === 'string' && { id }),
       ...(time && 'value' in time && { ifUpdatedAt: String(time.value) }),
     };

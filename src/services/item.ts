@@ -53,6 +53,8 @@ export interface Rejected {
 
 export interface Stored {
   readonly record: RecordOf<RecordKind>;
+  /** The record as it was, if that is to be returned and it is not new. */
+  readonly before?: RecordOf<RecordKind> | undefined;
   readonly outcome: 'created' | 'updated' | 'unchanged' | 'deleted';
 }
 
@@ -62,6 +64,8 @@ export const itemOf = (op: Item['op'], kind: RecordKind, path: Path, sent: Linka
   path,
   values: validValues(sent),
   issues: [...(sent.issues ?? [])],
+  id: sent.id,
+  ifUpdatedAt: sent.ifUpdatedAt,
   ref: sent.ref,
   links: sent.links,
   merge: sent.merge,

@@ -165,10 +165,8 @@ export async function matchRecords(
   const [{ op, kind } = {}] = items;
   if (!kind || op === 'create') return;
   const find = (ids: readonly string[]) => (op === 'delete' ? tx.findToDelete(kind, ids) : tx.findToUpdate(kind, ids));
-  if (by) {
-    const matched = await matchByKey(tx, find, kind, items, by);
-    if (op === 'upsert') for (const item of matched) requireComplete(item);
-  } else await matchById(find, kind, items);
+  const matched = by ? await matchByKey(tx, find, kind, items, by) : await matchById(find, kind, items);
+  if (op === 'upsert') for (const item of matched) requireComplete(item);
   for (const item of items) {
     if (limits) mergeExternalIds(item, by, limits);
     const { ifUpdatedAt, before } = item;
@@ -180,7 +178,8 @@ export async function matchRecords(
 
 type Find = (ids: readonly string[]) => Promise<AnyRecord[]>;
 
-async function matchById(find: Find, kind: RecordKind, items: readonly Item[]): Promise<void> {
+/** Returns the items without an ID. */
+async function matchById(find: Find, kind: RecordKind, items: readonly Item[]): Promise<readonly Item[]> {
   // Lets only well-formed IDs reach the database.
   const ids = items.flatMap(({ id }) => (id !== undefined && kindOfId(id) === kind ? [id] : []));
   const found = new Map((ids.length > 0 ? await find(ids) : []).map((record) => [record.id, record]));
@@ -196,6 +195,7 @@ async function matchById(find: Find, kind: RecordKind, items: readonly Item[]): 
       item.before = found.get(id);
     }
   }
+  return items.filter(({ id }) => id === undefined);
 }
 
 const alsoHas = ({ path }: Item, what: string): string => `item [${path.at(-1)}] of this batch also has ${what}`;

@@ -6,7 +6,7 @@
 import { conflict, forbidden, invalid, notFound } from '../errors.ts';
 import { isSame } from '../model/fields.ts';
 import { count, type Issue, type Parsed, type PathOf } from '../model/issues.ts';
-import type { Linkable, Patch, RecordKey } from '../model/links.ts';
+import type { Linkable, RecordKey } from '../model/links.ts';
 import type { AnyRecord, RecordKind, RecordOf, Values } from '../model/record-kind.ts';
 import type { ValueLimits } from '../model/schemas.ts';
 import { newIds } from '../records/index.ts';
@@ -86,7 +86,7 @@ type Author = Pick<Session, 'workspace' | 'userId'>;
 /** How items are matched with records, and what becomes of invalid ones. */
 interface WriteOptions {
   readonly onInvalid?: OnInvalid;
-  /** The key by which upserts and deletions find their records. */
+  /** The key by which upserts and deletions find their records: by their IDs without it. */
   readonly by?: RecordKey | undefined;
   /** The limits of external IDs after they are merged. */
   readonly limits?: ValueLimits;
@@ -94,6 +94,8 @@ interface WriteOptions {
   readonly maxCleared?: number | undefined;
   /** One record by its ID, as PATCH has it: a 404 if there is none, and any field counts as a change, even with the value that it had. */
   readonly isPatch?: boolean;
+  /** Returns the stored records also as they were. */
+  readonly withBefore?: boolean | undefined;
 }
 
 /** All or none, in the order sent. Throws a ServiceError with every issue: 403, 413, 400, or 409 if all of them are conflicts. */
@@ -121,7 +123,12 @@ async function write(
       const valid = items.filter(isValid);
       const cleared = await clearReferences(tx, valid, options.maxCleared);
       const { changes, stored } = changesOf(session, [...cleared, ...valid], options);
-      const returned = items.map((item) => stored.get(item) ?? { outcome: 'rejected' as const, issues: item.issues });
+      const returned = items.map((item): Stored | Rejected => {
+        const result = stored.get(item);
+        if (!result) return { outcome: 'rejected', issues: item.issues };
+        // The cast is safe: the record is of the item's kind.
+        return options.withBefore ? { ...result, before: item.before as Stored['before'] } : result;
+      });
       return { changes, returned };
     },
     { creation: creationOf(session, sent), items: sent.length },
@@ -300,10 +307,10 @@ export async function importRecords(
 export async function updateRecords(
   session: Session,
   kind: RecordKind,
-  batch: readonly Patch<RecordKind>[],
+  batch: readonly Linkable<object>[],
   limits: ValueLimits,
 ): Promise<RecordOf<RecordKind>[]> {
-  const items = batch.map(({ change, ...which }, index) => ({ ...itemOf('update', kind, [index], change), ...which }));
+  const items = batch.map((sent, index) => itemOf('update', kind, [index], sent));
   return recordsOf(await write(session, items, { limits }));
 }
 
@@ -321,15 +328,15 @@ export async function updateRecord(
 }
 
 export type Upserted =
-  | { readonly record: RecordOf<RecordKind>; readonly outcome: Exclude<Stored['outcome'], 'deleted'> }
+  | (Omit<Stored, 'outcome'> & { readonly outcome: Exclude<Stored['outcome'], 'deleted'> })
   | Rejected;
 
-/** Updates the records that have the key of an item, and creates the others. */
+/** Updates the records that have the key of an item, or its ID without a key, and creates the others. */
 export async function upsertRecords(
   session: Session,
   kind: RecordKind,
   batch: readonly Linkable<object>[],
-  options: { readonly by: RecordKey; readonly limits: ValueLimits; readonly onInvalid?: OnInvalid },
+  options: Pick<WriteOptions, 'by' | 'limits' | 'onInvalid' | 'withBefore'>,
 ): Promise<Upserted[]> {
   const items = batch.map((sent, index) => itemOf('upsert', kind, [index], sent));
   return (await write(session, items, options)) as Upserted[];

@@ -95,6 +95,23 @@ test('upsert creates, updates or leaves unchanged, and says which; links may be 
   expect(results[2].record.currentLocationId).toBe(byErp.record.id);
 });
 
+test('upsert by ID changes records and creates those without one, and returns what was before', async () => {
+  const [crane] = await yardgraph.assets.create([{ name: 'Crane' }]);
+
+  const [changed, created] = await yardgraph.assets.upsert(
+    { field: 'ID' },
+    [{ id: crane.id, name: 'Tower crane' }, { name: 'Pump' }],
+    { returning: 'change' },
+  );
+
+  expect(changed).toEqual({
+    outcome: 'UPDATED',
+    record: { ...crane, name: 'Tower crane', updatedAt: changed.record.updatedAt },
+    before: crane,
+  });
+  expect(created).toMatchObject({ outcome: 'CREATED', record: { name: 'Pump' }, before: null });
+});
+
 test('importRecords creates records of several kinds with links between them, and lists what it has skipped', async () => {
   const imported = await yardgraph.importRecords(
     {

@@ -141,6 +141,10 @@ test('the types define what is required, what may be null and what may be absent
     async () => expectTypeOf((await projects.update([{ id: 'project_1' }]))[0]).toEqualTypeOf<Project>(),
     async () => expectTypeOf((await assets.upsert({ field: 'UID' }, [{}]))[0]).toEqualTypeOf<Upserted<Asset>>(),
     async () =>
+      expectTypeOf(
+        (await assets.upsert({ field: 'ID' }, [{}], { returning: 'change' }))[0].before,
+      ).toEqualTypeOf<Asset | null>(),
+    async () =>
       expectTypeOf(await assets.delete(['asset_1'], { returning: 'outcome' })).toEqualTypeOf<
         { readonly id: string }[]
       >(),
@@ -163,7 +167,7 @@ test('what does not fit the schema does not compile', () => {
     () => assets.update([{ id: 'asset_1', currentLocation: { ref: 'a' } }]),
     // @ts-expect-error: assets have no such key
     () => assets.upsert({ field: 'REFERENCE' }, []),
-    // @ts-expect-error: locations have no key other than external IDs
+    // @ts-expect-error: locations have no key other than IDs and external IDs
     () => locations.upsert({ field: 'NAME' }, []),
     // @ts-expect-error: there is no such kind
     () => changes({ kinds: ['CRANE'] }),

@@ -4,7 +4,7 @@ import { asset, location, transportOrder, workOrder } from '../../src/records/in
 import { isPostgres } from '../support/database.ts';
 import { upsertDocument } from '../support/mutations.ts';
 import { numberOf } from '../support/open-store.ts';
-import { kinds } from '../support/records.ts';
+import { kinds, unknownId } from '../support/records.ts';
 import { useWorkspaces } from '../support/service.ts';
 
 const service = useWorkspaces();
@@ -157,4 +157,151 @@ test('a record that gets another key while an upsert waits for it is not the one
     { reference: 'moved', notes: 'first' },
     { reference: 'WO-1', notes: 'second' },
   ]);
+});
+
+describe('an upsert by ID', () => {
+  const upsertDocumentBy = (onInvalid: string, selected: string) => `mutation ($input: [UpsertAssetInput!]!) {
+    result: upsertAssets(by: { field: ID }, input: $input, onInvalid: ${onInvalid}) { ${selected} } }`;
+  const selected = 'outcome record { id name uid externalIds } before { name uid externalIds } issues { path message }';
+  const upsert = (input: object[], onInvalid = 'FAIL') =>
+    service.graphql(upsertDocumentBy(onInvalid, selected), { input });
+
+  /** Five items that are valid, and five that are not, with the issues of each. */
+  async function mixedBatch() {
+    const [crane, pump, saw] = await service.create(
+      '/assets',
+      { name: 'Crane', uid: 'C-7', externalIds: { erp: '1', crm: '2' } },
+      { name: 'Pump' },
+      { name: 'Saw', uid: 'S-1' },
+    );
+    const [yard] = await service.create('/locations', { name: 'Yard' });
+    const other = service.as(await service.key({ workspace: 'other' }));
+    const [theirs] = await other.create('/assets', { name: 'Theirs' });
+    const missing = unknownId(asset);
+    const none = (id: string) => `there is no asset with the ID "${id}"`;
+    const valid = [
+      { id: crane.id, name: 'Tower crane', mergeExternalIds: { erp: null, sap: '3' } },
+      { id: pump.id, name: 'Pump', uid: null },
+      { name: 'New', uid: 'N-1', currentLocation: { name: 'Yard' } },
+      { id: null, name: 'Newer', mergeExternalIds: { erp: '9', crm: null } },
+      { id: saw.id, uid: 'S-2' },
+    ];
+    const invalid: [item: object, path: string, message: string][] = [
+      [{ id: missing }, 'id', `${none(missing)} in this workspace`],
+      [{ id: theirs.id }, 'id', `${none(theirs.id)} in this workspace`],
+      [{ id: yard.id }, 'id', `${none(yard.id)}: this is the ID of a location`],
+      [{ id: 'ERP-1' }, 'id', `${none('ERP-1')}: IDs of this service start with asset_`],
+      [{ id: crane.id }, 'id', `item [0] of this batch also has the ID "${crane.id}"`],
+      [{ uid: 'X' }, 'name', 'required: the name of the asset'],
+    ];
+    return { valid, invalid, crane, pump, saw, yard };
+  }
+
+  test('changes the records with the IDs, creates the others, and says what was before', async () => {
+    const { valid, invalid, crane, pump, saw } = await mixedBatch();
+
+    const { body } = await upsert([...valid, ...invalid.map(([item]) => item)], 'SKIP');
+
+    const before = { uid: null, externalIds: null };
+    const [first, second, third, fourth, fifth, ...rejected] = body.data.result;
+    expect(first).toEqual({
+      outcome: 'UPDATED',
+      record: { id: crane.id, name: 'Tower crane', uid: 'C-7', externalIds: { crm: '2', sap: '3' } },
+      before: { name: 'Crane', uid: 'C-7', externalIds: { erp: '1', crm: '2' } },
+      issues: [],
+    });
+    expect(second).toMatchObject({
+      outcome: 'UNCHANGED',
+      record: { id: pump.id },
+      before: { ...before, name: 'Pump' },
+    });
+    expect(third).toMatchObject({ outcome: 'CREATED', record: { name: 'New', uid: 'N-1' }, before: null });
+    expect(fourth).toMatchObject({ outcome: 'CREATED', record: { externalIds: { erp: '9' } }, before: null });
+    expect(fifth).toMatchObject({ outcome: 'UPDATED', record: { id: saw.id, uid: 'S-2' }, before: { uid: 'S-1' } });
+    expect(rejected).toEqual(
+      invalid.map(([, path, message]) => ({
+        outcome: 'REJECTED',
+        record: null,
+        before: null,
+        issues: [{ path: [path], message }],
+      })),
+    );
+  });
+
+  test('stores nothing if one item is invalid, and lists all that are', async () => {
+    const { valid, invalid } = await mixedBatch();
+    const cursor = await changeCount();
+
+    const { body } = await upsert([...valid, ...invalid.map(([item]) => item)]);
+
+    expect(await changeCount()).toBe(cursor);
+    expect(body.errors[0].extensions.issues).toEqual(
+      invalid.map(([, path, message], index) => ({ path: ['input', valid.length + index, path], message })),
+    );
+  });
+
+  test('is repeated with its key, and returns what was before the first one', async () => {
+    const [{ id }] = await service.create('/assets', { name: 'Crane' });
+    const query = upsertDocumentBy('FAIL', 'outcome record { id name } before { name }');
+    const send = () =>
+      service.post(
+        '/graphql',
+        { query, variables: { input: [{ id, name: 'Tower crane' }, { name: 'New' }] } },
+        { 'idempotency-key': id },
+      );
+
+    const first = await send();
+    const second = await send();
+
+    expect(first.body.data.result).toMatchObject([{ before: { name: 'Crane' } }, { outcome: 'CREATED', before: null }]);
+    expect(second.text).toBe(first.text);
+    expect(second.headers['idempotency-replayed']).toBe('true');
+  });
+
+  test.each(kinds.map(({ kind }) => [kind.pluralLabel, kind] as const))('works for %s', async (_, kind) => {
+    const item = kind.fields.name?.required ? { name: 'x' } : {};
+    const key = kind.fields.key ? { key: 'STATUS:x' } : {};
+    const upserted = async (sent: object) =>
+      (await service.data(upsertDocument(kind), { by: { field: 'ID' }, input: [sent] })).result;
+
+    const [created] = await upserted({ ...item, ...key });
+
+    expect(created.outcome).toBe('CREATED');
+    expect(await upserted({ id: created.record.id, name: 'y' })).toEqual([{ ...created, outcome: 'UPDATED' }]);
+  });
+
+  test('by another key refuses an ID', async () => {
+    const input = [{ id: unknownId(asset), name: 'Crane', uid: 'C-7' }];
+    const { body } = await service.graphql(upsertDocument(asset), { by: { field: 'UID' }, input });
+
+    expect(body.errors[0].message).toBe('[0].id: read-only field, set by the service');
+  });
+});
+
+test('what was before is read and stored only if it is selected', async () => {
+  const [{ id }] = await service.create('/assets', { name: 'Crane', uid: 'only-before' });
+  const keyed = async (selected: string) => {
+    const query = upsertDocument(asset, selected);
+    const variables = { by: { field: 'ID' }, input: [{ id, uid: null, name: `${selected} crane` }] };
+    await service.post('/graphql', { query, variables }, { 'idempotency-key': selected });
+    const [row] = await service.database.run(
+      'select result from idempotency_keys where workspace_id = $1 and key = $2',
+      [numberOf(service.workspace), selected],
+    );
+    return String(row?.result);
+  };
+
+  expect(await keyed('outcome')).not.toContain('before');
+  expect(await keyed('outcome before { name }')).toContain('"before"');
+});
+
+test('a deletion by the key ID is one by IDs', async () => {
+  const [{ id }] = await service.create('/assets', { name: 'Crane' });
+
+  const { deleteAssets } = await service.data(
+    `mutation ($keys: [String!]) { deleteAssets(by: { field: ID }, keys: $keys) { id } }`,
+    { keys: [id] },
+  );
+
+  expect(deleteAssets).toEqual([{ id }]);
 });

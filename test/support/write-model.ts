@@ -62,19 +62,23 @@ export function createWriteModel(random: ReturnType<typeof createRandom>) {
         .map((field) => [field, anyValue(kind, field)]),
     );
 
-  /** Some references are sent as links by an external ID. */
+  /** Some references are sent as links by an external ID or a name. */
   function withLinks(kind: RecordKind, fields: Fields): Item {
     let item: Item = { sent: fields, values: fields };
     for (const [field, id] of Object.entries(fields)) {
       const target = targetOf(kind, field);
-      if (!target?.fields.externalIds || id === null || !random.chance(0.2)) continue;
-      const key = anySystem();
-      const known = externalIdOf(held(target).get(String(id)) ?? {}, key);
+      if (!target || id === null || !random.chance(0.2)) continue;
+      const system = target.fields.externalIds && random.chance(0.7) ? anySystem() : undefined;
+      const textOf = (record: Fields) => (system === undefined ? record.name : externalIdOf(record, system));
+      const known = textOf(held(target).get(String(id)) ?? {});
       const value = typeof known === 'string' ? known : anyKey();
-      const [found, ...others] = [...held(target).values()].filter((record) => externalIdOf(record, key) === value);
+      const [found, ...others] = [...held(target).values()].filter((record) => textOf(record) === value);
       const { [field]: _, ...sent } = item.sent;
       item = {
-        sent: { ...sent, [field.slice(0, -'Id'.length)]: { externalId: { key, value } } },
+        sent: {
+          ...sent,
+          [field.slice(0, -'Id'.length)]: system === undefined ? { name: value } : { externalIds: { [system]: value } },
+        },
         values: item.values && found && others.length === 0 ? { ...item.values, [field]: found.id } : undefined,
       };
     }

@@ -253,7 +253,7 @@ function linksBelow(
 }
 
 /** Each fragment is visited once: chains of fragments that spread each other twice would double the work with each link. */
-function fieldsBelow(
+export function fieldsBelow(
   nodes: readonly FieldNode[],
   type: string,
   fragments: FieldInfo['fragments'],

@@ -15,6 +15,7 @@ function parsersFor(kind: RecordKind, limits: ValueLimits) {
   return {
     create: withLinks(true, createParser(kind, limits)),
     upsert,
+    upsertById: patchParser(kind, limits, upsert, { isUpsert: true }),
     update,
     patch: patchParser(kind, limits, upsert),
   };

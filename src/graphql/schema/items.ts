@@ -34,7 +34,13 @@ export const inputOf = {
     itemType(
       `Upsert${kind.name}Input`,
       `The fields of ${withArticle(kind.label)} to create or change. In a stored ${kind.label}, absent fields stay unchanged and null clears a field; a new one needs the fields that \`Create${kind.name}Input\` requires.${kind.fields.externalIds ? replacedExternalIds : ''}`,
-      (t) => ({ ...changeFields(t, kind), ...linkInputFields(t, kind, linkToStored) }),
+      (t) => ({
+        id: t.id({
+          description: `Only with \`by: { field: ID }\`: the ID of the ${kind.label} to change; a new one has none.`,
+        }),
+        ...changeFields(t, kind),
+        ...linkInputFields(t, kind, linkToStored),
+      }),
     ),
 
   /** `UpdateProjectInput` */
@@ -136,15 +142,12 @@ export interface SentKey {
 }
 
 /** `AssetKey` */
-export const keyType = memoize((kind: RecordKind) => {
-  const fields = matchableFields(kind);
-  return builder.inputRef<SentKey>(`${kind.name}Key`).implement({
+export const keyType = memoize((kind: RecordKind) =>
+  builder.inputRef<SentKey>(`${kind.name}Key`).implement({
     isOneOf: true,
-    description: `What identifies ${withArticle(kind.label)} besides its ID.`,
+    description: `What identifies ${withArticle(kind.label)}.`,
     fields: (t) => ({
-      ...(fields.length > 0 && {
-        field: t.field({ type: keyFieldType(kind), description: 'The field whose value identifies the record.' }),
-      }),
+      field: t.field({ type: keyFieldType(kind), description: 'The field whose value identifies the record.' }),
       ...(kind.fields.externalIds && {
         externalId: t.string({
           description:
@@ -152,13 +155,15 @@ export const keyType = memoize((kind: RecordKind) => {
         }),
       }),
     }),
-  });
-});
+  }),
+);
 
 /** `AssetKeyField` */
 const keyFieldType = (kind: RecordKind) =>
   enumType(
     `${kind.name}KeyField`,
     `A field that identifies ${withArticle(kind.label)}.`,
-    Object.fromEntries(matchableFields(kind).map((name) => [name, kind.fields[name]?.description ?? ''])),
+    Object.fromEntries(
+      ['id', ...matchableFields(kind)].map((name) => [name, kind.storedFields[name]?.description ?? '']),
+    ),
   );

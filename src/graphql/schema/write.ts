@@ -21,6 +21,7 @@ import {
   updateRecords,
   upsertRecords,
 } from '../../services/write.ts';
+import { fieldsBelow } from '../execution/loaders.ts';
 import type { CostFunction, FieldExtensions } from '../limits.ts';
 import { builder, type Context, enumType, type InputRef, type MutationFields, parseText, typeOf } from './builder.ts';
 import { inputOf, keyType, type SentKey } from './items.ts';
@@ -180,14 +181,16 @@ export const upsertField = (t: MutationFields, kind: RecordKind) =>
       by: t.arg({
         type: keyType(kind),
         required: true,
-        description: `The key by which ${kind.pluralLabel} are matched; every item must have it.`,
+        description: `The key by which ${kind.pluralLabel} are matched; every item must have it, unless it is the ID, which new records lack.`,
       }),
       ...onInvalidArgument,
     },
     resolve(_root, { input, by, onInvalid, dryRun }, context, info) {
       const { limits, parsersOf } = context;
-      const items = input.map(parsersOf(kind).upsert);
-      const options = { by: parseKey(by, limits), limits, onInvalid };
+      const key = parseKey(by, limits);
+      const items = input.map(key ? parsersOf(kind).upsert : parsersOf(kind).upsertById);
+      const withBefore = fieldsBelow(info.fieldNodes, `Upserted${kind.name}`, info.fragments).has('before');
+      const options = { by: key, limits, onInvalid, withBefore };
       return write(context, info, {
         run: (session) => upsertRecords(session, kind, items, options),
         dryRun,
@@ -197,7 +200,7 @@ export const upsertField = (t: MutationFields, kind: RecordKind) =>
   });
 
 const outcome = enumType('UpsertOutcome', 'What an upsert did with an item.', {
-  created: 'No record had the key, so a new one was created.',
+  created: 'No record had the key, or the item had no ID, so a new one was created.',
   updated: 'The record with the key was changed.',
   unchanged: 'The record with the key already had all these values: nothing was written, and `updatedAt` is unchanged.',
   rejected: 'The item is invalid, and was left out because of `onInvalid: SKIP`: `issues` says why.',
@@ -213,6 +216,12 @@ const upsertedType = (kind: RecordKind) =>
         nullable: true,
         description: `The ${kind.label} as it is now; null only if the item was rejected, which needs \`onInvalid: SKIP\`.`,
         resolve: (upserted) => (isRejected(upserted) ? null : upserted.record),
+      }),
+      before: t.field({
+        type: typeOf(kind),
+        nullable: true,
+        description: `The ${kind.label} as it was, whose links lead to what is stored now; null if it was created, or the item rejected.`,
+        resolve: (upserted) => (isRejected(upserted) ? null : upserted.before),
       }),
       issues: t.field({
         type: [issueType],
@@ -380,8 +389,8 @@ const costOfImport: CostFunction = ({ input, onInvalid }, { maxBatch }) => {
   return { own: writeCost * size, lists: { ...lengths, rejected: onInvalid === 'skip' ? size : 0 } };
 };
 
-/** Throws a ServiceError 400. */
-function parseKey({ field, externalId }: SentKey, limits: ValueLimits): RecordKey {
-  if (field) return { field };
+/** Returns undefined for the ID. Throws a ServiceError 400. */
+function parseKey({ field, externalId }: SentKey, limits: ValueLimits): RecordKey | undefined {
+  if (field) return field === 'id' ? undefined : { field };
   return { externalId: parseText(['by', 'externalId'], externalId, limits) };
 }

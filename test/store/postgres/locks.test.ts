@@ -62,7 +62,7 @@ describe('two processes whose advisory locks do not hold for each other', () => 
 
   test('form no cycle if each moves a category below that of the other', async () => {
     const move = (node: number, id = '', parentId = '') =>
-      updateRecords(session(node), assetCategory, [{ id, change: { value: { parentId } } }], limits);
+      updateRecords(session(node), assetCategory, [{ id, value: { parentId } }], limits);
     for (const _ of rounds) {
       const [a, b] = await insert(storeOpener(nodes[0] as Database)('ours'), assetCategory, [
         { name: 'a' },
@@ -84,7 +84,7 @@ test('of two updates of the same records, while others refer to them, one waits 
     updateRecords(
       session,
       asset,
-      ids.map((id) => ({ id, change: { value: { name } } })),
+      ids.map((id) => ({ id, value: { name } })),
       limits,
     );
   const sent: string[] = [];
