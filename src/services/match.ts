@@ -21,18 +21,11 @@ import { type Item, referTo } from './item.ts';
 /** Puts the IDs to which links lead into the values. Locks nothing: the check of all references does that. */
 export async function resolveLinks(tx: Tx, items: readonly Item[]): Promise<void> {
   const byRef = itemsByRef(items);
-  const links = items.flatMap((item) => item.links ?? []);
+  const toStored = items.flatMap(({ links = [] }) => links.filter(({ ref }) => ref === undefined));
   const finders = new Map<RecordKind, (said: readonly Said[]) => string | Issue>();
-  for (const target of new Set(links.map((link) => link.target))) {
-    const stored = links.filter((link) => link.target === target && link.ref === undefined);
-    finders.set(
-      target,
-      await targetFinder(
-        tx,
-        target,
-        stored.map(({ said }) => said),
-      ),
-    );
+  for (const target of new Set(toStored.map((link) => link.target))) {
+    const ofTarget = toStored.filter((link) => link.target === target).map(({ said }) => said);
+    finders.set(target, await targetFinder(tx, target, ofTarget));
   }
   for (const item of items) {
     for (const { name, field, target, ref, said } of item.links ?? []) {
@@ -122,15 +115,13 @@ async function targetFinder(tx: Tx, target: RecordKind, links: readonly (readonl
 
 function linkIssue(target: RecordKind, link: readonly Said[], found: readonly string[], isCompared: boolean): Issue {
   // The cast is safe: a link says at least one thing that is not null.
-  const { path, by, text } = lookedUp(link)[0] as Said;
+  const [first] = lookedUp(link) as readonly [Said, ...Said[]];
+  const { by, text } = first;
   const described = isCompared ? describeAll(link) : describeKey(by, text ?? '');
-  const at = link.length > 1 ? [] : path;
-  if (found.length > 0) {
-    return { path: at, message: `${several(target, found)} have ${described}: ${listed(found)}` };
-  }
-  if (isCompared) return { path: at, message: `expected one ${target.label}, received ${described}` };
-  const isId = 'field' in by && by.field === 'id';
-  return { path: at, message: isId ? noRecord(target, text ?? '') : noRecordWith(target, described) };
+  const path = link.length > 1 ? [] : first.path;
+  if (found.length > 0) return { path, message: `${several(target, found)} have ${described}: ${listed(found)}` };
+  if (isCompared) return { path, message: `expected one ${target.label}, received ${described}` };
+  return { path, message: fieldOf(first) === 'id' ? noRecord(target, text ?? '') : noRecordWith(target, described) };
 }
 
 /** The most that is listed of what a link says: each has up to 100 characters. */
