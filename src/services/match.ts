@@ -138,6 +138,7 @@ function describeAll(link: readonly Said[]): string {
 
 /** The ID alone, if a link says it: no other record can be meant. */
 function lookedUp(link: readonly Said[]): readonly Said[] {
+  if (link.length === 1) return link;
   const id = link.find((said) => fieldOf(said) === 'id');
   return id ? [id] : link.filter(({ text }) => text !== null);
 }
