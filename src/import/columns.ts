@@ -32,12 +32,11 @@ export type Column =
   | { readonly is: 'skipped' };
 
 export interface ColumnOptions {
-  /** What columns are that have another name: a field, or whatever else the name of a column can be. */
-  readonly map: ReadonlyMap<string, string>;
-  readonly skip: ReadonlySet<string>;
+  /** What columns are that have another name: a field, or whatever else the name of a column can be; null for one that is left out. */
+  readonly map: ReadonlyMap<string, string | null>;
   /** Leaves out unknown columns, instead of refusing the file. */
   readonly skipsOthers: boolean;
-  /** What a column with the name of a link has, if it is not an ID: `location` -> `name`. */
+  /** What columns with the name of a link have, if it is not an ID: `location` -> `name`. */
   readonly linkBy: ReadonlyMap<string, string>;
 }
 
@@ -51,79 +50,71 @@ export const plain = (name: string): string => name.toLowerCase().replace(/[\s_-
 export const kindCalled = (name: string): RecordKind | undefined =>
   recordKinds.find((kind) => [kind.name, kind.plural].map(plain).includes(plain(name)));
 
-/** The links of a kind, what columns of them are called, and the fields of the target by which they can be said. */
-function linksOf(kind: RecordKind) {
+/** By kind and plain name, all columns but those of external IDs. */
+const columnsByKind = new Map(recordKinds.map((kind) => [kind, new Map(namedColumns(kind))]));
+
+function* namedColumns(kind: RecordKind): Generator<readonly [string, Column]> {
+  for (const name of [...Object.keys(kind.storedFields), 'kind', reasonColumn]) yield [plain(name), { is: 'skipped' }];
+  yield ['id', { is: 'id' }];
+  if (kind === label) yield ['type', { is: 'labelledType' }];
+  for (const [name, field] of Object.entries(kind.fields)) {
+    for (const called of [linkField(name), name]) yield [plain(called), { is: 'field', name, field }];
+  }
   const links = linkFields(kind);
-  return links.map(([name, field, { target }]) => {
+  for (const [name, field, { target: targetName }] of links) {
+    const target = kindNamed(targetName);
+    const link = { is: 'link', name, field, target } as const;
     // `location` is the current location of an asset, which has no other; a category's parent is not its category.
-    const isOnly = target !== kind.name && links.filter(([, , other]) => other.target === target).length === 1;
-    const targetKind = kindNamed(target);
-    const keys = ['id', 'name', ...matchableFields(targetKind)].filter((key) => key in targetKind.storedFields);
-    return { name, field, target: targetKind, names: [name, ...(isOnly ? [target] : [])].map(plain), keys };
-  });
+    const isOnly = target !== kind && links.filter(([, , other]) => other.target === targetName).length === 1;
+    const keys = ['name', ...matchableFields(target)].filter((key) => key in target.fields);
+    for (const called of isOnly ? [name, targetName] : [name]) {
+      for (const by of ['id', ...keys]) yield [plain(`${called}.${by}`), { ...link, by }];
+      yield [plain(called), { ...link, by: 'id' }];
+    }
+    yield [plain(field), { ...link, by: 'id' }];
+  }
 }
 
-type LinkOfKind = ReturnType<typeof linksOf>[number];
+/** Returns the column with a name, in any case; undefined for an unknown one. The key of an external ID may be any text. */
+function columnCalled(kind: RecordKind, name: string): Column | undefined {
+  const known = columnsByKind.get(kind);
+  // `externalIds.erp` of the record itself, or `location.External ID.erp`.
+  const parts = name.split('.');
+  const at = parts.slice(0, 2).findIndex((part) => /^externalids?$/.test(plain(part)));
+  const key = parts.slice(at + 1).join('.');
+  if (at < 0 || key === '') return known?.get(plain(name));
+  if (at === 0) return kind.fields.externalIds && { is: 'externalId', key };
+  const link = known?.get(plain(parts[0] ?? ''));
+  const hasIds = link?.is === 'link' && link.by === 'id' && link.target.fields.externalIds;
+  return hasIds ? { ...link, by: `externalIds.${key}` } : undefined;
+}
 
 /** Reads `--link-by location=name`. Throws a StartError for a link that no kind has, or that cannot be found by this. */
 export function readLinkBy(given: Readonly<Record<string, string>>): ColumnOptions['linkBy'] {
-  const all = recordKinds.flatMap(linksOf);
-  for (const [called, by] of Object.entries(given)) {
-    const links = all.filter(({ names }) => names.includes(plain(called)));
-    const known = [...new Set(all.map(({ name }) => name))].join(', ');
-    if (links.length === 0) throw new StartError(`--link-by: ${expected(`a link such as ${known}`, called)}`);
-    if (links.some((link) => linkColumn(link, by))) continue;
-    const keys = [...new Set(links.flatMap((link) => link.keys))].join(', ');
-    throw new StartError(`--link-by ${called}: ${expected(`${keys} or externalIds.KEY`, by)}`);
+  for (const [link, by] of Object.entries(given)) {
+    if (recordKinds.some((kind) => columnCalled(kind, `${link}.${by}`)?.is === 'link')) continue;
+    const form = 'a link and what its records are found by, such as location=name or project=externalIds.erp';
+    throw new StartError(`--link-by: ${expected(form, `${link}=${by}`)}`);
   }
-  return new Map(Object.entries(given).map(([called, by]) => [plain(called), by]));
+  return new Map(Object.entries(given));
 }
-
-/** Returns the column of a link such as `location.NAME`; undefined if its records are not found by this. */
-function linkColumn({ name, field, target, keys }: LinkOfKind, said: string): Column | undefined {
-  const externalId = externalIdIn(target, said);
-  const by = externalId ? `externalIds.${externalId.key}` : keys.find((key) => plain(key) === plain(said));
-  return by === undefined ? undefined : { is: 'link', name, field, target, by };
-}
-
-/** Returns the column of one external ID such as `externalIds.erp`, in any case, also in the singular. */
-function externalIdIn(kind: RecordKind, name: string) {
-  const [first = '', ...rest] = name.split('.');
-  const key = rest.join('.');
-  const isOne = 'externalIds' in kind.fields && /^externalids?$/.test(plain(first)) && key !== '';
-  return isOne ? ({ is: 'externalId', key } as const) : undefined;
-}
-
-const byOf = ({ names }: LinkOfKind, linkBy: ColumnOptions['linkBy']): string =>
-  names.map((name) => linkBy.get(name)).find((by) => by !== undefined) ?? 'id';
 
 /** Returns a function that finds the column with a name. Returns undefined for an unknown column. */
 export function columnFinder(kind: RecordKind, options: ColumnOptions): (name: string) => Column | undefined {
-  const { skip, linkBy } = options;
-  const links = linksOf(kind);
-  const columns = new Map<string, Column>();
-  for (const name of [...Object.keys(kind.storedFields), 'kind', reasonColumn]) {
-    columns.set(plain(name), { is: 'skipped' });
+  const ways = new Map<string, string>();
+  for (const [link, by] of options.linkBy) {
+    const column = columnCalled(kind, link);
+    if (column) ways.set(meaningOf(column), `${link}.${by}`);
   }
-  columns.set('id', { is: 'id' });
-  if (kind === label) columns.set('type', { is: 'labelledType' });
-  for (const [name, field] of Object.entries(kind.fields)) {
-    for (const called of [linkField(name), name]) columns.set(plain(called), { is: 'field', name, field });
-  }
-  for (const { name, field, target } of links) columns.set(plain(field), { is: 'link', name, field, target, by: 'id' });
-
-  function find(name: string): Column | undefined {
-    const [first = '', ...rest] = name.split('.');
-    const link = links.find(({ names }) => names.includes(plain(first)));
-    if (link) return linkColumn(link, rest.length > 0 ? rest.join('.') : byOf(link, linkBy));
-    return externalIdIn(kind, name) ?? columns.get(plain(name));
-  }
-
   return (name) => {
-    const trimmed = name.trim();
-    if (skip.has(name) || skip.has(trimmed)) return { is: 'skipped' };
-    const said = mappedTo(name, options) ?? trimmed;
-    return said === '' ? { is: 'unnamed' } : find(said);
+    const to = mappedTo(name, options);
+    if (to === null) return { is: 'skipped' };
+    const said = to ?? name.trim();
+    if (said === '') return { is: 'unnamed' };
+    const column = columnCalled(kind, said);
+    const isName = column?.is === 'link' && !said.includes('.') && plain(said) !== plain(column.field);
+    const way = isName ? ways.get(column.field) : undefined;
+    return way === undefined ? column : columnCalled(kind, way);
   };
 }
 
@@ -149,19 +140,10 @@ export function columnsOf(
   options: ColumnOptions,
 ): { readonly columns: readonly Column[]; readonly leftOut: readonly string[]; readonly problem: string } {
   const found = names.map(columnFinder(kind, options));
-  // An export has the names of labels beside the IDs, which decide. Alone, such a column would be lost without a word.
-  const isNamed = (column: string) => names.some((name) => plain(name) === plain(column));
-  const besideIds = labelledFields(kind).filter(({ field }) => isNamed(field));
-  const isBesideId = (name: string) => besideIds.some(({ nameColumn }) => plain(nameColumn) === plain(name));
-  const leftOut = names.filter((_, index) => !found[index]);
-  // What a column is mapped to is meant.
-  const refused = leftOut.filter(
-    (name) => mappedTo(name, options) !== undefined || !(options.skipsOthers || isBesideId(name)),
-  );
-  const problems: string[] = [];
   const columns = found.map((column): Column => column ?? { is: 'skipped' });
-  const oneExternalId = names.find((_, index) => columns[index]?.is === 'externalId');
+  const problems: string[] = [];
   const seen = new Map<string, string>();
+  const oneExternalId = names.find((_, index) => columns[index]?.is === 'externalId');
   for (const [index, column] of columns.entries()) {
     if (column.is === 'skipped' || column.is === 'unnamed') continue;
     const name = names[index] ?? '';
@@ -174,71 +156,72 @@ export function columnsOf(
     }
     seen.set(meaning, name);
   }
+  const leftOut = names.filter((_, index) => !found[index]);
+  // An export has the names of labels beside the IDs, which decide. Alone, such a column would be lost without a word.
+  const given = new Set(names.map(plain));
+  const besideIds = labelledFields(kind).filter(({ field }) => given.has(plain(field)));
+  const mayBeLeftOut = (name: string) =>
+    options.skipsOthers || besideIds.some(({ nameColumn }) => plain(nameColumn) === plain(name));
+  // What a column is mapped to is meant.
+  const refused = leftOut.filter((name) => mappedTo(name, options) !== undefined || !mayBeLeftOut(name));
   if (refused.length > 0) problems.push(unknownColumns(kind, refused, options));
   return { columns, leftOut, problem: problems.join('; ') };
 }
 
-const mappedTo = (name: string, { map }: ColumnOptions): string | undefined => map.get(name) ?? map.get(name.trim());
+function mappedTo(name: string, { map }: ColumnOptions): string | null | undefined {
+  const to = map.get(name);
+  return to === undefined ? map.get(name.trim()) : to;
+}
 
 function unknownColumns(kind: RecordKind, names: readonly string[], options: ColumnOptions): string {
   const fields = Object.keys(kind.fields);
   const listed = names.slice(0, 10).map((name) => {
     const to = mappedTo(name, options);
-    return `${quote(name)}${to === undefined ? '' : `, mapped to ${quote(to)}`}${suggestion(to ?? name, fields)}`;
+    return `${quote(name)}${to ? `, mapped to ${quote(to)}` : ''}${suggestion(to ?? name, fields)}`;
   });
   if (names.length > listed.length) listed.push(`and ${names.length - listed.length} more`);
   const first = names[0] ?? '';
   return `unknown column${names.length > 1 ? 's' : ''} ${listed.join('; ')}: map it to a field with --map ${quote(`${first}=…`)}, leave it out with --skip ${quote(first)}, or leave out all unknown columns with --skip-others. The fields of ${kind.pluralLabel} are ${fields.join(', ')}`;
 }
 
-/** The word in place of a key for a kind whose rows are all created. */
-const createWord = 'create';
-
 /**
  * Returns by which columns the stored records of these kinds are found. Each option is a key for all kinds, `externalIds.erp`, or for one,
- * `projects=reference`. Labels have a key without an option: a second file is to rename what the first one has named. There is a problem unless
- * there is no option, or a key for each kind.
+ * `projects=reference`, or `projects=create` for a kind whose rows are all created. Labels have a key without an option: a second file is to
+ * rename what the first one has named. There is a problem unless there is no option, or a key for each kind.
  */
 export function upsertKeysOf(
   kinds: readonly RecordKind[],
   options: readonly string[],
 ): { readonly keys: Map<RecordKind, string>; readonly problems: string[] } {
-  const keys = new Map<RecordKind, string>();
   const named = new Map(options.map(splitOption));
+  const keys = new Map<RecordKind, string>();
   const problems: string[] = [];
   for (const kind of new Set(kinds)) {
-    const ownName = named.get(kind);
-    const name = ownName ?? named.get(undefined) ?? '';
-    if (name === createWord) continue;
-    const key = keyOf(kind, name) ?? (kind === label && ownName === undefined ? keyOf(label, 'key') : undefined);
-    if (key) keys.set(kind, key);
+    const name = named.get(kind) ?? named.get(undefined) ?? '';
+    if (name === 'create') continue;
+    const choices = [...matchableFields(kind), ...(kind.fields.externalIds ? ['externalIds.erp'] : []), 'id', 'create'];
+    const column = columnCalled(kind, name);
+    const key = column && column.is !== 'labelledType' && meaningOf(column);
+    if (key && (choices.includes(key) || column.is === 'externalId')) keys.set(kind, key);
+    else if (kind === label && !named.has(kind)) keys.set(kind, 'key');
     else if (options.length > 0) {
-      const external = kind.fields.externalIds ? ['externalIds.erp'] : [];
-      const known = [...matchableFields(kind), ...external, 'id', createWord];
-      const choices = known.map((choice) => `--upsert-by ${listField(kind)}=${choice}`).join(', or ');
-      const problem =
+      const known = choices.map((choice) => `--upsert-by ${listField(kind)}=${choice}`).join(', or ');
+      const what =
         name === ''
           ? `say how ${kind.pluralLabel} are found:`
           : `${kind.pluralLabel} cannot be found by ${quote(name)}: expected`;
-      problems.push(`--upsert-by: ${problem} ${choices}`);
+      problems.push(`--upsert-by: ${what} ${known}`);
     }
   }
   return { keys, problems };
 }
 
 function splitOption(option: string): [RecordKind | undefined, string] {
-  const at = option.indexOf('=');
-  const [kindName, key] = [option.slice(0, Math.max(0, at)), option.slice(at + 1)];
   // The name of a system may have the character, too: `externalIds.a=b`.
-  if (at < 0 || kindName.includes('.')) return [undefined, option];
-  const kind = kindCalled(kindName);
-  if (!kind) throw new StartError(`--upsert-by: unknown kind ${quote(kindName)}, expected one such as assets`);
+  const [, name, key = option] = /^([^.=]*)=(.*)$/s.exec(option) ?? [];
+  const kind = name === undefined ? undefined : kindCalled(name);
+  if (name !== undefined && !kind) {
+    throw new StartError(`--upsert-by: unknown kind ${quote(name)}, expected one such as assets`);
+  }
   return [kind, key];
-}
-
-function keyOf(kind: RecordKind, name: string): string | undefined {
-  if (plain(name) === 'id') return 'id';
-  const externalId = externalIdIn(kind, name);
-  if (externalId) return `externalIds.${externalId.key}`;
-  return matchableFields(kind).find((candidate) => plain(candidate) === plain(name));
 }

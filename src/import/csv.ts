@@ -7,8 +7,7 @@
  * twice at most. Libraries for CSV stop there, or take the text up to some later quote for one cell.
  */
 import { StartError } from '../errors.ts';
-import { quote } from '../model/issues.ts';
-import { type Line, LineSplitter, lineBreaks, maxRowLength } from './lines.ts';
+import { count, quote } from '../model/issues.ts';
 import type { SourceRow, Warning } from './row.ts';
 
 export interface TableOptions {
@@ -23,7 +22,17 @@ export interface TableOptions {
 export interface Table {
   readonly separator: string;
   readonly names: readonly string[];
+  /** That of the first line. */
+  readonly lineBreak?: string;
+  /** True for a program that quotes all cells, also those without a value. */
+  readonly quotesAll?: boolean;
 }
+
+/** The most characters of a row of several lines. A line may have twice as many: a file without line breaks is no table. */
+const maxRowLength = 2_000_000;
+
+/** The header and the separator are looked for in these. */
+const beginningLines = 50;
 
 /** Takes text in pieces, and returns the rows that end within it. */
 export class CsvParser {
@@ -31,266 +40,245 @@ export class CsvParser {
   table: Table | undefined;
   private readonly fileName: string;
   private readonly options: TableOptions;
-  private readonly splitter: LineSplitter;
-  private beginning: readonly Line[] = [];
-  private rows = new RowReader(',');
-  private quotesAll = false;
+  /** What is not returned yet, and the number of its first line. */
+  private text = '';
+  private firstLine = 1;
   /** The last row whose quotes do not add up, while the rows below may be the rest of one of its cells. */
   private broken: { readonly line: number; readonly cells: number } | undefined;
 
   constructor(fileName: string, options: TableOptions) {
     this.fileName = fileName;
     this.options = options;
-    this.splitter = new LineSplitter(fileName);
   }
 
-  /** The number of the next line. */
-  get line(): number {
-    return this.splitter.number;
-  }
-
-  read(text: string, isLast: boolean): SourceRow[] {
-    let lines: readonly Line[] = this.splitter.split(text, isLast);
+  read(piece: string, isLast: boolean): SourceRow[] {
+    this.text += piece;
     if (!this.table) {
-      this.beginning = [...this.beginning, ...lines];
-      if (!isLast && this.beginning.length < beginningLines) return [];
-      lines = this.begin(this.beginning);
+      const end = [...this.text.matchAll(lineBreak)][beginningLines]?.index;
+      if (end === undefined && !isLast && this.text.length <= maxRowLength) return [];
+      this.table = this.begin(end);
     }
-    const rows: SourceRow[] = [];
-    for (const row of this.rows.read(lines, isLast)) {
-      const source = this.table && this.sourceOf(row, this.table.names);
-      if (source) rows.push(source);
-    }
-    return rows;
+    const { text, table } = this;
+    // A carriage return at the end may be the first half of a line break.
+    const end = isLast ? text.length : 1 + Math.max(text.lastIndexOf('\n'), text.slice(0, -1).lastIndexOf('\r'));
+    const rows = rowsIn(text.slice(0, end), this.firstLine, table, isLast);
+    this.skipTo(rows.at(-1)?.next ?? 0);
+    requireLines(this.text, this.firstLine, this.fileName);
+    return rows.flatMap((row) => this.sourceOf(row, table) ?? []);
   }
 
-  /** Finds out how the file is written, and returns the lines with its rows. */
-  private begin(lines: readonly Line[]): readonly Line[] {
+  private skipTo(position: number): void {
+    this.firstLine += lineBreaks(this.text.slice(0, position));
+    this.text = this.text.slice(position);
+  }
+
+  /** Finds out from the first lines how the file is written, and passes over its header. */
+  private begin(end: number | undefined): Table {
     const { columns, warn } = this.options;
-    const { separator, below, header, other } = findTable(lines, this.options);
-    this.rows = new RowReader(separator);
-    this.beginning = [];
-    this.quotesAll = header?.isQuoted ?? false;
-    this.table = { separator, names: columns ?? withoutSurplus(header?.cells ?? [], 0).map(nameOf) };
-    if (columns) return below;
-    if (!header) throw new StartError(`${this.fileName}: it is empty: expected a line with the names of the columns`);
+    const [line = '', declared] = /^"?sep=([^"])"?(?:\r\n?|\n)/i.exec(this.text) ?? [];
+    const [own = ''] = this.text.match(lineBreak) ?? [];
+    const start = this.text.slice(line.length, end);
+    this.skipTo(line.length);
+    const { separator, header, above, other } = findTable(start, this.firstLine, declared, this.options);
+    if (columns) return { separator, names: columns, lineBreak: own };
+    const refuse = (problem: string) => new StartError(`${this.fileName}: ${problem}`);
+    if (!header) throw refuse('it is empty: expected a line with the names of the columns');
     const problem = header.text.includes('\0') ? nulProblem : header.problem;
-    if (problem) throw new StartError(`${this.fileName}: line ${header.line}, the header: ${problem}`);
-    if (other && other.line < header.line) {
+    if (problem) throw refuse(`line ${header.line}, the header: ${problem}`);
+    if (other) {
       const both = `lines ${other.line} and ${header.line} both look like the header`;
-      throw new StartError(`${this.fileName}: ${both}: leave one of them out, or make two files`);
+      throw refuse(`${both}: leave one of them out, or make two files`);
     }
-    const titles = below.filter(({ number, text }) => number < header.line && text.trim() !== '');
-    const message = `the lines above the header are left out: ${quote(titles.map(({ text }) => text).join('\n'))}`;
-    if (titles[0]) warn({ line: titles[0].number, column: '', message });
-    return below.filter(({ number }) => number > header.line + lineBreaks(header.text));
+    const message = `the lines above the header are left out: ${quote(above.map(({ text }) => text).join('\n'))}`;
+    if (above[0]) warn({ line: above[0].line, column: '', message });
+    this.skipTo(header.next);
+    const names = withoutSurplus(header.cells, 0).map(nameOf);
+    return { separator, names, lineBreak: own, quotesAll: header.isQuoted };
   }
 
   /** Returns undefined for an empty row, and for the header once more, as where files were put together. */
-  private sourceOf(row: Row, names: readonly string[]): SourceRow | undefined {
-    const { line, text } = row;
-    if (row.problem !== undefined) {
-      this.broken = { line, cells: row.cells.length };
-      return { line, names, cells: [], text, problem: row.problem };
+  private sourceOf({ line, text, cells: sent, problem }: Row, { names, quotesAll }: Table): SourceRow | undefined {
+    if (problem !== undefined) {
+      this.broken = { line, cells: sent.length };
+      return { line, names, cells: [], text, problem };
     }
-    if (isEmpty(row)) return undefined;
-    const values = this.quotesAll ? row.cells.map((cell) => cell || null) : row.cells;
-    const cells = withoutSurplus(values, names.length);
-    const isName = (cell: string | null, at: number) => nameOf(cell).toLowerCase() === names[at]?.toLowerCase();
-    if (cells.length > 1 && cells.length === names.length && cells.every(isName)) {
-      this.options.warn({ line, column: '', message: 'the header once more: this line is left out' });
-      return undefined;
-    }
-    const problem = this.problemOf(text, cells.length, names.length);
-    // The end of the row, or a line break within a cell without quotes.
-    if (cells.length < names.length && problem === undefined) {
-      this.options.warn({ line, column: '', message: 'the row has fewer cells than the header' });
-    }
-    return { line, names, cells, text, problem };
-  }
-
-  private problemOf(text: string, length: number, width: number): string | undefined {
-    if (this.broken && length < Math.min(this.broken.cells, width)) {
-      return `it may be the rest of a cell of line ${this.broken.line}, whose quotes do not add up`;
+    if (isEmpty(sent)) return undefined;
+    const cells = withoutSurplus(quotesAll ? sent.map((cell) => cell || null) : sent, names.length);
+    const refuse = (reason: string) => ({ line, names, cells, text, problem: reason });
+    if (this.broken && cells.length < Math.min(this.broken.cells, names.length)) {
+      return refuse(`it may be the rest of a cell of line ${this.broken.line}, whose quotes do not add up`);
     }
     this.broken = undefined;
-    if (text.includes('\0')) return nulProblem;
-    if (length <= width) return undefined;
-    return `expected ${width} cells, as the header has, received ${length}: a cell with a separator needs quotes`;
+    if (text.includes('\0')) return refuse(nulProblem);
+    if (cells.length > names.length) {
+      const widths = `expected ${names.length} cells, as the header has, received ${cells.length}`;
+      return refuse(`${widths}: a cell with a separator needs quotes`);
+    }
+    const warn = (message: string) => this.options.warn({ line, column: '', message });
+    // The end of the row, or a line break within a cell without quotes.
+    if (cells.length < names.length) warn('the row has fewer cells than the header');
+    else if (cells.length > 1 && cells.every((cell, at) => nameOf(cell).toLowerCase() === names[at]?.toLowerCase())) {
+      warn('the header once more: this line is left out');
+      return undefined;
+    }
+    return { line, names, cells, text };
   }
+}
+
+/** Throws a StartError if a line does not end. */
+export function requireLines(rest: string, line: number, fileName: string): void {
+  if (rest.length <= 2 * maxRowLength) return;
+  throw new StartError(
+    `${fileName}: line ${line} is longer than ${count(2 * maxRowLength)} characters: is it a table?`,
+  );
 }
 
 const nulProblem = 'it has a NUL character: is the file in another encoding, such as --encoding utf-16le?';
 
-/** A row, or lines that are refused together. */
-interface Row {
-  readonly line: number;
-  readonly text: string;
-  readonly cells: readonly (string | null)[];
-  /** True if every cell is. */
-  readonly isQuoted: boolean;
-  readonly problem?: string | undefined;
-}
-
-/** Joins lines to rows, and splits these into cells. */
-class RowReader {
-  private readonly separator: string;
-  private rows: Row[] = [];
-  /** The row that is being read, if it has quotes. */
-  private lines: Line[] = [];
-  private cells: (string | null)[] = [];
-  private isQuoted = true;
-  /** The text of its quoted cell that is not closed yet, and where the quote is: the place in `lines`, and the position behind it. */
-  private quoted: string | undefined;
-  private opensIn = 0;
-  private opensAt = 0;
-
-  constructor(separator: string) {
-    this.separator = separator;
-  }
-
-  /** Returns the rows that end in these lines. */
-  read(lines: readonly Line[], isLast: boolean): Row[] {
-    for (const line of lines) this.readLine(line);
-    if (isLast && this.quoted !== undefined) this.refuse();
-    const { rows } = this;
-    this.rows = [];
-    return rows;
-  }
-
-  private readLine(line: Line): void {
-    const { number, text } = line;
-    if (this.quoted !== undefined || text.includes('"')) this.readQuoted(line);
-    else {
-      const cells = text.split(this.separator).map((cell) => cell || null);
-      this.rows.push({ line: number, text, cells, isQuoted: false });
-    }
-  }
-
-  private readQuoted(line: Line): void {
-    const { text } = line;
-    this.lines.push(line);
-    let at = 0;
-    // A separator at the end has an empty cell behind it.
-    while (at <= text.length) {
-      if (this.quoted === undefined) {
-        const start = this.afterSpace(text, at);
-        if (text[start] !== '"') {
-          const end = positionOf(this.separator, text, at);
-          this.cells.push(text.slice(at, end) || null);
-          this.isQuoted = false;
-          at = end + 1;
-          continue;
-        }
-        at = start + 1;
-        this.quoted = '';
-        this.opensIn = this.lines.length - 1;
-        this.opensAt = at;
-      }
-      const close = closingQuote(text, at);
-      this.quoted += text.slice(at, close);
-      if (close === text.length) {
-        this.quoted += line.end;
-        if (this.quoted.length > maxRowLength) this.refuse();
-        return;
-      }
-      const end = this.afterSpace(text, close + 1);
-      if (end < text.length && text[end] !== this.separator) {
-        this.refuse(line);
-        return;
-      }
-      this.cells.push(this.quoted.replaceAll('""', '"'));
-      this.quoted = undefined;
-      at = end + 1;
-    }
-    const { lines, cells, isQuoted } = this;
-    this.rows.push({ ...textOf(lines), cells, isQuoted });
-    this.clear();
-  }
-
-  /** Refuses a row with a quoted cell that is not closed properly, and the line at which this fails, unless it is never closed. */
-  private refuse(failing?: Line): void {
-    const { lines, opensIn, opensAt } = this;
-    this.clear();
-    const opens = lines[opensIn];
-    const start = quote(opens?.text.slice(opensAt, opensAt + 30) ?? '');
-    const begun = lines.slice(0, opensIn + 1);
-    this.pushBroken(begun, `the quote before ${start} is not closed at the end of its cell: ${quotesHelp}`);
-    for (const between of lines.slice(opensIn + 1)) if (between !== failing) this.readLine(between);
-    if (!failing || failing === opens) return;
-    this.pushBroken([failing], `its quotes and those of line ${opens?.number} do not add up: ${quotesHelp}`);
-  }
-
-  private pushBroken(lines: readonly Line[], problem: string): void {
-    const joined = textOf(lines);
-    this.rows.push({ ...joined, cells: joined.text.split(this.separator), isQuoted: false, problem });
-  }
-
-  private clear(): void {
-    [this.lines, this.cells, this.isQuoted, this.quoted] = [[], [], true, undefined];
-  }
-
-  private afterSpace(text: string, start: number): number {
-    let at = start;
-    while (' \t\u00A0\uFEFF'.includes(text[at] ?? '"') && text[at] !== this.separator) at += 1;
-    return at;
-  }
-}
-
-const quotesHelp = 'a quote within a quoted cell is written twice';
-
-const textOf = (lines: readonly Line[]): Pick<Row, 'line' | 'text'> => ({
-  line: lines[0]?.number ?? 0,
-  text: lines.map(({ text, end }, index) => (index < lines.length - 1 ? text + end : text)).join(''),
-});
-
-/** The end of the text if it is not found. */
-function positionOf(searched: string, text: string, start: number): number {
-  const at = text.indexOf(searched, start);
-  return at < 0 ? text.length : at;
-}
-
-/** Passes over quotes that are written twice. */
-function closingQuote(text: string, start: number): number {
-  let at = positionOf('"', text, start);
-  while (text[at + 1] === '"') at = positionOf('"', text, at + 2);
-  return at;
-}
-
-const separators = ['\t', '|', ';', ','];
-
-/** The header and the separator are looked for in these. */
-const beginningLines = 50;
-
 /**
  * The header is the row with the most known names, or else the first that is not empty; the separator is the one that makes the most names in
- * the header known, or else the most cells in it, or else the one that is rarer in texts. Excel may name it in the first line.
+ * the header known, or else the most cells in it, or else the one that is rarer in texts.
  */
-function findTable(lines: readonly Line[], { isKnown }: TableOptions) {
-  const declared = /^"?sep=([^"])"?$/i.exec(lines[0]?.text ?? '')?.[1];
-  const below = declared === undefined ? lines : lines.slice(1);
+function findTable(start: string, firstLine: number, declared: string | undefined, { isKnown }: TableOptions) {
   const knownIn = ({ cells }: Row) => cells.filter((cell) => cell && isKnown(nameOf(cell))).length;
-  const tables = (declared === undefined ? separators : [declared]).map((separator) => {
-    const rows = new RowReader(separator).read(below.slice(0, beginningLines), true).filter((row) => !isEmpty(row));
+  const tables = (declared === undefined ? ['\t', '|', ';', ','] : [declared]).map((separator) => {
+    const rows = rowsIn(start, firstLine, { separator, names: [] }, true).filter(
+      ({ cells, problem }) => problem !== undefined || !isEmpty(cells),
+    );
     const known = Math.max(0, ...rows.map(knownIn));
-    const header = rows.find((row) => knownIn(row) === known);
+    const at = rows.findIndex((row) => knownIn(row) === known);
+    const [header, above] = [rows[at], rows.slice(0, Math.max(0, at))];
     // Of nothing but names: what is between them would be taken for titles.
-    const other = rows.find((row) => row !== header && knownIn(row) === row.cells.filter(Boolean).length);
-    return { separator, header, other, known, width: header?.cells.length ?? 0 };
+    const other = above.find((row) => knownIn(row) === row.cells.filter(Boolean).length);
+    return { separator, header, above, other, known, width: header?.cells.length ?? 0 };
   });
-  const [best] = tables.toSorted((one, other) => other.known - one.known || other.width - one.width);
-  return { ...(best ?? { separator: ',', header: undefined, other: undefined }), below };
+  return tables.reduce((best, table) => ((table.known - best.known || table.width - best.width) > 0 ? table : best));
 }
 
 const nameOf = (cell: string | null): string => cell?.trim().replace(/\s/g, ' ') ?? '';
 
 /** Also for the end of a file of DOS. */
-const isEmpty = ({ cells, problem }: Row): boolean =>
-  problem === undefined && cells.every((cell) => cell === null || cell === '\x1A' || cell.trim() === '');
+const isEmpty = (cells: Row['cells']): boolean =>
+  cells.every((cell) => cell === null || cell === '\x1A' || cell.trim() === '');
 
 /** Without the empty cells at the end that are more than this. */
 function withoutSurplus<T>(cells: readonly T[], width: number): readonly T[] {
   let { length } = cells;
   while (length > width && !cells[length - 1]) length -= 1;
   return length === cells.length ? cells : cells.slice(0, length);
+}
+
+const lineBreak = /\r\n?|\n/g;
+
+export const lineBreaks = (text: string): number => text.match(lineBreak)?.length ?? 0;
+
+interface Row {
+  readonly line: number;
+  readonly text: string;
+  readonly cells: readonly (string | null)[];
+  /** True if every cell is. */
+  readonly isQuoted: boolean;
+  /** Of lines that are refused together. */
+  readonly problem: string | undefined;
+  /** The position of the next row. */
+  readonly next: number;
+}
+
+const quotesHelp = 'a quote within a quoted cell is written twice';
+
+/** Returns the rows in whole lines, but for one at the end that may go on. */
+function rowsIn(text: string, firstLine: number, table: Table, isLast: boolean): Row[] {
+  const { separator, names, lineBreak: own = '' } = table;
+  const rows: Row[] = [];
+  let failing = { line: 0, problem: '' };
+  for (let [at, line] = [0, firstLine]; at < text.length; ) {
+    let problem = line === failing.line ? failing.problem : undefined;
+    let { cells, isQuoted = false, opens, end } = problem ? lineAt(text, at, separator) : rowAt(text, at, separator);
+    if (opens !== undefined) {
+      if (end === text.length && !isLast && end - at <= maxRowLength) break;
+      const opensIn = line + lineBreaks(text.slice(at, opens));
+      const failsIn = line + lineBreaks(text.slice(at, end));
+      if (end < text.length && failsIn > opensIn) {
+        failing = { line: failsIn, problem: `its quotes and those of line ${opensIn} do not add up: ${quotesHelp}` };
+      }
+      end = endOfLine(text, opens);
+      const start = quote(text.slice(opens + 1, Math.min(opens + 31, end)));
+      problem = `the quote before ${start} is not closed at the end of its cell: ${quotesHelp}`;
+      cells = text.slice(at, end).split(separator);
+    } else if (cells.length < names.length && line > failing.line && !text.startsWith(own, end)) {
+      // Is it the beginning of a row with other line breaks than that at its end?
+      const [joined = ''] = text.slice(at, at + maxJoined).split(own, 1);
+      const below = at + joined.length;
+      if (!isLast && below === text.length && joined.length < maxJoined) break;
+      const isRow = joined.split(separator).length === names.length && !joined.includes('"');
+      if (isRow && text.startsWith(own, below)) {
+        problem = 'it has a line break that does not end other rows: a cell with one needs quotes';
+        [cells, end] = [[], below];
+      }
+    }
+    const next = end + (text.startsWith('\r\n', end) ? 2 : 1);
+    rows.push({ line, text: text.slice(at, end), cells, isQuoted, problem, next });
+    line += lineBreaks(text.slice(at, next));
+    at = next;
+  }
+  return rows;
+}
+
+/** The most characters of a row with line breaks that are not in quotes. */
+const maxJoined = 1_000;
+
+/** The cells of a row, and where it ends; or where a quote opens that is not closed before `end`. */
+interface Scanned {
+  readonly cells: readonly (string | null)[];
+  readonly isQuoted?: boolean;
+  readonly opens?: number;
+  readonly end: number;
+}
+
+/** Reads a line without regard to quotes. */
+function lineAt(text: string, at: number, separator: string): Scanned {
+  const end = endOfLine(text, at);
+  const cells = text.slice(at, end).split(separator);
+  return { cells: cells.map((cell) => cell || null), end };
+}
+
+function rowAt(text: string, at: number, separator: string): Scanned {
+  if (!text.slice(at, endOfLine(text, at)).includes('"')) return lineAt(text, at, separator);
+  const cells: (string | null)[] = [];
+  let isQuoted = true;
+  for (let start = at; ; ) {
+    let end = start;
+    const opens = afterSpace(text, start, separator);
+    if (text[opens] === '"') {
+      const close = closingQuote(text, opens + 1);
+      if (close < 0 || close - at > maxRowLength) return { cells, opens, end: text.length };
+      end = afterSpace(text, close + 1, separator);
+      if (![separator, '\n', '\r', undefined].includes(text[end])) return { cells, opens, end };
+      cells.push(text.slice(opens + 1, close).replaceAll('""', '"'));
+    } else {
+      while (end < text.length && ![separator, '\n', '\r'].includes(text[end] ?? '')) end += 1;
+      cells.push(text.slice(start, end) || null);
+      isQuoted = false;
+    }
+    if (text[end] !== separator) return { cells, isQuoted, end };
+    start = end + 1;
+  }
+}
+
+function endOfLine(text: string, at: number): number {
+  lineBreak.lastIndex = at;
+  return lineBreak.exec(text)?.index ?? text.length;
+}
+
+function afterSpace(text: string, start: number, separator: string): number {
+  let at = start;
+  while (' \t\u00A0\uFEFF'.includes(text[at] ?? '"') && text[at] !== separator) at += 1;
+  return at;
+}
+
+/** Passes over quotes that are written twice. Returns -1 if there is none. */
+function closingQuote(text: string, start: number): number {
+  let at = text.indexOf('"', start);
+  while (at >= 0 && text[at + 1] === '"') at = text.indexOf('"', at + 2);
+  return at;
 }

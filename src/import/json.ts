@@ -3,8 +3,8 @@ import { isLosslessNumber, parse } from 'lossless-json';
 import { StartError } from '../errors.ts';
 import { count, expected, isObject, quote } from '../model/issues.ts';
 import { kindCalled } from './columns.ts';
+import { lineBreaks, requireLines } from './csv.ts';
 import type { ImportFile } from './file.ts';
-import { type Line, LineSplitter, lineBreaks } from './lines.ts';
 import { type Cell, type SourceRow, textOf } from './row.ts';
 
 /** The most characters of an array, because it is read as a whole. */
@@ -13,62 +13,66 @@ const maxArrayLength = 64_000_000;
 /** The member with the text of a refused line that cannot be read: it is read in place of the object. */
 export const lineName = 'refused line';
 
-type Text = Pick<Line, 'number' | 'text'>;
+type Text = readonly [text: string, line: number];
 
 /** Takes text in pieces, and returns the rows that end within it. The first character shows which of the two forms it has. */
 export class JsonParser {
   private readonly file: Pick<ImportFile, 'name' | 'kind'>;
-  private readonly splitter: LineSplitter;
-  private hasBegun = false;
-  private array: string | undefined;
+  /** What is not returned yet, and the number of its first line. */
+  private text = '';
+  private firstLine = 1;
+  private isArray: boolean | undefined;
   private names: readonly string[] = [];
 
   constructor(file: Pick<ImportFile, 'name' | 'kind'>) {
     this.file = file;
-    this.splitter = new LineSplitter(file.name);
   }
 
-  /** The number of the next line. */
-  get line(): number {
-    return this.splitter.number + lineBreaks(this.array ?? '');
-  }
-
-  read(text: string, isLast: boolean): SourceRow[] {
-    if (!this.hasBegun && text.trim() !== '') {
-      this.hasBegun = true;
-      if (text.trim().startsWith('[')) this.array = this.splitter.rest;
+  read(piece: string, isLast: boolean): SourceRow[] {
+    this.text += piece;
+    // Only white space so far.
+    if (this.isArray === undefined && this.text.trim() === '') {
+      requireLines(this.text, this.firstLine, this.file.name);
+      return [];
     }
-    if (this.array === undefined) return this.rowsOf(this.splitter.split(text, isLast));
-    this.array += text;
+    this.isArray ??= this.text.trimStart().startsWith('[');
+    const texts = this.isArray ? this.elements(isLast) : this.lines(isLast);
+    return texts.flatMap(([text, line]) => (text.trim() === '' ? [] : this.rowOf(text, line)));
+  }
+
+  private lines(isLast: boolean): Text[] {
+    const { firstLine } = this;
+    const lines = this.text.split('\n');
+    this.text = isLast ? '' : (lines.pop() ?? '');
+    this.firstLine += lines.length;
+    requireLines(this.text, this.firstLine, this.file.name);
+    return lines.map((line, index) => [line, firstLine + index]);
+  }
+
+  private elements(isLast: boolean): Text[] {
     const { name } = this.file;
-    if (this.array.length > maxArrayLength) {
+    if (this.text.length > maxArrayLength) {
       const most = `it is an array of more than ${count(maxArrayLength)} characters`;
-      throw new StartError(
-        `${name}: ${most}: make a line of each element, such as by jq -c '.[]' ${name} > all.ndjson`,
-      );
+      const help = `make a line of each element, such as by jq -c '.[]' ${name} > all.ndjson`;
+      throw new StartError(`${name}: ${most}: ${help}`);
     }
-    return isLast ? this.rowsOf(elementsOf(this.array, this.splitter.number, name)) : [];
+    return isLast ? elementsOf(this.text, this.firstLine, name) : [];
   }
 
-  private rowsOf(texts: readonly Text[]): SourceRow[] {
-    return texts.filter(({ text }) => text.trim() !== '').map((text) => this.rowOf(text));
-  }
-
-  private rowOf({ number: line, text }: Text): SourceRow {
+  private rowOf(text: string, line: number): SourceRow {
+    const { name: file } = this.file;
     if (text.trim() === '{') {
-      const { name } = this.file;
-      throw new StartError(
-        `${name}: line ${line}: an object goes on in the next lines: make a line of each, such as by jq -c . ${name} > all.ndjson`,
-      );
+      const help = `make a line of each, such as by jq -c . ${file} > all.ndjson`;
+      throw new StartError(`${file}: line ${line}: an object goes on in the next lines: ${help}`);
     }
     const refused = (problem: string) => ({ line, names: [], cells: [], text, problem });
     const values = readObject(text);
     if (typeof values === 'string') return refused(values);
     const within = values[lineName];
-    if (typeof within === 'string') return this.rowOf({ number: line, text: within });
+    if (typeof within === 'string') return this.rowOf(within, line);
     const { kind: said, ...others } = values;
     const kind = typeof said === 'string' ? kindCalled(said) : undefined;
-    if (kind === undefined && (Object.hasOwn(values, 'kind') || !this.file.kind)) {
+    if (kind === undefined && (said !== undefined || !this.file.kind)) {
       return refused(`kind: ${expected('one such as "ASSET"', textOf(said) ?? said)}`);
     }
     const names = Object.keys(others);
@@ -82,7 +86,7 @@ export class JsonParser {
 function elementsOf(array: string, firstLine: number, fileName: string): Text[] {
   const elements: Text[] = [];
   let start = array.indexOf('[') + 1;
-  let number = firstLine + lineBreaks(array.slice(0, start));
+  let line = firstLine + lineBreaks(array.slice(0, start));
   let depth = 0;
   let isString = false;
   for (const { 0: token, index } of array.matchAll(/\\.|["[\]{},]/g)) {
@@ -93,8 +97,8 @@ function elementsOf(array: string, firstLine: number, fileName: string): Text[] 
     const isEnd = depth === 0 && token === ']';
     if (isEnd || (depth === 1 && token === ',')) {
       const text = array.slice(start, index);
-      elements.push({ number: number + breaksAbove(text), text: text.trim() });
-      number += lineBreaks(text);
+      elements.push([text.trim(), line + breaksAbove(text)]);
+      line += lineBreaks(text);
       start = index + 1;
     }
     if (isEnd && array.slice(start).trim() === '') return elements;
@@ -102,7 +106,7 @@ function elementsOf(array: string, firstLine: number, fileName: string): Text[] 
   }
   const problem =
     'the array does not end properly after this: is the file whole, and are its brackets and quotes closed?';
-  throw new StartError(`${fileName}: line ${number + breaksAbove(array.slice(start))}: ${problem}`);
+  throw new StartError(`${fileName}: line ${line + breaksAbove(array.slice(start))}: ${problem}`);
 }
 
 const breaksAbove = (text: string): number => lineBreaks(text) - lineBreaks(text.trimStart());

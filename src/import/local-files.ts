@@ -11,7 +11,7 @@ import {
   realpathSync,
   statSync,
 } from 'node:fs';
-import { basename, dirname, extname, join } from 'node:path';
+import { basename, dirname, join, parse } from 'node:path';
 import { pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { errorCode, StartError } from '../errors.ts';
@@ -66,15 +66,24 @@ function fileOf(path: string, kindOfOthers: RecordKind | undefined): LocalFile {
 }
 
 async function* bytesOf(path: string): AsyncGenerator<Buffer> {
-  const start: Buffer[] = await createReadStream(path, { end: 1 }).toArray();
   const stream = createReadStream(path);
-  if (!isCompressed(Buffer.concat(start))) yield* stream;
+  if (!isCompressed(startOf(path, 2))) yield* stream;
   else {
     try {
       yield* pipeline(stream, createGunzip(), () => {});
     } catch (error) {
       throw errorCode(error).startsWith('Z_') ? damagedError(basename(path), error) : error;
     }
+  }
+}
+
+function startOf(path: string, length: number): Buffer {
+  const file = openSync(path, 'r');
+  try {
+    const bytes = Buffer.alloc(length);
+    return bytes.subarray(0, readSync(file, bytes));
+  } finally {
+    closeSync(file);
   }
 }
 
@@ -108,12 +117,11 @@ export function refusedPaths(files: readonly LocalFile[], option: string | undef
   const taken = new Set(files.map(({ path }) => realpathSync(path)));
   return files.map(({ path }) => {
     // An assets.csv.gz is read, but not written.
-    const name = basename(path).replace(/\.gz$/i, '');
-    const stem = basename(name, extname(name));
+    const { name, ext } = parse(path.replace(/\.gz$/i, ''));
     for (let n = 1; ; n += 1) {
-      const found = join(option ?? dirname(path), `${stem}.refused${n === 1 ? '' : `-${n}`}${extname(name)}`);
-      const stats = lstatSync(found, { throwIfNoEntry: false });
+      const found = join(option ?? dirname(path), `${name}.refused${n === 1 ? '' : `-${n}`}${ext}`);
       const place = join(realpathSync(dirname(found)), basename(found));
+      const stats = lstatSync(found, { throwIfNoEntry: false });
       // Without the option, somebody may be fixing an earlier one. A link may lead to a file to import, or nowhere.
       if (taken.has(place) || (stats && (!isFolder || stats.isSymbolicLink()))) continue;
       requireOverwritable(found);
@@ -129,21 +137,15 @@ export function requireOverwritable(path: string, advice = 'name another file'):
     throw new StartError(`--refused: there is no folder ${dirname(path)}`);
   }
   const stats = lstatSync(path, { throwIfNoEntry: false });
-  if ((stats && !(stats.isFile() && hasReasons(path))) || path.endsWith('.import-run')) {
+  const isOther = stats && !(stats.isFile() && hasReasons(startOf(path, 100_000).toString()));
+  if (isOther || path.endsWith('.import-run')) {
     throw new StartError(`--refused: ${path} has something else than refused rows: ${advice}`);
   }
 }
 
 /** True if the reasons are the last column or member of the first row; also for an empty file. */
-function hasReasons(path: string): boolean {
-  const file = openSync(path, 'r');
-  try {
-    const bytes = Buffer.alloc(100_000);
-    const start = bytes.toString('utf8', 0, readSync(file, bytes));
-    const first = start.split('\n', 1).join().trimEnd();
-    if (first.startsWith('{')) return first.includes(`"${reasonColumn}":"`) && first.endsWith('"}');
-    return start === '' || /[,;|\t]refused because$/.test(first);
-  } finally {
-    closeSync(file);
-  }
+function hasReasons(start: string): boolean {
+  const first = start.split('\n', 1).join().trimEnd();
+  if (first.startsWith('{')) return first.includes(`"${reasonColumn}":"`) && first.endsWith('"}');
+  return start === '' || /[,;|\t]refused because$/.test(first);
 }

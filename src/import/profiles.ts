@@ -4,18 +4,22 @@ import { StartError } from '../errors.ts';
 import { expected } from '../model/issues.ts';
 import type { RecordKind } from '../model/record-kind.ts';
 import { type ColumnOptions, kindCalled, readLinkBy } from './columns.ts';
+import readyProfiles from './profiles.json';
 import { type CellForm, dateFormOf, timeZoneOf } from './values.ts';
 
 const names = z.array(z.string());
-const pairs = z.record(z.string(), z.string());
-const columns = z.strictObject({ map: pairs.optional(), skip: names.optional() });
+/** `map` may say null of a column, as `skip` does: it is left out. */
+const columns = z.strictObject({
+  map: z.record(z.string(), z.string().nullable()).optional(),
+  skip: names.optional(),
+});
 
 const schema = columns.extend({
   /** Columns of one kind only, by the name of the kind. */
   kinds: z.record(z.string(), columns).optional(),
   kind: z.string().optional(),
   skipOthers: z.boolean().optional(),
-  linkBy: pairs.optional(),
+  linkBy: z.record(z.string(), z.string()).optional(),
   upsertBy: names.optional(),
   createMissing: names.optional(),
   /** 31 December 2026 as the file writes dates. Dates that begin with the year, and those with the name of a month, are always read. */
@@ -35,59 +39,12 @@ const schema = columns.extend({
 /** As in a file: its JSON decides how rows are read. */
 export type Profile = z.infer<typeof schema>;
 
-/** The columns of a kind, as `--map` has them. */
-const mapped = (pairs: string) => ({ map: readPairs('--map', pairs.trim().split(/;\s+/)) });
-
-/** What has no field here, they leave out: each import names it. */
-const readyProfiles: Readonly<Record<string, Profile>> = {
-  'snipe-it': {
-    skipOthers: true,
-    kinds: {
-      assets: mapped(`
-        ID=externalIds.snipe-it; Asset Name=name; Item Name=name; Asset Tag=uid; Serial=externalIds.serial;
-        Serial Number=externalIds.serial; Model=assetTypeId; Model Name=assetTypeId; Status=statusId;
-        Location=currentLocation.name; Company=ownerId; Manufacturer=manufacturerId; Purchase Date=acquiredAt;
-        Order Number=purchaseOrderId`),
-      locations: mapped(`
-        id=externalIds.snipe-it; ID=externalIds.snipe-it; Location Name=name; address=address1; Address=address1;
-        Address 2=address2; zip=postalCode; Zip=postalCode; Postal Code=postalCode`),
-    },
-  },
-  shelf: {
-    ...{ kind: 'assets', skipOthers: true, createMissing: ['locations'] },
-    ...mapped(`
-      title=name; id=externalIds.shelf; assetId=externalIds.shelf; sequentialId=uid; Asset ID=uid; Name=name;
-      location=currentLocation.name; Location=currentLocation.name; status=statusId; Status=statusId;
-      assetModel=assetTypeId; Asset Model=assetTypeId`),
-  },
-  homebox: {
-    ...{ kind: 'assets', skipOthers: true, createMissing: ['locations'] },
-    ...mapped(`
-      HB.import_ref=externalIds.homebox; HB.name=name; HB.location=currentLocation.name; HB.asset_id=uid;
-      HB.serial_number=externalIds.serial; HB.manufacturer=manufacturerId; HB.model_number=assetTypeId;
-      HB.purchase_time=acquiredAt; HB.purchase_date=acquiredAt`),
-  },
-  atlas: {
-    skipOthers: true,
-    kinds: {
-      assets: mapped(`
-        ID=externalIds.atlas; Status=statusId; Location Name=currentLocation.name; Barcode=uid;
-        Serial Number=externalIds.serial; Category=assetTypeId`),
-      locations: mapped('ID=externalIds.atlas; Address=address1'),
-      workOrders: mapped(`
-        ID=externalIds.atlas; Title=name; Status=statusId; Description=notes; Due Date=endDate; Category=typeId;
-        Location Name=location.name`),
-    },
-  },
-};
-
 /** Reads the profile with this name, or in this file. */
 function readProfile(nameOrFile: string, readFile: (path: string) => string): Profile {
-  if (Object.hasOwn(readyProfiles, nameOrFile)) return readyProfiles[nameOrFile] ?? {};
   const refuse = (problem: string) => new StartError(`--profile ${nameOrFile}: ${problem}`);
-  let sent: unknown;
+  let sent: unknown = new Map(Object.entries(readyProfiles)).get(nameOrFile);
   try {
-    sent = JSON.parse(readFile(nameOrFile));
+    sent ??= JSON.parse(readFile(nameOrFile));
   } catch (error) {
     if (error instanceof SyntaxError) throw refuse(expected('a file with a JSON object', error.message));
     throw refuse(`there is no such file; the profiles that are ready are ${Object.keys(readyProfiles).join(', ')}`);
@@ -110,20 +67,20 @@ export function profileOf(options: ProfileOptions, readFile: (path: string) => s
   const { success, data: own, error } = schema.strip().safeParse({ ...options, map, linkBy });
   if (!success) throw new StartError(error.issues.map(({ path, message }) => `--${path}: ${message}`).join('; '));
   const profile = options.profile === undefined ? {} : readProfile(options.profile, readFile);
-  const isGiven = (value: unknown) =>
-    Array.isArray(value) ? value.length > 0 : value !== undefined && value !== false;
+  const isGiven = (value: unknown) => Boolean(Array.isArray(value) ? value.length : value);
   return {
     ...profile,
     ...Object.fromEntries(Object.entries(own).filter(([, value]) => isGiven(value))),
-    map: { ...profile.map, ...map },
-    skip: [...without(profile.skip, map), ...(own.skip ?? [])],
+    map: { ...columnsIn(profile), ...columnsIn(own) },
+    skip: undefined,
     linkBy: { ...profile.linkBy, ...linkBy },
   };
 }
 
-/** The columns to leave out that are not mapped after all. */
-const without = (skip: readonly string[] = [], map: object = {}): string[] =>
-  skip.filter((column) => !Object.hasOwn(map, column));
+const columnsIn = ({ map, skip = [] }: z.infer<typeof columns>) => ({
+  ...map,
+  ...Object.fromEntries(skip.map((column) => [column, null])),
+});
 
 /** Reads `--map "Serial no.=uid"`, or `--link-by location=name`. */
 function readPairs(option: string, given: readonly string[]): Record<string, string> {
@@ -137,13 +94,12 @@ function readPairs(option: string, given: readonly string[]): Record<string, str
 
 /** Throws a StartError for an option that is not of its form. */
 export function rowOptions(profile: Profile, kind: RecordKind): ColumnOptions & { readonly form: CellForm } {
-  const own = Object.entries(profile.kinds ?? {}).find(([name]) => kindCalled(name) === kind)?.[1] ?? {};
-  const { dates, timeZone, map, skip = [] } = profile;
+  const { kinds = {}, dates, timeZone, skipOthers = false, linkBy = {} } = profile;
+  const own = Object.entries(kinds).find(([name]) => kindCalled(name) === kind)?.[1] ?? {};
   return {
-    map: new Map(Object.entries({ ...own.map, ...map })),
-    skip: new Set([...without(own.skip, map), ...skip]),
-    skipsOthers: profile.skipOthers ?? false,
-    linkBy: readLinkBy(profile.linkBy ?? {}),
+    map: new Map(Object.entries({ ...columnsIn(own), ...columnsIn(profile) })),
+    skipsOthers: skipOthers,
+    linkBy: readLinkBy(linkBy),
     form: {
       ...profile,
       dates: dates === undefined ? undefined : dateFormOf(dates),

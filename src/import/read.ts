@@ -4,7 +4,6 @@ import { expected } from '../model/issues.ts';
 import { CsvParser, type Table, type TableOptions } from './csv.ts';
 import { type ImportFile, workbookError } from './file.ts';
 import { JsonParser } from './json.ts';
-import { lineBreaks } from './lines.ts';
 import type { SourceRow } from './row.ts';
 
 export interface ReadOptions extends TableOptions {
@@ -17,42 +16,43 @@ export interface ReadOptions extends TableOptions {
  */
 export async function* readRows(file: ImportFile, options: ReadOptions): AsyncGenerator<SourceRow> {
   const parser = file.format === 'csv' ? new CsvParser(file.name, options) : new JsonParser(file);
-  // Rows pass this one generator, because each takes as long as to split a line.
-  for await (const { text, isLast } of readText(file, options.encoding, parser)) {
-    for (const row of parser.read(text, isLast)) yield row;
-  }
+  // Rows pass this one generator of their own, because each takes as long as to split a line.
+  for await (const rows of readPieces(file, parser, options)) for (const row of rows) yield row;
 }
 
 /** How the file is written, and the names of its columns. */
 export async function tableOf(file: ImportFile, options: ReadOptions): Promise<Table> {
   const parser = new CsvParser(file.name, { ...options, warn: () => {} });
-  for await (const { text, isLast } of readText(file, options.encoding, parser)) {
-    parser.read(text, isLast);
-    if (parser.table) break;
-  }
+  for await (const _ of readPieces(file, parser, options)) if (parser.table) break;
   return parser.table ?? { separator: ',', names: [] };
 }
 
-async function* readText(file: ImportFile, named = 'utf-8', parser: { readonly line: number }) {
+/** Yields the rows that end in each piece of the file. */
+async function* readPieces(file: ImportFile, parser: CsvParser | JsonParser, { encoding = 'utf-8' }: ReadOptions) {
   let decoder: TextDecoder | undefined;
+  let line = 1;
   const decode = (bytes?: Uint8Array): string => {
     try {
-      return decoder?.decode(bytes, { stream: bytes !== undefined }) ?? '';
+      const text = decoder?.decode(bytes, { stream: bytes !== undefined }) ?? '';
+      line += breaksIn(text);
+      return text;
     } catch (error) {
       if (!(error instanceof TypeError)) throw error;
-      const { encoding = named } = decoder ?? {};
-      const [decoded = ''] = new TextDecoder(encoding).decode(bytes).split('\uFFFD', 1);
-      throw new StartError(
-        `${file.name}, line ${parser.line + lineBreaks(decoded)}: the text is not ${encoding.toUpperCase()}. Save it as UTF-8, or name its encoding: --encoding windows-1252`,
-      );
+      const { encoding: tried = encoding } = decoder ?? {};
+      const [decoded = ''] = new TextDecoder(tried).decode(bytes).split('\uFFFD', 1);
+      const where = `${file.name}, line ${line + breaksIn(decoded)}: the text is not ${tried.toUpperCase()}`;
+      throw new StartError(`${where}. Save it as UTF-8, or name its encoding: --encoding windows-1252`);
     }
   };
   for await (const bytes of file.bytes()) {
-    decoder ??= new TextDecoder(encodingOf(file, bytes) ?? named, { fatal: true });
-    yield { text: decode(bytes), isLast: false };
+    decoder ??= new TextDecoder(encodingOf(file, bytes) ?? encoding, { fatal: true });
+    yield parser.read(decode(bytes), false);
   }
-  yield { text: decode(), isLast: true };
+  yield parser.read(decode(), true);
 }
+
+/** The number of line breaks in a piece: a carriage return at its end may be the first half of one. */
+const breaksIn = (piece: string): number => piece.match(/\n|\r(?!\n|$)/g)?.length ?? 0;
 
 /** The encoding that the first bytes say. */
 function encodingOf({ name }: ImportFile, start: Uint8Array): string | undefined {

@@ -1,10 +1,9 @@
 /** What cells mean, with one rule for each type of field. A value is never guessed or changed: what a cell does not say exactly is refused. */
 import { isLosslessNumber } from 'lossless-json';
-import { DateTime, Info, type Zone } from 'luxon';
+import { DateTime, type Zone } from 'luxon';
 import { StartError } from '../errors.ts';
 import { withoutApostrophe } from '../model/csv.ts';
 import { aDate, parseDateTime } from '../model/date-time.ts';
-import type { Field } from '../model/fields.ts';
 import { expected, type Issue, isObject, quote } from '../model/issues.ts';
 import { constantCase, uncapitalized } from '../model/labels.ts';
 import type { RecordKind } from '../model/record-kind.ts';
@@ -31,12 +30,14 @@ export function rowReader(
   options: ColumnOptions & { readonly form: CellForm },
   warn?: Warn,
 ): (source: SourceRow, place?: number, state?: RowState) => RecordRow {
-  const check = warn && rowChecker(options.form, warn);
+  const { form } = options;
+  const check = warn && rowChecker(form, warn);
   let names: readonly string[] | undefined;
   let columns: readonly Column[] = [];
   return (source, place = 0, state) => {
-    if (source.problem !== undefined) {
-      const issues = [{ path: [], message: source.problem }];
+    const { line, cells, problem } = source;
+    if (problem !== undefined) {
+      const issues = [{ path: [], message: problem }];
       return { kind, source, place, state, fields: {}, externalIds: {}, links: [], issues };
     }
     if (source.names !== names) {
@@ -44,12 +45,10 @@ export function rowReader(
       const found = columnsOf(kind, names, options);
       if (found.problem) throw new StartError(found.problem);
       columns = found.columns;
-      if (found.leftOut.length > 0) {
-        const detail = found.leftOut.map((name) => quote(name)).join(', ');
-        warn?.({ line: source.line, column: '', message: 'columns without a field here are left out', detail });
-      }
+      const detail = found.leftOut.map((name) => quote(name)).join(', ');
+      if (detail) warn?.({ line, column: '', message: 'columns without a field here are left out', detail });
     }
-    const row = readRow(source.cells, columns, options.form);
+    const row = readRow(cells, columns, form);
     check?.(source, columns, row.fields);
     return { kind, source, place, state, ...row };
   };
@@ -69,34 +68,29 @@ function readRow(cells: readonly Cell[], columns: readonly Column[], form: CellF
     const isEmpty = hasNoValue(cell, column, form);
     if (isEmpty && (form.blank === 'keep' || column.is === 'unnamed')) continue;
     const refuse = (message: string) => issues.push({ path: pathOf(meaningOf(column)), message });
+    const text = isEmpty ? null : textOf(cell);
     if (column.is === 'unnamed') {
-      issues.push({
-        path: [],
-        message: "a column without a name has a value: name it, or leave it out with --skip ''",
-      });
+      const message = "a column without a name has a value: name it, or leave it out with --skip ''";
+      issues.push({ path: [], message });
     } else if (column.is === 'field') {
-      const read = isEmpty ? { value: null } : valueIn(column.field, cell, form);
+      const read = isEmpty ? { value: null } : valueIn(column.field.type, cell, form);
       if (isEmpty && column.field.required) refuse(requiredMessage(column.field));
       else if ('value' in read) fields.set(column.name, read.value);
-      else refuse(expected(read.expected, textOf(cell) ?? cell));
-    } else {
-      const text = isEmpty ? null : textOf(cell);
-      if (text === undefined) refuse(expected('text', cell));
-      else if (column.is === 'externalId') externalIds.set(column.key, text);
-      else if (column.is === 'id') id = text ?? undefined;
-      else if (column.is === 'labelledType') labelledType = text ?? '';
-      else {
-        const { name, field, target, by } = column;
-        links.push({ name, field, target, by, value: text, cell: index });
-      }
+      else refuse(expected(read.expected, text ?? cell));
+    } else if (text === undefined) refuse(expected('text', cell));
+    else if (column.is === 'externalId') externalIds.set(column.key, text);
+    else if (column.is === 'id') id = text ?? undefined;
+    else if (column.is === 'labelledType') labelledType = text ?? '';
+    else {
+      const { name, field, target, by } = column;
+      links.push({ name, field, target, by, value: text, cell: index });
     }
   }
   if (columns.some(({ is }) => is === 'labelledType')) {
     const type = labelledTypes.find((name) => plain(name) === plain(labelledType ?? ''));
-    if (type === undefined) {
-      const known = labelledTypes.map((name) => constantCase(uncapitalized(name))).join(', ');
-      issues.push({ path: ['type'], message: expected(`one of ${known}`, labelledType) });
-    } else if (id === undefined) issues.push({ path: ['id'], message: 'required: the ID that records have' });
+    const known = labelledTypes.map((name) => constantCase(uncapitalized(name))).join(', ');
+    if (type === undefined) issues.push({ path: ['type'], message: expected(`one of ${known}`, labelledType) });
+    else if (id === undefined) issues.push({ path: ['id'], message: 'required: the ID that records have' });
     else fields.set('key', labelKey(type, id));
     id = undefined;
   }
@@ -107,15 +101,15 @@ function readRow(cells: readonly Cell[], columns: readonly Column[], form: CellF
 /** An empty text is a value of a field of text only, and there not as a key. White space is no text by which a link is found. */
 function hasNoValue(cell: Cell, column: Column, form: CellForm): boolean {
   if (cell === null || cell === form.null) return true;
-  if (typeof cell !== 'string' || (column.is === 'field' && column.field.type === 'text' && !column.field.unique))
-    return false;
+  const isText = column.is === 'field' && column.field.type === 'text' && !column.field.unique;
+  if (typeof cell !== 'string' || isText) return false;
   const isLinkByText = column.is === 'link' && column.by !== 'id';
   return (isVerbatim(column) && !isLinkByText ? cell : cell.trim()) === '';
 }
 
 type Read = { readonly value: unknown } | { readonly expected: string };
 
-function valueIn({ type }: Field, cell: Cell, form: CellForm): Read {
+function valueIn(type: string, cell: Cell, form: CellForm): Read {
   const text = textOf(cell);
   if (type === 'externalIds') return externalIdsIn(cell);
   if (type === 'boolean') return truthIn(text ?? String(cell));
@@ -162,30 +156,20 @@ const digitsOf = (number: string): string => number.replace(/e.*/i, '').replace(
 /** How a file writes dates, by its form of 31 December 2026: `31.12.2026`, `12/31/26`. */
 interface DateForm {
   readonly example: string;
+  /** `dmy`, `mdy` or `ymd`: nobody writes year, day, month, which would read other dates wrongly. */
   readonly order: string;
   readonly separator: string;
 }
 
 export function dateFormOf(given: string): DateForm {
   const example = given.trim();
-  const [separator = ' '] = /[./-]/.exec(example) ?? [];
-  const parts = new Map([
-    ['31', 'day'],
-    ['12', 'month'],
-    ['26', 'year'],
-    ['2026', 'year'],
-  ]);
-  const order = example
-    .split(separator)
-    .map((part) => parts.get(part))
-    .join(' ');
-  // Nobody writes year, day, month, which would read other dates wrongly.
-  if (!['day month year', 'month day year', 'year month day'].includes(order)) {
-    throw new StartError(
-      `--dates: ${expected('31 December 2026 as the file writes dates, such as 31.12.2026 or 12/31/26', given)}`,
-    );
-  }
-  return { example, order, separator };
+  const [separator = ''] = /[./-]/.exec(example) ?? [];
+  const letters: Readonly<Record<string, string>> = { 31: 'd', 12: 'm', 26: 'y', 2026: 'y' };
+  const parts = example.split(separator);
+  const order = parts.map((part) => letters[part]).join('');
+  if (['dmy', 'mdy', 'ymd'].includes(order)) return { example, order, separator };
+  const what = '31 December 2026 as the file writes dates, such as 31.12.2026 or 12/31/26';
+  throw new StartError(`--dates: ${expected(what, given)}`);
 }
 
 export function timeZoneOf(name: string): Zone {
@@ -211,18 +195,15 @@ function dateTimeIn(text: string, { dates, timeZone }: CellForm): Read {
   if (!isOfDay) return { expected: 'a time from 00:00 to 23:59, or 1:00 to 12:59 am or pm' };
   if (/[1-9]/.test(fraction.slice(3))) return { expected: 'a time of whole milliseconds, because no more are kept' };
   const hours = half === undefined ? hour : String((Number(hour) % 12) + (half.toLowerCase() === 'p' ? 12 : 0));
-  const time = `${hours.padStart(2, '0')}:${minute}:${second}.${fraction.slice(0, 3).padEnd(3, '0')}`;
-  if (zone !== undefined) return parseDateTime(`${day}T${time}${offsetOf(zone)}`);
-  const asUtc = parseDateTime(`${day}T${time}Z`);
-  if ('expected' in asUtc) return asUtc;
+  const time = `${day}T${hours.padStart(2, '0')}:${minute}:${second}.${fraction.slice(0, 3).padEnd(3, '0')}`;
+  const offset = /\d/.test(zone ?? '') ? zone?.replace(/^(...):?(\d*)$/, (_, h, m) => `${h}:${m || '00'}`) : 'Z';
+  const asSaid = parseDateTime(`${time}${offset}`);
+  if (zone !== undefined || 'expected' in asSaid) return asSaid;
   if (!timeZone) return { expected: 'a time with a zone such as Z or +02:00, or with --time-zone Europe/Berlin' };
-  const [instant, other] = instantsAt(Date.parse(asUtc.value), timeZone);
-  if (instant === undefined || other !== undefined) {
-    return {
-      expected: `a time that clocks in ${timeZone.name} show, and show once: its offset is needed, such as +02:00`,
-    };
-  }
-  return parseDateTime(new Date(instant).toISOString());
+  const [instant, other] = instantsAt(Date.parse(asSaid.value), timeZone);
+  if (instant !== undefined && other === undefined) return parseDateTime(new Date(instant).toISOString());
+  const once = `a time that clocks in ${timeZone.name} show, and show once`;
+  return { expected: `${once}: its offset is needed, such as +02:00` };
 }
 
 /** The times at which clocks in the zone show this one, which is given as if it were UTC: one as a rule, none or two when they change. */
@@ -233,38 +214,31 @@ function instantsAt(local: number, zone: Zone): number[] {
   return candidates.filter((instant) => instant + zone.offset(instant) * 60_000 === local);
 }
 
-/** Returns a date as `2026-03-01`, or undefined if it cannot be read without a guess. */
-function dayIn(text: string, dates: DateForm | undefined): string | undefined {
-  const [, first = '', mark = '', second = '', other, third = ''] = datePattern.exec(text) ?? [];
-  const hasName = months.has(first) || months.has(second);
-  if (!hasName && (mark !== other || !/^[./-]$/.test(mark))) return undefined;
-  let order = mark === dates?.separator ? dates.order : '';
-  if (first.length === 4) order = 'year month day';
-  if (hasName) order = months.has(first) ? 'month day year' : 'day month year';
-  const given = [first, second, third];
-  const { year = '', month = '', day = '' } = Object.fromEntries(order.split(' ').map((part, at) => [part, given[at]]));
-  const isShort = year.length === 2 && dates !== undefined && !dates.example.includes('2026');
-  if ((year.length !== 4 && !isShort) || day.length > 2) return undefined;
-  const century = isShort ? (Number(year) <= 60 ? '20' : '19') : '';
-  return `${century}${year}-${String(months.get(month) ?? month).padStart(2, '0')}-${day.padStart(2, '0')}`;
-}
-
 const datePattern =
   /^(\d{1,4}|[a-zäö]{3,9})([./, -]{1,2})(\d{1,2}|[a-zäö]{3,9})(?:st|nd|rd|th)?([./, -]{1,2})(\d{1,4})$/;
 
-/** The names of months, and their short forms, in English and German. */
-const months = new Map([
-  ['mrz', 3],
-  ['maerz', 3],
-]);
-for (const locale of ['en-US', 'en-GB', 'de-DE', 'de-AT']) {
-  for (const length of ['long', 'short'] as const) {
-    for (const [index, name] of Info.months(length, { locale }).entries()) months.set(name.toLowerCase(), index + 1);
-  }
-}
+/** In English and German: each is known by its first three letters or more. */
+const months =
+  `january januar jänner,february februar feber,march märz maerz mrz,april,may mai,june juni,july juli,august,
+  september,october oktober,november,december dezember`
+    .split(',')
+    .map((forms) => forms.trim().split(' '));
 
-const offsetOf = (zone: string): string =>
-  /\d/.test(zone) ? `${zone.slice(0, 3)}:${zone.slice(3).replace(':', '') || '00'}` : 'Z';
+/** Returns a date as `2026-03-01`, or undefined if it cannot be read without a guess. */
+function dayIn(text: string, dates: DateForm | undefined): string | undefined {
+  const [, first = '', mark = '', second = '', other, third = ''] = datePattern.exec(text) ?? [];
+  const name = /[a-zäö]+/.exec(text)?.[0];
+  const named = name === undefined ? 0 : months.findIndex((forms) => forms.some((form) => form.startsWith(name))) + 1;
+  let order = mark === dates?.separator ? dates.order : '';
+  if (first.length === 4) order = 'ymd';
+  if (named > 0) order = first === name ? 'mdy' : 'dmy';
+  else if (name !== undefined || mark !== other || !/^[./-]$/.test(mark)) return undefined;
+  const [year = '', month = '', day = ''] = [...'ymd'].map((letter) => [first, second, third][order.indexOf(letter)]);
+  const isShort = year.length === 2 && dates !== undefined && !dates.example.includes('2026');
+  if ((year.length !== 4 && !isShort) || day.length > 2) return undefined;
+  const century = isShort ? (Number(year) <= 60 ? '20' : '19') : '';
+  return `${century}${year}-${String(named || month).padStart(2, '0')}-${day.padStart(2, '0')}`;
+}
 
 function dateHint(text: string, dates: DateForm | undefined): string {
   if (/^\d{4,6}(?:[.,]\d{1,15})?$/.test(text)) {

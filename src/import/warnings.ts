@@ -60,11 +60,8 @@ export function rowChecker(
       if (column.is === 'skipped' || !text || text === form.null) continue;
       const say = (message: string, detail = quote(text)) =>
         warn({ line, column: names[index] ?? '', message, detail });
-      if (column.is === 'field' && column.field.type === 'dateTime') {
-        const time = fields[column.name];
-        const isFar = typeof time === 'string' && (time < '1900' || time >= '2101');
-        if (isFar) say('the date is before 1900 or after 2100');
-      }
+      const time = column.is === 'field' && column.field.type === 'dateTime' ? fields[column.name] : undefined;
+      if (typeof time === 'string' && (time < '1900' || time >= '2101')) say('the date is before 1900 or after 2100');
       if (!isVerbatim(column)) continue;
       for (const [sign, message] of signs) if (sign.test(text)) say(message);
       if (!form.excel && hasApostrophe(text)) {

@@ -57,15 +57,11 @@ async function read(
   return { rows, warnings };
 }
 
-/** Rows as `2: Crane|C-1`, with `·` for a cell without a value; refused ones as `2: ! reason`. */
+/** Rows as `2: Crane|C-1`, with `·` for a cell without a value; refused ones as `2: !`. */
 const shown = ({ rows, error }: Read): string[] => [
-  ...rows.map(({ line, cells, problem }) =>
-    problem === undefined ? `${line}: ${cells.map((cell) => cell ?? '·').join('|')}` : `${line}: ! ${problem}`,
-  ),
+  ...rows.map(({ line, cells, problem }) => `${line}: ${problem ? '!' : cells.map((cell) => cell ?? '·').join('|')}`),
   ...(error === undefined ? [] : [error]),
 ];
-
-const twice = 'a quote within a quoted cell is written twice';
 
 const csvFiles: [string, string, string[], Partial<ReadOptions>?][] = [
   ['commas', 'name,uid\nCrane,C-1\n', ['2: Crane|C-1']],
@@ -74,78 +70,41 @@ const csvFiles: [string, string, string[], Partial<ReadOptions>?][] = [
   ['pipes, one at the end', 'name|uid|\nCrane|C-1|\n', ['2: Crane|C-1']],
   ['a separator that Excel names', 'sep=;\r\nname;uid\r\nCrane;C-1\r\n', ['3: Crane|C-1']],
   ['a byte order mark before quotes', '\uFEFF"name","uid"\n"Crane","C-1"\n', ['2: Crane|C-1']],
-  [
-    'any mixture of line ends',
-    'name,uid\nA,M-1\r\nB,M-2\r\n\rC,M-3\rD,M-4',
-    ['2: A|M-1', '3: B|M-2', '5: C|M-3', '6: D|M-4'],
-  ],
-  [
-    'a quoted cell with line breaks',
-    'name,uid\n"Crane\r\nor ""so""\n",C-1\nB,2\n',
-    ['2: Crane\r\nor "so"\n|C-1', '5: B|2'],
-  ],
+  ['any line ends', 'name,uid\nA,1\r\nB,2\r\n\rC,3\rD,4', ['2: A|1', '3: B|2', '5: C|3', '6: D|4']],
+  ['quoted line breaks', 'name,uid\n"A\r\nor ""so""\n",1\nB,2\n', ['2: A\r\nor "so"\n|1', '5: B|2']],
   ['white space before and after quotes', 'name, uid\nA, "C,1"\nB,\t"2" ,\n', ['2: A|C,1', '3: B|2']],
+  ['two wrong quotes', 'name,uid\n"24 in. pipe,W-1\n19" reel,W-2\nDrill,W-3\n', ['2: !', '3: !', '4: Drill|W-3']],
   [
-    'two quotes that do not add up',
-    'name,uid\n"24 in. pipe wrench,W-1\n19" hose reel,W-2\nDrill,W-3\n',
-    [
-      `2: ! the quote before "24 in. pipe wrench,W-1" is not closed at the end of its cell: ${twice}`,
-      `3: ! its quotes and those of line 2 do not add up: ${twice}`,
-      '4: Drill|W-3',
-    ],
+    'lines between wrong quotes, one of them wrong',
+    'name,uid\n"24 in. pipe,W-1\nA,""\n""B,0\n"B, C",W-2\nD,W-3\n',
+    ['2: !', '3: A|', '4: !', '5: !', '6: D|W-3'],
   ],
-  [
-    'lines between quotes that do not add up',
-    'name,uid\n"24 in. pipe,W-1\nA,""\n"B, C",W-2\nD,W-3\n',
-    [
-      `2: ! the quote before "24 in. pipe,W-1" is not closed at the end of its cell: ${twice}`,
-      '3: A|',
-      `4: ! its quotes and those of line 2 do not add up: ${twice}`,
-      '5: D|W-3',
-    ],
-  ],
-  [
-    'a quote that is never closed',
-    'name,uid\nA,1\n"B,2\nC,3\nD,4',
-    ['2: A|1', `3: ! the quote before "B,2" is not closed at the end of its cell: ${twice}`, '4: C|3', '5: D|4'],
-  ],
-  [
-    'text after a closing quote',
-    'name,uid\n"Bolt" M8,1\nB,"2"x\nC,3\n',
-    [
-      `2: ! the quote before "Bolt\\" M8,1" is not closed at the end of its cell: ${twice}`,
-      `3: ! the quote before "2\\"x" is not closed at the end of its cell: ${twice}`,
-      '4: C|3',
-    ],
-  ],
+  ['a quote that is never closed', 'name,uid\nA,1\n"B,2\nC,3\nD,4', ['2: A|1', '3: !', '4: C|3', '5: D|4']],
+  ['text after a closing quote', 'name,uid\n"Bolt" M8,1\nB,"2"x\nC,3\n', ['2: !', '3: !', '4: C|3']],
   [
     'a quoted cell that may go on below a broken quote',
     'description,name,uid\nuse it,"He said "stop",1\nand left."\nso,B,2\n',
-    [
-      `2: ! the quote before "He said \\"stop\\",1" is not closed at the end of its cell: ${twice}`,
-      '3: ! it may be the rest of a cell of line 2, whose quotes do not add up',
-      '4: so|B|2',
-    ],
+    ['2: !', '3: !', '4: so|B|2'],
   ],
   [
     'a second cell that opens a quote in a row of two lines',
     'name,uid,colour\n"A\nB","C,x\nD,1,y\nE" x,2,z\nF,3,w\n',
-    [
-      `2: ! the quote before "C,x" is not closed at the end of its cell: ${twice}`,
-      '4: D|1|y',
-      `5: ! its quotes and those of line 3 do not add up: ${twice}`,
-      '6: F|3|w',
-    ],
+    ['2: !', '4: D|1|y', '5: !', '6: F|3|w'],
+  ],
+  [
+    'line breaks without quotes that are not those of the file',
+    'name,description,uid\r\nA,some\nmore,1\r\nB,b,2\nC,short\nD,d,3\r\nE,e,4',
+    ['2: !', '4: B|b|2', '5: C|short', '6: D|d|3', '7: E|e|4'],
+  ],
+  [
+    'a first line that ends otherwise',
+    'name,uid\r\nA\nB,1\nC,2\nD\nE,3\n',
+    ['2: A', '3: B|1', '4: C|2', '5: D', '6: E|3'],
   ],
   [
     'short and long rows',
     'name,uid,acquiredAt,statusId\nR1,R-1,2026-01-01,s\nR2,R-2\nR3,R-3,,,,\nR4,R-4,,,x\n',
-    [
-      '2: R1|R-1|2026-01-01|s',
-      '3: R2|R-2',
-      '4: R3|R-3|·|·',
-      '5: ! expected 4 cells, as the header has, received 5: a cell with a separator needs quotes',
-    ],
+    ['2: R1|R-1|2026-01-01|s', '3: R2|R-2', '4: R3|R-3|·|·', '5: !'],
   ],
   ['empty columns at the end of the header', 'name;uid;;\nA;1;;\nB;2\n', ['2: A|1', '3: B|2']],
   ['empty texts in quotes', 'name,uid\nA,""\n"",B\n', ['2: A|', '3: |B']],
@@ -158,24 +117,13 @@ const csvFiles: [string, string, string[], Partial<ReadOptions>?][] = [
   ['no header', 'A;1\nB, small;2\n', ['1: A|1', '2: B, small|2'], { columns: ['name', 'uid'] }],
   ['a header, though its columns are named', 'Name,UID\nA,1\n', ['2: A|1'], { columns: ['name', 'uid'] }],
   ['files put together', '\uFEFFname,uid\nA,1\n\uFEFFname,uid\nB,2\n', ['2: A|1', '4: B|2']],
-  [
-    'a NUL',
-    'name,uid\nA\0,1\nB,2\n',
-    ['2: ! it has a NUL character: is the file in another encoding, such as --encoding utf-16le?', '3: B|2'],
-  ],
+  ['a NUL', 'name,uid\nA\0,1\nB,2\n', ['2: !', '3: B|2']],
   ['nothing', '', ['Error: assets.csv: it is empty: expected a line with the names of the columns']],
   ['a header only', 'name,uid\n', []],
   [
     'two headers',
     'name\nYard\nname,uid\nZ,1\n',
     ['Error: assets.csv: lines 1 and 3 both look like the header: leave one of them out, or make two files'],
-  ],
-  [
-    'a header whose quotes do not add up',
-    '"name,uid\nA,1\n',
-    [
-      `Error: assets.csv: line 1, the header: the quote before "name,uid" is not closed at the end of its cell: ${twice}`,
-    ],
   ],
   ['a file of DOS, with its end', 'name,uid\r\nA,1\r\n\x1A', ['2: A|1']],
 ];
@@ -184,14 +132,28 @@ test.each(csvFiles)('reads CSV with %s', async (_, content, expected, options) =
   expect(shown(await read(content, 'assets.csv', options))).toEqual(expected);
 });
 
+test('a refused row says why', async () => {
+  const content = 'name,uid\n"24 in.,W-1\n19" reel,W-2\nrest\nR,1,x\nA\0,1\n';
+  const twice = 'a quote within a quoted cell is written twice';
+
+  expect((await read(content)).rows.map(({ problem }) => problem)).toEqual([
+    `the quote before "24 in.,W-1" is not closed at the end of its cell: ${twice}`,
+    `its quotes and those of line 2 do not add up: ${twice}`,
+    'it may be the rest of a cell of line 3, whose quotes do not add up',
+    'expected 2 cells, as the header has, received 3: a cell with a separator needs quotes',
+    'it has a NUL character: is the file in another encoding, such as --encoding utf-16le?',
+  ]);
+  expect((await read('name,uid\r\nA\nB,1\r\n')).rows.map(({ problem }) => problem)).toEqual([
+    'it has a line break that does not end other rows: a cell with one needs quotes',
+  ]);
+  expect((await read('"name,uid\nA,1\n')).error).toContain('line 1, the header: the quote before "name,uid" is not');
+});
+
 test('a row has its text as it stands, and the names of all columns', async () => {
   const { rows } = await read('name,Serial\tno.,\r\n"A" ,"x\r\ny"\r\nB\r\n');
 
   expect(rows.map(({ text }) => text)).toEqual(['"A" ,"x\r\ny"', 'B']);
-  expect(rows.map(({ names }) => names)).toEqual([
-    ['name', 'Serial no.'],
-    ['name', 'Serial no.'],
-  ]);
+  expect(rows.map(({ names }) => names)).toEqual(Array(2).fill(['name', 'Serial no.']));
   expect(rows[0]?.names).toBe(rows[1]?.names);
 });
 
@@ -210,15 +172,18 @@ test('warns of lines that are left out, and of rows that end early, as after a l
 
 const number = (text: string) => new LosslessNumber(text);
 
-async function readJson(content: string, name = 'assets.ndjson') {
-  const { rows, error } = await read(content, name);
-  const read_ = rows.map(({ line, names, cells, problem }) =>
-    problem === undefined
-      ? [line, Object.fromEntries(names.map((key, index) => [key, cells[index]]))]
-      : [line, problem],
-  );
-  return error === undefined ? read_ : [...read_, error];
+async function readJson(content: string) {
+  const { rows, error } = await read(content, 'assets.ndjson');
+  const found = rows.map(({ line, names, cells, problem }) => [
+    line,
+    problem ?? Object.fromEntries(names.map((key, index) => [key, cells[index]])),
+  ]);
+  return error === undefined ? found : [...found, error];
 }
+
+const notWhole =
+  'Error: assets.ndjson: line 2: the array does not end properly after this: is the file whole, and are its brackets and quotes closed?';
+const noJson = expect.stringContaining('it is not JSON: ');
 
 const jsonFiles: readonly (readonly [string, string, readonly unknown[]])[] = [
   [
@@ -240,31 +205,24 @@ const jsonFiles: readonly (readonly [string, string, readonly unknown[]])[] = [
     '1\n[{"a":1}\n{"a":01}\n{"a":NaN}\n{"a":1,}\n{a:1}\n{"a":"\t"}\n{"a":"x\n\n{"a":1} {}\n{"b":1}',
     [
       [1, 'expected a JSON object, received "1"'],
-      [2, `it is not JSON: "Array item or end of array ']' expected but reached end of input at position 8"`],
-      [3, `it is not JSON: "Comma ',' expected after value but got '1' at position 6"`],
-      [4, `it is not JSON: "Object value expected after ':' at position 5"`],
-      [5, `it is not JSON: "Quoted object key expected but got '}' at position 7"`],
-      [6, `it is not JSON: "Quoted object key expected but got 'a' at position 1"`],
-      [7, String.raw`it is not JSON: "Invalid character '\t' at position 6"`],
-      [8, String.raw`it is not JSON: "End of string '\"' expected but reached end of input at position 7"`],
-      [10, `it is not JSON: "Expected end of input but got '{' at position 8"`],
+      ...[2, 3, 4, 5, 6, 7, 8, 10].map((n) => [n, noJson]),
       [11, { b: number('1') }],
     ],
   ],
   [
     'a name twice',
-    '{"a":1,"a":2}\n{"a":1}',
+    '{"a":1,"a":2}\n{}',
     [
       [1, 'it has the name "a" twice'],
-      [2, { a: number('1') }],
+      [2, {}],
     ],
   ],
   [
     'values that are nested too deep',
-    `{"a":${'['.repeat(100_000)}\n{"a":1}`,
+    `{"a":${'['.repeat(100_000)}\n{}`,
     [
       [1, 'it is nested too deep'],
-      [2, { a: number('1') }],
+      [2, {}],
     ],
   ],
   [
@@ -281,21 +239,17 @@ const jsonFiles: readonly (readonly [string, string, readonly unknown[]])[] = [
     '[1, {"a": 01},\n{"a": "x\n"},\n[{}], {"a":2},\n]\n',
     [
       [1, 'expected a JSON object, received "1"'],
-      [1, `it is not JSON: "Comma ',' expected after value but got '1' at position 7"`],
-      [2, String.raw`it is not JSON: "Invalid character '\n' at position 8"`],
+      [1, noJson],
+      [2, noJson],
       [4, 'expected a JSON object, received "[{}]"'],
       [4, { a: number('2') }],
     ],
   ],
-  ...['[{"a":1},\n{"a"', '[{"a":1},\n', '[{"a":1},\n{"a":2}},\n{"a":3}]', '[{"a":1},\n{"a":2}]{"b":1}'].map(
-    (content): [string, string, unknown[]] => [
-      `an array that does not end where the file does, ${JSON.stringify(content)}`,
-      content,
-      [
-        'Error: assets.ndjson: line 2: the array does not end properly after this: is the file whole, and are its brackets and quotes closed?',
-      ],
-    ],
-  ),
+  ...['{"a"', '', '{"a":2}},\n{"a":3}]', '{"a":2}]{"b":1}'].map((end): [string, string, unknown[]] => [
+    `an array that ends with ${JSON.stringify(end)}`,
+    `[{"a":1},\n${end}`,
+    [notWhole],
+  ]),
 ];
 
 test.each(jsonFiles)('reads JSON with %s', async (_, content, expected) => {
@@ -316,33 +270,32 @@ test('names in JSON touch no prototype', async () => {
 test('rows of JSON say their kind, unless the file does', async () => {
   const content = '{"kind":"ASSET","name":"A"}\n{"kind":"work orders"}\n{"kind":"X"}\n{"kind":5}\n{"name":"B"}\n';
   const kinds = async (name: string) =>
-    (await read(content, name)).rows.map(({ kind, problem }) => problem ?? kind?.name ?? 'that of the file');
+    (await read(content, name)).rows.map(({ kind, problem }) => problem ?? kind?.name);
+  const wrong = (received: string) => `kind: expected one such as "ASSET", received ${received}`;
 
-  const wrong = [
-    'kind: expected one such as "ASSET", received "X"',
-    'kind: expected one such as "ASSET", received "5"',
-  ];
-  expect(await kinds('assets.jsonl')).toEqual(['Asset', 'WorkOrder', ...wrong, 'that of the file']);
-  expect(await kinds('all.ndjson')).toEqual([
-    'Asset',
-    'WorkOrder',
-    ...wrong,
-    'kind: expected one such as "ASSET", received nothing',
-  ]);
+  expect(await kinds('assets.jsonl')).toEqual(['Asset', 'WorkOrder', wrong('"X"'), wrong('"5"'), undefined]);
+  expect((await kinds('all.ndjson')).at(-1)).toBe(wrong('nothing'));
 });
 
 test('a line that is too long, and an array, end the import with advice', async () => {
-  const long = 'x'.repeat(2_100_000);
+  const long = 'x'.repeat(4_200_000);
+  const errorOf = async (content: string, name: string) => (await read(content, name)).error;
 
-  expect((await read(`name,uid\nA,1\n${long}`)).error).toBe(
-    'Error: assets.csv: line 3 is longer than 2,000,000 characters: is it a table?',
-  );
-  expect((await read(`{"a":1}\n${long}\n{}`, 'assets.json')).error).toBe(
-    'Error: assets.json: line 2 is longer than 2,000,000 characters: is it a table?',
-  );
-  expect((await read(`[${`"${long}",`.repeat(31)}1]`, 'assets.json')).error).toBe(
+  for (const start of ['name,uid\nA,1\n', 'name,uid\n"A\n","']) {
+    expect(await errorOf(start + long, 'assets.csv')).toMatch(
+      /^Error: assets.csv: line [23] is longer than 4,000,000 characters: is it a table\?$/,
+    );
+  }
+  expect(await errorOf(`{"a":1}\n${long}\n{}`, 'assets.json')).toContain('assets.json: line 2 is longer than 4,');
+  expect(await errorOf(`[${`"${long}",`.repeat(16)}1]`, 'assets.json')).toBe(
     "Error: assets.json: it is an array of more than 64,000,000 characters: make a line of each element, such as by jq -c '.[]' assets.json > all.ndjson",
   );
+});
+
+test('a cell of 2 MB is read', async () => {
+  const cell = 'a "line"\n'.repeat(150_000);
+
+  expect((await read(`name,uid\n"${cell.replaceAll('"', '""')}",1\n`)).rows[0]?.cells).toEqual([cell, '1']);
 });
 
 test('a quoted cell of many lines that is too long is refused with its first line', async () => {
@@ -404,22 +357,14 @@ test('says how a file is written', async () => {
   const options = { isKnown: (name: string) => known.has(name), warn: () => {} };
   const [tabs, semicolons] = findFiles([folder], undefined).files;
 
-  expect(semicolons && (await tableOf(semicolons, options))).toEqual({ separator: ';', names: ['name', 'uid'] });
-  expect(tabs && (await tableOf(tabs, { ...options, columns: ['name', 'uid'] }))).toEqual({
-    separator: '\t',
-    names: ['name', 'uid'],
-  });
+  const names = ['name', 'uid'];
+  expect(semicolons && (await tableOf(semicolons, options))).toMatchObject({ separator: ';', names });
+  expect(tabs && (await tableOf(tabs, { ...options, columns: names }))).toMatchObject({ separator: '\t', names });
 });
 
 test('every file of a folder is found or named, in the order of names', () => {
-  const names = [
-    'assets.csv',
-    'locations.tsv',
-    'projects.jsonl',
-    'Work orders 2026.txt',
-    'all.json.gz',
-    'assets-2.tab',
-  ];
+  const tables = ['assets.csv', 'assets-2.tab', 'locations.tsv', 'Work orders 2026.txt'];
+  const names = [...tables, 'projects.jsonl', 'all.json.gz'];
   const others = ['notes.pdf', 'assets.xlsx', 'assets.csv.part'];
   const hidden = ['.DS_Store', '.~lock.assets.csv#', '~$assets.xlsx', 'assets.csv.import-run'];
   const all = [...names, ...others, ...hidden, 'assets.refused-2.csv'];
@@ -467,7 +412,7 @@ const numRuns = byEffort({ small: 300, long: 10_000 });
 
 /** Texts of what matters to a reader of CSV, and of anything. */
 const cellText = fc.oneof(
-  fc.string({ unit: fc.constantFrom('"', ',', ';', '\t', '|', '\n', '\r', ' ', 'a', 'é', '\uFEFF'), maxLength: 6 }),
+  fc.string({ unit: fc.constantFrom(...'",;\t|\n\r aé\uFEFF'), maxLength: 6 }),
   fc.string({ unit: 'grapheme', maxLength: 10 }).filter((text) => !text.includes('\0')),
 );
 
@@ -499,35 +444,12 @@ test('what a program writes as CSV, with any separator and line ends, is read as
 });
 
 test('whatever is in a file, each of its lines is in a row, refused, or said to be left out', async () => {
-  const unit = fc.constantFrom(
-    '"',
-    '"',
-    ',',
-    ';',
-    '\n',
-    '\n',
-    '\r',
-    ' ',
-    'a',
-    '{',
-    '}',
-    '[',
-    ']',
-    ':',
-    '\\',
-    '1',
-    '\0',
-  );
-  const content = fc.oneof(
-    fc.tuple(
-      fc.constantFrom('', 'name,uid\n', 'Tools\nname;uid\r\n', '"name"\n', '['),
-      fc.string({ unit, maxLength: 80 }),
-    ),
-  );
+  const unit = fc.constantFrom(...'"",;\n\n\r a{}[]:\\1\0');
+  const start = fc.constantFrom('', 'name,uid\n', 'Tools\nname;uid\r\n', '"name"\n', '[');
+  const content = fc.tuple(start, fc.string({ unit, maxLength: 80 })).map((parts) => parts.join(''));
   await fc.assert(
-    fc.asyncProperty(content, fc.constantFrom('assets.csv', 'assets.json'), async ([start, rest], name) => {
-      const text = start + rest;
-      const { rows, warnings, error } = await read(text, name, { encoding: 'utf-8' });
+    fc.asyncProperty(content, fc.constantFrom('assets.csv', 'assets.json'), async (text, name) => {
+      const { rows, warnings, error } = await read(text, name);
       if (error !== undefined) {
         expect(error).toMatch(/^Error: assets\.(csv|json)(, line \d+)?: /);
         return;
@@ -537,30 +459,23 @@ test('whatever is in a file, each of its lines is in a row, refused, or said to 
         expect(withoutForm(rows.map((row) => row.text).join(''))).toBe(withoutForm(text));
         return;
       }
+      const all = linesOf(text);
       const given = new Set(warnings.map(({ line }) => line));
       for (const { line, text: ofRow } of rows) {
-        const end = line + linesOf(ofRow).length;
-        for (let each = line; each < end; each += 1) given.add(each);
+        for (const at of linesOf(ofRow).keys()) given.add(line + at);
+        expect(all.slice(line - 1).join('\n')).toContain(linesOf(ofRow).join('\n').trim());
       }
-      const first = Math.min(...rows.map(({ line }) => line), Infinity);
-      const header = Math.max(0, ...[...linesOf(text).keys()].filter((at) => at + 1 < first)) + 1;
-      const lost = linesOf(text).flatMap((line, index) =>
-        given.has(index + 1) || /^[\s,;"|[\]]*$/.test(line) || index < header ? [] : [`${index + 1}: ${line}`],
-      );
+      // What is above the first row is the header, or in a warning.
+      const first = Math.min(...rows.map(({ line }) => line), all.length);
+      const lost = all.filter((line, at) => at >= first && !given.has(at + 1) && !/^[\s,;"|[\]]*$/.test(line));
       expect(lost).toEqual([]);
-      for (const { line, text: ofRow } of rows) {
-        const from = linesOf(text)
-          .slice(line - 1)
-          .join('\n');
-        expect(from).toContain(linesOf(ofRow).join('\n').trim());
-      }
     }),
     { numRuns: numRuns * 5 },
   );
 });
 
 test('rows are the same in whatever pieces the text of a file arrives', () => {
-  const unit = fc.constantFrom('"', '"', ',', '\n', '\r', ' ', 'a', '{', '}', '[', ']', ':', '\\', '1');
+  const unit = fc.constantFrom(...'"",\n\r a{}[]:\\1');
   const options = { isKnown: (name: string) => known.has(name), warn: () => {} };
   // Rows that may go on where the header is found, and far below.
   const starts = fc.constantFrom('', 'name,uid\n', `name,uid\n${',\n'.repeat(48)}`, `name,uid\n${',\n'.repeat(200)}`);

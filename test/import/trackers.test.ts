@@ -43,14 +43,7 @@ test.each<[string, Tracker]>([
     'Shelf',
     {
       ...{ file: 'shelf.csv', content: shelf, list: 'assets', fields: 'name assetTypeId currentLocation { name }' },
-      options: [
-        '--profile',
-        'shelf',
-        '--skip',
-        'cf:brand, type:option',
-        '--map',
-        'cf: Serial number,type:text=externalIds.serial',
-      ],
+      options: ['--profile', 'shelf', '--map', 'cf: Serial number,type:text=externalIds.serial'],
       stored: [
         { name: 'Rotary hammer', assetTypeId: 'RH 7', currentLocation: { name: 'Depot Weser' } },
         { name: 'Barrier tape', assetTypeId: null, currentLocation: { name: 'Depot Weser' } },
