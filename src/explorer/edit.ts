@@ -5,7 +5,7 @@
 import { html, nothing, type TemplateResult } from 'lit-html';
 import { keyed } from 'lit-html/directives/keyed.js';
 import { nameOf } from './kinds.ts';
-import { locationsQuery, statusesQuery } from './queries.ts';
+import { atMost, namesOf, query } from './queries.ts';
 import { type Data, type Page, read, yardgraph } from './service.ts';
 
 interface Form {
@@ -21,7 +21,7 @@ interface Form {
 
 /** The one that is open, and what was done last, with the time of the change if it can be undone. */
 let form: Form | undefined;
-let said: { readonly id: string; readonly text: string; readonly at?: string } | undefined;
+let said: { readonly id: string; readonly text: string; readonly at?: string | undefined } | undefined;
 
 const formElement = () => document.querySelector<HTMLFormElement>('form.edit');
 
@@ -31,19 +31,17 @@ function redrawAt(selector: string, { redraw }: Page): void {
   document.querySelector<HTMLElement>(selector)?.focus();
 }
 
-/** Says what is wrong. */
-const saidOf =
-  (id: string, { redraw }: Page) =>
-  (error: Error) => {
-    said = { id, text: error.message };
-    redraw();
-  };
+function say({ redraw }: Page, id: string, text: string): void {
+  said = { id, text };
+  redraw();
+}
 
-const edit = (base: Data, page: Page) => void open(base, page).catch(saidOf(base.id, page));
+const edit = (base: Data, page: Page) => void open(base, page).catch(({ message }) => say(page, base.id, message));
 
 async function open(base: Data, page: Page): Promise<void> {
-  const { groups } = (await read(statusesQuery())).workOrdersSummary;
-  const statuses = groups.flatMap(({ status }: Data) => status ?? []);
+  const sent = { groupBy: [Symbol('STATUS')], first: atMost(100) };
+  const { workOrdersSummary } = await read(query('workOrdersSummary', sent, 'groups { status { id name } }'));
+  const statuses = workOrdersSummary.groups.flatMap(({ status }: Data) => status ?? []);
   form = { base, initial: new FormData(), statuses, locations: new Map(), isBusy: false };
   if (base.location) addLocation(form, base.location);
   redrawAt('.edit select', page);
@@ -64,7 +62,10 @@ function addLocation({ locations }: Form, location: Data): void {
 
 async function findLocations(own: Form, text: string, page: Page): Promise<void> {
   if (text.trim() === '' || own.locations.has(text)) return;
-  for (const found of (await read(locationsQuery(text.trim()))).locations.nodes) addLocation(own, found);
+  const where = { name: { contains: text.trim(), ignoreCase: true } };
+  const found = `nodes { ${namesOf('Location')} }`;
+  const { locations } = await read(query('locations', { first: atMost(20), where }, found));
+  for (const location of locations.nodes) addLocation(own, location);
   page.redraw();
   mark(own);
 }
@@ -102,14 +103,13 @@ async function save(own: Form, newest: Data, page: Page): Promise<void> {
   if ((values.startDate || values.endDate) && startDate && endDate && startDate > endDate)
     return mark(own, [{ field: 'endDate', message: 'the end is before the start' }]);
   own.isBusy = true;
-  said = undefined;
-  page.redraw();
+  say(page, id, '');
   let issues: readonly Data[] = [];
   try {
     if (Object.keys(values).length > 0) {
       const [{ updatedAt }] = await yardgraph.workOrders.update([{ id, ifUpdatedAt, ...values }]);
       // The time stays if the record had these values already.
-      said = { id, text: 'Saved.', ...(updatedAt !== ifUpdatedAt && { at: updatedAt }) };
+      said = { id, text: 'Saved.', at: updatedAt === ifUpdatedAt ? undefined : updatedAt };
     }
     form = undefined;
   } catch (error) {
@@ -124,8 +124,7 @@ async function save(own: Form, newest: Data, page: Page): Promise<void> {
 }
 
 async function undo(id: string, cursor: string, page: Page): Promise<void> {
-  said = undefined;
-  page.redraw();
+  say(page, id, '');
   // Cursors are numbers without gaps.
   const range = { after: String(BigInt(cursor) - 1n), upTo: cursor };
   const text = await yardgraph.revertChanges(range).then(
@@ -159,7 +158,7 @@ function formOf(own: Form, newest: Data, changesSince: (time: string) => Templat
   const change = ({ target }: Event) => {
     const { name, value } = target as HTMLInputElement;
     mark(own);
-    if (name === 'locationId') void findLocations(own, value, page).catch(saidOf(id, page));
+    if (name === 'locationId') void findLocations(own, value, page).catch(({ message }) => say(page, id, message));
   };
   const meanwhile = () => html`<div role="alert">
     <p>This work order has been changed meanwhile. What you have entered is not stored yet.</p>
@@ -189,10 +188,10 @@ function formOf(own: Form, newest: Data, changesSince: (time: string) => Templat
 }
 
 function toast({ id, history }: Data, page: Page) {
-  if (said?.id !== id) return nothing;
-  const { text, at } = said as { text: string; at?: string };
+  if (!said?.text || said.id !== id) return nothing;
+  const { text, at } = said;
   // No two changes of a record have the same time.
-  const cursor = at && history.nodes.find((change: Data) => change.at === at)?.cursor;
+  const cursor = history.nodes.find((change: Data) => change.at === at)?.cursor;
   const dismiss = () => {
     said = undefined;
     redrawAt('#edit', page);

@@ -2,8 +2,9 @@
 import { html, nothing, render } from 'lit-html';
 import { addressOf, type View, viewerOf, viewOf } from './address.ts';
 import { kindNames, kindOf, nameOf, otherViews, title } from './kinds.ts';
+import { locations } from './locations.ts';
 import { overview } from './overview.ts';
-import { documentOf, mapQuery, mapStateQuery } from './queries.ts';
+import { documentOf } from './queries.ts';
 import { record } from './record.ts';
 import { type Data, follow, read, type Viewer } from './service.ts';
 import { table } from './table.ts';
@@ -11,25 +12,14 @@ import { tree } from './tree.ts';
 
 const main = document.querySelector('main') as HTMLElement;
 
-/** What draws it is loaded when it is asked for. */
-const loadedMap: { locations?: Omit<Viewer, 'queries'> } = {};
-const map: Viewer = {
-  queries: () => [mapStateQuery(), mapQuery()],
-  async *read(view) {
-    Object.assign(loadedMap, await import('./map.js'));
-    yield* loadedMap.locations?.read?.(view) ?? [];
-  },
-  draw: (...shown) => loadedMap.locations?.draw(...shown),
-};
-
-const viewers: Record<ReturnType<typeof viewerOf>, Viewer> = { overview, table, record, map, tree };
+const viewers: Record<ReturnType<typeof viewerOf>, Viewer> = { overview, table, record, map: locations, tree };
 
 /** What has been read so far of the view of an address, and what is wrong with it. */
 interface Shown {
   readonly address: string;
   readonly view: View;
-  data: Data;
-  problem?: string;
+  readonly data: Data;
+  readonly problem?: string;
 }
 
 /** What is on the screen, and what is read to be shown next. */
@@ -68,7 +58,8 @@ async function load(onDrawn = () => {}): Promise<void> {
     onDrawn();
   };
   try {
-    for await (const part of partsOf(own.view)) {
+    const viewer = viewers[viewerOf(own.view)];
+    for await (const part of viewer.read?.(own.view) ?? parts(viewer.queries(own.view))) {
       if (own !== next) return;
       put({ data: { ...own.data, ...part } });
     }
@@ -77,10 +68,8 @@ async function load(onDrawn = () => {}): Promise<void> {
   }
 }
 
-async function* partsOf(view: View): AsyncGenerator<Data> {
-  const viewer = viewers[viewerOf(view)];
-  if (viewer.read) yield* viewer.read(view);
-  else for (const query of viewer.queries(view)) yield await read(query);
+async function* parts(queries: readonly string[]): AsyncGenerator<Data> {
+  for (const query of queries) yield await read(query);
 }
 
 function draw(): void {
@@ -88,7 +77,8 @@ function draw(): void {
   const { view, data, problem } = shown;
   const { kind, id } = view;
   const viewer = viewers[viewerOf(view)];
-  const isRead = Object.keys(data).length > 0 || viewer === table;
+  // Of a table, the filters may be what is refused.
+  const isDrawn = Object.keys(data).length > 0 || viewer === table;
   const list = kind ? title(kindOf(kind).list) : 'Overview';
   const name = id === undefined ? list : nameOf(data[kindOf(kind).one] ?? { id });
   document.title = `${name} – Yardgraph`;
@@ -97,8 +87,8 @@ function draw(): void {
     ${id === undefined ? nothing : html`<p class="kind">${title(kind ?? '')}</p>`}
     <h1>${name}</h1>
     ${id === undefined ? otherView(view) : nothing}
-    ${viewer === table && mayWrite ? importButton(kind) : nothing}
-    ${isRead ? viewer.draw(view, data, { mayWrite, redraw: draw, refresh }) : nothing}
+    ${viewer === table && mayWrite ? html`<button type="button" @click=${() => chooseFiles(kind)}>Import…</button>` : nothing}
+    ${isDrawn ? viewer.draw(view, data, { mayWrite, redraw: draw, refresh }) : nothing}
     ${problem ? html`<p role="alert">${problem}</p>` : nothing}
     ${source(documentOf(viewer.queries(view)))}`;
   render(content, main);
@@ -107,19 +97,15 @@ function draw(): void {
 function tabs({ kind }: View) {
   const tab = (of: string | undefined, text: string) =>
     html`<a href=${addressOf({ kind: of })} aria-current=${kind === of ? 'page' : nothing}>${text}</a>`;
-  return html`
-    <nav class="tabs" aria-label="Records">
-      ${tab(undefined, 'Overview')} ${kindNames.map((name) => tab(name, title(kindOf(name).list)))}
-    </nav>`;
+  const kinds = kindNames.map((name) => tab(name, title(kindOf(name).list)));
+  return html`<nav class="tabs" aria-label="Records">${tab(undefined, 'Overview')} ${kinds}</nav>`;
 }
 
 /** Leads from a table to the map or the tree, and back. */
 function otherView({ kind = '', view }: View) {
   const other = otherViews[kind];
-  if (other === undefined) return nothing;
-  return view
-    ? html`<a href=${addressOf({ kind })}>Table</a>`
-    : html`<a href=${addressOf({ kind, view: other })}>${title(other)}</a>`;
+  const next = view ? undefined : other;
+  return other ? html`<a href=${addressOf({ kind, view: next })}>${title(next ?? 'table')}</a>` : nothing;
 }
 
 async function importFiles(kind: string | undefined, list: Iterable<File>): Promise<void> {
@@ -129,9 +115,10 @@ async function importFiles(kind: string | undefined, list: Iterable<File>): Prom
   openImport(kind ?? '', files);
 }
 
-function importButton(kind?: string) {
-  const choose = ({ target }: Event) => void importFiles(kind, (target as HTMLInputElement).files ?? []);
-  return html`<label class="button">Import…<input class="hidden" type="file" multiple @change=${choose}></label>`;
+function chooseFiles(kind?: string): void {
+  const input = Object.assign(document.createElement('input'), { type: 'file', multiple: true });
+  input.onchange = () => void importFiles(kind, input.files ?? []);
+  input.click();
 }
 
 for (const type of ['dragover', 'drop'] as const) {
@@ -144,17 +131,15 @@ for (const type of ['dragover', 'drop'] as const) {
 }
 
 /** Everything shown comes from a query that anybody can send. */
-const source = (query: string) => html`
-  <details class="query">
+function source(query: string) {
+  const graphiql = html`<a href=${`graphql?${new URLSearchParams({ query })}`}>Open in GraphiQL</a>`;
+  return html`<details class="query">
     <summary>Query</summary>
     <pre tabindex="0">${query}</pre>
     <button type="button" @click=${() => void navigator.clipboard.writeText(query)}>Copy query</button>
-    ${
-      document.body.dataset.graphiql === 'on'
-        ? html`<a href=${`graphql?${new URLSearchParams({ query })}`}>Open in GraphiQL</a>`
-        : nothing
-    }
+    ${document.body.dataset.graphiql === 'on' ? graphiql : nothing}
   </details>`;
+}
 
 /**
  * Links and forms lead to other views without loading the page anew. (Browsers without this interface load it.) What is scrolled and focused

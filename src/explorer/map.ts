@@ -1,19 +1,17 @@
 /**
- * The map of locations, loaded when it is asked for, with a list of those whose coordinates look wrong. maplibre-gl draws the countries or the
- * tiles of the operator, and clusters the places. It loads nothing from other servers but those tiles: without an address of fonts it writes
- * with those of the browser.
+ * The map, loaded when it is asked for: maplibre-gl draws the countries or the tiles of the operator, and clusters the places. It loads nothing
+ * from other servers but those tiles: without an address of fonts it writes with those of the browser.
  */
 import { layers, namedFlavor } from '@protomaps/basemaps';
-import { html, nothing, render } from 'lit-html';
+import { html, render } from 'lit-html';
 import * as maplibre from 'maplibre-gl';
 import { PMTiles, Protocol, TileType } from 'pmtiles';
 import { nameOf } from './kinds.ts';
-import { mapQuery, mapStateQuery, placesQuery } from './queries.ts';
-import { type Data, read, type Viewer } from './service.ts';
+import { atMost, namesOf, query } from './queries.ts';
+import { type Data, read } from './service.ts';
 import { link } from './table.ts';
 
-const [maxPlaces, maxProblems] = [20_000, 50];
-const { mapTiles, mapCredit } = document.body.dataset;
+const { mapTiles } = document.body.dataset;
 const isDark = matchMedia('(prefers-color-scheme: dark)').matches;
 const fileUrl = (name: string): string => new URL(name, import.meta.url).href;
 
@@ -104,15 +102,26 @@ const readingStyle = readStyle();
 class PlaceMap extends HTMLElement {
   #places: readonly Data[] = [];
   #map: maplibre.Map | undefined;
+  /** By somebody, or by the address. */
+  #isMoved = location.hash !== '';
 
   set places(places: readonly Data[]) {
     this.#places = places;
+    this.#draw();
+  }
+
+  #draw(): void {
     // Until the style is loaded there is none, such as in a tab behind another.
-    void this.#map?.getSource<maplibre.GeoJSONSource>('places')?.setData(featuresOf(places));
+    const source = this.#map?.getSource<maplibre.GeoJSONSource>('places');
+    void source?.setData(featuresOf(this.#places));
+    const bounds = new maplibre.LngLatBounds();
+    // A place at 0/0 must not make all others small.
+    for (const { longitude, latitude, problem } of this.#places) if (!problem) bounds.extend([longitude, latitude]);
+    if (source && !this.#isMoved && !bounds.isEmpty())
+      this.#map?.fitBounds(bounds, { padding: 50, maxZoom: 12, animate: false });
   }
 
   async connectedCallback(): Promise<void> {
-    const hasPosition = location.hash !== '';
     const style = await readingStyle;
     if (!this.isConnected) return;
     // Where the map has been moved to is in the address.
@@ -124,18 +133,11 @@ class PlaceMap extends HTMLElement {
       return;
     }
     this.#map.addControl(new maplibre.NavigationControl({ showCompass: false }));
-    this.#map.once('style.load', () => {
-      this.places = this.#places;
-      if (!hasPosition) this.#showAll();
+    this.#map.once('style.load', () => this.#draw());
+    this.#map.on('movestart', ({ originalEvent }) => {
+      this.#isMoved ||= originalEvent !== undefined;
     });
     this.#map.on('click', 'places', ({ features = [], target }) => void openFeatures(target, features));
-  }
-
-  /** A place at 0/0 must not make all others small. */
-  #showAll(): void {
-    const bounds = new maplibre.LngLatBounds();
-    for (const { longitude, latitude, problem } of this.#places) if (!problem) bounds.extend([longitude, latitude]);
-    if (!bounds.isEmpty()) this.#map?.fitBounds(bounds, { padding: 50, maxZoom: 12, animate: false });
   }
 
   disconnectedCallback(): void {
@@ -153,7 +155,9 @@ async function openFeatures(map: maplibre.Map, features: readonly maplibre.MapGe
     map.easeTo({ center, zoom: (await source?.getClusterExpansionZoom(properties.cluster_id)) ?? map.getZoom() });
     return;
   }
-  const { locations } = await read(placesQuery(features.flatMap((feature) => feature.properties.id ?? [])));
+  const where = { id: { in: features.flatMap((feature) => feature.properties.id ?? []) } };
+  const selection = `nodes { ${namesOf('Location')} assets(first: 0) { totalCount } workOrders(first: 0) { totalCount } }`;
+  const { locations } = await read(query('locations', { first: atMost(50), where }, selection));
   const popup = document.createElement('div');
   const items = locations.nodes.map(
     (place: Data) => html`<div>
@@ -164,53 +168,5 @@ async function openFeatures(map: maplibre.Map, features: readonly maplibre.MapGe
   render(items, popup);
   new maplibre.Popup().setLngLat(center).setDOMContent(popup).addTo(map);
 }
-
-const middle = (values: number[]): number => values.sort((a, b) => a - b)[values.length >> 1] ?? 0;
-
-function withProblems(places: readonly Data[]): Data[] {
-  const center = [middle(places.map((place) => place.latitude)), middle(places.map((place) => place.longitude))];
-  const distance = (...place: [number, number]) =>
-    Math.hypot(...place.map((value, axis) => value - (center[axis] ?? 0)));
-  const problemOf = ({ latitude, longitude }: Data): string | undefined => {
-    if (latitude === 0 && longitude === 0) return '0/0 is in the sea';
-    if (Math.abs(latitude) > 85) return 'too near to a pole for the map';
-    // Far from all others, and among them if read the other way round.
-    const isExchanged = distance(latitude, longitude) > 20 && distance(longitude, latitude) < 10;
-    return isExchanged ? 'latitude and longitude look exchanged' : undefined;
-  };
-  return places.map((place) => ({ ...place, problem: problemOf(place) }));
-}
-
-/** What was read last: it is read again only if it has changed. */
-let last: { readonly state: string; readonly places: readonly Data[] } | undefined;
-
-export const locations: Omit<Viewer, 'queries'> = {
-  async *read() {
-    const counts = await read(mapStateQuery());
-    const state = JSON.stringify(counts);
-    const places: Data[] = [];
-    for (let page: Data = { hasNextPage: last?.state !== state }; page.hasNextPage && places.length < maxPlaces; ) {
-      const { nodes, pageInfo } = (await read(mapQuery(page.endCursor))).locations;
-      page = pageInfo;
-      places.push(...nodes);
-    }
-    if (last?.state !== state) last = { state, places: withProblems(places) };
-    yield { ...counts, places: last?.places };
-  },
-  draw(_, { places, all, placed }) {
-    const [count, total, drawn] = [placed.totalCount, all.totalCount, places.length].map((n) => n.toLocaleString());
-    const problems = places.filter(({ problem }: Data) => problem !== undefined).slice(0, maxProblems);
-    const item = (place: Data) =>
-      html`<li>${link('Location', place)} (${place.latitude}, ${place.longitude}: ${place.problem})</li>`;
-    return html`
-      <p>
-        ${count} of ${total} locations have coordinates.
-        ${placed.totalCount > places.length ? `The map has the first ${drawn}.` : nothing} ${mapCredit}
-      </p>
-      <place-map .places=${places}></place-map>
-      ${problems.length > 0 ? html`<h2>Coordinates to check</h2>` : nothing}
-      <ul>${problems.map(item)}</ul>`;
-  },
-};
 
 customElements.define('place-map', PlaceMap);

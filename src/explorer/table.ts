@@ -4,8 +4,20 @@
  */
 import { html, nothing, type TemplateResult } from 'lit-html';
 import { addressOf, type Filter, filterOf, textOf, type View } from './address.ts';
-import { columns, inOrder, isLink, kindOf, nameOf, operators, searched, title, typeOf, words } from './kinds.ts';
-import { countQuery, pageQuery, whereOf } from './queries.ts';
+import {
+  columns,
+  inOrder,
+  isLink,
+  isRecord,
+  kindOf,
+  nameOf,
+  operators,
+  searched,
+  title,
+  typeOf,
+  words,
+} from './kinds.ts';
+import { ascending, atMost, descending, query, rowsOf, whereOf } from './queries.ts';
 import { type Data, download, type Viewer } from './service.ts';
 
 /** A time as people read it: a date where it is midnight in UTC, as dates are stored. */
@@ -169,8 +181,24 @@ function pageOf(view: View, kind: string, { nodes, pageInfo }: Data, count: numb
     </nav>`;
 }
 
+function orderOf({ kind = '', sort }: View): object[] | undefined {
+  if (sort === undefined) return undefined;
+  const field = sort.replace('-', '');
+  const direction = sort.startsWith('-') ? descending : ascending;
+  return [{ [field]: isRecord(typeOf(kind, field)) ? { name: direction } : direction }];
+}
+
 export const table: Viewer = {
-  queries: (view) => [pageQuery(view), countQuery(view)],
+  queries(view) {
+    const { kind = '', before, after } = view;
+    const { list } = kindOf(kind);
+    const [where, orderBy] = [whereOf(view), orderOf(view)];
+    const page = before === undefined ? { first: atMost(50), after } : { last: atMost(50), before };
+    const selection = `${rowsOf(kind)} pageInfo { hasPreviousPage hasNextPage startCursor endCursor }`;
+    // The count is read by itself: all that match are read for it.
+    const count = `count: ${query(list, { first: 0, where }, 'totalCount')}`;
+    return [query(list, { ...page, where, orderBy }, selection), count];
+  },
   // A filter that the service refuses can still be removed.
   draw(view, { count, ...data }) {
     const { kind = '' } = view;

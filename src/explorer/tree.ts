@@ -2,7 +2,7 @@
 import { html, nothing } from 'lit-html';
 import { addressOf, type View } from './address.ts';
 import { nameOf } from './kinds.ts';
-import { treeQuery } from './queries.ts';
+import { ascending, atMost, query } from './queries.ts';
 import type { Data, Viewer } from './service.ts';
 import { link } from './table.ts';
 
@@ -28,6 +28,12 @@ function draw(view: View, { nodes, pageInfo }: Data) {
 }
 
 export const tree: Viewer = {
-  queries: (view) => [treeQuery(view)],
+  // Those without a parent, and those below the open ones.
+  queries({ open }) {
+    const levels = [{ parentId: { isNull: true } }, ...(open ? [{ parentId: { in: open.split(',') } }] : [])];
+    const page = { first: atMost(1_000), where: { or: levels }, orderBy: [{ name: ascending }] };
+    const selection = 'nodes { id name parent { id } children(first: 0) { totalCount } } pageInfo { hasNextPage }';
+    return [query('assetCategories', page, selection)];
+  },
   draw: (view, { assetCategories }) => draw(view, assetCategories),
 };

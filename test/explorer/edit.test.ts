@@ -234,6 +234,6 @@ describeInChromium('a work order in the explorer', () => {
     expect(await page.getByRole('button', { name: 'Edit' }).count()).toBe(0);
     await page.getByRole('link', { name: 'Assets', exact: true }).click();
     await page.getByText('No assets are stored yet.').waitFor();
-    expect(await page.getByLabel('Import…').count()).toBe(0);
+    expect(await page.getByRole('button', { name: 'Import…' }).count()).toBe(0);
   });
 });
