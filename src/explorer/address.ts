@@ -32,7 +32,6 @@ export function viewOf(search: string): View {
   };
 }
 
-/** Returns the address of a view, relative to the page. */
 export function addressOf({ filters = [], ...view }: View): string {
   const entries = Object.entries(view).filter((entry): entry is [string, string] => !!entry[1]);
   return `explore?${new URLSearchParams([...entries, ...filters.map((filter) => ['filter', textOf(filter)])])}`;
@@ -46,7 +45,6 @@ export function filterOf(kind: string, text: string): Filter | undefined {
 
 export const textOf = ({ field, operator, value }: Filter): string => `${field}.${operator}:${value}`;
 
-/** What shows a view. */
 export function viewerOf({ kind, id, view }: View): 'overview' | 'table' | 'record' | 'map' | 'tree' {
   if (kind === undefined) return 'overview';
   if (id !== undefined) return 'record';

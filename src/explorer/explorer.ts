@@ -163,7 +163,6 @@ document.getElementById('key-dialog')?.addEventListener('close', ({ target }) =>
   if (['use', 'forget'].includes((target as HTMLDialogElement).returnValue)) location.reload();
 });
 
-/** Says whose key is used. */
 async function start(): Promise<void> {
   const { viewer } = await read('viewer { workspace { id } user { id } mayWrite }');
   mayWrite = viewer.mayWrite;

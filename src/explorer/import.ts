@@ -61,7 +61,6 @@ async function* bytesOf(file: File): AsyncGenerator<Uint8Array> {
   }
 }
 
-/** What follows a step, and its button. */
 type Next = { readonly label: string; readonly run: () => Promise<Next> } | undefined;
 
 /** Opens a dialog that previews the files, in place of the one before. Closing it stops the import: a part that is on its way is stored. */

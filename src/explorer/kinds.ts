@@ -9,7 +9,6 @@ interface Kind {
   readonly fields: Readonly<Record<string, string>>;
   /** The types of filters, by name. */
   readonly filters: Readonly<Record<string, string>>;
-  /** What records can be ordered by. */
   readonly order: readonly string[];
   /** Lists of records that refer to this one, by the names of their fields: `{ workOrders: 'WorkOrder' }`. */
   readonly lists: Readonly<Record<string, string>>;
@@ -40,11 +39,9 @@ export const otherViews: Readonly<Record<string, 'map' | 'tree'>> = { Location: 
 
 export const kindOf = (name = ''): Kind => kinds[name] ?? (kinds.Asset as Kind);
 
-/** The type of a field of a kind; of none, the empty text. */
 export const typeOf = (kind: string, field: string): string => kindOf(kind).fields[field] ?? '';
 
 export const isLink = (type: string): boolean => type in kinds;
-
 export const isRecord = (type: string): boolean => type in columns;
 
 /** The link of which this is the ID: `status` of `statusId`. */

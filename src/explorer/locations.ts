@@ -62,11 +62,9 @@ export const locations: Viewer = {
     const problems = places.filter(({ problem }: Data) => problem !== undefined).slice(0, maxProblems);
     const item = (place: Data) =>
       html`<li>${link('Location', place)} (${place.latitude}, ${place.longitude}: ${place.problem})</li>`;
+    const limit = placed.totalCount > places.length ? `The map has the first ${drawn}.` : nothing;
     return html`
-      <p>
-        ${count} of ${total} locations have coordinates.
-        ${placed.totalCount > places.length ? `The map has the first ${drawn}.` : nothing} ${mapCredit}
-      </p>
+      <p>${count} of ${total} locations have coordinates. ${limit} ${mapCredit}</p>
       <place-map .places=${places}></place-map>
       ${problems.length > 0 ? html`<h2>Coordinates to check</h2>` : nothing}
       <ul>${problems.map(item)}</ul>`;

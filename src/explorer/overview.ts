@@ -42,7 +42,6 @@ const begin = (month: string): string => `${month}-01${monthZone === 'UTC' ? 'T0
 const monthAfter = (month: string): string =>
   new Date(Date.parse(`${month}-28`) + 4 * 86_400_000).toISOString().slice(0, 7);
 
-/** The name of a group, and the address of its records. */
 function describe({ kind, field }: Chart, group: Data) {
   const { startMonth: month, [field]: id } = group;
   const to = (...conditions: readonly (readonly [operator: string, value: string])[]) =>

@@ -29,7 +29,6 @@ export const query = (name: string, sent: object, selection: string): string => 
   return `${values ? `${name}(${values})` : name} { ${selection} }`;
 };
 
-/** A document that reads all of these. */
 export const documentOf = (queries: readonly string[]): string => `{\n  ${queries.join('\n  ')}\n}`;
 
 export const namesOf = (kind: string): string => nameFields(kind).join(' ');

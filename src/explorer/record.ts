@@ -84,7 +84,6 @@ async function readNames(kind: string, changes: readonly Data[]): Promise<Data> 
   return Object.fromEntries(asked.map(([key], index) => [key, names[`name${index}`]]));
 }
 
-/** Who has changed what of a record, and when. */
 function changeList(kind: string, changes: readonly Data[], names: Data) {
   const shown = (field: string, value: unknown) => {
     const type = typeOf(kind, linkOf(field));

@@ -39,20 +39,16 @@ export async function download(list: string, where: object | undefined): Promise
 
 const live = document.getElementById('live') as HTMLElement;
 
-/** Says in the bar whether what is on the screen is live. */
 function setConnected(isConnected: boolean): void {
   live.textContent = isConnected ? 'live' : 'not connected: what is shown may be out of date';
   live.classList.toggle('off', !isConnected);
 }
 
-/** The longest wait between two attempts to connect, in milliseconds. */
-const maxPause = 30_000;
-
-/** Milliseconds without a byte after which a connection is taken for lost: the service sends one each 3 seconds. */
-const maxSilence = 15_000;
-
-/** Milliseconds for which changes are collected before they are shown. */
-const pause = 500;
+/**
+ * In milliseconds: for how long changes are collected before they are shown, the longest wait between two attempts to connect, and after which
+ * time without a byte a connection is taken for lost: the service sends one each 3 seconds.
+ */
+const [collecting, maxPause, maxSilence] = [500, 30_000, 15_000];
 
 const wait = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
@@ -71,7 +67,7 @@ export async function follow(start: () => Promise<void>, onChange: () => Promise
       await start();
       for await (const _ of changes()) {
         failures = 0;
-        await wait(pause);
+        await wait(collecting);
         await onChange();
       }
     } catch (error) {

@@ -35,7 +35,6 @@ export function link(kind: string, target: Data): TemplateResult {
   return html`${color ? dot : nothing}<a href=${addressOf({ kind, id })}>${nameOf(target)}</a>`;
 }
 
-/** The value of a field, as it is shown. */
 export function cell(type: string, value: unknown): unknown {
   if (value === null || value === undefined) return nothing;
   if (isLink(type)) return link(type, value as Data);
@@ -163,7 +162,6 @@ function chips(view: View) {
   return html`<ul class="chips" aria-label="Filters">${filters.map(chip)}</ul>`;
 }
 
-/** A page of records, and the ways to the others and out. */
 function pageOf(view: View, kind: string, { nodes, pageInfo }: Data, count: number | undefined) {
   const { list } = kindOf(kind);
   const { hasPreviousPage, startCursor, hasNextPage, endCursor } = pageInfo;
