@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
+import { readKinds } from './src/explorer/build.mjs';
 
 const { resolve } = createRequire(import.meta.url);
 
@@ -25,12 +26,10 @@ const onAnyDatabase = [
 const shared = {
   // Node resolves graphql to its CommonJS file, Vite to its module: two copies, which do not know each other's types.
   resolve: {
-    alias: [
-      { find: /^graphql$/, replacement: resolve('graphql') },
-      // What the explorer's build puts in its place.
-      { find: /^schema\.graphql$/, replacement: resolve('./test/support/explorer-kinds.ts') },
-    ],
+    alias: [{ find: /^graphql$/, replacement: resolve('graphql') }],
   },
+  // As the build of the explorer does it.
+  define: { SCHEMA: JSON.stringify(readKinds()) },
   test: {
     testTimeout: 60_000,
     hookTimeout: 60_000,

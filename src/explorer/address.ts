@@ -24,26 +24,27 @@ export function viewOf(search: string): View {
   const view: View = Object.fromEntries(texts.map((name) => [name, sent.get(name) || undefined]));
   const { kind = '', id, sort = '' } = view;
   if (!Object.hasOwn(id === undefined ? columns : kinds, kind)) return {};
-  const { filters, order } = kindOf(kind);
   return {
     ...view,
     view: view.view === otherViews[kind] ? view.view : undefined,
-    sort: order.includes(sort.replace('-', '')) ? sort : undefined,
-    filters: sent.getAll('filter').flatMap((filter) => {
-      const [, field = '', operator = '', value = ''] = /^(\w+)\.(\w+):(.*)$/s.exec(filter) ?? [];
-      return operators[filters[field] ?? '']?.includes(operator) ? [{ field, operator, value }] : [];
-    }),
+    sort: kindOf(kind).order.includes(sort.replace('-', '')) ? sort : undefined,
+    filters: sent.getAll('filter').flatMap((text) => filterOf(kind, text) ?? []),
   };
 }
 
-/** Returns the address of a view, relative to the page. */
 export function addressOf({ filters = [], ...view }: View): string {
   const entries = Object.entries(view).filter((entry): entry is [string, string] => !!entry[1]);
-  const filter = filters.map(({ field, operator, value }) => ['filter', `${field}.${operator}:${value}`]);
-  return `explore?${new URLSearchParams([...entries, ...filter])}`;
+  return `explore?${new URLSearchParams([...entries, ...filters.map((filter) => ['filter', textOf(filter)])])}`;
 }
 
-/** What shows a view. */
+/** Reads a filter as an address has it: `statusId.eq:status-7`. */
+export function filterOf(kind: string, text: string): Filter | undefined {
+  const [, field = '', operator = '', value = ''] = /^(\w+)\.(\w+):(.*)$/s.exec(text) ?? [];
+  return operators[kindOf(kind).filters[field] ?? '']?.includes(operator) ? { field, operator, value } : undefined;
+}
+
+export const textOf = ({ field, operator, value }: Filter): string => `${field}.${operator}:${value}`;
+
 export function viewerOf({ kind, id, view }: View): 'overview' | 'table' | 'record' | 'map' | 'tree' {
   if (kind === undefined) return 'overview';
   if (id !== undefined) return 'record';

@@ -1,9 +1,7 @@
 /** The explorer: shows the view of the address, and again when records change. */
 import { html, nothing, render } from 'lit-html';
-import { keyed } from 'lit-html/directives/keyed.js';
 import { addressOf, type View, viewerOf, viewOf } from './address.ts';
-import { nameOf } from './cells.ts';
-import { capitalized, kindNames, kindOf, otherViews, title } from './kinds.ts';
+import { kindNames, kindOf, nameOf, otherViews, title } from './kinds.ts';
 import { locations } from './locations.ts';
 import { overview } from './overview.ts';
 import { documentOf } from './queries.ts';
@@ -13,22 +11,24 @@ import { table } from './table.ts';
 import { tree } from './tree.ts';
 
 const main = document.querySelector('main') as HTMLElement;
-const hasGraphiql = document.body.dataset.graphiql === 'on';
+
 const viewers: Record<ReturnType<typeof viewerOf>, Viewer> = { overview, table, record, map: locations, tree };
 
-/** What is on the screen: what has been read of a view so far, and what is wrong with it. */
-let shown:
-  | { readonly address: string; readonly view: View; readonly data: Data; readonly problem?: string }
-  | undefined;
+/** What has been read so far of the view of an address, and what is wrong with it. */
+interface Shown {
+  readonly address: string;
+  readonly view: View;
+  readonly data: Data;
+  readonly problem?: string;
+}
 
-/** Numbers what is read: what comes for an earlier view is not shown. */
-let current = 0;
+/** What is on the screen, and what is read to be shown next. */
+let shown: Shown | undefined;
+let next: Shown;
 
-let mayWrite = false;
-
-/** What is read now, or was last. */
 let reading = Promise.resolve();
 let refreshing: Promise<void> | undefined;
+let mayWrite = false;
 
 function show(onDrawn?: () => void): Promise<void> {
   reading = load(onDrawn);
@@ -46,34 +46,30 @@ function refresh(): Promise<void> {
 
 /** Reads the view of the address, and draws what comes. What is on the screen of the same view, and typed there, stays. */
 async function load(onDrawn = () => {}): Promise<void> {
-  current += 1;
-  const own = current;
-  const address = location.search;
-  const view = viewOf(address);
-  const isSame = shown?.address === address;
+  const { search: address } = location;
+  const isSame = address === shown?.address;
+  const own: Shown = { address, view: viewOf(address), data: isSame && shown ? shown.data : {} };
+  next = own;
   if (!isSame) main.ariaBusy = 'true';
-  let data = isSame ? shown?.data : {};
-  const put = (next: { readonly data: Data; readonly problem?: string }) => {
-    shown = { address, view, ...next };
+  const put = (part: Partial<Shown>) => {
+    shown = Object.assign(own, part);
     draw();
     main.ariaBusy = null;
     onDrawn();
   };
   try {
-    for await (const part of partsOf(view)) {
-      if (own !== current) return;
-      data = { ...data, ...part };
-      put({ data });
+    const viewer = viewers[viewerOf(own.view)];
+    for await (const part of viewer.read?.(own.view) ?? parts(viewer.queries(own.view))) {
+      if (own !== next) return;
+      put({ data: { ...own.data, ...part } });
     }
   } catch (error) {
-    if (own === current) put({ data: data ?? {}, problem: (error as Error).message });
+    if (own === next) put({ problem: (error as Error).message });
   }
 }
 
-async function* partsOf(view: View): AsyncGenerator<Data> {
-  const viewer = viewers[viewerOf(view)];
-  if (viewer.read) yield* viewer.read(view);
-  else for (const query of viewer.queries(view)) yield await read(documentOf([query]));
+async function* parts(queries: readonly string[]): AsyncGenerator<Data> {
+  for (const query of queries) yield await read(query);
 }
 
 function draw(): void {
@@ -81,18 +77,19 @@ function draw(): void {
   const { view, data, problem } = shown;
   const { kind, id } = view;
   const viewer = viewers[viewerOf(view)];
-  const isRead = Object.keys(data).length > 0;
-  const name =
-    id !== undefined ? nameOf(data[kindOf(kind).one] ?? { id }) : kind ? title(kindOf(kind).list) : 'Overview';
+  // Of a table, the filters may be what is refused.
+  const isDrawn = Object.keys(data).length > 0 || viewer === table;
+  const list = kind ? title(kindOf(kind).list) : 'Overview';
+  const name = id === undefined ? list : nameOf(data[kindOf(kind).one] ?? { id });
   document.title = `${name} – Yardgraph`;
   const content = html`
     ${tabs(view)}
     ${id === undefined ? nothing : html`<p class="kind">${title(kind ?? '')}</p>`}
     <h1>${name}</h1>
     ${id === undefined ? otherView(view) : nothing}
-    ${viewer === table && mayWrite ? importOf(view) : nothing}
-    ${isRead || viewer === table ? viewer.draw(view, data, { mayWrite, redraw: draw, refresh }) : nothing}
-    ${problem === undefined ? nothing : html`<p role="alert">${problem}</p>`}
+    ${viewer === table && mayWrite ? html`<button type="button" @click=${() => chooseFiles(kind)}>Import…</button>` : nothing}
+    ${isDrawn ? viewer.draw(view, data, { mayWrite, redraw: draw, refresh }) : nothing}
+    ${problem ? html`<p role="alert">${problem}</p>` : nothing}
     ${source(documentOf(viewer.queries(view)))}`;
   render(content, main);
 }
@@ -100,41 +97,28 @@ function draw(): void {
 function tabs({ kind }: View) {
   const tab = (of: string | undefined, text: string) =>
     html`<a href=${addressOf({ kind: of })} aria-current=${kind === of ? 'page' : nothing}>${text}</a>`;
-  return html`
-    <nav class="tabs" aria-label="Records">
-      ${tab(undefined, 'Overview')} ${kindNames.map((name) => tab(name, title(kindOf(name).list)))}
-    </nav>`;
+  const kinds = kindNames.map((name) => tab(name, title(kindOf(name).list)));
+  return html`<nav class="tabs" aria-label="Records">${tab(undefined, 'Overview')} ${kinds}</nav>`;
 }
 
 /** Leads from a table to the map or the tree, and back. */
 function otherView({ kind = '', view }: View) {
   const other = otherViews[kind];
-  if (other === undefined) return nothing;
-  const [next, text] = view === undefined ? [other, other] : [undefined, 'table'];
-  return html`<a href=${addressOf({ kind, view: next })}>${capitalized(text)}</a>`;
+  const next = view ? undefined : other;
+  return other ? html`<a href=${addressOf({ kind, view: next })}>${title(next ?? 'table')}</a>` : nothing;
 }
 
-/** Files to import into the table of this kind. */
-let dropped: { readonly kind: string; readonly files: readonly File[] } | undefined;
-
-async function importFiles(kind: string, list: Iterable<File>): Promise<void> {
+async function importFiles(kind: string | undefined, list: Iterable<File>): Promise<void> {
   // The list is empty once the event is over.
   const files = [...list];
-  await import('./import.js');
-  dropped = { kind, files };
-  draw();
+  const { openImport } = await import('./import.js');
+  openImport(kind ?? '', files);
 }
 
-function importOf({ kind = '' }: View) {
-  const choose = ({ target }: Event) => void importFiles(kind, (target as HTMLInputElement).files ?? []);
-  const close = () => {
-    dropped = undefined;
-    draw();
-  };
-  const own = dropped?.kind === kind ? dropped : undefined;
-  return html`
-    <label class="button">Import…<input class="hidden" type="file" multiple @change=${choose}></label>
-    ${own ? keyed(own, html`<file-import .kind=${kind} .files=${own.files} .close=${close}></file-import>`) : nothing}`;
+function chooseFiles(kind?: string): void {
+  const input = Object.assign(document.createElement('input'), { type: 'file', multiple: true });
+  input.onchange = () => void importFiles(kind, input.files ?? []);
+  input.click();
 }
 
 for (const type of ['dragover', 'drop'] as const) {
@@ -142,52 +126,45 @@ for (const type of ['dragover', 'drop'] as const) {
     const view = viewOf(location.search);
     if (!mayWrite || viewerOf(view) !== 'table' || !event.dataTransfer?.types.includes('Files')) return;
     event.preventDefault();
-    if (type === 'drop') void importFiles(view.kind ?? '', event.dataTransfer.files);
+    if (type === 'drop') void importFiles(view.kind, event.dataTransfer.files);
   });
 }
 
 /** Everything shown comes from a query that anybody can send. */
-const source = (query: string) => html`
-  <details class="query">
+function source(query: string) {
+  const graphiql = html`<a href=${`graphql?${new URLSearchParams({ query })}`}>Open in GraphiQL</a>`;
+  return html`<details class="query">
     <summary>Query</summary>
     <pre tabindex="0">${query}</pre>
     <button type="button" @click=${() => void navigator.clipboard.writeText(query)}>Copy query</button>
-    ${hasGraphiql ? html`<a href=${`graphql?${new URLSearchParams({ query })}`}>Open in GraphiQL</a>` : nothing}
+    ${document.body.dataset.graphiql === 'on' ? graphiql : nothing}
   </details>`;
+}
 
 /**
  * Links and forms lead to other views without loading the page anew. (Browsers without this interface load it.) What is scrolled and focused
- * is the browser's: on the way back, once everything is drawn that was there. Addresses that are replaced are those of the same view, and
- * a page that is loaded again is loaded.
+ * is the browser's: on the way back, once everything is drawn that was there; in a tree that is opened, it stays. A page that is loaded again
+ * is loaded.
  */
 window.navigation?.addEventListener('navigate', (event) => {
   const { canIntercept, hashChange, navigationType, destination } = event;
+  const { pathname, search } = new URL(destination.url);
   const isBack = navigationType === 'traverse';
-  if (!canIntercept || hashChange || !(isBack || navigationType === 'push')) return;
-  if (new URL(destination.url).pathname !== location.pathname) return;
-  event.intercept({ handler: () => (isBack ? show() : new Promise((resolve) => void show(resolve).then(resolve))) });
+  if (!canIntercept || hashChange || !(isBack || navigationType === 'push') || pathname !== location.pathname) return;
+  const isInTree = [search, location.search].every((address) => viewerOf(viewOf(address)) === 'tree');
+  event.intercept({
+    ...(isInTree && ({ scroll: 'manual', focusReset: 'manual' } as const)),
+    handler: () => (isBack ? show() : new Promise((resolve) => void show(resolve).then(resolve))),
+  });
 });
-
-/** Milliseconds for which changes are collected before the view is read again. */
-const pause = 500;
-let waiting: ReturnType<typeof setTimeout> | undefined;
-
-function onChange(): void {
-  if (waiting) return;
-  waiting = setTimeout(() => {
-    waiting = undefined;
-    void refresh();
-  }, pause);
-}
 
 /** Another key may be of another user, of another workspace, or read only. */
 document.getElementById('key-dialog')?.addEventListener('close', ({ target }) => {
   if (['use', 'forget'].includes((target as HTMLDialogElement).returnValue)) location.reload();
 });
 
-/** Says whose key is used. */
 async function start(): Promise<void> {
-  const { viewer } = await read('{ viewer { workspace { id } user { id } mayWrite } }');
+  const { viewer } = await read('viewer { workspace { id } user { id } mayWrite }');
   mayWrite = viewer.mayWrite;
   const who = document.getElementById('viewer') as HTMLElement;
   who.textContent = [viewer.workspace.id, viewer.user?.id].filter(Boolean).join(' · ');
@@ -195,4 +172,4 @@ async function start(): Promise<void> {
 }
 
 await show();
-await follow(start, onChange);
+await follow(start, refresh);

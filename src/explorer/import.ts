@@ -10,7 +10,7 @@ import { describeChanges, findRanges, type MadeChanges, revertedParts, uniqueMes
 import { profileOf } from '../import/profiles.ts';
 import { count } from '../model/issues.ts';
 import { kindNamed } from '../records/index.ts';
-import { head, tableOf } from './cells.ts';
+import { headOf, tableOf } from './table.ts';
 
 /** By the names of the command's options, of which messages speak. Those without an example are switched on or off. */
 const options: Readonly<Record<string, readonly [label: string, example?: string]>> = {
@@ -51,13 +51,6 @@ function settingOf(form: FormData) {
   return { profile: profileOf(own, readNone), encoding };
 }
 
-const fileOf = (file: File, kind: string): ImportFile => ({
-  ...formOf(file.name, kindNamed(kind)),
-  bytes: () => bytesOf(file),
-  // Reading a file that has changed fails.
-  isUnchanged: () => true,
-});
-
 async function* bytesOf(file: File): AsyncGenerator<Uint8Array> {
   const isPacked = isCompressed(new Uint8Array(await file.slice(0, 2).arrayBuffer()));
   const reader = (isPacked ? file.stream().pipeThrough(new DecompressionStream('gzip')) : file.stream()).getReader();
@@ -65,185 +58,157 @@ async function* bytesOf(file: File): AsyncGenerator<Uint8Array> {
     for (let read = await reader.read(); !read.done; read = await reader.read()) yield read.value;
   } catch (error) {
     throw isPacked ? damagedError(file.name, error) : error;
-  } finally {
-    void reader.cancel().catch(() => {});
   }
 }
 
-const randomText = (): string => crypto.getRandomValues(new Uint32Array(1))[0]?.toString(16).padStart(8, '0') ?? '';
-
-/** What follows a step, and its button. */
 type Next = { readonly label: string; readonly run: () => Promise<Next> } | undefined;
 
-/** Fills the element, and previews the files. Returns what stops it: a part that is on its way is stored. */
-function startImport(host: FileImport): () => void {
-  const { kind, files: dropped, close } = host;
+/** Opens a dialog that previews the files, in place of the one before. Closing it stops the import: a part that is on its way is stored. */
+export function openImport(kind: string, dropped: readonly File[]): void {
+  document.querySelector<HTMLDialogElement>('dialog.import')?.close();
   const names = dropped.map(({ name }) => name).join(', ');
-  let said: unknown[] = [];
-  let [progress, problem] = ['', ''];
-  let isBusy = false;
-  let next: Next;
+  const dialog = Object.assign(document.createElement('dialog'), { className: 'import', ariaLabel: `Import ${names}` });
+  const shown = { said: [] as unknown[], progress: '', problem: '', isBusy: false, next: undefined as Next };
   let stop = new AbortController();
-  const output: Output = {
-    say: (text) => said.push(html`<p>${text}</p>`),
-    table(heads, rows) {
-      const shown = rows.map((row) => row.map((value) => value.toLocaleString()));
-      said.push(tableOf('What becomes of each column', heads.map(head), shown));
-    },
-  };
+  const end = () => stop.abort(new Error('The import was stopped'));
+  /** The note that an import of these files with these options has begun, and whether another tab has made or removed it. */
+  let noted = { name: '', isStale: false };
 
   async function take(step: () => Promise<Next>): Promise<void> {
     stop = new AbortController();
-    isBusy = true;
-    problem = '';
-    next = undefined;
-    draw();
-    try {
-      next = await step();
-    } catch (error) {
-      problem = (error as Error).message;
-    }
-    isBusy = false;
-    progress = '';
-    draw();
+    draw({ isBusy: true, problem: '', next: undefined });
+    const taken = await step().then(
+      (next) => ({ next }),
+      ({ message }: Error) => ({ problem: message }),
+    );
+    draw({ isBusy: false, progress: '', ...taken });
   }
 
   async function check(form: FormData): Promise<Next> {
-    said = [];
-    const { profile, encoding } = settingOf(form);
-    const files = dropped.map((file) => fileOf(file, kind));
-    // If it is refused, the import ends: with another key, the rest might go to another workspace.
-    const connection = {
-      serverURL: new URL('./', location.href),
-      apiKeyAuth: sessionStorage.getItem('yardgraph.key') ?? '',
+    shown.said = [];
+    let hasChanges = false;
+    const say = (text: string) => void shown.said.push(html`<p>${text}</p>`);
+    const table: Output['table'] = (heads, rows) => {
+      // Of a kind or a column: how many are created, changed, cleared, unchanged and refused.
+      hasChanges = rows.some(([, created, changed]) => created !== 0 || changed !== 0);
+      const texts = rows.map((row) => row.map((value) => value.toLocaleString()));
+      shown.said.push(tableOf('What becomes of each column', heads.map(headOf), texts));
     };
-    const service = new Yardgraph(connection);
-    const { viewer } = await service.graphql('{ viewer { workspace { id } user { id } } }');
+    const output: Output = { say, table };
+    const { profile, encoding } = settingOf(form);
+    // Reading a file that has changed fails.
+    const files: ImportFile[] = dropped.map((file) => ({
+      ...formOf(file.name, kindNamed(kind)),
+      bytes: () => bytesOf(file),
+      isUnchanged: () => true,
+    }));
+    // If it is refused, the import ends: with another key, the rest might go to another workspace.
+    const key = { serverURL: new URL('./', location.href), apiKeyAuth: sessionStorage.getItem('yardgraph.key') ?? '' };
+    const { viewer, changeCursor: after } = await new Yardgraph(key).graphql(
+      '{ viewer { workspace { id } user { id } } changeCursor }',
+    );
     // The same files with the same options go on with the import of them that was stopped.
     const versions = dropped.map(({ name, size, lastModified }) => [name, size, lastModified]);
-    const identity = `import ${JSON.stringify([viewer, kind, versions, profile, encoding])}`;
-    const noted = localStorage.getItem(identity);
-    const begin = async (): Promise<Begun> => ({
-      run: randomText(),
-      after: await service.changeCursor(),
-      startedAt: Date.now(),
-    });
-    const begun: Begun = noted ? JSON.parse(noted) : await begin();
+    noted = { name: `import ${JSON.stringify([viewer, kind, versions, profile, encoding])}`, isStale: false };
+    const note = localStorage.getItem(noted.name);
+    const run = crypto.getRandomValues(new Uint32Array(2)).join('-');
+    const begun: Begun = note ? JSON.parse(note) : { run, after, startedAt: Date.now() };
     const message = uniqueMessage(`import of ${names.slice(0, 100)}`, begun.run);
-    const yardgraph = new Yardgraph({ ...connection, changeMessage: message });
+    const yardgraph = new Yardgraph({ ...key, changeMessage: message });
     let done = 0;
     const onProgress = (rows: number) => {
       done += rows;
-      progress = `${count(done)} of ${count(work.scanned.total)} rows`;
-      draw();
+      draw({ progress: `${count(done)} of ${count(work.scanned.total)} rows` });
     };
     const setting = { yardgraph, files, encoding, partSize: 1_000, signal: stop.signal, onProgress };
     const work = await prepare(profile, setting);
     const anew = 'drop the file under another name';
-    if (noted) await goOn(work, { ...begun, message, anew }, output);
+    if (note) await goOn(work, { ...begun, message, anew }, output);
     else await preview(work, output);
-    return { label: noted ? 'Go on' : 'Store them', run: storeAll };
+    return note || hasChanges ? { label: note ? 'Go on' : 'Store them', run: storeAll } : undefined;
 
     async function storeAll(): Promise<Next> {
-      if (localStorage.getItem(identity) !== noted) {
+      if (noted.isStale || localStorage.getItem(noted.name) !== note)
         throw new Error('an import of this file has begun, or ended, in another tab. Try again to go on with it');
-      }
-      localStorage.setItem(identity, JSON.stringify(begun));
+      localStorage.setItem(noted.name, JSON.stringify(begun));
       done = 0;
       const refusedFiles = files.map(({ name }) => {
         const texts: string[] = [];
-        return {
-          name: name.replace(/\.\w{1,10}(?:\.gz)?$/, '.refused$&'),
-          texts,
-          write: (text: string) => void texts.push(text),
-        };
+        const refusedName = name.replace(/\.\w{1,10}(?:\.gz)?$/, '.refused$&');
+        return { name: refusedName, texts, write: (text: string) => void texts.push(text) };
       });
       const sending = { id: begun.run, fileKeys: files.map((_, index) => String(index)) };
-      const storing = { run: sending, refusedFiles, isPreviewed: !noted };
+      const storing = { run: sending, refusedFiles, isPreviewed: !note };
       const { changed } = await store({ ...work, signal: stop.signal }, storing, output).catch((error: Error) => {
-        const soFar = `Stored or refused so far: ${progress || 'no rows'}. Try again to go on: nothing is stored twice.`;
-        throw new Error(`${error.message}. ${soFar}`);
+        const soFar = `Stored or refused so far: ${shown.progress || 'no rows'}`;
+        throw new Error(`${error.message}. ${soFar}. Try again to go on: nothing is stored twice.`);
       });
-      localStorage.removeItem(identity);
-      for (const { name, texts } of refusedFiles.filter((file) => file.texts.length > 0)) {
-        said.push(html`<p><a href=${URL.createObjectURL(new Blob(texts))} download=${name}>${name}</a></p>`);
-      }
+      localStorage.removeItem(noted.name);
+      for (const { name, texts } of refusedFiles)
+        if (texts.length > 0)
+          shown.said.push(html`<p><a href=${URL.createObjectURL(new Blob(texts))} download=${name}>${name}</a></p>`);
       const made = { after: begun.after, message, number: changed };
-      output.say(await describeChanges(yardgraph, made));
-      return changed === 0 ? undefined : { label: 'Undo', run: () => undo(yardgraph, made) };
+      say(await describeChanges(yardgraph, made));
+      return changed === 0 ? undefined : { label: 'Undo', run: () => undo(made) };
     }
-  }
 
-  async function undo(yardgraph: Yardgraph, made: MadeChanges): Promise<Next> {
-    const ranges = await findRanges(yardgraph, made);
-    if (!ranges) throw new Error('others have written so often meanwhile that only yardgraph undo can do it');
-    const counts = { reversed: 0, kept: 0 };
-    for (const [from, to] of ranges.toReversed()) {
-      for await (const part of revertedParts(yardgraph, from, to, { signal: stop.signal })) {
-        counts.reversed += part.reversed;
-        counts.kept += part.kept + part.failed;
+    async function undo(made: MadeChanges): Promise<Next> {
+      const ranges = await findRanges(yardgraph, made);
+      if (!ranges) throw new Error('others have written so often meanwhile that only yardgraph undo can do it');
+      const counts = { reversed: 0, kept: 0 };
+      for (const [from, to] of ranges.toReversed()) {
+        for await (const part of revertedParts(yardgraph, from, to, { signal: stop.signal })) {
+          counts.reversed += part.reversed;
+          counts.kept += part.kept + part.failed;
+        }
       }
+      say(`Undone: ${count(counts.reversed)} changes. ${count(counts.kept)} are kept.`);
+      return undefined;
     }
-    output.say(`Undone: ${count(counts.reversed)} changes. ${count(counts.kept)} are kept.`);
-    return undefined;
   }
 
-  function start(): void {
+  function start(event?: Event): void {
+    event?.preventDefault();
     // Before its inputs are disabled.
-    const form = new FormData(host.querySelector('form') ?? undefined);
+    const form = new FormData(dialog.querySelector('form') ?? undefined);
     void take(() => check(form));
   }
 
-  function draw(): void {
-    const submit = (event: Event) => {
-      event.preventDefault();
-      start();
-    };
-    // What is stored is what was checked.
-    const change = () => {
-      next = undefined;
-      draw();
-    };
-    const button = (text: string, onClick: () => void) =>
+  function draw(changed: Partial<typeof shown>): void {
+    const { said, progress, problem, isBusy, next } = Object.assign(shown, changed);
+    const button = (text: string, onClick: (event: Event) => void) =>
       html`<button type="button" @click=${onClick}>${text}</button>`;
+    // What is stored is what was checked.
+    const forget = () => draw({ next: undefined });
     const view = html`
       <h2>Import ${names}</h2>
-      <form @submit=${submit} @input=${change}>
+      <form @submit=${start} @input=${forget}>
         <details>
           <summary>Options</summary>
           <fieldset ?disabled=${isBusy}>${Object.entries(options).map(optionInput)}</fieldset>
           <button ?disabled=${isBusy}>Check again</button>
         </details>
       </form>
-      ${said}
-      ${problem ? html`<p role="alert">${problem}</p>${button('Try again', start)}` : nothing}
+      ${said} ${problem ? html`<p role="alert">${problem}</p>${button('Try again', start)}` : nothing}
       <p role="status">${isBusy ? `Working… ${progress}` : ''}</p>
-      ${next ? button(next.label, () => next && void take(next.run)) : nothing}
-      ${isBusy ? button('Stop', end) : button('Close', close)}`;
-    render(view, host);
+      ${next ? button(next.label, () => void take(next.run)) : nothing}
+      ${isBusy ? button('Stop', end) : button('Close', () => dialog.close())}`;
+    render(view, dialog);
   }
 
-  const end = () => stop.abort(new Error('The import was stopped'));
-
-  draw();
+  const closed = new AbortController();
+  const compare = ({ key }: StorageEvent) => {
+    noted.isStale ||= key === noted.name;
+  };
+  addEventListener('storage', compare, { signal: closed.signal });
+  dialog.addEventListener('cancel', (event) => shown.isBusy && event.preventDefault());
+  dialog.addEventListener('close', () => {
+    closed.abort();
+    end();
+    dialog.remove();
+  });
+  document.body.append(dialog);
+  draw({});
+  dialog.showModal();
   start();
-  return end;
 }
-
-class FileImport extends HTMLElement {
-  /** Of files whose names say none. */
-  kind = '';
-  files: readonly File[] = [];
-  close = () => {};
-  #end = () => {};
-
-  connectedCallback(): void {
-    this.#end = startImport(this);
-  }
-
-  disconnectedCallback(): void {
-    this.#end();
-  }
-}
-
-customElements.define('file-import', FileImport);

@@ -1,8 +1,7 @@
 /** The record kinds as the schema has them, and what people want to see of them first. */
-import schema from 'schema.graphql';
 
 /** A record kind, or a type of what is kept in other systems, such as `Status`: the service stores the IDs that refer to it. */
-export interface Kind {
+interface Kind {
   /** The queries of one and of all, such as `workOrder` and `workOrders`; what is kept elsewhere has no list. */
   readonly one: string;
   readonly list: string;
@@ -10,18 +9,18 @@ export interface Kind {
   readonly fields: Readonly<Record<string, string>>;
   /** The types of filters, by name. */
   readonly filters: Readonly<Record<string, string>>;
-  /** What records can be ordered by. */
   readonly order: readonly string[];
   /** Lists of records that refer to this one, by the names of their fields: `{ workOrders: 'WorkOrder' }`. */
   readonly lists: Readonly<Record<string, string>>;
 }
 
-interface Schema {
+/** What build.mjs reads from schema.graphql. */
+declare const SCHEMA: {
   readonly kinds: Readonly<Record<string, Kind>>;
   readonly operators: Readonly<Record<string, readonly string[]>>;
-}
+};
 
-export const { kinds, operators } = schema as Schema;
+export const { kinds, operators } = SCHEMA;
 
 /** The order of the tabs, and the first columns of each table. */
 export const columns: Readonly<Record<string, readonly string[]>> = {
@@ -38,30 +37,44 @@ export const kindNames = Object.keys(columns);
 /** What shows the records of a kind in another way than its table. */
 export const otherViews: Readonly<Record<string, 'map' | 'tree'>> = { Location: 'map', AssetCategory: 'tree' };
 
-/** Kept about a record, and shown after what it is about. */
-const stamps = ['externalIds', 'id', 'createdAt', 'createdBy', 'updatedAt', 'updatedBy'];
-
-/** The fields of a kind in the order in which a record shows them. */
-export function fieldsInOrder(kind: string): string[] {
-  const names = Object.keys(kindOf(kind).fields);
-  const others = names.filter((name) => !stamps.includes(name));
-  return [...new Set([...(columns[kind] ?? []), ...others, ...stamps.filter((name) => names.includes(name))])];
-}
-
 export const kindOf = (name = ''): Kind => kinds[name] ?? (kinds.Asset as Kind);
 
-/** The type of a field of a kind; of none, the empty text. */
 export const typeOf = (kind: string, field: string): string => kindOf(kind).fields[field] ?? '';
 
 export const isLink = (type: string): boolean => type in kinds;
-
 export const isRecord = (type: string): boolean => type in columns;
 
+/** The link of which this is the ID: `status` of `statusId`. */
+export const linkOf = (field: string): string => field.replace(/Id$/, '');
+
+/** Kept about a record, and shown after what it is about. */
+const stamps = ['externalIds', 'id', 'createdAt', 'createdBy', 'updatedAt', 'updatedBy'];
+
+/** Names of fields in the order in which people need them: first those of the table. */
+export function inOrder(kind: string, names: readonly string[]): readonly string[] {
+  const first = columns[kind] ?? [];
+  const isFirst = (name: string) => first.includes(linkOf(name));
+  const shown = names.filter(isFirst).sort((a, b) => first.indexOf(linkOf(a)) - first.indexOf(linkOf(b)));
+  return [...new Set([...shown, ...names.filter((name) => !stamps.includes(name)), ...stamps])].filter((name) =>
+    names.includes(name),
+  );
+}
+
 /** What a search looks into: texts, and the names of the linked records that a table shows. */
-export const searched = (kind: string): string[] => {
+export const searched = (kind: string): readonly string[] => {
   const texts = ['name', 'reference', 'number', 'uid'].filter((field) => kindOf(kind).filters[field] === 'TextFilter');
   return [...texts, ...(columns[kind] ?? []).filter((field) => isRecord(typeOf(kind, field)))];
 };
+
+/** What people call a record, or what is kept elsewhere: the first of these that it has, or else its ID. */
+const naming = ['name', 'reference', 'number', 'uid', 'address1', 'city'];
+
+/** The fields that nameOf and the colour of a link need. */
+export const nameFields = (kind: string): readonly string[] =>
+  ['id', ...naming, 'color'].filter((field) => field in kindOf(kind).fields);
+
+export const nameOf = (target: Readonly<Record<string, unknown>>): string =>
+  String(target[naming.find((field) => target[field]) ?? 'id']);
 
 /** `currentLocation` and `WorkOrder` as people write them: `current location`, `work order`. */
 export const words = (name: string): string =>
@@ -70,6 +83,4 @@ export const words = (name: string): string =>
     .toLowerCase()
     .replace(/\b(id|uid)(s?)\b/, (_, word: string, end: string) => word.toUpperCase() + end);
 
-export const title = (name: string): string => capitalized(words(name));
-
-export const capitalized = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+export const title = (name: string): string => words(name).replace(/^./, (letter) => letter.toUpperCase());

@@ -1,183 +1,143 @@
 /**
- * The map, loaded when it is asked for: maplibre-gl draws the countries or the tiles of the operator, and clusters the places. It loads
- * nothing from other servers but those tiles: without an address of fonts it writes with those of the browser.
+ * The map, loaded when it is asked for: maplibre-gl draws the countries or the tiles of the operator, and clusters the places. It loads nothing
+ * from other servers but those tiles: without an address of fonts it writes with those of the browser.
  */
 import { layers, namedFlavor } from '@protomaps/basemaps';
-import {
-  addProtocol,
-  type ExpressionSpecification,
-  type GeoJSONSource,
-  type LayerSpecification,
-  LngLatBounds,
-  type MapGeoJSONFeature,
-  MapLibreMap,
-  NavigationControl,
-  Popup,
-  type StyleSpecification,
-  setWorkerUrl,
-} from 'maplibre-gl';
+import { html, render } from 'lit-html';
+import * as maplibre from 'maplibre-gl';
 import { PMTiles, Protocol, TileType } from 'pmtiles';
+import { nameOf } from './kinds.ts';
+import { atMost, namesOf, query } from './queries.ts';
+import { type Data, read } from './service.ts';
+import { link } from './table.ts';
 
-export interface Place {
-  readonly id: string;
-  readonly name: string | null;
-  readonly latitude: number;
-  readonly longitude: number;
-  /** What looks wrong about its coordinates. */
-  readonly problem?: string | undefined;
-}
-
+const { mapTiles } = document.body.dataset;
+const isDark = matchMedia('(prefers-color-scheme: dark)').matches;
 const fileUrl = (name: string): string => new URL(name, import.meta.url).href;
 
-setWorkerUrl(fileUrl('maplibre-gl-worker.js'));
+maplibre.setWorkerUrl(fileUrl('maplibre-gl-worker.js'));
 
-const featuresOf = (places: readonly Place[]) => ({
-  type: 'FeatureCollection' as const,
-  features: places.map(({ id, name, longitude, latitude }) => ({
-    type: 'Feature' as const,
-    properties: { id, label: name ?? id },
-    geometry: { type: 'Point' as const, coordinates: [longitude, latitude] },
-  })),
-});
-
-/** Vector tiles are drawn without labels, for which the service would need fonts, and above the countries in place of the sea. */
-const vectorLayers = (): LayerSpecification[] =>
-  layers('tiles', namedFlavor(matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light')).filter(
-    ({ type }) => type !== 'background',
-  );
-
-type Tiles = Pick<StyleSpecification, 'sources' | 'layers'>;
+type Tiles = Pick<maplibre.StyleSpecification, 'sources' | 'layers'>;
 
 /** The tiles of the operator: of a tile server, or in a PMTiles file, which says what they are. */
 async function readTiles(url: string): Promise<Tiles> {
-  const raster: LayerSpecification[] = [{ id: 'tiles', type: 'raster', source: 'tiles' }];
+  const raster: Tiles['layers'] = [{ id: 'tiles', type: 'raster', source: 'tiles' }];
   if (!url.endsWith('.pmtiles'))
     return { sources: { tiles: { type: 'raster', tiles: [url], tileSize: 256, maxzoom: 19 } }, layers: raster };
   const file = new PMTiles(new URL(url, document.baseURI).href);
   const protocol = new Protocol();
   protocol.add(file);
-  addProtocol('pmtiles', protocol.tile);
+  maplibre.addProtocol('pmtiles', protocol.tile);
   const source = { url: `pmtiles://${file.source.getKey()}` };
-  return (await file.getHeader()).tileType === TileType.Mvt
-    ? { sources: { tiles: { type: 'vector', ...source } }, layers: vectorLayers() }
-    : { sources: { tiles: { type: 'raster', tileSize: 256, ...source } }, layers: raster };
+  if ((await file.getHeader()).tileType !== TileType.Mvt)
+    return { sources: { tiles: { type: 'raster', tileSize: 256, ...source } }, layers: raster };
+  // Without labels, for which the service would need fonts, and above the countries in place of the sea.
+  const areas = layers('tiles', namedFlavor(isDark ? 'dark' : 'light')).filter(({ type }) => type !== 'background');
+  return { sources: { tiles: { type: 'vector', ...source } }, layers: areas };
 }
 
-const noTiles: Tiles = { sources: {}, layers: [] };
-const { mapTiles } = document.body.dataset;
-// Without them, the map is still of use.
-const tiles = mapTiles ? await readTiles(mapTiles).catch(() => noTiles) : noTiles;
-
-/** Of those that look right: a place at 0/0 must not make all others small. */
-function boundsOf(places: readonly Place[]): LngLatBounds {
-  const bounds = new LngLatBounds();
-  for (const { longitude, latitude, problem } of places) if (!problem) bounds.extend([longitude, latitude]);
-  return bounds;
+async function readStyle(): Promise<maplibre.StyleSpecification> {
+  const sheet = Object.assign(document.createElement('link'), { rel: 'stylesheet', href: fileUrl('map.css') });
+  document.head.append(sheet);
+  await new Promise((resolve, reject) => Object.assign(sheet, { onload: resolve, onerror: reject }));
+  // Without the tiles, the map is still of use.
+  const none: Tiles = { sources: {}, layers: [] };
+  const tiles = mapTiles ? await readTiles(mapTiles).catch(() => none) : none;
+  // The coasts of the countries are too coarse beside those of vector tiles.
+  const countries = { source: 'countries', maxzoom: tiles.sources.tiles?.type === 'vector' ? 7 : 24 };
+  const isCluster: maplibre.ExpressionSpecification = ['has', 'point_count'];
+  return {
+    version: 8,
+    sources: {
+      countries: { type: 'geojson', data: fileUrl('countries.json') },
+      ...tiles.sources,
+      places: { type: 'geojson', data: featuresOf([]), cluster: true, clusterMaxZoom: 14 },
+    },
+    layers: [
+      { ...countries, id: 'land', type: 'fill', paint: { 'fill-color': 'rgba(128, 145, 160, 0.25)' } },
+      { ...countries, id: 'borders', type: 'line', paint: { 'line-color': 'rgba(128, 145, 160, 0.9)' } },
+      ...tiles.layers,
+      {
+        id: 'places',
+        type: 'circle',
+        source: 'places',
+        paint: {
+          'circle-color': '#2a72b8',
+          'circle-radius': ['case', isCluster, 16, 7],
+          'circle-stroke-color': '#fff',
+          'circle-stroke-width': 2,
+        },
+      },
+      {
+        id: 'labels',
+        type: 'symbol',
+        source: 'places',
+        layout: {
+          'text-field': ['coalesce', ['get', 'point_count_abbreviated'], ['get', 'label']],
+          'text-size': 13,
+          'text-offset': ['case', isCluster, ['literal', [0, 0]], ['literal', [0, 1.3]]],
+        },
+        // Readable on light and dark, and on tiles.
+        paint: {
+          'text-color': ['case', isCluster, '#fff', isDark ? '#fff' : '#1b2733'],
+          'text-halo-color': ['case', isCluster, '#2a72b8', isDark ? '#1b2733' : '#fff'],
+          'text-halo-width': 1.5,
+        },
+      },
+    ],
+  };
 }
 
-const isCluster: ExpressionSpecification = ['has', 'point_count'];
-// The coasts of the countries are too coarse beside those of vector tiles.
-const countries = { source: 'countries', maxzoom: tiles.sources.tiles?.type === 'vector' ? 7 : 24 };
+const featuresOf = (places: readonly Data[]) => ({
+  type: 'FeatureCollection' as const,
+  features: places.map((place) => ({
+    type: 'Feature' as const,
+    properties: { id: place.id, label: nameOf(place) },
+    geometry: { type: 'Point' as const, coordinates: [place.longitude, place.latitude] },
+  })),
+});
 
-const isDark = matchMedia('(prefers-color-scheme: dark)').matches;
-
-const style: StyleSpecification = {
-  version: 8,
-  sources: {
-    countries: { type: 'geojson', data: fileUrl('countries.json') },
-    ...tiles.sources,
-    places: { type: 'geojson', data: featuresOf([]), cluster: true, clusterMaxZoom: 14 },
-  },
-  layers: [
-    { ...countries, id: 'land', type: 'fill', paint: { 'fill-color': 'rgba(128, 145, 160, 0.25)' } },
-    { ...countries, id: 'borders', type: 'line', paint: { 'line-color': 'rgba(128, 145, 160, 0.9)' } },
-    ...tiles.layers,
-    {
-      id: 'places',
-      type: 'circle',
-      source: 'places',
-      paint: {
-        'circle-color': '#2a72b8',
-        'circle-radius': ['case', isCluster, 16, 7],
-        'circle-stroke-color': '#fff',
-        'circle-stroke-width': 2,
-      },
-    },
-    {
-      id: 'labels',
-      type: 'symbol',
-      source: 'places',
-      layout: {
-        'text-field': ['coalesce', ['get', 'point_count_abbreviated'], ['get', 'label']],
-        'text-size': 13,
-        'text-offset': ['case', isCluster, ['literal', [0, 0]], ['literal', [0, 1.3]]],
-      },
-      // Readable on light and dark, and on tiles.
-      paint: {
-        'text-color': ['case', isCluster, '#fff', isDark ? '#fff' : '#1b2733'],
-        'text-halo-color': ['case', isCluster, '#2a72b8', isDark ? '#1b2733' : '#fff'],
-        'text-halo-width': 1.5,
-      },
-    },
-  ],
-};
+const readingStyle = readStyle();
 
 class PlaceMap extends HTMLElement {
-  /** Returns what a popup says of the places with these IDs. */
-  describe: (ids: readonly string[]) => Promise<Node> = async () => document.createElement('div');
-  #places: readonly Place[] = [];
-  #map: MapLibreMap | undefined;
+  #places: readonly Data[] = [];
+  #map: maplibre.Map | undefined;
   /** By somebody, or by the address. */
   #isMoved = location.hash !== '';
 
-  set places(places: readonly Place[]) {
+  set places(places: readonly Data[]) {
     this.#places = places;
     this.#draw();
   }
 
   #draw(): void {
     // Until the style is loaded there is none, such as in a tab behind another.
-    const source = this.#map?.getSource<GeoJSONSource>('places');
+    const source = this.#map?.getSource<maplibre.GeoJSONSource>('places');
     void source?.setData(featuresOf(this.#places));
-    const bounds = boundsOf(this.#places);
+    const bounds = new maplibre.LngLatBounds();
+    // A place at 0/0 must not make all others small.
+    for (const { longitude, latitude, problem } of this.#places) if (!problem) bounds.extend([longitude, latitude]);
     if (source && !this.#isMoved && !bounds.isEmpty())
       this.#map?.fitBounds(bounds, { padding: 50, maxZoom: 12, animate: false });
   }
 
-  connectedCallback(): void {
-    const map = new MapLibreMap({
-      container: this,
-      style,
-      // Where the map has been moved to is in the address.
-      hash: true,
-      renderWorldCopies: false,
-      dragRotate: false,
-      attributionControl: false,
-    });
-    this.#map = map;
-    map.addControl(new NavigationControl({ showCompass: false }));
-    map.once('style.load', () => this.#draw());
-    map.on('movestart', ({ originalEvent }) => {
-      this.#isMoved ||= originalEvent !== undefined;
-    });
-    map.on('click', 'places', ({ features = [] }) => void this.#open(map, features));
-  }
-
-  /** Zooms to what is in a cluster, or says what is at a point. */
-  async #open(map: MapLibreMap, features: readonly MapGeoJSONFeature[]): Promise<void> {
-    const [{ geometry, properties } = {}] = features;
-    if (geometry?.type !== 'Point') return;
-    const center = geometry.coordinates as [number, number];
-    if (properties?.cluster) {
-      const source = map.getSource<GeoJSONSource>('places');
-      map.easeTo({ center, zoom: (await source?.getClusterExpansionZoom(properties.cluster_id)) ?? map.getZoom() });
+  async connectedCallback(): Promise<void> {
+    const style = await readingStyle;
+    if (!this.isConnected) return;
+    // Where the map has been moved to is in the address.
+    const options = { hash: true, renderWorldCopies: false, dragRotate: false, attributionControl: false } as const;
+    try {
+      this.#map = new maplibre.Map({ container: this, style, ...options });
+    } catch {
+      this.textContent = 'This browser cannot draw the map, which needs WebGL 2.';
       return;
     }
-    const ids = features.flatMap((feature) => feature.properties.id ?? []);
-    new Popup()
-      .setLngLat(center)
-      .setDOMContent(await this.describe(ids))
-      .addTo(map);
+    this.#map.addControl(new maplibre.NavigationControl({ showCompass: false }));
+    this.#map.once('style.load', () => this.#draw());
+    this.#map.on('movestart', ({ originalEvent }) => {
+      this.#isMoved ||= originalEvent !== undefined;
+    });
+    this.#map.on('click', 'places', ({ features = [], target }) => void openFeatures(target, features));
   }
 
   disconnectedCallback(): void {
@@ -185,8 +145,28 @@ class PlaceMap extends HTMLElement {
   }
 }
 
-customElements.define('place-map', PlaceMap);
+/** Zooms to what is in a cluster, or says what is at a point. */
+async function openFeatures(map: maplibre.Map, features: readonly maplibre.MapGeoJSONFeature[]): Promise<void> {
+  const [{ geometry, properties } = {}] = features;
+  if (geometry?.type !== 'Point') return;
+  const center = geometry.coordinates as [number, number];
+  if (properties?.cluster) {
+    const source = map.getSource<maplibre.GeoJSONSource>('places');
+    map.easeTo({ center, zoom: (await source?.getClusterExpansionZoom(properties.cluster_id)) ?? map.getZoom() });
+    return;
+  }
+  const where = { id: { in: features.flatMap((feature) => feature.properties.id ?? []) } };
+  const selection = `nodes { ${namesOf('Location')} assets(first: 0) { totalCount } workOrders(first: 0) { totalCount } }`;
+  const { locations } = await read(query('locations', { first: atMost(50), where }, selection));
+  const popup = document.createElement('div');
+  const items = locations.nodes.map(
+    (place: Data) => html`<div>
+      ${link('Location', place)}<br>
+      assets: ${place.assets.totalCount.toLocaleString()}, work orders: ${place.workOrders.totalCount.toLocaleString()}
+    </div>`,
+  );
+  render(items, popup);
+  new maplibre.Popup().setLngLat(center).setDOMContent(popup).addTo(map);
+}
 
-const styles = Object.assign(document.createElement('link'), { rel: 'stylesheet', href: fileUrl('map.css') });
-document.head.append(styles);
-await new Promise((resolve, reject) => Object.assign(styles, { onload: resolve, onerror: reject }));
+customElements.define('place-map', PlaceMap);

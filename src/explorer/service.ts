@@ -1,6 +1,7 @@
 /** The service: queries, exports, and the feed of changes. The key is sent by pages/key.js, which asks for it when it is needed. */
 import { Yardgraph } from '../../client/index.ts';
 import type { View } from './address.ts';
+import { documentOf } from './queries.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: what a query returns is what it asks for.
 export type Data = Record<string, any>;
@@ -26,50 +27,49 @@ export interface Viewer {
 /** A service that is busy, or away for a moment, is asked again by the client. */
 export const yardgraph = new Yardgraph({ serverURL: new URL('./', location.href) });
 
-export const read = (query: string, variables?: object): Promise<Data> => yardgraph.graphql(query, variables);
+export const read = (...queries: readonly string[]): Promise<Data> => yardgraph.graphql(documentOf(queries));
+
+/** Downloads all records of a table as CSV, as `yardgraph export` writes it. */
+export async function download(list: string, where: object | undefined): Promise<void> {
+  const { body } = await yardgraph.exportFile(list as 'assets', 'csv', { where, names: true });
+  const href = URL.createObjectURL(await new Response(body).blob());
+  Object.assign(document.createElement('a'), { href, download: `${list}.csv` }).click();
+  URL.revokeObjectURL(href);
+}
 
 const live = document.getElementById('live') as HTMLElement;
 
-/** Says in the bar whether what is on the screen is live. */
 function setConnected(isConnected: boolean): void {
   live.textContent = isConnected ? 'live' : 'not connected: what is shown may be out of date';
   live.classList.toggle('off', !isConnected);
 }
 
-/** Downloads all records of a table as CSV, as `yardgraph export` writes it. */
-export async function download(list: string, where: object | undefined): Promise<void> {
-  const { body } = await yardgraph.exportFile(list as 'assets', 'csv', { where, names: true });
-  const link = document.createElement('a');
-  link.href = URL.createObjectURL(await new Response(body).blob());
-  link.download = `${list}.csv`;
-  link.click();
-  URL.revokeObjectURL(link.href);
-}
+/**
+ * In milliseconds: for how long changes are collected before they are shown, the longest wait between two attempts to connect, and after which
+ * time without a byte a connection is taken for lost: the service sends one each 3 seconds.
+ */
+const [collecting, maxPause, maxSilence] = [500, 30_000, 15_000];
 
 const wait = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
-/** The longest wait between two attempts to connect, in milliseconds. */
-const maxPause = 30_000;
-
-/** Milliseconds without a byte after which a connection is taken for lost: the service sends one each 3 seconds. */
-const maxSilence = 15_000;
-
+/** A page that is hidden is not connected: a browser has six connections to a server, for all its tabs. */
 const isHidden = (): boolean => document.visibilityState === 'hidden';
 
 /**
  * Follows the feed of changes while the page is open; `start` is called before each attempt to connect, and what has changed before it is no
- * event of the connection. A page that is hidden is not connected: a browser has six connections to a server, for all its tabs.
+ * event of the connection.
  */
-export async function follow(start: () => Promise<void>, onChange: () => void): Promise<void> {
+export async function follow(start: () => Promise<void>, onChange: () => Promise<void>): Promise<void> {
   for (let failures = 0; ; failures += 1) {
     while (isHidden())
       await new Promise((resolve) => document.addEventListener('visibilitychange', resolve, { once: true }));
     try {
       await start();
-      await connect(() => {
+      for await (const _ of changes()) {
         failures = 0;
-        onChange();
-      });
+        await wait(collecting);
+        await onChange();
+      }
     } catch (error) {
       // Nobody wants to be asked for the key again and again: with another one, the page is loaded anew.
       if ((error as Data).status === 401) return;
@@ -80,12 +80,11 @@ export async function follow(start: () => Promise<void>, onChange: () => void): 
   }
 }
 
-/** Connects until the connection ends, which it does by an error, too. */
-async function connect(onChange: () => void): Promise<void> {
+/** Yields once it is connected, and when something has changed, until the connection ends, which it does by an error, too. */
+async function* changes(): AsyncGenerator<void> {
   const stop = new AbortController();
   const hide = () => isHidden() && stop.abort();
-  let silence = setTimeout(() => stop.abort(), maxSilence);
-  document.addEventListener('visibilitychange', hide);
+  document.addEventListener('visibilitychange', hide, { signal: stop.signal });
   try {
     const { ok, status, body } = await fetch('graphql', {
       method: 'POST',
@@ -95,15 +94,15 @@ async function connect(onChange: () => void): Promise<void> {
     });
     if (!ok || !body) throw Object.assign(new Error('the feed is not there'), { status });
     setConnected(true);
-    onChange();
+    yield;
     const reader = body.pipeThrough(new TextDecoderStream()).getReader();
-    for (let read = await reader.read(); !read.done; read = await reader.read()) {
-      clearTimeout(silence);
-      silence = setTimeout(() => stop.abort(), maxSilence);
-      if (read.value.includes('event: next')) onChange();
+    for (;;) {
+      const silence = setTimeout(() => stop.abort(), maxSilence);
+      const { done, value } = await reader.read().finally(() => clearTimeout(silence));
+      if (done) return;
+      if (value.includes('event: next')) yield;
     }
   } finally {
-    clearTimeout(silence);
-    document.removeEventListener('visibilitychange', hide);
+    stop.abort();
   }
 }

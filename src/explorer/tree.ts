@@ -1,41 +1,39 @@
 /** The asset categories as a tree. What is open in it is in the address, and its levels are read when they are opened. */
 import { html, nothing } from 'lit-html';
-import { addressOf, type View, viewOf } from './address.ts';
-import { link, nameOf } from './cells.ts';
-import { treeQuery } from './queries.ts';
-import type { Data, Page, Viewer } from './service.ts';
+import { addressOf, type View } from './address.ts';
+import { nameOf } from './kinds.ts';
+import { ascending, atMost, query } from './queries.ts';
+import type { Data, Viewer } from './service.ts';
+import { link } from './table.ts';
 
-const openIn = ({ open }: View): Set<string> => new Set(open?.split(','));
-
-function draw(view: View, { nodes, pageInfo }: Data, { refresh }: Page): unknown {
-  const open = openIn(view);
-  const toggle = (id: string) => {
-    // What was opened a moment ago is in the address, and not on the page yet.
-    const next = openIn(viewOf(location.search));
-    if (!next.delete(id)) next.add(id);
-    // No step of its own for the way back.
-    history.replaceState(null, '', addressOf({ ...view, open: [...next].join(',') }));
-    void refresh();
+function draw(view: View, { nodes, pageInfo }: Data) {
+  const open = new Set(view.open?.split(','));
+  const toggle = (node: Data, count: number) => {
+    const next = new Set(open);
+    if (!next.delete(node.id)) next.add(node.id);
+    const isOpen = open.has(node.id);
+    return html`<a href=${addressOf({ ...view, open: [...next].join(',') })} aria-expanded=${isOpen}
+      aria-label=${`${count} below ${nameOf(node)}`}>${count} ${isOpen ? '▾' : '▸'}</a>`;
   };
-  const toggleButton = (node: Data, count: number) => html`
-    <button type="button" aria-expanded=${open.has(node.id)} aria-label=${`${count} below ${nameOf(node)}`}
-      @click=${() => toggle(node.id)}>${count} ${open.has(node.id) ? '▾' : '▸'}</button>`;
-  const level = (parent?: string): unknown => html`
-    <ul>
-      ${nodes
-        .filter((node: Data) => node.parent?.id === parent)
-        .map((node: Data) => {
-          const count = node.children.totalCount;
-          return html`<li>
-            ${link('AssetCategory', node)} ${count > 0 ? toggleButton(node, count) : nothing}
-            ${open.has(node.id) ? level(node.id) : nothing}
-          </li>`;
-        })}
-    </ul>`;
+  const item = (node: Data): unknown => {
+    const count = node.children.totalCount;
+    return html`<li>
+      ${link('AssetCategory', node)} ${count > 0 ? toggle(node, count) : nothing}
+      ${open.has(node.id) ? level(node.id) : nothing}
+    </li>`;
+  };
+  const level = (parent?: string) =>
+    html`<ul>${nodes.filter((node: Data) => node.parent?.id === parent).map(item)}</ul>`;
   return html`${level()}${pageInfo.hasNextPage ? html`<p>There are more: close some.</p>` : nothing}`;
 }
 
 export const tree: Viewer = {
-  queries: (view) => [treeQuery(view)],
-  draw: (view, { assetCategories }, page) => draw(view, assetCategories, page),
+  // Those without a parent, and those below the open ones.
+  queries({ open }) {
+    const levels = [{ parentId: { isNull: true } }, ...(open ? [{ parentId: { in: open.split(',') } }] : [])];
+    const page = { first: atMost(1_000), where: { or: levels }, orderBy: [{ name: ascending }] };
+    const selection = 'nodes { id name parent { id } children(first: 0) { totalCount } } pageInfo { hasNextPage }';
+    return [query('assetCategories', page, selection)];
+  },
+  draw: (view, { assetCategories }) => draw(view, assetCategories),
 };

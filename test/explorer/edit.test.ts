@@ -46,6 +46,7 @@ describeInChromium('a work order in the explorer', () => {
     await page.goto(`${await listen(open.app)}/explore?kind=WorkOrder&id=${order.id}`);
     await page.getByText('live', { exact: true }).waitFor();
     await page.getByRole('button', { name: 'Edit' }).click();
+    await page.getByRole('form', { name: 'Edit' }).waitFor();
     /** `sent`: what was sent to change work orders. */
     return { page, visit, sent };
   };
@@ -100,25 +101,31 @@ describeInChromium('a work order in the explorer', () => {
     expect(visit).toMatchObject({ outside: [], errors: [] });
   });
 
-  test('gets a status in use or with a label, a location that is found by its name, notes, and no end any more', async () => {
-    await open.create('/labels', { key: 'STATUS:status-planned', name: 'Planned', color: '#1565c0' });
-    await open.create('/labels', { key: 'STATUS:status-sealed', name: 'Sealed', color: '#2e7d32' });
+  test('gets a status that work orders have, a location that is found by its name, notes, and no end any more', async () => {
+    const labels = { planned: 'Planned', released: 'Released', sealed: 'Sealed' };
+    for (const [status, name] of Object.entries(labels))
+      await open.create('/labels', { key: `STATUS:status-${status}`, name, color: '#1565c0' });
     const { page, visit } = await openForm();
     const state = page.getByRole('combobox', { name: 'Status' });
     const location = page.getByRole('combobox', { name: 'Location' });
-    await state.locator('option', { hasText: 'status-released' }).waitFor({ state: 'attached' });
     expect(await state.locator('option:checked').innerText()).toBe('Planned');
-    await state.selectOption('Sealed');
-    // Two locations have this name.
-    await page.getByLabel('Find another location').fill('south');
-    await location.selectOption({ label: 'South yard, Quay 2, Bremen' });
-    await page.getByLabel('Find another location').fill('nowhere');
+    // No work order is sealed.
+    expect((await state.locator('option').allInnerTexts()).toSorted()).toEqual(['', 'Planned', 'Released']);
+    await state.selectOption('Released');
+    // Two locations have this name. A part of it is none.
+    expect(await location.inputValue()).toBe('North yard, Bremen');
+    await location.fill('south');
+    await page.locator('datalist option[value="South yard, Quay 2, Bremen"]').waitFor({ state: 'attached' });
+    await save(page).click();
+    expect(await issueAt(page, 'locationId')).toBe('choose one of the locations that are found');
+    await location.press('Escape');
+    await location.fill('South yard, Quay 2, Bremen');
     await page.getByLabel('Notes').fill('Open again.');
     await page.getByLabel(/^End/).fill('');
     await page.getByLabel(/^End/).press('Enter');
     await status(page).getByText('Saved.').waitFor();
     expect(await read()).toMatchObject({
-      statusId: 'status-sealed',
+      statusId: 'status-released',
       locationId: locations[2]?.id,
       notes: 'Open again.',
       startDate: stored.startDate,
@@ -131,7 +138,9 @@ describeInChromium('a work order in the explorer', () => {
     await history.getByText('ERP-LOCATION-7').waitFor();
     expect(await history.locator('.dot circle').first().isVisible()).toBe(true);
     const changes = (await history.locator('li li').allInnerTexts()).map((text) => text.replace(/\s+/g, ' ').trim());
-    expect(changes).toEqual(expect.arrayContaining(['status: Planned Sealed', 'location: South yard ERP-LOCATION-7']));
+    expect(changes).toEqual(
+      expect.arrayContaining(['status: Planned Released', 'location: South yard ERP-LOCATION-7']),
+    );
     await history.getByRole('link', { name: 'South yard' }).first().waitFor();
     expect(visit.errors).toEqual([]);
   });
@@ -178,20 +187,22 @@ describeInChromium('a work order in the explorer', () => {
     expect(await read()).toMatchObject({ startDate: stored.startDate, notes: stored.notes });
   });
 
-  test('takes over the newest values, is left by Escape, and keeps what is typed where nothing can be read', async () => {
+  test('takes over the newest values, and keeps what is typed where nothing can be read', async () => {
     const { page } = await openForm();
     const notes = page.getByLabel('Notes');
     await notes.fill('Rain');
     await page.route('**/graphql', (route) => route.fulfill({ status: 500, body: '{}' }));
     await save(page).click();
-    await page.getByRole('alert').first().waitFor();
+    await status(page)
+      .getByText(/^Not saved: /)
+      .waitFor();
     await page.unroute('**/graphql');
     expect(await notes.inputValue()).toBe('Rain');
 
     await change({ notes: 'Storm' });
     await page.getByRole('button', { name: 'Take over the newest values' }).click();
-    expect(await notes.inputValue()).toBe('Storm');
-    await notes.press('Escape');
+    await expect.poll(() => notes.inputValue()).toBe('Storm');
+    await page.getByRole('button', { name: 'Cancel' }).click();
     await page.getByRole('button', { name: 'Edit' }).waitFor();
     expect(await page.evaluate('document.activeElement.id')).toBe('edit');
     expect((await read()).notes).toBe('Storm');
@@ -223,6 +234,6 @@ describeInChromium('a work order in the explorer', () => {
     expect(await page.getByRole('button', { name: 'Edit' }).count()).toBe(0);
     await page.getByRole('link', { name: 'Assets', exact: true }).click();
     await page.getByText('No assets are stored yet.').waitFor();
-    expect(await page.getByLabel('Import…').count()).toBe(0);
+    expect(await page.getByRole('button', { name: 'Import…' }).count()).toBe(0);
   });
 });

@@ -53,7 +53,7 @@ describeInChromium('a file in the explorer', () => {
 
     // As the command does it: what needs an option is refused, and says which.
     await page.getByText('0 to create, 0 to update, 0 unchanged, 3 refused').waitFor();
-    await page.locator('file-import > p', { hasText: 'its order with --dates' }).first().waitFor();
+    await page.locator('dialog.import > p', { hasText: 'its order with --dates' }).first().waitFor();
     await page.getByText('Options').click();
     await page.getByLabel('--dates').fill('31.12.2026');
     await page.getByLabel('--link-by').fill('currentLocation=name');
@@ -89,7 +89,7 @@ describeInChromium('a file in the explorer', () => {
     await page.getByText(/^Undone: \d changes\. 0 are kept\.$/).waitFor();
     expect(await assets()).toEqual([]);
     await page.getByRole('button', { name: 'Close' }).click();
-    expect(await page.locator('file-import').count()).toBe(0);
+    expect(await page.locator('dialog.import').count()).toBe(0);
     expect(visit).toMatchObject({ outside: [], errors: [] });
   });
 
@@ -115,16 +115,42 @@ describeInChromium('a file in the explorer', () => {
     await expect.poll(number, { timeout: 10_000 }).toBe(1_000);
     await press(other, 'Store them');
     await other.getByRole('alert').getByText('in another tab').waitFor();
-    await other.close();
+    await press(other, 'Close');
 
     await page.reload();
     await page.unroute('**/graphql');
     await page.getByText('live', { exact: true }).waitFor();
     await drop(page, 'assets.ndjson.gz', file);
     await page.getByText('Going on with the import that was stopped').waitFor();
+    await drop(other, 'assets.ndjson.gz', file);
+    await other.getByRole('button', { name: 'Go on' }).waitFor();
     await press(page, 'Go on');
     await page.getByText('3,000 created, 0 updated, 0 unchanged, 0 refused').waitFor();
+    // It has ended, and is not known any more.
+    await press(other, 'Go on');
+    await other.getByRole('alert').getByText('in another tab').waitFor();
     expect(await number()).toBe(3_000);
+  });
+
+  test('with nothing to store is not offered to be stored, and one that has ended in another tab is not stored twice', async () => {
+    const { page } = await visitTable();
+    await drop(page, 'assets.csv', new TextEncoder().encode('name,acquiredAt\nCrane,soon\n'));
+    await page.getByText('0 to create, 0 to update, 0 unchanged, 1 refused').waitFor();
+    await page.getByRole('button', { name: 'Close' }).waitFor();
+    expect(await page.getByRole('button', { name: 'Store them' }).count()).toBe(0);
+
+    const other = await page.context().newPage();
+    await other.goto(page.url());
+    for (const tab of [page, other]) {
+      await tab.getByText('live', { exact: true }).waitFor();
+      await drop(tab, 'cranes.csv', new TextEncoder().encode('name\nCrane\n'));
+      await tab.getByRole('button', { name: 'Store them' }).waitFor();
+    }
+    await page.getByRole('button', { name: 'Store them' }).click();
+    await page.getByText('1 created, 0 updated, 0 unchanged, 0 refused').waitFor();
+    await other.getByRole('button', { name: 'Store them' }).click();
+    await other.getByRole('alert').getByText('in another tab').waitFor();
+    expect(await number()).toBe(1);
   });
 
   test('can be stopped, and says how far it came', async () => {
@@ -174,7 +200,7 @@ describeInChromium('a file in the explorer', () => {
     );
     await page.getByRole('button', { name: 'Store them' }).click();
     await page.getByRole('alert').getByText('Stored or refused so far: no rows').waitFor();
-    expect(await page.getByRole('dialog').count()).toBe(0);
+    expect(await page.locator('#key-dialog').isVisible()).toBe(false);
     await page.getByRole('button', { name: 'Try again' }).click();
     await page.getByText('1 row: 1 to create').waitFor();
   });
