@@ -5,7 +5,7 @@
 import { html, nothing, type TemplateResult } from 'lit-html';
 import { keyed } from 'lit-html/directives/keyed.js';
 import { nameOf } from './kinds.ts';
-import { atMost, namesOf, query } from './queries.ts';
+import { ascending, atMost, namesOf, query } from './queries.ts';
 import { type Data, type Page, read, yardgraph } from './service.ts';
 
 interface Form {
@@ -13,8 +13,9 @@ interface Form {
   readonly base: Data;
   /** What the inputs had then: it may not be exactly what is stored, and is sent only if somebody changes it. */
   initial: FormData;
-  /** What can be chosen: statuses, and the IDs of locations by what the input has for them. */
+  /** What can be chosen: the statuses of work orders, those that only have a label, and the IDs of locations by what the input has for them. */
   readonly statuses: readonly Data[];
+  readonly labelled: readonly Data[];
   readonly locations: Map<string, string>;
   isBusy: boolean;
 }
@@ -40,9 +41,17 @@ const edit = (base: Data, page: Page) => void open(base, page).catch(({ message 
 
 async function open(base: Data, page: Page): Promise<void> {
   const sent = { groupBy: [Symbol('STATUS')], first: atMost(100) };
-  const { workOrdersSummary } = await read(query('workOrdersSummary', sent, 'groups { status { id name } }'));
-  const statuses = workOrdersSummary.groups.flatMap(({ status }: Data) => status ?? []);
-  form = { base, initial: new FormData(), statuses, locations: new Map(), isBusy: false };
+  const type = 'STATUS:';
+  const labelsSent = { first: atMost(200), where: { key: { startsWith: type } }, orderBy: [{ name: ascending }] };
+  const { workOrdersSummary, labels } = await read(
+    query('workOrdersSummary', sent, 'groups { status { id name } }'),
+    query('labels', labelsSent, 'nodes { key name }'),
+  );
+  const statuses: Data[] = workOrdersSummary.groups.flatMap(({ status }: Data) => status ?? []);
+  const labelled = labels.nodes
+    .map(({ key, name }: Data) => ({ id: key.slice(type.length), name }))
+    .filter(({ id }: Data) => !statuses.some((status) => status.id === id));
+  form = { base, initial: new FormData(), statuses, labelled, locations: new Map(), isBusy: false };
   if (base.location) addLocation(form, base.location);
   redrawAt('.edit select', page);
   form.initial = new FormData(formElement() ?? undefined);
@@ -148,9 +157,12 @@ function timeInput(name: string, label: string, value: string | null) {
 }
 
 function formOf(own: Form, newest: Data, changesSince: (time: string) => TemplateResult, page: Page) {
-  const { base, statuses, locations, isBusy } = own;
+  const { base, locations, isBusy } = own;
   const { id, status, location, startDate, endDate, notes, updatedAt } = base;
-  const others = statuses.filter((other) => other.id !== status?.id);
+  const optionsOf = (statuses: readonly Data[]) =>
+    statuses
+      .filter((other) => other.id !== status?.id)
+      .map((other) => html`<option value=${other.id}>${nameOf(other)}</option>`);
   const submit = (event: Event) => {
     event.preventDefault();
     void save(own, base, page);
@@ -172,7 +184,8 @@ function formOf(own: Form, newest: Data, changesSince: (time: string) => Templat
       <label>Status <select name="statusId">
         <option value="" ?selected=${!status}></option>
         ${status ? html`<option value=${status.id} selected>${nameOf(status)}</option>` : nothing}
-        ${others.map((other) => html`<option value=${other.id}>${nameOf(other)}</option>`)}
+        ${optionsOf(own.statuses)}
+        <optgroup label="No work order has had">${optionsOf(own.labelled)}</optgroup>
       </select></label>
       ${timeInput('startDate', 'Start', startDate)} ${timeInput('endDate', 'End', endDate)}
       <label>Location <input name="locationId" list="locations" autocomplete="off"

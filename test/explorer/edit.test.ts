@@ -101,7 +101,7 @@ describeInChromium('a work order in the explorer', () => {
     expect(visit).toMatchObject({ outside: [], errors: [] });
   });
 
-  test('gets a status that work orders have, a location that is found by its name, notes, and no end any more', async () => {
+  test('gets a status, first those that work orders have, a location that is found by its name, notes, and no end any more', async () => {
     const labels = { planned: 'Planned', released: 'Released', sealed: 'Sealed' };
     for (const [status, name] of Object.entries(labels))
       await open.create('/labels', { key: `STATUS:status-${status}`, name, color: '#1565c0' });
@@ -110,7 +110,8 @@ describeInChromium('a work order in the explorer', () => {
     const location = page.getByRole('combobox', { name: 'Location' });
     expect(await state.locator('option:checked').innerText()).toBe('Planned');
     // No work order is sealed.
-    expect((await state.locator('option').allInnerTexts()).toSorted()).toEqual(['', 'Planned', 'Released']);
+    expect((await state.locator('option').allInnerTexts()).toSorted()).toEqual(['', 'Planned', 'Released', 'Sealed']);
+    expect(await state.locator('optgroup option').allInnerTexts()).toEqual(['Sealed']);
     await state.selectOption('Released');
     // Two locations have this name. A part of it is none.
     expect(await location.inputValue()).toBe('North yard, Bremen');
