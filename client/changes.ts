@@ -103,6 +103,8 @@ async function* pages(
 export interface ChangeRange {
   readonly after: string;
   readonly upTo: string;
+  /** Only those with this message. */
+  readonly message?: string | undefined;
 }
 
 export interface RevertOptions extends WriteOptions {
@@ -112,13 +114,13 @@ export interface RevertOptions extends WriteOptions {
 
 export type RevertChanges = (range: ChangeRange, options?: RevertOptions) => Promise<RevertedChanges>;
 
-const revertDocument = `mutation ($after: String!, $upTo: String!, $dryRun: Boolean!) {
-  revertChanges(after: $after, upTo: $upTo, dryRun: $dryRun) { ${revertedChangesFields} }
+const revertDocument = `mutation ($after: String!, $upTo: String!, $message: String, $dryRun: Boolean!) {
+  revertChanges(after: $after, upTo: $upTo, message: $message, dryRun: $dryRun) { ${revertedChangesFields} }
 }`;
 
 export const revertChanges =
   (graphql: Graphql): RevertChanges =>
-  async ({ after, upTo, ...misnamed }, { dryRun = false, ...options } = {}) => {
+  async ({ after, upTo, message, ...misnamed }, { dryRun = false, ...options } = {}) => {
     requireKnown('revertChanges', { ...misnamed, ...options });
-    return (await graphql(revertDocument, { after, upTo, dryRun }, options)).revertChanges;
+    return (await graphql(revertDocument, { after, upTo, message, dryRun }, options)).revertChanges;
   };

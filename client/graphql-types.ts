@@ -204,14 +204,10 @@ export interface RecordLink {
   id?: string | null;
   /** Its `name`; null if it has none. */
   name?: string | null;
-  /** Its `number`; null if it has none. */
-  number?: string | null;
   /** The `ref` of a record that the same mutation creates, and nothing else. */
   ref?: string | null;
   /** Its `reference`; null if it has none. */
   reference?: string | null;
-  /** Its `uid`; null if it has none. */
-  uid?: string | null;
 }
 
 /** What a deletion does if other records refer to the ones it deletes. */
@@ -230,12 +226,8 @@ export interface StoredRecordLink {
   id?: string | null;
   /** Its `name`; null if it has none. */
   name?: string | null;
-  /** Its `number`; null if it has none. */
-  number?: string | null;
   /** Its `reference`; null if it has none. */
   reference?: string | null;
-  /** Its `uid`; null if it has none. */
-  uid?: string | null;
 }
 
 /** What identifies a transport order. */
@@ -405,6 +397,8 @@ export interface RevertedChanges {
   failed: number;
   /** The number of changes whose records have changed since. */
   kept: number;
+  /** The number of changes by which they were reversed: one for each record that is not as before already. */
+  made: number;
   /** The changes that were not reversed, in their order. */
   notReversed: readonly ChangeNotReversed[];
   /** The number of changes that were reversed. */
@@ -545,4 +539,4 @@ export const changePageFields =
   'endCursor hasMore nodes { action at cursor fields { after before field } kind message recordId requestId user { id } }';
 
 /** The fields of what becomes of changes that are reversed. */
-export const revertedChangesFields = 'failed kept notReversed { cursor kind message outcome recordId } reversed';
+export const revertedChangesFields = 'failed kept made notReversed { cursor kind message outcome recordId } reversed';

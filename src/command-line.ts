@@ -156,6 +156,7 @@ function commands(settings: Settings, exitWith: (code: number) => void): Command
     .description('reverse a range of changes of a running service, such as those of an import')
     .requiredOption('--from <number>', 'the first change, as import prints it')
     .requiredOption('--to <number>', 'the last change')
+    .option('--only <message>', 'only changes with this message, if others wrote in between')
     .option('--message <text>', 'kept with each change that it makes')
     .option('--dry-run', 'check all changes, and reverse none', false)
     .option('--yes', 'do not ask before reversing', false)

@@ -6,7 +6,7 @@ import { setFlagsFromString } from 'node:v8';
 import { errorCode, Interrupted, StartError } from '../errors.ts';
 import { type Begun, goOn, prepare, preview, store } from '../import/import.ts';
 import { findFiles, hashOf, refusedPaths, requireOverwritable } from '../import/local-files.ts';
-import { describeChanges, uniqueMessage } from '../import/made-changes.ts';
+import { describeChanges, madeSince, uniqueMessage } from '../import/made-changes.ts';
 import { type ProfileOptions, profileOf, requireKind } from '../import/profiles.ts';
 import { countedRows } from '../import/report.ts';
 import { count, expected } from '../model/issues.ts';
@@ -63,7 +63,9 @@ export async function importFiles(paths: readonly string[], options: ImportOptio
     partSize,
     refused: refusedPaths(files, options.refused),
   };
-  const changeMessage = uniqueMessage(message?.trim() || `import of ${files[0]?.name.slice(0, 100)}`, begun.run);
+  const [first, ...others] = files;
+  const name = `${first?.name.slice(0, 100)}${others.length > 0 ? ` and ${count(others.length)} more` : ''}`;
+  const changeMessage = uniqueMessage(message?.trim() || `import of ${name}`, begun.run);
   const yardgraph = connect({ serverURL: url, apiKeyAuth: options.apiKey ?? '', changeMessage });
   const bar = createProgressBar('{doing} {percentage}% {value}/{total} rows, {eta_formatted} left');
   let done = 0;
@@ -101,11 +103,10 @@ export async function importFiles(paths: readonly string[], options: ImportOptio
         throw new StartError('an import of these files was stopped: finish it before a dry run');
       }
       const isPreviewed = !known && (options.preview || options.dryRun);
-      const anew = `delete ${linePath} to begin anew`;
-      if (known) await goOn(work, { ...known, message: changeMessage, anew }, output);
+      if (known) goOn(work, known, output);
       if (isPreviewed) {
         begin('checking', work.scanned.total);
-        const isClean = await preview(work, output);
+        const { isClean } = await preview(work, output);
         if (options.dryRun) return isClean && skipped.length === 0 ? exitCodes.all : exitCodes.some;
         if (!options.yes) await confirm('Store them?', 'nothing was stored');
       }
@@ -115,13 +116,18 @@ export async function importFiles(paths: readonly string[], options: ImportOptio
       };
       writeLine(linePath, line, !known);
       begin('storing', work.scanned.total);
-      const run = { id: line.run, fileKeys: hashes.map((hash, index) => `${index}${hash.slice(0, 8)}`) };
+      const run = {
+        id: line.run,
+        fileKeys: hashes.map((hash, index) => `${index}${hash.slice(0, 8)}`),
+        anew: known && `delete ${linePath} to begin anew`,
+      };
       const refusedFiles = line.refused.map((path) => {
         rmSync(path, { force: true });
         return { name: path, write: (text: string) => appendFileSync(path, text) };
       });
       const { changed, ...stored } = await store(work, { run, refusedFiles, isPreviewed }, output);
-      console.log(await describeChanges(yardgraph, { after: line.after, message: changeMessage, number: changed }));
+      const made = { after: line.after, message: changeMessage, number: changed };
+      console.log(describeChanges(await madeSince(yardgraph, made)));
       rmSync(linePath, { force: true });
       if (stored.isNothing) return exitCodes.nothing;
       return stored.isWhole && skipped.length === 0 ? exitCodes.all : exitCodes.some;

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Yardgraph } from '../../client/index.ts';
 import { Interrupted, StartError } from '../errors.ts';
-import { describeChanges, revertedParts, uniqueMessage } from '../import/made-changes.ts';
+import { describeChanges, type MadeChanges, madeSince, revertedParts, uniqueMessage } from '../import/made-changes.ts';
 import { count, expected } from '../model/issues.ts';
 import { connect, isExpected, messageOf } from './service.ts';
 import { confirm, createProgressBar, exitCodes, withInterrupts } from './terminal.ts';
@@ -12,6 +12,7 @@ interface UndoOptions {
   readonly apiKey: string | undefined;
   readonly from: string;
   readonly to: string;
+  readonly only?: string;
   readonly message?: string;
   readonly dryRun: boolean;
   readonly yes: boolean;
@@ -19,8 +20,7 @@ interface UndoOptions {
 
 interface Undo {
   readonly yardgraph: Yardgraph;
-  readonly from: number;
-  readonly to: number;
+  readonly of: MadeChanges;
   readonly signal: AbortSignal;
 }
 
@@ -32,25 +32,26 @@ export async function undoChanges(options: UndoOptions): Promise<number> {
   const message = uniqueMessage(text, randomUUID().slice(0, 8));
   const yardgraph = connect({ serverURL: url, apiKeyAuth: apiKey, changeMessage: message });
   return withInterrupts(async (signal) => {
-    const undo = { yardgraph, from, to, signal };
+    const undo = { yardgraph, of: { first: from, last: to, message: options.only }, signal };
     const { after, isWhole } = await preview(undo).catch((error) => {
       if (error instanceof Interrupted) throw new StartError(`${error.message}: nothing was reversed`);
       throw isExpected(error) ? new StartError(messageOf(error, url)) : error;
     });
     if (dryRun) return isWhole ? exitCodes.all : exitCodes.some;
     if (!yes) await confirm('Reverse them?', 'nothing was reversed');
-    const { counts, reasons, earliest, error } = await revert(undo, false);
+    const { counts, made, reasons, earliest, error } = await revert(undo, false);
     print(counts, ['reversed', 'kept', 'failed'], reasons);
     if (error) {
       // Reversed again, changes whose records earlier ones have changed, too, would count as kept.
       const next = earliest === undefined ? 'the same command again' : `it again with --to ${earliest - 1}`;
       console.error(`${messageOf(error, url)}. To go on, run ${next}.`);
     }
-    const made = await describeChanges(yardgraph, { after, message }).catch((thrown) => {
+    const own = madeSince(yardgraph, { after, message, number: made });
+    const described = await own.then(describeChanges).catch((thrown) => {
       if (!isExpected(thrown)) throw thrown;
       return `${messageOf(thrown, url)}. Its changes, after ${after}, have the message "${message}".`;
     });
-    console.log(made);
+    console.log(described);
     if (error) return exitCodes.interrupted;
     if (counts.reversed === 0) return exitCodes.nothing;
     return reasons.length > 0 ? exitCodes.some : exitCodes.all;
@@ -64,7 +65,8 @@ function readNumber(option: string, text: string): number {
 
 async function preview(undo: Undo): Promise<{ readonly after: string; readonly isWhole: boolean }> {
   const after = await undo.yardgraph.changeCursor();
-  if (undo.to > Number(after)) throw new StartError(`--to: there is no change ${undo.to}, the last one is ${after}`);
+  const { last } = undo.of;
+  if (last > Number(after)) throw new StartError(`--to: there is no change ${last}, the last one is ${after}`);
   const { counts, reasons, undecided, error } = await revert(undo, true);
   if (error) throw error;
   print(counts, ['to reverse', 'to keep', 'that cannot be reversed'], reasons.slice(0, 10));
@@ -76,21 +78,22 @@ async function preview(undo: Undo): Promise<{ readonly after: string; readonly i
 const maxListed = 1_000;
 
 /** Reverses the changes, or looks what would become of them, until an error. `reasons` are why some are not reversed, the latest first. */
-async function revert({ yardgraph, from, to, signal }: Undo, dryRun: boolean) {
+async function revert({ yardgraph, of, signal }: Undo, dryRun: boolean) {
   const counts = { reversed: 0, kept: 0, failed: 0 };
   const reasons: string[] = [];
-  let undecided = 0;
+  let [undecided, made] = [0, 0];
   let earliest: number | undefined;
   let error: Error | undefined;
   const bar = createProgressBar(`${dryRun ? 'checking' : 'reversing'} {percentage}% {value}/{total} changes`);
-  bar.start(to - from + 1, 0);
+  bar.start(of.last - of.first + 1, 0);
   try {
-    for await (const { first, last, ...part } of revertedParts(yardgraph, from, to, { dryRun, signal })) {
+    for await (const { first, last, ...part } of revertedParts(yardgraph, of, { dryRun, signal })) {
       bar.increment(last - first + 1);
       earliest = first;
       counts.reversed += part.reversed;
+      made += part.made;
       // While later changes are not reversed, whether earlier ones can be is known only of those on which nothing depends.
-      if (dryRun && last !== to) undecided += part.kept + part.failed;
+      if (dryRun && last !== of.last) undecided += part.kept + part.failed;
       else {
         counts.kept += part.kept;
         counts.failed += part.failed;
@@ -105,7 +108,7 @@ async function revert({ yardgraph, from, to, signal }: Undo, dryRun: boolean) {
   } finally {
     bar.stop();
   }
-  return { counts, reasons, undecided, earliest, error };
+  return { counts, made, reasons, undecided, earliest, error };
 }
 
 function print(

@@ -6,7 +6,7 @@ import { html, nothing, render } from 'lit-html';
 import { Yardgraph } from '../../client/index.ts';
 import { damagedError, formOf, type ImportFile, isCompressed } from '../import/file.ts';
 import { type Begun, goOn, type Output, prepare, preview, store } from '../import/import.ts';
-import { describeChanges, findRanges, type MadeChanges, revertedParts, uniqueMessage } from '../import/made-changes.ts';
+import { describeChanges, type MadeChanges, madeSince, revertedParts, uniqueMessage } from '../import/made-changes.ts';
 import { profileOf } from '../import/profiles.ts';
 import { count } from '../model/issues.ts';
 import { kindNamed } from '../records/index.ts';
@@ -15,7 +15,7 @@ import { headOf, tableOf } from './table.ts';
 /** By the names of the command's options, of which messages speak. Those without an example are switched on or off. */
 const options: Readonly<Record<string, readonly [label: string, example?: string]>> = {
   'upsert-by': ['Find stored records by', 'externalIds.erp'],
-  'link-by': ['Find links by', 'location=name, assetType=name'],
+  'link-by': ['Find links by', 'location=name, project=reference'],
   'create-missing': ['Create what links name', 'locations'],
   map: ['Columns with other names', 'Serial no.=uid'],
   skip: ['Leave out columns', 'Picture, Remarks'],
@@ -86,11 +86,8 @@ export function openImport(kind: string, dropped: readonly File[]): void {
 
   async function check(form: FormData): Promise<Next> {
     shown.said = [];
-    let hasChanges = false;
     const say = (text: string) => void shown.said.push(html`<p>${text}</p>`);
     const table: Output['table'] = (heads, rows) => {
-      // Of a kind or a column: how many are created, changed, cleared, unchanged and refused.
-      hasChanges = rows.some(([, created, changed]) => created !== 0 || changed !== 0);
       const texts = rows.map((row) => row.map((value) => value.toLocaleString()));
       shown.said.push(tableOf('What becomes of each column', heads.map(headOf), texts));
     };
@@ -122,10 +119,9 @@ export function openImport(kind: string, dropped: readonly File[]): void {
     };
     const setting = { yardgraph, files, encoding, partSize: 1_000, signal: stop.signal, onProgress };
     const work = await prepare(profile, setting);
-    const anew = 'drop the file under another name';
-    if (note) await goOn(work, { ...begun, message, anew }, output);
-    else await preview(work, output);
-    return note || hasChanges ? { label: note ? 'Go on' : 'Store them', run: storeAll } : undefined;
+    if (note) goOn(work, begun, output);
+    else if ((await preview(work, output)).changed === 0) return undefined;
+    return { label: note ? 'Go on' : 'Store them', run: storeAll };
 
     async function storeAll(): Promise<Next> {
       if (noted.isStale || localStorage.getItem(noted.name) !== note)
@@ -137,7 +133,11 @@ export function openImport(kind: string, dropped: readonly File[]): void {
         const refusedName = name.replace(/\.\w{1,10}(?:\.gz)?$/, '.refused$&');
         return { name: refusedName, texts, write: (text: string) => void texts.push(text) };
       });
-      const sending = { id: begun.run, fileKeys: files.map((_, index) => String(index)) };
+      const sending = {
+        id: begun.run,
+        fileKeys: files.map((_, index) => String(index)),
+        anew: note ? 'drop the file under another name' : undefined,
+      };
       const storing = { run: sending, refusedFiles, isPreviewed: !note };
       const { changed } = await store({ ...work, signal: stop.signal }, storing, output).catch((error: Error) => {
         const soFar = `Stored or refused so far: ${shown.progress || 'no rows'}`;
@@ -147,20 +147,16 @@ export function openImport(kind: string, dropped: readonly File[]): void {
       for (const { name, texts } of refusedFiles)
         if (texts.length > 0)
           shown.said.push(html`<p><a href=${URL.createObjectURL(new Blob(texts))} download=${name}>${name}</a></p>`);
-      const made = { after: begun.after, message, number: changed };
-      say(await describeChanges(yardgraph, made));
-      return changed === 0 ? undefined : { label: 'Undo', run: () => undo(made) };
+      const made = await madeSince(yardgraph, { after: begun.after, message, number: changed });
+      say(describeChanges(made));
+      return made && { label: 'Undo', run: () => undo(made) };
     }
 
     async function undo(made: MadeChanges): Promise<Next> {
-      const ranges = await findRanges(yardgraph, made);
-      if (!ranges) throw new Error('others have written so often meanwhile that only yardgraph undo can do it');
       const counts = { reversed: 0, kept: 0 };
-      for (const [from, to] of ranges.toReversed()) {
-        for await (const part of revertedParts(yardgraph, from, to, { signal: stop.signal })) {
-          counts.reversed += part.reversed;
-          counts.kept += part.kept + part.failed;
-        }
+      for await (const part of revertedParts(yardgraph, made, { signal: stop.signal })) {
+        counts.reversed += part.reversed;
+        counts.kept += part.kept + part.failed;
       }
       say(`Undone: ${count(counts.reversed)} changes. ${count(counts.kept)} are kept.`);
       return undefined;

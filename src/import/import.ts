@@ -4,11 +4,10 @@ import { count, quote } from '../model/issues.ts';
 import { counted } from '../model/labels.ts';
 import type { RecordKind } from '../model/record-kind.ts';
 import { upsertKeysOf } from './columns.ts';
-import { changesOf } from './made-changes.ts';
 import { type Profile, requireKind } from './profiles.ts';
-import { fileReader, linkedRows, scan } from './reading.ts';
+import { fileReader, namedRows, scan } from './reading.ts';
 import { countedRows, Refusals, refusedWriter, Tally } from './report.ts';
-import { deleteRecords, type Import, missingRecords, type Run, type Sent, sendAll, setLateLinks } from './run.ts';
+import { deleteRecords, type Import, missingRecords, type Run, type Sent, sendAll } from './run.ts';
 import { collectWarnings } from './warnings.ts';
 
 /** What is said of an import besides its profile. */
@@ -31,13 +30,11 @@ export async function prepare(profile: Profile, { encoding, columns, ...setting 
     problems.push('--delete-missing: say by --upsert-by how records are found');
   }
   if (problems.length > 0) throw new StartError(problems.join('\n'));
-  const linked = await linkedRows(scanned, reader, upsertKeys);
-  const { sections, total } = scanned;
+  const names = await namedRows(scanned, reader, upsertKeys);
   return {
     deleteMissing: undefined,
     ...setting,
-    ...{ reader, scanned: { sections, total, linked }, upsertKeys, createMissing: new Set(created) },
-    createdBefore: new Set(),
+    ...{ reader, scanned, names, upsertKeys, createMissing: new Set(created) },
     warnings: new Map(setting.files.map((file) => [file, collectWarnings()])),
   };
 }
@@ -54,35 +51,17 @@ export interface Begun {
   readonly startedAt: number;
 }
 
-/** Says that an import that was stopped goes on. Throws a StartError if it cannot: `anew` says how to begin anew. */
-export async function goOn(
-  { scanned, upsertKeys, yardgraph, createdBefore }: Import,
-  { after, startedAt, message, anew }: Begun & { readonly message: string; readonly anew: string },
-  { say }: Output,
-): Promise<void> {
+/** Says that an import that was stopped goes on. Throws a StartError if it is too late. */
+export function goOn({ scanned, upsertKeys }: Import, { startedAt }: Begun, { say }: Output): void {
   // With `--upsert-by id`, rows without an ID are created.
-  if (scanned.sections.some(({ kind }) => (upsertKeys.get(kind) ?? 'id') === 'id')) {
-    if (Date.now() - startedAt >= keyLifetime) {
-      throw new StartError(
-        'the import began more than 23 hours ago, and the service soon forgets which rows it has stored. Look for the last one, then import the rest of the rows as a file of its own, or use --upsert-by',
-      );
-    }
-    let gone = 0;
-    for await (const { action, record } of changesOf(yardgraph, { after, message })) {
-      if (action !== 'CREATED') continue;
-      if (!record) gone += 1;
-      else if (scanned.linked.size > 0) createdBefore.add(record.id);
-    }
-    if (gone > 0) {
-      throw new StartError(
-        `the import cannot go on: ${counted(gone, storedRecords)} not there any more, as after an undo, and would not be stored again. Undo the rest of its changes, and ${anew}`,
-      );
-    }
+  const creates = scanned.sections.some(({ kind }) => (upsertKeys.get(kind) ?? 'id') === 'id');
+  if (creates && Date.now() - startedAt >= keyLifetime) {
+    throw new StartError(
+      'the import began more than 23 hours ago, and the service soon forgets which rows it has stored. Look for the last one, then import the rest of the rows as a file of its own, or use --upsert-by',
+    );
   }
   say('Going on with the import that was stopped: what it has stored is not stored again.');
 }
-
-const storedRecords = { label: 'record that it has stored is', pluralLabel: 'records that it has stored are' };
 
 /** Where an import tells what becomes of its rows. */
 export interface Output {
@@ -90,8 +69,8 @@ export interface Output {
   table(head: readonly string[], rows: readonly (readonly (string | number)[])[]): void;
 }
 
-/** Shows what would become of the rows. Returns true if all would be stored, and no more deleted than is allowed. */
-export async function preview(work: Import, { say, table }: Output): Promise<boolean> {
+/** Shows what would become of the rows. It is clean if all would be stored, and no more deleted than is allowed. */
+export async function preview(work: Import, { say, table }: Output) {
   const tally = new Tally();
   const refusals = new Refusals();
   const sent = await sendAll(work, {
@@ -119,7 +98,7 @@ export async function preview(work: Import, { say, table }: Output): Promise<boo
   const tooMany = exceeding(work, missing);
   if (missing.size > 0 && refused > 0) say('As rows are refused, none is deleted.');
   else if (tooMany) say(tooMany);
-  return refused === 0 && !tooMany;
+  return { changed: created + updated, isClean: refused === 0 && !tooMany };
 }
 
 function sayWarnings({ warnings }: Import, say: Output['say']): void {
@@ -157,9 +136,9 @@ export async function store(
   { run, refusedFiles, isPreviewed }: { run: Run; refusedFiles: readonly RefusedFile[]; isPreviewed: boolean },
   { say }: Output,
 ) {
-  const { files, reader, scanned } = work;
+  const { files, reader, scanned, names } = work;
   const tables = await Promise.all(files.map(reader.table));
-  const writers = refusedFiles.map(({ write }, index) => refusedWriter(tables[index], scanned.linked, write));
+  const writers = refusedFiles.map(({ write }, index) => refusedWriter(tables[index], names, write));
   const sent = await sendAll(work, {
     run,
     warns: !isPreviewed,
@@ -167,11 +146,10 @@ export async function store(
       writers[files.indexOf(file)]?.add(rows.filter(({ outcome }) => outcome === 'REJECTED'));
     },
   });
-  const unset = await setLateLinks(work, sent.late);
   const { CREATED: created, UPDATED: updated, UNCHANGED: unchanged, REJECTED: refused } = sent.rows;
   say(`${count(created)} created, ${count(updated)} updated, ${count(unchanged)} unchanged, ${count(refused)} refused`);
-  for (const [kind, names] of sent.missing) say(`Created for links to them: ${counted(names.size, kind)}`);
-  sayList(unset, say);
+  for (const [kind, { size }] of sent.missing) say(`Created for links to them: ${counted(size, kind)}`);
+  sayList(sent.unset, say);
   const [name, ...others] = refusedFiles.filter((_, index) => !writers[index]?.isEmpty()).map((file) => file.name);
   if (name && others.length === 0) {
     say(`The refused rows are in ${name}, each with the reason: fix them, and import that file.`);
@@ -181,11 +159,12 @@ export async function store(
     for (const each of [name, ...others]) say(`  ${each}`);
   }
   if (!isPreviewed) sayWarnings(work, say);
-  const isStored = refused + unset.length === 0;
+  const isStored = refused + sent.unset.length === 0;
+  const deletion = work.deleteMissing === undefined ? undefined : await deleteOthers(work, sent, isStored, say);
   return {
-    changed: created + updated,
+    changed: created + updated + sent.others + (deletion?.deleted ?? 0),
     isNothing: refused > 0 && refused === scanned.total,
-    isWhole: (work.deleteMissing === undefined || (await deleteOthers(work, sent, isStored, say))) && isStored,
+    isWhole: isStored && (deletion?.isWhole ?? true),
   };
 }
 
@@ -194,20 +173,23 @@ function sayList(lines: readonly string[], say: Output['say']): void {
   if (lines.length > 10) say(`  and ${count(lines.length - 10)} more`);
 }
 
-/** Returns true if all that is not in the files is deleted. */
-async function deleteOthers(work: Import, sent: Sent, isStored: boolean, say: Output['say']): Promise<boolean> {
+/** Deletes all that is not in the files, or nothing. */
+async function deleteOthers(work: Import, sent: Sent, isStored: boolean, say: Output['say']) {
   const missing = isStored ? await missingRecords(work, sent) : new Map<RecordKind, string[]>();
   const problem = isStored ? exceeding(work, missing) : 'As not all rows are stored, none is deleted.';
   if (problem) {
     say(problem);
-    return false;
+    return { isWhole: false, deleted: 0 };
   }
+  let deleted = 0;
   const refused: string[] = [];
   for (const [kind, ids] of missing) {
     const others = await deleteRecords(work, kind, ids);
-    say(`Deleted, because they are not in the files: ${counted(ids.length - others.length, kind)}`);
-    refused.push(...others.map(({ item, message }) => `${item} was not deleted: ${message}`));
+    const number = ids.length - others.length;
+    say(`Deleted, because they are not in the files: ${counted(number, kind)}`);
+    deleted += number;
+    refused.push(...others.map(({ id, message }) => `${id} was not deleted: ${message}`));
   }
   sayList(refused, say);
-  return refused.length === 0;
+  return { isWhole: refused.length === 0, deleted };
 }

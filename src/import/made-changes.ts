@@ -1,72 +1,32 @@
-/** Finds the changes that a command or an import has made, and reverses them. */
+/** The changes that a command or an import has made, and how they are reversed. */
 import type { RevertedChanges, Yardgraph } from '../../client/index.ts';
-import { isRejected, readPage } from './requests.ts';
+import { isRejected } from './requests.ts';
 
-/** The most ranges that are listed: beyond it, many others wrote at the same time. */
-const maxRanges = 100;
-
+/** Of the changes from the first to the last one, those with this message: no others have it. */
 export interface MadeChanges {
-  readonly after: string;
-  readonly message: string;
-  readonly number?: number;
+  readonly first: number;
+  readonly last: number;
+  readonly message?: string | undefined;
 }
 
 /** Returns a message that no other changes have, also not those of another run with the same text. Names of files may have line breaks. */
 export const uniqueMessage = (text: string, run: string): string => `${text.replace(/\p{Cc}/gu, ' ').trim()} (${run})`;
 
-export async function describeChanges(yardgraph: Yardgraph, made: MadeChanges): Promise<string> {
-  const ranges = await findRanges(yardgraph, made);
-  if (!ranges)
-    return `Its changes are those after ${made.after} with the message "${made.message}"; others wrote in between.`;
-  if (ranges.length === 0) return 'It made no changes.';
-  return `Its changes: ${ranges.map(([from, to]) => (from === to ? from : `${from} to ${to}`)).join(', ')}.`;
-}
-
-/**
- * Returns the ranges of the changes. Only if their number is not known, or others wrote meanwhile, are the changes read. Undefined if the
- * ranges are too many.
- */
-export async function findRanges(
+/** Returns what was changed after a cursor: without the message if nobody else wrote meanwhile. Undefined if nothing was. */
+export async function madeSince(
   yardgraph: Yardgraph,
-  { after, message, number }: MadeChanges,
-): Promise<readonly (readonly [from: number, to: number])[] | undefined> {
-  const first = Number(after);
-  const last = Number(await yardgraph.changeCursor());
-  if (last === first) return [];
-  if (last - first === number) return [[first + 1, last]];
-  const ranges: [number, number][] = [];
-  for await (const { cursor } of changesOf(yardgraph, { after, message })) {
-    if (Number(cursor) > last) break;
-    const range = ranges.at(-1);
-    if (range && range[1] === Number(cursor) - 1) range[1] += 1;
-    else if (ranges.push([Number(cursor), Number(cursor)]) > maxRanges) return undefined;
-  }
-  return ranges;
+  { after, message, number }: { readonly after: string; readonly message: string; readonly number: number },
+): Promise<MadeChanges | undefined> {
+  const [first, last] = [Number(after) + 1, Number(await yardgraph.changeCursor())];
+  if (number === 0) return undefined;
+  return last - first + 1 === number ? { first, last } : { first, last, message };
 }
 
-interface ChangePage {
-  readonly nodes: readonly {
-    readonly cursor: string;
-    readonly action: string;
-    readonly message: string | null;
-    /** Null once it is deleted. */
-    readonly record: { readonly id: string } | null;
-  }[];
-  readonly endCursor: string;
-  readonly hasMore: boolean;
-}
-
-const changesQuery = `query ($after: String!, $first: Int) {
-  changes(after: $after, first: $first) { nodes { cursor action message record { id } } endCursor hasMore }
-}`;
-
-/** Yields all changes with this message. */
-export async function* changesOf(yardgraph: Yardgraph, { after, message }: MadeChanges) {
-  for (let page: ChangePage = { nodes: [], endCursor: after, hasMore: true }; page.hasMore; ) {
-    const variables = { after: page.endCursor };
-    ({ changes: page } = await readPage<{ changes: ChangePage }>(yardgraph, changesQuery, variables));
-    yield* page.nodes.filter((change) => change.message === message);
-  }
+export function describeChanges(made: MadeChanges | undefined): string {
+  if (!made) return 'It made no changes.';
+  const { first, last, message } = made;
+  const range = first === last ? first : `${first} to ${last}`;
+  return `Its changes: ${range}${message === undefined ? '' : `, as far as they have the message "${message}"`}.`;
 }
 
 /** The most changes that are reversed at a time: what the service accepts, unless its settings say less. */
@@ -78,16 +38,15 @@ const maxPart = 10_000;
  */
 export async function* revertedParts(
   yardgraph: Yardgraph,
-  from: number,
-  to: number,
+  { first, last, message }: MadeChanges,
   { dryRun, signal }: { readonly dryRun?: boolean; readonly signal: AbortSignal },
-): AsyncGenerator<RevertedChanges & { readonly first: number; readonly last: number }> {
+): AsyncGenerator<RevertedChanges & MadeChanges> {
   let size = maxPart;
-  for (let last = to; last >= from; ) {
+  for (let end = last; end >= first; ) {
     signal.throwIfAborted();
-    const first = Math.max(from, last - size + 1);
-    const length = last - first + 1;
-    const range = { after: String(first - 1), upTo: String(last) };
+    const start = Math.max(first, end - size + 1);
+    const length = end - start + 1;
+    const range = { after: String(start - 1), upTo: String(end), message };
     const part = await yardgraph.revertChanges(range, { dryRun }).catch((error) => {
       if (!isRejected(error) || length === 1) throw error;
       return undefined;
@@ -96,8 +55,8 @@ export async function* revertedParts(
       size = Math.ceil(length / 2);
       continue;
     }
-    yield { ...part, first, last };
-    last = first - 1;
+    yield { ...part, first: start, last: end };
+    end = start - 1;
     // Only some parts may be dense.
     size = Math.min(maxPart, 2 * length);
   }

@@ -1,6 +1,6 @@
 /**
- * Reads the files of an import as rows of records: `scan` finds out which kinds there are and what links say, `linkedRows` to which rows they
- * lead, and `partsOf` yields the rows that are sent together. A file is read once for each of these, and never held in memory.
+ * Reads the files of an import as rows of records: `scan` finds out which kinds there are and what links say, `namedRows` to which rows they
+ * may lead, and `partsOf` yields the rows that are sent together. A file is read once for each of these, and never held in memory.
  */
 import { StartError } from '../errors.ts';
 import { listField } from '../model/labels.ts';
@@ -9,10 +9,10 @@ import { asset, recordKinds } from '../records/index.ts';
 import { columnFinder, columnsOf } from './columns.ts';
 import type { Table } from './csv.ts';
 import { type ImportFile, inLinkOrder, requireUnchanged } from './file.ts';
-import type { Linked } from './links.ts';
+import { type Names, nameRow } from './links.ts';
 import { type Profile, rowOptions } from './profiles.ts';
 import { type ReadOptions, readRows, requireEncoding, tableOf } from './read.ts';
-import { nameOf, type RecordRow, type RowState, type SourceRow } from './row.ts';
+import type { RecordRow, SourceRow } from './row.ts';
 import { rowReader } from './values.ts';
 import type { Warn } from './warnings.ts';
 
@@ -22,8 +22,6 @@ export interface Section {
   readonly kind: RecordKind;
   /** True for the first one of its file, which has the rows that cannot be read, and so may be of any kind. */
   readonly isFirst: boolean;
-  /** Of its rows, in their order, if links may lead to them. */
-  states?: RowState[];
 }
 
 /** By kind, what links say of their targets: `id`, `name`, `externalIds.erp`. */
@@ -86,34 +84,19 @@ function askKind(files: readonly ImportFile[]): string {
 }
 
 /** Reads those sections again to whose rows links may lead. */
-export async function linkedRows(
+export async function namedRows(
   { sections, ways }: Scanned,
   reader: FileReader,
   upsertKeys: ReadonlyMap<RecordKind, string>,
-): Promise<Linked> {
-  const linked = new Map([...ways].map(([kind, names]) => [kind, new Map([...names].map((by) => [by, new Map()]))]));
+): Promise<Names> {
+  const names = new Map([...ways].map(([kind, texts]) => [kind, new Map([...texts].map((by) => [by, new Map()]))]));
   for (const section of sections) {
-    const byWay: ReadonlyMap<string, Map<string, RowState[]>> | undefined = linked.get(section.kind);
-    if (!byWay) continue;
-    section.states = [];
-    for await (const row of reader.rows(section)) {
-      const changes = row.id !== undefined && upsertKeys.get(section.kind) === 'id' ? copied(row.id) : undefined;
-      const state: RowState = { is: 'coming', changes };
-      section.states.push(state);
-      for (const [by, rows] of byWay) {
-        const name = nameOf(row, by);
-        if (name === undefined) continue;
-        const others = rows.get(name);
-        if (others) others.push(state);
-        else rows.set(copied(name), [state]);
-      }
-    }
+    if (!names.has(section.kind)) continue;
+    const isById = upsertKeys.get(section.kind) === 'id';
+    for await (const row of reader.rows(section)) nameRow(names, row, isById ? row.id : undefined);
   }
-  return linked;
+  return names;
 }
-
-/** A part of a text keeps the whole piece of the file in memory. */
-export const copied = (text: string): string => JSON.parse(JSON.stringify(text));
 
 const maxPartLength = 4_000_000;
 
@@ -174,13 +157,13 @@ export function fileReader(
   return {
     sources: (file) => readRows(file, readOptions(file)),
     columns: (kind, header) => columnsOf(kind, header, optionsOf(kind)),
-    async *rows({ file, kind, isFirst, states = [] }, warn) {
+    async *rows({ file, kind, isFirst }, warn) {
       const read = rowReader(kind, optionsOf(kind), warn);
       let place = 0;
       for await (const source of readRows(file, readOptions(file, warn))) {
         const own = source.kind ?? file.kind;
         if (own !== kind && (own || !isFirst)) continue;
-        yield read(source, place, states[place]);
+        yield read(source, place);
         place += 1;
       }
     },

@@ -10,7 +10,7 @@ import { reasonColumn } from './columns.ts';
 import type { Table } from './csv.ts';
 import type { ImportFile } from './file.ts';
 import { lineName } from './json.ts';
-import { type Linked, recordIdsIn } from './links.ts';
+import { type Names, recordIdsIn } from './links.ts';
 import { type Cell, type RecordRow, type SentRow, type SourceRow, valueAt } from './row.ts';
 
 const none = { created: 0, changed: 0, cleared: 0, unchanged: 0, refused: 0 };
@@ -121,7 +121,7 @@ export const countedRows = (n: number): string => `${count(n)} ${n === 1 ? 'row'
 const reasonsOf = (issues: readonly Issue[]): string => issues.map(formatIssue).join('; ');
 
 /** Writes refused rows in the form of the file they are from, with the reasons in a last column: what is written can be fixed and imported. */
-export function refusedWriter(table: Table | undefined, linked: Linked, write: (text: string) => void) {
+export function refusedWriter(table: Table | undefined, links: Names, write: (text: string) => void) {
   const { names = [], separator = ',' } = table ?? {};
   const lineOf = (cells: readonly (string | null)[], reason: string): string => {
     // A row may have fewer cells than the header, or more: the reason stands below its name unless there are more.
@@ -133,7 +133,7 @@ export function refusedWriter(table: Table | undefined, linked: Linked, write: (
     const { source } = row;
     const reason = reasonsOf(issues);
     // The IDs of rows are known to this import only: later, links need those of the records.
-    const known = recordIdsIn(linked, row);
+    const known = recordIdsIn(links, row);
     const cells = source.cells.map((cell, index) => known.get(index) ?? cell);
     if (!table) return objectOf(source, cells, reason);
     if (cells.length === 0) return source.text + separator + csvCell(reason, separator);

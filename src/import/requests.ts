@@ -1,10 +1,8 @@
-/** The requests of an import: reads in pages, and writes without what the service refuses. */
+/** The requests of an import: reads in pages, and batches without what the service refuses. */
 import { GraphqlError, ServiceError, type Yardgraph } from '../../client/index.ts';
-import type { Issue } from '../model/issues.ts';
 import { listField } from '../model/labels.ts';
 import type { RecordKind, Values } from '../model/record-kind.ts';
-import { kindOfId } from '../records/index.ts';
-import { externalKey, type Fate } from './row.ts';
+import type { Fate } from './row.ts';
 
 /** True if the service rejects what was sent, or how much that is, and has done nothing. */
 export const isRejected = (error: unknown): error is GraphqlError =>
@@ -29,46 +27,43 @@ interface Page {
   readonly pageInfo: { readonly hasNextPage: boolean; readonly endCursor?: string };
 }
 
-/** Reads the records that have one of these texts in a field, with what `fields` say of them. */
-export async function readRecords(
+/** Returns the IDs of the records that have these texts in a field, by the text. */
+export async function storedWith(
   yardgraph: Yardgraph,
   kind: RecordKind,
-  by: string,
+  field: string,
   texts: readonly string[],
-  fields: readonly string[],
-): Promise<Values[]> {
+): Promise<Map<string, string[]>> {
   const list = listField(kind);
-  const selected = ['id', ...fields].map((field) => (externalKey(field) === undefined ? field : 'externalIds'));
   const query = `query ($where: ${kind.name}Filter, $first: Int, $after: String) {
-    ${list}(first: $first, after: $after, where: $where) {
-      nodes { ${[...new Set(selected)].join(' ')} } pageInfo { hasNextPage endCursor }
-    }
+    ${list}(first: $first, after: $after, where: $where) { nodes { id ${field} } pageInfo { hasNextPage endCursor } }
   }`;
-  // Other IDs are of other systems, and of no record.
-  const known = [...new Set(texts)].filter((text) => by !== 'id' || kindOfId(text) === kind);
-  const records: Values[] = [];
-  for (let start = 0; start < known.length; start += maxListed) {
-    const where = { [by]: { in: known.slice(start, start + maxListed) } };
+  const found = new Map<string, string[]>();
+  for (let start = 0; start < texts.length; start += maxListed) {
+    const where = { [field]: { in: texts.slice(start, start + maxListed) } };
     for (let after: string | undefined, isLast = false; !isLast; ) {
       const { [list]: page } = await readPage<Record<string, Page>>(yardgraph, query, { where, after });
-      records.push(...(page?.nodes ?? []));
+      for (const { id, [field]: text } of page?.nodes ?? []) {
+        const ids = found.get(String(text)) ?? [];
+        if (ids.push(String(id)) === 1) found.set(String(text), ids);
+      }
       after = page?.pageInfo.endCursor;
       isLast = !page?.pageInfo.hasNextPage;
     }
   }
-  return records;
+  return found;
 }
 
 /** The methods of a kind. The casts are safe: the service checks the records, and the keys are those of the kind. */
 export const methodsOf = (yardgraph: Yardgraph, kind: RecordKind) =>
   yardgraph[listField(kind) as 'assets'] as unknown as {
     upsert(by: object, records: readonly object[], options: object): Promise<Upserted[]>;
-    update(records: readonly object[], options: object): Promise<Values[]>;
     delete(ids: readonly string[], options: object): Promise<Values[]>;
   };
 
 interface Upserted extends Pick<Fate, 'outcome' | 'issues'> {
   readonly record: Values | null;
+  readonly before?: Values | null;
 }
 
 /** Sends items in as few parts as the service accepts: one that it rejects as a whole, for its size or for an item, is sent in halves. */
@@ -89,46 +84,22 @@ export async function halving<I, R>(
   }
 }
 
-/** Writes a batch that is stored as a whole or not at all: without its invalid items, each of which is rejected. */
-export async function validOnly<I, R>(
-  items: readonly I[],
-  send: (items: readonly I[]) => Promise<readonly R[]>,
-  reject: (item: I, issues: readonly Issue[], among: readonly I[]) => R,
-): Promise<R[]> {
-  if (items.length === 0) return [];
-  try {
-    return [...(await send(items))];
-  } catch (error) {
-    const issues = new Map<number, Issue[]>();
-    for (const { index, field, message } of error instanceof ServiceError ? error.items : []) {
-      const issue = { path: field === undefined ? [] : [field], message };
-      if (index !== undefined) issues.set(index, [...(issues.get(index) ?? []), issue]);
+/** Deletes records, but those that others refer to: returns these, and why. */
+export async function deleteUnreferenced(yardgraph: Yardgraph, kind: RecordKind, ids: readonly string[]) {
+  const refused: { readonly id: string; readonly message: string }[] = [];
+  for (let left = ids; left.length > 0; ) {
+    try {
+      await methodsOf(yardgraph, kind).delete(left, { returning: 'outcome' });
+      break;
+    } catch (error) {
+      const { items = [] } = error instanceof ServiceError ? error : {};
+      const messages = new Map(items.map(({ index = -1, message }) => [left[index], message]));
+      left = left.filter((id) => !messages.has(id));
+      messages.delete(undefined);
+      if (messages.size === 0) throw error;
+      // Without what the message advises to callers of the interface.
+      for (const [id = '', message] of messages) refused.push({ id, message: message.split('; delete ', 1)[0] ?? '' });
     }
-    if (issues.size === 0) throw error;
-    const others = items.filter((_, index) => !issues.has(index));
-    const results = (await validOnly(others, send, reject)).values();
-    return items.map((item, index) => {
-      const ofItem = issues.get(index);
-      return ofItem ? reject(item, ofItem, items) : (results.next().value as R);
-    });
-  }
-}
-
-/** Writes items in parts, but for those that the service refuses: returns these, and why. */
-export async function writeAll<I>(
-  { partSize, signal }: { readonly partSize: number; readonly signal: AbortSignal },
-  items: readonly I[],
-  send: (items: readonly I[]) => Promise<readonly Values[]>,
-): Promise<{ readonly item: I; readonly message: string }[]> {
-  const refused: { item: I; message: string }[] = [];
-  const refuse = (item: I, message = ''): Values => {
-    refused.push({ item, message });
-    return {};
-  };
-  for (let start = 0; start < items.length; start += partSize) {
-    signal.throwIfAborted();
-    const part = items.slice(start, start + partSize);
-    await halving(part, (some) => validOnly(some, send, (item, [issue]) => refuse(item, issue?.message)), refuse);
   }
   return refused;
 }

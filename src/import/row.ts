@@ -44,17 +44,6 @@ export interface RecordRow {
   readonly issues: readonly Issue[];
   /** Among the rows of its kind in its file. */
   readonly place: number;
-  /** Set if links may lead to it. */
-  readonly state: RowState | undefined;
-}
-
-/** What has become of a row, for the links that lead to it. */
-export interface RowState {
-  /** The ID of its record. A preview has that of a record which is there already, and none of one that would be created. */
-  record?: string | undefined;
-  /** The record that it changes by its ID, known from the beginning. */
-  readonly changes?: string | undefined;
-  is: 'coming' | 'accepted' | 'refused';
 }
 
 /** What a cell says of a link: `locationId`, `location`, `location.externalIds.erp`, `location.name`. */
@@ -72,13 +61,16 @@ export interface RowLink {
   readonly cell: number;
 }
 
+/** All cells of a row that say one link. */
+export type LinkCells = readonly [RowLink, ...RowLink[]];
+
 /** A row with its links, to be sent unless it has issues. */
 export interface LinkedRow {
   readonly row: RecordRow;
   readonly record: Readonly<Record<string, unknown>>;
   readonly issues: readonly Issue[];
-  /** Links to rows that are stored later: they are set when these are. */
-  readonly late: readonly { readonly link: RowLink; readonly to: RowState }[];
+  /** Links to rows that are stored later: they are set at the end. */
+  readonly late: readonly LinkCells[];
   /** The fields of links that a preview leaves out, because they lead to records that would be created. */
   readonly unsent: ReadonlySet<string>;
 }
@@ -88,7 +80,7 @@ export interface Fate {
   readonly outcome: 'CREATED' | 'UPDATED' | 'UNCHANGED' | 'REJECTED';
   readonly id?: string | undefined;
   readonly issues?: readonly Issue[] | undefined;
-  /** Of a preview of a row that is not created: the record as it is, and as it would be. */
+  /** Of a preview: the record as it is, and as it would be. */
   readonly before?: Values | undefined;
   readonly after?: Values | undefined;
 }

@@ -1,21 +1,29 @@
 /**
- * Sends the rows of an import to the service: `sendAll` in a preview, and to store them. Rows that are created are sent in parts with
+ * Sends the rows of an import to the service: `sendAll` in a preview, and to store them. What may create records is sent in parts with
  * idempotency keys that follow from the run, the file and the place of the rows: so a second start sends all parts again, and the service
- * returns what it has stored already. Rows that are upserted need none: sent again, they find what they have stored.
+ * returns what it has stored already. Rows that are upserted by another key than the ID need none: sent again, they find what they have stored.
  */
-import { GraphqlError, type Yardgraph } from '../../client/index.ts';
+import type { Yardgraph } from '../../client/index.ts';
 import { StartError } from '../errors.ts';
-import { isSame } from '../model/fields.ts';
 import { type Issue, quote } from '../model/issues.ts';
-import { constantCase, listField } from '../model/labels.ts';
-import type { RecordKind, Values } from '../model/record-kind.ts';
+import { constantCase, counted, listField } from '../model/labels.ts';
+import type { RecordKind } from '../model/record-kind.ts';
 import { isBlank } from '../model/schemas.ts';
 import { linkOrder } from '../records/index.ts';
 import type { ImportFile } from './file.ts';
-import { isCreated, type Linked, lateProblem, linkRows } from './links.ts';
-import { copied, type FileReader, partsOf, type Section } from './reading.ts';
-import { halving, methodsOf, readRecords, validOnly, writeAll } from './requests.ts';
-import { externalKey, type Fate, type LinkedRow, nameOf, pathOf, type RecordRow, type SentRow } from './row.ts';
+import { copied, expectRows, type Linking, linkOf, linkRows, type Names, settleRow } from './links.ts';
+import { type FileReader, partsOf, type Section } from './reading.ts';
+import { deleteUnreferenced, halving, methodsOf, storedWith } from './requests.ts';
+import {
+  externalKey,
+  type Fate,
+  type LinkCells,
+  type LinkedRow,
+  nameOf,
+  pathOf,
+  type RecordRow,
+  type SentRow,
+} from './row.ts';
 import type { collectWarnings } from './warnings.ts';
 
 export interface Import {
@@ -27,14 +35,13 @@ export interface Import {
     readonly sections: readonly Section[];
     /** The number of rows. */
     readonly total: number;
-    readonly linked: Linked;
   };
+  /** The rows to which links may lead. */
+  readonly names: Names;
   /** By kind, what the stored record of a row is found by; rows of other kinds are created. */
   readonly upsertKeys: ReadonlyMap<RecordKind, string>;
   /** Kinds of which records are created for names of links that none has. */
   readonly createMissing: ReadonlySet<RecordKind>;
-  /** What an earlier start has created, if rows may be linked to each other: each of them is the record of a row, which comes once more. */
-  readonly createdBefore: Set<string>;
   /** The most records that are deleted because they are not in the files. */
   readonly deleteMissing: number | undefined;
   /** What is probably wrong in the files. */
@@ -56,60 +63,60 @@ export interface Run {
   readonly id: string;
   /** By file: its place, and a hash. */
   readonly fileKeys: readonly string[];
+  /** Set if it goes on: what to do to begin anew. */
+  readonly anew?: string | undefined;
 }
-
-type LateLink = LinkedRow['late'][number] & { readonly record: string; readonly kind: RecordKind };
 
 /** What has become of all rows, or would become of them. */
 export interface Sent {
   readonly rows: Record<Fate['outcome'], number>;
-  /** Links to later rows, which are not set yet. */
-  readonly late: readonly LateLink[];
+  /** The number of changes besides those of rows. */
+  readonly others: number;
+  /** What is to be said of links to later rows that could not be set. */
+  readonly unset: readonly string[];
   /** Names in links for which records are created. */
-  readonly missing: ReadonlyMap<RecordKind, ReadonlySet<string>>;
+  readonly missing: Linking['missing'];
   /** The records that rows have become, or are: by kind, if all others of these kinds are to be deleted. */
   readonly kept: ReadonlyMap<RecordKind, ReadonlySet<string>>;
 }
 
 export async function sendAll(work: Import, { run, warns, onSent }: Mode): Promise<Sent> {
-  const isPreview = run === undefined;
-  const { sections } = work.scanned;
+  const { names, scanned } = work;
+  const linking: Linking = { ...work, missing: new Map(), isPreview: run === undefined };
   const rows = { CREATED: 0, UPDATED: 0, UNCHANGED: 0, REJECTED: 0 };
   const late: LateLink[] = [];
-  const missing = new Map<RecordKind, Set<string>>();
   const kept = new Map<RecordKind, Set<string>>();
   const withKeyIssue = keyChecker(work);
-  for (const { states = [] } of sections) {
-    for (const state of states) Object.assign(state, { is: 'coming', record: state.changes });
-  }
 
-  /** Notes what has become of a row, for those that are linked to it. */
-  function settle({ row: { kind, state }, outcome, id, late: ofRow }: SentRow): void {
+  expectRows(names);
+
+  function settle(sent: SentRow): void {
+    const { row, outcome, id, late: ofRow } = sent;
     rows[outcome] += 1;
-    if (state) state.is = outcome === 'REJECTED' ? 'refused' : 'accepted';
-    if (outcome === 'REJECTED' || id === undefined) return;
     // The ID of a record that a preview would create is not final.
-    if (state && !(isPreview && outcome === 'CREATED')) state.record = id;
-    for (const link of ofRow) late.push({ ...link, record: id, kind });
-    kept.get(kind)?.add(id);
+    settleRow(names, sent, run || outcome !== 'CREATED' ? id : undefined);
+    if (outcome === 'REJECTED' || id === undefined) return;
+    for (const cells of ofRow) late.push({ cells, record: id, kind: row.kind });
+    kept.get(row.kind)?.add(id);
   }
 
-  for (const section of sections) {
+  for (const section of scanned.sections) {
     const { kind, file } = section;
     const warn = warns ? work.warnings.get(file)?.warn : undefined;
-    const linking = { ...work, missing, isPreview, warn };
     const fileKey = run && `import-${run.id}-${run.fileKeys[work.files.indexOf(file)]}-${kind.name}`;
     /** Links are set in what is sent together: its rows may lead to each other. */
     const send = async (part: readonly RecordRow[]): Promise<SentRow[]> => {
-      const linked = await linkRows(linking, kind, part);
+      const linked = await linkRows(linking, kind, part, warn);
       // A part and its first half are different requests.
-      const sent = await deliver(work, kind, linked, fileKey && `${fileKey}-${part[0]?.place}-${part.length}`);
+      const key = fileKey && `${fileKey}-${part[0]?.place}-${part.length}`;
+      const sent = await deliver(work, kind, linked, key);
+      if (run?.anew !== undefined && fileKey) await requireStored(work, kind, sent, run.anew);
       for (const row of sent) settle(row);
       return sent;
     };
     const reject = (row: RecordRow, message: string): SentRow => {
-      const issues = [{ path: [], message }];
-      const sent = { row, record: {}, issues, late: [], unsent: new Set<string>(), outcome: 'REJECTED' as const };
+      const unsent = { row, record: {}, late: [], unsent: new Set<string>() };
+      const sent = { ...unsent, issues: [{ path: [], message }], outcome: 'REJECTED' as const };
       settle(sent);
       return sent;
     };
@@ -122,7 +129,21 @@ export async function sendAll(work: Import, { run, warns, onSent }: Mode): Promi
       work.onProgress(part.length);
     }
   }
-  return { rows, late, missing, kept };
+  const { missing } = linking;
+  const { changed, unset } = await setLateLinks(work, linking, late);
+  const created = [...missing.values()].reduce((sum, { size }) => sum + size, 0);
+  return { rows, others: created + changed, unset, missing, kept };
+}
+
+/** Throws a StartError if the service returns records that it has stored before, and that are not there any more. */
+async function requireStored({ yardgraph }: Import, kind: RecordKind, rows: readonly SentRow[], anew: string) {
+  const created = rows.flatMap(({ outcome, id }) => (outcome === 'CREATED' && id !== undefined ? [id] : []));
+  const stored = await storedWith(yardgraph, kind, 'id', created);
+  const gone = created.filter((id) => !stored.has(id));
+  if (gone.length === 0) return;
+  throw new StartError(
+    `the import cannot go on: records that it has stored are not there any more, as after an undo, and would not be stored again (${counted(gone.length, kind)}, such as ${gone[0]}). Undo the rest of its changes, and ${anew}`,
+  );
 }
 
 /**
@@ -150,130 +171,98 @@ function keyChecker({ files, upsertKeys }: Import) {
 
 /** Sends rows whose links are set. Without a key it is a preview, which has the records of rows that are not created, too. */
 async function deliver(
-  work: Import,
+  { yardgraph, upsertKeys, createMissing }: Import,
   kind: RecordKind,
   rows: readonly LinkedRow[],
   key: string | undefined,
 ): Promise<SentRow[]> {
-  const by = work.upsertKeys.get(kind);
+  const by = upsertKeys.get(kind);
   const valid = rows.filter(({ issues }) => issues.length === 0);
-  const added = valid.filter(({ row }) => isCreated(row, by));
-  const old = valid.filter(({ row }) => !isCreated(row, by));
-  const fates = new Map<LinkedRow, Fate & Pick<LinkedRow, 'issues'>>();
-  const note = (sent: readonly LinkedRow[], found: readonly Fate[]) => {
-    for (const [index, { issues = [], ...fate }] of found.entries()) {
-      const row = sent[index];
-      if (row) fates.set(row, { ...fate, issues: withLines(issues, sent) });
-    }
+  const records = valid.map(({ record }) => record);
+  const isPreview = key === undefined;
+  const fates = new Map<LinkedRow, Fate>();
+  const note = (fate: Fate) => {
+    const row = valid[fates.size];
+    if (row) fates.set(row, fate);
   };
-  // First what may be sent twice: if it is refused as a whole, nothing is stored, and all is sent in halves.
-  if (old.length > 0 && by === 'id') note(old, await update(work, kind, old, key === undefined));
-  else if (old.length > 0 && by !== undefined) note(old, await upsert(work, kind, by, old, key === undefined));
-  if (added.length > 0) note(added, await create(work, kind, added, key));
-  return rows.map((row) => ({ ...row, ...(fates.get(row) ?? { outcome: 'REJECTED', issues: row.issues }) }));
-}
-
-async function create(work: Import, kind: RecordKind, rows: readonly LinkedRow[], key?: string): Promise<Fate[]> {
-  const sent = rows.map(({ record }) => ({ kind: kind.name, record })) as never[];
-  const fates: Fate[] = [];
-  try {
-    const options = { partSize: rows.length, dryRun: key === undefined, idempotencyKey: key };
-    for await (const { row: _, ...fate } of work.yardgraph.import(sent, options)) fates.push(fate);
-  } catch (error) {
-    const types = error instanceof GraphqlError ? error.errors.map(({ extensions }) => extensions?.type) : [];
-    if (!types.includes('urn:yardgraph:idempotency-key-reused')) throw error;
-    throw new StartError(
-      'the import has stored these rows already, with links that are others now: records that they lead to have been renamed, created or deleted meanwhile. Undo its changes, and import the files again',
-    );
+  if (by === undefined) {
+    const sent = records.map((record) => ({ kind: kind.name, record })) as never[];
+    const options = { partSize: valid.length, dryRun: isPreview, idempotencyKey: key };
+    if (valid.length > 0) for await (const { row: _, ...fate } of yardgraph.import(sent, options)) note(fate);
+  } else if (valid.length > 0) {
+    const returning = isPreview ? 'change' : 'outcome';
+    const options = { onInvalid: 'SKIP', dryRun: isPreview, returning, ...(by === 'id' && { idempotencyKey: key }) };
+    for (const { record, before, ...fate } of await methodsOf(yardgraph, kind).upsert(keyOf(by), records, options)) {
+      note({ ...fate, id: record?.id as string, before: before ?? undefined, after: record ?? undefined });
+    }
   }
-  return fates;
+  const toSay = (issue: Issue) => asInFile(issue, valid, createMissing);
+  return rows.map((row) => {
+    const { issues, ...fate } = fates.get(row) ?? { outcome: 'REJECTED', issues: row.issues };
+    return { ...row, ...fate, issues: issues?.map(toSay) ?? [] };
+  });
 }
 
-async function upsert(
-  work: Import,
-  kind: RecordKind,
-  by: string,
-  rows: readonly LinkedRow[],
-  isPreview: boolean,
-): Promise<Fate[]> {
+const keyOf = (by: string): object => {
   const externalId = externalKey(by);
-  const upserted = await methodsOf(work.yardgraph, kind).upsert(
-    externalId === undefined ? { field: constantCase(by) } : { externalId },
-    rows.map(({ record }) => record),
-    { onInvalid: 'SKIP', dryRun: isPreview, returning: isPreview ? 'record' : 'outcome' },
-  );
-  const changed = upserted.flatMap(({ outcome, record }) =>
-    isPreview && outcome === 'UPDATED' ? String(record?.id) : [],
-  );
-  const stored = await recordsById(work, kind, changed);
-  return upserted.map(({ outcome, record, issues }) => {
-    const before = outcome === 'UNCHANGED' ? record : stored.get(record?.id);
-    return { outcome, issues, id: record?.id as string, before: before ?? undefined, after: record ?? undefined };
-  });
+  return externalId === undefined ? { field: constantCase(by) } : { externalId };
+};
+
+/** Names other rows by their lines, where the service names them by their places in the batch, and the options that help. */
+function asInFile({ path, message }: Issue, rows: readonly LinkedRow[], created: ReadonlySet<RecordKind>): Issue {
+  const place = /^item \[(\d+)\] of this batch/.exec(message);
+  const line = rows[Number(place?.[1])]?.row.source.line;
+  if (place && line !== undefined) return { path, message: message.replace(place[0], `line ${line}`) };
+  const target = linkOrder.find(({ label }) => message.startsWith(`there is no ${label} with the name `));
+  if (path[1] === 'name' && target && !created.has(target)) {
+    return { path, message: `${message}: create it with --create-missing ${listField(target)}` };
+  }
+  const isContradiction = /^expected one \w+, received .* and /.test(message);
+  return {
+    path,
+    message: isContradiction ? `${message}: change them alike, or leave a column out with --skip` : message,
+  };
 }
 
-/** Changes records by their IDs. */
-async function update(work: Import, kind: RecordKind, rows: readonly LinkedRow[], isPreview: boolean): Promise<Fate[]> {
-  const ids = rows.flatMap(({ row }) => row.id ?? []);
-  const stored = await recordsById(work, kind, ids);
-  const known = rows.flatMap(({ row, record }) => (stored.has(row.id) ? { ...record, id: row.id } : []));
-  const rejected = new Map<unknown, readonly Issue[]>();
-  const rowsById = new Map(rows.map((row) => [row.row.id, row]));
-  const written = await validOnly<(typeof known)[number], Values>(
-    known,
-    (some) => methodsOf(work.yardgraph, kind).update(some, { dryRun: isPreview }),
-    ({ id }, issues, among) => {
-      rejected.set(
-        id,
-        withLines(
-          issues,
-          among.map((other) => rowsById.get(other.id)),
-        ),
-      );
-      return {};
-    },
-  );
-  const writtenById = new Map(written.map((record) => [record.id, record]));
-  const message = `there is no ${kind.label} with this ID in this workspace: leave it empty to create one`;
-  return rows.map(({ row: { id } }): Fate => {
-    const [before, after] = [stored.get(id), writtenById.get(id)];
-    if (!before || !after) return { outcome: 'REJECTED', issues: rejected.get(id) ?? [{ path: ['id'], message }] };
-    const isAsBefore = Object.keys(kind.fields).every((field) => isSame(before[field] ?? null, after[field] ?? null));
-    return { outcome: isAsBefore ? 'UNCHANGED' : 'UPDATED', id, before, after };
-  });
+interface LateLink {
+  readonly cells: LinkCells;
+  /** The record with the link, and its kind. */
+  readonly record: string;
+  readonly kind: RecordKind;
 }
 
-async function recordsById(work: Import, kind: RecordKind, ids: readonly string[]): Promise<Map<unknown, Values>> {
-  const records = await readRecords(work.yardgraph, kind, 'id', ids, Object.keys(kind.fields));
-  return new Map(records.map((record) => [record.id, record]));
-}
-
-/** Names other rows by their lines in the file, where the service names them by their places in the batch. */
-const withLines = (issues: readonly Issue[], rows: readonly (LinkedRow | undefined)[]): Issue[] =>
-  issues.map(({ path, message }) => {
-    const place = /^item \[(\d+)\] of this batch/.exec(message);
-    const line = rows[Number(place?.[1])]?.row.source.line;
-    return { path, message: place && line !== undefined ? message.replace(place[0], `line ${line}`) : message };
-  });
-
-/** Sets links that led to later rows. Returns what is to be said of those that cannot be set. */
-export async function setLateLinks(work: Import, late: readonly LateLink[]): Promise<string[]> {
-  const unset = late.flatMap((item) => {
-    const message = lateProblem(item);
-    return message === undefined ? [] : { item, message };
+/** Sets links that led to later rows. Returns how many, and what is to be said of those that cannot be set. */
+async function setLateLinks({ yardgraph, partSize, signal }: Import, linking: Linking, late: readonly LateLink[]) {
+  let changed = 0;
+  const unset: string[] = [];
+  const refuse = ({ record, cells: [{ field, value }] }: LateLink, message = '') =>
+    unset.push(`${record}: ${field} ${quote(value ?? '')} was not set: ${message}`);
+  const ready = late.flatMap((link) => {
+    const to = linkOf(linking, link.cells);
+    if (to === 'coming') return [];
+    if ('values' in to) return [{ link, update: { id: link.record, ...to.values } }];
+    refuse(link, to.issue.message);
+    return [];
   });
   for (const kind of new Set(late.map((link) => link.kind))) {
-    const ready = late.filter((link) => link.kind === kind && link.to.record !== undefined);
-    const send = (some: readonly LateLink[]) => {
-      const records = some.map(({ record, link, to }) => ({ id: record, [link.field]: to.record }));
-      return methodsOf(work.yardgraph, kind).update(records, { returning: 'outcome' });
+    const { upsert } = methodsOf(yardgraph, kind);
+    const send = async (some: readonly (typeof ready)[number][]) => {
+      const updates = some.map(({ update }) => update);
+      const sent = await upsert(keyOf('id'), updates, { onInvalid: 'SKIP', returning: 'outcome' });
+      for (const [index, { outcome, issues }] of sent.entries()) {
+        const link = some[index]?.link;
+        if (outcome === 'UPDATED') changed += 1;
+        else if (link && issues) refuse(link, issues[0]?.message);
+      }
+      return [];
     };
-    unset.push(...(await writeAll(work, ready, send)));
+    const ofKind = ready.filter(({ link }) => link.kind === kind);
+    for (let start = 0; start < ofKind.length; start += partSize) {
+      signal.throwIfAborted();
+      await halving(ofKind.slice(start, start + partSize), send, ({ link }, message) => refuse(link, message));
+    }
   }
-  return unset.map(
-    ({ item: { record, link }, message }) =>
-      `${record}: ${link.field} ${quote(link.value ?? '')} was not set: ${message}`,
-  );
+  return { changed, unset };
 }
 
 /** The stored records that have a key and are not in the files: by kind, those first that link to others. */
@@ -300,5 +289,11 @@ function haveKey(by: string | undefined) {
 }
 
 /** Deletes records. Returns those that others refer to, and are kept. */
-export const deleteRecords = (work: Import, kind: RecordKind, ids: readonly string[]) =>
-  writeAll(work, ids, (some) => methodsOf(work.yardgraph, kind).delete(some, { returning: 'outcome' }));
+export async function deleteRecords({ yardgraph, partSize, signal }: Import, kind: RecordKind, ids: readonly string[]) {
+  const refused: Awaited<ReturnType<typeof deleteUnreferenced>> = [];
+  for (let start = 0; start < ids.length; start += partSize) {
+    signal.throwIfAborted();
+    refused.push(...(await deleteUnreferenced(yardgraph, kind, ids.slice(start, start + partSize))));
+  }
+  return refused;
+}

@@ -11,7 +11,7 @@ import { requiredMessage } from '../model/schemas.ts';
 import { labelKey, labelledTypes } from '../records/index.ts';
 import { type Column, type ColumnOptions, columnsOf, isVerbatim, meaningOf, plain } from './columns.ts';
 import { readObject } from './json.ts';
-import { type Cell, pathOf, type RecordRow, type RowLink, type RowState, type SourceRow, textOf } from './row.ts';
+import { type Cell, pathOf, type RecordRow, type RowLink, type SourceRow, textOf } from './row.ts';
 import { rowChecker, type Warn } from './warnings.ts';
 
 /** How cells are written: see the options of a profile. */
@@ -29,16 +29,16 @@ export function rowReader(
   kind: RecordKind,
   options: ColumnOptions & { readonly form: CellForm },
   warn?: Warn,
-): (source: SourceRow, place?: number, state?: RowState) => RecordRow {
+): (source: SourceRow, place?: number) => RecordRow {
   const { form } = options;
   const check = warn && rowChecker(form, warn);
   let names: readonly string[] | undefined;
   let columns: readonly Column[] = [];
-  return (source, place = 0, state) => {
+  return (source, place = 0) => {
     const { line, cells, problem } = source;
     if (problem !== undefined) {
       const issues = [{ path: [], message: problem }];
-      return { kind, source, place, state, fields: {}, externalIds: {}, links: [], issues };
+      return { kind, source, place, fields: {}, externalIds: {}, links: [], issues };
     }
     if (source.names !== names) {
       names = source.names;
@@ -50,7 +50,7 @@ export function rowReader(
     }
     const row = readRow(cells, columns, form);
     check?.(source, columns, row.fields);
-    return { kind, source, place, state, ...row };
+    return { kind, source, place, ...row };
   };
 }
 

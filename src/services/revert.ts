@@ -17,6 +17,8 @@ import { changesOf, differing, lock, type Session } from './write.ts';
 export interface ChangeRange {
   readonly after: number;
   readonly upTo: number;
+  /** Only those with this message. */
+  readonly message?: string | undefined;
 }
 
 /** How many changes were reversed, kept because their record has changed since, or failed to be reversed, and which of them were not. */
@@ -24,6 +26,8 @@ export interface Reverted {
   readonly reversed: number;
   readonly kept: number;
   readonly failed: number;
+  /** The number of changes by which they were reversed. */
+  readonly made: number;
   readonly notReversed: readonly NotReversed[];
 }
 
@@ -42,8 +46,8 @@ interface Reversal extends Item {
   readonly numbers: readonly number[];
   /** The record before the range; undefined if it did not exist. */
   readonly target: AnyRecord | undefined;
-  /** True if it has changed since, which is then the first of its issues. */
-  isKept?: boolean;
+  /** True if others have changed it since the first of its changes, which is then the first of its issues. */
+  isKept: boolean;
 }
 
 /**
@@ -64,7 +68,7 @@ export async function revertChanges(session: Session, range: ChangeRange): Promi
     await checkTrees(tx, items, { onInvalid: 'skip' });
     rejectDependents(items);
     const { changes } = changesOf(session, items.filter(isValid));
-    return { changes: inOrder(changes), returned: outcomeOf(items) };
+    return { changes: inOrder(changes), returned: { ...outcomeOf(items), made: changes.length } };
   });
 }
 
@@ -79,14 +83,16 @@ async function changesIn(tx: Tx, { after, upTo }: ChangeRange): Promise<LoggedCh
 async function reversalsOf(
   tx: Tx,
   changes: readonly LoggedChange[],
-  { after }: ChangeRange,
+  { after, message }: ChangeRange,
 ): Promise<readonly Reversal[]> {
+  const isMeant = (change: LoggedChange) => message === undefined || change.message === message;
   const touched = new Map<string, { readonly first: LoggedChange; readonly numbers: number[] }>();
-  for (const change of changes) {
+  for (const change of changes.filter(isMeant)) {
     const earlier = touched.get(change.id);
     if (earlier) earlier.numbers.push(change.number);
     else touched.set(change.id, { first: change, numbers: [change.number] });
   }
+  const others = new Map(changes.filter((change) => !isMeant(change)).map((change) => [change.id, change]));
   const items: Reversal[] = [];
   for (const kind of linkOrder) {
     const ofKind = [...touched].filter(([, { first }]) => first.kind === kind.name);
@@ -95,11 +101,16 @@ async function reversalsOf(
     for (const [id, { numbers }] of ofKind) {
       const target = targets.get(id);
       const item = itemOf(target ? 'restore' : 'delete', kind, [], { value: target ? fieldsOf(kind, target) : {} });
-      items.push({ ...item, id, numbers, target });
+      const other = others.get(id);
+      if (other) item.issues.push({ path: [], message: changedSince(kind, other.number) });
+      items.push({ ...item, id, numbers, target, isKept: other !== undefined });
     }
   }
   return items;
 }
+
+const changedSince = ({ label }: RecordKind, number: number): string =>
+  `this ${label} has changed since, last by change ${number}`;
 
 /** Returns the records as they were right after the change with this number, by ID. */
 async function versionsAt(
@@ -154,8 +165,7 @@ async function keepChanged(tx: Tx, items: readonly Reversal[], { upTo }: ChangeR
     for (const item of ofKind) {
       const { id, before, target } = item;
       if (isSameState(kind, before, left.get(id)) || isSameState(kind, before, target)) continue;
-      const message = `this ${kind.label} has changed since, last by change ${numberOf(item)}`;
-      item.issues.unshift({ path: [], message });
+      item.issues.unshift({ path: [], message: changedSince(kind, numberOf(item)) });
       item.isKept = true;
     }
   }
@@ -195,7 +205,7 @@ function inOrder(changes: readonly Change[]): Change[] {
   ];
 }
 
-function outcomeOf(items: readonly Reversal[]): Reverted {
+function outcomeOf(items: readonly Reversal[]): Omit<Reverted, 'made'> {
   const counts = { reversed: 0, kept: 0, failed: 0 };
   const notReversed: NotReversed[] = [];
   for (const { id, kind, numbers, issues, isKept } of items) {

@@ -191,7 +191,7 @@ test('revertChanges gives the records of a range their earlier state back, and s
   const message = 'this location has changed since, last by change 3';
 
   expect(await yardgraph.revertChanges({ after: '0', upTo: '2' })).toEqual({
-    ...{ reversed: 0, kept: 1, failed: 1 },
+    ...{ reversed: 0, kept: 1, failed: 1, made: 0 },
     notReversed: [
       {
         ...{ cursor: '1', kind: 'LOCATION', recordId: yard.id, outcome: 'FAILED' },
@@ -200,7 +200,7 @@ test('revertChanges gives the records of a range their earlier state back, and s
       { cursor: '2', kind: 'LOCATION', recordId: depot.id, outcome: 'KEPT', message },
     ],
   });
-  const all = { reversed: 4, kept: 0, failed: 0, notReversed: [] };
+  const all = { reversed: 4, kept: 0, failed: 0, made: 3, notReversed: [] };
   for (const _ of ['once', 'again']) {
     expect(await yardgraph.revertChanges({ after: '0', upTo: '4' }, { idempotencyKey: 'undo-1' })).toEqual(all);
   }

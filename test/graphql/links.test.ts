@@ -140,7 +140,7 @@ test('a link that is refused says where, what was expected and what was received
       ['externalId'],
       'expected the ID that externalIds has of "erp", received "1"',
     ],
-    [{ uid: 'C-7' }, ['uid'], `unknown field: a link to a location has ${keys}`],
+    [{ reference: 'C-7' }, ['reference'], `unknown field: a link to a location has ${keys}`],
     [{}, [], `expected a value of at least one of ${keys}, received none`],
     [{ name: null, ...erp(null) }, [], `expected a value of at least one of ${keys}, received none`],
     [{ ref: 'yard', name: 'North' }, [], 'expected ref or name, received both'],

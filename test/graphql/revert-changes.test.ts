@@ -4,8 +4,8 @@ import { useWorkspaces } from '../support/service.ts';
 
 const service = useWorkspaces();
 
-const document = `mutation ($after: String!, $upTo: String!, $dryRun: Boolean) {
-  result: revertChanges(after: $after, upTo: $upTo, dryRun: $dryRun) {
+const document = `mutation ($after: String!, $upTo: String!, $message: String, $dryRun: Boolean) {
+  result: revertChanges(after: $after, upTo: $upTo, message: $message, dryRun: $dryRun) {
     reversed kept failed notReversed { cursor kind recordId outcome message }
   }
 }`;
@@ -59,6 +59,30 @@ describe('a range of changes', () => {
       { action: 'DELETED', recordId: created.id, fields: [{ field: 'name', before: 'South yard', after: null }] },
     ]);
   });
+});
+
+test('of a range, only the changes with a message are reversed, and of these not those of records that others changed in between', async () => {
+  const own = { 'x-change-message': 'import' };
+  const { body } = await service.post('/projects', [{ name: 'North' }, { name: 'South' }], own);
+  await service.post('/projects', [{ name: 'West' }], { 'x-change-message': 'other' });
+  await service.patch(`/projects/${body[1].id}`, { notes: 'by hand' });
+  await service.patch(`/projects/${body[1].id}`, { name: 'South yard' }, own);
+  const upTo = await cursor();
+
+  const result = await revert('0', upTo, { message: 'import' });
+
+  const message = 'this project has changed since, last by change 4';
+  expect(result).toMatchObject({ reversed: 1, kept: 2, failed: 0 });
+  expect(result.notReversed).toMatchObject(['2', '5'].map((number) => ({ cursor: number, outcome: 'KEPT', message })));
+  const { projects } = await service.data('{ projects { nodes { name notes } } }');
+  expect(projects.nodes).toEqual(
+    expect.arrayContaining([
+      { name: 'West', notes: null },
+      { name: 'South yard', notes: 'by hand' },
+    ]),
+  );
+  expect(projects.nodes).toHaveLength(2);
+  expect(await revert('0', upTo, { message: 'nothing' })).toEqual(withNothingReversed);
 });
 
 test('what depends on a change that is not reversed is not reversed either', async () => {

@@ -188,7 +188,7 @@ describe('links', () => {
       '6 rows: 3 to create, 0 to update, 0 unchanged, 3 refused',
       expect.stringContaining('locations.csv, line 2: latitude: expected a number'),
       '  projects.csv, line 2: locationId: the row with the ID "1" was refused',
-      '  projects.csv, line 3: location.externalId: there is no location with the external ID "L1" of "erp" in this workspace',
+      '  projects.csv, line 3: location.externalIds.erp: there is no location with the external ID "L1" of "erp" in this workspace',
       '3 created, 0 updated, 0 unchanged, 3 refused',
       'The refused rows are in these files, each with the reason: fix them, and import the files together.',
       '  locations.refused.csv',

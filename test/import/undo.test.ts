@@ -11,6 +11,7 @@ const undo = (from: number, to: number, ...options: readonly string[]) =>
 const lastLine = (text: string) => text.split('\n').at(-1);
 
 const locations = () => imports.records('locations', 'name city');
+const locationNames = async () => (await locations()).map(({ name }: { name: string }) => name).toSorted();
 
 test('takes an import back, says which changes that made, and takes those back, too', async () => {
   const { out: imported } = await imports.import({ 'locations.csv': 'name\nNorth\nSouth\n' });
@@ -47,7 +48,11 @@ test('keeps the message with its changes, and names only its own ones, also if o
   const { changes } = await imports.service.data('{ changes(after: "1") { nodes { cursor action message } } }');
   const deleted = changes.nodes.find(({ action }: { action: string }) => action === 'DELETED');
   expect(deleted.message).toMatch(/^mistake \([0-9a-f]{8}\)$/);
-  expect(out.at(-1)).toBe(`Its changes: ${deleted.cursor}.`);
+  expect(out.at(-1)).toBe(`Its changes: 2 to 3, as far as they have the message "${deleted.message}".`);
+
+  // The location that it deleted comes back, and that of the other one stays.
+  await undo(2, 3, '--only', deleted.message);
+  expect(await locationNames()).toEqual(['North', 'South']);
 });
 
 test('ends with 3 if the connection breaks, and says what is still to be reversed', async () => {

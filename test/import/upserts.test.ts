@@ -67,8 +67,8 @@ describe('--upsert-by id', () => {
     expect([code, ...out]).toEqual([
       2,
       '6 rows: 1 to create, 1 to update, 1 unchanged, 3 refused',
-      '  locations.csv, line 5: id: there is no location with this ID in this workspace: leave it empty to create one',
-      '  locations.csv, line 6: id: there is no location with this ID in this workspace: leave it empty to create one',
+      expect.stringMatching(/line 5: id: there is no location with the ID "location_\w+zzzz" in this workspace$/),
+      '  locations.csv, line 6: id: there is no location with the ID "7": IDs of this service start with location_',
       expect.stringContaining('  locations.csv, line 7: id: line 3 also has the id '),
       '1 created, 1 updated, 1 unchanged, 3 refused',
       'The refused rows are in locations.refused.csv, each with the reason: fix them, and import that file.',

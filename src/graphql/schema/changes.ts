@@ -284,6 +284,10 @@ const reverted = builder.objectRef<Reverted>('RevertedChanges').implement({
     reversed: t.exposeInt('reversed', { description: 'The number of changes that were reversed.' }),
     kept: t.exposeInt('kept', { description: 'The number of changes whose records have changed since.' }),
     failed: t.exposeInt('failed', { description: 'The number of changes that cannot be reversed.' }),
+    made: t.exposeInt('made', {
+      description:
+        'The number of changes by which they were reversed: one for each record that is not as before already.',
+    }),
     notReversed: t.expose('notReversed', {
       type: [notReversed],
       description: 'The changes that were not reversed, in their order.',
@@ -301,11 +305,14 @@ export const revertField = (t: MutationFields) =>
     args: {
       after: t.arg.string({ required: true, description: 'The cursor before the first change to reverse.' }),
       upTo: t.arg.string({ required: true, description: 'The cursor of the last change to reverse.' }),
+      message: t.arg.string({
+        description: 'Only changes with this message. A record that others have changed in between is kept.',
+      }),
       ...dryRunArgument,
     },
     validate: z.looseObject({ after: changeCursor, upTo: changeCursor }),
-    resolve(_root, { after, upTo, dryRun }, context, info) {
-      const range = parseRange(after, upTo, context.limits);
+    resolve(_root, { after, upTo, message, dryRun }, context, info) {
+      const range = { ...parseRange(after, upTo, context.limits), message: message ?? undefined };
       return write(context, info, { run: (session) => revertChanges(session, range), dryRun });
     },
   });

@@ -2,7 +2,7 @@
 import { capitalized, withArticle } from '../../model/labels.ts';
 import { linkFields, linkKeys } from '../../model/links.ts';
 import { matchableFields, type RecordKind } from '../../model/record-kind.ts';
-import { label, recordKinds } from '../../records/index.ts';
+import { kindNamed, recordKinds } from '../../records/index.ts';
 import { builder, enumType, type InputFields, type InputRef, memoize, scalarOf } from './builder.ts';
 
 /** The type of an item or of a part of one: in a variable, its required fields may be missing, and the service says which. */
@@ -74,9 +74,10 @@ const externalId = itemType('ExternalIdInput', 'The ID of a record in another sy
   value: t.string({ required: true, description: 'The ID that the record has there.' }),
 }));
 
-/** What links can say of stored records, of any kind but labels, to which none leads. */
+/** What links can say of stored records, of whatever kind these are. */
 const linkKeyFields = (t: InputFields) => {
-  const names = recordKinds.flatMap((kind) => (kind === label ? [] : linkKeys(kind)));
+  const targets = recordKinds.flatMap((kind) => linkFields(kind).map(([, , { target }]) => kindNamed(target)));
+  const names = targets.flatMap(linkKeys);
   const texts = names.filter((name) => !['id', 'externalId', 'externalIds'].includes(name));
   return {
     id: t.id({ description: 'Its ID.' }),
