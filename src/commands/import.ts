@@ -4,7 +4,7 @@ import { appendFileSync, readFileSync, renameSync, rmSync, writeFileSync } from 
 import { resolve } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { errorCode, Interrupted, StartError } from '../errors.ts';
-import { type Begun, goOn, prepare, preview, store } from '../import/import.ts';
+import { type Begun, begin, goOn, prepare, preview, store } from '../import/import.ts';
 import { findFiles, hashOf, refusedPaths, requireOverwritable } from '../import/local-files.ts';
 import { describeChanges, madeSince, uniqueMessage } from '../import/made-changes.ts';
 import { type ProfileOptions, profileOf, requireKind } from '../import/profiles.ts';
@@ -53,7 +53,17 @@ export async function importFiles(paths: readonly string[], options: ImportOptio
   const linePath = `${resolve(paths[0] ?? '')}.import-run`;
   const names = files.map(({ name, kind }) => [name, kind?.name]);
   const { url, message, encoding, columns, deleteMissing } = options;
-  const decisive = JSON.stringify([hashes, names, profile, url, message, encoding, columns, options.refused]);
+  const decisive = JSON.stringify([
+    hashes,
+    names,
+    profile,
+    url,
+    message,
+    encoding,
+    columns,
+    deleteMissing,
+    options.refused,
+  ]);
   const identity = createHash('sha256').update(decisive).digest('hex');
   const known = readLine(linePath, identity);
   for (const path of known?.refused ?? []) requireOverwritable(path, 'move it, to go on with the import');
@@ -69,7 +79,7 @@ export async function importFiles(paths: readonly string[], options: ImportOptio
   const yardgraph = connect({ serverURL: url, apiKeyAuth: options.apiKey ?? '', changeMessage });
   const bar = createProgressBar('{doing} {percentage}% {value}/{total} rows, {eta_formatted} left');
   let done = 0;
-  const begin = (doing: string, total: number) => {
+  const show = (doing: string, total: number) => {
     done = 0;
     bar.start(total, 0, { doing });
   };
@@ -103,23 +113,24 @@ export async function importFiles(paths: readonly string[], options: ImportOptio
         throw new StartError('an import of these files was stopped: finish it before a dry run');
       }
       const isPreviewed = !known && (options.preview || options.dryRun);
-      if (known) goOn(work, known, output);
+      const anew = `delete ${linePath} to begin anew`;
+      if (known) await goOn(work, known, anew, output);
       if (isPreviewed) {
-        begin('checking', work.scanned.total);
+        show('checking', work.scanned.total);
         const { isClean } = await preview(work, output);
         if (options.dryRun) return isClean && skipped.length === 0 ? exitCodes.all : exitCodes.some;
         if (!options.yes) await confirm('Store them?', 'nothing was stored');
       }
       line = {
-        ...(known ?? { ...begun, after: await yardgraph.changeCursor(), startedAt: Date.now() }),
+        ...(known ?? { ...begun, ...(await begin(yardgraph, begun.run)) }),
         pid: process.pid,
       };
       writeLine(linePath, line, !known);
-      begin('storing', work.scanned.total);
+      show('storing', work.scanned.total);
       const run = {
         id: line.run,
         fileKeys: hashes.map((hash, index) => `${index}${hash.slice(0, 8)}`),
-        anew: known && `delete ${linePath} to begin anew`,
+        anew: known && anew,
       };
       const refusedFiles = line.refused.map((path) => {
         rmSync(path, { force: true });

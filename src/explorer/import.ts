@@ -109,7 +109,10 @@ export function openImport(kind: string, dropped: readonly File[]): void {
     noted = { name: `import ${JSON.stringify([viewer, kind, versions, profile, encoding])}`, isStale: false };
     const note = localStorage.getItem(noted.name);
     const run = crypto.getRandomValues(new Uint32Array(2)).join('-');
-    const begun: Begun = note ? JSON.parse(note) : { run, after, startedAt: Date.now() };
+    const begun: Begun = note
+      ? JSON.parse(note)
+      : { run, after, startedAt: Date.now(), workspace: viewer.workspace.id };
+    const anew = 'drop the file under another name';
     const message = uniqueMessage(`import of ${names.slice(0, 100)}`, begun.run);
     const yardgraph = new Yardgraph({ ...key, changeMessage: message });
     let done = 0;
@@ -119,7 +122,7 @@ export function openImport(kind: string, dropped: readonly File[]): void {
     };
     const setting = { yardgraph, files, encoding, partSize: 1_000, signal: stop.signal, onProgress };
     const work = await prepare(profile, setting);
-    if (note) goOn(work, begun, output);
+    if (note) await goOn(work, begun, anew, output);
     else if ((await preview(work, output)).changed === 0) return undefined;
     return { label: note ? 'Go on' : 'Store them', run: storeAll };
 
@@ -136,7 +139,7 @@ export function openImport(kind: string, dropped: readonly File[]): void {
       const sending = {
         id: begun.run,
         fileKeys: files.map((_, index) => String(index)),
-        anew: note ? 'drop the file under another name' : undefined,
+        anew: note ? anew : undefined,
       };
       const storing = { run: sending, refusedFiles, isPreviewed: !note };
       const { changed } = await store({ ...work, signal: stop.signal }, storing, output).catch((error: Error) => {

@@ -96,11 +96,14 @@ async function* changes(): AsyncGenerator<void> {
     setConnected(true);
     yield;
     const reader = body.pipeThrough(new TextDecoderStream()).getReader();
-    for (;;) {
+    for (let rest = ''; ; ) {
       const silence = setTimeout(() => stop.abort(), maxSilence);
       const { done, value } = await reader.read().finally(() => clearTimeout(silence));
       if (done) return;
-      if (value.includes('event: next')) yield;
+      rest += value;
+      if (rest.includes('event: next')) yield;
+      // An event may come in two pieces.
+      rest = rest.slice(rest.lastIndexOf('\n') + 1);
     }
   } finally {
     stop.abort();

@@ -113,7 +113,7 @@ const operatorNames: Readonly<Record<string, string>> = {
 
 function describe({ field, operator, value }: Filter): string {
   if (operator === 'isNull') return `${words(field)} ${value === 'false' ? 'is set' : 'is empty'}`;
-  return `${words(field)} ${operatorNames[operator] ?? operator} ${{ true: 'yes', false: 'no' }[value] ?? value}`;
+  return `${words(field)} ${operatorNames[operator] ?? operator} ${value === 'true' ? 'yes' : value === 'false' ? 'no' : value}`;
 }
 
 /** Conditions that need no value, and those that need one, which is empty here. */

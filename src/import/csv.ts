@@ -80,7 +80,9 @@ export class CsvParser {
     const start = this.text.slice(line.length, end);
     this.skipTo(line.length);
     const { separator, header, above, other } = findTable(start, this.firstLine, declared, this.options);
-    if (columns) return { separator, names: columns, lineBreak: own };
+    // A file of refused rows has a header, also if the one before had none.
+    const hasHeader = !columns || columns.every((name, at) => name === nameOf(header?.cells[at] ?? null));
+    if (!hasHeader) return { separator, names: columns, lineBreak: own };
     const refuse = (problem: string) => new StartError(`${this.fileName}: ${problem}`);
     if (!header) throw refuse('it is empty: expected a line with the names of the columns');
     const problem = header.text.includes('\0') ? nulProblem : header.problem;
@@ -139,14 +141,16 @@ const nulProblem = 'it has a NUL character: is the file in another encoding, suc
  * The header is the row with the most known names, or else the first that is not empty; the separator is the one that makes the most names in
  * the header known, or else the most cells in it, or else the one that is rarer in texts.
  */
-function findTable(start: string, firstLine: number, declared: string | undefined, { isKnown }: TableOptions) {
+function findTable(start: string, firstLine: number, declared: string | undefined, { columns, isKnown }: TableOptions) {
   const knownIn = ({ cells }: Row) => cells.filter((cell) => cell && isKnown(nameOf(cell))).length;
   const tables = (declared === undefined ? ['\t', '|', ';', ','] : [declared]).map((separator) => {
     const rows = rowsIn(start, firstLine, { separator, names: [] }, true).filter(
       ({ cells, problem }) => problem !== undefined || !isEmpty(cells),
     );
-    const known = Math.max(0, ...rows.map(knownIn));
-    const at = rows.findIndex((row) => knownIn(row) === known);
+    // Without a header, the separator is the one that makes the most rows as wide as they must be.
+    const fitting = rows.filter(({ cells }) => cells.length === columns?.length).length;
+    const known = columns ? fitting : Math.max(0, ...rows.map(knownIn));
+    const at = columns ? 0 : rows.findIndex((row) => knownIn(row) === known);
     const [header, above] = [rows[at], rows.slice(0, Math.max(0, at))];
     // Of nothing but names: what is between them would be taken for titles.
     const other = above.find((row) => knownIn(row) === row.cells.filter(Boolean).length);

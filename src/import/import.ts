@@ -1,11 +1,13 @@
 /** The two steps of an import, and what they tell people: what would become of the rows, and what has become of them. */
+import type { Yardgraph } from '../../client/index.ts';
 import { StartError } from '../errors.ts';
 import { count, quote } from '../model/issues.ts';
 import { counted } from '../model/labels.ts';
 import type { RecordKind } from '../model/record-kind.ts';
 import { upsertKeysOf } from './columns.ts';
+import { noNames } from './links.ts';
 import { type Profile, requireKind } from './profiles.ts';
-import { fileReader, namedRows, scan } from './reading.ts';
+import { fileReader, ownTexts, scan } from './reading.ts';
 import { countedRows, Refusals, refusedWriter, Tally } from './report.ts';
 import { deleteRecords, type Import, missingRecords, type Run, type Sent, sendAll } from './run.ts';
 import { collectWarnings } from './warnings.ts';
@@ -30,11 +32,11 @@ export async function prepare(profile: Profile, { encoding, columns, ...setting 
     problems.push('--delete-missing: say by --upsert-by how records are found');
   }
   if (problems.length > 0) throw new StartError(problems.join('\n'));
-  const names = await namedRows(scanned, reader, upsertKeys);
   return {
     deleteMissing: undefined,
     ...setting,
-    ...{ reader, scanned, names, upsertKeys, createMissing: new Set(created) },
+    ...{ reader, scanned, upsertKeys, createMissing: new Set(created) },
+    ownTexts: await ownTexts(scanned, reader),
     warnings: new Map(setting.files.map((file) => [file, collectWarnings()])),
   };
 }
@@ -49,15 +51,32 @@ export interface Begun {
   readonly after: string;
   /** In milliseconds. */
   readonly startedAt: number;
+  /** The ID of the workspace. */
+  readonly workspace: string;
 }
 
-/** Says that an import that was stopped goes on. Throws a StartError if it is too late. */
-export function goOn({ scanned, upsertKeys }: Import, { startedAt }: Begun, { say }: Output): void {
+/** Notes that an import begins. */
+export async function begin(yardgraph: Yardgraph, run: string): Promise<Begun> {
+  const { viewer, changeCursor } = await yardgraph.graphql('{ viewer { workspace { id } } changeCursor }');
+  return { run, after: changeCursor, startedAt: Date.now(), workspace: viewer.workspace.id };
+}
+
+/** Says that an import that was stopped goes on. Throws a StartError if it is too late, or of another workspace; `anew` says how to begin anew. */
+export async function goOn(
+  { scanned, upsertKeys, yardgraph }: Import,
+  { startedAt, workspace }: Begun,
+  anew: string,
+  { say }: Output,
+): Promise<void> {
+  const now = await begin(yardgraph, '');
+  if (now.workspace !== workspace) {
+    throw new StartError(`the import that was stopped is of the workspace ${workspace}: use its key, or ${anew}`);
+  }
   // With `--upsert-by id`, rows without an ID are created.
   const creates = scanned.sections.some(({ kind }) => (upsertKeys.get(kind) ?? 'id') === 'id');
   if (creates && Date.now() - startedAt >= keyLifetime) {
     throw new StartError(
-      'the import began more than 23 hours ago, and the service soon forgets which rows it has stored. Look for the last one, then import the rest of the rows as a file of its own, or use --upsert-by',
+      `the import began more than 23 hours ago, and the service soon forgets which rows it has stored. Look for the last one, then import the rest of the rows as a file of its own, or use --upsert-by, and ${anew}`,
     );
   }
   say('Going on with the import that was stopped: what it has stored is not stored again.');
@@ -74,6 +93,7 @@ export async function preview(work: Import, { say, table }: Output) {
   const tally = new Tally();
   const refusals = new Refusals();
   const sent = await sendAll(work, {
+    names: noNames(work.scanned.linkKeys),
     warns: true,
     onSent(file, rows) {
       for (const row of rows) {
@@ -89,6 +109,7 @@ export async function preview(work: Import, { say, table }: Output) {
   const { head, rows } = tally.table();
   if (rows.length > 0) table(head, rows);
   for (const text of refusals.lines()) say(text);
+  sayList(sent.unset, say);
   sayWarnings(work, say);
   for (const [kind, names] of sent.missing) say(`To create for links to them: ${counted(names.size, kind)}`);
   const missing = await missingRecords(work, sent);
@@ -98,7 +119,7 @@ export async function preview(work: Import, { say, table }: Output) {
   const tooMany = exceeding(work, missing);
   if (missing.size > 0 && refused > 0) say('As rows are refused, none is deleted.');
   else if (tooMany) say(tooMany);
-  return { changed: created + updated, isClean: refused === 0 && !tooMany };
+  return { changed: created + updated, isClean: refused + sent.unset.length === 0 && !tooMany };
 }
 
 function sayWarnings({ warnings }: Import, say: Output['say']): void {
@@ -136,11 +157,13 @@ export async function store(
   { run, refusedFiles, isPreviewed }: { run: Run; refusedFiles: readonly RefusedFile[]; isPreviewed: boolean },
   { say }: Output,
 ) {
-  const { files, reader, scanned, names } = work;
+  const { files, reader, scanned } = work;
+  const names = noNames(scanned.linkKeys);
   const tables = await Promise.all(files.map(reader.table));
   const writers = refusedFiles.map(({ write }, index) => refusedWriter(tables[index], names, write));
   const sent = await sendAll(work, {
     run,
+    names,
     warns: !isPreviewed,
     onSent(file, rows) {
       writers[files.indexOf(file)]?.add(rows.filter(({ outcome }) => outcome === 'REJECTED'));

@@ -1,7 +1,8 @@
 /**
- * Links of rows: to stored records, which the service finds by what cells say of them, and to rows of the same import, which may have no record
- * yet. If several cells say a link, such as an ID and a name, all must be true of one record. What is sent does not depend on what is stored, so
- * that an import that was stopped sends the same when it goes on.
+ * Links of rows: to stored records, which the service finds by what cells say of them, and to rows of the same import, which are known by texts
+ * that are not stored, such as their IDs in the file. Records of other kinds are stored before those that link to them; links to rows of the
+ * same kind, as of categories to their parents, are set when all rows are stored. If several cells say a link, such as an ID and a name, all
+ * must be true of one record.
  */
 import type { Yardgraph } from '../../client/index.ts';
 import { type Issue, quote } from '../model/issues.ts';
@@ -20,55 +21,45 @@ import {
 } from './row.ts';
 import type { Warn } from './warnings.ts';
 
-/** The rows with one text by which links may lead to them, and what has become of these. */
+/** The rows that had one text, by which links lead to them. */
 interface Named {
-  rows: number;
-  /** The record that the first of them changes by its ID. */
-  readonly known: string | undefined;
-  /** The number of those that are not sent yet, and of those that are not refused. */
-  coming: number;
-  left: number;
-  /** The record of the first one. A preview has none for a row that would be created. */
+  /** The number of those that were not refused. */
+  count: number;
+  /** The record of the first of these. A preview has none of a row that would be created. */
   record: string | undefined;
+  /** True if a record that had the text gets another one. */
+  isTaken?: boolean;
 }
 
-/** The rows to which links may lead: by kind, by what links say of them (`id`, `name`, `externalIds.erp`), and by its text. */
+/** What links say of their targets, by kind: `id`, `name`, `externalIds.erp`. */
+export type LinkKeys = ReadonlyMap<RecordKind, ReadonlySet<string>>;
+
+/** The rows that have been sent, as far as links may lead to them: by kind, by what links say, and by its text. */
 export type Names = ReadonlyMap<RecordKind, ReadonlyMap<string, Map<string, Named>>>;
 
-/** Notes by what links may lead to a row. `known` is the ID of the record that it changes, if it says that. */
-export function nameRow(names: Names, row: RecordRow, known: string | undefined): void {
-  for (const [by, rows] of names.get(row.kind) ?? []) {
-    const text = nameOf(row, by);
-    if (text === undefined) continue;
-    const named = rows.get(text);
-    if (named) named.rows += 1;
-    else rows.set(copied(text), { rows: 1, known: known && copied(known), coming: 0, left: 0, record: undefined });
-  }
-}
+export const noNames = (keys: LinkKeys): Names =>
+  new Map([...keys].map(([kind, all]) => [kind, new Map([...all].map((by) => [by, new Map()]))]));
 
-/** Begins to send all rows. */
-export function expectRows(names: Names): void {
-  for (const byText of names.values()) {
-    for (const rows of byText.values()) {
-      for (const named of rows.values()) {
-        Object.assign(named, { coming: named.rows, left: named.rows, record: named.known });
-      }
-    }
-  }
-}
+/** The texts of all rows of the kinds that link to themselves. */
+export type OwnTexts = ReadonlyMap<RecordKind, ReadonlyMap<string, ReadonlySet<string>>>;
 
 /** Notes what has become of a row: `record` is the ID of its record, if it has one. */
-export function settleRow(names: Names, { row, outcome, before, after }: SentRow, record: string | undefined): void {
+export function noteRow(names: Names, { row, outcome, before, after }: SentRow, record: string | undefined): void {
   for (const [by, rows] of names.get(row.kind) ?? []) {
-    const named = rows.get(nameOf(row, by) ?? '');
-    if (named) {
-      named.coming -= 1;
-      if (outcome === 'REJECTED') named.left -= 1;
-      else named.record ??= record;
+    const entryOf = (text: string): Named => {
+      const known = rows.get(text);
+      const named = known ?? { count: 0, record: undefined };
+      if (!known) rows.set(copied(text), named);
+      return named;
+    };
+    const text = nameOf(row, by);
+    const named = text === undefined ? undefined : entryOf(text);
+    if (named && outcome !== 'REJECTED') {
+      named.count += 1;
+      named.record ??= record;
     }
     const old = valueAt(before, by);
-    if (typeof old !== 'string' || old === valueAt(after, by) || rows.has(old)) continue;
-    rows.set(copied(old), { rows: 0, known: undefined, coming: 0, left: 0, record: undefined });
+    if (typeof old === 'string' && old !== valueAt(after, by)) entryOf(old).isTaken = true;
   }
 }
 
@@ -78,6 +69,7 @@ export const copied = (text: string): string => JSON.parse(JSON.stringify(text))
 export interface Linking {
   readonly yardgraph: Yardgraph;
   readonly names: Names;
+  readonly ownTexts: OwnTexts;
   readonly upsertKeys: ReadonlyMap<RecordKind, string>;
   /** Kinds of which records are created for names that none has. */
   readonly createMissing: ReadonlySet<RecordKind>;
@@ -94,7 +86,7 @@ interface Linkable extends LinkedRow {
   readonly unsent: Set<string>;
 }
 
-/** Returns the rows with their links. They are sent together: those that are created may lead to each other. */
+/** Returns the rows with their links, and those that are to be set later. */
 export async function linkRows(
   linking: Linking,
   kind: RecordKind,
@@ -106,19 +98,19 @@ export async function linkRows(
     return { row, record: recordOf(row, by), issues: [...row.issues], late: [], unsent: new Set() };
   });
   const valid = linked.filter(({ issues }) => issues.length === 0);
-  const refs = nameRows(linking, kind, valid);
+  if (by !== 'id') refuseRepeatedIds(linking, kind, valid);
   const references = valid.flatMap((each) => cellsOf(each.row, by === 'id').map((cells) => ({ each, cells })));
   const stored = await lookUp(
     linking,
     references.map(({ cells }) => cells),
   );
   for (const { each, cells } of references) {
-    const [{ name, field, by: first, value }] = cells;
-    const to = linkOf(linking, cells, stored);
-    if (to === 'coming') {
-      if (cells.length === 1 && first === 'id' && refs.has(value ?? '')) each.record[name] = { ref: value };
-      else if (linking.isPreview) each.unsent.add(field);
-      else each.late.push(cells);
+    const [{ target, field }] = cells;
+    const isOwn = target === kind && isToRow(linking, cells);
+    const to = isOwn ? linkToOwnKind(linking, cells, stored) : linkOf(linking, cells, stored);
+    if (to === 'later') {
+      each.unsent.add(field);
+      if (isOwn) each.late.push(cells);
     } else if ('issue' in to) each.issues.push(to.issue);
     else {
       Object.assign(each.record, to.values);
@@ -136,28 +128,16 @@ function recordOf({ id, fields, externalIds }: RecordRow, by: string | undefined
   return set.length > 0 ? { ...own, externalIds: Object.fromEntries(set) } : own;
 }
 
-/**
- * Gives rows that are created the names by which others of the same request refer to them: their IDs in the file. Returns these. Only the first
- * row with an ID that is not refused may be meant by a link.
- */
-function nameRows({ names, upsertKeys }: Linking, kind: RecordKind, rows: readonly Linkable[]): ReadonlySet<string> {
-  const refs = new Set<string>();
+/** Links by an ID of the file lead to the first row that has it and is not refused. */
+function refuseRepeatedIds({ names }: Linking, kind: RecordKind, rows: readonly Linkable[]): void {
+  const ids = names.get(kind)?.get('id');
   const seen = new Set<string>();
-  const ofKind = names.get(kind)?.get('id');
-  const by = upsertKeys.get(kind);
-  for (const { row, record, issues } of rows) {
-    const { id } = row;
-    const named = id === undefined || by === 'id' ? undefined : ofKind?.get(id);
-    if (id === undefined || !named) continue;
-    if (named.left > named.coming || seen.has(id)) {
-      issues.push({ path: ['id'], message: `an earlier row has the ID ${quote(id)}` });
-    } else if (by === undefined) {
-      record.ref = id;
-      refs.add(id);
-    }
-    seen.add(id);
+  for (const { row, issues } of rows) {
+    if (!ids || row.id === undefined) continue;
+    const isRepeated = seen.has(row.id) || (ids.get(row.id)?.count ?? 0) > 0;
+    if (isRepeated) issues.push({ path: ['id'], message: `an earlier row has the ID ${quote(row.id)}` });
+    seen.add(row.id);
   }
-  return refs;
 }
 
 /**
@@ -178,25 +158,25 @@ const namedBy = ({ names }: Linking, { target, by, value }: RowLink): Named | un
     ?.get(by)
     ?.get(value ?? '');
 
-/** The IDs of the stored records with the text of a cell, as far as it matters who has it. */
+/** The IDs of the stored records with the text of a cell, as far as they were looked up. */
 type Stored = (link: RowLink) => readonly string[];
 
 /**
- * Looks up texts of rows that have no record yet, which stored records may have, too, and names for which records are created if none has them.
- * These are created, or counted in a preview.
+ * Looks up what a preview must know of stored records, and names for which records are created if none has them: these are created, or counted
+ * in a preview.
  */
 async function lookUp(linking: Linking, all: readonly LinkCells[]): Promise<Stored> {
-  const { yardgraph, upsertKeys, missing, isPreview } = linking;
+  const { yardgraph, missing, isPreview } = linking;
   const found = new Map<string, Map<string, string[]>>();
   const keyOf = ({ target, by }: RowLink) => `${target.name}.${by}`;
+  const isOfRow = (link: RowLink) => namedBy(linking, link) !== undefined || isToRow(linking, [link]);
   /** Not a name that a row of the import has: once a refused one is fixed and imported, there would be two. Nor beside another cell. */
-  const mayBeCreated = ({ target, by, value }: RowLink, cells: LinkCells) =>
-    by === 'name' && linking.createMissing.has(target) && cells.every((cell) => (cell.value ?? value) === value);
+  const mayBeCreated = ({ target, by }: RowLink, cells: LinkCells) =>
+    by === 'name' && linking.createMissing.has(target) && cells.filter(({ value }) => value !== null).length === 1;
   const wanted = all.flatMap((cells) =>
     cells.filter((link) => {
-      const { target, by, value } = link;
-      if (value === null || by === 'id' || externalKey(by) !== undefined) return false;
-      return namedBy(linking, link) ? isPreview || upsertKeys.get(target) === by : mayBeCreated(link, cells);
+      if (link.value === null || link.by === 'id' || externalKey(link.by) !== undefined) return false;
+      return isOfRow(link) ? isPreview : mayBeCreated(link, cells);
     }),
   );
   for (const key of new Set(wanted.map(keyOf))) {
@@ -204,77 +184,114 @@ async function lookUp(linking: Linking, all: readonly LinkCells[]): Promise<Stor
     const [{ target, by }] = ofKey as [RowLink];
     const stored = await storedWith(yardgraph, target, by, [...new Set(ofKey.map(({ value }) => value ?? ''))]);
     found.set(key, stored);
-    const isAbsent = (link: RowLink) => !namedBy(linking, link) && !stored.has(link.value ?? '');
+    const isAbsent = (link: RowLink) => !isOfRow(link) && !stored.has(link.value ?? '');
     const absent = new Set(ofKey.filter(isAbsent).map(({ value }) => copied(value ?? '')));
     if (absent.size === 0) continue;
     const known = missing.get(target) ?? new Set();
     missing.set(target, known);
-    for (const name of absent) known.add(name);
-    const rows = [...absent].map((name) => ({ kind: target.name, record: { name } })) as never[];
+    const rows = [...absent].map((name) => ({ kind: target.name, record: { name } }));
     // A name that is refused leads to no record, which refuses the row.
-    if (!isPreview) for await (const _ of yardgraph.import(rows));
+    const created = isPreview ? absent : await createdNames(yardgraph, rows as never[]);
+    for (const name of created) known.add(name);
   }
   return (link) => found.get(keyOf(link))?.get(link.value ?? '') ?? [];
 }
 
-type Link = { readonly values: Readonly<Record<string, unknown>> } | { readonly issue: Issue } | 'coming';
+async function createdNames(yardgraph: Yardgraph, rows: Parameters<Yardgraph['import']>[0]): Promise<string[]> {
+  const names: string[] = [];
+  for await (const { row, outcome } of yardgraph.import(rows)) {
+    if (outcome === 'CREATED') names.push(String((row.record as { readonly name?: unknown }).name));
+  }
+  return names;
+}
 
-/** What the cells of a link say, as it is sent; or that it leads to a row that has no record yet. */
-export function linkOf(linking: Linking, cells: LinkCells, stored: Stored = () => []): Link {
+type Link = { readonly values: Readonly<Record<string, unknown>> } | { readonly issue: Issue } | 'later';
+
+/** True if a cell may mean another row of the same kind. */
+const isToRow = ({ ownTexts }: Linking, cells: readonly RowLink[]): boolean =>
+  cells.some(({ target, by, value }) => value !== null && ownTexts.get(target)?.get(by)?.has(value));
+
+/** A link to a row of the same kind: it is set at the end, unless an ID says the record. A preview compares what is stored so far. */
+function linkToOwnKind(linking: Linking, cells: LinkCells, stored: Stored): Link {
+  const [{ field, target }] = cells;
+  const id = linking.upsertKeys.get(target) === 'id' ? cells.find(({ by }) => by === 'id')?.value : undefined;
+  if (id && (linking.isPreview || cells.length === 1)) return { values: { [field]: id } };
+  const hasId = cells.some(({ by, value }) => by === 'id' && value !== null);
+  const [only, ...others] = hasId ? [] : new Set(cells.flatMap(stored));
+  if (!linking.isPreview || only === undefined) return 'later';
+  const isCreated = !linking.upsertKeys.has(target);
+  return others.length === 0 && !isCreated ? { values: { [field]: only } } : several(cells[0]);
+}
+
+/** What the cells of a link say, as it is sent. In a preview, it may lead to a row that would be created. */
+function linkOf(linking: Linking, cells: LinkCells, stored: Stored): Link {
   const { upsertKeys, isPreview, missing } = linking;
   const [{ name, field, target }] = cells;
   const key = upsertKeys.get(target);
   if (cells.every(({ value }) => value === null)) return { values: { [field]: null } };
+  const hasId = cells.some(({ by, value }) => by === 'id' && value !== null);
   const ids = new Set<string>();
-  const ways: Record<string, unknown> = {};
-  let isComing = false;
+  const said: Record<string, unknown> = {};
+  let isLater = false;
   for (const link of cells) {
     const { by, value } = link;
     const named = value === null ? undefined : namedBy(linking, link);
-    const isLeft = named !== undefined && named.left > 0;
+    const isLeft = named !== undefined && named.count > 0;
     if (by === 'id') {
       if (value === null) return contradiction(cells);
       const isOwn = kindOfId(value) === target;
       // A row that was refused leaves an ID of this service to the record that has it.
       if (!named || (isOwn && (key === 'id' || !isLeft))) ids.add(value);
       else if (!isLeft) return { issue: { path: [field], message: `the row with the ID ${quote(value)} was refused` } };
-      else if (named.record === undefined) isComing = true;
+      else if (named.record === undefined) isLater = true;
       else ids.add(named.record);
-    } else if (isLeft && (isPreview || named.coming > 0)) {
-      const found = stored(link);
-      const record = named.record ?? (by === key ? found[0] : undefined);
-      // When they are stored, the service finds out how many have the text.
-      if (isPreview && by !== key && (named.left > 1 || found.some((id) => id !== record))) return several(link);
-      if (record === undefined) isComing = true;
-      else ids.add(record);
-    } else if (isPreview && named?.rows === 0) {
-      const message = `no ${target.label} has the ${by} ${quote(value ?? '')} any more, when its row is stored`;
+    } else if (isPreview && isLeft) {
+      // When it is stored, the service finds out how many have the text, beside what else is said.
+      const isOnly = by === key || (named.count === 1 && stored(link).every((id) => id === named.record));
+      if (!hasId && !isOnly) return several(link);
+      if (named.record === undefined) isLater = true;
+      else if (!hasId) ids.add(named.record);
+    } else if (isPreview && named?.isTaken) {
+      const message = `no ${target.label} has ${textOf(link)} any more, when its row is stored`;
       return { issue: { path: [name], message } };
-    } else if (isPreview && by === 'name' && missing.get(target)?.has(value ?? '')) isComing = true;
+    } else if (isPreview && by === 'name' && missing.get(target)?.has(value ?? '')) isLater = true;
     else {
       const system = externalKey(by);
-      if (system === undefined) ways[by] = value;
-      else ways.externalIds = { ...(ways.externalIds as object), [system]: value };
+      if (system === undefined) said[by] = value;
+      else said.externalIds = { ...(said.externalIds as object), [system]: value };
     }
   }
   const [id, other] = ids;
   if (other !== undefined) return contradiction(cells);
-  if (isComing) return 'coming';
+  if (isLater) return 'later';
   // What is stored elsewhere has no other texts here.
   const isForeign =
     id !== undefined && kindOfId(id) !== target && cells.every(({ by, value }) => by === 'id' || !value);
-  if (isForeign || Object.keys(ways).length === 0) return { values: { [field]: id } };
-  return { values: { [name]: id === undefined ? ways : { id, ...ways } } };
+  if (isForeign || Object.keys(said).length === 0) return { values: { [field]: id } };
+  return { values: { [name]: id === undefined ? said : { id, ...said } } };
 }
 
-const several = ({ name, by, value, target }: RowLink): Link => ({
-  issue: { path: [name], message: `several ${target.pluralLabel} have the ${by} ${quote(value ?? '')}` },
+const textOf = ({ by, value }: RowLink): string => `the ${by === 'id' ? 'ID' : by} ${quote(value ?? '')}`;
+
+const several = (link: RowLink): Link => ({
+  issue: { path: [link.name], message: `several ${link.target.pluralLabel} have ${textOf(link)}` },
 });
 
 function contradiction(cells: LinkCells): Link {
   const [{ field, target }] = cells;
   const texts = cells.map(({ by, value }) => `${by} ${value === null ? 'nothing' : quote(value)}`);
   return { issue: { path: [field], message: `expected one ${target.label}, received ${texts.join(' and ')}` } };
+}
+
+/** Links that are set when all rows are sent: what is to be sent, or why it cannot be. A preview does not send them. */
+export async function lateLinks(linking: Linking, all: readonly LinkCells[]): Promise<readonly Link[]> {
+  const stored = await lookUp(linking, all);
+  return all.map((cells) => {
+    const isLost = (link: RowLink) => link.by !== 'id' && !namedBy(linking, link)?.count && stored(link).length === 0;
+    const lost = linking.isPreview ? cells.find((link) => link.value !== null && isLost(link)) : undefined;
+    if (lost) return { issue: { path: [], message: `the row with ${textOf(lost)} was refused` } };
+    return linkOf(linking, cells, stored);
+  });
 }
 
 function warnOfForeign(warn: Warn, { source }: RecordRow, cells: LinkCells, sent: object): void {

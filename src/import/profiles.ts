@@ -73,6 +73,12 @@ export function profileOf(options: ProfileOptions, readFile: (path: string) => s
     ...Object.fromEntries(Object.entries(own).filter(([, value]) => isGiven(value))),
     map: { ...columnsIn(profile), ...columnsIn(own) },
     skip: undefined,
+    kinds: Object.fromEntries(
+      Object.entries(profile.kinds ?? {}).map(([kind, ofKind]) => [
+        kind,
+        { map: { ...columnsIn(ofKind), ...columnsIn(own) } },
+      ]),
+    ),
     linkBy: { ...profile.linkBy, ...linkBy },
   };
 }
@@ -97,7 +103,7 @@ export function rowOptions(profile: Profile, kind: RecordKind): ColumnOptions & 
   const { kinds = {}, dates, timeZone, skipOthers = false, linkBy = {} } = profile;
   const own = Object.entries(kinds).find(([name]) => kindCalled(name) === kind)?.[1] ?? {};
   return {
-    map: new Map(Object.entries({ ...columnsIn(own), ...columnsIn(profile) })),
+    map: new Map(Object.entries({ ...columnsIn(profile), ...columnsIn(own) })),
     skipsOthers: skipOthers,
     linkBy: readLinkBy(linkBy),
     form: {

@@ -1,18 +1,19 @@
 /**
- * Reads the files of an import as rows of records: `scan` finds out which kinds there are and what links say, `namedRows` to which rows they
- * may lead, and `partsOf` yields the rows that are sent together. A file is read once for each of these, and never held in memory.
+ * Reads the files of an import as rows of records: `scan` finds out which kinds there are and what links say, `ownTexts` to which later rows of
+ * their own kind they may lead, and `partsOf` yields the rows that are sent together. A file is read once for each of these, and never held in memory.
  */
 import { StartError } from '../errors.ts';
 import { listField } from '../model/labels.ts';
+import { linkFields } from '../model/links.ts';
 import type { RecordKind } from '../model/record-kind.ts';
 import { asset, recordKinds } from '../records/index.ts';
 import { columnFinder, columnsOf } from './columns.ts';
 import type { Table } from './csv.ts';
 import { type ImportFile, inLinkOrder, requireUnchanged } from './file.ts';
-import { type Names, nameRow } from './links.ts';
+import { copied, type LinkKeys, type OwnTexts } from './links.ts';
 import { type Profile, rowOptions } from './profiles.ts';
 import { type ReadOptions, readRows, requireEncoding, tableOf } from './read.ts';
-import type { RecordRow, SourceRow } from './row.ts';
+import { nameOf, type RecordRow, type SourceRow } from './row.ts';
 import { rowReader } from './values.ts';
 import type { Warn } from './warnings.ts';
 
@@ -24,15 +25,12 @@ export interface Section {
   readonly isFirst: boolean;
 }
 
-/** By kind, what links say of their targets: `id`, `name`, `externalIds.erp`. */
-type Ways = ReadonlyMap<RecordKind, ReadonlySet<string>>;
-
 export interface Scanned {
   /** In the order in which they are stored: links lead to what is stored before, or is of the same kind. */
   readonly sections: readonly Section[];
   /** The number of rows. */
   readonly total: number;
-  readonly ways: Ways;
+  readonly linkKeys: LinkKeys;
   /** Why the files cannot be imported: all that can be said of each. */
   readonly problems: readonly string[];
 }
@@ -41,7 +39,7 @@ const maxProblems = 20;
 
 export async function scan(files: readonly ImportFile[], reader: FileReader): Promise<Scanned> {
   const found: Section[] = [];
-  const ways = new Map<RecordKind, Set<string>>();
+  const linkKeys = new Map<RecordKind, Set<string>>();
   const problems = new Set<string>();
   let total = 0;
   const ofNoKind = files.filter(({ format, kind }) => format === 'csv' && !kind);
@@ -53,7 +51,8 @@ export async function scan(files: readonly ImportFile[], reader: FileReader): Pr
       const { columns, problem } = reader.columns(kind, names);
       if (problem && problems.size < maxProblems) problems.add(`${file.name}: ${problem}`);
       for (const column of columns) {
-        if (column.is === 'link') ways.set(column.target, (ways.get(column.target) ?? new Set()).add(column.by));
+        if (column.is !== 'link') continue;
+        linkKeys.set(column.target, (linkKeys.get(column.target) ?? new Set()).add(column.by));
       }
     };
     const first = total;
@@ -74,7 +73,7 @@ export async function scan(files: readonly ImportFile[], reader: FileReader): Pr
     // Of which no line can be read.
     if (total > first && found.every((section) => section.file !== file)) note(asset, []);
   }
-  return { sections: inLinkOrder(found), total, ways, problems: [...problems] };
+  return { sections: inLinkOrder(found), total, linkKeys, problems: [...problems] };
 }
 
 function askKind(files: readonly ImportFile[]): string {
@@ -83,19 +82,23 @@ function askKind(files: readonly ImportFile[]): string {
   return `${files.map(({ name }) => name).join(', ')}: which kind of record ${which} ${names}, or say it: --kind assets`;
 }
 
-/** Reads those sections again to whose rows links may lead. */
-export async function namedRows(
-  { sections, ways }: Scanned,
-  reader: FileReader,
-  upsertKeys: ReadonlyMap<RecordKind, string>,
-): Promise<Names> {
-  const names = new Map([...ways].map(([kind, texts]) => [kind, new Map([...texts].map((by) => [by, new Map()]))]));
+/** Reads those sections again whose rows may lead to later ones of them. */
+export async function ownTexts({ sections, linkKeys }: Scanned, reader: FileReader): Promise<OwnTexts> {
+  const texts = new Map<RecordKind, Map<string, Set<string>>>();
   for (const section of sections) {
-    if (!names.has(section.kind)) continue;
-    const isById = upsertKeys.get(section.kind) === 'id';
-    for await (const row of reader.rows(section)) nameRow(names, row, isById ? row.id : undefined);
+    const { kind } = section;
+    const keys = linkKeys.get(kind);
+    if (!keys || !linkFields(kind).some(([, , { target }]) => target === kind.name)) continue;
+    const ofKind = texts.get(kind) ?? new Map([...keys].map((by) => [by, new Set()]));
+    texts.set(kind, ofKind);
+    for await (const row of reader.rows(section)) {
+      for (const [by, all] of ofKind) {
+        const text = nameOf(row, by);
+        if (text !== undefined) all.add(copied(text));
+      }
+    }
   }
-  return names;
+  return texts;
 }
 
 const maxPartLength = 4_000_000;

@@ -11,7 +11,16 @@ import type { RecordKind } from '../model/record-kind.ts';
 import { isBlank } from '../model/schemas.ts';
 import { linkOrder } from '../records/index.ts';
 import type { ImportFile } from './file.ts';
-import { copied, expectRows, type Linking, linkOf, linkRows, type Names, settleRow } from './links.ts';
+import {
+  copied,
+  type Linking,
+  type LinkKeys,
+  lateLinks,
+  linkRows,
+  type Names,
+  noteRow,
+  type OwnTexts,
+} from './links.ts';
 import { type FileReader, partsOf, type Section } from './reading.ts';
 import { deleteUnreferenced, halving, methodsOf, storedWith } from './requests.ts';
 import {
@@ -35,9 +44,9 @@ export interface Import {
     readonly sections: readonly Section[];
     /** The number of rows. */
     readonly total: number;
+    readonly linkKeys: LinkKeys;
   };
-  /** The rows to which links may lead. */
-  readonly names: Names;
+  readonly ownTexts: OwnTexts;
   /** By kind, what the stored record of a row is found by; rows of other kinds are created. */
   readonly upsertKeys: ReadonlyMap<RecordKind, string>;
   /** Kinds of which records are created for names of links that none has. */
@@ -54,6 +63,8 @@ export interface Import {
 /** How a run through all rows differs: a preview, or storing, which is bound to a run. */
 export interface Mode {
   readonly run?: Run;
+  /** The rows to which links may lead: none yet. */
+  readonly names: Names;
   readonly warns: boolean;
   readonly onSent: (file: ImportFile, rows: readonly SentRow[]) => void;
 }
@@ -80,44 +91,40 @@ export interface Sent {
   readonly kept: ReadonlyMap<RecordKind, ReadonlySet<string>>;
 }
 
-export async function sendAll(work: Import, { run, warns, onSent }: Mode): Promise<Sent> {
-  const { names, scanned } = work;
-  const linking: Linking = { ...work, missing: new Map(), isPreview: run === undefined };
+export async function sendAll(work: Import, { run, names, warns, onSent }: Mode): Promise<Sent> {
+  const linking: Linking = { ...work, names, missing: new Map(), isPreview: run === undefined };
   const rows = { CREATED: 0, UPDATED: 0, UNCHANGED: 0, REJECTED: 0 };
   const late: LateLink[] = [];
   const kept = new Map<RecordKind, Set<string>>();
   const withKeyIssue = keyChecker(work);
 
-  expectRows(names);
-
-  function settle(sent: SentRow): void {
+  function settle(file: ImportFile, sent: SentRow): void {
     const { row, outcome, id, late: ofRow } = sent;
     rows[outcome] += 1;
     // The ID of a record that a preview would create is not final.
-    settleRow(names, sent, run || outcome !== 'CREATED' ? id : undefined);
+    noteRow(names, sent, run || outcome !== 'CREATED' ? id : undefined);
     if (outcome === 'REJECTED' || id === undefined) return;
-    for (const cells of ofRow) late.push({ cells, record: id, kind: row.kind });
+    for (const cells of ofRow) late.push({ cells, record: id, row, file });
     kept.get(row.kind)?.add(id);
   }
 
-  for (const section of scanned.sections) {
+  for (const section of work.scanned.sections) {
     const { kind, file } = section;
     const warn = warns ? work.warnings.get(file)?.warn : undefined;
     const fileKey = run && `import-${run.id}-${run.fileKeys[work.files.indexOf(file)]}-${kind.name}`;
-    /** Links are set in what is sent together: its rows may lead to each other. */
     const send = async (part: readonly RecordRow[]): Promise<SentRow[]> => {
       const linked = await linkRows(linking, kind, part, warn);
       // A part and its first half are different requests.
       const key = fileKey && `${fileKey}-${part[0]?.place}-${part.length}`;
       const sent = await deliver(work, kind, linked, key);
       if (run?.anew !== undefined && fileKey) await requireStored(work, kind, sent, run.anew);
-      for (const row of sent) settle(row);
+      for (const row of sent) settle(file, row);
       return sent;
     };
     const reject = (row: RecordRow, message: string): SentRow => {
       const unsent = { row, record: {}, late: [], unsent: new Set<string>() };
       const sent = { ...unsent, issues: [{ path: [], message }], outcome: 'REJECTED' as const };
-      settle(sent);
+      settle(file, sent);
       return sent;
     };
     for await (const part of partsOf(work.reader, section, work.partSize, warn)) {
@@ -217,7 +224,7 @@ function asInFile({ path, message }: Issue, rows: readonly LinkedRow[], created:
   if (path[1] === 'name' && target && !created.has(target)) {
     return { path, message: `${message}: create it with --create-missing ${listField(target)}` };
   }
-  const isContradiction = /^expected one \w+, received .* and /.test(message);
+  const isContradiction = /^expected one [a-z ]+, received .* and /.test(message);
   return {
     path,
     message: isContradiction ? `${message}: change them alike, or leave a column out with --skip` : message,
@@ -226,40 +233,47 @@ function asInFile({ path, message }: Issue, rows: readonly LinkedRow[], created:
 
 interface LateLink {
   readonly cells: LinkCells;
-  /** The record with the link, and its kind. */
+  readonly row: RecordRow;
+  readonly file: ImportFile;
+  /** The ID of its record. */
   readonly record: string;
-  readonly kind: RecordKind;
 }
 
-/** Sets links that led to later rows. Returns how many, and what is to be said of those that cannot be set. */
+/** Sets links to rows of the same kind. Returns how many records it changed, and what is to be said of links that cannot be set. */
 async function setLateLinks({ yardgraph, partSize, signal }: Import, linking: Linking, late: readonly LateLink[]) {
   let changed = 0;
   const unset: string[] = [];
-  const refuse = ({ record, cells: [{ field, value }] }: LateLink, message = '') =>
-    unset.push(`${record}: ${field} ${quote(value ?? '')} was not set: ${message}`);
-  const ready = late.flatMap((link) => {
-    const to = linkOf(linking, link.cells);
-    if (to === 'coming') return [];
-    if ('values' in to) return [{ link, update: { id: link.record, ...to.values } }];
-    refuse(link, to.issue.message);
-    return [];
-  });
-  for (const kind of new Set(late.map((link) => link.kind))) {
+  const refuse = ({ row, file, cells: [{ field, value }] }: LateLink, message = '') =>
+    unset.push(`${file.name}, line ${row.source.line}: ${field} ${quote(value ?? '')} is not set: ${message}`);
+  for (const kind of new Set(late.map(({ row }) => row.kind))) {
+    const ofKind = late.filter(({ row }) => row.kind === kind);
     const { upsert } = methodsOf(yardgraph, kind);
-    const send = async (some: readonly (typeof ready)[number][]) => {
-      const updates = some.map(({ update }) => update);
-      const sent = await upsert(keyOf('id'), updates, { onInvalid: 'SKIP', returning: 'outcome' });
-      for (const [index, { outcome, issues }] of sent.entries()) {
-        const link = some[index]?.link;
-        if (outcome === 'UPDATED') changed += 1;
-        else if (link && issues) refuse(link, issues[0]?.message);
-      }
-      return [];
-    };
-    const ofKind = ready.filter(({ link }) => link.kind === kind);
     for (let start = 0; start < ofKind.length; start += partSize) {
       signal.throwIfAborted();
-      await halving(ofKind.slice(start, start + partSize), send, ({ link }, message) => refuse(link, message));
+      const part = ofKind.slice(start, start + partSize);
+      const links = await lateLinks(
+        linking,
+        part.map(({ cells }) => cells),
+      );
+      const ready = part.flatMap((link, index) => {
+        const to = links[index];
+        if (to === undefined || to === 'later') return [];
+        if ('values' in to) return [{ link, update: { id: link.record, ...to.values } }];
+        refuse(link, to.issue.message);
+        return [];
+      });
+      if (linking.isPreview || ready.length === 0) continue;
+      const send = async (some: readonly (typeof ready)[number][]) => {
+        const updates = some.map(({ update }) => update);
+        const sent = await upsert(keyOf('id'), updates, { onInvalid: 'SKIP', returning: 'outcome' });
+        for (const [index, { outcome, issues }] of sent.entries()) {
+          const link = some[index]?.link;
+          if (outcome === 'UPDATED') changed += 1;
+          else if (link && issues) refuse(link, issues[0]?.message);
+        }
+        return [];
+      };
+      await halving(ready, send, ({ link }, message) => refuse(link, message));
     }
   }
   return { changed, unset };

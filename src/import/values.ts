@@ -144,9 +144,10 @@ function numberIn(written: string, hasComma: boolean): Read {
     return { expected: `a number such as 53.08${text.includes(',') ? ', or 53,08 with --decimal-comma' : ''}` };
   }
   const value = Number(number);
-  // A number is kept if it is the same when written with as many digits: 0.1 is, 12345678901234567890 and 1e400 are not.
-  const digits = digitsOf(number);
-  const isKept = digits.length <= 100 && digitsOf(value.toPrecision(digits.length || 1)) === digits;
+  // A number is kept if it is the same when written with as many digits: 0.1 and 0.10 are, 12345678901234567890 and 1e400 are not.
+  const all = digitsOf(number).slice(0, 101);
+  const digits = /^[^e]*\./i.test(number) ? all.replace(/0+$/, '') : all;
+  const isKept = all.length <= 100 && digitsOf(value.toPrecision(digits.length || 1)) === digits;
   return isKept ? { value } : { expected: `a number that is kept with all its digits, not as ${value}` };
 }
 
@@ -231,8 +232,9 @@ function dayIn(text: string, dates: DateForm | undefined): string | undefined {
   const named = name === undefined ? 0 : months.findIndex((forms) => forms.some((form) => form.startsWith(name))) + 1;
   let order = mark === dates?.separator ? dates.order : '';
   if (first.length === 4) order = 'ymd';
-  if (named > 0) order = first === name ? 'mdy' : 'dmy';
-  else if (name !== undefined || mark !== other || !/^[./-]$/.test(mark)) return undefined;
+  if (named > 0 && first === name) order = 'mdy';
+  else if (named > 0 && order !== 'ymd') order = 'dmy';
+  else if (named === 0 && (name !== undefined || mark !== other || !/^[./-]$/.test(mark))) return undefined;
   const [year = '', month = '', day = ''] = [...'ymd'].map((letter) => [first, second, third][order.indexOf(letter)]);
   const isShort = year.length === 2 && dates !== undefined && !dates.example.includes('2026');
   if ((year.length !== 4 && !isShort) || day.length > 2) return undefined;

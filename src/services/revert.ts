@@ -44,7 +44,7 @@ interface Reversal extends Item {
   readonly id: string;
   /** The numbers of its changes in the range. */
   readonly numbers: readonly number[];
-  /** The record before the range; undefined if it did not exist. */
+  /** The record before the first of them; undefined if it did not exist. */
   readonly target: AnyRecord | undefined;
   /** True if others have changed it since the first of its changes, which is then the first of its issues. */
   isKept: boolean;
@@ -83,7 +83,7 @@ async function changesIn(tx: Tx, { after, upTo }: ChangeRange): Promise<LoggedCh
 async function reversalsOf(
   tx: Tx,
   changes: readonly LoggedChange[],
-  { after, message }: ChangeRange,
+  { message }: ChangeRange,
 ): Promise<readonly Reversal[]> {
   const isMeant = (change: LoggedChange) => message === undefined || change.message === message;
   const touched = new Map<string, { readonly first: LoggedChange; readonly numbers: number[] }>();
@@ -92,12 +92,16 @@ async function reversalsOf(
     if (earlier) earlier.numbers.push(change.number);
     else touched.set(change.id, { first: change, numbers: [change.number] });
   }
-  const others = new Map(changes.filter((change) => !isMeant(change)).map((change) => [change.id, change]));
+  // What others changed before is a part of the state that the record gets back.
+  const isBetween = (change: LoggedChange) => change.number > (touched.get(change.id)?.first.number ?? Infinity);
+  const others = new Map(changes.filter((it) => !isMeant(it) && isBetween(it)).map((change) => [change.id, change]));
   const items: Reversal[] = [];
   for (const kind of linkOrder) {
     const ofKind = [...touched].filter(([, { first }]) => first.kind === kind.name);
-    const known = ofKind.flatMap(([id, { first }]) => (first.action === 'created' ? [] : [id]));
-    const targets = await versionsAt(tx, kind, known, after);
+    const known = ofKind.flatMap(([id, { first }]) =>
+      first.action === 'created' ? [] : [{ id, number: first.number - 1 }],
+    );
+    const targets = await versionsAt(tx, kind, known);
     for (const [id, { numbers }] of ofKind) {
       const target = targets.get(id);
       const item = itemOf(target ? 'restore' : 'delete', kind, [], { value: target ? fieldsOf(kind, target) : {} });
@@ -112,18 +116,14 @@ async function reversalsOf(
 const changedSince = ({ label }: RecordKind, number: number): string =>
   `this ${label} has changed since, last by change ${number}`;
 
-/** Returns the records as they were right after the change with this number, by ID. */
+/** Returns the records as they were right after the changes with these numbers, by ID. */
 async function versionsAt(
   tx: Tx,
   kind: RecordKind,
-  ids: readonly string[],
-  number: number,
+  at: readonly { readonly id: string; readonly number: number }[],
 ): Promise<ReadonlyMap<string, AnyRecord>> {
-  if (ids.length === 0) return new Map();
-  const versions = await tx.versions(
-    kind,
-    ids.map((id) => ({ id, number })),
-  );
+  if (at.length === 0) return new Map();
+  const versions = await tx.versions(kind, at);
   return new Map(versions.flatMap((version) => (version ? [[version.id, version]] : [])));
 }
 
@@ -161,7 +161,11 @@ async function keepChanged(tx: Tx, items: readonly Reversal[], { upTo }: ChangeR
   }
   const numberOf = ({ id }: Reversal) => latest.get(id)?.number ?? 0;
   for (const [kind, ofKind] of byKind(items.filter((item) => numberOf(item) > upTo))) {
-    const left = await versionsAt(tx, kind, idsOf(ofKind), upTo);
+    const left = await versionsAt(
+      tx,
+      kind,
+      ofKind.map(({ id }) => ({ id, number: upTo })),
+    );
     for (const item of ofKind) {
       const { id, before, target } = item;
       if (isSameState(kind, before, left.get(id)) || isSameState(kind, before, target)) continue;

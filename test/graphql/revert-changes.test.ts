@@ -67,21 +67,24 @@ test('of a range, only the changes with a message are reversed, and of these not
   await service.post('/projects', [{ name: 'West' }], { 'x-change-message': 'other' });
   await service.patch(`/projects/${body[1].id}`, { notes: 'by hand' });
   await service.patch(`/projects/${body[1].id}`, { name: 'South yard' }, own);
+  const [other] = await service.create('/projects', { name: 'Own' });
+  await service.patch(`/projects/${other.id}`, { name: 'Theirs' }, own);
   const upTo = await cursor();
 
   const result = await revert('0', upTo, { message: 'import' });
 
   const message = 'this project has changed since, last by change 4';
-  expect(result).toMatchObject({ reversed: 1, kept: 2, failed: 0 });
+  expect(result).toMatchObject({ reversed: 2, kept: 2, failed: 0 });
   expect(result.notReversed).toMatchObject(['2', '5'].map((number) => ({ cursor: number, outcome: 'KEPT', message })));
   const { projects } = await service.data('{ projects { nodes { name notes } } }');
   expect(projects.nodes).toEqual(
     expect.arrayContaining([
       { name: 'West', notes: null },
       { name: 'South yard', notes: 'by hand' },
+      { name: 'Own', notes: null },
     ]),
   );
-  expect(projects.nodes).toHaveLength(2);
+  expect(projects.nodes).toHaveLength(3);
   expect(await revert('0', upTo, { message: 'nothing' })).toEqual(withNothingReversed);
 });
 

@@ -170,10 +170,10 @@ describe('links', () => {
     );
 
     expect(code).toBe(2);
-    expect(out.join('\n')).toMatch(/category_\w+: parentId "b" was not set: /);
+    expect(out).toContainEqual(expect.stringMatching(/^ {2}asset-categories\.csv, line 3: parentId "a" is not set: /));
     expect(await imports.records('assetCategories', 'name parent { name }')).toEqual([
-      { name: 'A', parent: null },
-      { name: 'B', parent: { name: 'A' } },
+      { name: 'A', parent: { name: 'B' } },
+      { name: 'B', parent: null },
     ]);
   });
 

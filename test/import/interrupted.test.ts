@@ -87,7 +87,7 @@ test('whichever request or response is the last one that arrives', async () => {
     last = Infinity;
     const { code, out, service } = await run(`stopped-${stop}`, batch);
 
-    const notSet = (lines: readonly string[]) => lines.filter((line) => line.includes('was not set'));
+    const notSet = (lines: readonly string[]) => lines.filter((line) => line.includes('is not set'));
     expect([stop, code, notSet(out)]).toEqual([stop, 2, notSet(expected.out)]);
     expect(await stored(service)).toEqual(expected.stored);
     expect(refused().filter(Boolean)).toEqual(expected.refused);
@@ -143,7 +143,13 @@ describe('an import', () => {
     const files = { 'assets.csv': 'name\nCrane\nPump\n' };
     expect((await imports.import(files, '--batch', '1', '--no-preview')).code).toBe(3);
 
-    for (const [content, ...more] of [['name\nDrill\n'], [files['assets.csv'], '--kind', 'locations']]) {
+    const others = [
+      ['name\nDrill\n'],
+      [files['assets.csv'], '--kind', 'locations'],
+      [files['assets.csv'], '--upsert-by', 'uid', '--delete-missing', '9'],
+      [files['assets.csv'], '--delete-missing', '9'],
+    ];
+    for (const [content, ...more] of others) {
       const { code, err } = await imports.import({ 'assets.csv': content ?? '' }, ...more);
       expect([code, err]).toEqual([1, expect.stringContaining('is of an import that was not finished')]);
     }
@@ -152,6 +158,12 @@ describe('an import', () => {
     imports.write({ 'assets.csv.import-run': JSON.stringify({ ...JSON.parse(line), pid: process.ppid }) });
     expect((await imports.import(files)).err).toContain('another import of these files is running');
     imports.write({ 'assets.csv.import-run': line });
+    const otherKey = await imports.service.key({ workspace: 'other' });
+    const elsewhere = await imports.commandWith(otherKey, 'import', imports.path('assets.csv'), '--yes');
+    expect([elsewhere.code, elsewhere.err]).toEqual([
+      1,
+      expect.stringMatching(/the import that was stopped is of the workspace \S+: use its key, or delete /),
+    ]);
     const dryRun = await imports.import(files, '--dry-run');
     expect([dryRun.code, dryRun.err]).toEqual([1, 'an import of these files was stopped: finish it before a dry run']);
     expect((await imports.import(files)).out).toContain('2 created, 0 updated, 0 unchanged, 0 refused');

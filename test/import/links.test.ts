@@ -50,6 +50,44 @@ describe('links by name', () => {
     ]);
   });
 
+  test('beside an ID lead to what the ID says, though others have the name', async () => {
+    await imports.import({
+      'locations.csv': 'name\nHall\nHall\n',
+      'asset-categories.csv': 'name\nPart\nPart\nSmall\n',
+    });
+    const [, hall] = await imports.records('locations', 'id');
+    const [, parts, small] = await imports.records('assetCategories', 'id');
+    await imports.import({ 'assets.csv': `name,currentLocationId\nCrane,${hall.id}\n` });
+    await imports.import(
+      { 'asset-categories.csv': `id,name,parentId\n${small.id},Small,${parts.id}\n` },
+      '--upsert-by',
+      'id',
+    );
+    const files: Record<string, string> = {};
+    for (const kind of ['locations', 'asset-categories', 'assets']) {
+      files[`${kind}.csv`] = `${(await imports.command('export', kind, '--names')).out.join('\n')}\n`;
+    }
+
+    const again = await imports.import(files, '--upsert-by', 'id');
+    expect([again.code, again.out[0]]).toEqual([0, '6 rows: 0 to create, 0 to update, 6 unchanged, 0 refused']);
+    expect(again.out.at(-1)).toBe('It made no changes.');
+    const asNew = await imports.import(files, '--dry-run');
+    expect([asNew.code, asNew.out[0]]).toEqual([0, '6 rows: 6 to create, 0 to update, 0 unchanged, 0 refused']);
+  });
+
+  test('of which several rows of their own kind have the name lead nowhere, wherever these are', async () => {
+    const { code, out } = await imports.import(
+      { 'asset-categories.csv': 'name,parent.name\nA,\nB,A\nA,\n' },
+      ...['--batch', '1', '--no-preview'],
+    );
+
+    expect(code).toBe(2);
+    expect(out).toContainEqual(
+      expect.stringMatching(/^ {2}asset-categories\.csv, line 3: parentId "A" is not set: 2 asset categories have /),
+    );
+    expect(await imports.records('assetCategories', 'parentId')).toEqual(Array(3).fill({ parentId: null }));
+  });
+
   test('lead to the names that the same import gives, and in the preview, too, not to those that it takes away', async () => {
     await imports.import({ 'locations.csv': 'name,externalIds.erp\nNorth,1\n' });
     const files = {

@@ -114,6 +114,18 @@ const csvFiles: [string, string, string[], Partial<ReadOptions>?][] = [
   ['titles with a word that is a name', 'Name,Hamburg\n\nname,uid\nA,1\n', ['4: A|1']],
   ['one column', 'List of tools\nname\nDrill, small\nSaw; big\n', ['3: Drill, small', '4: Saw; big']],
   ['names that are not known', 'Bezeichnung;Nr. 1, 2\nA;1\n', ['2: A|1']],
+  [
+    'no header, and more commas',
+    'A, small, red;1\nB;2\n',
+    ['1: A, small, red|1', '2: B|2'],
+    { columns: ['name', 'uid'] },
+  ],
+  [
+    'refused rows of a file without a header',
+    'name,uid,refused because\nA,1,why\n',
+    ['2: A|1|why'],
+    { columns: ['name', 'uid'] },
+  ],
   ['no header', 'A;1\nB, small;2\n', ['1: A|1', '2: B, small|2'], { columns: ['name', 'uid'] }],
   ['a header, though its columns are named', 'Name,UID\nA,1\n', ['2: A|1'], { columns: ['name', 'uid'] }],
   ['files put together', '\uFEFFname,uid\nA,1\n\uFEFFname,uid\nB,2\n', ['2: A|1', '4: B|2']],

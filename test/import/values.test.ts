@@ -44,7 +44,7 @@ describe('dates and times', () => {
 
   test.each<[string, Profile, string[]]>([
     ['2026-03-01T00:00:00.000Z', {}, ['2026-03-01', '2026-3-1', '2026/03/01', ' 2026-03-01 ', '1. März 2026']],
-    ['2026-03-01T00:00:00.000Z', {}, ['March 1st, 2026', 'Mar 1, 2026', '1-Mar-2026', '01.Mrz.2026']],
+    ['2026-03-01T00:00:00.000Z', {}, ['March 1st, 2026', 'Mar 1, 2026', '1-Mar-2026', '2026-Mar-01', '01.Mrz.2026']],
     ['2026-12-31T00:00:00.000Z', {}, ['31. Dezember 2026', 'Dec 31, 2026', '31-Dec-2026']],
     ['2026-03-01T07:30:00.000Z', {}, ['2026-03-01T07:30:00Z', '2026-03-01T07:30Z', '2026-03-01 07:30:00+00']],
     ['2026-03-01T07:30:00.000Z', {}, ['2026-03-01 07:30:00 UTC', '1 March 2026 7:30 AM UTC']],
@@ -68,7 +68,7 @@ describe('dates and times', () => {
   test.each<[string, Profile, string[]]>([
     [`${anyDate}, or its order with --dates, such as 31.12.2026 or 12/31/2026`, {}, ['03/01/2026', '01.03.2026']],
     ['a date such as 31.12.2026 (--dates)', german, ['03/01/2026', 'soon', '01.03.26', '1. März 26', '2026./03./01']],
-    ['a date such as 31.12.2026 (--dates)', german, ['2026-Dec-31', '31.12/2026', '2026-03-01 07:30 CET']],
+    ['a date such as 31.12.2026 (--dates)', german, ['31.12/2026', '2026-03-01 07:30 CET']],
     [anyDate, {}, ['soon', 'x'.repeat(10_000)]],
     [`${anyDate} (spreadsheets number days: give the column the format of a date`, german, ['45658', '45658.25']],
     ['a day that exists', german, ['30.02.2026', '2026-02-30']],
@@ -112,6 +112,8 @@ describe('numbers', () => {
   const comma = { decimalComma: true };
   test.each<[Profile, Record<string, number>]>([
     [{}, { '53.08': 53.08, ' -8 ': -8, '+8': 8, '008.50': 8.5, '.5': 0.5, '53.08-': -53.08, '1e1': 10, '0.1': 0.1 }],
+    // As databases divide.
+    [{}, { '53.0800000000000000': 53.08, '100.0': 100, '0.00': 0 }],
     [{}, { '53.079999999999998': 53.08, '0.30000000000000004': 0.30000000000000004 }],
     [{}, { '1,234.56': 1234.56, '-12,345,678.5': -12345678.5 }],
     [comma, { '53,08': 53.08, '-,5': -0.5, '1.234,56': 1234.56, '1.234,56-': -1234.56 }],
@@ -130,7 +132,11 @@ describe('numbers', () => {
       ['53.08', '1,234.5', '12.34,5', '1234.567,8', '1.234', '1,2,3'],
     ],
     ['a number that is kept with all its digits, not as Infinity', {}, ['1e400']],
-    ['a number that is kept with all its digits', {}, ['1e-400', '12345678901234567890', '0.12345678901234567890123']],
+    [
+      'a number that is kept with all its digits',
+      {},
+      ['1e-400', '12345678901234567890', '12345678901234567890.0', '0.12345678901234567890123'],
+    ],
   ])('expected %s, with %j, but received %j', (what, profile, cells) => {
     for (const cell of cells) {
       expect(cellOf(location, 'latitude', cell, profile)).toContain(`expected ${what}`);
