@@ -37,7 +37,8 @@ export async function withInterrupts<T>(work: (signal: AbortSignal) => Promise<T
   try {
     return await work(stop.signal);
   } finally {
-    stopListening();
+    // A signal that comes while the process ends does not make finished work look interrupted.
+    setTimeout(stopListening, 1_000).unref();
   }
 }
 

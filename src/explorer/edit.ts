@@ -24,6 +24,12 @@ interface Form {
 let form: Form | undefined;
 let said: { readonly id: string; readonly text: string; readonly at?: string | undefined } | undefined;
 
+/** True if something is typed that is not stored. */
+export function isUnsaved(): boolean {
+  const element = formElement();
+  return form !== undefined && element !== null && Object.keys(changedValues(form, new FormData(element))).length > 0;
+}
+
 const formElement = () => document.querySelector<HTMLFormElement>('form.edit');
 
 /** Draws, and gives the keyboard to the first of these. */

@@ -1,6 +1,7 @@
 /** The explorer: shows the view of the address, and again when records change. */
 import { html, nothing, render } from 'lit-html';
 import { addressOf, type View, viewerOf, viewOf } from './address.ts';
+import { isUnsaved } from './edit.ts';
 import { kindNames, kindOf, nameOf, otherViews, title } from './kinds.ts';
 import { locations } from './locations.ts';
 import { overview } from './overview.ts';
@@ -151,11 +152,19 @@ window.navigation?.addEventListener('navigate', (event) => {
   const { pathname, search } = new URL(destination.url);
   const isBack = navigationType === 'traverse';
   if (!canIntercept || hashChange || !(isBack || navigationType === 'push') || pathname !== location.pathname) return;
+  if (isUnsaved() && !confirm('Leave without saving what you have entered?')) {
+    event.preventDefault();
+    return;
+  }
   const isInTree = [search, location.search].every((address) => viewerOf(viewOf(address)) === 'tree');
   event.intercept({
     ...(isInTree && ({ scroll: 'manual', focusReset: 'manual' } as const)),
     handler: () => (isBack ? show() : new Promise((resolve) => void show(resolve).then(resolve))),
   });
+});
+
+window.addEventListener('beforeunload', (event) => {
+  if (isUnsaved()) event.preventDefault();
 });
 
 /** Another key may be of another user, of another workspace, or read only. */

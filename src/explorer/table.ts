@@ -104,16 +104,23 @@ function searchForm(view: View, kind: string) {
   </form>`;
 }
 
-const comparisons = { eq: 'is', ne: 'is not', gt: 'after', gte: 'from', lt: 'before', lte: 'until' };
-const operatorNames: Readonly<Record<string, string>> = {
-  ...comparisons,
-  startsWith: 'starts with',
-  endsWith: 'ends with',
+/** Of times, and of numbers where these are said in other words. */
+const operatorNames: Readonly<Record<string, readonly [string, string?]>> = {
+  eq: ['is'],
+  ne: ['is not'],
+  gt: ['after', 'above'],
+  gte: ['from'],
+  lt: ['before', 'below'],
+  lte: ['until', 'up to'],
+  startsWith: ['starts with'],
+  endsWith: ['ends with'],
 };
 
-function describe({ field, operator, value }: Filter): string {
+function describe(kind: string, { field, operator, value }: Filter): string {
   if (operator === 'isNull') return `${words(field)} ${value === 'false' ? 'is set' : 'is empty'}`;
-  return `${words(field)} ${operatorNames[operator] ?? operator} ${value === 'true' ? 'yes' : value === 'false' ? 'no' : value}`;
+  const [name = operator, ofNumber = name] = operatorNames[operator] ?? [];
+  const said = kindOf(kind).filters[field] === 'NumberFilter' ? ofNumber : name;
+  return `${words(field)} ${said} ${value === 'true' ? 'yes' : value === 'false' ? 'no' : value}`;
 }
 
 /** Conditions that need no value, and those that need one, which is empty here. */
@@ -126,7 +133,8 @@ const inputTypes: Readonly<Record<string, string>> = { DateTimeFilter: 'date', N
 
 function filterForm(view: View, kind: string) {
   const { filters } = kindOf(kind);
-  const optionOf = (condition: Filter) => html`<option value=${textOf(condition)}>${describe(condition)}</option>`;
+  const optionOf = (condition: Filter) =>
+    html`<option value=${textOf(condition)}>${describe(kind, condition)}</option>`;
   const groupOf = (field: string) =>
     html`<optgroup label=${title(field)}>${conditionsOf(field, filters[field]).map(optionOf)}</optgroup>`;
   const added = (sent: FormData) => {
@@ -154,10 +162,10 @@ function filterForm(view: View, kind: string) {
 }
 
 function chips(view: View) {
-  const { filters = [] } = view;
+  const { kind = '', filters = [] } = view;
   const chip = (filter: Filter) => {
     const others = firstPage(view, { filters: filters.filter((other) => other !== filter) });
-    return html`<li>${describe(filter)} <a href=${others} aria-label=${`Remove: ${describe(filter)}`}>×</a></li>`;
+    return html`<li>${describe(kind, filter)} <a href=${others} aria-label=${`Remove: ${describe(kind, filter)}`}>×</a></li>`;
   };
   return html`<ul class="chips" aria-label="Filters">${filters.map(chip)}</ul>`;
 }

@@ -43,6 +43,9 @@ export interface ColumnOptions {
 /** The column of a file of refused rows that has the reasons. An import of that file leaves it out. */
 export const reasonColumn = 'refused because';
 
+/** Reasons begin with this in a table: of a row with too many cells, another one may stand below the name of the column. */
+export const reasonMark = 'refused: ';
+
 /** Returns `currentlocationid` for `Current location ID`. */
 export const plain = (name: string): string => name.toLowerCase().replace(/[\s_-]/g, '');
 

@@ -8,6 +8,7 @@
  */
 import { StartError } from '../errors.ts';
 import { count, quote } from '../model/issues.ts';
+import { reasonColumn, reasonMark } from './columns.ts';
 import type { SourceRow, Warning } from './row.ts';
 
 export interface TableOptions {
@@ -115,6 +116,13 @@ export class CsvParser {
     if (cells.length > names.length) {
       const widths = `expected ${names.length} cells, as the header has, received ${cells.length}`;
       return refuse(`${widths}: a cell with a separator needs quotes`);
+    }
+    const reason = cells[names.indexOf(reasonColumn)];
+    if (reason && !reason.startsWith(reasonMark)) {
+      const what = `the column ${quote(reasonColumn)} has ${quote(reason)}`;
+      const message = `${what}: does a cell with a separator need quotes? If it is a note of yours, clear it`;
+      // As one of the row's own cells, it comes back.
+      return { ...refuse(message), cells: [...cells, null] };
     }
     const warn = (message: string) => this.options.warn({ line, column: '', message });
     // The end of the row, or a line break within a cell without quotes.

@@ -247,7 +247,9 @@ function linkOf(linking: Linking, cells: LinkCells, stored: Stored): Link {
       else ids.add(named.record);
     } else if (isPreview && isLeft) {
       // When it is stored, the service finds out how many have the text, beside what else is said.
-      const isOnly = by === key || (named.count === 1 && stored(link).every((id) => id === named.record));
+      // A record that has the text now, and gets another one, does not count.
+      const isFree = named.isTaken || stored(link).every((id) => id === named.record);
+      const isOnly = by === key || (named.count === 1 && isFree);
       if (!hasId && !isOnly) return several(link);
       if (named.record === undefined) isLater = true;
       else if (!hasId) ids.add(named.record);

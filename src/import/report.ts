@@ -6,7 +6,7 @@ import { count, formatIssue, type Issue } from '../model/issues.ts';
 import { constantCase, uncapitalized } from '../model/labels.ts';
 import { linkFields } from '../model/links.ts';
 import type { RecordKind } from '../model/record-kind.ts';
-import { reasonColumn } from './columns.ts';
+import { reasonColumn, reasonMark } from './columns.ts';
 import type { Table } from './csv.ts';
 import type { ImportFile } from './file.ts';
 import { lineName } from './json.ts';
@@ -125,9 +125,13 @@ export function refusedWriter(table: Table | undefined, links: Names, write: (te
   const { names = [], separator = ',' } = table ?? {};
   const lineOf = (cells: readonly (string | null)[], reason: string): string => {
     // A row may have fewer cells than the header, or more: the reason stands below its name unless there are more.
-    const all = Array.from({ length: Math.max(names.length, cells.length) }, (_, index) => cells[index] ?? null);
-    const kept = all.filter((_, index) => names[index] !== reasonColumn);
-    return [...kept, reason].map((cell) => csvCell(cell, separator)).join(separator);
+    const isLonger = cells.length > names.length;
+    const all = isLonger ? cells : names.map((_, index) => cells[index] ?? null);
+    const isReason = (cell: string | null, index: number) =>
+      isLonger ? index === all.length - 1 && cell?.startsWith(reasonMark) : names[index] === reasonColumn;
+    return [...all.filter((cell, index) => !isReason(cell, index)), reason]
+      .map((cell) => csvCell(cell, separator))
+      .join(separator);
   };
   const textOf = ({ row, issues }: SentRow): string => {
     const { source } = row;
@@ -136,10 +140,10 @@ export function refusedWriter(table: Table | undefined, links: Names, write: (te
     const known = recordIdsIn(links, row);
     const cells = source.cells.map((cell, index) => known.get(index) ?? cell);
     if (!table) return objectOf(source, cells, reason);
-    if (cells.length === 0) return source.text + separator + csvCell(reason, separator);
+    if (cells.length === 0) return source.text + separator + csvCell(reasonMark + reason, separator);
     return lineOf(
       cells.map((cell) => (cell === null ? null : String(cell))),
-      reason,
+      reasonMark + reason,
     );
   };
   // A byte order mark, because spreadsheet programs read other files as Windows-1252.

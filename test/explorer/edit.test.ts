@@ -101,6 +101,25 @@ describeInChromium('a work order in the explorer', () => {
     expect(visit).toMatchObject({ outside: [], errors: [] });
   });
 
+  test('is not left with unsaved changes without a question', async () => {
+    const { page } = await openForm();
+    const asked: string[] = [];
+    page.on('dialog', (dialog) => {
+      asked.push(dialog.type());
+      return dialog.dismiss();
+    });
+    await page.getByRole('link', { name: 'Assets', exact: true }).click();
+    await page.getByRole('heading', { name: 'Assets' }).waitFor();
+    expect(asked).toEqual([]);
+    await page.goBack();
+    await page.getByRole('form', { name: 'Edit' }).waitFor();
+    await page.getByLabel('Notes').fill('Not stored yet.');
+    await page.getByRole('link', { name: 'Assets', exact: true }).click();
+    await page.reload({ timeout: 1_000 }).catch(() => {});
+    expect(asked).toEqual(['confirm', 'beforeunload']);
+    expect(await page.getByLabel('Notes').inputValue()).toBe('Not stored yet.');
+  });
+
   test('gets a status, first those that work orders have, a location that is found by its name, notes, and no end any more', async () => {
     const labels = { planned: 'Planned', released: 'Released', sealed: 'Sealed' };
     for (const [status, name] of Object.entries(labels))

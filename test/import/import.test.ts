@@ -24,6 +24,24 @@ test('stores the rows of a CSV file, and says which changes it has made', async 
   expect(imports.files()).toEqual(['assets.csv']);
 });
 
+test('a row with too many cells comes back with all of them, as often as it is imported, and none is taken for a reason', async () => {
+  await imports.import({ 'assets.csv': 'name,uid\nCrane, small,C-1,red\n' }, '--no-preview');
+  const first = imports.read('assets.refused.csv');
+  expect(first).toMatch(/^\uFEFFname,uid,refused because\nCrane," small",C-1,red,"refused: expected 2 cells/);
+
+  await imports.import({ 'assets-2.csv': first }, '--no-preview');
+  expect(imports.read('assets-2.refused.csv')).toMatch(/\nCrane," small",C-1,red,"refused: expected 3 cells[^\n]*\n$/);
+
+  const cleared = await imports.import(
+    { 'assets-3.csv': 'name,uid,refused because\nCrane," small",C-1,\n' },
+    '--no-preview',
+  );
+  expect(cleared.out[0]).toBe('0 created, 0 updated, 0 unchanged, 1 refused');
+  expect(imports.read('assets-3.refused.csv')).toContain(
+    '\nCrane," small",C-1,,"refused: the column ""refused because"" has ""C-1""',
+  );
+});
+
 test('reads what spreadsheets write: a byte order mark, semicolons, CRLF, quoted line breaks, names of columns in any form', async () => {
   const file = `${bom}Name;Manufactured at;Current location ID;External IDs.erp;\r\n"Crane ""big""\r\nor so";31.12.2019;ERP-1;4711;\r\n;;;;\r\n`;
   const { code, out } = await imports.import({ 'Assets 2026.csv': file }, '--dates', '31.12.2026');
@@ -68,8 +86,8 @@ describe('refused rows', () => {
     ]);
     expect(imports.read('assets.refused.csv').split('\n')).toEqual([
       `${bom}name,uid,acquired at,refused because`,
-      'Pump,C-1,2020-02-17,"uid: line 2 also has the uid ""C-1"""',
-      'Drill,C-3,soon,"acquiredAt: expected a date such as 2026-03-01 or 2026-03-01T07:30:00Z, received ""soon"""',
+      'Pump,C-1,2020-02-17,"refused: uid: line 2 also has the uid ""C-1"""',
+      'Drill,C-3,soon,"refused: acquiredAt: expected a date such as 2026-03-01 or 2026-03-01T07:30:00Z, received ""soon"""',
       '',
     ]);
   });

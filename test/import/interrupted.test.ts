@@ -95,6 +95,12 @@ test('whichever request or response is the last one that arrives', async () => {
   }
 }, 120_000);
 
+test('a signal that comes when it has ended does not make it look interrupted', async () => {
+  const before = new Set(process.listeners('SIGINT'));
+  expect((await imports.import({ 'assets.csv': 'name\nCrane\n' })).code).toBe(0);
+  expect(process.listeners('SIGINT').filter((listener) => !before.has(listener))).toHaveLength(1);
+});
+
 describe('an import', () => {
   /** Runs the work once, when the service is about to run such a statement. */
   const once = (statement: RegExp, work: () => void) => {

@@ -75,6 +75,25 @@ describe('links by name', () => {
     expect([asNew.code, asNew.out[0]]).toEqual([0, '6 rows: 6 to create, 0 to update, 0 unchanged, 0 refused']);
   });
 
+  test('that two records exchange lead to them as they are then', async () => {
+    await imports.import({ 'locations.csv': 'id,name\n1,A\n2,B\n', 'projects.csv': 'name,locationId\nP,1\nQ,2\n' });
+    const files: Record<string, string> = {};
+    for (const kind of ['locations', 'projects']) {
+      const { out } = await imports.command('export', kind, '--names');
+      const exchanged = out.map((line) => line.replace(/,([AB]),/, (_, name) => `,${name === 'A' ? 'B' : 'A'},`));
+      files[`${kind}.csv`] = `${exchanged.join('\n')}\n`;
+    }
+    expect(files['locations.csv']).toMatch(/,B,.*,A,/s);
+
+    const { code, out } = await imports.import(files, '--upsert-by', 'id');
+
+    expect([code, out[0]]).toEqual([0, '4 rows: 0 to create, 2 to update, 2 unchanged, 0 refused']);
+    expect(await imports.records('projects', 'name location { name }')).toEqual([
+      { name: 'P', location: { name: 'B' } },
+      { name: 'Q', location: { name: 'A' } },
+    ]);
+  });
+
   test('of which several rows of their own kind have the name lead nowhere, wherever these are', async () => {
     const { code, out } = await imports.import(
       { 'asset-categories.csv': 'name,parent.name\nA,\nB,A\nA,\n' },

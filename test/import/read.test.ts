@@ -122,8 +122,8 @@ const csvFiles: [string, string, string[], Partial<ReadOptions>?][] = [
   ],
   [
     'refused rows of a file without a header',
-    'name,uid,refused because\nA,1,why\n',
-    ['2: A|1|why'],
+    'name,uid,refused because\nA,1,refused: why\n',
+    ['2: A|1|refused: why'],
     { columns: ['name', 'uid'] },
   ],
   ['no header', 'A;1\nB, small;2\n', ['1: A|1', '2: B, small|2'], { columns: ['name', 'uid'] }],
