@@ -75,6 +75,20 @@ describe('links by name', () => {
     expect([asNew.code, asNew.out[0]]).toEqual([0, '6 rows: 6 to create, 0 to update, 0 unchanged, 0 refused']);
   });
 
+  test('that contradict an ID name the option that helps, also for a parent', async () => {
+    await imports.import({ 'asset-categories.csv': 'name\nA\nB\n' });
+    const [first] = await imports.records('assetCategories', 'id');
+
+    const { out } = await imports.import(
+      { 'asset-categories.csv': `name,parentId,parent.name\nC,${first.id},B\n` },
+      ...['--upsert-by', 'name'],
+    );
+
+    expect(refusalsIn(out)).toEqual([
+      expect.stringMatching(/expected one asset category, received .*: change them alike, or leave a column out/),
+    ]);
+  });
+
   test('that two records exchange lead to them as they are then', async () => {
     await imports.import({ 'locations.csv': 'id,name\n1,A\n2,B\n', 'projects.csv': 'name,locationId\nP,1\nQ,2\n' });
     const files: Record<string, string> = {};

@@ -239,6 +239,17 @@ test('a column of one external ID concerns this one; __proto__ is a name like an
   ]);
 });
 
+test('of the same column, the command counts, then what a profile says for the kind, then what it says for all', () => {
+  const file = JSON.stringify({ map: { ID: 'externalIds.x' }, kinds: { locations: { map: { ID: 'id' } } } });
+  const meansOf = (kind: RecordKind, map: readonly string[] = []) =>
+    rowOptions(
+      profileOf({ map, linkBy: [], profile: 'own.json' }, () => file),
+      kind,
+    ).map.get('ID');
+
+  expect([meansOf(asset), meansOf(location), meansOf(location, ['ID=name'])]).toEqual(['externalIds.x', 'id', 'name']);
+});
+
 describe('the columns of a file', () => {
   test.each([
     ['assets', 'Current location ID', 'link currentLocation id'],
