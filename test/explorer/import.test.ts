@@ -89,7 +89,7 @@ describeInChromium('a file in the explorer', () => {
     await page.getByText(/^Undone: \d changes\. 0 are kept\.$/).waitFor();
     expect(await assets()).toEqual([]);
     await page.getByRole('button', { name: 'Close' }).click();
-    expect(await page.locator('dialog.import').count()).toBe(0);
+    await page.locator('dialog.import').waitFor({ state: 'detached' });
     expect(visit).toMatchObject({ outside: [], errors: [] });
   });
 
