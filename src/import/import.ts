@@ -117,9 +117,10 @@ export async function preview(work: Import, { say, table }: Output) {
     say(`To delete, because they are not in the files: ${counted(ids.length, kind)}`);
   }
   const tooMany = exceeding(work, missing);
-  if (missing.size > 0 && refused > 0) say('As rows are refused, none is deleted.');
+  const isWhole = refused + sent.unset.length === 0;
+  if (missing.size > 0 && !isWhole) say('As not all rows would be stored, none is deleted.');
   else if (tooMany) say(tooMany);
-  return { changed: created + updated, isClean: refused + sent.unset.length === 0 && !tooMany };
+  return { changed: created + updated, isClean: isWhole && !tooMany };
 }
 
 function sayWarnings({ warnings }: Import, say: Output['say']): void {

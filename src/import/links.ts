@@ -152,7 +152,7 @@ function cellsOf({ links }: RecordRow, isExported: boolean): LinkCells[] {
   });
 }
 
-const namedBy = ({ names }: Linking, { target, by, value }: RowLink): Named | undefined =>
+const namedBy = (names: Names, { target, by, value }: RowLink): Named | undefined =>
   names
     .get(target)
     ?.get(by)
@@ -169,7 +169,7 @@ async function lookUp(linking: Linking, all: readonly LinkCells[]): Promise<Stor
   const { yardgraph, missing, isPreview } = linking;
   const found = new Map<string, Map<string, string[]>>();
   const keyOf = ({ target, by }: RowLink) => `${target.name}.${by}`;
-  const isOfRow = (link: RowLink) => namedBy(linking, link) !== undefined || isToRow(linking, [link]);
+  const isOfRow = (link: RowLink) => namedBy(linking.names, link) !== undefined || isToRow(linking, [link]);
   /** Not a name that a row of the import has: once a refused one is fixed and imported, there would be two. Nor beside another cell. */
   const mayBeCreated = ({ target, by }: RowLink, cells: LinkCells) =>
     by === 'name' && linking.createMissing.has(target) && cells.filter(({ value }) => value !== null).length === 1;
@@ -211,13 +211,14 @@ type Link = { readonly values: Readonly<Record<string, unknown>> } | { readonly 
 const isToRow = ({ ownTexts }: Linking, cells: readonly RowLink[]): boolean =>
   cells.some(({ target, by, value }) => value !== null && ownTexts.get(target)?.get(by)?.has(value));
 
+const hasId = (cells: LinkCells): boolean => cells.some(({ by, value }) => by === 'id' && value !== null);
+
 /** A link to a row of the same kind: it is set at the end, unless an ID says the record. A preview compares what is stored so far. */
 function linkToOwnKind(linking: Linking, cells: LinkCells, stored: Stored): Link {
   const [{ field, target }] = cells;
   const id = linking.upsertKeys.get(target) === 'id' ? cells.find(({ by }) => by === 'id')?.value : undefined;
   if (id && (linking.isPreview || cells.length === 1)) return { values: { [field]: id } };
-  const hasId = cells.some(({ by, value }) => by === 'id' && value !== null);
-  const [only, ...others] = hasId ? [] : new Set(cells.flatMap(stored));
+  const [only, ...others] = hasId(cells) ? [] : new Set(cells.flatMap(stored));
   if (!linking.isPreview || only === undefined) return 'later';
   const isCreated = !linking.upsertKeys.has(target);
   return others.length === 0 && !isCreated ? { values: { [field]: only } } : several(cells[0]);
@@ -229,13 +230,13 @@ function linkOf(linking: Linking, cells: LinkCells, stored: Stored): Link {
   const [{ name, field, target }] = cells;
   const key = upsertKeys.get(target);
   if (cells.every(({ value }) => value === null)) return { values: { [field]: null } };
-  const hasId = cells.some(({ by, value }) => by === 'id' && value !== null);
+  const isById = hasId(cells);
   const ids = new Set<string>();
   const said: Record<string, unknown> = {};
   let isLater = false;
   for (const link of cells) {
     const { by, value } = link;
-    const named = value === null ? undefined : namedBy(linking, link);
+    const named = value === null ? undefined : namedBy(linking.names, link);
     const isLeft = named !== undefined && named.count > 0;
     if (by === 'id') {
       if (value === null) return contradiction(cells);
@@ -250,9 +251,9 @@ function linkOf(linking: Linking, cells: LinkCells, stored: Stored): Link {
       // A record that has the text now, and gets another one, does not count.
       const isFree = named.isTaken || stored(link).every((id) => id === named.record);
       const isOnly = by === key || (named.count === 1 && isFree);
-      if (!hasId && !isOnly) return several(link);
+      if (!isById && !isOnly) return several(link);
       if (named.record === undefined) isLater = true;
-      else if (!hasId) ids.add(named.record);
+      else if (!isById) ids.add(named.record);
     } else if (isPreview && named?.isTaken) {
       const message = `no ${target.label} has ${textOf(link)} any more, when its row is stored`;
       return { issue: { path: [name], message } };
@@ -289,7 +290,8 @@ function contradiction(cells: LinkCells): Link {
 export async function lateLinks(linking: Linking, all: readonly LinkCells[]): Promise<readonly Link[]> {
   const stored = await lookUp(linking, all);
   return all.map((cells) => {
-    const isLost = (link: RowLink) => link.by !== 'id' && !namedBy(linking, link)?.count && stored(link).length === 0;
+    const isLost = (link: RowLink) =>
+      link.by !== 'id' && !namedBy(linking.names, link)?.count && stored(link).length === 0;
     const lost = linking.isPreview ? cells.find((link) => link.value !== null && isLost(link)) : undefined;
     if (lost) return { issue: { path: [], message: `the row with ${textOf(lost)} was refused` } };
     return linkOf(linking, cells, stored);
@@ -308,15 +310,9 @@ function warnOfForeign(warn: Warn, { source }: RecordRow, cells: LinkCells, sent
 /** The IDs of the records that rows of this import have become, by the cells of `row` that have the IDs of these rows. */
 export function recordIdsIn(names: Names, { links }: RecordRow): Map<number, string> {
   const ids = new Map<number, string>();
-  for (const { target, by, value, cell } of links) {
-    const record =
-      by === 'id'
-        ? names
-            .get(target)
-            ?.get(by)
-            ?.get(value ?? '')?.record
-        : undefined;
-    if (record !== undefined) ids.set(cell, record);
+  for (const link of links) {
+    const record = link.by === 'id' ? namedBy(names, link)?.record : undefined;
+    if (record !== undefined) ids.set(link.cell, record);
   }
   return ids;
 }
