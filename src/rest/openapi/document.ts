@@ -52,7 +52,8 @@ export function openApiDocument(limits: Limits): Json {
       description: introduction(limits),
       license: { name: 'MIT', identifier: 'MIT' },
     },
-    servers: [{ url: '/', description: 'This service' }],
+    // Relative to the document: a proxy may serve the service below a path of its own.
+    servers: [{ url: '.', description: 'This service' }],
     // The empty requirement: no key is needed until the first one is created.
     security: [{ bearer: [] }, {}],
     tags: [
@@ -188,7 +189,7 @@ function list(route: Route): Json {
   return {
     operationId: `list${kind.plural}`,
     summary: `List all ${kind.pluralLabel}`,
-    description: `Returns all ${kind.pluralLabel} of the workspace as one array, oldest first, from one consistent snapshot. To read them page by page, or single ones, use GraphQL.`,
+    description: `Returns all ${kind.pluralLabel} of the workspace as one array, oldest first. Up to 1,000 and a million characters are of one moment; longer lists are read while they are sent. To read them page by page, or single ones, use GraphQL.`,
     parameters: [ref('parameters', 'IfNoneMatch')],
     responses: {
       304: { description: 'The response that the client has is still current.', headers: responseHeaders('ETag') },
@@ -236,7 +237,7 @@ const exportOperation = (): Json => ({
   tags: ['Export'],
   summary: 'Export records',
   description:
-    'Returns all records of a kind, or of all kinds, as CSV or NDJSON, oldest first, from one state of the database. A workspace can have one export at a time; others wait.',
+    'Returns all records of a kind, or of all kinds, as CSV or NDJSON, oldest first, from one state of the database. A workspace can have two exports at a time: a third gets 429.',
   parameters: [
     inPath('file', 'The kind of the records, and the format. All kinds together are in the order that links need.', {
       enum: [...recordKinds.map(pathName).flatMap((name) => [`${name}.csv`, `${name}.ndjson`]), 'all.ndjson'],

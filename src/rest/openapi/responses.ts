@@ -88,7 +88,7 @@ const errors: Readonly<Record<number, [name: string, description: string, ErrorR
   ],
   429: [
     'TooManyRequests',
-    'The API key, or the address, has sent too many requests: retry after `Retry-After` seconds.',
+    'The API key, or the address, has sent too many requests, or the workspace has as many exports as it can have: retry after `Retry-After` seconds.',
     tooManyRequests('at most 600 requests per minute: try again in 42 s'),
     'Retry-After',
   ],
