@@ -298,7 +298,9 @@ export function noRecord(kind: RecordKind, id: string): string {
   const actual = kindOfId(id);
   if (actual === kind) return `${problem} in this workspace`;
   if (actual) return `${problem}: this is the ID of ${withArticle(actual.label)}`;
-  return `${problem}: IDs of this service start with ${kind.idPrefix}_`;
+  const start = `${kind.idPrefix}_`;
+  if (id.startsWith(start)) return `${problem}: it starts like an ID of this service, but has another form`;
+  return `${problem}: IDs of this service start with ${start}`;
 }
 
 const noRecordWith = (kind: RecordKind, key: string): string =>

@@ -45,8 +45,13 @@ describe('an unknown project', () => {
     ]);
   });
 
+  test('with an ID that only starts like one of this service: 404 says so', async () => {
+    expect(await patch('project_4711')).toEqual(
+      notFound('"project_4711": it starts like an ID of this service, but has another form'),
+    );
+  });
+
   test.each([
-    ['project_4711', '"project_4711"'],
     ['\0', '"\\u0000"'],
     ['x'.repeat(2_000), `"${'x'.repeat(100)}"…`],
   ])('with an ID of another system: 404 says how IDs of this service start', async (id, quoted) => {
