@@ -28,6 +28,26 @@ test('an ID that is no ID, of whatever length, finds nothing', async () => {
   }
 });
 
+test('an ID of another kind is refused, now and at a time; `node` takes any', async () => {
+  const [{ id }] = await service.create('/locations', {});
+  const time = new Date().toISOString();
+
+  for (const field of [`asset(id: "${id}")`, `asset(id: "${id}", asOf: "${time}")`]) {
+    const { body } = await service.graphql(`{ ${field} { id } }`);
+    expect(body).toMatchObject({
+      data: { asset: null },
+      errors: [
+        {
+          message: `id: there is no asset with the ID "${id}": this is the ID of a location`,
+          path: ['asset'],
+          extensions: { code: 'BAD_USER_INPUT' },
+        },
+      ],
+    });
+  }
+  expect(await service.data('query ($id: ID!) { node(id: $id) { id } }', { id })).toEqual({ node: { id } });
+});
+
 test('several records with the external ID that is looked up are a CONFLICT', async () => {
   await service.create('/assets', ...['Saw', 'Axe'].map((name) => ({ name, externalIds: { erp: 'twice' } })));
 

@@ -13,7 +13,7 @@ import {
   transportOrder,
   workOrder,
 } from '../../records/index.ts';
-import { describeExternalId, emptyKeyProblem } from '../../services/match.ts';
+import { describeExternalId, emptyKeyProblem, noRecord } from '../../services/match.ts';
 import type { Session } from '../../services/write.ts';
 import type { FieldExtensions } from '../limits.ts';
 import {
@@ -37,7 +37,7 @@ const one = (t: QueryFields, kind: RecordKind) =>
   t.field({
     type: typeOf(kind),
     nullable: true,
-    description: `The ${kind.label} with this ID, or null if there is none.`,
+    description: `The ${kind.label} with this ID, or null if there is none. The ID of a record of another kind is an error.`,
     args: {
       id: t.arg.id({ required: true, description: `The ID of the ${kind.label}.` }),
       asOf: t.arg({
@@ -46,6 +46,7 @@ const one = (t: QueryFields, kind: RecordKind) =>
       }),
     },
     resolve(_root, { id, asOf }, { loaders, limits }) {
+      if ((kindOfId(id) ?? kind) !== kind) throw refused(['id'], noRecord(kind, id));
       if (asOf === null || asOf === undefined) return loaders.of(kind).load(id);
       const time = parseArgument(['asOf'], { type: 'dateTime' }, asOf, limits.maxTextLength);
       return loaders.versionAt(kind, id, String(time));
