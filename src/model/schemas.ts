@@ -143,8 +143,11 @@ function blankProblem({ required, unique }: Field, text: string): string | undef
   return expected(`text with at least one character that is not white space${required ? '' : ', or null'}`, text);
 }
 
+/** White space alone is no part of a form, such as the ID in the key of a label: without it, the text has the form, too. */
 const formProblem = ({ form }: TextField, text: string): string | undefined =>
-  form && !form.pattern.test(text) ? expected(`${form.called} such as ${form.example}`, text) : undefined;
+  form && ![text, text.trimEnd()].every((each) => form.pattern.test(each))
+    ? expected(`${form.called} such as ${form.example}`, text)
+    : undefined;
 
 const anIdentifier = `an ID of 1 to ${maxIdentifierLength} characters`;
 

@@ -49,6 +49,7 @@ describe('what is no label is refused:', () => {
   test.each([
     ['key', 'status-7', types],
     ['key', 'STATUS:', types],
+    ['key', 'STATUS: \n', types],
     ['color', 'green', 'a colour such as #2e7d32'],
     ['color', '#2e7d32\n', 'a colour such as #2e7d32'],
   ])('%s %j', async (field, value, expected) => {
