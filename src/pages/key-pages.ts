@@ -124,7 +124,13 @@ function serveTiles(app: FastifyInstance, path: string): void {
       reply.headers({ 'cache-control': 'no-store', etag: `"${size}-${mtimeMs}"` });
     },
   });
-  app.get(`/${tilesPath}`, (_request, reply) => reply.sendFile(basename(path)));
+  app.get(`/${tilesPath}`, (request, reply) => {
+    // A suffix longer than the file is all of it (RFC 9110, 14.1.2); the library would refuse it.
+    const [, suffix] = /^ *bytes=-(\d+)$/.exec(request.headers.range ?? '') ?? [];
+    const size = suffix === undefined ? undefined : statSync(path, { throwIfNoEntry: false })?.size;
+    if (Number(suffix) > Number(size)) request.headers.range = 'bytes=0-';
+    return reply.sendFile(basename(path));
+  });
   // Other unknown paths have been refused already.
   app.setNotFoundHandler(() => {
     throw notFound('the file of the tiles is missing', 'no file of tiles');

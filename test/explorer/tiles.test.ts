@@ -97,6 +97,14 @@ describe('a PMTiles file', () => {
     expect([whole.status, whole.headers['content-length']]).toEqual([200, String(raster.length)]);
     expect(whole.headers['content-encoding']).toBeUndefined();
     expect((await service.get(file, { range: 'bytes=100000-' })).status).toBe(416);
+    for (const [suffix, length] of [
+      [3, 3],
+      [raster.length, raster.length],
+      [raster.length + 1, raster.length],
+    ] as const) {
+      const { status, headers } = await service.get(file, { range: `bytes=-${suffix}` });
+      expect([status, headers['content-length']]).toEqual([206, String(length)]);
+    }
 
     const page = await service.get('/explore', { accept: 'text/html' });
     expect(page.headers['content-security-policy']).not.toContain('http');
