@@ -158,7 +158,7 @@ export async function importFiles(paths: readonly string[], options: ImportOptio
 
 function readNumber(option: string, text: string, min: number): number {
   if (/^\d{1,6}$/.test(text) && Number(text) >= min) return Number(text);
-  throw new StartError(`--${option}: ${expected(`a whole number from ${min}`, text)}`);
+  throw new StartError(`--${option}: ${expected(`a whole number from ${min} to 999,999`, text)}`);
 }
 
 function readLine(path: string, identity: string): RunLine | undefined {

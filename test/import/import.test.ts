@@ -263,7 +263,8 @@ describe('nothing is stored, and the command ends with 1,', () => {
     ],
     ['things.csv', asset, '', 'things.csv: which kind of record does it have? Name it assets.csv'],
     ['assets.csv', asset, '--time-zone Mars', '--time-zone: expected a time zone such as Europe/Berlin'],
-    ['assets.csv', asset, '--batch 0', '--batch: expected a whole number from 1'],
+    ['assets.csv', asset, '--batch 0', '--batch: expected a whole number from 1 to 999,999'],
+    ['assets.csv', asset, '--batch 1000000', '--batch: expected a whole number from 1 to 999,999'],
     ['assets.csv', asset, '--url http://127.0.0.1:65534', 'the service: ECONNREFUSED (http://127.0.0.1:65534)'],
     ['assets.csv', asset, '--upsert-by name', '--upsert-by: assets cannot be found by "name"'],
   ] as const)('for %s with %j and the options "%s": %s', async (name, content, options, message) => {

@@ -50,6 +50,12 @@ test('the help of every command says what it does and where the settings come fr
   }
 });
 
+test('the help of import says how many rows can be stored at a time', async () => {
+  const { out } = await run('import', '--help');
+
+  expect(out).toMatch(/--batch <rows> .*up to\s+999,999/);
+});
+
 const copyTo = '--to: expected sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/DATABASE';
 
 test.each([
