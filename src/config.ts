@@ -1,5 +1,6 @@
 /** The settings of the service, from the environment. Invalid ones are all reported before anything is opened. */
 import { isIP } from 'node:net';
+import { closest, distance } from 'fastest-levenshtein';
 import * as z from 'zod';
 import { StartError } from './errors.ts';
 import { databaseUrlProblem, defaultOptions, defaultPath } from './store/database-settings.ts';
@@ -161,6 +162,14 @@ export const settingNames: readonly string[] = [service, databaseOptions, visibi
   (group: Group) => Object.values(group).map(({ name }) => name),
 );
 
+/** Warnings of variables whose names are almost those of settings. HOST and PORT are too short to tell. */
+const misspelt = (env: Environment): string[] =>
+  Object.keys(env).flatMap((name) => {
+    const guess = closest(name, settingNames);
+    const isNear = guess.length > 4 && guess !== name && distance(name, guess) < 3;
+    return isNear ? `unknown setting ${name}, did you mean ${guess}?` : [];
+  });
+
 type Environment = Readonly<Record<string, string | undefined>>;
 
 export function loadConfig(env: Environment) {
@@ -180,6 +189,7 @@ export function loadConfig(env: Environment) {
     ...serviceValues,
     ...visible,
     openAccess,
+    warnings: misspelt(env),
     databaseOptions: databaseValues,
     graphiql: isOn(graphiql),
     explorer: isOn(explorer),

@@ -25,6 +25,7 @@ export async function serve(config: Config, prepare?: (database: Database) => Pr
     await prepare?.(database);
     const isOpen = await requireKeys(database, config);
     const app = await createApp(database, config, { logs, ownsProcess: true });
+    for (const warning of config.warnings) app.log.warn(warning);
     const address = await listen(app, config);
     const endSweep = startSweep(database, (error) => app.log.warn({ err: error }, 'old results could not be deleted'));
     closeOnSignal(app, database, endSweep);
