@@ -26,7 +26,7 @@ export interface Connections extends Reads {
   readonly run: Run;
   /** Throws a ServiceError 503 if the last write found the disk full, a few seconds ago at most: later ones may find room. */
   requireRoom(): void;
-  /** Holds at most half of the connections. */
+  /** Holds at most half of the connections. Workspaces whose last statement timed out hold half of them together. */
   forWorkspace(workspaceId: number): Reads;
   /** Like the `snapshot` of a workspace, for work that may read for minutes, on connections for which nothing else waits. Few run at a time. */
   longSnapshot<T>(workspaceId: number, work: Work<T>): Promise<T>;
@@ -41,7 +41,7 @@ export interface Connection {
   /** Throws the store's errors. A statement that is `alone` is a transaction by itself: its error may be one at COMMIT. */
   send(sql: string, values?: readonly unknown[], at?: Place, setUp?: string): Promise<readonly Row[]>;
   /** `failed` after an error: then it is kept only if it is idle. `lost` after one that leaves nothing to be trusted. */
-  readonly state: 'sound' | 'failed' | 'lost';
+  readonly state: 'unused' | 'sound' | 'failed' | 'lost';
 }
 
 type Place = Parameters<typeof databaseError>[2];
@@ -68,6 +68,9 @@ export function createConnections(
 ): Connections {
   const half = Math.ceil(reads.client.config.pool.max / 2);
   const limits = new LRUCache<number, LimitFunction>({ max: maxWorkspaces, memoMethod: () => pLimit(half) });
+  /** Workspaces whose last statement timed out. On Citus their machine may hang, and each of their statements then holds a connection. */
+  const timedOut = new Set<number | undefined>();
+  const timedOutLimit = pLimit(half);
   /** The error of the last write, if the disk was full, and when that was. */
   let full: { readonly error: unknown; readonly at: number } | undefined;
 
@@ -75,28 +78,35 @@ export function createConnections(
     pool: Knex,
     workspaceId: number | undefined,
     work: (connection: Connection) => Promise<T>,
+    limit?: LimitFunction,
   ): Promise<T> {
-    if (workspaceId !== undefined) return inTurn(workspaceId, () => use(pool, undefined, work));
+    const useWithin = (next: LimitFunction) => inTurn(next, () => use(pool, workspaceId, work, next));
+    if (workspaceId !== undefined && !limit) return useWithin(limits.memo(workspaceId));
     const pooled: Pooled = await pool.client.acquireConnection().catch((error: unknown) => {
       throw connectionError(error);
     });
-    const connection = connectionOn(pooled);
+    // Checked only now: another statement of the workspace may have timed out while this one waited for a connection.
+    if (timedOut.has(workspaceId) && limit !== timedOutLimit) {
+      await pool.client.releaseConnection(pooled);
+      return useWithin(timedOutLimit);
+    }
+    const connection = connectionOn(pooled, workspaceId);
     try {
       return await work(connection);
     } finally {
-      const isKept =
-        connection.state === 'sound' ||
-        (connection.state === 'failed' && (await driver.isIdle(pooled).catch(() => false)));
-      if (!isKept) close(pooled);
+      const { state } = connection;
+      // Not after each statement: BEGIN succeeds even if the workspace's machine hangs.
+      if (state === 'sound') timedOut.delete(workspaceId);
+      if (state === 'lost' || (state === 'failed' && !(await driver.isIdle(pooled).catch(() => false)))) close(pooled);
       await pool.client.releaseConnection(pooled);
     }
   }
 
   /** Leaves half of the connections to other workspaces and to the service itself. */
-  function inTurn<T>(workspaceId: number, work: () => Promise<T>): Promise<T> {
+  function inTurn<T>(limit: LimitFunction, work: () => Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       const isInTime = startWaiting(connectionTimeout, reject);
-      void limits.memo(workspaceId)(async () => {
+      void limit(async () => {
         if (isInTime()) await work().then(resolve, reject);
       });
     });
@@ -108,8 +118,8 @@ export function createConnections(
     driver.destroy(pooled);
   }
 
-  function connectionOn(pooled: Pooled): Connection {
-    let state: Connection['state'] = 'sound';
+  function connectionOn(pooled: Pooled, workspaceId: number | undefined): Connection {
+    let state: Connection['state'] = 'unused';
     return {
       get state() {
         return state;
@@ -118,12 +128,14 @@ export function createConnections(
         // Knex's own event, by which tests count statements.
         writes.client.emit('query', { sql, bindings: values });
         let timer = setTimeout(() => {
+          if (workspaceId !== undefined) timedOut.add(workspaceId);
           driver.cancel(pooled);
           timer = setTimeout(() => close(pooled), cancelGrace);
         }, statementTimeout);
         try {
           const rows = await driver.query(pooled, sql, values, setUp);
           if (at !== 'work') full = undefined;
+          if (state === 'unused') state = 'sound';
           return rows;
         } catch (thrown) {
           state = state === 'lost' || needsNewConnection(thrown) ? 'lost' : 'failed';
