@@ -19,9 +19,9 @@ interface Meaning {
   readonly closes?: true;
 }
 
-/** Parts of the messages with which Citus reports a lost connection to another machine: most are libpq's, and have no code of their own. */
+/** Parts of the messages with which Citus reports a lost connection to another machine, or the end of its own server. None has a code of its own. */
 const lostInCluster =
-  /server closed the connection|no connection to the server|connection not open|could not (?:receive data from|send data to) server|SSL (?:connection|error|SYSCALL error)|connection error|connection to the remote node|connection marked as essential|terminating connection/;
+  /server closed the connection|no connection to the server|connection not open|could not (?:receive data from|send data to) server|SSL (?:connection|error|SYSCALL error)|connection error|connection to the remote node|connection marked as essential|terminating connection|postmaster was shut down/;
 
 /** By the codes of SQLite and Postgres, and parts of messages. The first that matches applies. */
 const meanings: readonly (Meaning & { readonly code: RegExp; readonly message?: RegExp })[] = [

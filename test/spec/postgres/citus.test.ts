@@ -103,7 +103,8 @@ describe('with citus', () => {
   test.each([
     'server closed the connection unexpectedly\n\tThis probably means the server terminated abnormally',
     'connection to the remote node 10.0.0.2:5432 failed with the following error: timeout expired',
-  ])('a lost connection to another machine before COMMIT is 503, and can be retried: %s', async (message) => {
+    'postmaster was shut down, exiting',
+  ])('a machine lost before COMMIT is 503, and can be retried: %s', async (message) => {
     const [{ id: projectId }] = await service.create('/projects', { name: 'Harbour wall' });
     await query(
       database.url,
