@@ -26,7 +26,7 @@ export interface Connections extends Reads {
   readonly run: Run;
   /** Throws a ServiceError 503 if the last write found the disk full, a few seconds ago at most: later ones may find room. */
   requireRoom(): void;
-  /** Holds at most half of the connections. Workspaces whose last statement timed out hold half of them together. */
+  /** Holds at most half of the connections. Workspaces whose last statement timed out hold two together. */
   forWorkspace(workspaceId: number): Reads;
   /** Like the `snapshot` of a workspace, for work that may read for minutes, on connections for which nothing else waits. Few run at a time. */
   longSnapshot<T>(workspaceId: number, work: Work<T>): Promise<T>;
@@ -70,7 +70,7 @@ export function createConnections(
   const limits = new LRUCache<number, LimitFunction>({ max: maxWorkspaces, memoMethod: () => pLimit(half) });
   /** Workspaces whose last statement timed out. On Citus their machine may hang, and each of their statements then holds a connection. */
   const timedOut = new Set<number | undefined>();
-  const timedOutLimit = pLimit(half);
+  const timedOutLimit = pLimit(Math.min(half, 2));
   /** The error of the last write, if the disk was full, and when that was. */
   let full: { readonly error: unknown; readonly at: number } | undefined;
 
