@@ -68,16 +68,16 @@ const sliceLength = 200;
 /** The most longer lists that are sent at a time: each has a slice in memory for as long as its client does not read. */
 const maxLongLists = 50;
 
-/** Lists change with the workspace, whose number of the last change is therefore their ETag, with its name, which records have. */
+/** Lists change with the workspace, whose version is therefore their ETag, with its name, which records have. */
 function list({ kind, success }: Route): Handler {
   let longLists = 0;
   return async (request, reply) => {
     const { store } = request.session;
-    const change = await store.sharedLastChange();
-    const etag = `"${change}-${Buffer.from(request.identity?.workspace.name ?? '').toString('base64url')}"`;
+    const version = await store.sharedVersion();
+    const etag = `"${version}-${Buffer.from(store.workspaceName).toString('base64url')}"`;
     reply.header('etag', etag);
     if (fresh(request.headers, { etag })) return reply.code(304).send();
-    const body = await store.deriveText(kind.table, () => shortList(store, kind), change);
+    const body = await store.deriveText(kind.table, () => shortList(store, kind), version);
     reply.code(success).type(json);
     if (body !== undefined) return reply.send(body);
     if (longLists >= maxLongLists) throw unavailable('too many long lists are being sent, try again', 'LONG_LISTS');

@@ -72,9 +72,10 @@ const fieldsWithoutBefore = new Set([...fieldsWithBefore].filter((field) => fiel
 const endFields = new Set(['number', 'before']);
 
 export async function readLastChange({ dialect, run, workspaceId }: Pick<Scope, 'dialect' | 'run' | 'workspaceId'>) {
-  const rows = dialect.builder('change_numbers').where('workspace_id', workspaceId).select('number');
+  const at = rowsQuery(dialect, table, workspaceId).whereRaw('number = change_numbers.number').select('at').as('at');
+  const rows = dialect.builder('change_numbers').where('workspace_id', workspaceId).select(at, 'number');
   const [row] = await runQuery(run, rows);
-  return Number(row?.number ?? 0);
+  return { workspaceId, number: Number(row?.number ?? 0), at: row?.at };
 }
 
 export function createChangeReads(scope: Scope): ChangeReads {
@@ -100,7 +101,7 @@ export function createChangeReads(scope: Scope): ChangeReads {
   const rowsWith = (numbers: readonly number[]) =>
     rowsQuery(dialect, table, workspaceId, { where: { field: 'number', in: numbers } });
 
-  const lastChange = () => readLastChange(scope);
+  const lastChange = async () => (await readLastChange(scope)).number;
 
   async function changes({ after, upTo, limit, kinds, withBefore }: ChangesQuery): Promise<LoggedChange[]> {
     const rows = rowsOfWorkspace()

@@ -38,13 +38,13 @@ export interface WorkspaceReads extends RecordReads, ChangeReads {
   longSnapshot<T>(work: (store: RecordReads) => Promise<T>): Promise<T>;
   /** Throws ResponseTooLarge beyond one response's text. `hold` gets the length of what is read, and may refuse to read on. */
   within(limits: ReadLimits, hold?: (length: number) => void): RecordReads & ChangeReads;
-  /** Like `lastChange`, in one statement for all requests that arrive while another one is answered. */
-  sharedLastChange(): Promise<number>;
+  /** Another one after each change, also where a backup goes on. One statement serves all who ask while another one is answered. */
+  sharedVersion(): Promise<string>;
   /**
    * Returns a text that includes every write committed before the call. It is cached until the workspace's next change: from the
-   * second request on, or from the first if the number of the last change is known. All calls with a name must pass an equivalent `write`.
+   * second request on, or from the first if the version is known. All calls with a name must pass an equivalent `write`.
    */
-  deriveText<T extends Text>(name: string, write: () => Promise<T>, lastChange?: number): Promise<T>;
+  deriveText<T extends Text>(name: string, write: () => Promise<T>, version?: string): Promise<T>;
   /** Resolves when the workspace has a change with a greater number, written by whatever process, or the signal is aborted. */
   waitForChange(after: number, signal: AbortSignal): Promise<void>;
 }
@@ -60,7 +60,8 @@ type OpenStore = (workspace: WorkspaceId, user: StoreUser) => WorkspaceStore;
 export function createStoreOpener(database: Database): OpenStore {
   const { dialect } = database;
   const texts = createTextCache();
-  const watch = createChangeWatch((workspaceId) => readLastChange({ dialect, run: database.read, workspaceId }));
+  const lastIn = (workspaceId: number) => readLastChange({ dialect, run: database.read, workspaceId });
+  const watch = createChangeWatch(async (workspaceId) => (await lastIn(workspaceId)).number);
 
   return (workspace, user) => {
     const { number: workspaceId, name: workspaceName } = workspace;
@@ -81,7 +82,7 @@ export function createStoreOpener(database: Database): OpenStore {
       watch.changed(workspaceId);
       return returned;
     };
-    const source = { workspace, lastChange: reads.lastChange };
+    const source = { workspace, version: async () => Object.values(await readLastChange(scopeOf(read))).join('-') };
     return {
       ...reads,
       workspaceName,
@@ -89,10 +90,10 @@ export function createStoreOpener(database: Database): OpenStore {
       snapshot: (work) => snapshot((run) => work(createRecordReads(scopeOf(run)))),
       longSnapshot: (work) => database.longSnapshot(workspaceId, (run) => work(createRecordReads(scopeOf(run)))),
       within: (limits, hold = () => {}) => readsIn({ ...scopeOf(read), budget: createReadBudget(limits, hold) }),
-      sharedLastChange: () => texts.lastChange(source),
+      sharedVersion: () => texts.readVersion(source),
       // The cast is safe: it is what this or an equivalent function has made.
-      deriveText: async <T extends Text>(name: string, write: () => Promise<T>, lastChange?: number) =>
-        (await texts.derive(source, name, write, lastChange)) as T,
+      deriveText: async <T extends Text>(name: string, write: () => Promise<T>, version?: string) =>
+        (await texts.derive(source, name, write, version)) as T,
       waitForChange: (after, signal) => watch.wait(workspaceId, after, signal),
     };
   };

@@ -1,10 +1,14 @@
 /** Interface: "Endpoints". */
 
+import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { version } from '../../package.json';
+import { recordKinds } from '../../src/records/index.ts';
 import { routes } from '../../src/rest/routes.ts';
+import { createWorkspaces, type Workspaces } from '../../src/store/admin/workspaces.ts';
 import { migrationNames } from '../../src/store/schema/migrations.ts';
-import { startService, useSharedService } from '../support/service.ts';
+import { numberOf } from '../support/open-store.ts';
+import { startService, useService, useSharedService } from '../support/service.ts';
 
 const service = useSharedService();
 
@@ -69,6 +73,43 @@ describe('GET /asset-categories with If-None-Match', () => {
       const { status, text } = await service.get('/asset-categories', { 'if-none-match': etag });
       expect([status, text], String(etag)).toEqual([304, '']);
     }
+  });
+
+  describe('returns what is stored now, although there were as many changes before,', () => {
+    const own = useService({}, { closed: true });
+    const create = async (name: string) => {
+      const acme = own.as(await own.key());
+      await acme.create('/asset-categories', { name });
+      return acme;
+    };
+    const namesIn = async (acme: ReturnType<typeof own.as>, etag: unknown) => {
+      const { status, text } = await acme.get('/asset-categories', { 'if-none-match': etag });
+      return [status, text && JSON.parse(text).map(({ name }: { name: string }) => name)];
+    };
+
+    test.each([
+      ['deleted', (workspaces: Workspaces) => workspaces.remove('acme')],
+      ['renamed', (workspaces: Workspaces) => workspaces.rename('acme', 'beta')],
+    ])('in another workspace of the name of one that was %s', async (_, giveUp) => {
+      const { etag } = (await (await create('old')).get('/asset-categories')).headers;
+      // The last key is not deleted.
+      await own.key({ workspace: 'other' });
+      await giveUp(createWorkspaces(own.database, recordKinds));
+
+      expect(await namesIn(await create('new'), etag)).toEqual([200, ['new']]);
+    });
+
+    test('after a backup was restored', async () => {
+      const acme = await create('old');
+      const { etag } = (await acme.get('/asset-categories')).headers;
+      for (const table of ['asset_categories', 'changes', 'change_numbers'])
+        await own.database.knex(table).where('workspace_id', numberOf('acme')).delete();
+      // The time of its only change is another one.
+      await pause(5);
+
+      await create('new');
+      expect(await namesIn(acme, etag)).toEqual([200, ['new']]);
+    });
   });
 });
 

@@ -55,7 +55,7 @@ test('a derived text includes a write that was committed while others waited for
   const read = new Promise<void>((resolve) => (hasRead = resolve));
   let release = () => {};
   let held: Promise<void> | undefined = new Promise((resolve) => (release = resolve));
-  const derive = (change: number) =>
+  const derive = (version: string) =>
     ours.deriveText(
       'held',
       async () => {
@@ -64,12 +64,12 @@ test('a derived text includes a write that was committed while others waited for
         await held;
         return names;
       },
-      change,
+      version,
     );
-  const [first, second] = [derive(1), derive(1)];
+  const [first, second] = [derive('1'), derive('1')];
   await read;
   await insert(ours, location, [{ name: 'two' }]);
-  const third = derive(2);
+  const third = derive('2');
   held = undefined;
   release();
 

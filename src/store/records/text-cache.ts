@@ -10,14 +10,14 @@ const maxNames = 10_000;
 
 interface Source {
   readonly workspace: WorkspaceId;
-  lastChange(): Promise<number>;
+  version(): Promise<string>;
 }
 
 /** Bytes where a response is nothing but the text: to encode 500 records each time takes a third of their response. Undefined is cached, too. */
 export type Text = string | Buffer | undefined;
 
-/** A text of the workspace as it was after this change, or later. */
-type Cached = { readonly change: number; readonly text: Text };
+/** A text of this version of the workspace, or of a later one. */
+type Cached = { readonly version: string; readonly text: Text };
 
 const sizeOf = ({ text = '' }: Cached): number => 1 + (typeof text === 'string' ? 2 * text.length : text.length);
 
@@ -25,15 +25,15 @@ export function createTextCache() {
   const cache = new LRUCache<string, Cached>({ maxSize, sizeCalculation: sizeOf });
   const requested = new LRUCache<string, true>({ max: maxNames });
   const making = new Map<string, Promise<Text>>();
-  const reading = new Map<number, Promise<number>>();
-  const nextReading = new Map<number, Promise<number>>();
+  const reading = new Map<number, Promise<string>>();
+  const nextReading = new Map<number, Promise<string>>();
 
   /** A read in progress may miss a commit from before this request arrived, so the request waits for the next read, with all others. */
-  function lastChange(source: Source): Promise<number> {
+  function readVersion(source: Source): Promise<string> {
     const { number } = source.workspace;
     const begin = () => {
       nextReading.delete(number);
-      const own = source.lastChange().finally(() => reading.delete(number));
+      const own = source.version().finally(() => reading.delete(number));
       reading.set(number, own);
       return own;
     };
@@ -43,7 +43,7 @@ export function createTextCache() {
     return next;
   }
 
-  async function derive(source: Source, name: string, write: () => Promise<Text>, sent?: number): Promise<Text> {
+  async function derive(source: Source, name: string, write: () => Promise<Text>, sent?: string): Promise<Text> {
     // The texts contain the name of the workspace, which may change.
     const key = `${source.workspace.number} ${source.workspace.name} ${name}`;
     // A text that was not requested before is written at once: to look for a cached one takes a statement.
@@ -52,24 +52,24 @@ export function createTextCache() {
       return write();
     }
     // Read before the records, so that a write in the meantime makes the text out of date.
-    const change = sent ?? (await lastChange(source));
+    const version = sent ?? (await readVersion(source));
     const current = cache.get(key);
-    if (current?.change === change) return current.text;
-    const version = `${key} ${change}`;
+    if (current?.version === version) return current.text;
+    const work = `${key} ${version}`;
     // If it fails, each tries for itself: the client for which it was written may have left. A statement that takes too long would take
     // too long for each of them: eight alike held both readers of a workspace for 8 seconds instead of 1.
-    const shared = making.get(version)?.catch((error) => {
+    const shared = making.get(work)?.catch((error) => {
       if (isTimeout(error)) throw error;
       return write();
     });
     if (shared) return shared;
-    const made = write().finally(() => making.delete(version));
-    making.set(version, made);
+    const made = write().finally(() => making.delete(work));
+    making.set(work, made);
     const text = await made;
     // One that took longer may be older.
-    if ((cache.get(key)?.change ?? -1) < change) cache.set(key, { change, text });
+    if (cache.get(key) === current) cache.set(key, { version, text });
     return text;
   }
 
-  return { lastChange, derive };
+  return { readVersion, derive };
 }
