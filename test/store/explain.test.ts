@@ -1,6 +1,6 @@
 /** How the databases read what many requests read: through an index. Nothing is measured in time. */
 import { readFileSync } from 'node:fs';
-import { beforeAll, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import type { Field } from '../../src/model/fields.ts';
 import type { CreateOf, RecordKind } from '../../src/model/record-kind.ts';
 import type { ReverseLink } from '../../src/model/reverse-link.ts';
@@ -14,7 +14,7 @@ import {
   reverseLinksOf,
   workOrder,
 } from '../../src/records/index.ts';
-import type { Order } from '../../src/store/query/record-query.ts';
+import type { Condition, Order } from '../../src/store/query/record-query.ts';
 import type { WorkspaceStore } from '../../src/store/workspace-store.ts';
 import { isPostgres } from '../support/database.ts';
 import { readPlan } from '../support/explain.ts';
@@ -192,4 +192,74 @@ test('an index that an operator creates as documented serves filters and orders 
     expect(text).toContain('locations_city');
     expect(text).not.toContain('TEMP B-TREE FOR ORDER BY');
   }
+});
+
+describe('where many workspaces have the same texts', () => {
+  const large = () => storeOpener(database)('large');
+  const linked = (field: string, target: RecordKind, matches: Condition): Condition => ({
+    link: field,
+    target,
+    matches,
+  });
+  const named = (name: string): Condition => ({ field: 'name', in: [name] });
+  const orders = [by('id'), by('name')].map((order) => ({ ...order, limit: 5 }));
+
+  /** Of indexes, without those that Postgres would have read if other records had matched. */
+  async function indexesFor(where: Condition, order: (typeof orders)[number]): Promise<string> {
+    const { text } = await explain(() => large().list(workOrder, { ...order, where }));
+    return text.replaceAll(/.* 0 × 0$/gm, '');
+  }
+
+  beforeAll(async () => {
+    const referenceOf = (n: number) => (n < 100 ? 'of 100' : n < 201 ? 'of 101' : 'of 799');
+    const names = Array.from({ length: 1_000 }, (_, n) => ({ name: `${n}`, reference: referenceOf(n) }));
+    const locations = await insert(large(), location, names);
+    const rows = names.map((input, n) => ({ ...input, locationId: locations[n]?.id ?? null }));
+    const links = (await insert(large(), project, rows)).map(({ id }) => ({ projectId: id }));
+    for (let n = 0; n < 10; n += 1) await insert(large(), workOrder, links);
+    for (let n = 0; n < 20; n += 1) {
+      const small = storeOpener(database)(`small-${n}`);
+      for (const kind of [location, project]) await insert(small, kind, Array(50).fill(names[7]));
+    }
+    if (isPostgres) await database.run('analyze');
+  });
+
+  test.each([
+    ['a linked record', linked('projectId', project, named('7'))],
+    ['one of some', linked('projectId', project, { all: [{ field: 'name', in: ['7', '8'] }, named('7')] })],
+    ['a record behind two links', linked('projectId', project, linked('locationId', location, named('7')))],
+  ])('that of %s is looked up first', async (_, where) => {
+    for (const order of orders) {
+      const indexes = await indexesFor({ all: [where, { field: 'statusId', isSet: false }] }, order);
+
+      expect(indexes).toContain('work_orders_project_id');
+      if (isPostgres) expect(indexes).toContain('(project_id = ANY');
+      expect(indexes).not.toMatch(/work_orders_(?:pkey|name)/);
+    }
+  });
+
+  test.each([100, 101])('pages have all records whose link leads to one of %d with the same text', async (count) => {
+    const where = linked('projectId', project, { field: 'reference', in: [`of ${count}`] });
+    for (const { orderBy } of [by('id', 'desc'), by('name')]) {
+      const first = await large().list(workOrder, { orderBy, where, limit: 600 });
+      const after = { values: [null], id: first.at(-1)?.id ?? '' };
+      const rest = await large().list(workOrder, { orderBy, where, after, limit: 600 });
+
+      expect(new Set([...first, ...rest].map(({ id }) => id)).size).toBe(count * 10);
+      expect(first.length + rest.length).toBe(count * 10);
+    }
+  });
+
+  test.runIf(isPostgres)('one that very many linked records have is looked for in the order of the page', async () => {
+    const where = linked('projectId', project, { field: 'reference', in: ['of 799'] });
+    for (const [order, index] of [
+      [by('id'), 'pkey'],
+      [by('name'), 'name'],
+    ] as const) {
+      const indexes = await indexesFor(where, order);
+
+      expect(indexes).toContain(`work_orders_${index}`);
+      expect(indexes).not.toContain('work_orders_project_id');
+    }
+  });
 });

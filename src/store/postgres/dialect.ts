@@ -158,6 +158,12 @@ const createFilters = (builder: Knex, isCitus: boolean): Filters => ({
   // Postgres makes a join of `exists`. Within `or` and `not` it would compare each row with all of the values of an `in`.
   isAmong: (column, rows) =>
     builder.raw(`exists (select 1 from ${rows.from} where ${rows.column} = ${column} and ?)`, [rows.where]),
+  // Of more than a hundred, a page is soon found in any order.
+  isAmongFew(column, rows) {
+    const values = builder.raw(`array(select ${rows.column} from ${rows.from} where ? limit 101)`, [rows.where]);
+    const areMany = builder.raw('cardinality(?) > 100', [values]);
+    return [builder.raw(`${column} = any(?) and not ?`, [values, areMany]), areMany];
+  },
 });
 
 /**

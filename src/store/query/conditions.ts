@@ -4,7 +4,7 @@ import { isAscii, type StoredField } from '../../model/fields.ts';
 import type { Table } from '../../model/record-kind.ts';
 import type { ReverseLink } from '../../model/reverse-link.ts';
 import { columnName } from './columns.ts';
-import type { Dialect, Pattern } from './dialect.ts';
+import type { Dialect, Filters, Pattern } from './dialect.ts';
 import type { Comparison, Condition } from './record-query.ts';
 
 interface Scope {
@@ -37,7 +37,7 @@ function foldedSql(scope: Scope, condition: Condition): Knex.Raw | boolean {
     return typeof sql === 'boolean' ? !sql : dialect.builder.raw('(?) is not true', [sql]);
   }
   if ('near' in condition) return nearSql(scope, condition.near);
-  if ('link' in condition) return linkSql(scope, condition);
+  if ('link' in condition) return linkSql(scope, condition, dialect.filters.isAmong);
   if ('reverse' in condition) return reverseSql(scope, condition);
   if ('key' in condition) return externalIdSql(scope, condition);
   const { type, required } = fieldOf(scope.table.storedFields, condition.field);
@@ -76,11 +76,30 @@ function treeOf(dialect: Dialect, parts: readonly Knex.Raw[], operator: 'and' | 
   );
 }
 
-function linkSql(scope: Scope, { link, target, matches }: Extract<Condition, { link: string }>): Knex.Raw | boolean {
+type Link = Extract<Condition, { link: string }>;
+type Among<T> = (...filter: Parameters<Filters['isAmong']>) => T;
+
+function linkSql<T>(scope: Scope, { link, target, matches }: Link, isAmong: Among<T>): T | false {
   const inner = scopeInside(scope, target);
   const where = ownRows(inner, foldedSql(inner, matches));
   const from = `${target.table} as ${inner.alias}`;
-  return where && scope.dialect.filters.isAmong(columnOf(scope, link), { column: `${inner.alias}.id`, from, where });
+  return where && isAmong(columnOf(scope, link), { column: `${inner.alias}.id`, from, where });
+}
+
+/**
+ * Returns conditions of which a record that matches meets one: the first if few linked records have a text, by which they are looked up.
+ * Postgres expects more of them the more workspaces have that text, and would look for a page among all records.
+ */
+export function lookupsIn(scope: Scope, condition: Condition): readonly Knex.Raw[] {
+  if ('all' in condition) return condition.all.map((part) => lookupsIn(scope, part)).find(([few]) => few) ?? [];
+  const isLookedUp = 'link' in condition && hasText(condition.target, condition.matches);
+  return (isLookedUp && linkSql(scope, condition, scope.dialect.filters.isAmongFew)) || [];
+}
+
+function hasText(table: Table, condition: Condition): boolean {
+  if ('all' in condition) return condition.all.some((part) => hasText(table, part));
+  if ('link' in condition) return hasText(condition.target, condition.matches);
+  return 'in' in condition && !condition.ignoreCase && table.storedFields[condition.field]?.indexed === true;
 }
 
 function reverseSql(

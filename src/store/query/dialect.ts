@@ -44,6 +44,8 @@ export interface Filters {
   ): Knex.QueryBuilder;
   /** True if a column has one of the values that another column has in the rows of a table, written as the database reads them best. */
   isAmong(column: string, rows: { readonly column: string; readonly from: string; readonly where: Knex.Raw }): Knex.Raw;
+  /** True if it is among these rows, which are read first, and they are few; and true if they are many. Empty where `isAmong` does as well. */
+  isAmongFew(...filter: Parameters<Filters['isAmong']>): readonly Knex.Raw[];
 }
 
 interface ExternalIdsColumn {

@@ -5,7 +5,7 @@ import type { Table } from '../../model/record-kind.ts';
 import { DatabaseError } from '../connections/database-error.ts';
 import type { Row, Run } from '../connections/driver.ts';
 import { columnList, columnName, columnsOf, isJson, partOf, recordIn, type SelectedColumn } from './columns.ts';
-import { conditionSql, fieldOf } from './conditions.ts';
+import { conditionSql, fieldOf, lookupsIn } from './conditions.ts';
 import type { Dialect } from './dialect.ts';
 import { type Order, orderName, type Position, type RecordQuery } from './record-query.ts';
 
@@ -28,25 +28,30 @@ export function selectRows(source: Source, query: RecordQuery): Knex.QueryBuilde
  * Like `selectRows`, for a page of a long list. After a value, records without one still follow; with `or … is null`, a database would
  * read its index from the beginning of the list, which for a page in the middle of a million took 1.5 s. So the rest of those with a value
  * and those without are a query each, of one page at most, and ordered together: a parallel plan of Postgres may read them in any order.
+ * So are the parts of `lookupsIn`.
  */
 function selectList(source: Source, query: RecordQuery): Knex.QueryBuilder {
-  const { dialect, table } = source;
-  const { orderBy = [], limit, after, fromEnd } = query;
+  const { dialect, table, restriction } = source;
+  const { orderBy = [], where, limit, after, fromEnd } = query;
   const terms = termsOf(table, orderBy);
   const [first, ...rest] = terms;
-  if (!first?.mayBeNull || !after || valueAt(after, first) === null || fromEnd || limit === undefined) {
-    return selectRows(source, query);
+  const mayLookUp = where && limit !== undefined && !restriction;
+  const lookups = mayLookUp ? lookupsIn({ ...source, alias: table.table, depth: 0 }, where) : [];
+  const parts = lookups.map((lookup) => selectList({ ...source, restriction: lookup }, query));
+  if (parts.length === 0) {
+    if (!first?.mayBeNull || !after || valueAt(after, first) === null || fromEnd || limit === undefined) {
+      return selectRows(source, query);
+    }
+    const matchingRows = () => matching(source, { ...query, after: undefined }, terms);
+    const withValue = beyondSql(dialect, 'after', [{ ...first, mayBeNull: false }, ...rest], after);
+    const withoutValue = dialect.filters.isSet(first.column, false);
+    for (const part of [withValue, withoutValue]) parts.push(ordered(matchingRows().where(part), terms, query));
   }
-  const matchingRows = () => matching(source, { ...query, after: undefined }, terms);
-  const withValue = beyondSql(dialect, 'after', [{ ...first, mayBeNull: false }, ...rest], after);
-  const withoutValue = dialect.filters.isSet(first.column, false);
   const fields = query.fields && new Set([...query.fields, 'id', ...orderBy.map(orderName)]);
   const columns = dialect.builder.raw(columnList(partOf(withLinkedFields(table, orderBy), fields)));
-  const parts = [withValue, withoutValue].map((condition) =>
-    ordered(matchingRows().where(condition), terms, query).select(columns),
-  );
-  const union = `(select * from ? as with_value union all select * from ? as without_value) as ${table.table}`;
-  return ordered(dialect.builder.from(dialect.builder.raw(union, parts)), terms, query);
+  const selected = parts.map((part) => part.select(columns));
+  const union = `(select * from ? as part union all select * from ? as part) as ${table.table}`;
+  return ordered(dialect.builder.from(dialect.builder.raw(union, selected)), terms, query);
 }
 
 function matching(source: Source, query: RecordQuery, terms: readonly Term[]): Knex.QueryBuilder {

@@ -92,6 +92,7 @@ function createFilters(): Filters {
     // Reads these rows once, by their own indexes. With `exists`, SQLite would look them up for every row of the outer table.
     isAmong: (column, rows) =>
       builder.raw(`${column} in (select ${rows.column} from ${rows.from} where ?)`, [rows.where]),
+    isAmongFew: () => [],
   };
 }
 
