@@ -1,7 +1,10 @@
 /** The errors of the client, one class for each failure that callers handle differently. None may contain the API key. */
 import type { Problem } from './openapi.ts';
 
-/** An invalid field of a record: `{ index: 1, field: 'name', message: 'required' }`; in an import, `list` is the name of its list. */
+/**
+ * An invalid field of a record: `{ index: 1, field: 'name', message: 'required: the name of the asset', code: 'required' }`; `other` is the
+ * place of another record that it is about, too, such as `[0]`. In an import, `list` is the name of its list.
+ */
 export type FailingItem = NonNullable<Problem['errors']>[number] & { list?: string };
 
 export interface GraphqlErrorItem {

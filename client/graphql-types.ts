@@ -53,60 +53,6 @@ export interface AssetPatch extends Partial<NewAsset> {
 /** What was done to a record. */
 export type ChangeAction = 'CREATED' | 'DELETED' | 'UPDATED';
 
-/** The fields of an asset category to create. A field that is null or absent is not set. */
-export interface CreateAssetCategoryInput extends NewAssetCategory {
-  /** The parent asset category, instead of `parentId`. */
-  parent?: RecordLink | null;
-  /** A name of your choice, by which other records of the same mutation refer to this asset category. It is not stored. */
-  ref?: string | null;
-}
-
-/** The fields of an asset to create. A field that is null or absent is not set. */
-export interface CreateAssetInput extends NewAsset {
-  /** The location where the asset is, instead of `currentLocationId`. */
-  currentLocation?: RecordLink | null;
-  /** A name of your choice, by which other records of the same mutation refer to this asset. It is not stored. */
-  ref?: string | null;
-}
-
-/** The fields of a label to create. A field that is null or absent is not set. */
-export interface CreateLabelInput extends NewLabel {
-  /** A name of your choice, by which other records of the same mutation refer to this label. It is not stored. */
-  ref?: string | null;
-}
-
-/** The fields of a location to create. A field that is null or absent is not set. */
-export interface CreateLocationInput extends NewLocation {
-  /** A name of your choice, by which other records of the same mutation refer to this location. It is not stored. */
-  ref?: string | null;
-}
-
-/** The fields of a project to create. A field that is null or absent is not set. */
-export interface CreateProjectInput extends NewProject {
-  /** The location of the project, instead of `locationId`. */
-  location?: RecordLink | null;
-  /** A name of your choice, by which other records of the same mutation refer to this project. It is not stored. */
-  ref?: string | null;
-}
-
-/** The fields of a transport order to create. A field that is null or absent is not set. */
-export interface CreateTransportOrderInput extends NewTransportOrder {
-  /** The project that the transport is for, instead of `projectId`. */
-  project?: RecordLink | null;
-  /** A name of your choice, by which other records of the same mutation refer to this transport order. It is not stored. */
-  ref?: string | null;
-}
-
-/** The fields of a work order to create. A field that is null or absent is not set. */
-export interface CreateWorkOrderInput extends NewWorkOrder {
-  /** The location where the work is done, instead of `locationId`. */
-  location?: RecordLink | null;
-  /** The project that the work is for, instead of `projectId`. */
-  project?: RecordLink | null;
-  /** A name of your choice, by which other records of the same mutation refer to this work order. It is not stored. */
-  ref?: string | null;
-}
-
 /** The ID of a record in another system. */
 export interface ExternalIdInput {
   /** The name of the system, as in `externalIds`. */
@@ -115,22 +61,226 @@ export interface ExternalIdInput {
   value: string;
 }
 
-/** The records to create, by their kind: `{ locations: [{ ref: "yard", name: "North yard" }], projects: [{ name: "Harbour wall", location: { ref: "yard" } }] }`. */
+/** The fields of an asset category to create, or to change if it is found by the key that `by` has for its kind. In a stored asset category, absent fields stay unchanged and null clears a field; a new one needs the fields that `CreateAssetCategoryInput` requires. */
+export interface ImportAssetCategoryInput {
+  /** The description of the asset category. */
+  description?: string | null;
+  /** Only if `by` has `assetCategories: { field: ID }`: the ID of the asset category to change; a new one has none. */
+  id?: string | null;
+  /** The name of the asset category. */
+  name?: string | null;
+  /** The parent asset category, instead of `parentId`. */
+  parent?: RecordLink | null;
+  /** The ID of the parent asset category, which must be stored here. */
+  parentId?: string | null;
+  /** A name of your choice, by which other records of the same mutation refer to this asset category. It is not stored. */
+  ref?: string | null;
+}
+
+/** The fields of an asset to create, or to change if it is found by the key that `by` has for its kind. In a stored asset, absent fields stay unchanged and null clears a field; a new one needs the fields that `CreateAssetInput` requires. `externalIds` is replaced as a whole, but an upsert by an external ID keeps the IDs of other systems. */
+export interface ImportAssetInput {
+  /** When the asset was acquired. */
+  acquiredAt?: string | null;
+  /** The ID of the type of the asset. It is an ID of another system, stored as sent. */
+  assetTypeId?: string | null;
+  /** The location where the asset is, instead of `currentLocationId`. */
+  currentLocation?: RecordLink | null;
+  /** The ID of the location where the asset is. An ID of another system is stored as sent. */
+  currentLocationId?: string | null;
+  /** The IDs of the record in other systems, by the name of the system: `{"erp": "4711"}`. */
+  externalIds?: { [system: string]: string } | null;
+  /** Only if `by` has `assets: { field: ID }`: the ID of the asset to change; a new one has none. */
+  id?: string | null;
+  /** When the asset was manufactured. */
+  manufacturedAt?: string | null;
+  /** The ID of the company that made the asset. It is an ID of another system, stored as sent. */
+  manufacturerId?: string | null;
+  /** The IDs to set in other systems, instead of `externalIds`; null removes one, and all others stay: `{ erp: "4711", crm: null }`. */
+  mergeExternalIds?: { [system: string]: string | null } | null;
+  /** The name of the asset. */
+  name?: string | null;
+  /** The ID of the company that owns the asset. It is an ID of another system, stored as sent. */
+  ownerId?: string | null;
+  /** The ID of the purchase order used to buy the asset. It is an ID of another system, stored as sent. */
+  purchaseOrderId?: string | null;
+  /** A name of your choice, by which other records of the same mutation refer to this asset. It is not stored. */
+  ref?: string | null;
+  /** The ID of the status of the asset. It is an ID of another system, stored as sent. */
+  statusId?: string | null;
+  /** Whether the utilization of the asset is tracked. */
+  trackUtilization?: boolean | null;
+  /** The unique reference ID of the asset: no other asset of the workspace has it. */
+  uid?: string | null;
+}
+
+/** The records to import, by their kind: `{ locations: [{ ref: "yard", name: "North yard" }], projects: [{ name: "Harbour wall", location: { ref: "yard" } }] }`. */
 export interface ImportInput {
-  /** The asset categories to create. */
-  assetCategories?: readonly CreateAssetCategoryInput[] | null;
-  /** The assets to create. */
-  assets?: readonly CreateAssetInput[] | null;
-  /** The labels to create. */
-  labels?: readonly CreateLabelInput[] | null;
-  /** The locations to create. */
-  locations?: readonly CreateLocationInput[] | null;
-  /** The projects to create. */
-  projects?: readonly CreateProjectInput[] | null;
-  /** The transport orders to create. */
-  transportOrders?: readonly CreateTransportOrderInput[] | null;
-  /** The work orders to create. */
-  workOrders?: readonly CreateWorkOrderInput[] | null;
+  /** The asset categories to create, or to change. */
+  assetCategories?: readonly ImportAssetCategoryInput[] | null;
+  /** The assets to create, or to change. */
+  assets?: readonly ImportAssetInput[] | null;
+  /** The labels to create, or to change. */
+  labels?: readonly ImportLabelInput[] | null;
+  /** The locations to create, or to change. */
+  locations?: readonly ImportLocationInput[] | null;
+  /** The projects to create, or to change. */
+  projects?: readonly ImportProjectInput[] | null;
+  /** The transport orders to create, or to change. */
+  transportOrders?: readonly ImportTransportOrderInput[] | null;
+  /** The work orders to create, or to change. */
+  workOrders?: readonly ImportWorkOrderInput[] | null;
+}
+
+/** The keys by which an import finds stored records, by their kind: `{ locations: { externalId: "erp" }, assets: { field: UID } }`. Records of other kinds are created. */
+export interface ImportKeys {
+  /** The key by which asset categories are matched. */
+  assetCategories?: AssetCategoryKey | null;
+  /** The key by which assets are matched. */
+  assets?: AssetKey | null;
+  /** The key by which labels are matched. */
+  labels?: LabelKey | null;
+  /** The key by which locations are matched. */
+  locations?: LocationKey | null;
+  /** The key by which projects are matched. */
+  projects?: ProjectKey | null;
+  /** The key by which transport orders are matched. */
+  transportOrders?: TransportOrderKey | null;
+  /** The key by which work orders are matched. */
+  workOrders?: WorkOrderKey | null;
+}
+
+/** The fields of a label to create, or to change if it is found by the key that `by` has for its kind. In a stored label, absent fields stay unchanged and null clears a field; a new one needs the fields that `CreateLabelInput` requires. */
+export interface ImportLabelInput {
+  /** The colour to show it in, such as `#2e7d32`. */
+  color?: string | null;
+  /** Only if `by` has `labels: { field: ID }`: the ID of the label to change; a new one has none. */
+  id?: string | null;
+  /** What has the name: its type, such as `STATUS` or `ASSET_TYPE`, a colon, and the ID that records have. No other label of the workspace has it. */
+  key?: string | null;
+  /** The name that people know it by. */
+  name?: string | null;
+  /** A name of your choice, by which other records of the same mutation refer to this label. It is not stored. */
+  ref?: string | null;
+}
+
+/** The fields of a location to create, or to change if it is found by the key that `by` has for its kind. In a stored location, absent fields stay unchanged and null clears a field; a new one needs the fields that `CreateLocationInput` requires. `externalIds` is replaced as a whole, but an upsert by an external ID keeps the IDs of other systems. */
+export interface ImportLocationInput {
+  /** The first line of the address, such as the street and number. */
+  address1?: string | null;
+  /** The second line of the address. */
+  address2?: string | null;
+  /** The city. */
+  city?: string | null;
+  /** The country. */
+  country?: string | null;
+  /** The IDs of the record in other systems, by the name of the system: `{"erp": "4711"}`. */
+  externalIds?: { [system: string]: string } | null;
+  /** Only if `by` has `locations: { field: ID }`: the ID of the location to change; a new one has none. */
+  id?: string | null;
+  /** The latitude in degrees; north of the equator is positive. */
+  latitude?: number | null;
+  /** The longitude in degrees; east of Greenwich is positive. */
+  longitude?: number | null;
+  /** The IDs to set in other systems, instead of `externalIds`; null removes one, and all others stay: `{ erp: "4711", crm: null }`. */
+  mergeExternalIds?: { [system: string]: string | null } | null;
+  /** The name of the location. */
+  name?: string | null;
+  /** The postal code. */
+  postalCode?: string | null;
+  /** A name of your choice, by which other records of the same mutation refer to this location. It is not stored. */
+  ref?: string | null;
+  /** The state or province. */
+  state?: string | null;
+}
+
+/** The fields of a project to create, or to change if it is found by the key that `by` has for its kind. In a stored project, absent fields stay unchanged and null clears a field; a new one needs the fields that `CreateProjectInput` requires. `externalIds` is replaced as a whole, but an upsert by an external ID keeps the IDs of other systems. */
+export interface ImportProjectInput {
+  /** The ID of the company that the project is for. It is an ID of another system, stored as sent. */
+  companyId?: string | null;
+  /** When the project ends. */
+  endDate?: string | null;
+  /** The IDs of the record in other systems, by the name of the system: `{"erp": "4711"}`. */
+  externalIds?: { [system: string]: string } | null;
+  /** Only if `by` has `projects: { field: ID }`: the ID of the project to change; a new one has none. */
+  id?: string | null;
+  /** The location of the project, instead of `locationId`. */
+  location?: RecordLink | null;
+  /** The ID of the location of the project. An ID of another system is stored as sent. */
+  locationId?: string | null;
+  /** The IDs to set in other systems, instead of `externalIds`; null removes one, and all others stay: `{ erp: "4711", crm: null }`. */
+  mergeExternalIds?: { [system: string]: string | null } | null;
+  /** The name of the project. */
+  name?: string | null;
+  /** Notes on the project. */
+  notes?: string | null;
+  /** A name of your choice, by which other records of the same mutation refer to this project. It is not stored. */
+  ref?: string | null;
+  /** The reference code of the project. */
+  reference?: string | null;
+  /** When the project starts. */
+  startDate?: string | null;
+  /** The ID of the status of the project. It is an ID of another system, stored as sent. */
+  statusId?: string | null;
+}
+
+/** The fields of a transport order to create, or to change if it is found by the key that `by` has for its kind. In a stored transport order, absent fields stay unchanged and null clears a field; a new one needs the fields that `CreateTransportOrderInput` requires. */
+export interface ImportTransportOrderInput {
+  /** The ID of the allocation order for the transport. It is an ID of another system, stored as sent. */
+  allocationOrderId?: string | null;
+  /** Only if `by` has `transportOrders: { field: ID }`: the ID of the transport order to change; a new one has none. */
+  id?: string | null;
+  /** The name of the transport order. */
+  name?: string | null;
+  /** Notes on the transport order. */
+  notes?: string | null;
+  /** The number of the transport order. */
+  number?: string | null;
+  /** The project that the transport is for, instead of `projectId`. */
+  project?: RecordLink | null;
+  /** The ID of the project that the transport is for. An ID of another system is stored as sent. */
+  projectId?: string | null;
+  /** The ID of the purchase order for the transport. It is an ID of another system, stored as sent. */
+  purchaseOrderId?: string | null;
+  /** A name of your choice, by which other records of the same mutation refer to this transport order. It is not stored. */
+  ref?: string | null;
+  /** The reference code of the transport order. */
+  reference?: string | null;
+  /** The ID of the status of the transport order. It is an ID of another system, stored as sent. */
+  statusId?: string | null;
+}
+
+/** The fields of a work order to create, or to change if it is found by the key that `by` has for its kind. In a stored work order, absent fields stay unchanged and null clears a field; a new one needs the fields that `CreateWorkOrderInput` requires. `externalIds` is replaced as a whole, but an upsert by an external ID keeps the IDs of other systems. */
+export interface ImportWorkOrderInput {
+  /** When the work order ends. */
+  endDate?: string | null;
+  /** The IDs of the record in other systems, by the name of the system: `{"erp": "4711"}`. */
+  externalIds?: { [system: string]: string } | null;
+  /** Only if `by` has `workOrders: { field: ID }`: the ID of the work order to change; a new one has none. */
+  id?: string | null;
+  /** The location where the work is done, instead of `locationId`. */
+  location?: RecordLink | null;
+  /** The ID of the location where the work is done. An ID of another system is stored as sent. */
+  locationId?: string | null;
+  /** The IDs to set in other systems, instead of `externalIds`; null removes one, and all others stay: `{ erp: "4711", crm: null }`. */
+  mergeExternalIds?: { [system: string]: string | null } | null;
+  /** The name of the work order. */
+  name?: string | null;
+  /** Notes on the work order. */
+  notes?: string | null;
+  /** The project that the work is for, instead of `projectId`. */
+  project?: RecordLink | null;
+  /** The ID of the project that the work is for. An ID of another system is stored as sent. */
+  projectId?: string | null;
+  /** A name of your choice, by which other records of the same mutation refer to this work order. It is not stored. */
+  ref?: string | null;
+  /** The reference code of the work order. */
+  reference?: string | null;
+  /** When the work order starts. */
+  startDate?: string | null;
+  /** The ID of the status of the work order. It is an ID of another system, stored as sent. */
+  statusId?: string | null;
+  /** The ID of the type of the work order. It is an ID of another system, stored as sent. */
+  typeId?: string | null;
 }
 
 /** What identifies a label. */
@@ -194,7 +344,7 @@ export type RecordKind =
   | 'TRANSPORT_ORDER'
   | 'WORK_ORDER';
 
-/** A link says what a stored record has, instead of its ID: `{ name: "North yard" }`, or `{ externalIds: { erp: "4711" } }`. All of it must be true of exactly one record. Or it leads to one that the same mutation creates: `{ ref: "harbour-wall" }`. */
+/** A link says what a stored record has, instead of its ID: `{ name: "North yard" }`, or `{ externalIds: { erp: "4711" } }`. All of it must be true of exactly one record. Or it leads to one of the same mutation: `{ ref: "harbour-wall" }`. */
 export interface RecordLink {
   /** An external ID of it: short for `externalIds` with one. */
   externalId?: ExternalIdInput | null;
@@ -204,7 +354,7 @@ export interface RecordLink {
   id?: string | null;
   /** Its `name`; null if it has none. */
   name?: string | null;
-  /** The `ref` of a record that the same mutation creates, and nothing else. */
+  /** The `ref` of a record of the same mutation, and nothing else. */
   ref?: string | null;
   /** Its `reference`; null if it has none. */
   reference?: string | null;
@@ -375,8 +525,12 @@ export interface FieldChange {
 
 /** What is wrong with an item. */
 export interface ItemIssue {
+  /** What programs tell issues apart by: `"required"`. The documentation of the REST interface lists all codes. */
+  code: string;
   /** What was expected, and what was received. */
   message: string;
+  /** The path of another item of the input that the issue is about, too: `["0"]`, in an import `["assets", "0"]`. */
+  other: readonly string[] | null;
   /** Where in the item: `["externalIds", "erp"]`. Empty if it is the item as a whole. */
   path: readonly string[];
 }

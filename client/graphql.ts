@@ -72,7 +72,7 @@ const rejections: ReadonlySet<unknown> = new Set(['BAD_USER_INPUT', 'CONFLICT', 
 function itemsIn({ extensions }: GraphqlErrorItem): FailingItem[] {
   const issues = extensions?.issues;
   if (!Array.isArray(issues) || !issues.every(isIssue)) return [];
-  return issues.map(({ path, message }) => {
+  return issues.map(({ path, other, ...issue }) => {
     const place = path.findIndex((segment) => typeof segment === 'number');
     const list = place > 1 ? path[place - 1] : undefined;
     const field = path.slice(place + 1 || 1).join('.');
@@ -80,12 +80,21 @@ function itemsIn({ extensions }: GraphqlErrorItem): FailingItem[] {
       ...(list !== undefined && { list: String(list) }),
       ...(place >= 0 && { index: Number(path[place]) }),
       ...(field && { field }),
-      message,
+      ...issue,
+      ...(other && { other: asText(other.slice(1)) }),
     };
   });
 }
 
-const isIssue = (issue: unknown): issue is { path: (string | number)[]; message: string } =>
+/** Returns a path in the form that it has over REST: `[0]`, in an import `assets[0]`. */
+const asText = (path: Path): string =>
+  path.map((segment) => (typeof segment === 'number' ? `[${segment}]` : segment)).join('');
+
+type Path = readonly (string | number)[];
+
+type SentIssue = Pick<FailingItem, 'message' | 'code'> & { readonly path: Path; readonly other?: Path };
+
+const isIssue = (issue: unknown): issue is SentIssue =>
   isObject(issue) && Array.isArray(issue.path) && typeof issue.message === 'string';
 
 /** A document that carries the types of its result and its variables: a TypedDocumentNode or TypedDocumentString. */

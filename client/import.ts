@@ -49,7 +49,7 @@ async function send(
   requireKnown('importRecords', options);
   const sent = kindNames.filter((name) => Array.isArray(input[kinds[name].list]));
   const selected = sent.map((name) => `${kinds[name].list} { ${fieldsOf(name)} }`).join(' ');
-  const rejected = onInvalid === 'FAIL' ? '' : 'rejected { list index issues { path message } }';
+  const rejected = onInvalid === 'FAIL' ? '' : 'rejected { list index issues { path message code other } }';
   const document = `mutation ($input: ImportInput!, $dryRun: Boolean!, $onInvalid: OnInvalid!) {
     importRecords(input: $input, dryRun: $dryRun, onInvalid: $onInvalid) { __typename ${selected} ${rejected} }
   }`;

@@ -419,5 +419,9 @@ export interface Problem {
     index?: number;
     field?: string;
     message: string;
+    /** what programs tell issues apart by, such as `required` */
+    code?: string;
+    /** another item of the batch that it is about, too, such as `[0]` */
+    other?: string;
   }[];
 }

@@ -62,8 +62,10 @@ export class PartialBatchError<T = unknown> extends YardgraphError {
       cause,
     });
     this.created = created;
-    this.items = (cause instanceof ServiceError ? cause.items : []).map((item) =>
-      item.index === undefined ? item : { ...item, index: item.index + start },
-    );
+    this.items = (cause instanceof ServiceError ? cause.items : []).map(({ index, other, ...item }) => ({
+      ...(index !== undefined && { index: index + start }),
+      ...item,
+      ...(other !== undefined && { other: other.replace(/\d+/, (place) => String(Number(place) + start)) }),
+    }));
   }
 }

@@ -158,7 +158,7 @@ export function batches<Kind extends KindName>(graphql: Graphql, name: Kind): Om
       return (await mutate<Row>('update', 'input', { input }, options)).map(stored);
     },
     async upsert(by: object, input: unknown, { onInvalid = 'FAIL', ...options }: UpsertOptions = {}) {
-      const issues = onInvalid === 'FAIL' ? '' : 'issues { path message }';
+      const issues = onInvalid === 'FAIL' ? '' : 'issues { path message code other }';
       const isChange = options.returning === 'change';
       const before = isChange ? `before { ${fields} }` : '';
       const select = (record: string) => `outcome record { ${record} } ${before} ${issues}`;

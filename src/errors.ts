@@ -1,5 +1,6 @@
 /** Errors whose messages are meant for people: ServiceError for clients, StartError for operators. All others are masked. */
-import { count, formatIssue, type Issue } from './model/issues.ts';
+import { count, type FoundIssue, formatIssue, type Issue, type IssueCode } from './model/issues.ts';
+import { described } from './model/sentences.ts';
 
 /** HTTP statuses on which a client can act (docs/interface.md). */
 type ErrorStatus = 400 | 401 | 403 | 404 | 405 | 406 | 409 | 413 | 415 | 429 | 503;
@@ -31,7 +32,11 @@ export class ServiceError extends Error {
   within(argument: string): ServiceError {
     if (this.issues.length === 0) return this;
     const { status, message, type, reason, cause } = this;
-    const issues = this.issues.map((issue) => ({ ...issue, path: [argument, ...issue.path] }));
+    const issues = this.issues.map(({ other, ...issue }) => ({
+      ...issue,
+      path: [argument, ...issue.path],
+      ...(other && { other: [argument, ...other] }),
+    }));
     return new ServiceError(status, message, issues, { type, reason, cause });
   }
 }
@@ -93,12 +98,18 @@ export class ResponseTooLarge extends ServiceError {
   }
 }
 
-/** Input that breaks the interface's rules; `total` is larger than the list if an issue such as "and 12 more" stands for several. */
-export const invalid = (issues: readonly Issue[], total = issues.length) =>
-  new ServiceError(400, summary(issues, total), issues);
+/** The codes of valid input that the stored records do not allow. */
+const conflicts: ReadonlySet<unknown> = new Set<IssueCode>(['taken', 'changed', 'referenced', 'still-referenced']);
 
-/** Valid input that the stored records do not allow, such as a unique value that another record has. */
-export const conflict = (issues: readonly Issue[]) => new ServiceError(409, summary(issues, issues.length), issues);
+/**
+ * Input that breaks the interface's rules: 400, or 409 if all issues are conflicts. `total` is larger than the list if an issue such as "and
+ * 12 more" stands for several.
+ */
+export function invalid(found: readonly FoundIssue[], total = found.length): ServiceError {
+  const issues = found.map(described);
+  const isConflict = found.every(({ code }) => conflicts.has(code) || code === 'unlisted');
+  return new ServiceError(isConflict ? 409 : 400, summary(issues, total), issues);
+}
 
 function summary(issues: readonly Issue[], total: number): string {
   const named = issues.slice(0, 10).map(formatIssue);

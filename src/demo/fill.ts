@@ -30,7 +30,7 @@ export async function fillDemo(database: Database): Promise<void> {
   const session = createSessionOpener(database)(anonymousIn(workspace), { author });
   for (const kind of recordKinds) if ((await session.store.count(kind)) > 0) return;
   try {
-    await importRecords(session, await readBatches());
+    await importRecords(session, await readBatches(), { limits, onInvalid: 'fail', withBefore: false });
   } catch (error) {
     // The uids of the assets are taken: another process has filled the workspace since this one found it empty.
     if (!(error instanceof ServiceError && error.status === 409)) throw error;
@@ -49,7 +49,7 @@ async function readBatches() {
   const refs = new Set(rows.flatMap(({ kind, id }) => (id === undefined ? [] : [refOf(kind.name, id)])));
   return linkOrder.map((kind) => {
     const parse = linkParser({ kind, kindNamed, hasRefs: true }, limits, createParser(kind, limits));
-    const items = rows.flatMap(({ kind: kindOfRow, id, fields, externalIds, links }) => {
+    const records = rows.flatMap(({ kind: kindOfRow, id, fields, externalIds, links }) => {
       if (kindOfRow !== kind) return [];
       const record: Record<string, unknown> = { ...fields, ...(id !== undefined && { ref: refOf(kind.name, id) }) };
       if (Object.keys(externalIds).length > 0) record.externalIds = externalIds;
@@ -61,6 +61,6 @@ async function readBatches() {
       }
       return [parse(record)];
     });
-    return { kind, items, pathOf: (index: number) => [kind.table, index] };
+    return { kind, records, path: [kind.table], op: 'create' as const, by: undefined };
   });
 }

@@ -13,6 +13,7 @@ import { pathName } from '../model/labels.ts';
 import { linkFields } from '../model/links.ts';
 import type { RecordKind, Values } from '../model/record-kind.ts';
 import { unknownFieldIssues } from '../model/schemas.ts';
+import { sentence } from '../model/sentences.ts';
 import { kindNamed, label, labelKey, labelledFields, linkOrder, recordKinds } from '../records/index.ts';
 import type { Condition } from '../store/query/record-query.ts';
 import type { RecordReads } from '../store/records/read-records.ts';
@@ -164,8 +165,8 @@ type Query = Readonly<Record<string, string | string[]>>;
 
 function readParameters(query: Query, names: readonly string[]): Partial<Record<string, string>> {
   const unknown = Object.keys(query).filter((name) => !names.includes(name));
-  const [problem] = unknownFieldIssues(unknown, names);
-  if (problem) throw badRequest(`${unknown[0]?.slice(0, 100)}: ${problem.message.replace('field', 'parameter')}`);
+  const [issue] = unknownFieldIssues(unknown, names);
+  if (issue) throw badRequest(`${unknown[0]?.slice(0, 100)}: ${sentence(issue).replace('field', 'parameter')}`);
   const repeated = names.find((name) => Array.isArray(query[name]));
   if (repeated) throw badRequest(`${repeated}: expected it once, received it several times`);
   return query as Readonly<Record<string, string>>;

@@ -13,7 +13,7 @@ import {
   reasonFor,
   retryAfter,
 } from '../http/error-response.ts';
-import { cut, maxQuoted } from '../model/issues.ts';
+import { cut, maxQuoted, type Path } from '../model/issues.ts';
 import { hintFor, withoutSuggestion } from './hints.ts';
 
 /** More errors add little, and GraphQL repeats in each what was sent. The message of a REST error also lists ten issues. */
@@ -67,8 +67,9 @@ function toResponseError(error: GraphQLError, requestLog: RequestLog, hintsFrom?
   return reworded(response.message, extensionsOf(response));
 }
 
+/** Cursors of changes are the only arguments that Pothos validates: the message of each issue is the value (schema/changes.ts). */
 const refusedArguments = ({ issues }: InputValidationError): ServiceError =>
-  invalid(issues.map(({ path = [], message }) => ({ path: path.map((step) => step as string | number), message })));
+  invalid(issues.map(({ path = [], message }) => ({ path: path as Path, code: 'invalid-cursor', received: message })));
 
 /** Statuses of the whole request, which become the status of the response; others belong to a field. */
 const ofWholeRequest: readonly number[] = [403, 406, 429, 503];
@@ -79,7 +80,11 @@ function extensionsOf(response: ErrorResponse) {
   return {
     code: codeOf(status),
     ...(issues.length > 0 && {
-      issues: issues.map(({ path, message }) => ({ path: path.map(shortSegment), message })),
+      issues: issues.map(({ path, other, ...issue }) => ({
+        path: path.map(shortSegment),
+        ...issue,
+        ...(other && { other: other.map(shortSegment) }),
+      })),
     }),
     ...(type === mayBeStoredType ? { mayBeStored: true } : type !== undefined && { type }),
     ...(ofWholeRequest.includes(status) && {

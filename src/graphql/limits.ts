@@ -7,6 +7,7 @@
  */
 import { MapperKind, mapSchema } from '@graphql-tools/utils';
 import {
+  type DocumentNode,
   type ExecutionArgs,
   type FieldNode,
   type FragmentDefinitionNode,
@@ -22,6 +23,7 @@ import {
   getVariableValues,
   isListType,
   Kind,
+  type NamedTypeNode,
   type OperationDefinitionNode,
   SchemaMetaFieldDef,
   type SelectionNode,
@@ -51,8 +53,12 @@ interface FieldCost {
   readonly own?: number;
   /** The most objects that the field returns: the selection is counted once for each. 1 unless set. */
   readonly items?: number;
-  /** The lengths of lists in the object that the field returns, by name, where they depend on the arguments of this field. */
-  readonly lists?: Readonly<Record<string, number>>;
+  readonly lists?: Lists;
+}
+
+/** The lengths of lists in the object that a field returns, or in an object of that, by name, where they depend on the field's arguments. */
+interface Lists {
+  readonly [name: string]: number | Lists;
 }
 
 const defaultPageSize = ({ maxPageSize }: Limits): number => Math.min(50, maxPageSize);
@@ -106,7 +112,7 @@ const nothing: Measured = { depth: 0, fields: 0, cost: 0 };
 
 /** Where a selection is: the lengths of lists in its object, and what its fragments measure there. */
 interface Place {
-  readonly lists: Readonly<Record<string, number>>;
+  readonly lists: Lists;
   readonly fragments: Map<string, Measured>;
 }
 
@@ -162,11 +168,13 @@ export function measure(
     if (node.alias) aliases += 1;
     const field = fieldOf(parent, node.name.value);
     const declared = costOf(node, field);
+    const { [node.name.value]: listed } = lists;
+    const listsBelow = typeof listed === 'object' ? listed : declared.lists;
     // Only fields of Mutation set the lengths of lists. What fragments measured elsewhere cannot be reused there.
-    const place = declared.lists ? { lists: declared.lists, fragments: new Map() } : usual;
+    const place = listsBelow ? { lists: listsBelow, fragments: new Map() } : usual;
     const type = field && getNamedType(field.type);
     const below = type && node.selectionSet ? measureAll(type, node.selectionSet, place) : nothing;
-    const times = lists[node.name.value] ?? declared.items ?? 1;
+    const times = typeof listed === 'number' ? listed : (declared.items ?? 1);
     const cost = baseCost(node, type) + (declared.own ?? 0) + times * below.cost;
     return { depth: 1 + below.depth, fields: 1 + below.fields, cost, dearest: { node, cost, below } };
   }
@@ -226,6 +234,22 @@ interface Costed {
 export interface Prepared {
   readonly operation: OperationDefinitionNode;
   readonly variables: Readonly<Record<string, unknown>>;
+}
+
+/** A scalar of the schema that accepts any value. */
+const anyValue: NamedTypeNode = { kind: Kind.NAMED_TYPE, name: { kind: Kind.NAME, value: 'FieldValue' } };
+
+/** Returns the document with a type for its variables that leaves them as they are: an executor would read them a second time. */
+export function withReadVariables(document: DocumentNode, operation: OperationDefinitionNode): DocumentNode {
+  const variableDefinitions = operation.variableDefinitions?.map(({ kind, variable }) => ({
+    kind,
+    variable,
+    type: anyValue,
+  }));
+  const definitions = document.definitions.map((node) =>
+    node === operation ? { ...node, variableDefinitions } : node,
+  );
+  return { ...document, definitions } as DocumentNode;
 }
 
 export function useOperationLimits(

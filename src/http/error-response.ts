@@ -81,11 +81,17 @@ export const problem = ({ status, type = 'about:blank', message, issues }: Error
 const wantsProblem = ({ headers: { accept = '' } }: FastifyRequest): boolean =>
   /(?:^|,)\s*application\/problem\+json\s*(?:;(?!\s*q=0(?:\.0*)?\s*(?:,|$))|,|$)/i.test(accept);
 
-/** `{ index, field, message }`: no index outside a batch, no field if the message is about the whole item. */
-function problemError({ path: [first, ...rest], message }: Issue) {
+/** `{ index, field, message, code, other }`: no index outside a batch, no field if the message is about the whole item. */
+function problemError({ path: [first, ...rest], message, code, other }: Issue) {
   const isIndexed = typeof first === 'number';
   const field = isIndexed || first === undefined ? rest : [first, ...rest];
-  return { ...(isIndexed && { index: first }), ...(field.length > 0 && { field: formatPath(field) }), message };
+  return {
+    ...(isIndexed && { index: first }),
+    ...(field.length > 0 && { field: formatPath(field) }),
+    message,
+    code,
+    ...(other && { other: formatPath(other) }),
+  };
 }
 
 const reasons: Readonly<Record<number, string>> = {

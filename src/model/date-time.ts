@@ -3,33 +3,35 @@
  * calendar days are valid. `Date` alone would read 30 February as 1 March, and a time without a zone as local time.
  */
 import * as z from 'zod';
+import type { DateForm } from './issues.ts';
+import { dateForms } from './sentences.ts';
 
 const pattern =
   /^(\d{4})-(\d{2})-(\d{2})(?:[Tt]([01]\d|2[0-3]):([0-5]\d):([0-5]\d)(?:\.(\d+))?([Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)?)?$/;
 
 const hasTime = /^\d{4}-\d{2}-\d{2}[Tt ]\d/;
 
-const exampleTime = '2026-03-01T07:30:00Z';
+export const aDate = dateForms.date;
 
-export const aDate = `a date such as 2026-03-01 or ${exampleTime}`;
+type ParsedTime = { readonly value: string } | { readonly form: DateForm; readonly expected: string };
+
+const wrong = (form: DateForm): ParsedTime => ({ form, expected: dateForms[form] });
 
 /** Returns the time in UTC, truncated to milliseconds, `2026-03-01T07:30:00.000Z`, or what was expected instead of the text. */
-export function parseDateTime(sent: string): { value: string } | { expected: string } {
+export function parseDateTime(sent: string): ParsedTime {
   const match = pattern.exec(sent);
-  if (!match) return { expected: hasTime.test(sent) ? `a date and time such as ${exampleTime}` : aDate };
+  if (!match) return wrong(hasTime.test(sent) ? 'date-time' : 'date');
 
   const [, year, month, day, hour, minute = '', second = '', fraction = '', zone] = match;
-  if (!z.regexes.date.test(`${year}-${month}-${day}`)) return { expected: 'a day that exists' };
-  if (hour !== undefined && zone === undefined) {
-    return { expected: 'a time with a zone (Z or an offset such as +02:00)' };
-  }
+  if (!z.regexes.date.test(`${year}-${month}-${day}`)) return wrong('day');
+  if (hour !== undefined && zone === undefined) return wrong('zone');
 
   const time = hour === undefined ? '00:00:00' : `${hour}:${minute}:${second}`;
   const milliseconds = fraction.slice(0, 3).padEnd(3, '0');
   const local = `${year}-${month}-${day}T${time}.${milliseconds}`;
   const isUtc = zone === undefined || zone === 'Z' || zone === 'z';
   const value = isUtc ? `${local}Z` : new Date(`${local}${zone}`).toISOString();
-  return hasSupportedYear(value) ? { value } : { expected: 'a date in the years 0001 to 9999' };
+  return hasSupportedYear(value) ? { value } : wrong('year');
 }
 
 /** An offset can move the year out of range. `Date` prints years below 0 and above 9999 with a sign and six digits. */

@@ -4,24 +4,24 @@
  * resolve them: see services/match.ts.
  */
 import { type ExternalIdsPatch, externalIds, type ReferenceField } from './fields.ts';
-import { expected, type Issue, isObject, type Parsed, type Path, quote, validValues } from './issues.ts';
-import { linkField, withArticle } from './labels.ts';
-import { matchableFields, type RecordKind, type Values } from './record-kind.ts';
+import { type FoundIssue, type IssueData, isObject, type Parsed, type Path, validValues } from './issues.ts';
+import { linkField } from './labels.ts';
+import { matchableFields, type RecordKey, type RecordKind, type Values } from './record-kind.ts';
 import {
   externalIdsIssues,
-  externalIdsProblem,
   identifierProblem,
   idProblem,
-  maxIdentifierLength,
   maxLengthOf,
   parseComparedValue,
   type RecordParser,
   textProblem,
+  tooManyExternalIds,
   type ValueLimits,
+  within,
+  wrongType,
 } from './schemas.ts';
 
-/** What identifies records: a field, or the ID in another system. */
-export type RecordKey = { readonly field: string } | { readonly externalId: string };
+export type { RecordKey };
 
 export interface ExternalId {
   readonly key: string;
@@ -100,19 +100,19 @@ export function linkParser<T>(
     if (!isObject(input)) return parse(input);
     const fields: Record<string, unknown> = { ...input };
     const links: Link[] = [];
-    const issues: Issue[] = [];
+    const issues: FoundIssue[] = [];
     for (const { name, field, target, keys } of declared) {
       const { [name]: sent } = fields;
       if (sent === undefined) continue;
       delete fields[name];
       if (fields[field] !== undefined) {
-        issues.push({ path: [name], message: `expected ${field} or ${name}, received both` });
+        issues.push({ path: [name], code: 'exclusive', names: [field, name] });
         delete fields[field];
       } else if (sent === null) fields[field] = null;
       else {
-        const { issues: problems = [], value } = parseLink(sent, target, keys, limits);
-        if (value) links.push({ name, field, target, ...value });
-        issues.push(...within(name, problems));
+        const parsed = parseLink(sent, target, keys, limits);
+        if ('value' in parsed) links.push({ name, field, target, ...parsed.value });
+        else issues.push(...within(name, parsed.issues));
       }
     }
     const { ref } = fields;
@@ -128,41 +128,42 @@ export function linkParser<T>(
   };
 }
 
-type ParsedLink = Parsed<Pick<Link, 'ref' | 'said'>>;
+type ParsedLink = { readonly value: Pick<Link, 'ref' | 'said'> } | { readonly issues: readonly FoundIssue[] };
 
 function parseLink(sent: unknown, target: RecordKind, keys: readonly string[], limits: ValueLimits): ParsedLink {
-  const rejected = (...issues: Issue[]): ParsedLink => ({ issues, validFields: {} });
-  if (!isObject(sent)) return rejected({ path: [], message: expected('an object such as {"name":"Bremen"}', sent) });
+  const rejected = (...issues: readonly FoundIssue[]): ParsedLink => ({ issues });
+  if (!isObject(sent)) return rejected({ path: [], ...wrongType('link', sent) });
   const unknown = Object.keys(sent).filter((name) => !keys.includes(name));
   if (unknown.length > 0) {
-    const message = `unknown field: a link to ${withArticle(target.label)} has ${keys.join(', ')}`;
-    return rejected(...unknown.map((name) => ({ path: [name], message })));
+    const problem = { code: 'unknown-field', kind: target.label, known: keys } as const;
+    return rejected(...unknown.map((name) => ({ path: [name], ...problem })));
   }
   const { ref = null, ...stored } = sent;
   if (ref === null) {
     const { said, issues } = parseSaid(stored, target, limits);
     if (issues.length > 0) return rejected(...issues);
     if (said.some(({ text }) => text !== null)) return { value: { said } };
-    return rejected({ path: [], message: `expected a value of at least one of ${keys.join(', ')}, received none` });
+    return rejected({ path: [], code: 'empty-link', known: keys });
   }
-  const others = Object.keys(stored).join(', ');
-  const issues = others === '' ? refIssues(ref) : [{ path: [], message: `expected ref or ${others}, received both` }];
+  const others = Object.keys(stored);
+  if (others.length > 0) return rejected({ path: [], code: 'exclusive', names: ['ref', ...others] });
+  const issues = refIssues(ref);
   return issues.length > 0 ? rejected(...issues) : { value: { ref: String(ref), said: [] } };
 }
 
 /** The short form `externalId` says the same as `externalIds` with one of them. */
 function parseSaid({ externalId, externalIds: ids, ...texts }: Values, target: RecordKind, limits: ValueLimits) {
   const said: Said[] = [];
-  const issues: Issue[] = [];
+  const issues: FoundIssue[] = [];
   for (const [name, text] of Object.entries(texts)) {
     const problem = saidProblem(target, name, text, limits);
-    if (problem !== undefined) issues.push({ path: [name], message: problem });
+    if (problem) issues.push({ path: [name], ...problem });
     // The casts here are safe: what has no problem has these types.
     else said.push({ path: [name], by: { field: name }, text: text as string | null });
   }
   if (ids !== undefined) {
-    const tooMany = isObject(ids) ? externalIdsProblem(ids, limits) : undefined;
-    if (tooMany !== undefined) issues.push({ path: ['externalIds'], message: tooMany });
+    const tooMany = isObject(ids) ? tooManyExternalIds(ids, limits) : undefined;
+    if (tooMany) issues.push({ path: ['externalIds'], ...tooMany });
     else issues.push(...within('externalIds', externalIdsIssues(externalIds(), ids, limits, true)));
   }
   if (externalId !== undefined) issues.push(...within('externalId', externalIdIssues(externalId, limits)));
@@ -175,36 +176,32 @@ function parseSaid({ externalId, externalIds: ids, ...texts }: Values, target: R
     const other = said.find(({ by }) => 'externalId' in by && by.externalId === key);
     if (!other) said.push({ path: ['externalId'], by: { externalId: key }, text: value });
     else if (other.text !== value) {
-      issues.push({ path: ['externalId'], message: expected(`the ID that externalIds has of ${quote(key)}`, value) });
+      issues.push({ path: ['externalId'], code: 'contradiction', externalId: key, received: value });
     }
   }
   return { said, issues };
 }
 
-function saidProblem(target: RecordKind, name: string, text: unknown, limits: ValueLimits): string | undefined {
+function saidProblem(target: RecordKind, name: string, text: unknown, limits: ValueLimits): IssueData | undefined {
   const { id, [name]: field = id } = target.storedFields;
   if (typeof text === 'string') return textProblem(text, maxLengthOf(field, limits));
   if (name === 'id') return idProblem(target, text);
-  return text === null ? undefined : expected('text or null', text);
+  return text === null ? undefined : wrongType('text-or-null', text);
 }
 
-function externalIdIssues(sent: unknown, limits: ValueLimits): Issue[] {
-  if (!isObject(sent)) return [{ path: [], message: expected('an object such as {"key":"erp","value":"4711"}', sent) }];
+function externalIdIssues(sent: unknown, limits: ValueLimits): FoundIssue[] {
+  if (!isObject(sent)) return [{ path: [], ...wrongType('external-id', sent) }];
   const maxLength = maxLengthOf(externalIds(), limits);
   return ['key', 'value'].flatMap((part) => {
     const { [part]: text } = sent;
-    const problem = typeof text === 'string' ? textProblem(text, maxLength) : expected('text', text);
-    return problem === undefined ? [] : [{ path: [part], message: problem }];
+    const problem = typeof text === 'string' ? textProblem(text, maxLength) : wrongType('text', text);
+    return problem ? [{ path: [part], ...problem }] : [];
   });
 }
 
-const within = (name: string, issues: readonly Issue[]): Issue[] =>
-  issues.map(({ path, message }) => ({ path: [name, ...path], message }));
-
-function refIssues(ref: unknown): Issue[] {
-  const what = `a text of 1 to ${maxIdentifierLength} characters`;
-  const problem = typeof ref === 'string' ? identifierProblem(ref, what) : expected(what, ref);
-  return problem === undefined ? [] : [{ path: ['ref'], message: problem }];
+function refIssues(ref: unknown): FoundIssue[] {
+  const problem = identifierProblem(ref, 'invalid-ref');
+  return problem ? [{ path: ['ref'], ...problem }] : [];
 }
 
 /** Parses changes of which the object `name` is merged into the stored external IDs: in `externalIds` itself, null clears all of them. */
@@ -220,7 +217,7 @@ export function mergeParser<T>(
     const { [name]: sent, ...fields } = input;
     if (sent === null) return parse(name === 'externalIds' ? input : fields);
     if (fields.externalIds !== undefined) {
-      return withIssues(parse(fields), [{ path: [name], message: `expected externalIds or ${name}, received both` }]);
+      return withIssues(parse(fields), [{ path: [name], code: 'exclusive', names: ['externalIds', name] }]);
     }
     const issues = externalIdsIssues(field, sent, limits, true);
     if (issues.length > 0) return withIssues(parse(fields), within(name, issues));
@@ -229,7 +226,7 @@ export function mergeParser<T>(
   };
 }
 
-function withIssues<T>(item: Linkable<T>, issues: readonly Issue[]): Linkable<T> {
+function withIssues<T>(item: Linkable<T>, issues: readonly FoundIssue[]): Linkable<T> {
   if (issues.length === 0) return item;
   const { value: _, issues: others = [], validFields = validValues(item), ...rest } = item;
   return { ...rest, issues: [...issues, ...others], validFields };
@@ -249,10 +246,10 @@ export function patchParser<T>(
     if (!isObject(input)) return parseChange(input);
     const { id, ifUpdatedAt = null, ...fields } = input;
     const problem = isUpsert && (id ?? null) === null ? undefined : idProblem(kind, id);
-    const issues = problem === undefined ? [] : [{ path: ['id'], message: problem }];
+    const issues: FoundIssue[] = problem ? [{ path: ['id'], ...problem }] : [];
     const time =
       ifUpdatedAt === null ? undefined : parseComparedValue({ type: 'dateTime' }, ifUpdatedAt, limits.maxTextLength);
-    if (time && 'problem' in time) issues.push({ path: ['ifUpdatedAt'], message: time.problem });
+    if (time && 'problem' in time) issues.push({ path: ['ifUpdatedAt'], ...time.problem });
     return {
       ...withIssues(parseChange(fields), issues),
       ...(typeof id === 'string' && { id }),
@@ -260,3 +257,12 @@ export function patchParser<T>(
     };
   };
 }
+
+/** Null is the ID of a record that has none yet, which needs no ID as its key. */
+export const withoutNullId =
+  <T>(parse: (input: unknown) => T) =>
+  (input: unknown): T => {
+    if (!isObject(input) || input.id !== null) return parse(input);
+    const { id: _, ...fields } = input;
+    return parse(fields);
+  };

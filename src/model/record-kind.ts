@@ -8,6 +8,9 @@ type Fields = Readonly<Record<string, Field>>;
 
 export type Values = Readonly<Record<string, unknown>>;
 
+/** What identifies records: a field, or the ID in another system. */
+export type RecordKey = { readonly field: string } | { readonly externalId: string };
+
 /** Fields in which the service records a user; the interface defines them for some kinds only. */
 type Stamp = 'createdBy' | 'updatedBy';
 

@@ -4,11 +4,11 @@
  * leave only the object and the types of its fields to itself, and every rule and message is the service's own.
  */
 import { closest, distance } from 'fastest-levenshtein';
-import { aDate, parseDateTime } from './date-time.ts';
+import { parseDateTime } from './date-time.ts';
 import { type Field, type TextField, textLengthOfAll } from './fields.ts';
-import { count, expected, type Issue, isObject, type Parsed } from './issues.ts';
-import { uncapitalized, withArticle } from './labels.ts';
+import { type FoundIssue, type IssueData, isObject, type Parsed, type ValueType } from './issues.ts';
 import type { CreateOf, RecordKind, UpdateOf } from './record-kind.ts';
+import { sentence, suggestionText } from './sentences.ts';
 
 export interface ValueLimits {
   readonly maxTextLength: number;
@@ -39,46 +39,53 @@ function recordParser<T>(
 
   return (input) => {
     if (!isObject(input)) {
-      const message = expected(`${withArticle(kind.label)} as a JSON object`, input);
-      return { issues: [{ path: [], message }], validFields: {} };
+      const issue: FoundIssue = { path: [], code: 'wrong-type', type: 'record', kind: kind.label, received: input };
+      return { issues: [issue], validFields: {} };
     }
     const values: Record<string, unknown> = {};
-    const issues: Issue[] = [];
+    const issues: FoundIssue[] = [];
     for (const [name, field] of fields) {
       const { [name]: sent } = input;
       if (sent === undefined) {
-        if (isNew && field.required) issues.push({ path: [name], message: requiredMessage(field) });
+        if (isNew && field.required) issues.push({ path: [name], ...missingValue(field) });
       } else if (sent === null && !field.required) {
         values[name] = null;
       } else if (field.type === 'externalIds') {
         const found = externalIdsIssues(field, sent, limits);
-        for (const { path, message } of found) issues.push({ path: [name, ...path], message });
         // Not copied: a copy would lose the key `__proto__`.
         if (found.length === 0) values[name] = sent;
+        else issues.push(...within(name, found));
       } else {
         const parsed = parseValue(field, sent, limits);
         if ('value' in parsed) values[name] = parsed.value;
-        else issues.push({ path: [name], message: parsed.problem });
+        else issues.push({ path: [name], ...parsed.problem });
       }
     }
     if (unknownFields === 'rejected') {
       const unknown = Object.keys(input).filter((name) => !Object.hasOwn(kind.fields, name));
       if (unknown.length > 0) issues.push(...unknownFieldIssues(unknown, names, kind.storedFields));
     }
-    const tooLong = recordLengthProblem(values, limits);
-    if (tooLong !== undefined) issues.push({ path: [], message: tooLong });
+    const tooLong = recordTooLong(values, limits);
+    if (tooLong) issues.push({ path: [], ...tooLong });
     // The cast is safe: the fields are those of T, and each has a value of its type.
     return issues.length === 0 ? { value: values as T } : { issues, validFields: values };
   };
 }
 
-/** Counts UTF-16 code units: of a character that has two, both count. */
-export const recordLengthProblem = (record: object, { maxRecordLength }: ValueLimits): string | undefined =>
-  textLengthOfAll([record]) > maxRecordLength
-    ? `expected at most ${count(maxRecordLength)} characters of text in the whole record, received more`
-    : undefined;
+/** Returns issues of a field, or of a part of one, in paths that begin with its name. */
+export const within = (name: string, issues: readonly FoundIssue[]): FoundIssue[] =>
+  issues.map((issue) => ({ ...issue, path: [name, ...issue.path] }));
 
-type ParsedValue = { readonly value: ComparedValue } | { readonly problem: string };
+/** Counts UTF-16 code units: of a character that has two, both count. */
+export const recordTooLong = (
+  record: object,
+  { maxRecordLength: max }: ValueLimits,
+): IssueData<'record-too-long'> | undefined =>
+  textLengthOfAll([record]) > max ? { code: 'record-too-long', max } : undefined;
+
+type ParsedValue = { readonly value: ComparedValue } | { readonly problem: IssueData };
+
+export const wrongType = (type: ValueType, received: unknown): IssueData => ({ code: 'wrong-type', type, received });
 
 /** Parses a value that is not null. External IDs are not a single value: see `externalIdsIssues`. */
 function parseValue(field: Exclude<Field, { type: 'externalIds' }>, sent: unknown, limits: ValueLimits): ParsedValue {
@@ -89,18 +96,17 @@ function parseValue(field: Exclude<Field, { type: 'externalIds' }>, sent: unknow
     case 'number': {
       const { min, max } = field;
       if (typeof sent === 'number' && sent >= min && sent <= max) return { value: sent };
-      return { problem: expected(`a number from ${min} to ${max}`, sent) };
+      return { problem: { code: 'out-of-range', min, max, received: sent } };
     }
     case 'text': {
-      if (typeof sent !== 'string') return { problem: expected('text', sent) };
+      if (typeof sent !== 'string') return { problem: wrongType('text', sent) };
       const problem =
         textProblem(sent, maxLengthOf(field, limits)) ?? blankProblem(field, sent) ?? formProblem(field, sent);
       return problem === undefined ? { value: sent } : { problem };
     }
     default: {
-      if (typeof sent !== 'string') return { problem: expected(anIdentifier, sent) };
       const problem = identifierProblem(sent);
-      return problem === undefined ? { value: sent } : { problem };
+      return problem ? { problem } : { value: String(sent) };
     }
   }
 }
@@ -115,20 +121,23 @@ export const maxLengthOf = (
   { maxTextLength }: Pick<ValueLimits, 'maxTextLength'>,
 ): number => (indexed ? Math.min(maxIndexedLength, maxTextLength) : maxTextLength);
 
-/** Changes `The name of the asset.` to `required: the name of the asset`. */
-export const requiredMessage = ({ description }: Field): string =>
-  `required: ${uncapitalized(description.replace(/\.$/, ''))}`;
+export const missingValue = ({ description }: Field): IssueData => ({ code: 'required', description });
+
+/** Returns `required: the name of the asset` */
+export const requiredMessage = (field: Field): string => sentence(missingValue(field));
 
 /**
  * Returns what is wrong with a text; undefined if nothing is. SQLite would store NUL, which Postgres rejects, and would return
  * lone surrogates changed.
  */
-export function textProblem(text: string, maxLength: number): string | undefined {
-  if (isLongerThan(text, maxLength)) return `expected at most ${count(maxLength)} characters, received more`;
-  if (text.includes('\0')) return expected('text without the character NUL', text);
-  if (!text.isWellFormed()) return expected('text without lone surrogates (invalid Unicode)', text);
+export function textProblem(text: string, maxLength: number): TextProblem | undefined {
+  if (isLongerThan(text, maxLength)) return { code: 'too-long', max: maxLength };
+  if (text.includes('\0')) return { code: 'invalid-character', character: 'nul', received: text };
+  if (!text.isWellFormed()) return { code: 'invalid-character', character: 'surrogate', received: text };
   return undefined;
 }
+
+type TextProblem = IssueData<'too-long' | 'invalid-character'>;
 
 /** Limits count Unicode code points, but only where the UTF-16 length cannot decide: counting visits every character. */
 const isLongerThan = (text: string, maxLength: number): boolean =>
@@ -138,104 +147,109 @@ const isLongerThan = (text: string, maxLength: number): boolean =>
 export const isBlank = (text: string): boolean => text.trim() === '';
 
 /** Programs send an empty text where a record has no unique one, but only one record could have it: they are to send null. */
-function blankProblem({ required, unique }: Field, text: string): string | undefined {
-  if (!(required || unique) || !isBlank(text)) return undefined;
-  return expected(`text with at least one character that is not white space${required ? '' : ', or null'}`, text);
+function blankProblem({ required = false, unique }: Field, text: string): IssueData | undefined {
+  return (required || unique) && isBlank(text) ? { code: 'blank', orNull: !required, received: text } : undefined;
 }
 
 /** White space alone is no part of a form, such as the ID in the key of a label: without it, the text has the form, too. */
-const formProblem = ({ form }: TextField, text: string): string | undefined =>
-  form && ![text, text.trimEnd()].every((each) => form.pattern.test(each))
-    ? expected(`${form.called} such as ${form.example}`, text)
-    : undefined;
-
-const anIdentifier = `an ID of 1 to ${maxIdentifierLength} characters`;
-
-export const idProblem = ({ storedFields }: RecordKind, sent: unknown): string | undefined => {
-  if (typeof sent === 'string') return undefined;
-  return sent === undefined ? requiredMessage(storedFields.id) : expected(anIdentifier, sent);
-};
-
-export function identifierProblem(id: string, what = anIdentifier): string | undefined {
-  if (id === '' || isLongerThan(id, maxIdentifierLength)) return expected(what, id);
-  return textProblem(id, maxIdentifierLength);
+function formProblem({ form }: TextField, text: string): IssueData | undefined {
+  if (!form || [text, text.trimEnd()].every((each) => form.pattern.test(each))) return undefined;
+  return { code: 'invalid-form', called: form.called, example: form.example, received: text };
 }
 
-export function externalIdsProblem(externalIds: object, { maxExternalIds }: ValueLimits): string | undefined {
-  const size = Object.keys(externalIds).length;
-  return size > maxExternalIds ? `expected at most ${count(maxExternalIds)} keys, received ${count(size)}` : undefined;
+export function idProblem({ storedFields }: RecordKind, sent: unknown): IssueData | undefined {
+  if (typeof sent === 'string') return undefined;
+  return sent === undefined ? missingValue(storedFields.id) : identifierProblem(sent);
+}
+
+type IdentifierCode = 'invalid-id' | 'invalid-ref';
+
+export function identifierProblem(id: unknown, code: IdentifierCode = 'invalid-id'): IssueData | undefined {
+  const max = maxIdentifierLength;
+  return typeof id !== 'string' || id === '' || isLongerThan(id, max)
+    ? { code, max, received: id }
+    : textProblem(id, max);
+}
+
+export function tooManyExternalIds(
+  externalIds: object,
+  { maxExternalIds: max }: ValueLimits,
+): IssueData<'too-many-external-ids'> | undefined {
+  const received = Object.keys(externalIds).length;
+  return received > max ? { code: 'too-many-external-ids', max, received } : undefined;
 }
 
 /** In a patch, null removes an ID, and the limit on their number is for the result: see services/match.ts. */
-export function externalIdsIssues(field: Field, value: unknown, limits: ValueLimits, isPatch = false): Issue[] {
-  const example = `{"erp":"4711"${isPatch ? ',"crm":null' : ''}}`;
-  if (!isObject(value)) return [{ path: [], message: expected(`an object of texts such as ${example}`, value) }];
-  const tooMany = isPatch ? undefined : externalIdsProblem(value, limits);
-  if (tooMany !== undefined) return [{ path: [], message: tooMany }];
+export function externalIdsIssues(field: Field, value: unknown, limits: ValueLimits, isPatch = false): FoundIssue[] {
+  if (!isObject(value)) return [{ path: [], ...wrongType(isPatch ? 'external-ids-patch' : 'external-ids', value) }];
+  const tooMany = isPatch ? undefined : tooManyExternalIds(value, limits);
+  if (tooMany) return [{ path: [], ...tooMany }];
   const maxLength = maxLengthOf(field, limits);
-  const issues: Issue[] = [];
+  const issues: FoundIssue[] = [];
   let unlisted = 0;
   for (const [key, text] of Object.entries(value)) {
     const keyProblem = textProblem(key, maxLength);
     const problem = externalIdProblem(text, maxLength, isPatch);
     if ((keyProblem || problem) && issues.length >= maxListed) unlisted += 1;
     else {
-      if (keyProblem) issues.push({ path: [key], message: `as a key, ${keyProblem}` });
-      if (problem) issues.push({ path: [key], message: problem });
+      if (keyProblem) issues.push({ path: [key], ...keyProblem, isKey: true });
+      if (problem) issues.push({ path: [key], ...problem });
     }
   }
-  if (unlisted > 0) issues.push({ path: [], message: `and ${count(unlisted)} more` });
+  if (unlisted > 0) issues.push({ path: [], code: 'unlisted', count: unlisted });
   return issues;
 }
 
-function externalIdProblem(text: unknown, maxLength: number, isPatch: boolean): string | undefined {
+function externalIdProblem(text: unknown, maxLength: number, isPatch: boolean): IssueData | undefined {
   if (typeof text === 'string') return textProblem(text, maxLength);
-  return isPatch && text === null ? undefined : expected(isPatch ? 'text or null' : 'text', text);
+  return isPatch && text === null ? undefined : wrongType(isPatch ? 'text-or-null' : 'text', text);
 }
 
 /** The most unknown fields, or invalid external IDs, listed per record: more add no information, and each takes time. */
 const maxListed = 10;
 
-export function unknownFieldIssues(names: readonly string[], known: readonly string[], readOnly: object = {}): Issue[] {
-  const issues = names.slice(0, maxListed).map((name) => ({
-    path: [name],
-    message: Object.hasOwn(readOnly, name)
-      ? 'read-only field, set by the service'
-      : `unknown field${suggestion(name, known)}`,
-  }));
-  const unlisted = names.length - issues.length;
-  return unlisted > 0 ? [...issues, { path: [], message: `and ${count(unlisted)} more unknown fields` }] : issues;
+export function unknownFieldIssues(
+  names: readonly string[],
+  known: readonly string[],
+  readOnly: object = {},
+): FoundIssue[] {
+  const issues = names.slice(0, maxListed).map((name): FoundIssue => {
+    if (Object.hasOwn(readOnly, name)) return { path: [name], code: 'read-only' };
+    return { path: [name], code: 'unknown-field', suggestion: nearest(name, known) };
+  });
+  const count = names.length - issues.length;
+  return count > 0 ? [...issues, { path: [], code: 'unlisted', count, what: 'fields' }] : issues;
 }
 
-/** Suggests a field, `, did you mean "name"?`, but only for near misses: at most a third of the letters may differ. */
-export function suggestion(name: string, fieldNames: readonly string[]): string {
-  if (name.length > 2 * Math.max(...fieldNames.map((fieldName) => fieldName.length))) return '';
+/** Returns the field that was meant, but only for near misses: at most a third of the letters may differ. */
+function nearest(name: string, fieldNames: readonly string[]): string | undefined {
+  if (name.length > 2 * Math.max(...fieldNames.map((fieldName) => fieldName.length))) return undefined;
   const guess = closest(name, fieldNames);
-  return distance(name, guess) <= Math.ceil(guess.length / 3) ? `, did you mean "${guess}"?` : '';
+  return distance(name, guess) <= Math.ceil(guess.length / 3) ? guess : undefined;
 }
+
+/** Returns `, did you mean "name"?`, if a field is near. */
+export const suggestion = (name: string, fieldNames: readonly string[]): string =>
+  suggestionText(nearest(name, fieldNames));
 
 export type ComparedValue = string | number | boolean;
 
 /** Parses a value that a field is compared with: in the forms of input, but it need not be storable. */
-export function parseComparedValue(
-  { type }: Pick<Field, 'type'>,
-  sent: unknown,
-  maxLength: number,
-): { value: ComparedValue } | { problem: string } {
+export function parseComparedValue({ type }: Pick<Field, 'type'>, sent: unknown, maxLength: number): ParsedValue {
   switch (type) {
     case 'number':
       return typeof sent === 'number' && Number.isFinite(sent)
         ? { value: sent }
-        : { problem: expected('a number', sent) };
+        : { problem: wrongType('number', sent) };
     case 'boolean':
-      return typeof sent === 'boolean' ? { value: sent } : { problem: expected('true or false', sent) };
+      return typeof sent === 'boolean' ? { value: sent } : { problem: wrongType('boolean', sent) };
     case 'dateTime': {
-      if (typeof sent !== 'string') return { problem: expected(aDate, sent) };
+      if (typeof sent !== 'string') return { problem: wrongType('date', sent) };
       const parsed = parseDateTime(sent);
-      return 'value' in parsed ? parsed : { problem: expected(parsed.expected, sent) };
+      return 'value' in parsed ? parsed : { problem: { code: 'invalid-date', form: parsed.form, received: sent } };
     }
     default: {
-      if (typeof sent !== 'string') return { problem: expected('text', sent) };
+      if (typeof sent !== 'string') return { problem: wrongType('text', sent) };
       const problem = textProblem(sent, maxLength);
       return problem === undefined ? { value: sent } : { problem };
     }

@@ -3,24 +3,13 @@
  * have no cycles: no asset category may become its own ancestor.
  */
 import { badRequest } from '../errors.ts';
-import { count, expected, type Issue, quote } from '../model/issues.ts';
-import { counted, withArticle } from '../model/labels.ts';
-import type { RecordKey } from '../model/links.ts';
-import type { RecordKind, Values } from '../model/record-kind.ts';
+import { isSame } from '../model/fields.ts';
+import { count, type FoundIssue, type IssueData } from '../model/issues.ts';
+import type { AnyRecord, RecordKind, Values } from '../model/record-kind.ts';
 import { kindNamed, kindOfId, linkOrder, recordKinds, reverseLinksOf } from '../records/index.ts';
 import type { Condition } from '../store/query/record-query.ts';
 import type { Tx } from '../store/writes/tx.ts';
-import {
-  byKind,
-  dependOn,
-  type Item,
-  idOf,
-  isValid,
-  itemOf,
-  type OnInvalid,
-  type Problem,
-  rejectDependents,
-} from './item.ts';
+import { byKind, dependOn, type Item, isValid, itemOf, type OnInvalid, rejectDependents } from './item.ts';
 import { noRecord } from './match.ts';
 
 interface Reference {
@@ -32,7 +21,7 @@ interface Reference {
 /** A text that is no ID of this service is a foreign identifier, if the field may have one. */
 export function referencesIn(items: readonly Item[]) {
   const byTarget = new Map<RecordKind, Reference[]>();
-  const wrong: { readonly item: Item; readonly issue: Issue }[] = [];
+  const wrong: { readonly item: Item; readonly issue: FoundIssue }[] = [];
   for (const [kind, ofKind] of byKind(items)) {
     for (const [name, field] of Object.entries(kind.fields)) {
       if (field.type !== 'reference') continue;
@@ -45,7 +34,7 @@ export function referencesIn(items: readonly Item[]) {
         const actual = kindOfId(id);
         if (actual === target) references.push({ item, field: name, id });
         else if (actual || field.mustExist) {
-          wrong.push({ item, issue: { path: [name], message: wrongKind(target, id) } });
+          wrong.push({ item, issue: { path: [name], ...wrongKind(target, id) } });
         }
       }
     }
@@ -53,75 +42,154 @@ export function referencesIn(items: readonly Item[]) {
   return { byTarget, wrong };
 }
 
-function wrongKind(kind: RecordKind, id: string): string {
-  const actual = kindOfId(id);
-  const received = actual ? `that of ${withArticle(actual.label)}, ${quote(id)}` : quote(id);
-  return `expected the ID of a stored ${kind.label} (${kind.idPrefix}_…), received ${received}`;
+function wrongKind({ label: kind, idPrefix: prefix }: RecordKind, id: string): IssueData {
+  return { code: 'wrong-kind', kind, prefix, received: id, actual: kindOfId(id)?.label };
 }
 
-/**
- * Locks the records that are referred to, kind by kind in the order of all writes, but not those with the IDs of `own`: the caller checks
- * references to them, and locks them to write them.
- */
-export async function checkReferences(
-  tx: Tx,
-  items: readonly Item[],
-  own: { has(id: string): boolean } = new Set(),
-): Promise<void> {
+/** Locks the records that are referred to, kind by kind in the order of all writes, unless they are of the batch, and so locked with it. */
+export async function checkReferences(tx: Tx, items: readonly Item[]): Promise<void> {
   const { byTarget, wrong } = referencesIn(items);
   for (const { item, issue } of wrong) item.issues.push(issue);
+  const ofBatch = byId(items);
   const existing = new Set<string>();
   for (const target of linkOrder) {
-    const ids = new Set((byTarget.get(target) ?? []).flatMap(({ id }) => (own.has(id) ? [] : [id])));
+    const ids = new Set((byTarget.get(target) ?? []).flatMap(({ id }) => (ofBatch.has(id) ? [] : [id])));
     if (ids.size === 0) continue;
     for (const id of await tx.existingValues(target, 'id', [...ids])) existing.add(id);
   }
   for (const [target, references] of byTarget) {
     for (const { item, field, id } of references) {
-      if (!existing.has(id) && !own.has(id)) item.issues.push({ path: [field], message: noRecord(target, id) });
+      if (!existing.has(id) && !ofBatch.has(id)) item.issues.push({ path: [field], ...noRecord(target, id) });
     }
   }
+}
+
+/** Checks references to records of the batch, which are read after those to others are locked. */
+export function checkReferencesWithin(items: readonly Item[]): void {
+  const ofBatch = byId(items);
+  if (ofBatch.size === 0) return;
+  for (const [target, references] of referencesIn(items).byTarget) {
+    for (const { item, field, id } of references) {
+      const other = ofBatch.get(id);
+      if (!other || (other.before && other.op !== 'delete')) continue;
+      const issue: FoundIssue = { path: [field], ...noRecord(target, id) };
+      if (other.restored) dependOn(other, item, issue);
+      else item.issues.push(issue);
+    }
+  }
+}
+
+/** The first item of each stored record. */
+function byId(items: readonly Item[]): ReadonlyMap<string, Item> {
+  const found = new Map<string, Item>();
+  for (const item of items) {
+    const { id, kind } = item;
+    if (id !== undefined && !found.has(id) && kindOfId(id) === kind) found.set(id, item);
+  }
+  return found;
 }
 
 /** True if the stored record of the item will not have its value of this field any more. */
 const givesUp = ({ op, values, before }: Item, field: string): boolean =>
   before !== undefined && (op === 'delete' || (values[field] !== undefined && values[field] !== before[field]));
 
-/**
- * A record may keep its own values, and one that is restored may get those that another one gives up in the same write. Skips
- * the key by which records were found: matching has looked its values up.
- */
-export async function checkUnique(tx: Tx, items: readonly Item[], by?: RecordKey): Promise<void> {
-  for (const [kind, ofKind] of byKind(items)) {
-    for (const [name, field] of Object.entries(kind.fields)) {
-      if (!field.unique || (by && 'field' in by && by.field === name)) continue;
-      const isNew = ({ values, before }: Item) => typeof values[name] === 'string' && values[name] !== before?.[name];
-      const sent = ofKind.filter(isNew);
-      if (sent.length === 0) continue;
-      const textOf = ({ values }: Item) => String(values[name]);
-      const stored = await tx.existingValues(kind, name, [...new Set(sent.map(textOf))]);
-      const holders = new Map(ofKind.filter((item) => givesUp(item, name)).map((item) => [item.before?.[name], item]));
-      const earlier = new Map<string, Item>();
-      for (const item of sent) {
-        const text = textOf(item);
-        const first = earlier.get(text);
-        const holder = item.op === 'restore' ? holders.get(text) : undefined;
-        const takenBy = (other: string): Problem => {
-          const message = `${other} has the ${name} ${quote(text)}`;
-          return { path: [name], message, isConflict: true };
-        };
-        const another = `another ${kind.label}`;
-        if (stored.has(text) && !holder) item.issues.push(takenBy(another));
-        else if (first) {
-          const place = first.path.at(-1);
-          item.issues.push(takenBy(place === undefined ? another : `item [${place}] of this batch also`));
-        } else {
-          earlier.set(text, item);
-          if (holder) dependOn(holder, item, takenBy(another));
-        }
-      }
+/** Rejects reversals of records that were changed after the range, unless they are as after it, or as before it already. */
+export async function checkUnchanged(tx: Tx, items: readonly Item[]): Promise<void> {
+  const reversals = items.filter(({ lastChange }) => lastChange !== undefined);
+  if (reversals.length === 0) return;
+  const histories = await tx.histories(
+    reversals.map(({ id = '' }) => id),
+    { limit: 1, withBefore: false },
+  );
+  const latest = new Map(histories.flat().map((change) => [change.id, change]));
+  for (const [kind, ofKind] of byKind(reversals)) {
+    const changed = ofKind.filter(({ id = '', lastChange = 0 }) => (latest.get(id)?.number ?? 0) > lastChange);
+    const at = changed.map(({ id = '', lastChange = 0 }) => ({ id, number: lastChange }));
+    const versions = at.length > 0 ? await tx.versions(kind, at) : [];
+    for (const [index, item] of changed.entries()) {
+      const { id = '', op, values, before } = item;
+      const left = versions[index];
+      const isAsLeft =
+        before && left ? Object.keys(differing(before, clientValues(kind, left))).length === 0 : before === left;
+      const isRestored = op === 'delete' ? !before : before && Object.keys(differing(before, values)).length === 0;
+      if (!isAsLeft && !isRestored) item.issues.unshift(changedSince(kind, latest.get(id)?.number ?? 0));
     }
   }
+  // A record that is stored again is newer than its deletion.
+  for (const item of reversals) {
+    const { id = '', before, restored } = item;
+    if (restored && !before) item.restored = { ...restored, updatedAt: latest.get(id)?.at ?? restored.updatedAt };
+  }
+}
+
+export const changedSince = ({ label }: RecordKind, number: number): FoundIssue => ({
+  path: [],
+  code: 'changed-since',
+  kind: label,
+  change: number,
+});
+
+/** Returns the fields of a record that clients may set. */
+export const clientValues = ({ fields }: RecordKind, record: AnyRecord): Values =>
+  Object.fromEntries(Object.keys(fields).map((field) => [field, record[field] ?? null]));
+
+/** Returns only the values that a record does not have. */
+export function differing(record: Values, values: Values): Values {
+  const changed: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(values)) if (!isSame(record[name], value)) changed[name] = value;
+  return changed;
+}
+
+/**
+ * A record may keep its own values, and may get one that another record gives up in the same write. Records that exchange values have no
+ * order in which each value is free when it is taken: these are refused.
+ */
+export async function checkUnique(tx: Tx, items: readonly Item[]): Promise<void> {
+  for (const [kind, ofKind] of byKind(items)) {
+    for (const [name, field] of Object.entries(kind.fields)) {
+      // Values by which all items were found are looked up already.
+      if (!field.unique || ofKind.every(({ by }) => by && 'field' in by && by.field === name)) continue;
+      const textOf = ({ values }: Item) => String(values[name]);
+      const taking = ofKind.filter(
+        ({ values, before }) => typeof values[name] === 'string' && values[name] !== before?.[name],
+      );
+      if (taking.length === 0) continue;
+      const stored = await tx.existingValues(kind, name, [...new Set(taking.map(textOf))]);
+      const givingUp = new Map(ofKind.filter((item) => givesUp(item, name)).map((item) => [item.before?.[name], item]));
+      const first = new Map<string, Item>();
+      const waitsFor = new Map<Item, Item>();
+      for (const item of taking) {
+        const text = textOf(item);
+        const earlier = first.get(text);
+        const holder = givingUp.get(text);
+        if (stored.has(text) && !holder) item.issues.push(taken(kind, name, text));
+        else if (earlier) item.issues.push(taken(kind, name, text, earlier));
+        else {
+          first.set(text, item);
+          if (!holder) continue;
+          waitsFor.set(item, holder);
+          dependOn(holder, item, taken(kind, name, text));
+        }
+      }
+      const { inCycles } = inTreeOrder(waitsFor.keys(), (item) => waitsFor.get(item));
+      for (const item of inCycles) rejectExchange(item, waitsFor.get(item));
+    }
+  }
+}
+
+/** Rejects an item that takes a unique value which another one frees only after it. */
+export function rejectExchange(item: Item | undefined, holder: Item | undefined): void {
+  if (!item || !holder) return;
+  for (const [name, { unique }] of Object.entries(item.kind.fields)) {
+    const text = item.values[name];
+    if (!unique || typeof text !== 'string' || text !== holder.before?.[name]) continue;
+    item.issues.push({ ...taken(item.kind, name, text, holder), inExchange: true });
+  }
+}
+
+function taken({ label: kind }: RecordKind, field: string, text: string, by?: Item): FoundIssue & { code: 'taken' } {
+  const other = by && by.path.length > 0 ? { other: by.path } : {};
+  return { path: [field], code: 'taken', kind, by: { field }, text, ...other };
 }
 
 const referencesTo = (kind: RecordKind) =>
@@ -129,13 +197,9 @@ const referencesTo = (kind: RecordKind) =>
 
 /**
  * Nothing may refer to a record that is deleted. References that this write removes are ignored; if the item that would remove one is
- * rejected, so is the deletion. `advice` says at the end of a message what to do about the references.
+ * rejected, so is the deletion.
  */
-export async function checkDeletions(
-  tx: Tx,
-  items: readonly Item[],
-  advice: (pronoun: 'it' | 'them') => string = () => '',
-): Promise<void> {
+export async function checkDeletions(tx: Tx, items: readonly Item[]): Promise<void> {
   const deleted = items.filter((item) => item.op === 'delete' && isValid(item));
   const going = new Map(deleted.flatMap((item) => (item.before ? [[item.before.id, item]] : [])));
   if (going.size === 0) return;
@@ -146,15 +210,21 @@ export async function checkDeletions(
       for (const item of groups.get(referring) ?? []) {
         const target = going.get(String(item.before?.[field]));
         if (!target || target === item) continue;
-        const message = `this ${kind.label} is still referenced by the ${referring.label} ${item.before?.id}`;
-        const problem: Problem = { path: [], message, isConflict: true };
-        if (isValid(item) && givesUp(item, field)) dependOn(item, target, problem);
-        else target.issues.push(problem);
+        const issue: FoundIssue = {
+          path: [],
+          code: 'still-referenced',
+          kind: kind.label,
+          referring: referring.label,
+          id: String(item.before?.id),
+        };
+        if (isValid(item) && givesUp(item, field)) dependOn(item, target, issue);
+        else target.issues.push(issue);
       }
     }
-    for (const [id, { problem, total }] of await referenceProblems(tx, kind, storedIds(ofKind), known)) {
-      const message = `${problem}${advice(total === 1 ? 'it' : 'them')}`;
-      going.get(id)?.issues.push({ path: [], message, isConflict: true });
+    for (const [id, references] of await findReferences(tx, kind, storedIds(ofKind), known)) {
+      const item = going.get(id);
+      const mayClear = item?.lastChange === undefined;
+      item?.issues.push({ path: [], code: 'referenced', kind: kind.label, ...references, mayClear });
     }
   }
 }
@@ -167,16 +237,15 @@ const maxNamed = 3;
 /** The most referring records that are counted for a batch, by each of their fields, unless more are to be named. */
 const maxCounted = 10_000;
 
-/** `1 asset, 2 work orders and 1 project` */
-const listed = new Intl.ListFormat('en-GB');
+type References = Pick<IssueData<'referenced'>, 'counts' | 'ids'>;
 
-/** Returns what refers to each of the records, as `this asset is referenced by …`, if anything does but the records that do not count. */
-async function referenceProblems(
+/** Returns by ID how many records of each kind refer to a record, if any do but those that do not count, and some of their IDs. */
+async function findReferences(
   tx: Pick<Tx, 'pages'>,
   kind: RecordKind,
   ids: ReadonlySet<string>,
   uncounted: ReadonlyMap<RecordKind, ReadonlySet<string>>,
-): Promise<ReadonlyMap<string, { readonly problem: string; readonly total: number }>> {
+): Promise<ReadonlyMap<string, References>> {
   const most = Math.max(maxNamed, Math.floor(maxCounted / ids.size));
   const referring = await Promise.all(
     referencesTo(kind).map(async (link) => {
@@ -187,37 +256,37 @@ async function referenceProblems(
       return { link, pages: await tx.pages(link, [...ids], query) };
     }),
   );
-  const problems = [...ids].flatMap((id) => {
+  const references = [...ids].flatMap((id) => {
     const found = referring.flatMap(({ link, pages }) => {
       const { records = [] } = pages.get(id) ?? {};
       return records.length > 0 ? [{ kind: link.kind, records }] : [];
     });
     if (found.length === 0) return [];
-    const total = found.reduce((sum, { records }) => sum + records.length, 0);
-    const counts = listed.format(found.map(({ kind, records }) => countedUpTo(most, records.length, kind)));
+    const counts = found.map(({ kind: { label, pluralLabel }, records: { length } }) => ({
+      kind: label,
+      plural: pluralLabel,
+      count: Math.min(length, most),
+      isMore: length > most,
+    }));
     const named = found.flatMap(({ records }) => records.map((record) => record.id)).slice(0, maxNamed);
-    const list = `${named.join(', ')}${total > named.length ? ', …' : ''}`;
-    return [[id, { problem: `this ${kind.label} is referenced by ${counts}: ${list}`, total }] as const];
+    return [[id, { counts, ids: named }] as const];
   });
-  return new Map(problems);
+  return new Map(references);
 }
 
-/** Returns `2 assets`, or `more than 10,000 assets` */
-const countedUpTo = (most: number, found: number, kind: RecordKind): string =>
-  found > most ? `more than ${counted(most, kind)}` : counted(found, kind);
-
 /**
- * Returns items that set all references to the deleted records to null, so that the log has a change of each record that had one. Throws
- * a ServiceError 400 for more than `maxCleared`.
+ * Returns items that set all references to the deleted records, which are of one kind, to null, so that the log has a change of each record
+ * that had one. Throws a ServiceError 400 for more than `maxCleared`.
  */
 export async function clearReferences(
   tx: Tx,
   items: readonly Item[],
   maxCleared: number | undefined,
 ): Promise<readonly Item[]> {
-  const going = storedIds(items.filter(({ op }) => op === 'delete'));
-  const [{ kind } = {}] = items;
-  if (!kind || going.size === 0 || maxCleared === undefined) return [];
+  const deleted = items.filter(({ op, before }) => op === 'delete' && before);
+  const going = storedIds(deleted);
+  const [{ kind } = {}] = deleted;
+  if (!kind || maxCleared === undefined) return [];
   const links = referencesTo(kind);
   const idsByKind = new Map(links.map((link) => [link.kind, new Set<string>()]));
   let references = 0;
@@ -268,36 +337,39 @@ export async function lockTrees(tx: Tx, items: readonly Item[]): Promise<void> {
   }
 }
 
-/** Returns the item of the same write that becomes the parent of a new one. */
-export function parentIn({ kind, linked }: Item): Item | undefined {
-  const tree = treeOf(kind);
-  return tree && linked?.get(tree.field);
-}
-
 const maxAncestors = 100_000;
 
 /** Notes the items that would make a record its own ancestor, if all of them, or all valid ones, are stored together. */
-export async function checkTrees(
-  tx: Tx,
-  items: readonly Item[],
-  { onInvalid = 'fail' }: { readonly onInvalid?: OnInvalid },
-): Promise<void> {
-  checkNewTrees(items);
+export async function checkTrees(tx: Tx, items: readonly Item[], onInvalid: OnInvalid): Promise<void> {
   for (const kind of recordKinds) {
-    const tree = treeOf(kind);
-    if (!tree) continue;
-    const { field } = tree;
-    const moves = items.filter((item) => item.kind === kind && idOf(item) && item.values[field] !== undefined);
-    const parentIds = new Set(moves.map(({ values }) => values[field]).filter((id) => isIdOf(kind, id)));
-    if (parentIds.size === 0) continue;
-    const stored = await tx.ancestors(tree, [...parentIds], maxAncestors + 1);
-    if (stored.size > maxAncestors) {
-      throw badRequest(`expected at most ${count(maxAncestors)} ${kind.pluralLabel} above those of a batch`);
-    }
-    if (onInvalid === 'skip') rejectMovesInCycles(items, moves, field, stored);
-    else for (const item of movesInCycles(moves, field, stored)) item.issues.push(cycleProblem(item, field));
+    const field = treeOf(kind)?.field;
+    if (field === undefined) continue;
+    const moves = items.filter(
+      (item) => item.kind === kind && (item.linked?.has(field) || item.values[field] !== undefined),
+    );
+    // New records alone get no stored ones as descendants.
+    const hasStored = moves.some(({ id }) => id !== undefined);
+    const parents = hasStored ? await storedParents(tx, kind, field, moves) : new Map<string, string | null>();
+    if (onInvalid === 'skip') rejectMovesInCycles(items, moves, field, parents);
+    else for (const item of movesInCycles(moves, field, parents)) item.issues.push(cycleIssue(item, field));
   }
 }
+
+/** The stored parents of records, by ID; null for a root. */
+type Parents = ReadonlyMap<string, string | null>;
+
+async function storedParents(tx: Tx, kind: RecordKind, field: string, moves: readonly Item[]): Promise<Parents> {
+  const tree = treeOf(kind);
+  const ids = new Set(moves.map(({ values }) => values[field]).filter((id) => isIdOf(kind, id)));
+  if (!tree || ids.size === 0) return new Map();
+  const parents = await tx.ancestors(tree, [...ids], maxAncestors + 1);
+  if (parents.size > maxAncestors) {
+    throw badRequest(`expected at most ${count(maxAncestors)} ${kind.pluralLabel} above those of a batch`);
+  }
+  return parents;
+}
+
+const isIdOf = (kind: RecordKind, id: unknown): id is string => typeof id === 'string' && kindOfId(id) === kind;
 
 /** After this many rounds, every remaining move is rejected. */
 const maxRounds = 10;
@@ -309,45 +381,26 @@ function rejectMovesInCycles(items: readonly Item[], moves: readonly Item[], fie
     const made = moves.filter(isValid);
     const inCycles = movesInCycles(made, field, stored);
     if (inCycles.length === 0) return;
-    const message = 'other records that this batch moves were rejected';
-    if (round > maxRounds) for (const { issues } of made) issues.push({ path: [field], message });
-    else for (const item of inCycles) item.issues.push(cycleProblem(item, field));
+    if (round > maxRounds) for (const { issues } of made) issues.push({ path: [field], code: 'rejected-moves' });
+    else for (const item of inCycles) item.issues.push(cycleIssue(item, field));
   }
 }
 
-function cycleProblem({ op, kind, values }: Item, field: string): Problem {
-  const what = `the ID of ${withArticle(kind.label)} that is neither this one nor one of its descendants`;
-  const message =
-    op === 'restore'
-      ? `this ${kind.label} would be its own ancestor, because others have been moved since`
-      : expected(what, values[field]);
-  return { path: [field], message };
+function cycleIssue({ op, kind, values, linked, links = [] }: Item, field: string): FoundIssue {
+  const issue = { code: 'cycle', kind: kind.label } as const;
+  if (op === 'restore') return { path: [field], ...issue, isRestored: true };
+  const name = linked?.has(field) && links.find((link) => link.field === field)?.name;
+  return name ? { path: [name], ...issue } : { path: [field], ...issue, received: values[field] };
 }
 
-/** The stored parents of records, by ID; null for a root. */
-type Parents = ReadonlyMap<string, string | null>;
-
-const isIdOf = (kind: RecordKind, id: unknown): id is string => typeof id === 'string' && kindOfId(id) === kind;
-
-function movesInCycles(moves: readonly Item[], field: string, stored: Parents): readonly Item[] {
-  const moved = new Map(moves.map((item) => [idOf(item) ?? '', item.values[field]]));
-  const parentOf = (id: string): string | undefined => {
-    const parentId = moved.has(id) ? moved.get(id) : stored.get(id);
-    return typeof parentId === 'string' ? parentId : undefined;
-  };
-  const { inCycles } = inTreeOrder(moved.keys(), parentOf);
-  return moves.filter((item) => inCycles.has(idOf(item) ?? ''));
-}
-
-/** New records can refer to each other by `ref`, also in a circle. */
-function checkNewTrees(items: readonly Item[]): void {
-  const linked = items.filter((item) => item.linked);
-  const { inCycles } = inTreeOrder(linked, parentIn);
-  for (const { kind, links = [], issues } of inCycles) {
-    const link = links.find(({ field }) => field === treeOf(kind)?.field);
-    const message = `expected ${withArticle(kind.label)} that is neither this one nor one of its descendants`;
-    if (link) issues.push({ path: [link.name], message });
-  }
+/** A parent is another item, or the ID of a stored record that is not moved. */
+function movesInCycles(moves: readonly Item[], field: string, stored: Parents): Item[] {
+  const moved = byId(moves);
+  const nodeOf = (id: unknown) => (typeof id === 'string' ? (moved.get(id) ?? id) : undefined);
+  const parentOf = (node: Item | string): Item | string | undefined =>
+    typeof node === 'string' ? nodeOf(stored.get(node)) : (node.linked?.get(field) ?? nodeOf(node.values[field]));
+  const { inCycles } = inTreeOrder<Item | string>(moves, parentOf);
+  return moves.filter((item) => inCycles.has(item));
 }
 
 /** Returns the items with all their ancestors, each parent before its children, and those that are their own ancestors. */

@@ -1,46 +1,47 @@
-/** What is to happen to records, as adapters parse it or as reversals follow from the log, and what is wrong with it. */
+/** A batch item: an operation on one record, and its issues. The adapters make items of input, and a reversal makes them of the log. */
 import { tooLarge } from '../errors.ts';
-import { count, type Issue, type Path, validValues } from '../model/issues.ts';
-import type { ExternalIdsMerge, Link, Linkable } from '../model/links.ts';
+import { type ExternalIds, type ExternalIdsPatch, mergedExternalIds } from '../model/fields.ts';
+import { count, type FoundIssue, type Issue, type Path, validValues } from '../model/issues.ts';
+import type { ExternalIdsMerge, Link, Linkable, RecordKey } from '../model/links.ts';
 import type { AnyRecord, RecordKind, RecordOf, Values } from '../model/record-kind.ts';
 
-/** What is to happen to one record. */
 export interface Item {
-  /** `restore` gives a record an earlier state: it is updated, or stored again with its ID if it does not exist any more. */
-  readonly op: 'create' | 'update' | 'upsert' | 'delete' | 'restore';
+  /** `patch` counts any field as a change; `restore` gives a record an earlier state, also one that does not exist any more. */
+  readonly op: 'create' | 'update' | 'patch' | 'upsert' | 'delete' | 'restore';
   readonly kind: RecordKind;
-  /** Where it was sent: `[2]` in a batch, `['assets', 2]` in an import, `[]` by itself. */
+  /** `[2]` in a batch, `['assets', 2]` in an import, `[]` for a single record. */
   readonly path: Path;
-  /** The fields that were sent and are valid; then also those that links stand for. */
+  /** The valid fields of the input; the references of links are added to them. */
   values: Values;
-  /** What is wrong with it, in paths that begin in the item. */
-  readonly issues: Problem[];
-  /** The ID of the record to update, delete or restore, unless it is found by a key. */
-  readonly id?: string | undefined;
+  /** Their paths begin in the item. */
+  readonly issues: FoundIssue[];
+  /** The ID of the record, sent or found by the key. Undefined for a new record. */
+  id?: string | undefined;
+  /** The key by which an upsert or a deletion finds its record. An upsert has its value among its own. */
+  readonly by?: RecordKey | undefined;
   readonly key?: string | undefined;
   /** The `updatedAt` that the record must still have. */
   readonly ifUpdatedAt?: string | undefined;
-  /** A name by which links of other items lead to this one. */
+  /** Of a reversal: the change after which its record must not have been changed to anything else. */
+  readonly lastChange?: number | undefined;
+  /** The name by which links of other items lead to this one. */
   readonly ref?: string | undefined;
   readonly links?: readonly Link[] | undefined;
   readonly merge?: ExternalIdsMerge | undefined;
-  /** The new items to which it refers, by the fields of the references: they get their IDs last. */
+  /** The new records of other items that this one refers to, by field: their IDs are set last. */
   linked?: Map<string, Item>;
-  /** The items that are rejected with this one, and the problem that they then have. */
+  /** The items that are rejected with this one. */
   dependents?: Dependent[];
   /** The stored record, locked; undefined if there is none. */
   before?: AnyRecord | undefined;
-  /** The record to store again, as it was, but with the time of its latest change; undefined if it is stored. */
+  /** The deleted record that a `restore` stores again. */
   restored?: AnyRecord | undefined;
 }
 
 interface Dependent {
   readonly item: Item;
-  readonly problem: Problem;
+  readonly issue: FoundIssue;
 }
-
-/** A conflict is valid by itself, but not beside the stored records. */
-export type Problem = Issue & { readonly isConflict?: true };
 
 /** What a write does with invalid items: rejects the whole batch, or leaves them out and stores the others. */
 export type OnInvalid = 'fail' | 'skip';
@@ -53,15 +54,20 @@ export interface Rejected {
 
 export interface Stored {
   readonly record: RecordOf<RecordKind>;
-  /** The record as it was, if that is to be returned and it is not new. */
-  readonly before?: RecordOf<RecordKind> | undefined;
   readonly outcome: 'created' | 'updated' | 'unchanged' | 'deleted';
 }
 
-export const itemOf = (op: Item['op'], kind: RecordKind, path: Path, sent: Linkable<unknown>): Item => ({
+export const itemOf = (
+  op: Item['op'],
+  kind: RecordKind,
+  path: Path,
+  sent: Linkable<unknown>,
+  by?: RecordKey | undefined,
+): Item => ({
   op,
   kind,
   path,
+  by,
   values: validValues(sent),
   issues: [...(sent.issues ?? [])],
   id: sent.id,
@@ -71,8 +77,14 @@ export const itemOf = (op: Item['op'], kind: RecordKind, path: Path, sent: Linka
   merge: sent.merge,
 });
 
-/** Returns the ID of the record; undefined if it is new. */
-export const idOf = ({ before, restored }: Item): string | undefined => (before ?? restored)?.id;
+/** Returns the external IDs that the record of an item will have. An upsert by the ID of one system keeps the IDs of the others. */
+export function externalIdsAfter({ op, by, merge, values }: Item, stored: Values | undefined): ExternalIds | null {
+  const before = (stored?.externalIds ?? null) as ExternalIds | null;
+  const isByExternalId = op === 'upsert' && stored && by && 'externalId' in by;
+  const patch = merge?.externalIds ?? (isByExternalId ? values.externalIds : undefined);
+  if (patch) return mergedExternalIds(before, patch as ExternalIdsPatch);
+  return values.externalIds === undefined ? before : (values.externalIds as ExternalIds | null);
+}
 
 export const isValid = ({ issues }: Item): boolean => issues.length === 0;
 
@@ -87,16 +99,17 @@ export function byKind<I extends Item>(items: readonly I[]): ReadonlyMap<RecordK
   return groups;
 }
 
-/** Lets an item refer to a new one, which gets its ID last. */
-export function referTo(other: Item, item: Item, field: string, problem: Problem): void {
-  item.linked = (item.linked ?? new Map<string, Item>()).set(field, other);
-  dependOn(other, item, problem);
+/** Lets an item refer to another one, which has its ID already or gets it last. */
+export function referTo(other: Item, item: Item, field: string, issue: FoundIssue): void {
+  if (other.id !== undefined) item.values = { ...item.values, [field]: other.id };
+  else item.linked = (item.linked ?? new Map<string, Item>()).set(field, other);
+  dependOn(other, item, issue);
 }
 
-/** The item has the problem if the other one is rejected. */
-export function dependOn(other: Item, item: Item, problem: Problem): void {
+/** The item has the issue if the other one is rejected. */
+export function dependOn(other: Item, item: Item, issue: FoundIssue): void {
   other.dependents ??= [];
-  other.dependents.push({ item, problem });
+  other.dependents.push({ item, issue });
 }
 
 /** Rejects what depends on rejected items, and what depends on that. */
@@ -105,9 +118,9 @@ export function rejectDependents(items: readonly Item[]): void {
   for (let next = left.pop(); next; next = left.pop()) {
     const { dependents = [] } = next;
     next.dependents = [];
-    for (const { item, problem } of dependents) {
+    for (const { item, issue } of dependents) {
       if (isValid(item)) left.push(item);
-      item.issues.push(problem);
+      item.issues.push(issue);
     }
   }
 }

@@ -1,46 +1,109 @@
-/** Finds the stored records that items are about, and those to which their links lead: by IDs, external IDs and texts. */
+/**
+ * Finds the records of items by their keys, and the targets of their links; then reads and locks the records. Keys and links are looked up
+ * without a lock: the record of a key is compared once it is locked, and the check of references locks the targets of links.
+ */
 import { tooLarge } from '../errors.ts';
-import { type ExternalIds, type ExternalIdsPatch, mergedExternalIds } from '../model/fields.ts';
-import { count, expected, formatPath, type Issue, type Path, quote } from '../model/issues.ts';
-import { withArticle } from '../model/labels.ts';
-import type { ExternalId, RecordKey, Said } from '../model/links.ts';
-import type { AnyRecord, RecordKind, Values } from '../model/record-kind.ts';
-import {
-  externalIdsProblem,
-  isBlank,
-  recordLengthProblem,
-  requiredMessage,
-  type ValueLimits,
-} from '../model/schemas.ts';
-import { kindOfId } from '../records/index.ts';
+import type { ExternalIdsPatch } from '../model/fields.ts';
+import { type Criterion, count, type FoundIssue, type IssueData, isObject, type Path } from '../model/issues.ts';
+import type { Link, Said } from '../model/links.ts';
+import type { RecordKey, RecordKind, Values } from '../model/record-kind.ts';
+import { isBlank, missingValue, recordTooLong, tooManyExternalIds, type ValueLimits } from '../model/schemas.ts';
+import { kindOfId, linkOrder } from '../records/index.ts';
 import { lookupOutdated } from '../store/connections/database-error.ts';
 import { maxExternalIdsPerWrite } from '../store/writes/apply-changes.ts';
 import { maxMatches, type Tx } from '../store/writes/tx.ts';
-import { type Item, referTo } from './item.ts';
+import { byKind, dependOn, externalIdsAfter, type Item, referTo } from './item.ts';
 
-/** Puts the IDs to which links lead into the values. Locks nothing: the check of all references does that. */
+/** Sets the IDs of the items that have keys. If several records have a key, nobody knows which of them is meant. */
+export async function findByKeys(tx: Tx, items: readonly Item[]): Promise<void> {
+  for (const [kind, ofKind] of byKind(items.filter(({ by }) => by))) {
+    const wanted = itemsByKey(kind, ofKind);
+    const found = await tx.findMatches(
+      kind,
+      wanted.map(({ by, key }) => [{ by, text: key }]),
+    );
+    for (const [index, { item, by, key }] of wanted.entries()) {
+      const ids = found[index] ?? [];
+      const criterion = { by, text: key };
+      if (ids.length > 1) item.issues.push({ path: keyPath(item, by), ...severalHave(kind, [criterion], ids) });
+      else if (ids.length === 0 && item.op === 'delete') {
+        item.issues.push({ path: [], code: 'no-record', kind: kind.label, ...criterion });
+      }
+      item.id = ids.length === 1 ? ids[0] : undefined;
+    }
+  }
+}
+
+interface KeyedItem {
+  readonly item: Item;
+  readonly by: RecordKey;
+  readonly key: string;
+}
+
+/** Items without a key, and those with a key that is empty or that an earlier item has, get an issue. */
+function itemsByKey(kind: RecordKind, items: readonly Item[]): KeyedItem[] {
+  const byKey = new Map<string, KeyedItem>();
+  for (const item of items) {
+    const { by } = item;
+    if (!by) continue;
+    const key = item.op === 'delete' ? item.key : keyIn(item.values, by, item.merge?.externalIds);
+    const path = keyPath(item, by);
+    if (typeof key !== 'string') {
+      if (hasIssueAt(item, path)) continue;
+      item.issues.unshift({ path, code: 'key-required', by });
+      continue;
+    }
+    const name = textKey({ by, text: key });
+    const earlier = byKey.get(name)?.item;
+    if (isBlank(key)) item.issues.unshift({ path, code: 'empty-key', kind: kind.label, received: key });
+    else if (earlier) item.issues.unshift({ path, code: 'repeated', by, text: key, other: earlier.path });
+    else byKey.set(name, { item, by, key });
+  }
+  return [...byKey.values()];
+}
+
+/** Only own properties count: the key of an external ID may be any text, such as `constructor`. */
+function keyIn(values: Values, by: RecordKey, merged?: ExternalIdsPatch): unknown {
+  if ('field' in by) return values[by.field];
+  const externalIds = merged ?? values.externalIds;
+  return isObject(externalIds) && Object.hasOwn(externalIds, by.externalId) ? externalIds[by.externalId] : undefined;
+}
+
+/** True if the value at a path is invalid, or what it is a part of. */
+const hasIssueAt = ({ issues }: Item, place: Path): boolean =>
+  issues.some(({ path }) => path.length >= Math.min(place.length, 1) && path.every((step, at) => step === place[at]));
+
+/** A deletion by key is sent as the key alone. */
+const keyPath = ({ op, merge }: Item, by: RecordKey): Path => {
+  if (op === 'delete') return [];
+  return 'field' in by ? [by.field] : [merge?.name ?? 'externalIds', by.externalId];
+};
+
+/**
+ * Resolves links to the records of which all their criteria are true after the write: stored records that are not of the batch, and items
+ * as they will be. Exactly one is the target.
+ */
 export async function resolveLinks(tx: Tx, items: readonly Item[]): Promise<void> {
   const byRef = itemsByRef(items);
-  const toStored = items.flatMap(({ links = [] }) => links.filter(({ ref }) => ref === undefined));
-  const finders = new Map<RecordKind, (said: readonly Said[]) => string | Issue>();
-  for (const target of new Set(toStored.map((link) => link.target))) {
-    const ofTarget = toStored.filter((link) => link.target === target).map(({ said }) => said);
-    finders.set(target, await targetFinder(tx, target, ofTarget));
-  }
+  const byTarget = new Map<RecordKind, { readonly item: Item; readonly link: Link }[]>();
   for (const item of items) {
-    for (const { name, field, target, ref, said } of item.links ?? []) {
-      if (ref !== undefined) {
-        const path = [name, 'ref'];
-        const found = byRef.get(ref);
-        if (found?.kind === target) {
-          referTo(found, item, field, { path, message: `the record with the ref ${quote(ref)} was rejected` });
-        } else item.issues.push({ path, message: refProblem(target, ref, found) });
-      } else {
-        const found = finders.get(target)?.(said);
-        if (typeof found === 'string') item.values = { ...item.values, [field]: found };
-        else if (found) item.issues.push({ path: [name, ...found.path], message: found.message });
+    for (const link of item.links ?? []) {
+      if (link.ref !== undefined) followRef(byRef, item, link, link.ref);
+      else {
+        const ofTarget = byTarget.get(link.target);
+        if (ofTarget) ofTarget.push({ item, link });
+        else byTarget.set(link.target, [{ item, link }]);
       }
     }
+  }
+  for (const [target, linking] of byTarget) {
+    const find = await createTargetFinder(
+      tx,
+      target,
+      items,
+      linking.map(({ link }) => link.said),
+    );
+    for (const { item, link } of linking) find(item, link);
   }
 }
 
@@ -50,273 +113,228 @@ function itemsByRef(items: readonly Item[]): ReadonlyMap<string, Item> {
   for (const item of items) {
     const { ref } = item;
     if (ref === undefined) continue;
-    if (byRef.has(ref)) {
-      item.issues.push({ path: ['ref'], message: `another record of this mutation has the ref ${quote(ref)}` });
-    } else byRef.set(ref, item);
+    const first = byRef.get(ref);
+    if (first) item.issues.push({ path: ['ref'], code: 'repeated-ref', ref, other: first.path });
+    else byRef.set(ref, item);
   }
   return byRef;
 }
 
-function refProblem(kind: RecordKind, ref: string, found: Item | undefined): string {
-  if (!found) return `this mutation creates no record with the ref ${quote(ref)}`;
-  const actual = withArticle(found.kind.label);
-  return `expected the ref of ${withArticle(kind.label)}, ${quote(ref)} is the ref of ${actual}`;
-}
-
-/**
- * Looks up what links to records of a kind say, in one statement for each field. Where a link says several things, the candidates are the
- * record with the ID, or those that have what fewest records have: they are read, and compared with all that it says. Returns a function
- * that returns the ID of the only record of which all of it is true, or why there is none.
- */
-async function targetFinder(tx: Tx, target: RecordKind, links: readonly (readonly Said[])[]) {
-  const wanted = new Map(links.flatMap(lookedUp).map((said) => [keyOf(said), said]));
-  const matches = new Map<string, readonly string[]>();
-  for (const field of new Set([...wanted.values()].map(fieldOf))) {
-    const ofField = [...wanted].filter(([, said]) => fieldOf(said) === field);
-    const texts = ofField.map(([, { text }]) => text ?? '');
-    const externalIds = ofField.flatMap(([, { by }], index) =>
-      'externalId' in by ? [{ key: by.externalId, value: texts[index] ?? '' }] : [],
-    );
-    const isExternal = field === 'externalIds';
-    if (externalIds.length > maxExternalIdsPerWrite) {
-      const problem = `the links have more than ${count(maxExternalIdsPerWrite)} external IDs: send fewer at a time`;
-      throw tooLarge(problem, 'too many external IDs');
-    }
-    const found = await (isExternal ? tx.findByExternalId(target, externalIds) : tx.findByText(target, field, texts));
-    for (const [index, [key]] of ofField.entries()) matches.set(key, found[index] ?? []);
+function followRef(byRef: ReadonlyMap<string, Item>, item: Item, { name, field, target }: Link, ref: string): void {
+  const path = [name, 'ref'];
+  const other = byRef.get(ref);
+  if (other?.kind === target) referTo(other, item, field, { path, code: 'rejected-target', ref, other: other.path });
+  else if (!other) item.issues.push({ path, code: 'unknown-ref', ref });
+  else {
+    const [kind, actual] = [target.label, other.kind.label];
+    item.issues.push({ path, code: 'wrong-ref', kind, ref, actual, other: other.path });
   }
-  const candidatesOf = (link: readonly Said[]) =>
-    lookedUp(link)
-      .map((said) => matches.get(keyOf(said)) ?? [])
-      .reduce((fewest, ids) => (ids.length < fewest.length ? ids : fewest));
-  const compared = links.filter((link) => link.length > 1);
-  const ids = [...new Set(compared.flatMap(candidatesOf))];
-  const fields = new Set(['id', ...compared.flat().map(fieldOf)]);
-  const read = ids.length > 0 ? await tx.find(target, ids, fields) : [];
-  const records = new Map(read.map((record) => [record.id, record]));
-  const isTrue = ({ by, text }: Said, id: string) => {
-    const stored = keyIn(records.get(id) ?? {}, by) ?? '';
+}
+
+/** An item as a target of links: its record before the write, if there is one, and after it, unless it is deleted. */
+interface Target {
+  readonly item: Item;
+  readonly before: Values | undefined;
+  readonly after: Values | undefined;
+}
+
+type Criteria = readonly Said[];
+
+const isMet = (criteria: Criteria, record: Values | undefined): boolean =>
+  record !== undefined &&
+  criteria.every(({ by, text }) => {
+    const stored = keyIn(record, by) ?? '';
     return text === null ? isBlank(String(stored)) : stored === text;
-  };
-
-  return (link: readonly Said[]): string | Issue => {
-    for (const { path, text } of link) {
-      const message = text === null ? undefined : emptyKeyProblem(target, text);
-      if (message !== undefined) return { path, message };
-    }
-    const candidates = candidatesOf(link);
-    // Only the first of many are found: there may be others of which all of it is true.
-    const isCompared = link.length > 1 && candidates.length < maxMatches;
-    const found = isCompared ? candidates.filter((id) => link.every((said) => isTrue(said, id))) : candidates;
-    const [id, other] = found;
-    return id !== undefined && other === undefined ? id : linkIssue(target, link, found, isCompared);
-  };
-}
-
-function linkIssue(target: RecordKind, link: readonly Said[], found: readonly string[], isCompared: boolean): Issue {
-  // The cast is safe: a link says at least one thing that is not null.
-  const [first] = lookedUp(link) as readonly [Said, ...Said[]];
-  const { by, text } = first;
-  const described = isCompared ? describeAll(link) : describeKey(by, text ?? '');
-  const path = link.length > 1 ? [] : first.path;
-  if (found.length > 0) return { path, message: `${several(target, found)} have ${described}: ${listed(found)}` };
-  if (isCompared) return { path, message: `expected one ${target.label}, received ${described}` };
-  return { path, message: fieldOf(first) === 'id' ? noRecord(target, text ?? '') : noRecordWith(target, described) };
-}
-
-/** The most that is listed of what a link says: each has up to 100 characters. */
-const maxDescribed = 5;
-
-/** Returns `name "North yard" and externalIds.crm null` */
-function describeAll(link: readonly Said[]): string {
-  const described = link.slice(0, maxDescribed).map(({ by, text }) => {
-    const key = formatPath('field' in by ? [by.field] : ['externalIds', by.externalId]);
-    return `${key} ${text === null ? 'null' : quote(text)}`;
   });
-  return [...described, ...(link.length > maxDescribed ? ['…'] : [])].join(' and ');
+
+/** Returns a function that sets a link of an item, or notes its issue. */
+async function createTargetFinder(tx: Tx, target: RecordKind, items: readonly Item[], wanted: readonly Criteria[]) {
+  const ofBatch = items.filter(({ kind }) => kind === target);
+  const targetsBy = await indexTargets(tx, target, ofBatch, wanted.flat());
+  const searched = new Map(wanted.map((criteria) => [criteria.map(textKey).join('\0\0'), criteria]));
+  const externalIds = [...searched.values()].flat().filter(({ by }) => 'externalId' in by);
+  if (externalIds.length > maxExternalIdsPerWrite) {
+    const problem = `the links have more than ${count(maxExternalIdsPerWrite)} external IDs: send fewer at a time`;
+    throw tooLarge(problem, 'too many external IDs');
+  }
+  const found = await tx.findMatches(target, [...searched.values()], storedIds(ofBatch));
+  const stored = new Map([...searched.keys()].map((key, index) => [key, found[index] ?? []]));
+
+  return (item: Item, { name, field, said: criteria }: Link): void => {
+    const blank = criteria.find(({ text }) => text !== null && isBlank(text));
+    if (blank) {
+      const path = [name, ...blank.path];
+      item.issues.push({ path, code: 'empty-key', kind: target.label, received: blank.text ?? '' });
+      return;
+    }
+    const candidates = targetsBy(criteria);
+    const matching = candidates.filter(({ after }) => isMet(criteria, after));
+    const ids = stored.get(criteria.map(textKey).join('\0\0')) ?? [];
+    const [only] = matching;
+    if (ids.length + matching.length !== 1) {
+      item.issues.push(linkIssue(target, name, criteria, ids, matching));
+      return;
+    }
+    const rejected = {
+      path: [name],
+      code: 'rejected-target',
+      kind: target.label,
+      criteria: criteria.map(criterionOf),
+    } as const;
+    if (only && only.item.id === undefined) referTo(only.item, item, field, rejected);
+    else item.values = { ...item.values, [field]: only?.item.id ?? ids[0] };
+    // Without the change of such an item, another record would be the target, or none.
+    for (const { item: other, before, after } of candidates) {
+      if (other === item || isMet(criteria, before) === isMet(criteria, after)) continue;
+      dependOn(other, item, { ...rejected, other: other.path });
+    }
+  };
 }
 
-/** The ID alone, if a link says it: no other record can be meant. */
-function lookedUp(link: readonly Said[]): readonly Said[] {
-  if (link.length === 1) return link;
-  const id = link.find((said) => fieldOf(said) === 'id');
-  return id ? [id] : link.filter(({ text }) => text !== null);
+const storedIds = (items: readonly Item[]): string[] => items.flatMap(({ id }) => id ?? []);
+
+/** Returns a function that returns the items which met the first criterion before the write, or will meet it. */
+async function indexTargets(tx: Tx, kind: RecordKind, items: readonly Item[], criteria: Criteria) {
+  if (items.length === 0) return () => [];
+  const fields = new Set(['id', ...criteria.map(fieldOf)]);
+  const ids = storedIds(items).filter((id) => kindOfId(id) === kind);
+  const stored = new Map((ids.length > 0 ? await tx.find(kind, ids, fields) : []).map((record) => [record.id, record]));
+  const targets = items.map((item): Target => {
+    const before: Values | undefined = stored.get(item.id ?? '');
+    if (item.op === 'delete' || (item.id && !before)) return { item, before, after: undefined };
+    const after = { ...before, ...item.values, externalIds: externalIdsAfter(item, before) };
+    return { item, before, after };
+  });
+  const indexes = new Map<string, Map<unknown, Set<Target>>>();
+  return (wanted: Criteria): readonly Target[] => {
+    const [{ by, text }] = lookedUp(wanted) as readonly [Said, ...Said[]];
+    const name = JSON.stringify(by);
+    let index = indexes.get(name);
+    if (!index) {
+      index = new Map();
+      indexes.set(name, index);
+      for (const target of targets) {
+        for (const record of [target.before, target.after]) {
+          const held = record && keyIn(record, by);
+          if (typeof held === 'string') index.set(held, (index.get(held) ?? new Set()).add(target));
+        }
+      }
+    }
+    return [...(index.get(text) ?? [])];
+  };
 }
 
-const fieldOf = ({ by }: Said): string => ('field' in by ? by.field : 'externalIds');
+/** The criteria by which candidates can be found. A link has at least one. */
+const lookedUp = (criteria: Criteria): Criteria => criteria.filter(({ text }) => text !== null);
+
+function linkIssue(
+  target: RecordKind,
+  name: string,
+  criteria: Criteria,
+  ids: readonly string[],
+  items: readonly Target[],
+): FoundIssue {
+  const [first] = lookedUp(criteria) as readonly [Said, ...Said[]];
+  const isCompared = criteria.length > 1;
+  const path = isCompared ? [name] : [name, ...first.path];
+  const found = [...ids, ...items.map(({ item }) => item.id ?? item.path)];
+  if (found.length > 0) return { path, ...severalHave(target, criteria.map(criterionOf), found) };
+  if (isCompared) return { path, code: 'no-match', kind: target.label, criteria: criteria.map(criterionOf) };
+  if (fieldOf(first) === 'id') return { path, ...noRecord(target, first.text ?? '') };
+  return { path, code: 'no-record', kind: target.label, ...criterionOf(first) };
+}
+
+const criterionOf = ({ by, text }: Said): Criterion => ({ by, text });
+
+function severalHave(
+  { pluralLabel: plural }: RecordKind,
+  criteria: readonly Criterion[],
+  found: readonly (string | Path)[],
+): IssueData {
+  // Not all may have been found.
+  const isMore = found.length >= maxMatches;
+  return { code: 'several', plural, criteria, found: isMore ? found.slice(0, maxMatches - 1) : found, isMore };
+}
+
+const fieldOf = ({ by }: Pick<Said, 'by'>): string => ('field' in by ? by.field : 'externalIds');
 
 /** No key or text has the character NUL, nor the name of a field a space. */
-const keyOf = ({ by, text }: Said): string => `${'field' in by ? by.field : `in ${by.externalId}`}\0${text}`;
+const textKey = ({ by, text }: Pick<Said, 'by' | 'text'>): string =>
+  `${'field' in by ? by.field : `in ${by.externalId}`}\0${text}`;
 
-/** Reads and locks what items are about. All items of a write that are not new are of one kind. */
-export async function matchRecords(
-  tx: Tx,
-  items: readonly Item[],
-  { by, limits }: { readonly by?: RecordKey | undefined; readonly limits?: ValueLimits | undefined },
-): Promise<void> {
-  const [{ op, kind } = {}] = items;
-  if (!kind || op === 'create') return;
-  const find = (ids: readonly string[]) => (op === 'delete' ? tx.findToDelete(kind, ids) : tx.findToUpdate(kind, ids));
-  const matched = by ? await matchByKey(tx, find, kind, items, by) : await matchById(find, kind, items);
-  if (op === 'upsert') for (const item of matched) requireComplete(item);
+/** Reads and locks the records of items, kind by kind in the order of all writes, and compares them with what the items expect. */
+export async function readRecords(tx: Tx, items: readonly Item[]): Promise<void> {
+  const groups = byKind(items);
+  for (const kind of linkOrder) {
+    // Only well-formed IDs reach the database.
+    const ofKind = groups.get(kind)?.filter(({ id }) => id !== undefined) ?? [];
+    const known = ofKind.filter(({ id = '' }) => kindOfId(id) === kind);
+    const [deleted, others] = [known.filter(({ op }) => op === 'delete'), known.filter(({ op }) => op !== 'delete')];
+    const found = [
+      ...(deleted.length > 0 ? await tx.findToDelete(kind, storedIds(deleted)) : []),
+      ...(others.length > 0 ? await tx.findToUpdate(kind, storedIds(others)) : []),
+    ];
+    const records = new Map(found.map((record) => [record.id, record]));
+    const first = new Map<string, Item>();
+    for (const item of ofKind) {
+      const { id = '', by, op, lastChange } = item;
+      const earlier = first.get(id);
+      const record = records.get(id);
+      // Somebody has changed or deleted the record since its key was looked up: the transaction runs again.
+      if (by && (!record || keyIn(record, by) !== sentKey(item, by))) throw lookupOutdated();
+      const path = op === 'delete' || by ? [] : ['id'];
+      if (!record && lastChange === undefined) item.issues.unshift({ path, ...noRecord(kind, id) });
+      else if (earlier) {
+        item.issues.unshift({ path, code: 'repeated', by: { field: 'id' }, text: id, other: earlier.path });
+      } else {
+        first.set(id, item);
+        item.before = record;
+      }
+    }
+  }
+}
+
+const sentKey = ({ op, key, values, merge }: Item, by: RecordKey): unknown =>
+  op === 'delete' ? key : keyIn(values, by, merge?.externalIds);
+
+/** Merges external IDs, and checks what items need of their records: a new record has all that is required. */
+export function completeItems(items: readonly Item[], limits: ValueLimits | undefined): void {
   for (const item of items) {
-    if (limits) mergeExternalIds(item, by, limits);
-    const { ifUpdatedAt, before } = item;
+    const { op, kind, id, by, before, ifUpdatedAt, issues } = item;
+    const isNew = op === 'upsert' && id === undefined && !(by && hasIssueAt(item, keyPath(item, by)));
+    if (isNew) requireComplete(item);
+    if (limits) mergeExternalIds(item, limits);
     if (ifUpdatedAt === undefined || !before || ifUpdatedAt === before.updatedAt) continue;
-    const message = expected(`the updatedAt of the stored ${kind.label}, "${before.updatedAt}"`, ifUpdatedAt);
-    item.issues.push({ path: ['ifUpdatedAt'], message, isConflict: true });
+    const { updatedAt } = before;
+    issues.push({ path: ['ifUpdatedAt'], code: 'changed', kind: kind.label, updatedAt, received: ifUpdatedAt });
   }
 }
 
-type Find = (ids: readonly string[]) => Promise<AnyRecord[]>;
-
-/** Returns the items without an ID. */
-async function matchById(find: Find, kind: RecordKind, items: readonly Item[]): Promise<readonly Item[]> {
-  // Lets only well-formed IDs reach the database.
-  const ids = items.flatMap(({ id }) => (id !== undefined && kindOfId(id) === kind ? [id] : []));
-  const found = new Map((ids.length > 0 ? await find(ids) : []).map((record) => [record.id, record]));
-  const first = new Map<string, Item>();
-  for (const item of items) {
-    const { id, op } = item;
-    if (id === undefined) continue;
-    const earlier = first.get(id);
-    const message = found.has(id) ? earlier && alsoHas(earlier, `the ID ${quote(id)}`) : noRecord(kind, id);
-    if (message !== undefined) item.issues.unshift({ path: op === 'delete' ? [] : ['id'], message });
-    else {
-      first.set(id, item);
-      item.before = found.get(id);
-    }
-  }
-  return items.filter(({ id }) => id === undefined);
-}
-
-const alsoHas = ({ path }: Item, what: string): string => `item [${path.at(-1)}] of this batch also has ${what}`;
-
-/** Returns the items whose key one record has, or none. If several have it, nobody knows which of them is meant. */
-async function matchByKey(
-  tx: Tx,
-  find: Find,
-  kind: RecordKind,
-  items: readonly Item[],
-  by: RecordKey,
-): Promise<readonly Item[]> {
-  const matched: Item[] = [];
-  const byKey = itemsByKey(kind, items, by);
-  const keys = [...byKey.keys()];
-  const matches =
-    'field' in by
-      ? await tx.findByText(kind, by.field, keys)
-      : await tx.findByExternalId(
-          kind,
-          keys.map((value) => ({ key: by.externalId, value })),
-        );
-  const ids = matches.flatMap((found) => (found.length === 1 ? found : []));
-  const records = new Map((ids.length > 0 ? await find(ids) : []).map((record) => [record.id, record]));
-  for (const [index, [key, item]] of [...byKey].entries()) {
-    const [id, other] = matches[index] ?? [];
-    if (other === undefined) matched.push(item);
-    if (id === undefined) {
-      if (item.op === 'delete') item.issues.push({ path: [], message: noRecordWith(kind, describeKey(by, key)) });
-    } else if (other !== undefined) {
-      const found = matches[index] ?? [];
-      const message = `${several(kind, found)} have ${describeKey(by, key)}: ${listed(found)}`;
-      item.issues.push({ path: keyPath(item, by), message });
-    } else {
-      item.before = records.get(id);
-      // Somebody has changed or deleted the record before it was locked: the transaction runs again.
-      if (!item.before || keyIn(item.before, by) !== key) throw lookupOutdated();
-    }
-  }
-  return matched;
-}
-
-/** Items without a key, and those with a key that is empty or that an earlier item has, get an issue. */
-function itemsByKey(kind: RecordKind, items: readonly Item[], by: RecordKey): Map<string, Item> {
-  const byKey = new Map<string, Item>();
-  for (const item of items) {
-    const key = item.op === 'delete' ? item.key : keyIn(item.values, by, item.merge?.externalIds);
-    const path = keyPath(item, by);
-    if (typeof key !== 'string') {
-      // A key that was sent, but is invalid, has an issue already.
-      if (item.issues.some((issue) => issue.path[0] === path[0])) continue;
-      const message = `required: records are found by ${'field' in by ? `the ${by.field}` : 'this external ID'}`;
-      item.issues.unshift({ path, message });
-      continue;
-    }
-    const earlier = byKey.get(key);
-    const message = emptyKeyProblem(kind, key) ?? (earlier && alsoHas(earlier, describeKey(by, key)));
-    if (message !== undefined) item.issues.unshift({ path, message });
-    else byKey.set(key, item);
-  }
-  return byKey;
-}
-
-/** Only own properties count: the key of an external ID may be any text, such as `constructor`. */
-function keyIn(values: Values, by: RecordKey, merged?: ExternalIdsPatch): unknown {
-  if ('field' in by) return values[by.field];
-  const externalIds = merged ?? (values.externalIds as ExternalIds | null | undefined);
-  return externalIds && Object.hasOwn(externalIds, by.externalId) ? externalIds[by.externalId] : undefined;
-}
-
-/** A deletion by key is sent as the key alone. */
-const keyPath = ({ op, merge }: Item, by: RecordKey): Path => {
-  if (op === 'delete') return [];
-  return 'field' in by ? [by.field] : [merge?.name ?? 'externalIds', by.externalId];
-};
-
-const describeKey = (by: RecordKey, key: string): string =>
-  'field' in by ? `the ${by.field} ${quote(key)}` : describeExternalId({ key: by.externalId, value: key });
-
-/** A new record of an upsert has all that is required. */
-function requireComplete({ kind, values, before, issues }: Item): void {
-  if (before) return;
+function requireComplete({ kind, values, issues }: Item): void {
   const missing = Object.entries(kind.fields).filter(
     ([name, field]) => field.required && values[name] === undefined && !issues.some(({ path }) => path[0] === name),
   );
-  issues.unshift(...missing.map(([name, field]) => ({ path: [name], message: requiredMessage(field) })));
+  issues.unshift(...missing.map(([name, field]) => ({ path: [name], ...missingValue(field) })));
 }
 
-/** Of the record as it is locked, so that nothing is lost that others store at the same time. Found by an ID of one system, it keeps the IDs of the others. */
-function mergeExternalIds(item: Item, by: RecordKey | undefined, limits: ValueLimits): void {
-  const { op, kind, values, before, issues } = item;
-  const isByExternalId = op === 'upsert' && before && by && 'externalId' in by;
-  const merge = item.merge ?? (isByExternalId ? { name: 'externalIds', externalIds: values.externalIds } : undefined);
-  if (!merge || issues.length > 0) return;
-  const stored = ((before as Values | undefined)?.externalIds ?? null) as ExternalIds | null;
-  const externalIds = mergedExternalIds(stored, merge.externalIds as ExternalIdsPatch);
+/** Of the record as it is locked, so that nothing is lost that others store at the same time. */
+function mergeExternalIds(item: Item, limits: ValueLimits): void {
+  const { op, kind, by, merge, values, before, issues } = item;
+  const isMerged = merge ?? (op === 'upsert' && before && by && 'externalId' in by);
+  if (!isMerged || issues.length > 0) return;
+  const externalIds = externalIdsAfter(item, before);
   item.values = { ...values, externalIds };
-  const tooMany = externalIdsProblem(externalIds ?? {}, limits);
-  const problem = tooMany ?? recordLengthProblem(item.values, limits);
-  if (problem === undefined) return;
-  const path = tooMany === undefined ? [] : [merge.name];
-  issues.push({ path, message: before ? `${problem}, including those of the stored ${kind.label}` : problem });
+  const stored = before && kind.label;
+  const tooMany = tooManyExternalIds(externalIds ?? {}, limits);
+  const tooLong = recordTooLong(item.values, limits);
+  if (tooMany) issues.push({ path: [merge?.name ?? 'externalIds'], ...tooMany, stored });
+  else if (tooLong) issues.push({ path: [], ...tooLong, stored });
 }
 
 /** Another workspace's record is as unknown as one that never existed. */
-export function noRecord(kind: RecordKind, id: string): string {
-  const problem = `there is no ${kind.label} with the ID ${quote(id)}`;
+export function noRecord({ label: kind, idPrefix: prefix }: RecordKind, id: string): IssueData<'no-record'> {
+  const issue = { code: 'no-record', kind, by: { field: 'id' }, text: id } as const;
   const actual = kindOfId(id);
-  if (actual === kind) return `${problem} in this workspace`;
-  if (actual) return `${problem}: this is the ID of ${withArticle(actual.label)}`;
-  const start = `${kind.idPrefix}_`;
-  if (id.startsWith(start)) return `${problem}: it starts like an ID of this service, but has another form`;
-  return `${problem}: IDs of this service start with ${start}`;
+  if (!actual) return { ...issue, prefix, isMalformed: id.startsWith(`${prefix}_`) };
+  return actual.label === kind ? issue : { ...issue, actual: actual.label };
 }
-
-const noRecordWith = (kind: RecordKind, key: string): string =>
-  `there is no ${kind.label} with ${key} in this workspace`;
-
-/** Any number of records may have an empty text, with nothing else in common. */
-export const emptyKeyProblem = (kind: RecordKind, text: string): string | undefined =>
-  isBlank(text) ? expected(`a value to find the ${kind.label} by`, text) : undefined;
-
-/** Returns `the external ID "4711" of "erp"` */
-export const describeExternalId = ({ key, value }: ExternalId): string =>
-  `the external ID ${quote(value)} of ${quote(key)}`;
-
-/** Returns `2 assets`, or `several assets` if not all of them were found. */
-const several = ({ pluralLabel }: RecordKind, ids: readonly string[]): string =>
-  ids.length < maxMatches ? `${ids.length} ${pluralLabel}` : `several ${pluralLabel}`;
-
-const listed = (ids: readonly string[]): string =>
-  ids.length < maxMatches ? ids.join(', ') : `${ids.slice(0, maxMatches - 1).join(', ')}, …`;

@@ -9,7 +9,7 @@ import type { Author, WorkspaceId } from './query/tables.ts';
 import { createReadBudget, type ReadLimits, type Scope } from './records/read-budget.ts';
 import { createRecordReads, type RecordReads } from './records/read-records.ts';
 import { createTextCache, type Text } from './records/text-cache.ts';
-import { type Creation, dryRunIn, queuedCreation, type TxWork, writeIn } from './writes/apply-changes.ts';
+import { type Creation, type Decide, dryRunIn, queuedCreation, writeIn } from './writes/apply-changes.ts';
 import { type RepeatableRequest, writeOnce } from './writes/idempotency.ts';
 
 export interface TransactionOptions<T> {
@@ -17,9 +17,9 @@ export interface TransactionOptions<T> {
   readonly key?: RepeatableRequest | undefined;
   /** True for a dry run, which stores nothing. No other write waits for it. */
   readonly isDryRun?: boolean;
-  /** What the work creates and returns if references are found and no value is taken: tried first. */
+  /** Tried first: what is decided if all references are found and no value is taken. */
   readonly creation?: Creation<T> | undefined;
-  /** How many items the work is about, if that says how long it takes. */
+  /** The number of items, if it says how long the transaction takes. */
   readonly items?: number;
 }
 
@@ -27,8 +27,8 @@ export interface TransactionOptions<T> {
 const maxSmall = 100;
 
 export interface WorkspaceStore extends WorkspaceReads {
-  /** Writes what the work returns, with its log, or nothing. */
-  transaction<T>(work: TxWork<T>, options?: TransactionOptions<T>): Promise<T>;
+  /** Stores the changes that are decided in the transaction, with their log, or nothing. */
+  transaction<T>(decide: Decide<T>, options?: TransactionOptions<T>): Promise<T>;
 }
 
 export interface WorkspaceReads extends RecordReads, ChangeReads {
@@ -69,10 +69,10 @@ export function createStoreOpener(database: Database): OpenStore {
     const { read, snapshot } = database.forWorkspace(workspaceId);
     const scopeOf = (run: Run): Scope => ({ dialect, run: counted(run, usage), workspaceId, workspaceName });
     const reads = readsIn(scopeOf(read));
-    const transaction: WorkspaceStore['transaction'] = async (work, { key, isDryRun, creation, items } = {}) => {
-      if (isDryRun) return snapshot((run) => dryRunIn(scopeOf(run), work));
+    const transaction: WorkspaceStore['transaction'] = async (decide, { key, isDryRun, creation, items } = {}) => {
+      if (isDryRun) return snapshot((run) => dryRunIn(scopeOf(run), decide));
       const store = () =>
-        database.transaction((run) => writeIn(scopeOf(run), author, work, key), {
+        database.transaction((run) => writeIn(scopeOf(run), author, decide, key), {
           workspaceId,
           isSmall: items !== undefined && items <= maxSmall,
           creation: creation && queuedCreation({ workspaceId, usage }, author, creation, key),

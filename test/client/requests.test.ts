@@ -255,6 +255,22 @@ test('of a batch in parts, each is retried like a batch; none is sent after one 
   expect(server.received).toHaveLength(3);
 });
 
+test('items have their codes and the places of other items, in the whole batch if it is sent in parts', async () => {
+  const item = { index: 1, field: 'uid', message: 'taken', code: 'taken' };
+  server.replies = [
+    json(201, [{ id: 'a' }, { id: 'b' }]),
+    problem(409, 'taken', { errors: [{ ...item, other: '[0]' }] }),
+  ];
+  const part = await errorOf(PartialBatchError, client().assets.create([{}, {}, {}, {}] as never, { partSize: 2 }));
+
+  const issue = { path: ['input', 'assets', 1, 'uid'], message: 'taken', code: 'taken', other: ['input', 'assets', 0] };
+  server.replies = [json(200, { errors: [{ message: 'taken', extensions: { issues: [issue] } }], data: null })];
+  const imported = await errorOf(ServiceError, client().importRecords({ assets: [] }));
+
+  expect(part.items).toEqual([{ ...item, index: 3, other: '[2]' }]);
+  expect(imported.items).toEqual([{ ...item, list: 'assets', other: 'assets[0]' }]);
+});
+
 test('a number that JSON would turn into null is not sent', async () => {
   const error = await errorOf(TypeError, client().locations.create([{ latitude: Number.NaN }]));
 

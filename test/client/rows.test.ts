@@ -39,7 +39,11 @@ describe('import', () => {
 
     expect(await all(yardgraph.import(rows()))).toEqual([
       { row: project, outcome: 'CREATED', id: expect.stringMatching(/^project_/) },
-      { row: invalid, outcome: 'REJECTED', issues: [{ path: ['name'], message: 'required: the name of the asset' }] },
+      {
+        row: invalid,
+        outcome: 'REJECTED',
+        issues: [{ path: ['name'], message: 'required: the name of the asset', code: 'required', other: null }],
+      },
       { row: location, outcome: 'CREATED', id: expect.stringMatching(/^location_/) },
     ]);
     expect(await service.data('{ projects { nodes { location { name } } } }')).toEqual({

@@ -1,4 +1,5 @@
 /** The page on the REST interface can be pasted. */
+import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { recordKinds } from '../../src/records/index.ts';
 import { pastePage, readPage } from '../support/docs.ts';
@@ -12,6 +13,18 @@ test('the examples of the REST interface return what the page shows', async () =
   const address = await listen(service.app);
 
   await pastePage('docs/interface.md', processes.folder, address);
+});
+
+test('the table of codes has every code with its first example', () => {
+  const printed = readFileSync('test/model/issues.txt', 'utf8');
+  const rows = [...printed.matchAll(/^([\w-]+) \((\d+)\)\n {2}(.*)$/gm)].map(
+    ([, code, status, message]) => `| \`${code}\` | ${status} | ${message} |`,
+  );
+
+  expect(readPage('docs/interface.md')).toContain(
+    `| Code | Status | Message, for example |\n|---|---|---|\n${rows.join('\n')}\n\n`,
+  );
+  expect(rows.length).toBeGreaterThan(30);
 });
 
 test('the table of records has every field of every kind', () => {

@@ -111,8 +111,8 @@ test('what depends on a change that is not reversed is not reversed either', asy
 
   expect(counts).toEqual({ reversed: 0, kept: 1, failed: 4 });
   expect(notReversed.map(({ message }: { message: string }) => message)).toEqual([
-    `there is no asset category with the ID "${top.id}" in this workspace`,
     `there is no asset category with the ID "${lifting.id}" in this workspace`,
+    `there is no asset category with the ID "${top.id}" in this workspace`,
     `this location is still referenced by the asset ${pump.id}`,
     'another asset has the uid "X-1"',
     `this asset has changed since, last by change ${last}`,
@@ -163,6 +163,13 @@ describe('cursors', () => {
     ['0', '10001', 'expected at most 10,000 changes, received 10,001: reverse them in several parts, the latest first'],
   ])('after %s up to %s are rejected', async (after, upTo, expected) => {
     expect(await message(after, upTo)).toBe(expected);
+  });
+
+  test('that are invalid are issues with a code', async () => {
+    const { body } = await service.graphql(document, { after: 'x', upTo: '1' });
+
+    const message = 'expected a cursor of a change, such as "4711", received "x"';
+    expect(body.errors[0].extensions.issues).toEqual([{ path: ['after'], message, code: 'invalid-cursor' }]);
   });
 
   test('beyond the last change are rejected', async () => {

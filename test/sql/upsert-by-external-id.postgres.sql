@@ -9,7 +9,7 @@ select set_config('enable_seqscan', 'off', true);
 select (select string_agg(matching.id, ' ')
     from (select found.id
       from assets as found
-      where found.workspace_id + 0 = $1 and jsonb_set('{}', array[found.workspace_id::text], found.external_ids::jsonb) @> jsonb_build_object($2::text, jsonb_build_object(sent.value ->> 0, sent.value ->> 1)) and jsonb_set('{}', array[found.workspace_id::text], found.external_ids::jsonb) @> jsonb_build_object($3::text, jsonb_build_object(sent.value ->> 0, sent.value ->> 1))
+      where found.workspace_id + 0 = $1 and jsonb_set('{}', array[found.workspace_id::text], found.external_ids::jsonb) @> jsonb_build_object($2::text, jsonb_build_object((sent.value ->> 0), (sent.value ->> 1))) and jsonb_set('{}', array[found.workspace_id::text], found.external_ids::jsonb) @> jsonb_build_object($3::text, jsonb_build_object((sent.value ->> 0), (sent.value ->> 1)))
       order by found.id asc limit $4) as matching) as found
   from json_array_elements($5) as sent;
 

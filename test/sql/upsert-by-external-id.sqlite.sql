@@ -3,7 +3,7 @@ begin immediate;
 select (select string_agg(matching.id, ' ')
     from (select id
       from assets_external_ids
-      where workspace_id = ? and key = sent.value ->> 0 and value = sent.value ->> 1
+      where workspace_id = ? and key = (sent.value ->> 0) and value = (sent.value ->> 1)
       order by id asc limit ?) as matching) as found
   from json_each(?) as sent;
 

@@ -163,7 +163,11 @@ test.each<readonly [string, string, () => Promise<unknown>]>([
   [
     'texts of an upsert',
     'work_orders_reference',
-    () => inSteps(store, (steps) => steps.findByText(workOrder, 'reference', ['reference 7', 'reference 8'])),
+    () =>
+      inSteps(store, (steps) => {
+        const wanted = ['reference 7', 'reference 8'].map((text) => [{ by: { field: 'reference' }, text }]);
+        return steps.findMatches(workOrder, wanted);
+      }),
   ],
   [
     'the labels of a page, as loaders read them',
@@ -173,7 +177,19 @@ test.each<readonly [string, string, () => Promise<unknown>]>([
   [
     'external IDs of an upsert',
     'assets_external_ids',
-    () => inSteps(store, (steps) => steps.findByExternalId(asset, [{ key: 'erp', value: 'E-1' }])),
+    () => inSteps(store, (steps) => steps.findMatches(asset, [[{ by: { externalId: 'erp' }, text: 'E-1' }]])),
+  ],
+  [
+    'links by an external ID and a name, without records of the batch',
+    'assets_external_ids',
+    () => {
+      const criteria = [
+        { by: { field: 'name' }, text: 'asset 7' },
+        { by: { externalId: 'erp' }, text: 'E-1' },
+        { by: { externalId: 'crm' }, text: null },
+      ];
+      return inSteps(store, (steps) => steps.findMatches(asset, [criteria], ['asset_01h455vb4pex5vsknk084sn02q']));
+    },
   ],
 ])('%s: read through %s', async (_, index, work) => {
   const { text, fullReads } = await explain(work);

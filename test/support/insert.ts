@@ -3,7 +3,7 @@
 import type { AnyRecord, CreateOf, RecordKind, RecordOf } from '../../src/model/record-kind.ts';
 import { newIds } from '../../src/records/index.ts';
 import type { WorkspaceStore } from '../../src/store/workspace-store.ts';
-import type { Change, TxWork } from '../../src/store/writes/apply-changes.ts';
+import type { Change, Decide } from '../../src/store/writes/apply-changes.ts';
 import type { IdempotencyKey } from '../../src/store/writes/idempotency.ts';
 import type { Tx } from '../../src/store/writes/tx.ts';
 
@@ -42,14 +42,14 @@ export function creationOf<K extends RecordKind>(
   stamps: Stamps = stampsNow,
   workspaceId?: string,
 ) {
-  const make = () => {
+  const decide = () => {
     const records = newRecords(kind, inputs, stamps, workspaceId);
     return { changes: created(kind, records), returned: records };
   };
-  const work: TxWork<RecordOf<K>[]> = async () => make();
+  const work: Decide<RecordOf<K>[]> = async () => decide();
   return {
     work,
-    creation: { kind, values: inputs as readonly object[] as readonly AnyRecord[], references: new Map(), make },
+    creation: { kind, values: inputs as readonly object[] as readonly AnyRecord[], references: new Map(), decide },
   };
 }
 

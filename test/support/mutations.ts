@@ -16,4 +16,5 @@ export const upsertDocument = ({ name, plural }: RecordKind, fields = 'outcome r
     result: upsert${plural}(by: $by, input: $input, dryRun: $dryRun) { ${fields} } }`;
 
 export const importDocument = (fields = 'locations { id }') =>
-  `mutation ($input: ImportInput!, $dryRun: Boolean! = false) { result: importRecords(input: $input, dryRun: $dryRun) { ${fields} } }`;
+  `mutation ($input: ImportInput!, $by: ImportKeys, $onInvalid: OnInvalid! = FAIL, $dryRun: Boolean! = false) {
+    result: importRecords(input: $input, by: $by, onInvalid: $onInvalid, dryRun: $dryRun) { ${fields} } }`;

@@ -8,11 +8,12 @@ import type { Limits } from '../../config.ts';
 import { badRequest } from '../../errors.ts';
 import type { RequestLog } from '../../http/error-response.ts';
 import type { ExternalIds, Field, foreignTypes } from '../../model/fields.ts';
-import { formatIssue, type Path } from '../../model/issues.ts';
+import { formatIssue, type IssueData, type Path } from '../../model/issues.ts';
 import { constantCase, linkField, uncapitalized } from '../../model/labels.ts';
 import type { RecordKind } from '../../model/record-kind.ts';
 import type { ReverseLink } from '../../model/reverse-link.ts';
 import { type ComparedValue, parseComparedValue } from '../../model/schemas.ts';
+import { sentence } from '../../model/sentences.ts';
 import { kindOfId } from '../../records/index.ts';
 import type { Session } from '../../services/write.ts';
 import type { Loaders } from '../execution/loaders.ts';
@@ -143,7 +144,8 @@ export function describeReverseLink({ kind, field, target, direction }: ReverseL
 }
 
 /** Returns the error 400 that says where. */
-export const refused = (path: Path, message: string) => badRequest(formatIssue({ path, message }));
+export const refused = (path: Path, problem: string | IssueData) =>
+  badRequest(formatIssue({ path, message: typeof problem === 'string' ? problem : sentence(problem) }));
 
 /** Returns the value in the form that records have. Texts may have at most `maxLength` characters. */
 export function parseArgument(path: Path, field: Pick<Field, 'type'>, sent: unknown, maxLength: number): ComparedValue {

@@ -7,7 +7,7 @@ import * as z from 'zod';
 import type { Limits } from '../../config.ts';
 import { badRequest, tooLarge } from '../../errors.ts';
 import { isSame } from '../../model/fields.ts';
-import { count, expected } from '../../model/issues.ts';
+import { count } from '../../model/issues.ts';
 import { capitalized, withArticle } from '../../model/labels.ts';
 import type { RecordKind, Values as RecordValues } from '../../model/record-kind.ts';
 import { kindNamed, recordKinds } from '../../records/index.ts';
@@ -27,7 +27,7 @@ import {
   refused,
   type Values,
 } from './builder.ts';
-import { dryRunArgument, write, writeCost } from './write.ts';
+import { dryRunArgument, resolveMutation, writeCost } from './write.ts';
 
 const recordKindType = enumType(
   'RecordKind',
@@ -180,9 +180,7 @@ interface FeedArgs {
 }
 
 /** It has at most 15 digits: no workspace has more changes. */
-const changeCursor = z
-  .string()
-  .regex(/^\d{1,15}$/, { error: ({ input }) => expected('a cursor of a change, such as "4711"', input) });
+const changeCursor = z.string().regex(/^\d{1,15}$/, { error: ({ input }) => String(input) });
 
 /** Returns the number of the change with this cursor, if one was sent. Throws a ServiceError 400. */
 function parseChangeCursor(argument: string, sent: string | null | undefined): number | undefined {
@@ -313,7 +311,7 @@ export const revertField = (t: MutationFields) =>
     validate: z.looseObject({ after: changeCursor, upTo: changeCursor }),
     resolve(_root, { after, upTo, message, dryRun }, context, info) {
       const range = { ...parseRange(after, upTo, context.limits), message: message ?? undefined };
-      return write(context, info, { run: (session) => revertChanges(session, range), dryRun });
+      return resolveMutation(context, info, { run: (session) => revertChanges(session, range), dryRun });
     },
   });
 

@@ -244,7 +244,7 @@ const near: FilterField = {
     for (const [name, [min, max]] of Object.entries(bounds)) {
       const { [name]: value } = sent;
       if (!(value >= min && value <= max))
-        throw refused([...path, name], expected(`a number from ${min} to ${max}`, value));
+        throw refused([...path, name], { code: 'out-of-range', min, max, received: value });
     }
     return [{ near: { latitude: sent.latitude, longitude: sent.longitude, withinKm: sent.withinKm } }];
   },

@@ -1,7 +1,7 @@
 /** The parsers of items to write, made once for the settings: the same rules and messages as over REST. */
-import { type Linkable, linkParser, mergeParser, patchParser } from '../../model/links.ts';
+import { type Linkable, linkParser, mergeParser, patchParser, withoutNullId } from '../../model/links.ts';
 import type { RecordKind } from '../../model/record-kind.ts';
-import { createParser, updateParser, type ValueLimits } from '../../model/schemas.ts';
+import { createParser, type RecordParser, updateParser, type ValueLimits } from '../../model/schemas.ts';
 import { kindNamed, recordKinds } from '../../records/index.ts';
 
 export type Parsers = ReturnType<typeof parsersFor>;
@@ -10,14 +10,19 @@ export type Parsers = ReturnType<typeof parsersFor>;
 function parsersFor(kind: RecordKind, limits: ValueLimits) {
   const withLinks = <T>(hasRefs: boolean, parse: (input: unknown) => Linkable<T>) =>
     linkParser({ kind, kindNamed, hasRefs }, limits, parse);
-  const update = mergeParser(kind, 'mergeExternalIds', limits, updateParser(kind, limits));
-  const upsert = withLinks(false, update);
+  const withMerge = <T>(parse: RecordParser<T>) => mergeParser(kind, 'mergeExternalIds', limits, parse);
+  const create = createParser(kind, limits);
+  const update = withMerge(updateParser(kind, limits));
+  const [upsert, importUpsert] = [withLinks(false, update), withLinks(true, update)];
   return {
-    create: withLinks(true, createParser(kind, limits)),
-    upsert,
+    create: withLinks(true, create),
+    upsert: withoutNullId(upsert),
     upsertById: patchParser(kind, limits, upsert, { isUpsert: true }),
     update,
     patch: patchParser(kind, limits, upsert),
+    importCreate: withoutNullId(withLinks(true, withMerge(create))),
+    importUpsert: withoutNullId(importUpsert),
+    importUpsertById: patchParser(kind, limits, importUpsert, { isUpsert: true }),
   };
 }
 

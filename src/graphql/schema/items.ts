@@ -1,5 +1,5 @@
 /** The input types of items to write and of keys to find records by, derived from the record kinds. */
-import { capitalized, withArticle } from '../../model/labels.ts';
+import { capitalized, listField, withArticle } from '../../model/labels.ts';
 import { linkFields, linkKeys } from '../../model/links.ts';
 import { matchableFields, type RecordKind } from '../../model/record-kind.ts';
 import { kindNamed, recordKinds } from '../../records/index.ts';
@@ -14,7 +14,7 @@ type FieldRefs = Readonly<Record<string, ReturnType<InputFields['field']>>>;
 const optionally = 'Absent fields stay unchanged; null clears a field.';
 
 export const inputOf = {
-  /** `CreateAssetInput`, which imports have, too. */
+  /** `CreateAssetInput` */
   create: memoize((kind: RecordKind) =>
     itemType(
       `Create${kind.name}Input`,
@@ -22,9 +22,7 @@ export const inputOf = {
       (t) => ({
         ...inputFields(t, kind, { requires: true }),
         ...linkInputFields(t, kind, anyLink),
-        ref: t.string({
-          description: `A name of your choice, by which other records of the same mutation refer to this ${kind.label}. It is not stored.`,
-        }),
+        ref: refField(t, kind),
       }),
     ),
   ),
@@ -40,6 +38,21 @@ export const inputOf = {
         }),
         ...changeFields(t, kind),
         ...linkInputFields(t, kind, linkToStored),
+      }),
+    ),
+
+  /** `ImportAssetInput` */
+  import: (kind: RecordKind) =>
+    itemType(
+      `Import${kind.name}Input`,
+      `The fields of ${withArticle(kind.label)} to create, or to change if it is found by the key that \`by\` has for its kind. In a stored ${kind.label}, absent fields stay unchanged and null clears a field; a new one needs the fields that \`Create${kind.name}Input\` requires.${kind.fields.externalIds ? replacedExternalIds : ''}`,
+      (t) => ({
+        id: t.id({
+          description: `Only if \`by\` has \`${listField(kind)}: { field: ID }\`: the ID of the ${kind.label} to change; a new one has none.`,
+        }),
+        ...changeFields(t, kind),
+        ...linkInputFields(t, kind, anyLink),
+        ref: refField(t, kind),
       }),
     ),
 
@@ -65,6 +78,11 @@ export const inputOf = {
       }),
     ),
 };
+
+const refField = (t: InputFields, kind: RecordKind) =>
+  t.string({
+    description: `A name of your choice, by which other records of the same mutation refer to this ${kind.label}. It is not stored.`,
+  });
 
 const replacedExternalIds =
   ' `externalIds` is replaced as a whole, but an upsert by an external ID keeps the IDs of other systems.';
@@ -101,10 +119,10 @@ const linkToStored = builder.inputType('StoredRecordLink', {
 });
 
 const anyLink = builder.inputType('RecordLink', {
-  description: `A link ${whatIsSaid} Or it leads to one that the same mutation creates: \`{ ref: "harbour-wall" }\`.`,
+  description: `A link ${whatIsSaid} Or it leads to one of the same mutation: \`{ ref: "harbour-wall" }\`.`,
   fields: (t) => ({
     ...linkKeyFields(t),
-    ref: t.string({ description: 'The `ref` of a record that the same mutation creates, and nothing else.' }),
+    ref: t.string({ description: 'The `ref` of a record of the same mutation, and nothing else.' }),
   }),
 });
 

@@ -3,6 +3,8 @@ import type { Limits } from '../../config.ts';
 import { badRequest, ServiceError } from '../../errors.ts';
 import { count } from '../../model/issues.ts';
 import type { RecordKind } from '../../model/record-kind.ts';
+import { isBlank } from '../../model/schemas.ts';
+import { keyText } from '../../model/sentences.ts';
 import {
   asset,
   assetCategory,
@@ -13,7 +15,7 @@ import {
   transportOrder,
   workOrder,
 } from '../../records/index.ts';
-import { describeExternalId, emptyKeyProblem, noRecord } from '../../services/match.ts';
+import { noRecord } from '../../services/match.ts';
 import type { Session } from '../../services/write.ts';
 import type { FieldExtensions } from '../limits.ts';
 import {
@@ -79,15 +81,17 @@ const byExternalId = (t: QueryFields, kind: RecordKind) =>
       const sent = { key: parseText(['key'], key, limits), value: parseKeyValue(kind, 'value', value, limits) };
       const [record, other] = await loaders.list(kind, { where: { field: 'externalIds', ...sent }, limit: 2 });
       if (!other) return record;
-      const problem = `several ${kind.pluralLabel} have ${describeExternalId(sent)}`;
-      throw new ServiceError(409, `${problem}: list them with where: { externalIds: { key: …, value: … } }`);
+      const found = keyText({ by: { externalId: sent.key }, text: sent.value });
+      throw new ServiceError(
+        409,
+        `several ${kind.pluralLabel} have ${found}: list them with where: { externalIds: { key: …, value: … } }`,
+      );
     },
   });
 
 /** Returns the value to find a record by. Throws for an empty text, which finds none, as in upserts and links. */
 function parseKeyValue(kind: RecordKind, name: string, sent: string, limits: Limits): string {
-  const problem = emptyKeyProblem(kind, sent);
-  if (problem !== undefined) throw refused([name], problem);
+  if (isBlank(sent)) throw refused([name], { code: 'empty-key', kind: kind.label, received: sent });
   return parseText([name], sent, limits);
 }
 

@@ -4,7 +4,7 @@
  */
 import type { GraphQLResolveInfo } from 'graphql';
 import { badRequest, ServiceError } from '../../errors.ts';
-import type { Issue, Parsed } from '../../model/issues.ts';
+import type { Issue, Parsed, Path } from '../../model/issues.ts';
 import { capitalized, listField, withArticle } from '../../model/labels.ts';
 import type { RecordKey } from '../../model/links.ts';
 import type { RecordKind, RecordOf } from '../../model/record-kind.ts';
@@ -14,6 +14,7 @@ import { isRejected, type Rejected, requireBatchSize } from '../../services/item
 import {
   createRecords,
   deleteRecords,
+  type ImportBatch,
   importRecords,
   type Session,
   type Upserted,
@@ -23,13 +24,22 @@ import {
 } from '../../services/write.ts';
 import { fieldsBelow } from '../execution/loaders.ts';
 import type { CostFunction, FieldExtensions } from '../limits.ts';
-import { builder, type Context, enumType, type InputRef, type MutationFields, parseText, typeOf } from './builder.ts';
+import {
+  builder,
+  type Context,
+  enumType,
+  type InputRef,
+  type MutationFields,
+  memoize,
+  parseText,
+  typeOf,
+} from './builder.ts';
 import { inputOf, keyType, type SentKey } from './items.ts';
 
 /** The cost of writing a record, in addition to the fields that are returned for it. */
 export const writeCost = 10;
 
-interface Write<T> {
+interface Mutation<T> {
   run(session: Session): Promise<T>;
   readonly dryRun?: boolean;
   /** The records by ID that later fields of a dry run must find instead of the stored ones; null for IDs that must have none. */
@@ -38,11 +48,11 @@ interface Write<T> {
   readonly argument?: string;
 }
 
-/** What was carried out under the key is not repeated. Clears the loaders: what they loaded before the write may be stale. */
-export async function write<T>(
+/** A keyed mutation runs once. Clears the loaders, whose records may now be stale. */
+export async function resolveMutation<T>(
   { sessionFor, loaders }: Context,
   { path }: GraphQLResolveInfo,
-  { run, dryRun = false, primed = () => [], argument = 'input' }: Write<T>,
+  { run, dryRun = false, primed = () => [], argument = 'input' }: Mutation<T>,
 ): Promise<T> {
   const session = sessionFor(String(path.key));
   const result = await run(session.with({ isDryRun: dryRun }))
@@ -97,6 +107,17 @@ const issueType = builder.objectRef<Issue>('ItemIssue').implement({
       resolve: ({ path }) => path.map(String),
     }),
     message: t.exposeString('message', { description: 'What was expected, and what was received.' }),
+    code: t.string({
+      description:
+        'What programs tell issues apart by: `"required"`. The documentation of the REST interface lists all codes.',
+      resolve: ({ code = 'invalid' }) => code,
+    }),
+    other: t.stringList({
+      nullable: true,
+      description:
+        'The path of another item of the input that the issue is about, too: `["0"]`, in an import `["assets", "0"]`.',
+      resolve: ({ other }) => other?.map(String),
+    }),
   }),
 });
 
@@ -126,7 +147,7 @@ const batchField = (t: MutationFields, kind: RecordKind, { description, input: t
     extensions: { cost: costOfBatch } satisfies FieldExtensions,
     args: batchArguments(type, inputDescription),
     resolve: (_root, { input, dryRun }, context, info) =>
-      write(context, info, {
+      resolveMutation(context, info, {
         run: (session) => run(session, input, context),
         dryRun,
         primed: byId,
@@ -165,7 +186,7 @@ export const updateOneField = (t: MutationFields, kind: RecordKind) =>
       input: t.arg({ type: inputOf.update(kind), required: true, description: 'The fields to change.' }),
     },
     resolve: (_root, { id, input }, context, info) =>
-      write(context, info, {
+      resolveMutation(context, info, {
         run: (session) => updateRecord(session, kind, id, context.parsersOf(kind).update(input), context.limits),
       }),
   });
@@ -191,10 +212,10 @@ export const upsertField = (t: MutationFields, kind: RecordKind) =>
       const items = input.map(key ? parsersOf(kind).upsert : parsersOf(kind).upsertById);
       const withBefore = fieldsBelow(info.fieldNodes, `Upserted${kind.name}`, info.fragments).has('before');
       const options = { by: key, limits, onInvalid, withBefore };
-      return write(context, info, {
+      return resolveMutation(context, info, {
         run: (session) => upsertRecords(session, kind, items, options),
         dryRun,
-        primed: (upserted) => byId(upserted.flatMap((item) => (isRejected(item) ? [] : [item.record]))),
+        primed: (upserted) => byId(recordsOf(upserted)),
       });
     },
   });
@@ -207,7 +228,7 @@ const outcome = enumType('UpsertOutcome', 'What an upsert did with an item.', {
 });
 
 /** `UpsertedAsset` */
-const upsertedType = (kind: RecordKind) =>
+const upsertedType = memoize((kind: RecordKind) =>
   builder.objectRef<Upserted>(`Upserted${kind.name}`).implement({
     description: `${capitalized(withArticle(kind.label))} after an upsert, and what the upsert did with it.`,
     fields: (t) => ({
@@ -230,7 +251,8 @@ const upsertedType = (kind: RecordKind) =>
       }),
       outcome: t.expose('outcome', { type: outcome, description: 'What the upsert did.' }),
     }),
-  });
+  }),
+);
 
 const handling = enumType('ReferenceHandling', 'What a deletion does if other records refer to the ones it deletes.', {
   refuse: 'Deletes nothing: the error lists the records that refer to each one.',
@@ -272,7 +294,7 @@ export const deleteField = (t: MutationFields, kind: RecordKind) =>
       // The service says which IDs it does not know.
       const items = sent.map((text) => (by ? parseKeyValue(text, limits.maxTextLength) : { value: text }));
       const options = { references, maxCleared: limits.maxBatch, by: by ? parseKey(by, limits) : undefined };
-      return write(context, info, {
+      return resolveMutation(context, info, {
         run: (session) => deleteRecords(session, kind, items, options),
         dryRun,
         primed: (records) => records.map(({ id }) => [id, null]),
@@ -293,25 +315,37 @@ function requireOneList(ids: SentList, by: object | null | undefined, keys: Sent
 
 function parseKeyValue(text: string, maxLength: number): Parsed<string> {
   const problem = textProblem(text, maxLength);
-  return problem === undefined ? { value: text } : { issues: [{ path: [], message: problem }], validFields: {} };
+  return problem ? { issues: [{ path: [], ...problem }], validFields: {} } : { value: text };
 }
 
-type Imported = ReadonlyMap<RecordKind, readonly (RecordOf<RecordKind> | Rejected)[]>;
+/** The results of an import, in the order sent. */
+type Imported = ReadonlyMap<RecordKind, readonly Upserted[]>;
 
 interface RejectedItem extends Rejected {
   readonly list: string;
   readonly index: number;
 }
 
-const inputType = builder.inputRef<Readonly<Record<string, readonly unknown[] | null>>>('ImportInput').implement({
+type OfKinds<T> = Readonly<Record<string, T | null>>;
+
+const ofKinds = <T>(fieldOf: (kind: RecordKind) => T): Record<string, T> =>
+  Object.fromEntries(recordKinds.map((kind) => [listField(kind), fieldOf(kind)]));
+
+const inputType = builder.inputRef<OfKinds<readonly unknown[]>>('ImportInput').implement({
   description:
-    'The records to create, by their kind: `{ locations: [{ ref: "yard", name: "North yard" }], projects: [{ name: "Harbour wall", location: { ref: "yard" } }] }`.',
+    'The records to import, by their kind: `{ locations: [{ ref: "yard", name: "North yard" }], projects: [{ name: "Harbour wall", location: { ref: "yard" } }] }`.',
   fields: (t) =>
-    Object.fromEntries(
-      recordKinds.map((kind) => [
-        listField(kind),
-        t.field({ type: [inputOf.create(kind)], description: `The ${kind.pluralLabel} to create.` }),
-      ]),
+    ofKinds((kind) =>
+      t.field({ type: [inputOf.import(kind)], description: `The ${kind.pluralLabel} to create, or to change.` }),
+    ),
+});
+
+const importKeys = builder.inputRef<OfKinds<SentKey>>('ImportKeys').implement({
+  description:
+    'The keys by which an import finds stored records, by their kind: `{ locations: { externalId: "erp" }, assets: { field: UID } }`. Records of other kinds are created.',
+  fields: (t) =>
+    ofKinds((kind) =>
+      t.field({ type: keyType(kind), description: `The key by which ${kind.pluralLabel} are matched.` }),
     ),
 });
 
@@ -324,19 +358,33 @@ const rejectedItem = builder.objectRef<RejectedItem>('RejectedItem').implement({
   }),
 });
 
-const importedType = builder.objectRef<Imported>('ImportedRecords').implement({
-  description: 'The records that an import has created, by their kind.',
-  fields: (t) => ({
-    ...Object.fromEntries(
-      recordKinds.map((kind) => [
-        listField(kind),
-        t.field({
-          type: [typeOf(kind)],
-          description: `The ${kind.pluralLabel}, in the order sent.`,
-          resolve: (imported) => recordsOf(imported, kind),
-        }),
-      ]),
+const importResults = builder.objectRef<Imported>('ImportResults').implement({
+  description: 'What an import did with each item, by its kind.',
+  fields: (t) =>
+    ofKinds((kind) =>
+      t.field({
+        type: [upsertedType(kind)],
+        description: `The results of ${kind.pluralLabel}, in the order sent.`,
+        resolve: (imported) => imported.get(kind) ?? [],
+      }),
     ),
+});
+
+const importedType = builder.objectRef<Imported>('ImportedRecords').implement({
+  description: 'The records of an import, by their kind.',
+  fields: (t) => ({
+    ...ofKinds((kind) =>
+      t.field({
+        type: [typeOf(kind)],
+        description: `The ${kind.pluralLabel} that were not rejected, in the order sent.`,
+        resolve: (imported) => recordsOf(imported.get(kind)),
+      }),
+    ),
+    results: t.field({
+      type: importResults,
+      description: 'What the import did with each item, rejected ones among them.',
+      resolve: (imported) => imported,
+    }),
     rejected: t.field({
       type: [rejectedItem],
       description: 'The items that were left out because of `onInvalid: SKIP`, list by list, in the order sent.',
@@ -349,48 +397,63 @@ export const importField = (t: MutationFields) =>
   t.field({
     type: importedType,
     nullable: true,
-    description: `Creates records of all kinds, all or none, and returns them in the order sent. They refer to each other by \`ref\`, in any direction.`,
+    description: `Creates records of all kinds, and updates those that \`by\` finds, all or none. They refer to each other by \`ref\`, in any direction, and by what they will have after the import.`,
     extensions: { cost: costOfImport } satisfies FieldExtensions,
     args: {
-      input: t.arg({ type: inputType, required: true, description: 'The records to create.' }),
+      input: t.arg({ type: inputType, required: true, description: 'The records to import.' }),
+      by: t.arg({ type: importKeys, description: 'The keys by which stored records are found, by kind.' }),
       ...onInvalidArgument,
       ...dryRunArgument,
     },
-    resolve(_root, { input, onInvalid, dryRun }, context, info) {
-      const batches = recordKinds.map((kind) => {
+    resolve(_root, { input, by, onInvalid, dryRun }, context, info) {
+      const { limits, parsersOf } = context;
+      const batches = recordKinds.map((kind): ImportBatch => {
         const name = listField(kind);
-        const items = (input[name] ?? []).map(context.parsersOf(kind).create);
-        return { kind, items, pathOf: (index: number) => [name, index] };
+        const key = by?.[name];
+        const parsers = parsersOf(kind);
+        const own = key ? parseKey(key, limits, ['by', name]) : undefined;
+        const parse = key ? (own ? parsers.importUpsert : parsers.importUpsertById) : parsers.importCreate;
+        const records = (input[name] ?? []).map((record) => parse(record));
+        return { kind, records, path: [name], op: key ? 'upsert' : 'create', by: own };
       });
-      return write(context, info, {
+      return resolveMutation(context, info, {
         async run(session): Promise<Imported> {
-          const items = await importRecords(session, batches, onInvalid);
-          return new Map(recordKinds.map((kind, at) => [kind, items[at] ?? []]));
+          const results = await importRecords(session, batches, { limits, onInvalid, withBefore: selectsBefore(info) });
+          return new Map(recordKinds.map((kind, at) => [kind, results[at] ?? []]));
         },
         dryRun,
-        primed: (imported) => byId(recordKinds.flatMap((kind) => recordsOf(imported, kind))),
+        primed: (imported) => byId([...imported.values()].flatMap(recordsOf)),
       });
     },
   });
 
-const recordsOf = (imported: Imported, kind: RecordKind): RecordOf<RecordKind>[] =>
-  (imported.get(kind) ?? []).flatMap((item) => (isRejected(item) ? [] : [item]));
+function selectsBefore({ fieldNodes, fragments }: GraphQLResolveInfo): boolean {
+  const results = fieldsBelow(fieldNodes, 'ImportedRecords', fragments).get('results') ?? [];
+  const lists = fieldsBelow(results, 'ImportResults', fragments);
+  return recordKinds.some((kind) =>
+    fieldsBelow(lists.get(listField(kind)) ?? [], `Upserted${kind.name}`, fragments).has('before'),
+  );
+}
+
+const recordsOf = (results: readonly Upserted[] = []): RecordOf<RecordKind>[] =>
+  results.flatMap((result) => (isRejected(result) ? [] : [result.record]));
 
 const rejectedIn = (imported: Imported): RejectedItem[] =>
-  [...imported].flatMap(([kind, items]) =>
-    items.flatMap((item, index) => (isRejected(item) ? [{ ...item, list: listField(kind), index }] : [])),
+  [...imported].flatMap(([kind, results]) =>
+    results.flatMap((result, index) => (isRejected(result) ? [{ ...result, list: listField(kind), index }] : [])),
   );
 
 /** Throws a ServiceError for too many records. */
 const costOfImport: CostFunction = ({ input, onInvalid }, { maxBatch }) => {
-  const lengths = Object.fromEntries(recordKinds.map(listField).map((name) => [name, input[name]?.length ?? 0]));
+  const lengths = ofKinds((kind) => input[listField(kind)]?.length ?? 0);
   const size = Object.values(lengths).reduce((sum, length) => sum + length, 0);
   requireBatchSize(size, maxBatch);
-  return { own: writeCost * size, lists: { ...lengths, rejected: onInvalid === 'skip' ? size : 0 } };
+  const rejected = onInvalid === 'skip' ? size : 0;
+  return { own: writeCost * size, lists: { ...lengths, results: lengths, rejected } };
 };
 
 /** Returns undefined for the ID. Throws a ServiceError 400. */
-function parseKey({ field, externalId }: SentKey, limits: ValueLimits): RecordKey | undefined {
+function parseKey({ field, externalId }: SentKey, limits: ValueLimits, path: Path = ['by']): RecordKey | undefined {
   if (field) return field === 'id' ? undefined : { field };
-  return { externalId: parseText(['by', 'externalId'], externalId, limits) };
+  return { externalId: parseText([...path, 'externalId'], externalId, limits) };
 }

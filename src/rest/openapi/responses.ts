@@ -1,6 +1,5 @@
 /** The headers of responses, and the errors: what each status means, and an example of it as the service responds. */
 import {
-  conflict,
   forbidden,
   invalid,
   notFound,
@@ -11,6 +10,7 @@ import {
   unavailable,
 } from '../../errors.ts';
 import { type ErrorResponse, errorBody, problem } from '../../http/error-response.ts';
+import { sentence } from '../../model/sentences.ts';
 
 export type Json = Readonly<Record<string, unknown>>;
 
@@ -53,7 +53,7 @@ const errors: Readonly<Record<number, [name: string, description: string, ErrorR
   400: [
     'BadRequest',
     'The request is invalid, and nothing is stored. The response lists every invalid field. Or the service has no API key yet, and the request was sent to a host name that is not a loopback name.',
-    invalid([{ path: [1, 'nmae'], message: 'unknown field, did you mean "name"?' }]),
+    invalid([{ path: [1, 'nmae'], code: 'unknown-field', suggestion: 'name' }]),
   ],
   401: [
     'Unauthorized',
@@ -69,12 +69,14 @@ const errors: Readonly<Record<number, [name: string, description: string, ErrorR
   404: [
     'NotFound',
     'The workspace has no record with this ID.',
-    notFound('there is no project with the ID "project_01h455vb4pex5vsknk084sn02q" in this workspace'),
+    notFound(
+      sentence({ code: 'no-record', kind: 'project', by: { field: 'id' }, text: 'project_01h455vb4pex5vsknk084sn02q' }),
+    ),
   ],
   409: [
     'Conflict',
     'A unique value, such as the `uid` of an asset, is taken by another record of the workspace or of the batch. Or the `Idempotency-Key` was sent with another request. Nothing is stored.',
-    conflict([{ path: [0, 'uid'], message: 'another asset has the uid "C-7"' }]),
+    invalid([{ path: [0, 'uid'], code: 'taken', kind: 'asset', by: { field: 'uid' }, text: 'C-7' }]),
   ],
   413: [
     'TooLarge',
@@ -158,6 +160,8 @@ export const errorSchemas: Json = {
             index: { type: 'integer', description: 'position in the batch' },
             field: { type: 'string' },
             message: { type: 'string' },
+            code: { type: 'string', description: 'what programs tell issues apart by, such as `required`' },
+            other: { type: 'string', description: 'another item of the batch that it is about, too, such as `[0]`' },
           },
         },
       },

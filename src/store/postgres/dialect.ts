@@ -152,9 +152,10 @@ const createFilters = (builder: Knex, isCitus: boolean): Filters => ({
     return builder(`${table} as found`)
       .whereRaw(`${ownRow(isCitus)} and ${holds(column, object)}`, [workspaceId, workspaceKey, workspaceKey])
       .orderBy('found.id')
-      .limit(limit)
+      .modify((rows) => limit !== undefined && rows.limit(limit))
       .select('found.id');
   },
+  externalId: (column, key) => `(${column} ->> ${key})`,
   // Postgres makes a join of `exists`. Within `or` and `not` it would compare each row with all of the values of an `in`.
   isAmong: (column, rows) =>
     builder.raw(`exists (select 1 from ${rows.from} where ${rows.column} = ${column} and ?)`, [rows.where]),

@@ -40,8 +40,10 @@ export interface Filters {
     records: Omit<ExternalIdsColumn, 'alias'>,
     key: string,
     value: string,
-    limit: number,
+    limit?: number,
   ): Knex.QueryBuilder;
+  /** Returns an expression for the ID of a record in another system, whose key is SQL. */
+  externalId(column: string, key: string): string;
   /** True if a column has one of the values that another column has in the rows of a table, written as the database reads them best. */
   isAmong(column: string, rows: { readonly column: string; readonly from: string; readonly where: Knex.Raw }): Knex.Raw;
   /** True if it is among these rows, which are read first, and they are few; and true if they are many. Empty where `isAmong` does as well. */

@@ -87,8 +87,9 @@ function createFilters(): Filters {
         .where('workspace_id', workspaceId)
         .whereRaw(`key = ${key} and value = ${value}`)
         .orderBy('id')
-        .limit(limit)
+        .modify((rows) => limit !== undefined && rows.limit(limit))
         .select('id'),
+    externalId: (column, key) => `(select value from json_each(${column}) where key = ${key})`,
     // Reads these rows once, by their own indexes. With `exists`, SQLite would look them up for every row of the outer table.
     isAmong: (column, rows) =>
       builder.raw(`${column} in (select ${rows.column} from ${rows.from} where ?)`, [rows.where]),

@@ -16,10 +16,13 @@ import { earlierResult, type IdempotencyKey, idempotencyRow, type Outcome, store
 import type { QueuedCreation } from './queue.ts';
 import { createTx, type Tx } from './tx.ts';
 
-/** Has no effects: it runs again after a conflict. Throws a ServiceError below 500 to reject the write, TransactionConflict to run again. */
-export type TxWork<T> = (tx: Tx) => Promise<Written<T>>;
+/**
+ * Decides what a write changes. Has no effects: it runs again after a conflict. Throws a ServiceError below 500 to reject the write,
+ * TransactionConflict to run again.
+ */
+export type Decide<T> = (tx: Tx) => Promise<Decision<T>>;
 
-export interface Written<T> {
+export interface Decision<T> {
   readonly changes: readonly Change[];
   /** The result, now and when the write is repeated with its key: plain data, for it is stored as JSON. */
   readonly returned: T;
@@ -31,9 +34,9 @@ export interface Written<T> {
  */
 export interface Creation<T> extends Pick<Insert, 'references'> {
   readonly kind: RecordKind;
-  /** The fields that were sent for each record. */
+  /** The fields of each record that the client has set. */
   readonly values: readonly Row[];
-  make(): Written<T>;
+  decide(): Decision<T>;
 }
 
 /** What happens to one record, which was read with a lock unless it is new, or stored again with the ID that it had. */
@@ -172,12 +175,12 @@ function requireFewExternalIds(changes: readonly Change[]): void {
 export async function writeIn<T>(
   scope: Scope,
   author: Author,
-  work: TxWork<T>,
+  decide: Decide<T>,
   key?: IdempotencyKey,
 ): Promise<Outcome<T>> {
   const earlier = key && (await earlierResult<T>(scope, key));
   if (earlier) return earlier;
-  const { changes, returned } = await work(createTx(scope));
+  const { changes, returned } = await decide(createTx(scope));
   requireFewExternalIds(changes);
   for (const group of groupsOf(changes)) {
     for (const { sql, values } of statementsOf(scope, group)) await scope.run(sql, values);
@@ -187,9 +190,9 @@ export async function writeIn<T>(
   return { returned, isRepeat: false };
 }
 
-/** Runs the work on a snapshot, and returns what it would return. Stores and locks nothing. */
-export async function dryRunIn<T>(scope: Scope, work: TxWork<T>): Promise<T> {
-  const { changes, returned } = await work(createTx(scope, { isDryRun: true }));
+/** Decides on a snapshot, and returns the result. Stores and locks nothing. */
+export async function dryRunIn<T>(scope: Scope, decide: Decide<T>): Promise<T> {
+  const { changes, returned } = await decide(createTx(scope, { isDryRun: true }));
   // Throws the error that the write itself would.
   requireFewExternalIds(changes);
   return returned;
@@ -203,7 +206,7 @@ const maxCreatedLength = 4_000_000;
 export function queuedCreation<T>(
   { workspaceId, usage }: { readonly workspaceId: number; readonly usage: Usage },
   author: Author,
-  { kind, values, references, make }: Creation<T>,
+  { kind, values, references, decide }: Creation<T>,
   key?: IdempotencyKey,
 ): QueuedCreation<Outcome<T>> | undefined {
   let externalIds = 0;
@@ -214,9 +217,9 @@ export function queuedCreation<T>(
   return {
     kind,
     size,
-    async make() {
+    async toInsert() {
       usage.statements += 1;
-      const { changes, returned } = make();
+      const { changes, returned } = decide();
       const records = changes.flatMap(({ after }): Row[] => (after ? [after] : []));
       const at = String(records[0]?.createdAt);
       const change = { ...author, workspaceId, kind: kind.name, action: 'created', at, before: null } as const;

@@ -1,11 +1,28 @@
 /**
  * The queue of writes. Those that wait together share a commit, a write to disk, and are acknowledged after it.
  *
- * SQLite has one writer, and therefore one queue. Its next group is either of creations: one statement stores them all, and is a transaction by
- * itself. Or it is of transactions, one after the other under one BEGIN and COMMIT. Workspaces take turns: one that writes much waits for itself.
+ * SQLite has one writer, and therefore one queue. On Postgres a transaction is alone, and waits for a connection only; the creations of each
+ * workspace have a queue, because they wait for the row of its change number anyway. Workspaces take turns: one that writes much waits for
+ * itself.
  *
- * On Postgres a transaction is alone, and waits for a connection only. The creations of each workspace have a queue: they wait for the row of
- * its change number anyway, and never for another workspace.
+ * The states of a write, and what moves it on:
+ *
+ *   waiting   --- no connection in time -----------------------------> rejected (503)
+ *   waiting   --- taken with other creations of its kind ------------> one statement, a transaction by itself
+ *     statement --- succeeds ----------------------------------------> resolved
+ *     statement --- may have failed for another creation ------------> waiting again, as a transaction
+ *     statement --- fails otherwise ---------------------------------> rejected
+ *   waiting   --- taken as a transaction, the first one or small ----> open (BEGIN, or a savepoint)
+ *     open      --- its work fails, rolled back to its savepoint ----> done, with its error
+ *     open      --- its work fails, the transaction is lost ---------> rejected; those done before it wait again
+ *     open      --- its work succeeds -------------------------------> done
+ *     done      --- COMMIT succeeds ---------------------------------> resolved, or rejected with its error
+ *     done      --- COMMIT fails ------------------------------------> rejected: a 503 if a retry may store it twice
+ *   rejected with a conflict ----------------------------------------> waiting again, at most six times
+ *
+ * Invariants: a write is resolved only after the commit that stores it. A write that runs again has stored nothing. The error of a savepoint
+ * is held until the commit, since a write of the same group, which may not be stored either, may have caused it. After any error the
+ * connection is proven idle or closed (connections.ts).
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { ServiceError } from '../../errors.ts';
@@ -23,9 +40,12 @@ import type { DatabaseOptions, Driver } from '../connections/driver.ts';
 import type { Dialect, Insert } from '../query/dialect.ts';
 
 /** Work that conflicts with other transactions runs again, a few times. */
-export type RunTransaction = <T>(work: Work<T>, options?: Queued<T> & { readonly maxAttempts?: number }) => Promise<T>;
+export type RunTransaction = <T>(
+  work: Work<T>,
+  options?: QueueOptions<T> & { readonly maxAttempts?: number },
+) => Promise<T>;
 
-interface Queued<T> {
+interface QueueOptions<T> {
   readonly workspaceId?: number | undefined;
   /** True if it is done soon: it may join others, which are acknowledged after it. */
   readonly isSmall?: boolean;
@@ -38,11 +58,11 @@ export interface QueuedCreation<T> {
   readonly kind: RecordKind;
   /** As a part of the most that a statement stores. */
   readonly size: number;
-  /** Makes the records when they are stored: their IDs are then in the order of the commits. */
-  make(): Promise<{ readonly insert: Insert; readonly returned: T }>;
+  /** Called when the records are stored: their IDs are then in the order of the commits. */
+  toInsert(): Promise<{ readonly insert: Insert; readonly returned: T }>;
 }
 
-interface Write extends Queued<unknown> {
+interface QueuedWrite extends QueueOptions<unknown> {
   readonly work: Work<unknown>;
   isInTime(): boolean;
   resolve(returned: unknown): void;
@@ -51,18 +71,18 @@ interface Write extends Queued<unknown> {
 
 interface Queue {
   readonly workspaceId: number | undefined;
-  waiting: Write[];
+  waiting: QueuedWrite[];
   /** The write that was taken last. */
-  last?: Write | undefined;
+  last?: QueuedWrite | undefined;
   /** How many groups are being stored. */
   running: number;
 }
 
-/** Milliseconds. Retry n waits a random time below `basePause * 2 ** n`, so that the same two transactions do not meet again. */
-const basePause = 10;
+/** Retry n waits a random time below `basePauseMs * 2 ** n`, so that the same two transactions do not meet again. */
+const basePauseMs = 10;
 
-/** Milliseconds after which no other transaction joins a shared commit. */
-const maxSharedTime = 50;
+/** After this time no other transaction joins a shared commit. */
+const maxSharedMs = 50;
 
 /** Part of a statement kept free for small creations behind a large first one. */
 const reserve = 0.1;
@@ -77,14 +97,14 @@ export function createQueue(
   // On Postgres one group is sent while another is synced to disk. More would be smaller, and wait for each other at the change number.
   const maxRunning = hasGroupsByWorkspace ? 2 : 1;
 
-  const write = <T>(work: Work<T>, options: Queued<T>): Promise<T> =>
+  const enqueue = <T>(work: Work<T>, options: QueueOptions<T>): Promise<T> =>
     new Promise((resolve, reject) => {
       const isInTime = startWaiting(connectionTimeout, reject);
       // The cast is safe: it is resolved with what its own work returns.
-      enqueue({ ...options, work, isInTime, resolve: resolve as Write['resolve'], reject });
+      add({ ...options, work, isInTime, resolve: resolve as QueuedWrite['resolve'], reject });
     });
 
-  function enqueue(added: Write): void {
+  function add(added: QueuedWrite): void {
     const isAlone = hasGroupsByWorkspace && !added.creation;
     const workspaceId = hasGroupsByWorkspace ? added.workspaceId : undefined;
     const found = isAlone ? undefined : queues.get(workspaceId);
@@ -114,13 +134,13 @@ export function createQueue(
     else if (first) await shareCommit(connection, queue, first);
   }
 
-  async function storeCreations(connection: Connection, taken: readonly Write[]): Promise<void> {
+  async function storeCreations(connection: Connection, taken: readonly QueuedWrite[]): Promise<void> {
     const group = taken.filter(({ isInTime }) => isInTime());
     const creations = group.flatMap(({ creation }) => creation ?? []);
     const [first] = creations;
     if (!first || !insertWithLog) return;
     try {
-      const made = await Promise.all(creations.map((creation) => creation.make()));
+      const made = await Promise.all(creations.map((creation) => creation.toInsert()));
       const inserts = made.map(({ insert }) => insert);
       const { sql, values, setUp } = insertWithLog(first.kind, inserts);
       await connection.send(sql, values, 'alone', setUp);
@@ -130,20 +150,16 @@ export function createQueue(
     }
   }
 
-  /**
-   * After the first transaction, only small ones join, and each has a savepoint. One that fails is undone alone, and told so after the commit:
-   * the reason may be what another one has written. Where that is impossible, because the database has undone everything or the connection is
-   * in doubt, those before it run again.
-   */
-  async function shareCommit(connection: Connection, queue: Queue, first: Write): Promise<void> {
+  /** After the first transaction, only small ones join, each in a savepoint. */
+  async function shareCommit(connection: Connection, queue: Queue, first: QueuedWrite): Promise<void> {
     const { send } = connection;
-    const done: { readonly write: Write; readonly isUndone?: true; settle(): void }[] = [];
-    const end = Date.now() + maxSharedTime;
+    const done: { readonly write: QueuedWrite; readonly isUndone?: true; settle(): void }[] = [];
+    const end = Date.now() + maxSharedMs;
     const takeJoining = () => (Date.now() < end ? takeNext(queue, mayJoin) : undefined);
     let isBegun = false;
-    for (let next: Write | undefined = first; next; next = takeJoining()) {
-      const own = next;
-      if (!own.isInTime()) continue;
+    for (let next: QueuedWrite | undefined = first; next; next = takeJoining()) {
+      const write = next;
+      if (!write.isInTime()) continue;
       let opened: 'transaction' | 'savepoint' | undefined;
       const open = () => {
         opened = isBegun ? 'savepoint' : 'transaction';
@@ -151,17 +167,17 @@ export function createQueue(
         return send(opened === 'savepoint' ? 'savepoint own' : begin);
       };
       try {
-        const returned = await inTransaction(connection, open, own.work);
+        const returned = await inTransaction(connection, open, write.work);
         if (opened === 'savepoint') await send('release own');
-        done.push({ write: own, settle: () => own.resolve(returned) });
+        done.push({ write, settle: () => write.resolve(returned) });
       } catch (error) {
         if (opened === undefined) {
-          own.reject(error);
+          write.reject(error);
         } else if (opened === 'savepoint' && (await undo(connection))) {
-          done.push({ write: own, isUndone: true, settle: () => own.reject(error) });
+          done.push({ write, isUndone: true, settle: () => write.reject(error) });
         } else {
           await rollBack(connection);
-          own.reject(error);
+          write.reject(error);
           queue.waiting.unshift(...done.map((before) => before.write));
           return;
         }
@@ -179,20 +195,20 @@ export function createQueue(
   return async (work, { creation, maxAttempts = 6, ...options } = {}) => {
     for (let attempts = creation && insertWithLog ? 0 : 1; ; attempts += 1) {
       try {
-        return await write(work, attempts === 0 ? { ...options, creation } : options);
+        return await enqueue(work, attempts === 0 ? { ...options, creation } : options);
       } catch (error) {
         // Nobody knows which of a group the database has refused: each then looks up everything in a transaction.
         if (attempts === 0 && mayConcernOne(error)) continue;
         if (!(error instanceof TransactionConflict)) throw error;
         if (attempts >= maxAttempts) throw error.afterLastAttempt();
-        await pause(Math.random() * basePause * 2 ** attempts);
+        await pause(Math.random() * basePauseMs * 2 ** attempts);
       }
     }
   };
 }
 
 /** Prefers another workspace than that of the last one, and after a large write a small one, which waits for one of its workspace at most. */
-function takeNext(queue: Queue, mayBeTaken: (write: Write) => boolean): Write | undefined {
+function takeNext(queue: Queue, mayBeTaken: (write: QueuedWrite) => boolean): QueuedWrite | undefined {
   const { waiting, last } = queue;
   const all = waiting.filter(mayBeTaken);
   const others = all.filter(({ workspaceId }) => workspaceId !== last?.workspaceId);
@@ -205,23 +221,26 @@ function takeNext(queue: Queue, mayBeTaken: (write: Write) => boolean): Write | 
   return next;
 }
 
-const mayJoin = ({ isSmall, creation }: Write): boolean => isSmall === true && !creation;
+const mayJoin = ({ isSmall, creation }: QueuedWrite): boolean => isSmall === true && !creation;
 
 /** Takes the creations of the first one's kind, as many as one statement stores, and returns them behind it. */
-function takeAlike(queue: Queue, first: Write, { kind, size }: QueuedCreation<unknown>): Write[] {
+function takeAlike(queue: Queue, first: QueuedWrite, { kind, size }: QueuedCreation<unknown>): QueuedWrite[] {
   const group = [first];
   let total = size;
   queue.waiting = queue.waiting.filter((write) => {
-    const own = write.creation;
-    if (own?.kind !== kind || total + own.size > 1 + reserve) return true;
-    total += own.size;
+    const { creation } = write;
+    if (creation?.kind !== kind || total + creation.size > 1 + reserve) return true;
+    total += creation.size;
     group.push(write);
     return false;
   });
   return group;
 }
 
-/** A write that was undone is not stored, whatever became of the commit. Its own error may be due to one that is not stored either. */
+/**
+ * A rolled-back savepoint is not stored, even if the shared commit fails. Its error becomes a 503: it may have collided with a write of the
+ * same group that was lost.
+ */
 const nothingStored = (error: unknown): unknown =>
   error instanceof ServiceError ? databaseUnavailable(String(error.cause)) : error;
 

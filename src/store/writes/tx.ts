@@ -3,7 +3,7 @@ import type { Knex } from 'knex';
 import { tooLarge } from '../../errors.ts';
 import { textLengthOfAll } from '../../model/fields.ts';
 import { count } from '../../model/issues.ts';
-import type { ExternalId } from '../../model/links.ts';
+import type { RecordKey } from '../../model/links.ts';
 import type { AnyRecord, RecordKind } from '../../model/record-kind.ts';
 import type { ReverseLink } from '../../model/reverse-link.ts';
 import { type ChangeReads, createChangeReads } from '../log.ts';
@@ -28,8 +28,8 @@ export interface Tx extends LogReads, Pick<RecordReads, 'pages' | 'find'> {
   ancestors(tree: ReverseLink, ids: readonly string[], limit: number): Promise<ReadonlyMap<string, string | null>>;
   /** Returns the IDs of records whose reference is one of these IDs, at most `limit`, in no particular order. */
   findReferring(link: ReverseLink, ids: readonly string[], limit: number): Promise<string[]>;
-  findByText(kind: RecordKind, field: string, texts: readonly string[]): Promise<Matches>;
-  findByExternalId(kind: RecordKind, externalIds: readonly ExternalId[]): Promise<Matches>;
+  /** Returns the IDs of the first few records that meet all criteria of each list, without those of `except`. */
+  readonly findMatches: FindMatches;
 }
 
 /** The most text of the records that one transaction reads to change or delete them. */
@@ -96,7 +96,7 @@ export function createTx(scope: Scope, { isDryRun = false } = {}): Tx {
   const { lastChange, changes, histories, versions } = createChangeReads({ ...scope, budget });
 
   return {
-    ...createRecordMatches(scope),
+    findMatches: createFindMatches(scope),
     lastChange,
     changes,
     histories,
@@ -133,43 +133,83 @@ export function createTx(scope: Scope, { isDryRun = false } = {}): Tx {
   };
 }
 
-/** The most records that are found for one value: a caller that looks for one needs no more to see that there are several. */
+/** The most records that are found for one list of criteria: a caller that looks for one sees that there are several. */
 export const maxMatches = 4;
 
-type Matches = readonly (readonly string[])[];
+/** A text by which a record is found; null if it must have none, or a blank one. */
+export interface Criterion {
+  readonly by: RecordKey;
+  readonly text: string | null;
+}
 
-/** Thousands of values in one statement, each looked up in an index. */
-function createRecordMatches({ dialect, run, workspaceId }: Scope): Pick<Tx, 'findByText' | 'findByExternalId'> {
-  const { builder, filters } = dialect;
+type FindMatches = (
+  kind: RecordKind,
+  wanted: readonly (readonly Criterion[])[],
+  except?: readonly string[],
+) => Promise<readonly (readonly string[])[]>;
 
-  async function select(sent: readonly (readonly string[])[], ids: Knex.QueryBuilder): Promise<Matches> {
-    const joined = builder.from(ids.as('matching')).select(builder.raw("string_agg(matching.id, ' ')"));
-    return (await selectEach(dialect, run, sent, joined)).map((found) =>
-      found === null ? [] : String(found).split(' '),
-    );
+/** Lists of the same form share a statement: thousands of texts, each looked up in an index. */
+function createFindMatches({ dialect, run, workspaceId }: Scope): FindMatches {
+  const { builder, filters, parents } = dialect;
+
+  /** Returns the subquery for the IDs, and whether it reads the index of external IDs. */
+  function queryOf(kind: RecordKind, criteria: readonly Criterion[], except: readonly string[]) {
+    const { table } = kind;
+    const records = { workspaceId, table, column: columnName('externalIds') };
+    const hasId = criteria.some(({ by }) => 'field' in by && by.field === 'id');
+    let parts = 0;
+    const nextPart = () => `sent.value ->> ${parts++}`;
+    let first: Knex.QueryBuilder | undefined;
+    const conditions = criteria.flatMap(({ by, text }) => {
+      const key = 'field' in by ? undefined : `(${nextPart()})`;
+      const column = 'field' in by ? columnName(by.field) : filters.externalId(`${table}.${records.column}`, key ?? '');
+      if (text === null) return [`coalesce(trim(${column}), '') = ''`];
+      const value = `(${nextPart()})`;
+      if (key === undefined || first || hasId) return [`${column} = ${value}`];
+      // The index of external IDs is the most selective one but that of the ID.
+      first = filters.idsWithExternalId(
+        records,
+        key,
+        value,
+        criteria.length + except.length === 1 ? maxMatches : undefined,
+      );
+      return [];
+    });
+    if (first && conditions.length + except.length === 0) return { ids: first, readsExternalIds: true };
+    const rows = rowsQuery(dialect, kind, workspaceId).orderBy('id').limit(maxMatches).select('id');
+    for (const condition of conditions) rows.whereRaw(condition);
+    if (first) rows.whereIn('id', first);
+    if (except.length > 0) rows.whereRaw('id not in (select parent.value from ?)', [parents(except)]);
+    return { ids: rows, readsExternalIds: first !== undefined };
   }
 
-  return {
-    findByText(kind, field, texts) {
-      const ids = rowsQuery(dialect, kind, workspaceId)
-        .whereRaw(`${columnName(field)} = (sent.value ->> 0)`)
-        .orderBy('id')
-        .limit(maxMatches)
-        .select('id');
-      return select(
-        texts.map((text) => [text]),
-        ids,
-      );
-    },
+  const partsOf = ({ by, text }: Criterion) => [
+    ...('field' in by ? [] : [by.externalId]),
+    ...(text === null ? [] : [text]),
+  ];
 
-    async findByExternalId(kind, externalIds) {
-      if (dialect.prepareExternalIds && externalIds.length > 0) await run(dialect.prepareExternalIds);
-      const records = { workspaceId, table: kind.table, column: columnName('externalIds') };
-      const ids = filters.idsWithExternalId(records, 'sent.value ->> 0', 'sent.value ->> 1', maxMatches);
-      return select(
-        externalIds.map(({ key, value }) => [key, value]),
-        ids,
-      );
-    },
+  const formOf = (criteria: readonly Criterion[]) =>
+    criteria.map(({ by, text }) => `${'field' in by ? by.field : 'externalIds'}${text === null ? ' null' : ''}`).join();
+
+  return async (kind, wanted, except = []) => {
+    const forms = new Map<string, number[]>();
+    for (const [place, criteria] of wanted.entries()) {
+      const form = formOf(criteria);
+      const places = forms.get(form);
+      if (places) places.push(place);
+      else forms.set(form, [place]);
+    }
+    const found: (readonly string[])[] = wanted.map(() => []);
+    for (const places of forms.values()) {
+      const lists = places.map((place) => wanted[place] ?? []);
+      const { ids, readsExternalIds } = queryOf(kind, lists[0] ?? [], except);
+      if (readsExternalIds && dialect.prepareExternalIds) await run(dialect.prepareExternalIds);
+      const joined = builder.from(ids.as('matching')).select(builder.raw("string_agg(matching.id, ' ')"));
+      const texts = lists.map((criteria) => criteria.flatMap(partsOf));
+      for (const [index, matches] of (await selectEach(dialect, run, texts, joined)).entries()) {
+        if (matches !== null) found[places[index] ?? 0] = String(matches).split(' ');
+      }
+    }
+    return found;
   };
 }

@@ -11,6 +11,7 @@ import { addWorkspace, numberOf, storeOpener } from '../../support/open-store.ts
 import { openOwnDatabase } from '../../support/own-database.ts';
 
 const limits = { maxTextLength: 100, maxExternalIds: 100, maxRecordLength: 1_000 };
+const options = { limits, onInvalid: 'fail', withBefore: false } as const;
 
 let database: Database;
 let url: string;
@@ -49,7 +50,7 @@ describe('two processes whose advisory locks do not hold for each other', () => 
 
   const upsert = (node: number, erp: string) => {
     const batch = [{ value: { name: 'Crane', externalIds: { erp } } }];
-    return upsertRecords(session(node), asset, batch, { by: { externalId: 'erp' }, limits });
+    return upsertRecords(session(node), asset, batch, { ...options, by: { externalId: 'erp' } });
   };
 
   test('create one record if both upsert a new key', async () => {
@@ -116,7 +117,7 @@ test('a workspace that is deleted leaves no locks behind', async () => {
   await addWorkspace(database, 'theirs');
   for (const workspace of ['theirs', 'others']) {
     const session = createSession(storeOpener(database)(workspace), { userId: null, mayWrite: true });
-    await upsertRecords(session, asset, batch, { by: { field: 'uid' }, limits });
+    await upsertRecords(session, asset, batch, { ...options, by: { field: 'uid' } });
   }
 
   await workspaces.remove('theirs');
