@@ -9,7 +9,7 @@ import type { AnyRecord, RecordKind, Values } from '../model/record-kind.ts';
 import { kindNamed, kindOfId, linkOrder, recordKinds, reverseLinksOf } from '../records/index.ts';
 import type { Condition } from '../store/query/record-query.ts';
 import type { Tx } from '../store/writes/tx.ts';
-import { byKind, dependOn, type Item, isValid, itemOf, type OnInvalid, rejectDependents } from './item.ts';
+import { byId, byKind, dependOn, type Item, isValid, itemOf, type OnInvalid, rejectDependents } from './item.ts';
 import { noRecord } from './match.ts';
 
 interface Reference {
@@ -79,16 +79,6 @@ export function checkReferencesWithin(items: readonly Item[]): void {
   }
 }
 
-/** The first item of each stored record. */
-function byId(items: readonly Item[]): ReadonlyMap<string, Item> {
-  const found = new Map<string, Item>();
-  for (const item of items) {
-    const { id, kind } = item;
-    if (id !== undefined && !found.has(id) && kindOfId(id) === kind) found.set(id, item);
-  }
-  return found;
-}
-
 /** True if the stored record of the item will not have its value of this field any more. */
 const givesUp = ({ op, values, before }: Item, field: string): boolean =>
   before !== undefined && (op === 'delete' || (values[field] !== undefined && values[field] !== before[field]));
@@ -110,7 +100,7 @@ export async function checkUnchanged(tx: Tx, items: readonly Item[]): Promise<vo
       const { id = '', op, values, before } = item;
       const left = versions[index];
       const isAsLeft =
-        before && left ? Object.keys(differing(before, clientValues(kind, left))).length === 0 : before === left;
+        before && left ? Object.keys(differing(before, clientValues(kind, left))).length === 0 : !before && !left;
       const isRestored = op === 'delete' ? !before : before && Object.keys(differing(before, values)).length === 0;
       if (!isAsLeft && !isRestored) item.issues.unshift(changedSince(kind, latest.get(id)?.number ?? 0));
     }
@@ -345,7 +335,7 @@ export async function checkTrees(tx: Tx, items: readonly Item[], onInvalid: OnIn
     const field = treeOf(kind)?.field;
     if (field === undefined) continue;
     const moves = items.filter(
-      (item) => item.kind === kind && (item.linked?.has(field) || item.values[field] !== undefined),
+      (item) => item.kind === kind && !item.earlier && (item.linked?.has(field) || item.values[field] !== undefined),
     );
     // New records alone get no stored ones as descendants.
     const hasStored = moves.some(({ id }) => id !== undefined);

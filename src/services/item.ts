@@ -4,6 +4,7 @@ import { type ExternalIds, type ExternalIdsPatch, mergedExternalIds } from '../m
 import { count, type FoundIssue, type Issue, type Path, validValues } from '../model/issues.ts';
 import type { ExternalIdsMerge, Link, Linkable, RecordKey } from '../model/links.ts';
 import type { AnyRecord, RecordKind, RecordOf, Values } from '../model/record-kind.ts';
+import { kindOfId } from '../records/index.ts';
 
 export interface Item {
   /** `patch` counts any field as a change; `restore` gives a record an earlier state, also one that does not exist any more. */
@@ -30,6 +31,8 @@ export interface Item {
   readonly merge?: ExternalIdsMerge | undefined;
   /** The new records of other items that this one refers to, by field: their IDs are set last. */
   linked?: Map<string, Item>;
+  /** The first item with the same record or key, for which this one is rejected. */
+  earlier?: Item | undefined;
   /** The items that are rejected with this one. */
   dependents?: Dependent[];
   /** The stored record, locked; undefined if there is none. */
@@ -97,6 +100,16 @@ export function byKind<I extends Item>(items: readonly I[]): ReadonlyMap<RecordK
     else groups.set(item.kind, [item]);
   }
   return groups;
+}
+
+/** The first item of each stored record. */
+export function byId(items: readonly Item[]): ReadonlyMap<string, Item> {
+  const found = new Map<string, Item>();
+  for (const item of items) {
+    const { id, kind } = item;
+    if (id !== undefined && !found.has(id) && kindOfId(id) === kind) found.set(id, item);
+  }
+  return found;
 }
 
 /** Lets an item refer to another one, which has its ID already or gets it last. */

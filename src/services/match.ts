@@ -12,7 +12,7 @@ import { kindOfId, linkOrder } from '../records/index.ts';
 import { lookupOutdated } from '../store/connections/database-error.ts';
 import { maxExternalIdsPerWrite } from '../store/writes/apply-changes.ts';
 import { maxMatches, type Tx } from '../store/writes/tx.ts';
-import { byKind, dependOn, externalIdsAfter, type Item, referTo } from './item.ts';
+import { byId, byKind, dependOn, externalIdsAfter, type Item, referTo } from './item.ts';
 
 /** Sets the IDs of the items that have keys. If several records have a key, nobody knows which of them is meant. */
 export async function findByKeys(tx: Tx, items: readonly Item[]): Promise<void> {
@@ -31,6 +31,11 @@ export async function findByKeys(tx: Tx, items: readonly Item[]): Promise<void> 
       }
       item.id = ids.length === 1 ? ids[0] : undefined;
     }
+  }
+  const first = byId(items);
+  for (const item of items) {
+    const other = first.get(item.id ?? '');
+    if (other && other !== item && other.kind === item.kind) item.earlier = other;
   }
 }
 
@@ -55,6 +60,7 @@ function itemsByKey(kind: RecordKind, items: readonly Item[]): KeyedItem[] {
     }
     const name = textKey({ by, text: key });
     const earlier = byKey.get(name)?.item;
+    item.earlier = earlier;
     if (isBlank(key)) item.issues.unshift({ path, code: 'empty-key', kind: kind.label, received: key });
     else if (earlier) item.issues.unshift({ path, code: 'repeated', by, text: key, other: earlier.path });
     else byKey.set(name, { item, by, key });
@@ -149,7 +155,7 @@ const isMet = (criteria: Criteria, record: Values | undefined): boolean =>
 
 /** Returns a function that sets a link of an item, or notes its issue. */
 async function createTargetFinder(tx: Tx, target: RecordKind, items: readonly Item[], wanted: readonly Criteria[]) {
-  const ofBatch = items.filter(({ kind }) => kind === target);
+  const ofBatch = items.filter(({ kind, earlier }) => kind === target && !earlier);
   const targetsBy = await indexTargets(tx, target, ofBatch, wanted.flat());
   const searched = new Map(wanted.map((criteria) => [criteria.map(textKey).join('\0\0'), criteria]));
   const externalIds = [...searched.values()].flat().filter(({ by }) => 'externalId' in by);
@@ -275,10 +281,8 @@ export async function readRecords(tx: Tx, items: readonly Item[]): Promise<void>
       ...(others.length > 0 ? await tx.findToUpdate(kind, storedIds(others)) : []),
     ];
     const records = new Map(found.map((record) => [record.id, record]));
-    const first = new Map<string, Item>();
     for (const item of ofKind) {
-      const { id = '', by, op, lastChange } = item;
-      const earlier = first.get(id);
+      const { id = '', by, op, lastChange, earlier } = item;
       const record = records.get(id);
       // Somebody has changed or deleted the record since its key was looked up: the transaction runs again.
       if (by && (!record || keyIn(record, by) !== sentKey(item, by))) throw lookupOutdated();
@@ -286,10 +290,7 @@ export async function readRecords(tx: Tx, items: readonly Item[]): Promise<void>
       if (!record && lastChange === undefined) item.issues.unshift({ path, ...noRecord(kind, id) });
       else if (earlier) {
         item.issues.unshift({ path, code: 'repeated', by: { field: 'id' }, text: id, other: earlier.path });
-      } else {
-        first.set(id, item);
-        item.before = record;
-      }
+      } else item.before = record;
     }
   }
 }

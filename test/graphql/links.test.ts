@@ -223,6 +223,33 @@ describe('a link by a name', () => {
   });
 });
 
+test.each(['ID', 'key'])(
+  'a link leads to a record that two items have by its %s, of which the later is rejected',
+  async (by) => {
+    const [{ id }] = await service.create('/locations', { name: 'Pier 1' });
+    const pier = { ...(by === 'ID' ? { id } : { externalIds: { erp: '7' } }), name: 'Pier' };
+    const input = { locations: [pier, pier], assets: [{ name: 'Crane', currentLocation: { name: 'Pier' } }] };
+    const keys = { locations: by === 'ID' ? { field: 'ID' } : { externalId: 'erp' } };
+
+    const document = importDocument('assets { currentLocation { name } } rejected { list index }');
+    const { result } = await service.data(document, { input, by: keys, onInvalid: 'SKIP' });
+
+    expect(result).toEqual({
+      assets: [{ currentLocation: { name: 'Pier' } }],
+      rejected: [{ list: 'locations', index: 1 }],
+    });
+  },
+);
+
+test('a parent is not moved by an item that is rejected because an earlier one has the same ID', async () => {
+  const [lifting, cranes] = await service.create('/asset-categories', { name: 'Lifting' }, { name: 'Cranes' });
+  const input = [{ id: lifting.id }, { id: cranes.id, parentId: lifting.id }, { id: lifting.id, parentId: cranes.id }];
+
+  const { body } = await service.graphql(updateDocument(assetCategory), { input });
+
+  expect(body.errors[0].message).toBe(`[2].id: item [0] of this batch also has the ID "${lifting.id}"`);
+});
+
 test('links of a batch take one statement for each set of criteria', async () => {
   const many = Array.from({ length: 50 }, (_, n) => ({ name: `Site ${n}`, externalIds: { erp: `${n}` } }));
   const stored = await service.create('/locations', ...many);

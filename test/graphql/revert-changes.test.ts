@@ -120,6 +120,18 @@ test('what depends on a change that is not reversed is not reversed either', asy
   expect(await cursor()).toBe(last);
 });
 
+test('a record that was deleted in the range, and again after a reversal, is stored again', async () => {
+  const [yard] = await service.create('/locations', { name: 'North yard' });
+  const remove = () => service.data('mutation ($ids: [ID!]) { deleteLocations(ids: $ids) { id } }', { ids: [yard.id] });
+  await remove();
+
+  for (let time = 0; time < 2; time += 1) {
+    expect(await revert('1', '2')).toEqual({ ...withNothingReversed, reversed: 1 });
+    expect(await service.data('{ locations { nodes { id } } }')).toEqual({ locations: { nodes: [{ id: yard.id }] } });
+    await remove();
+  }
+});
+
 test('records are deleted before those that they refer to, as a copy with foreign keys needs', async () => {
   const after = await cursor();
   const [yard] = await service.create('/locations', { name: 'North yard' });
