@@ -420,7 +420,7 @@ export interface Problem {
     field?: string;
     message: string;
     /** what programs tell issues apart by, such as `required` */
-    code?: string;
+    code: string;
     /** another item of the batch that it is about, too, such as `[0]` */
     other?: string;
   }[];

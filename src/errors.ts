@@ -1,5 +1,5 @@
 /** Errors whose messages are meant for people: ServiceError for clients, StartError for operators. All others are masked. */
-import { count, type FoundIssue, formatIssue, type Issue, type IssueCode } from './model/issues.ts';
+import { count, type DescribedIssue, type FoundIssue, formatIssue, type IssueCode } from './model/issues.ts';
 import { described } from './model/sentences.ts';
 
 /** HTTP statuses on which a client can act (docs/interface.md). */
@@ -10,14 +10,14 @@ export class ServiceError extends Error {
   /** The problem type of RFC 9457, if the status alone does not say how to react. */
   readonly type: string | undefined;
   /** The issues of the input; empty if the error is about the request as a whole. */
-  readonly issues: readonly Issue[];
+  readonly issues: readonly DescribedIssue[];
   /** The reason for the log, if the status alone does not say it. A constant: nothing that a client sent. */
   readonly reason: string | undefined;
 
   constructor(
     status: ErrorStatus,
     message: string,
-    issues: readonly Issue[] = [],
+    issues: readonly DescribedIssue[] = [],
     { type, reason, ...options }: ErrorOptions & { type?: string | undefined; reason?: string | undefined } = {},
   ) {
     super(message, options);
@@ -32,11 +32,10 @@ export class ServiceError extends Error {
   within(argument: string): ServiceError {
     if (this.issues.length === 0) return this;
     const { status, message, type, reason, cause } = this;
-    const issues = this.issues.map(({ other, ...issue }) => ({
-      ...issue,
-      path: [argument, ...issue.path],
-      ...(other && { other: [argument, ...other] }),
-    }));
+    const issues = this.issues.map((issue) => {
+      const { path, other } = issue;
+      return { ...issue, path: [argument, ...path], other: other && [argument, ...other] };
+    });
     return new ServiceError(status, message, issues, { type, reason, cause });
   }
 }
@@ -101,20 +100,13 @@ export class ResponseTooLarge extends ServiceError {
 /** The codes of valid input that the stored records do not allow. */
 const conflicts: ReadonlySet<unknown> = new Set<IssueCode>(['taken', 'changed', 'referenced', 'still-referenced']);
 
-/**
- * Input that breaks the interface's rules: 400, or 409 if all issues are conflicts. `total` is larger than the list if an issue such as "and
- * 12 more" stands for several.
- */
-export function invalid(found: readonly FoundIssue[], total = found.length): ServiceError {
-  const issues = found.map(described);
-  const isConflict = found.every(({ code }) => conflicts.has(code) || code === 'unlisted');
-  return new ServiceError(isConflict ? 409 : 400, summary(issues, total), issues);
-}
-
-function summary(issues: readonly Issue[], total: number): string {
+/** Input that breaks the interface's rules: 400, or 409 if all issues are conflicts. An issue such as "and 12 more" may list several of them. */
+export function invalid(listed: readonly FoundIssue[], all = listed): ServiceError {
+  const issues = listed.map(described);
   const named = issues.slice(0, 10).map(formatIssue);
-  const unnamed = total - named.length;
-  return [...named, ...(unnamed > 0 ? [`and ${unnamed} more`] : [])].join('; ');
+  const more = all.length > named.length ? [`and ${all.length - named.length} more`] : [];
+  const status = all.every(({ code }) => conflicts.has(code)) ? 409 : 400;
+  return new ServiceError(status, [...named, ...more].join('; '), issues);
 }
 
 export const errorCode = (error: unknown): string =>

@@ -80,11 +80,9 @@ function extensionsOf(response: ErrorResponse) {
   return {
     code: codeOf(status),
     ...(issues.length > 0 && {
-      issues: issues.map(({ path, other, ...issue }) => ({
-        path: path.map(shortSegment),
-        ...issue,
-        ...(other && { other: other.map(shortSegment) }),
-      })),
+      issues: issues.map(({ path, message, code, other }) => {
+        return { path: path.map(shortSegment), message, code, other: other?.map(shortSegment) };
+      }),
     }),
     ...(type === mayBeStoredType ? { mayBeStored: true } : type !== undefined && { type }),
     ...(ofWholeRequest.includes(status) && {

@@ -86,7 +86,7 @@ export const objectCost = 5;
 const aliasCost = 50;
 
 /** Typical lengths of introspection's lists: GraphQL defines these fields, so they cannot declare a cost. */
-const introspectionSizes: Readonly<Record<string, number>> = { fields: 20, inputFields: 12, args: 1 };
+const introspectionSizes: Readonly<Record<string, number>> = { fields: 15, inputFields: 12, args: 1 };
 const otherIntrospectionSize = 4;
 
 const introspectionFields: Readonly<Record<string, Field>> = { __schema: SchemaMetaFieldDef, __type: TypeMetaFieldDef };

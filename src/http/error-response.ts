@@ -5,13 +5,13 @@
 import { STATUS_CODES } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { errorCode, mayBeStoredType, ServiceError } from '../errors.ts';
-import { count, formatPath, type Issue } from '../model/issues.ts';
+import { count, type DescribedIssue, formatPath } from '../model/issues.ts';
 
 export interface ErrorResponse {
   readonly status: number;
   readonly type?: string | undefined;
   readonly message: string;
-  readonly issues: readonly Issue[];
+  readonly issues: readonly DescribedIssue[];
 }
 
 export type RequestLog = Pick<FastifyRequest, 'id' | 'log' | 'operation' | 'rejectionReason' | 'routeOptions'>;
@@ -82,16 +82,10 @@ const wantsProblem = ({ headers: { accept = '' } }: FastifyRequest): boolean =>
   /(?:^|,)\s*application\/problem\+json\s*(?:;(?!\s*q=0(?:\.0*)?\s*(?:,|$))|,|$)/i.test(accept);
 
 /** `{ index, field, message, code, other }`: no index outside a batch, no field if the message is about the whole item. */
-function problemError({ path: [first, ...rest], message, code, other }: Issue) {
-  const isIndexed = typeof first === 'number';
-  const field = isIndexed || first === undefined ? rest : [first, ...rest];
-  return {
-    ...(isIndexed && { index: first }),
-    ...(field.length > 0 && { field: formatPath(field) }),
-    message,
-    code,
-    ...(other && { other: formatPath(other) }),
-  };
+function problemError({ path, message, code, other }: DescribedIssue) {
+  const index = typeof path[0] === 'number' ? path[0] : undefined;
+  const field = formatPath(index === undefined ? path : path.slice(1));
+  return { index, field: field || undefined, message, code, other: other && formatPath(other) };
 }
 
 const reasons: Readonly<Record<number, string>> = {

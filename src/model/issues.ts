@@ -1,16 +1,10 @@
 /** Validation issues, for REST and GraphQL alike: data, which model/sentences.ts puts into words. */
-import type { RecordKey } from './record-kind.ts';
+import type { Criterion, RecordKey } from './record-kind.ts';
 
 /** The location in the input: `[2, 'name']` in a batch, `['name']` in a single record, `[]` for the whole input. */
 export type Path = readonly (string | number)[];
 
 export type PathOf = (index: number) => Path;
-
-/** What a record has by a key; null if it has no text. */
-export interface Criterion {
-  readonly by: RecordKey;
-  readonly text: string | null;
-}
 
 /**
  * The codes of issues, and the values that the sentence of each has. Clients compare codes, so that none is ever renamed. Values are plain
@@ -79,13 +73,16 @@ export type Count = Readonly<{ kind: string; plural: string; count: number; isMo
 /** An issue as parsers find it; `other` is the path of another item that it is about, too. */
 export type FoundIssue = IssueData & { readonly path: Path; readonly other?: Path };
 
-/** An issue as clients get it. Those of cells, which an import finds, have no code. */
+/** A place in the input, and what is wrong there. Only an issue of a cell, which an import finds, has no code. */
 export interface Issue {
   readonly path: Path;
   readonly message: string;
   readonly code?: string | undefined;
-  readonly other?: Path | null;
+  readonly other?: Path | null | undefined;
 }
+
+/** An issue as clients get it. */
+export type DescribedIssue = Issue & { readonly code: IssueCode };
 
 /** The parsed value, or all issues and the fields that have none. */
 export type Parsed<T> =

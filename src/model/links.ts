@@ -6,11 +6,12 @@
 import { type ExternalIdsPatch, externalIds, type ReferenceField } from './fields.ts';
 import { type FoundIssue, type IssueData, isObject, type Parsed, type Path, validValues } from './issues.ts';
 import { linkField } from './labels.ts';
-import { matchableFields, type RecordKey, type RecordKind, type Values } from './record-kind.ts';
+import { type Criterion, matchableFields, type RecordKind, type Values } from './record-kind.ts';
 import {
   externalIdsIssues,
   identifierProblem,
   idProblem,
+  issueAt,
   maxLengthOf,
   parseComparedValue,
   type RecordParser,
@@ -20,8 +21,6 @@ import {
   within,
   wrongType,
 } from './schemas.ts';
-
-export type { RecordKey };
 
 export interface ExternalId {
   readonly key: string;
@@ -39,13 +38,8 @@ export interface Link {
   readonly said: readonly Said[];
 }
 
-/** A text that a record has by this key; null if it has none. In a link, at least one is not null. */
-export interface Said {
-  /** Where the link says it. */
-  readonly path: Path;
-  readonly by: RecordKey;
-  readonly text: string | null;
-}
+/** What a link says of a record, and where. At least one text is not null. */
+export type Said = Criterion & { readonly path: Path };
 
 /** A parsed item with what it may have besides the fields of its kind. */
 export type Linkable<T> = Parsed<T> & {
@@ -118,7 +112,7 @@ export function linkParser<T>(
     const { ref } = fields;
     if (hasRefs) {
       delete fields.ref;
-      if ((ref ?? null) !== null) issues.push(...refIssues(ref));
+      if ((ref ?? null) !== null) issues.push(...issueAt(['ref'], identifierProblem(ref, 'invalid-ref')));
     }
     return {
       ...withIssues(parse(fields), issues),
@@ -147,8 +141,8 @@ function parseLink(sent: unknown, target: RecordKind, keys: readonly string[], l
   }
   const others = Object.keys(stored);
   if (others.length > 0) return rejected({ path: [], code: 'exclusive', names: ['ref', ...others] });
-  const issues = refIssues(ref);
-  return issues.length > 0 ? rejected(...issues) : { value: { ref: String(ref), said: [] } };
+  const problem = identifierProblem(ref, 'invalid-ref');
+  return problem ? rejected({ path: ['ref'], ...problem }) : { value: { ref: String(ref), said: [] } };
 }
 
 /** The short form `externalId` says the same as `externalIds` with one of them. */
@@ -194,14 +188,8 @@ function externalIdIssues(sent: unknown, limits: ValueLimits): FoundIssue[] {
   const maxLength = maxLengthOf(externalIds(), limits);
   return ['key', 'value'].flatMap((part) => {
     const { [part]: text } = sent;
-    const problem = typeof text === 'string' ? textProblem(text, maxLength) : wrongType('text', text);
-    return problem ? [{ path: [part], ...problem }] : [];
+    return issueAt([part], typeof text === 'string' ? textProblem(text, maxLength) : wrongType('text', text));
   });
-}
-
-function refIssues(ref: unknown): FoundIssue[] {
-  const problem = identifierProblem(ref, 'invalid-ref');
-  return problem ? [{ path: ['ref'], ...problem }] : [];
 }
 
 /** Parses changes of which the object `name` is merged into the stored external IDs: in `externalIds` itself, null clears all of them. */
@@ -245,8 +233,7 @@ export function patchParser<T>(
   return (input) => {
     if (!isObject(input)) return parseChange(input);
     const { id, ifUpdatedAt = null, ...fields } = input;
-    const problem = isUpsert && (id ?? null) === null ? undefined : idProblem(kind, id);
-    const issues: FoundIssue[] = problem ? [{ path: ['id'], ...problem }] : [];
+    const issues = isUpsert && (id ?? null) === null ? [] : issueAt(['id'], idProblem(kind, id));
     const time =
       ifUpdatedAt === null ? undefined : parseComparedValue({ type: 'dateTime' }, ifUpdatedAt, limits.maxTextLength);
     if (time && 'problem' in time) issues.push({ path: ['ifUpdatedAt'], ...time.problem });

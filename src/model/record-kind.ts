@@ -11,6 +11,12 @@ export type Values = Readonly<Record<string, unknown>>;
 /** What identifies records: a field, or the ID in another system. */
 export type RecordKey = { readonly field: string } | { readonly externalId: string };
 
+/** A text by which a record is found; null if it must have none, or a blank one. */
+export interface Criterion {
+  readonly by: RecordKey;
+  readonly text: string | null;
+}
+
 /** Fields in which the service records a user; the interface defines them for some kinds only. */
 type Stamp = 'createdBy' | 'updatedBy';
 

@@ -6,7 +6,7 @@
 import { closest, distance } from 'fastest-levenshtein';
 import { parseDateTime } from './date-time.ts';
 import { type Field, type TextField, textLengthOfAll } from './fields.ts';
-import { type FoundIssue, type IssueData, isObject, type Parsed, type ValueType } from './issues.ts';
+import { type FoundIssue, type IssueData, isObject, type Parsed, type Path, type ValueType } from './issues.ts';
 import type { CreateOf, RecordKind, UpdateOf } from './record-kind.ts';
 import { sentence, suggestionText } from './sentences.ts';
 
@@ -65,25 +65,28 @@ function recordParser<T>(
       const unknown = Object.keys(input).filter((name) => !Object.hasOwn(kind.fields, name));
       if (unknown.length > 0) issues.push(...unknownFieldIssues(unknown, names, kind.storedFields));
     }
-    const tooLong = recordTooLong(values, limits);
-    if (tooLong) issues.push({ path: [], ...tooLong });
+    issues.push(...issueAt([], recordTooLong(values, limits)));
     // The cast is safe: the fields are those of T, and each has a value of its type.
     return issues.length === 0 ? { value: values as T } : { issues, validFields: values };
   };
 }
+
+/** Returns the issue that a problem is at this place, if there is one. */
+export const issueAt = (path: Path, problem: IssueData | undefined): FoundIssue[] =>
+  problem ? [{ path, ...problem }] : [];
 
 /** Returns issues of a field, or of a part of one, in paths that begin with its name. */
 export const within = (name: string, issues: readonly FoundIssue[]): FoundIssue[] =>
   issues.map((issue) => ({ ...issue, path: [name, ...issue.path] }));
 
 /** Counts UTF-16 code units: of a character that has two, both count. */
-export const recordTooLong = (
-  record: object,
-  { maxRecordLength: max }: ValueLimits,
-): IssueData<'record-too-long'> | undefined =>
-  textLengthOfAll([record]) > max ? { code: 'record-too-long', max } : undefined;
+export const recordTooLong = (record: object, { maxRecordLength: max }: ValueLimits) =>
+  textLengthOfAll([record]) > max ? ({ code: 'record-too-long', max } as const) : undefined;
 
 type ParsedValue = { readonly value: ComparedValue } | { readonly problem: IssueData };
+
+const checked = (value: ComparedValue, problem: IssueData | undefined): ParsedValue =>
+  problem ? { problem } : { value };
 
 export const wrongType = (type: ValueType, received: unknown): IssueData => ({ code: 'wrong-type', type, received });
 
@@ -100,14 +103,11 @@ function parseValue(field: Exclude<Field, { type: 'externalIds' }>, sent: unknow
     }
     case 'text': {
       if (typeof sent !== 'string') return { problem: wrongType('text', sent) };
-      const problem =
-        textProblem(sent, maxLengthOf(field, limits)) ?? blankProblem(field, sent) ?? formProblem(field, sent);
-      return problem === undefined ? { value: sent } : { problem };
+      const problem = textProblem(sent, maxLengthOf(field, limits));
+      return checked(sent, problem ?? blankProblem(field, sent) ?? formProblem(field, sent));
     }
-    default: {
-      const problem = identifierProblem(sent);
-      return problem ? { problem } : { value: String(sent) };
-    }
+    default:
+      return checked(String(sent), identifierProblem(sent));
   }
 }
 
@@ -130,14 +130,12 @@ export const requiredMessage = (field: Field): string => sentence(missingValue(f
  * Returns what is wrong with a text; undefined if nothing is. SQLite would store NUL, which Postgres rejects, and would return
  * lone surrogates changed.
  */
-export function textProblem(text: string, maxLength: number): TextProblem | undefined {
+export function textProblem(text: string, maxLength: number): IssueData<'too-long' | 'invalid-character'> | undefined {
   if (isLongerThan(text, maxLength)) return { code: 'too-long', max: maxLength };
   if (text.includes('\0')) return { code: 'invalid-character', character: 'nul', received: text };
   if (!text.isWellFormed()) return { code: 'invalid-character', character: 'surrogate', received: text };
   return undefined;
 }
-
-type TextProblem = IssueData<'too-long' | 'invalid-character'>;
 
 /** Limits count Unicode code points, but only where the UTF-16 length cannot decide: counting visits every character. */
 const isLongerThan = (text: string, maxLength: number): boolean =>
@@ -162,21 +160,15 @@ export function idProblem({ storedFields }: RecordKind, sent: unknown): IssueDat
   return sent === undefined ? missingValue(storedFields.id) : identifierProblem(sent);
 }
 
-type IdentifierCode = 'invalid-id' | 'invalid-ref';
-
-export function identifierProblem(id: unknown, code: IdentifierCode = 'invalid-id'): IssueData | undefined {
+export function identifierProblem(id: unknown, code: 'invalid-id' | 'invalid-ref' = 'invalid-id') {
   const max = maxIdentifierLength;
-  return typeof id !== 'string' || id === '' || isLongerThan(id, max)
-    ? { code, max, received: id }
-    : textProblem(id, max);
+  if (typeof id !== 'string' || id === '' || isLongerThan(id, max)) return { code, max, received: id } as const;
+  return textProblem(id, max);
 }
 
-export function tooManyExternalIds(
-  externalIds: object,
-  { maxExternalIds: max }: ValueLimits,
-): IssueData<'too-many-external-ids'> | undefined {
+export function tooManyExternalIds(externalIds: object, { maxExternalIds: max }: ValueLimits) {
   const received = Object.keys(externalIds).length;
-  return received > max ? { code: 'too-many-external-ids', max, received } : undefined;
+  return received > max ? ({ code: 'too-many-external-ids', max, received } as const) : undefined;
 }
 
 /** In a patch, null removes an ID, and the limit on their number is for the result: see services/match.ts. */
@@ -238,9 +230,7 @@ export type ComparedValue = string | number | boolean;
 export function parseComparedValue({ type }: Pick<Field, 'type'>, sent: unknown, maxLength: number): ParsedValue {
   switch (type) {
     case 'number':
-      return typeof sent === 'number' && Number.isFinite(sent)
-        ? { value: sent }
-        : { problem: wrongType('number', sent) };
+      return Number.isFinite(sent) ? { value: Number(sent) } : { problem: wrongType('number', sent) };
     case 'boolean':
       return typeof sent === 'boolean' ? { value: sent } : { problem: wrongType('boolean', sent) };
     case 'dateTime': {
@@ -250,8 +240,7 @@ export function parseComparedValue({ type }: Pick<Field, 'type'>, sent: unknown,
     }
     default: {
       if (typeof sent !== 'string') return { problem: wrongType('text', sent) };
-      const problem = textProblem(sent, maxLength);
-      return problem === undefined ? { value: sent } : { problem };
+      return checked(sent, textProblem(sent, maxLength));
     }
   }
 }

@@ -1,13 +1,12 @@
 /** The sentences of all issues, and nothing else: test/model/issues.txt shows one of each form. None repeats more than 100 characters of input. */
 import {
   type Count,
-  type Criterion,
   count,
   type DateForm,
+  type DescribedIssue,
   expected,
   type FoundIssue,
   formatPath,
-  type Issue,
   type IssueCode,
   type IssueData,
   type Path,
@@ -15,18 +14,17 @@ import {
   type ValueType,
 } from './issues.ts';
 import { counted, uncapitalized, withArticle } from './labels.ts';
+import type { Criterion } from './record-kind.ts';
 
 /** Returns the sentence of an issue: `required: the name of the asset` */
 export const sentence = <Code extends IssueCode>(issue: IssueData<Code> & { readonly other?: Path }): string =>
   sentences[issue.code](issue);
 
 /** Returns the issue as clients get it. */
-export const described = (issue: FoundIssue): Issue => ({
-  path: issue.path,
-  message: sentence(issue),
-  code: issue.code,
-  ...(issue.other && { other: issue.other }),
-});
+export const described = (issue: FoundIssue): DescribedIssue => {
+  const { path, code, other } = issue;
+  return { path, message: sentence(issue), code, other };
+};
 
 type Sentences = { readonly [Code in IssueCode]: (issue: IssueData<Code> & { readonly other?: Path }) => string };
 

@@ -1,9 +1,9 @@
 /** A batch item: an operation on one record, and its issues. The adapters make items of input, and a reversal makes them of the log. */
 import { tooLarge } from '../errors.ts';
 import { type ExternalIds, type ExternalIdsPatch, mergedExternalIds } from '../model/fields.ts';
-import { count, type FoundIssue, type Issue, type Path, validValues } from '../model/issues.ts';
-import type { ExternalIdsMerge, Link, Linkable, RecordKey } from '../model/links.ts';
-import type { AnyRecord, RecordKind, RecordOf, Values } from '../model/record-kind.ts';
+import { count, type DescribedIssue, type FoundIssue, type Path, validValues } from '../model/issues.ts';
+import type { ExternalIdsMerge, Link, Linkable } from '../model/links.ts';
+import type { AnyRecord, RecordKey, RecordKind, RecordOf, Values } from '../model/record-kind.ts';
 import { kindOfId } from '../records/index.ts';
 
 export interface Item {
@@ -52,7 +52,7 @@ export type OnInvalid = 'fail' | 'skip';
 /** An item that was left out, and why. The paths of its issues begin in the item. */
 export interface Rejected {
   readonly outcome: 'rejected';
-  readonly issues: readonly Issue[];
+  readonly issues: readonly DescribedIssue[];
 }
 
 export interface Stored {
@@ -113,10 +113,9 @@ export function byId(items: readonly Item[]): ReadonlyMap<string, Item> {
 }
 
 /** Lets an item refer to another one, which has its ID already or gets it last. */
-export function referTo(other: Item, item: Item, field: string, issue: FoundIssue): void {
+export function referTo(other: Item, item: Item, field: string): void {
   if (other.id !== undefined) item.values = { ...item.values, [field]: other.id };
   else item.linked = (item.linked ?? new Map<string, Item>()).set(field, other);
-  dependOn(other, item, issue);
 }
 
 /** The item has the issue if the other one is rejected. */

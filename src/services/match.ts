@@ -4,15 +4,15 @@
  */
 import { tooLarge } from '../errors.ts';
 import type { ExternalIdsPatch } from '../model/fields.ts';
-import { type Criterion, count, type FoundIssue, type IssueData, isObject, type Path } from '../model/issues.ts';
+import { count, type FoundIssue, type IssueData, isObject, type Path } from '../model/issues.ts';
 import type { Link, Said } from '../model/links.ts';
-import type { RecordKey, RecordKind, Values } from '../model/record-kind.ts';
+import type { Criterion, RecordKey, RecordKind, Values } from '../model/record-kind.ts';
 import { isBlank, missingValue, recordTooLong, tooManyExternalIds, type ValueLimits } from '../model/schemas.ts';
 import { kindOfId, linkOrder } from '../records/index.ts';
 import { lookupOutdated } from '../store/connections/database-error.ts';
 import { maxExternalIdsPerWrite } from '../store/writes/apply-changes.ts';
 import { maxMatches, type Tx } from '../store/writes/tx.ts';
-import { byId, byKind, dependOn, externalIdsAfter, type Item, referTo } from './item.ts';
+import { byId, byKind, dependOn, externalIdsAfter, type Item, itemOf, referTo } from './item.ts';
 
 /** Sets the IDs of the items that have keys. If several records have a key, nobody knows which of them is meant. */
 export async function findByKeys(tx: Tx, items: readonly Item[]): Promise<void> {
@@ -20,14 +20,14 @@ export async function findByKeys(tx: Tx, items: readonly Item[]): Promise<void> 
     const wanted = itemsByKey(kind, ofKind);
     const found = await tx.findMatches(
       kind,
-      wanted.map(({ by, key }) => [{ by, text: key }]),
+      wanted.map(({ criterion }) => [criterion]),
     );
-    for (const [index, { item, by, key }] of wanted.entries()) {
+    for (const [index, { item, criterion }] of wanted.entries()) {
       const ids = found[index] ?? [];
-      const criterion = { by, text: key };
-      if (ids.length > 1) item.issues.push({ path: keyPath(item, by), ...severalHave(kind, [criterion], ids) });
+      const path = keyPath(item, criterion.by);
+      if (ids.length > 1) item.issues.push({ path, ...severalHave(kind, [criterion], ids) });
       else if (ids.length === 0 && item.op === 'delete') {
-        item.issues.push({ path: [], code: 'no-record', kind: kind.label, ...criterion });
+        item.issues.push({ path, code: 'no-record', kind: kind.label, ...criterion });
       }
       item.id = ids.length === 1 ? ids[0] : undefined;
     }
@@ -41,8 +41,7 @@ export async function findByKeys(tx: Tx, items: readonly Item[]): Promise<void> 
 
 interface KeyedItem {
   readonly item: Item;
-  readonly by: RecordKey;
-  readonly key: string;
+  readonly criterion: Criterion;
 }
 
 /** Items without a key, and those with a key that is empty or that an earlier item has, get an issue. */
@@ -51,19 +50,19 @@ function itemsByKey(kind: RecordKind, items: readonly Item[]): KeyedItem[] {
   for (const item of items) {
     const { by } = item;
     if (!by) continue;
-    const key = item.op === 'delete' ? item.key : keyIn(item.values, by, item.merge?.externalIds);
+    const key = sentKey(item, by);
     const path = keyPath(item, by);
     if (typeof key !== 'string') {
-      if (hasIssueAt(item, path)) continue;
-      item.issues.unshift({ path, code: 'key-required', by });
+      if (!hasIssueAt(item, path)) item.issues.unshift({ path, code: 'key-required', by });
       continue;
     }
-    const name = textKey({ by, text: key });
+    const criterion = { by, text: key };
+    const name = textKey(criterion);
     const earlier = byKey.get(name)?.item;
     item.earlier = earlier;
     if (isBlank(key)) item.issues.unshift({ path, code: 'empty-key', kind: kind.label, received: key });
-    else if (earlier) item.issues.unshift({ path, code: 'repeated', by, text: key, other: earlier.path });
-    else byKey.set(name, { item, by, key });
+    else if (earlier) item.issues.unshift({ path, code: 'repeated', ...criterion, other: earlier.path });
+    else byKey.set(name, { item, criterion });
   }
   return [...byKey.values()];
 }
@@ -129,8 +128,10 @@ function itemsByRef(items: readonly Item[]): ReadonlyMap<string, Item> {
 function followRef(byRef: ReadonlyMap<string, Item>, item: Item, { name, field, target }: Link, ref: string): void {
   const path = [name, 'ref'];
   const other = byRef.get(ref);
-  if (other?.kind === target) referTo(other, item, field, { path, code: 'rejected-target', ref, other: other.path });
-  else if (!other) item.issues.push({ path, code: 'unknown-ref', ref });
+  if (other?.kind === target) {
+    referTo(other, item, field);
+    dependOn(other, item, { path, code: 'rejected-target', ref, other: other.path });
+  } else if (!other) item.issues.push({ path, code: 'unknown-ref', ref });
   else {
     const [kind, actual] = [target.label, other.kind.label];
     item.issues.push({ path, code: 'wrong-ref', kind, ref, actual, other: other.path });
@@ -153,18 +154,40 @@ const isMet = (criteria: Criteria, record: Values | undefined): boolean =>
     return text === null ? isBlank(String(stored)) : stored === text;
   });
 
+/** The targets of a list of criteria, which many links may share. */
+interface Matches {
+  /** Of stored records that are not of the batch. */
+  readonly ids: readonly string[];
+  readonly items: readonly Target[];
+  /** Is rejected with any item without whose change another record would be the target, or none. */
+  readonly changes: Item | undefined;
+}
+
 /** Returns a function that sets a link of an item, or notes its issue. */
 async function createTargetFinder(tx: Tx, target: RecordKind, items: readonly Item[], wanted: readonly Criteria[]) {
   const ofBatch = items.filter(({ kind, earlier }) => kind === target && !earlier);
-  const targetsBy = await indexTargets(tx, target, ofBatch, wanted.flat());
-  const searched = new Map(wanted.map((criteria) => [criteria.map(textKey).join('\0\0'), criteria]));
-  const externalIds = [...searched.values()].flat().filter(({ by }) => 'externalId' in by);
+  const keyOf = (criteria: Criteria) => criteria.map(textKey).join('\0\0');
+  const distinct = new Map(wanted.map((criteria) => [keyOf(criteria), criteria]));
+  const externalIds = [...distinct.values()].flat().filter(({ by }) => 'externalId' in by);
   if (externalIds.length > maxExternalIdsPerWrite) {
     const problem = `the links have more than ${count(maxExternalIdsPerWrite)} external IDs: send fewer at a time`;
     throw tooLarge(problem, 'too many external IDs');
   }
-  const found = await tx.findMatches(target, [...searched.values()], storedIds(ofBatch));
-  const stored = new Map([...searched.keys()].map((key, index) => [key, found[index] ?? []]));
+  const candidatesOf = await indexTargets(tx, target, ofBatch, wanted.flat());
+  const stored = await tx.findMatches(target, [...distinct.values()], storedIds(ofBatch));
+  const matches = new Map(
+    [...distinct].map(([key, criteria], index): [string, Matches] => {
+      const candidates = candidatesOf(criteria);
+      const changing = candidates.filter(({ before, after }) => isMet(criteria, before) !== isMet(criteria, after));
+      const issue: FoundIssue = { path: [], code: 'rejected-target', kind: target.label, criteria };
+      const changes = changing.length > 0 ? itemOf('update', target, [], { value: {} }) : undefined;
+      for (const { item } of changes ? changing : []) dependOn(item, changes as Item, issue);
+      return [
+        key,
+        { ids: stored[index] ?? [], items: candidates.filter(({ after }) => isMet(criteria, after)), changes },
+      ];
+    }),
+  );
 
   return (item: Item, { name, field, said: criteria }: Link): void => {
     const blank = criteria.find(({ text }) => text !== null && isBlank(text));
@@ -173,33 +196,23 @@ async function createTargetFinder(tx: Tx, target: RecordKind, items: readonly It
       item.issues.push({ path, code: 'empty-key', kind: target.label, received: blank.text ?? '' });
       return;
     }
-    const candidates = targetsBy(criteria);
-    const matching = candidates.filter(({ after }) => isMet(criteria, after));
-    const ids = stored.get(criteria.map(textKey).join('\0\0')) ?? [];
-    const [only] = matching;
-    if (ids.length + matching.length !== 1) {
-      item.issues.push(linkIssue(target, name, criteria, ids, matching));
+    const found = matches.get(keyOf(criteria));
+    if (!found || found.ids.length + found.items.length !== 1) {
+      item.issues.push(linkIssue(target, name, criteria, found?.ids ?? [], found?.items ?? []));
       return;
     }
-    const rejected = {
-      path: [name],
-      code: 'rejected-target',
-      kind: target.label,
-      criteria: criteria.map(criterionOf),
-    } as const;
-    if (only && only.item.id === undefined) referTo(only.item, item, field, rejected);
-    else item.values = { ...item.values, [field]: only?.item.id ?? ids[0] };
-    // Without the change of such an item, another record would be the target, or none.
-    for (const { item: other, before, after } of candidates) {
-      if (other === item || isMet(criteria, before) === isMet(criteria, after)) continue;
-      dependOn(other, item, { ...rejected, other: other.path });
-    }
+    const [only] = found.items;
+    if (only) referTo(only.item, item, field);
+    else item.values = { ...item.values, [field]: found.ids[0] };
+    if (!found.changes) return;
+    const other = only ? { other: only.item.path } : {};
+    dependOn(found.changes, item, { path: [name], code: 'rejected-target', kind: target.label, criteria, ...other });
   };
 }
 
 const storedIds = (items: readonly Item[]): string[] => items.flatMap(({ id }) => id ?? []);
 
-/** Returns a function that returns the items which met the first criterion before the write, or will meet it. */
+/** Returns a function that returns the items which met a criterion before the write, or will meet it. */
 async function indexTargets(tx: Tx, kind: RecordKind, items: readonly Item[], criteria: Criteria) {
   if (items.length === 0) return () => [];
   const fields = new Set(['id', ...criteria.map(fieldOf)]);
@@ -212,21 +225,26 @@ async function indexTargets(tx: Tx, kind: RecordKind, items: readonly Item[], cr
     return { item, before, after };
   });
   const indexes = new Map<string, Map<unknown, Set<Target>>>();
-  return (wanted: Criteria): readonly Target[] => {
-    const [{ by, text }] = lookedUp(wanted) as readonly [Said, ...Said[]];
+  for (const { by } of criteria) {
     const name = JSON.stringify(by);
-    let index = indexes.get(name);
-    if (!index) {
-      index = new Map();
-      indexes.set(name, index);
-      for (const target of targets) {
-        for (const record of [target.before, target.after]) {
-          const held = record && keyIn(record, by);
-          if (typeof held === 'string') index.set(held, (index.get(held) ?? new Set()).add(target));
-        }
+    if (indexes.has(name)) continue;
+    const index = new Map<unknown, Set<Target>>();
+    indexes.set(name, index);
+    for (const target of targets) {
+      for (const record of [target.before, target.after]) {
+        const held = record && keyIn(record, by);
+        if (typeof held !== 'string') continue;
+        const others = index.get(held);
+        if (others) others.add(target);
+        else index.set(held, new Set([target]));
       }
     }
-    return [...(index.get(text) ?? [])];
+  }
+  const none = new Set<Target>();
+  // Those of the criterion that fewest meet: links of a batch with different criteria differ in it.
+  return (wanted: Criteria): readonly Target[] => {
+    const found = lookedUp(wanted).map(({ by, text }) => indexes.get(JSON.stringify(by))?.get(text) ?? none);
+    return [...found.reduce((fewest, others) => (others.size < fewest.size ? others : fewest))];
   };
 }
 
@@ -243,14 +261,12 @@ function linkIssue(
   const [first] = lookedUp(criteria) as readonly [Said, ...Said[]];
   const isCompared = criteria.length > 1;
   const path = isCompared ? [name] : [name, ...first.path];
-  const found = [...ids, ...items.map(({ item }) => item.id ?? item.path)];
-  if (found.length > 0) return { path, ...severalHave(target, criteria.map(criterionOf), found) };
-  if (isCompared) return { path, code: 'no-match', kind: target.label, criteria: criteria.map(criterionOf) };
+  const found = [...ids, ...items.slice(0, maxMatches).map(({ item }) => item.id ?? item.path)];
+  if (found.length > 0) return { path, ...severalHave(target, criteria, found) };
+  if (isCompared) return { path, code: 'no-match', kind: target.label, criteria };
   if (fieldOf(first) === 'id') return { path, ...noRecord(target, first.text ?? '') };
-  return { path, code: 'no-record', kind: target.label, ...criterionOf(first) };
+  return { ...first, path, code: 'no-record', kind: target.label };
 }
-
-const criterionOf = ({ by, text }: Said): Criterion => ({ by, text });
 
 function severalHave(
   { pluralLabel: plural }: RecordKind,
@@ -262,11 +278,10 @@ function severalHave(
   return { code: 'several', plural, criteria, found: isMore ? found.slice(0, maxMatches - 1) : found, isMore };
 }
 
-const fieldOf = ({ by }: Pick<Said, 'by'>): string => ('field' in by ? by.field : 'externalIds');
+const fieldOf = ({ by }: Criterion): string => ('field' in by ? by.field : 'externalIds');
 
 /** No key or text has the character NUL, nor the name of a field a space. */
-const textKey = ({ by, text }: Pick<Said, 'by' | 'text'>): string =>
-  `${'field' in by ? by.field : `in ${by.externalId}`}\0${text}`;
+const textKey = ({ by, text }: Criterion): string => `${'field' in by ? by.field : `in ${by.externalId}`}\0${text}`;
 
 /** Reads and locks the records of items, kind by kind in the order of all writes, and compares them with what the items expect. */
 export async function readRecords(tx: Tx, items: readonly Item[]): Promise<void> {

@@ -188,15 +188,14 @@ const maxListed = 10_000;
 /** Throws a 404 for a patch of a record that does not exist. */
 function requireValid(items: readonly Item[]): void {
   const listed: FoundIssue[] = [];
-  let total = 0;
   for (const { op, kind, id = '', before, path, issues } of items) {
     if (op === 'patch' && !before) throw notFound(sentence(noRecord(kind, id)));
-    total += issues.length;
     const own = listed.length < maxListed ? issues : issues.slice(0, 1);
     for (const issue of own) listed.push({ ...issue, path: [...path, ...issue.path] });
     if (own.length < issues.length) listed.push({ path, code: 'unlisted', count: issues.length - own.length });
   }
-  if (total > 0) throw invalid(listed, total);
+  const all = items.flatMap(({ issues }) => issues);
+  if (all.length > 0) throw invalid(listed, all);
 }
 
 /** Returns the changes of valid items, and what is then stored for each. Reads and stores nothing. */

@@ -213,7 +213,9 @@ describe('an error of the service', () => {
     const error = await errorOf(ServiceError, yardgraph.assets.create(batch));
 
     expect(error.message.replace(notADate, '…')).toMatch(/^\[0\]\.acquiredAt: …; .*; and 3 more$/);
-    expect(error.items).toEqual(batch.map((_, index) => ({ index, field: 'acquiredAt', message: notADate })));
+    expect(error.items).toEqual(
+      batch.map((_, index) => ({ index, field: 'acquiredAt', message: notADate, code: 'invalid-date' })),
+    );
     expect([error.status, error.mayBeStored]).toEqual([400, false]);
     expect(error.requestId).toMatch(/^[\w-]{36}$/);
   });

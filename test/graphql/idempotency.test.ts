@@ -60,10 +60,10 @@ describe('Other writes', () => {
       `upsertAssets(by: { externalId: "erp" }, onInvalid: SKIP, input: [
         { externalIds: { erp: "new", asset_01h455vb4pex5vsknk084sn02q: 7 }, name: "A path with a text that could be an ID" }
         { externalIds: { erp: "crane" }, name: "Tower crane" }
-      ]) { outcome record { id name } issues { path message } }`,
+      ]) { outcome record { id name } issues { path message code other } }`,
     'imports that skip invalid items': () =>
       `importRecords(onInvalid: SKIP, input: { assets: [{ name: "Digger" }, { name: " " }, { name: "Truck" }] }) {
-        assets { id name } rejected { list index issues { path message } } }`,
+        assets { id name } rejected { list index issues { path message code other } } }`,
     'deletions by keys': () => 'deleteAssets(by: { externalId: "erp" }, keys: ["pump"]) { id name updatedAt }',
   };
 

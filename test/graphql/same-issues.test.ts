@@ -1,8 +1,8 @@
-/** What is wrong with a batch is reported alike over REST and GraphQL: every issue, with the same place and the same message. */
+/** What is wrong with a batch is reported alike over REST and GraphQL: every issue, with the same code, place and message. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Field } from '../../src/model/fields.ts';
-import { formatPath, type Path } from '../../src/model/issues.ts';
+import { type DescribedIssue, formatPath } from '../../src/model/issues.ts';
 import type { RecordKind } from '../../src/model/record-kind.ts';
 import { asset, project, workOrder } from '../../src/records/index.ts';
 import { byEffort } from '../support/effort.ts';
@@ -14,19 +14,19 @@ const service = useSharedService();
 
 const runs = byEffort({ small: 10, long: 1_000 });
 
-interface SentIssue {
-  readonly path: Path;
-  readonly message: string;
-}
-
-/** As in a problem of REST. `start` is what the path begins with. */
-const asProblem = (start: Path) => (issue: SentIssue) => {
-  const [index, ...field] = issue.path.slice(start.length);
-  expect(issue.path.slice(0, start.length)).toEqual(start);
-  return { index, ...(field.length > 0 && { field: formatPath(field) }), message: issue.message };
+/** As in a problem of REST. */
+const asProblem = ({ path: [argument, index, ...field], message, code, other }: DescribedIssue) => {
+  expect([argument, other?.[0] ?? 'input']).toEqual(['input', 'input']);
+  return {
+    index,
+    ...(field.length > 0 && { field: formatPath(field) }),
+    message,
+    code,
+    ...(other && { other: formatPath(other.slice(1)) }),
+  };
 };
 
-const issuesOf = async (document: string, variables: object): Promise<SentIssue[]> => {
+const issuesOf = async (document: string, variables: object): Promise<DescribedIssue[]> => {
   const { body } = await service.graphql(document, variables);
   expect(body.errors).toHaveLength(1);
   expect(body.errors[0].extensions.code).toBe('BAD_USER_INPUT');
@@ -77,7 +77,7 @@ test.each(kinds)(
         const [{ message, extensions }] = body.errors;
         expect(message).toBe(rest.body.detail);
         expect(extensions.code).toBe(rest.status === 409 ? 'CONFLICT' : 'BAD_USER_INPUT');
-        expect(extensions.issues.map(asProblem(['input']))).toEqual(rest.body.errors);
+        expect(extensions.issues.map(asProblem)).toEqual(rest.body.errors);
         expect(body.data).toEqual({ result: null });
         compared += 1;
       }),
@@ -92,7 +92,11 @@ test('a ref that is empty, the ID that is missing and the time of a change are c
   const [{ id }] = await service.create('/projects', { name: 'Bridge' });
 
   expect(await issuesOf(createDocument(workOrder), { input: [{ name: 'a' }, { project: { ref: '' } }] })).toEqual([
-    { path: ['input', 1, 'project', 'ref'], message: 'expected a text of 1 to 255 characters, received ""' },
+    {
+      path: ['input', 1, 'project', 'ref'],
+      message: 'expected a text of 1 to 255 characters, received ""',
+      code: 'invalid-ref',
+    },
   ]);
   expect(
     await issuesOf(updateDocument(project), {
@@ -102,14 +106,63 @@ test('a ref that is empty, the ID that is missing and the time of a change are c
     {
       path: ['input', 0, 'ifUpdatedAt'],
       message: 'expected a date such as 2026-03-01 or 2026-03-01T07:30:00Z, received 5',
+      code: 'wrong-type',
     },
-    { path: ['input', 1, 'id'], message: 'required: the ID of the project, given by the service' },
-    { path: ['input', 2, 'id'], message: 'expected an ID of 1 to 255 characters, received null' },
+    { path: ['input', 1, 'id'], message: 'required: the ID of the project, given by the service', code: 'required' },
+    { path: ['input', 2, 'id'], message: 'expected an ID of 1 to 255 characters, received null', code: 'invalid-id' },
     {
       path: ['input', 3, 'id'],
       message: 'there is no project with the ID "5": IDs of this service start with project_',
+      code: 'no-record',
     },
   ]);
+});
+
+describe('an issue has the path of another item that it is about, too:', () => {
+  const twice = <T>(item: T): [T, T] => [item, item];
+
+  test('the first with a unique value, also over REST', async () => {
+    const input = twice({ name: 'Crane', uid: 'twice' });
+
+    const { body } = await service.graphql(createDocument(asset), { input });
+    const rest = await service.post('/assets', input, { accept: 'application/problem+json' });
+
+    expect(body.errors[0].extensions.issues).toMatchObject([{ code: 'taken', other: ['input', 0] }]);
+    expect(rest.body.errors).toMatchObject([{ index: 1, code: 'taken', other: '[0]' }]);
+  });
+
+  test('the first change of a record', async () => {
+    const [{ id }] = await service.create('/projects', { name: 'Bridge' });
+
+    expect(await issuesOf(updateDocument(project), { input: twice({ id }) })).toMatchObject([
+      { path: ['input', 1, 'id'], code: 'repeated', other: ['input', 0] },
+    ]);
+  });
+
+  test('the first with a ref, in an import with the name of its list', async () => {
+    expect(await issuesOf(importDocument(), { input: { locations: twice({ ref: 'yard' }) } })).toMatchObject([
+      { path: ['input', 'locations', 1, 'ref'], code: 'repeated-ref', other: ['input', 'locations', 0] },
+    ]);
+  });
+
+  test('the rejected one without which an item is left out', async () => {
+    const input = {
+      locations: [{ name: 'Quay' }, { ref: 'yard', name: 'North yard', latitude: 91 }],
+      projects: [
+        { name: 'Bridge', location: { ref: 'yard' } },
+        { name: 'Wall', location: { name: 'North yard' } },
+      ],
+    };
+    const document = importDocument('rejected { list index issues { path code other } }');
+    const { result } = await service.data(document, { input, onInvalid: 'SKIP' });
+
+    const issue = (...path: string[]) => ({ path, code: 'rejected-target', other: ['locations', '1'] });
+    expect(result.rejected).toEqual([
+      { list: 'projects', index: 0, issues: [issue('location', 'ref')] },
+      { list: 'projects', index: 1, issues: [issue('location')] },
+      { list: 'locations', index: 1, issues: [{ path: ['latitude'], code: 'out-of-range', other: null }] },
+    ]);
+  });
 });
 
 describe('a value that does not match the types of the schema is an error of GraphQL:', () => {
@@ -167,7 +220,7 @@ describe('as ever in GraphQL,', () => {
     const stored = await service.data(document, { item: { name: 'a' }, uid: 'C' });
 
     expect(missing.body.errors[0].extensions.issues).toEqual([
-      { path: ['input', 0, 'name'], message: 'required: the name of the asset' },
+      { path: ['input', 0, 'name'], message: 'required: the name of the asset', code: 'required' },
     ]);
     expect(missing.body.data).toEqual({ mixed: null, others: [{ name: 'b' }] });
     expect(stored.mixed).toEqual([

@@ -11,7 +11,7 @@ const upsert = (kind: typeof asset | typeof assetCategory, input: object[], vari
   service.graphql(
     `mutation ($by: ${kind.name}Key!, $input: [Upsert${kind.name}Input!]!, $onInvalid: OnInvalid! = SKIP, $dryRun: Boolean! = false) {
       result: upsert${kind.plural}(by: $by, input: $input, onInvalid: $onInvalid, dryRun: $dryRun) {
-        outcome record { name } issues { path message }
+        outcome record { name } issues { path message code other }
       } }`,
     { by: { field: kind === asset ? 'UID' : 'NAME' }, input, ...variables },
   );
@@ -24,6 +24,8 @@ const importAll = (input: object, onInvalid: 'SKIP' | 'FAIL' = 'SKIP') =>
     } }`,
     { input, onInvalid },
   );
+
+type Sent = Readonly<{ path: string[]; message: string; code: string; other: string[] | null }>;
 
 const tooLong = 'x'.repeat(10_001);
 
@@ -43,16 +45,22 @@ describe('an upsert that skips invalid items', () => {
     expect(status).toBe(200);
     expect(body.errors).toBeUndefined();
     const rejected = (...issues: object[]) => ({ outcome: 'REJECTED', record: null, issues });
+    const issue = (path: string, code: string, message: string, other: string[] | null = null) => ({
+      path: [path],
+      message: expect.stringContaining(message),
+      code,
+      other,
+    });
     expect(body.data.result).toEqual([
       { outcome: 'UPDATED', record: { name: 'Tower crane' }, issues: [] },
       rejected(
-        { path: ['manufacturedAt'], message: expect.stringContaining('expected a date') },
-        { path: ['acquiredAt'], message: expect.stringContaining('expected a date') },
+        issue('manufacturedAt', 'invalid-date', 'expected a date'),
+        issue('acquiredAt', 'wrong-type', 'expected a date'),
       ),
-      rejected({ path: ['uid'], message: 'required: records are found by the uid' }),
+      rejected(issue('uid', 'key-required', 'required: records are found by the uid')),
       { outcome: 'CREATED', record: { name: 'Excavator' }, issues: [] },
-      rejected({ path: ['uid'], message: 'item [0] of this batch also has the uid "C-7"' }),
-      rejected({ path: ['name'], message: 'required: the name of the asset' }),
+      rejected(issue('uid', 'repeated', 'item [0] of this batch also has the uid "C-7"', ['0'])),
+      rejected(issue('name', 'required', 'required: the name of the asset')),
     ]);
     const { assets } = await service.data('{ assets { nodes { name uid } } }');
     expect(assets.nodes).toEqual([
@@ -103,8 +111,12 @@ describe('an upsert that skips invalid items', () => {
       fc.asyncProperty(fc.array(item, { maxLength: 8 }), async (input) => {
         const { items } = await run(input, 'SKIP');
         const { issues } = await run(input, 'FAIL');
-        const listed = items.flatMap(({ issues }: { issues: { path: string[]; message: string }[] }, index: number) =>
-          issues.map(({ path, message }) => ({ path: ['input', index, ...path], message })),
+        const listed = items.flatMap(({ issues }: { issues: Sent[] }, index: number) =>
+          issues.map(({ path, other, ...issue }) => ({
+            ...issue,
+            path: ['input', index, ...path],
+            ...(other && { other: ['input', ...other.map(Number)] }),
+          })),
         );
         expect(listed).toEqual(issues);
         const isValid = (_: object, index: number) => items[index].outcome !== 'REJECTED';

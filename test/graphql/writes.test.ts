@@ -1,6 +1,8 @@
 /** Batches of updates, deletions and imports: what is refused, and what their responses show. test/services/write-model.test.ts has what they store. */
 import { describe, expect, test } from 'vitest';
+import type { Path } from '../../src/model/issues.ts';
 import { asset, assetCategory, location, workOrder } from '../../src/records/index.ts';
+import { placesIn } from '../support/issues.ts';
 import {
   createDocument,
   deleteDocument,
@@ -21,7 +23,8 @@ const refusal = async (document: string, variables: object) => {
   const { body } = await service.graphql(document, variables);
   expect(body.data).toEqual({ result: null });
   expect(await lastChange()).toBe(before);
-  return body.errors[0].extensions;
+  const { code, issues } = body.errors[0].extensions;
+  return { code, issues: placesIn(issues) };
 };
 
 const erp = (value: string) => ({ externalId: { key: 'erp', value } });
@@ -131,8 +134,8 @@ test('every issue of every kind of an import is listed, with its path', async ()
 });
 
 /** In the order of the lists above. */
-const byList = (a: { path: [string, string] }, b: { path: [string, string] }): number => {
-  const lists = ['locations', 'projects', 'assets', 'workOrders'];
+const byList = (a: { path: Path }, b: { path: Path }): number => {
+  const lists: unknown[] = ['locations', 'projects', 'assets', 'workOrders'];
   return lists.indexOf(a.path[1]) - lists.indexOf(b.path[1]);
 };
 
@@ -254,16 +257,15 @@ describe('a deletion by keys', () => {
     const { body } = await removeByKeys(['1', '9', '2', '1', '', 'a\u0000']);
 
     const named = (value: string) => `the external ID "${value}" of "erp"`;
-    expect(body.errors[0].extensions).toEqual({
-      code: 'BAD_USER_INPUT',
-      issues: [
-        { path: ['keys', 1], message: `there is no asset with ${named('9')} in this workspace` },
-        { path: ['keys', 2], message: `2 assets have ${named('2')}: ${a.id}, ${b.id}` },
-        { path: ['keys', 3], message: `item [0] of this batch also has ${named('1')}` },
-        { path: ['keys', 4], message: 'expected a value to find the asset by, received ""' },
-        { path: ['keys', 5], message: 'expected text without the character NUL, received "a\\u0000"' },
-      ],
-    });
+    const { code, issues } = body.errors[0].extensions;
+    expect(code).toBe('BAD_USER_INPUT');
+    expect(placesIn(issues)).toEqual([
+      { path: ['keys', 1], message: `there is no asset with ${named('9')} in this workspace` },
+      { path: ['keys', 2], message: `2 assets have ${named('2')}: ${a.id}, ${b.id}` },
+      { path: ['keys', 3], message: `item [0] of this batch also has ${named('1')}` },
+      { path: ['keys', 4], message: 'expected a value to find the asset by, received ""' },
+      { path: ['keys', 5], message: 'expected text without the character NUL, received "a\\u0000"' },
+    ]);
   });
 
   test('is refused with IDs beside the keys, and without one of key and values', async () => {

@@ -70,8 +70,8 @@ test('FailingBatch, the last tab, fails as its comment says', async () => {
 
   expect(tabs.at(-1)?.query).toBe(query);
   expect(body.errors[0].extensions.issues).toEqual([
-    { path: ['input', 1, 'name'], message: expect.stringContaining('received " "') },
-    { path: ['input', 2, 'acquiredAt'], message: expect.stringContaining('received "soon"') },
+    { path: ['input', 1, 'name'], code: 'blank', message: expect.stringContaining('received " "') },
+    { path: ['input', 2, 'acquiredAt'], code: 'invalid-date', message: expect.stringContaining('received "soon"') },
   ]);
   expect((await service.data('{ assets { totalCount } }')).assets.totalCount).toBe(0);
 });

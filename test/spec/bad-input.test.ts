@@ -113,7 +113,7 @@ describe('unknown and read-only fields', () => {
     const { body } = await service.post('/locations', [unknown], { accept: 'application/problem+json' });
 
     expect(body.errors).toHaveLength(11);
-    expect(body.errors.at(-1)).toEqual({ index: 0, message: 'and 15 more unknown fields' });
+    expect(body.errors.at(-1)).toEqual({ index: 0, message: 'and 15 more unknown fields', code: 'unlisted' });
   });
 
   test.each(['handling=lenient', 'respond-async,\t handling = "lenient"'])(
@@ -171,8 +171,8 @@ test('of very many issues, the first 10,000 are listed, then the first of each r
   expect(new Set(body.errors.map(({ index }: { index: number }) => index)).size).toBe(3_000);
   expect(body.errors).toHaveLength(10_000 + 2 * 1_000);
   expect(body.errors.slice(-2)).toEqual([
-    { index: 2_999, field: 'name', message: 'expected text, received 1' },
-    { index: 2_999, message: 'and 4 more' },
+    { index: 2_999, field: 'name', message: 'expected text, received 1', code: 'wrong-type' },
+    { index: 2_999, message: 'and 4 more', code: 'unlisted' },
   ]);
   expect(body.detail).toMatch(/; and 14990 more$/);
 });

@@ -142,7 +142,9 @@ describe('all texts of a record together', () => {
       { input: [{}, { name: 'xxxxx', city: 'xxxxxx' }] },
     );
 
-    expect(body.errors[0].extensions.issues).toEqual([{ path: ['input', 1], message: tooLong }]);
+    expect(body.errors[0].extensions.issues).toEqual([
+      { path: ['input', 1], message: tooLong, code: 'record-too-long' },
+    ]);
   });
 
   test('have a default limit that allows every text at its maximum length, with a hundred external IDs', async () => {

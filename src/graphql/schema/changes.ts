@@ -185,8 +185,7 @@ const changeCursor = z.string().regex(/^\d{1,15}$/, { error: ({ input }) => Stri
 /** Returns the number of the change with this cursor, if one was sent. Throws a ServiceError 400. */
 function parseChangeCursor(argument: string, sent: string | null | undefined): number | undefined {
   if (sent === null || sent === undefined) return undefined;
-  const { error } = changeCursor.safeParse(sent);
-  for (const { message } of error?.issues ?? []) throw refused([argument], message);
+  if (!changeCursor.safeParse(sent).success) throw refused([argument], { code: 'invalid-cursor', received: sent });
   return Number(sent);
 }
 

@@ -4,10 +4,9 @@
  */
 import type { GraphQLResolveInfo } from 'graphql';
 import { badRequest, ServiceError } from '../../errors.ts';
-import type { Issue, Parsed, Path } from '../../model/issues.ts';
+import type { DescribedIssue, Parsed, Path } from '../../model/issues.ts';
 import { capitalized, listField, withArticle } from '../../model/labels.ts';
-import type { RecordKey } from '../../model/links.ts';
-import type { RecordKind, RecordOf } from '../../model/record-kind.ts';
+import type { RecordKey, RecordKind, RecordOf } from '../../model/record-kind.ts';
 import { textProblem, type ValueLimits } from '../../model/schemas.ts';
 import { kindOfId, recordKinds } from '../../records/index.ts';
 import { isRejected, type Rejected, requireBatchSize } from '../../services/item.ts';
@@ -99,7 +98,7 @@ const onInvalid = enumType('OnInvalid', 'What a batch does with invalid items.',
   skip: 'Stores all valid items together, and returns the issues of the others.',
 });
 
-const issueType = builder.objectRef<Issue>('ItemIssue').implement({
+const issueType = builder.objectRef<DescribedIssue>('ItemIssue').implement({
   description: 'What is wrong with an item.',
   fields: (t) => ({
     path: t.stringList({
@@ -107,10 +106,9 @@ const issueType = builder.objectRef<Issue>('ItemIssue').implement({
       resolve: ({ path }) => path.map(String),
     }),
     message: t.exposeString('message', { description: 'What was expected, and what was received.' }),
-    code: t.string({
+    code: t.exposeString('code', {
       description:
         'What programs tell issues apart by: `"required"`. The documentation of the REST interface lists all codes.',
-      resolve: ({ code = 'invalid' }) => code,
     }),
     other: t.stringList({
       nullable: true,

@@ -155,7 +155,7 @@ export const errorSchemas: Json = {
         description: 'every invalid field',
         items: {
           type: 'object',
-          required: ['message'],
+          required: ['message', 'code'],
           properties: {
             index: { type: 'integer', description: 'position in the batch' },
             field: { type: 'string' },

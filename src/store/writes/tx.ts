@@ -3,8 +3,7 @@ import type { Knex } from 'knex';
 import { tooLarge } from '../../errors.ts';
 import { textLengthOfAll } from '../../model/fields.ts';
 import { count } from '../../model/issues.ts';
-import type { RecordKey } from '../../model/links.ts';
-import type { AnyRecord, RecordKind } from '../../model/record-kind.ts';
+import type { AnyRecord, Criterion, RecordKind } from '../../model/record-kind.ts';
 import type { ReverseLink } from '../../model/reverse-link.ts';
 import { type ChangeReads, createChangeReads } from '../log.ts';
 import { columnName } from '../query/columns.ts';
@@ -135,12 +134,6 @@ export function createTx(scope: Scope, { isDryRun = false } = {}): Tx {
 
 /** The most records that are found for one list of criteria: a caller that looks for one sees that there are several. */
 export const maxMatches = 4;
-
-/** A text by which a record is found; null if it must have none, or a blank one. */
-export interface Criterion {
-  readonly by: RecordKey;
-  readonly text: string | null;
-}
 
 type FindMatches = (
   kind: RecordKind,
