@@ -12,8 +12,8 @@ export const deleteDocument = ({ plural }: RecordKind, fields = 'id') =>
     result: delete${plural}(ids: $ids, references: $references, dryRun: $dryRun) { ${fields} } }`;
 
 export const upsertDocument = ({ name, plural }: RecordKind, fields = 'outcome record { id }') =>
-  `mutation ($by: ${name}Key!, $input: [Upsert${name}Input!]!, $dryRun: Boolean! = false) {
-    result: upsert${plural}(by: $by, input: $input, dryRun: $dryRun) { ${fields} } }`;
+  `mutation ($by: ${name}Key!, $input: [Upsert${name}Input!]!, $onInvalid: OnInvalid! = FAIL, $dryRun: Boolean! = false) {
+    result: upsert${plural}(by: $by, input: $input, onInvalid: $onInvalid, dryRun: $dryRun) { ${fields} } }`;
 
 export const importDocument = (fields = 'locations { id }') =>
   `mutation ($input: ImportInput!, $by: ImportKeys, $onInvalid: OnInvalid! = FAIL, $dryRun: Boolean! = false) {

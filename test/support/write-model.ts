@@ -1,30 +1,52 @@
 /**
- * A model of what is stored, for tests of random writes: it makes random items for some kinds, and knows whether the rules allow them.
- * It sends nothing: the tests do, and keep in the model what was stored.
+ * A model of what is stored, for tests of random writes: it says what becomes of the items of a write, as plainly as possible. It sends
+ * nothing: the tests do, and keep in the model what was stored.
  */
+import { isDeepStrictEqual } from 'node:util';
 import type { RecordKind } from '../../src/model/record-kind.ts';
-import { asset, assetCategory, location, project, recordKinds, workOrder } from '../../src/records/index.ts';
-import type { createRandom } from './random.ts';
-import { unknownId } from './records.ts';
+import { assetCategory, recordKinds } from '../../src/records/index.ts';
 
 export type Fields = Readonly<Record<string, unknown>>;
 export type Stored = Fields & { readonly id: string };
 
-/** The kinds of the model, each with the fields that it sets. */
-export const modelKinds = [
-  { kind: location, fields: ['name', 'latitude', 'externalIds'] },
-  { kind: project, fields: ['name', 'reference', 'locationId', 'externalIds'] },
-  { kind: asset, fields: ['name', 'uid', 'currentLocationId', 'externalIds'] },
-  { kind: workOrder, fields: ['name', 'reference', 'projectId', 'locationId', 'startDate', 'externalIds'] },
-  { kind: assetCategory, fields: ['name', 'parentId'] },
-] as const;
+const fieldsByKind: Readonly<Record<string, readonly string[]>> = {
+  Asset: ['name', 'uid', 'currentLocationId', 'externalIds'],
+  WorkOrder: ['name', 'reference', 'projectId', 'locationId', 'startDate', 'externalIds'],
+  Project: ['name', 'reference', 'locationId', 'externalIds'],
+  Location: ['name', 'latitude', 'externalIds'],
+  TransportOrder: ['name', 'number', 'projectId'],
+  AssetCategory: ['name', 'parentId'],
+  Label: ['name', 'key'],
+};
+
+/** All kinds, with the fields that the model sets. */
+export const modelKinds = recordKinds.map((kind) => ({ kind, fields: fieldsByKind[kind.name] ?? [] }));
 export type ModelKind = (typeof modelKinds)[number];
 
-/** An item as it is sent, and the values that it stands for: undefined if a link of it leads to no record, or to several. */
+export type Key = { readonly field: string } | { readonly externalId: string };
+
+/** An item as it is sent. Without a key, it creates a record; with the ID as its key, it changes the record with its ID, if it has one. */
 export interface Item {
+  readonly entry: ModelKind;
+  readonly by: Key | undefined;
   readonly sent: Fields;
-  readonly values: Fields | undefined;
+  /** Where it is in the input. */
+  readonly path: readonly (string | number)[];
+  /** The ID of its record in the model, if it is a new one. */
+  readonly newId: string;
 }
+
+/** The record of an item before and after a write, and where its links lead. */
+interface State {
+  readonly before: Stored | undefined;
+  /** Undefined if it is to change a record that does not exist. */
+  readonly after: Stored | undefined;
+  readonly links: Fields;
+  /** Whether an earlier item has the same record or key. */
+  readonly isRepeated: boolean;
+}
+
+type States = ReadonlyMap<Item, State>;
 
 /** The kind of record that a field refers to. */
 export function targetOf(kind: RecordKind, field: string): RecordKind | undefined {
@@ -32,90 +54,156 @@ export function targetOf(kind: RecordKind, field: string): RecordKind | undefine
   return declared?.type === 'reference' ? recordKinds.find(({ name }) => name === declared.target) : undefined;
 }
 
-export const externalIdOf = (record: Fields, system: string): unknown =>
-  (record.externalIds as Fields | null | undefined)?.[system];
+/** The unique field of a kind, if it has one. */
+export const uniqueOf = ({ fields }: RecordKind): string =>
+  Object.keys(fields).find((name) => fields[name]?.unique) ?? 'none';
 
-export function createWriteModel(random: ReturnType<typeof createRandom>) {
+/** The references of a kind, by the names of their links: `currentLocation` */
+export const linksOf = ({ kind, fields }: ModelKind) =>
+  fields.flatMap((field) => {
+    const target = targetOf(kind, field);
+    return target ? [{ name: field.slice(0, -'Id'.length), field, target }] : [];
+  });
+
+export const keyIn = (record: Fields, by: Key): unknown =>
+  'field' in by ? record[by.field] : (record.externalIds as Fields | null | undefined)?.[by.externalId];
+
+export const isBlank = (value: unknown): boolean => String(value ?? '').trim() === '';
+
+export function createWriteModel() {
   const records = new Map<RecordKind, Map<string, Stored>>(modelKinds.map(({ kind }) => [kind, new Map()]));
   const held = (kind: RecordKind) => records.get(kind) ?? new Map<string, Stored>();
-  const anyHeld = (kind: RecordKind) => random.pick([...held(kind).values()]);
-  const anyId = (kind: RecordKind) => (random.chance(0.05) ? unknownId(kind) : (anyHeld(kind)?.id ?? unknownId(kind)));
-  const anySystem = () => random.pick(['erp', 'telematics']) ?? 'erp';
-  /** Few enough to be met again, and enough to be rarely those of several records. */
-  const anyKey = () => `K-${random.integer(200)}`;
 
-  function anyValue(kind: RecordKind, field: string): unknown {
-    const target = targetOf(kind, field);
-    if (target) return random.chance(0.3) ? null : anyId(target);
-    if (field === 'uid') return random.chance(0.3) ? null : `C-${random.integer(40)}`;
-    if (field === 'reference') return anyKey();
-    if (field === 'latitude') return random.integer(90);
-    if (field === 'startDate') return new Date(Date.UTC(2026, 2, 1 + random.integer(30))).toISOString();
-    if (field === 'externalIds') return random.chance(0.2) ? null : { [anySystem()]: anyKey() };
-    return `name ${random.integer(200)}`;
+  /** The key and the stored record of an item, whether it has what finds one or needs none, and whether it is of a record at all. */
+  function find({ entry: { kind }, by, sent }: Item) {
+    const { id = null, externalIds, mergeExternalIds = externalIds } = sent;
+    const isById = by && 'field' in by && by.field === 'id';
+    const key = isById ? id : by && keyIn({ ...sent, externalIds: mergeExternalIds }, by);
+    const [before, other] = key ? [...held(kind).values()].filter((record) => keyIn(record, by as Key) === key) : [];
+    if (isById) return { key, before, isRight: before || !id, isRecord: before || !id };
+    const isKey = typeof key === 'string' && !isBlank(key) && !other;
+    return { key, before: isKey ? before : undefined, isRight: id === null && (isKey || !by), isRecord: true };
   }
 
-  const anyFields = ({ kind, fields }: ModelKind, hasName: boolean): Fields =>
-    Object.fromEntries(
-      fields
-        .filter((field) => (hasName && field === 'name') || random.chance(0.5))
-        .map((field) => [field, anyValue(kind, field)]),
-    );
+  /** The fields that an item sets, but for its links. */
+  function valuesOf({ entry, by, sent }: Item, before: Stored | undefined): Fields {
+    const values = Object.fromEntries(Object.entries(sent).filter(([name]) => entry.fields.includes(name)));
+    const isMerged = before && by && 'externalId' in by && values.externalIds;
+    const patch = sent.mergeExternalIds ?? (isMerged ? values.externalIds : undefined);
+    if (!patch) return values;
+    const merged = Object.entries({ ...(before?.externalIds as object), ...patch }).filter(([, id]) => id !== null);
+    return { ...values, externalIds: merged.length > 0 ? Object.fromEntries(merged) : null };
+  }
 
-  /** Some references are sent as links by an external ID or a name. */
-  function withLinks(kind: RecordKind, fields: Fields): Item {
-    let item: Item = { sent: fields, values: fields };
-    for (const [field, id] of Object.entries(fields)) {
-      const target = targetOf(kind, field);
-      if (!target || id === null || !random.chance(0.2)) continue;
-      const system = target.fields.externalIds && random.chance(0.7) ? anySystem() : undefined;
-      const textOf = (record: Fields) => (system === undefined ? record.name : externalIdOf(record, system));
-      const known = textOf(held(target).get(String(id)) ?? {});
-      const value = typeof known === 'string' ? known : anyKey();
-      const [found, ...others] = [...held(target).values()].filter((record) => textOf(record) === value);
-      const { [field]: _, ...sent } = item.sent;
-      item = {
-        sent: {
-          ...sent,
-          [field.slice(0, -'Id'.length)]: system === undefined ? { name: value } : { externalIds: { [system]: value } },
-        },
-        values: item.values && found && others.length === 0 ? { ...item.values, [field]: found.id } : undefined,
-      };
+  /** What would become of items if all of them were stored together, and which of them are wrong: they break a rule. */
+  function evaluate(items: readonly Item[]) {
+    const states = new Map<Item, State>();
+    const wrong = new Set<Item>();
+    const require = (isRight: unknown, item: Item) => isRight || wrong.add(item);
+    const identities = new Set<string>();
+    const byRef = new Map<unknown, Item>();
+    for (const item of items) {
+      const { entry, sent, newId } = item;
+      const { key, before: found, isRight, isRecord } = find(item);
+      const identity = found?.id ?? `${entry.kind.name} ${typeof key === 'string' ? key : newId}`;
+      const isRepeated = identities.has(identity);
+      identities.add(identity);
+      const before = isRepeated ? undefined : found;
+      const values = valuesOf(item, found);
+      const unset = Object.fromEntries(entry.fields.map((field) => [field, null]));
+      const after: Stored = { ...unset, ...found, ...values, id: before?.id ?? newId };
+      require(isRight && !isRepeated, item);
+      require(!sent.ifUpdatedAt || sent.ifUpdatedAt === found?.updatedAt, item);
+      require(sent.ref === undefined || !byRef.has(sent.ref), item);
+      require(!entry.kind.fields.name?.required || after.name, item);
+      for (const { field, target } of linksOf(entry))
+        require(!values[field] || held(target).has(String(values[field])), item);
+      if (!byRef.has(sent.ref)) byRef.set(sent.ref, item);
+      states.set(item, { before, after: isRecord ? after : undefined, links: {}, isRepeated });
     }
-    return item;
+    for (const [item, state] of states) {
+      const found = linksOf(item.entry).flatMap(({ name, field, target }) => {
+        const link = item.sent[name] as Fields | undefined;
+        return link ? [[field, targetOfLink(link, target, states, byRef)]] : [];
+      });
+      require(found.every(([, id]) => id !== undefined), item);
+      const links = Object.fromEntries(found);
+      states.set(item, { ...state, after: state.after && { ...state.after, ...links }, links });
+    }
+    for (const item of takingTaken(states)) wrong.add(item);
+    return { states, wrong };
   }
 
-  /** Some external IDs of an item for a stored record are sent as those to merge into the record's, which some of them clear. */
-  function withMerge(record: Fields | undefined, { sent, values }: Item): Item {
-    const { externalIds, ...others } = sent;
-    if (!externalIds || !random.chance(0.5)) return { sent, values };
-    const merge = { ...(random.chance(0.3) && { [anySystem()]: null }), ...externalIds };
-    const merged = Object.entries({ ...(record?.externalIds as object), ...merge }).filter(([, id]) => id !== null);
-    return {
-      sent: { ...others, mergeExternalIds: merge },
-      values: values && { ...values, externalIds: merged.length > 0 ? Object.fromEntries(merged) : null },
-    };
+  /** The record of which all that a link says is true after the write, if there is exactly one. */
+  function targetOfLink(link: Fields, target: RecordKind, states: States, byRef: ReadonlyMap<unknown, Item>): unknown {
+    const { ref, externalIds, ...texts } = link;
+    const other = byRef.get(ref);
+    if (ref !== undefined) return other?.entry.kind === target ? states.get(other)?.after?.id : undefined;
+    const criteria: (readonly [Key, unknown])[] = [
+      ...Object.entries(texts).map(([field, text]) => [{ field }, text] as const),
+      ...Object.entries((externalIds ?? {}) as Fields).map(([externalId, text]) => [{ externalId }, text] as const),
+    ];
+    const given = criteria.filter(([, text]) => text !== null);
+    if (given.length === 0 || given.some(([, text]) => isBlank(text))) return undefined;
+    const after = new Map(held(target));
+    for (const [{ entry }, { after: state, isRepeated }] of states) {
+      if (entry.kind === target && state && !isRepeated) after.set(state.id, state);
+    }
+    const [only, ...others] = [...after.values()].filter((record) =>
+      criteria.every(([by, text]) => (text === null ? isBlank(keyIn(record, by)) : keyIn(record, by) === text)),
+    );
+    return others.length === 0 ? only?.id : undefined;
+  }
+
+  /** The items whose unique value another record keeps, an earlier item takes, or another item gives up only in exchange. */
+  function takingTaken(states: States): Item[] {
+    const waitsFor = new Map<Item, Item>();
+    const first = new Set<string>();
+    const taken: Item[] = [];
+    for (const [item, { before }] of states) {
+      const { kind } = item.entry;
+      const name = uniqueOf(kind);
+      const { [name]: value } = item.sent;
+      if (typeof value !== 'string' || value === before?.[name]) continue;
+      const holder = [...held(kind).values()].find((record) => record[name] === value);
+      const giving = [...states].find(([, it]) => holder && it.before === holder && it.after?.[name] !== value);
+      const isTaken = (holder && !giving) || first.has(`${name} ${value}`);
+      if (isTaken) taken.push(item);
+      else if (giving) waitsFor.set(item, giving[0]);
+      if (!holder || giving) first.add(`${name} ${value}`);
+    }
+    return [...taken, ...[...waitsFor.keys()].filter((item) => isInCycle(item, waitsFor))];
+  }
+
+  /** The items that make a category its own ancestor. */
+  function inCycles(states: States): Item[] {
+    const all = new Map<unknown, Stored>(held(assetCategory));
+    for (const { after, isRepeated } of states.values()) if (after && !isRepeated) all.set(after.id, after);
+    const parents = new Map([...all].map(([id, { parentId }]) => [id, parentId]));
+    const moves = [...states].filter(([{ sent }, { links }]) => (sent.parentId ?? links.parentId) !== undefined);
+    return moves.flatMap(([item, { after }]) => (isInCycle(after?.id, parents) ? [item] : []));
   }
 
   /**
-   * Whether the records of the model may be replaced by these, and the new ones added, which have no ID: `sent` are the values of each
-   * that the write sets.
+   * What becomes of a write: the items that are wrong, for which all are refused; and the states of those that are stored if others are
+   * left out: what is wrong, and what would be wrong without it, or would mean another record.
    */
-  function isAllowed(kind: RecordKind, changed: readonly Fields[], sent: readonly Fields[]): boolean {
-    const references = sent.flatMap((fields) =>
-      Object.entries(fields).filter(([name, value]) => value !== null && targetOf(kind, name)),
-    );
-    const exist = references.every(([, id]) => modelKinds.some((entry) => held(entry.kind).has(String(id))));
-    const uids = changed.flatMap(({ id, uid }, index) => {
-      const current = held(kind).get(String(id))?.uid;
-      return typeof uid === 'string' && 'uid' in (sent[index] ?? {}) && uid !== current ? [uid] : [];
-    });
-    const taken = [...held(kind).values()].some(({ uid }) => uids.includes(uid as string));
-    const parents = new Map([...held(kind).values(), ...changed].map(({ id, parentId }) => [id, parentId]));
-    return exist && !taken && new Set(uids).size === uids.length && !changed.some(({ id }) => isInCycle(id, parents));
+  function foresee(items: readonly Item[]) {
+    const whole = evaluate(items);
+    const wrong = new Set([...whole.wrong, ...inCycles(whole.states)]);
+    let left = items;
+    for (;;) {
+      const now = evaluate(left);
+      const isOther = (item: Item) => !isDeepStrictEqual(now.states.get(item)?.links, whole.states.get(item)?.links);
+      let rejected = left.filter((item) => now.wrong.has(item) || isOther(item));
+      if (rejected.length === 0) rejected = inCycles(now.states);
+      if (rejected.length === 0) return { wrong, states: now.states };
+      const out = new Set(rejected);
+      left = left.filter((item) => !out.has(item));
+    }
   }
 
-  return { held, anyHeld, anyId, anyKey, anySystem, anyFields, withLinks, withMerge, isAllowed };
+  return { held, foresee };
 }
 
 /** Whether the parents of a record lead back to it. */
