@@ -3,6 +3,7 @@ import type { Graphql } from './graphql.ts';
 import {
   type ImportedRecords,
   type ImportInput,
+  type ImportKeys,
   type ItemIssue,
   kinds,
   type OnInvalid,
@@ -12,9 +13,11 @@ import {
 } from './graphql-types.ts';
 import { requireInteger, requireKnown, type WriteOptions } from './options.ts';
 import { optionsOfPart } from './parts.ts';
-import { batches, type DryRunOptions, type KindName, storedAs } from './records.ts';
+import { type DryRunOptions, issueFields, type KindName, storedAs } from './records.ts';
 
 export interface ImportRecordsOptions extends DryRunOptions {
+  /** The keys by which stored records are found and updated: `{ assets: { field: 'UID' } }`. Records of other kinds are created. */
+  readonly by?: ImportKeys | undefined;
   /** With `SKIP`, valid records are stored although others are not valid: these are listed as `rejected`. Default: `FAIL`. */
   readonly onInvalid?: OnInvalid | undefined;
 }
@@ -31,36 +34,29 @@ const kindNames = Object.keys(kinds) as KindName[];
 
 export const importRecords =
   (graphql: Graphql): ImportRecords =>
-  async (input, options = {} as never) => {
-    const { rejected, ...data } = await send(graphql, { ...input }, options, (name) => kinds[name].fields);
+  async (input, { by, dryRun = false, onInvalid = 'FAIL', ...options } = {} as never) => {
+    requireKnown('importRecords', options);
+    const sent = kindNames.filter((name) => Array.isArray(input[kinds[name].list]));
+    const records = sent.map((name) => `${kinds[name].list} { ${kinds[name].fields} }`).join(' ');
+    const skipped = onInvalid === 'FAIL' ? '' : `rejected { list index ${issueFields} }`;
+    const variables = { input, by, dryRun, onInvalid };
+    const { rejected, ...data } = await send(graphql, `${records} ${skipped}`, variables, options);
     const imported = kindNames.map((name) => [kinds[name].list, (data[kinds[name].list] ?? []).map(storedAs(name))]);
     return { ...Object.fromEntries(imported), ...(rejected && { rejected }) } as never;
   };
 
-/** What the mutation returns: the records of each list, and what was skipped. */
-type Imported = Partial<Record<string, { readonly id: string }[]>> & { readonly rejected?: readonly RejectedItem[] };
-
-async function send(
-  graphql: Graphql,
-  input: Readonly<Record<string, unknown>>,
-  { dryRun = false, onInvalid = 'FAIL', ...options }: ImportRecordsOptions,
-  fieldsOf: (name: KindName) => string,
-): Promise<Imported> {
-  requireKnown('importRecords', options);
-  const sent = kindNames.filter((name) => Array.isArray(input[kinds[name].list]));
-  const selected = sent.map((name) => `${kinds[name].list} { ${fieldsOf(name)} }`).join(' ');
-  const rejected = onInvalid === 'FAIL' ? '' : 'rejected { list index issues { path message code other } }';
-  const document = `mutation ($input: ImportInput!, $dryRun: Boolean!, $onInvalid: OnInvalid!) {
-    importRecords(input: $input, dryRun: $dryRun, onInvalid: $onInvalid) { __typename ${selected} ${rejected} }
+async function send(graphql: Graphql, selection: string, variables: object, options: WriteOptions) {
+  const document = `mutation ($input: ImportInput!, $by: ImportKeys, $dryRun: Boolean!, $onInvalid: OnInvalid!) {
+    importRecords(input: $input, by: $by, dryRun: $dryRun, onInvalid: $onInvalid) { __typename ${selection} }
   }`;
-  return (await graphql(document, { input, dryRun, onInvalid }, options)).importRecords;
+  return (await graphql(document, variables, options)).importRecords;
 }
 
-/** A record to import: `{ kind: 'Asset', record: { name: 'Crane' } }`. It may have links, and a `ref` if its kind is created. */
+/** A record to import: `{ kind: 'Asset', record: { name: 'Crane' } }`. It may have links, and a `ref` by which rows of its part link to it. */
 export type ImportRow = {
   readonly [Kind in KindName]: {
     readonly kind: Kind;
-    readonly record: RecordTypes[Kind]['upsert'] | NonNullable<ImportInput[(typeof kinds)[Kind]['list']]>[number];
+    readonly record: NonNullable<ImportInput[(typeof kinds)[Kind]['list']]>[number];
   };
 }[KindName];
 
@@ -81,8 +77,8 @@ export interface ImportOptions extends WriteOptions {
 type Rows<Row> = Iterable<Row> | AsyncIterable<Row>;
 
 /**
- * Imports rows, and yields what became of each, in the order sent. The valid rows of a part are stored together; the others are yielded as
- * `REJECTED`, with their issues. An error ends the iteration: the rows that were yielded before it are stored. With an
+ * Imports rows, and yields what became of each, in the order sent. The valid rows of a part are stored together, whatever their kinds; the
+ * others are yielded as `REJECTED`, with their issues. An error ends the iteration: the rows that were yielded before it are stored. With an
  * `idempotencyKey` of your own, the same call with the same rows may be made again, and stores only what is missing.
  */
 export type ImportRows = <Row extends ImportRow>(
@@ -91,74 +87,56 @@ export type ImportRows = <Row extends ImportRow>(
 ) => AsyncGenerator<ImportResult<Row>, void, undefined>;
 
 export const importRows = (graphql: Graphql): ImportRows =>
-  async function* (rows, { upsertBy = {}, partSize = 1_000, dryRun, ...options } = {}) {
+  async function* (rows, { upsertBy = {}, partSize = 1_000, dryRun = false, ...options } = {}) {
     requireKnown('import', options);
     requireInteger('partSize', partSize, 1);
+    const by = Object.fromEntries(kindNames.map((name) => [kinds[name].list, upsertBy[name]]));
     let start = 0;
-    for await (const { kind, part } of partsOf(rows, partSize, upsertBy)) {
-      const own = { dryRun, ...optionsOfPart(options, start) };
-      yield* kind ? await upsertPart(graphql, kind, part, upsertBy[kind], own) : await createPart(graphql, part, own);
+    for await (const part of partsOf(rows, partSize)) {
+      yield* await sendPart(graphql, part, { by, dryRun }, optionsOfPart(options, start));
       start += part.length;
     }
   };
 
-/** Rows that are created are sent together, whatever their kinds; a part that is upserted has one kind. */
-async function* partsOf<Row extends ImportRow>(
-  rows: Rows<Row>,
-  partSize: number,
-  upsertBy: NonNullable<ImportOptions['upsertBy']>,
-): AsyncGenerator<{ readonly kind: KindName | undefined; readonly part: readonly Row[] }> {
+async function* partsOf<Row>(rows: Rows<Row>, partSize: number): AsyncGenerator<readonly Row[]> {
   let part: Row[] = [];
-  let kind: KindName | undefined;
   for await (const row of rows) {
-    const next = upsertBy[row.kind] && row.kind;
-    if (part.length === partSize || (part.length > 0 && next !== kind)) {
-      yield { kind, part };
+    if (part.length === partSize) {
+      yield part;
       part = [];
     }
-    kind = next;
     part.push(row);
   }
-  if (part.length > 0) yield { kind, part };
+  if (part.length > 0) yield part;
 }
 
-async function upsertPart<Row extends ImportRow>(
-  graphql: Graphql,
-  kind: KindName,
-  part: readonly Row[],
-  by: unknown,
-  options: DryRunOptions,
-): Promise<ImportResult<Row>[]> {
-  const records = part.map(({ record }) => record);
-  const all = { ...options, onInvalid: 'SKIP', returning: 'outcome' } as const;
-  // The casts are safe: all rows of the part have this kind, and the key is that of the kind.
-  const results = await batches(graphql, kind).upsert(by as never, records as never, all);
-  return part.map((row, index): ImportResult<Row> => {
-    const result = results[index] as (typeof results)[number];
-    return result.outcome === 'REJECTED'
-      ? { row, outcome: result.outcome, issues: result.issues }
-      : { row, outcome: result.outcome, id: result.record.id };
-  });
+interface Upserted {
+  readonly outcome: UpsertOutcome;
+  readonly record: { readonly id: string } | null;
+  readonly issues: readonly ItemIssue[];
 }
 
-async function createPart<Row extends ImportRow>(
+async function sendPart<Row extends ImportRow>(
   graphql: Graphql,
   part: readonly Row[],
-  options: DryRunOptions,
+  variables: { readonly by: ImportKeys; readonly dryRun: boolean },
+  options: WriteOptions,
 ): Promise<ImportResult<Row>[]> {
   const input: Record<string, object[]> = {};
-  const places = part.map(({ kind, record }) => {
+  for (const { kind, record } of part) {
     const { list } = kinds[kind];
     input[list] ??= [];
-    return { list, index: input[list].push(record) - 1 };
-  });
-  const { rejected = [], ...created } = await send(graphql, input, { ...options, onInvalid: 'SKIP' }, () => 'id');
-  const issuesOf = new Map(rejected.map(({ list, index, issues }) => [`${list}.${index}`, issues]));
-  return part.map((row, n): ImportResult<Row> => {
-    const { list, index } = places[n] as (typeof places)[number];
-    const issues = issuesOf.get(`${list}.${index}`);
-    if (issues) return { row, outcome: 'REJECTED', issues };
-    // The created records of a list are in the order of its rows.
-    return { row, outcome: 'CREATED', id: created[list]?.shift()?.id ?? '' };
+    input[list].push(record);
+  }
+  const lists = Object.keys(input).map((list) => `${list} { outcome record { id } ${issueFields} }`);
+  const all = { ...variables, input, onInvalid: 'SKIP' };
+  const { results } = await send(graphql, `results { ${lists.join(' ')} }`, all, options);
+  const next = new Map(Object.entries<Upserted[]>(results).map(([list, ofList]) => [list, ofList.values()]));
+  return part.map((row): ImportResult<Row> => {
+    // The cast is safe: each list has a result for each of its rows.
+    const result = next.get(kinds[row.kind].list)?.next().value as Upserted;
+    if (!result.record) return { row, outcome: 'REJECTED', issues: result.issues };
+    // The cast is safe: only rejected rows have no record.
+    return { row, outcome: result.outcome as 'CREATED', id: result.record.id };
   });
 }

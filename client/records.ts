@@ -105,6 +105,9 @@ export interface Records<Kind extends KindName> {
 
 type Row = Readonly<Record<string, unknown>>;
 
+/** The selection of what is wrong with an item. */
+export const issueFields = 'issues { path message code other }';
+
 export function records<Kind extends KindName>(send: Send, graphql: Graphql, name: Kind, path: string): Records<Kind> {
   return {
     create: async (batch: readonly unknown[], options: PartOptions = {}) =>
@@ -158,7 +161,7 @@ export function batches<Kind extends KindName>(graphql: Graphql, name: Kind): Om
       return (await mutate<Row>('update', 'input', { input }, options)).map(stored);
     },
     async upsert(by: object, input: unknown, { onInvalid = 'FAIL', ...options }: UpsertOptions = {}) {
-      const issues = onInvalid === 'FAIL' ? '' : 'issues { path message code other }';
+      const issues = onInvalid === 'FAIL' ? '' : issueFields;
       const isChange = options.returning === 'change';
       const before = isChange ? `before { ${fields} }` : '';
       const select = (record: string) => `outcome record { ${record} } ${before} ${issues}`;

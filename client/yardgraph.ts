@@ -33,8 +33,8 @@ export class Yardgraph {
   /** The names and colours of statuses, companies and the like, which other systems keep. */
   readonly labels: Records<'Label'>;
   /**
-   * Creates records of several kinds, all or none. A record can refer to another one of the same import by its `ref`, and to a stored
-   * one by its name or external IDs.
+   * Creates records of several kinds, or updates those that are found by a key, all or none. A record can refer to another one of the same
+   * import by its `ref`, and to any by its name or external IDs.
    */
   readonly importRecords: ImportRecords;
   /** Imports any number of rows of any kinds, from files or other sources, part by part; the valid rows of each part are stored. */

@@ -3,12 +3,14 @@ import { createHash, randomUUID } from 'node:crypto';
 import { appendFileSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
+import type { Yardgraph } from '../../client/index.ts';
 import { errorCode, Interrupted, StartError } from '../errors.ts';
-import { type Begun, begin, goOn, prepare, preview, store } from '../import/import.ts';
-import { findFiles, hashOf, refusedPaths, requireOverwritable } from '../import/local-files.ts';
+import { type Output, prepare, preview, requireResumable, startRun, store } from '../import/import.ts';
+import { findFiles, hashOf, type LocalFile, refusedPaths, requireOverwritable } from '../import/local-files.ts';
 import { describeChanges, madeSince, uniqueMessage } from '../import/made-changes.ts';
 import { type ProfileOptions, profileOf, requireKind } from '../import/profiles.ts';
 import { countedRows } from '../import/report.ts';
+import type { Import, ImportRun } from '../import/run.ts';
 import { count, expected } from '../model/issues.ts';
 import { connect, isExpected, messageOf } from './service.ts';
 import { confirm, createProgressBar, exitCodes, printTable, withInterrupts } from './terminal.ts';
@@ -29,10 +31,10 @@ export interface ImportOptions extends ProfileOptions {
 }
 
 /**
- * What an import notes before it stores anything, in a file that it removes at the end: a second start with the same files and options goes
- * on with the same keys.
+ * A run in a file that the command writes before it stores anything, and removes at the end: a second start with the same files and options
+ * resumes it.
  */
-interface RunLine extends Begun {
+interface RunFile extends ImportRun {
   /** The hashes of the files, and of everything else that decides what is sent. */
   readonly identity: string;
   readonly partSize: number;
@@ -41,119 +43,76 @@ interface RunLine extends Begun {
   readonly pid: number;
 }
 
+/** The command with its files, and the run of them to resume, before it has talked to the service. */
+type Command = Awaited<ReturnType<typeof readCommand>>;
+
 /** Imports the files, and returns the exit code. Throws a StartError before anything is stored. */
 export async function importFiles(paths: readonly string[], options: ImportOptions): Promise<number> {
   // Rows are garbage soon: collected earlier, a million of them take 190 MB of memory instead of 260, and a tenth more time.
   setFlagsFromString('--heap-growing-percent=100');
-  const profile = profileOf(options, (path) => readFileSync(path, 'utf8'));
-  const partSize = readNumber('batch', options.batch, 1);
-  const { files, refused, skipped } = findFiles(paths, requireKind('kind', profile.kind));
-  const hashes: string[] = [];
-  for (const file of files) hashes.push(await hashOf(file));
-  const linePath = `${resolve(paths[0] ?? '')}.import-run`;
-  const names = files.map(({ name, kind }) => [name, kind?.name]);
-  const { url, message, encoding, columns, deleteMissing } = options;
-  const decisive = JSON.stringify([
-    hashes,
-    names,
-    profile,
-    url,
-    message,
-    encoding,
-    columns,
-    deleteMissing,
-    options.refused,
-  ]);
-  const identity = createHash('sha256').update(decisive).digest('hex');
-  const known = readLine(linePath, identity);
-  for (const path of known?.refused ?? []) requireOverwritable(path, 'move it, to go on with the import');
-  const begun = known ?? {
-    run: randomUUID().slice(0, 8),
-    identity,
-    partSize,
-    refused: refusedPaths(files, options.refused),
-  };
-  const [first, ...others] = files;
-  const name = `${first?.name.slice(0, 100)}${others.length > 0 ? ` and ${count(others.length)} more` : ''}`;
-  const changeMessage = uniqueMessage(message?.trim() || `import of ${name}`, begun.run);
-  const yardgraph = connect({ serverURL: url, apiKeyAuth: options.apiKey ?? '', changeMessage });
-  const bar = createProgressBar('{doing} {percentage}% {value}/{total} rows, {eta_formatted} left');
-  let done = 0;
-  const show = (doing: string, total: number) => {
-    done = 0;
-    bar.start(total, 0, { doing });
-  };
-  const output = {
-    say(text: string) {
-      bar.stop();
-      console.log(text);
-    },
-    table: printTable,
-  };
-  let line = known;
-
+  const command = await readCommand(paths, options);
+  const message = uniqueMessage(options.message?.trim() || `import of ${nameOf(command.files)}`, command.runId);
+  const yardgraph = connect({ serverURL: options.url, apiKeyAuth: options.apiKey ?? '', changeMessage: message });
+  const progress = new Progress();
   return withInterrupts(async (signal) => {
+    let run = command.resumed;
     try {
-      const work = await prepare(profile, {
-        yardgraph,
-        files,
-        encoding,
-        columns,
-        partSize: begun.partSize,
-        signal,
-        deleteMissing: deleteMissing === undefined ? undefined : readNumber('delete-missing', deleteMissing, 0),
-        onProgress(rows) {
-          done += rows;
-          bar.update(done);
-        },
-      });
-      for (const path of refused) console.log(`Left out, because an earlier import has refused its rows: ${path}`);
-      for (const path of skipped) console.log(`Left out, because it is no file to import: ${path}`);
-      if (known && options.dryRun) {
-        throw new StartError('an import of these files was stopped: finish it before a dry run');
-      }
-      const isPreviewed = !known && (options.preview || options.dryRun);
-      const anew = `delete ${linePath} to begin anew`;
-      if (known) await goOn(work, known, anew, output);
-      if (isPreviewed) {
-        show('checking', work.scanned.total);
-        const { isClean } = await preview(work, output);
-        if (options.dryRun) return isClean && skipped.length === 0 ? exitCodes.all : exitCodes.some;
+      const work = await readFiles(command, yardgraph, progress, signal);
+      if (!run && (options.preview || options.dryRun)) {
+        progress.start('checking', work.scanned.total);
+        const { isClean } = await preview(work, progress);
+        if (options.dryRun) return isClean && command.isWhole ? exitCodes.all : exitCodes.some;
         if (!options.yes) await confirm('Store them?', 'nothing was stored');
       }
-      line = {
-        ...(known ?? { ...begun, ...(await begin(yardgraph, begun.run)) }),
-        pid: process.pid,
-      };
-      writeLine(linePath, line, !known);
-      show('storing', work.scanned.total);
-      const run = {
-        id: line.run,
-        fileKeys: hashes.map((hash, index) => `${index}${hash.slice(0, 8)}`),
-        anew: known && anew,
-      };
-      const refusedFiles = line.refused.map((path) => {
-        rmSync(path, { force: true });
-        return { name: path, write: (text: string) => appendFileSync(path, text) };
-      });
-      const { changed, ...stored } = await store(work, { run, refusedFiles, isPreviewed }, output);
-      const made = { after: line.after, message: changeMessage, number: changed };
-      console.log(describeChanges(await madeSince(yardgraph, made)));
-      rmSync(linePath, { force: true });
+      run = await writeRun(command, yardgraph);
+      const stored = await storeRows(command, work, run, progress);
+      console.log(describeChanges(await madeSince(yardgraph, { after: run.after, message, number: stored.changed })));
+      rmSync(command.runPath, { force: true });
       if (stored.isNothing) return exitCodes.nothing;
-      return stored.isWhole && skipped.length === 0 ? exitCodes.all : exitCodes.some;
+      return stored.isWhole && command.isWhole ? exitCodes.all : exitCodes.some;
     } catch (error) {
-      bar.stop();
+      progress.stop();
       if (!isExpected(error)) throw error;
-      const isInterrupted = error instanceof Interrupted;
-      if (!line) throw new StartError(isInterrupted ? `${error.message}: nothing was stored` : messageOf(error, url));
+      const [reason, isInterrupted] = [messageOf(error, options.url), error instanceof Interrupted];
+      if (!run) throw new StartError(isInterrupted ? `${reason}: nothing was stored` : reason);
       const again = isInterrupted ? 'Restore the files if they have changed, and run' : 'Run';
       console.error(
-        `${messageOf(error, url)}. Stored or refused so far: ${count(done)} of ${countedRows(bar.getTotal())}. ${again} the same command again to go on: nothing is stored twice.`,
+        `${reason}. ${progress.describe()}. ${again} the same command again to go on: nothing is stored twice.`,
       );
       return exitCodes.interrupted;
     }
   });
+}
+
+const nameOf = ([first, ...others]: readonly LocalFile[]): string =>
+  `${first?.name.slice(0, 100)}${others.length > 0 ? ` and ${count(others.length)} more` : ''}`;
+
+/** Finds the files, and a run of them that was stopped. */
+async function readCommand(paths: readonly string[], options: ImportOptions) {
+  const { url, message, encoding, columns, deleteMissing, batch } = options;
+  const profile = profileOf(options, (path) => readFileSync(path, 'utf8'));
+  const partSize = readNumber('batch', batch, 1);
+  if (deleteMissing !== undefined) readNumber('delete-missing', deleteMissing, 0);
+  const { files, refused, skipped } = findFiles(paths, requireKind('kind', profile.kind));
+  const hashes: string[] = [];
+  for (const file of files) hashes.push(await hashOf(file));
+  const names = files.map(({ name, kind }) => [name, kind?.name]);
+  const decisive = [hashes, names, profile, url, message, encoding, columns, deleteMissing, options.refused];
+  const identity = createHash('sha256').update(JSON.stringify(decisive)).digest('hex');
+  const runPath = `${resolve(paths[0] ?? '')}.import-run`;
+  const resumed = readRun(runPath, identity);
+  for (const path of resumed?.refused ?? []) requireOverwritable(path, 'move it, to go on with the import');
+  if (resumed && options.dryRun) {
+    throw new StartError('an import of these files was stopped: finish it before a dry run');
+  }
+  for (const path of refused) console.log(`Left out, because an earlier import has refused its rows: ${path}`);
+  for (const path of skipped) console.log(`Left out, because it is no file to import: ${path}`);
+  return {
+    ...{ options, profile, files, hashes, isWhole: skipped.length === 0, runPath, identity, resumed },
+    runId: resumed?.id ?? randomUUID().slice(0, 8),
+    partSize: resumed?.partSize ?? partSize,
+    refused: resumed?.refused ?? refusedPaths(files, options.refused),
+  };
 }
 
 function readNumber(option: string, text: string, min: number): number {
@@ -161,21 +120,54 @@ function readNumber(option: string, text: string, min: number): number {
   throw new StartError(`--${option}: ${expected(`a whole number from ${min} to 999,999`, text)}`);
 }
 
-function readLine(path: string, identity: string): RunLine | undefined {
-  let line: RunLine;
+async function readFiles(command: Command, yardgraph: Yardgraph, progress: Progress, signal: AbortSignal) {
+  const { options, profile, files, partSize, resumed } = command;
+  const { encoding, columns, deleteMissing } = options;
+  const work = await prepare(profile, {
+    ...{ yardgraph, files, encoding, columns, partSize, signal },
+    deleteMissing: deleteMissing === undefined ? undefined : Number(deleteMissing),
+    onProgress: (rows) => progress.add(rows),
+  });
+  if (resumed) {
+    await requireResumable(work, resumed, restart(command));
+    progress.say('Going on with the import that was stopped: what it has stored is not stored again.');
+  }
+  return work;
+}
+
+const restart = ({ runPath }: Command): string => `delete ${runPath} to begin anew`;
+
+async function storeRows(command: Command, work: Import, run: RunFile, progress: Progress) {
+  progress.start('storing', work.scanned.total);
+  const storing = {
+    run,
+    save: () => replaceRun(command.runPath, run),
+    fileKeys: command.hashes.map((hash, index) => `${index}${hash.slice(0, 8)}`),
+    restart: command.resumed && restart(command),
+  };
+  const refusedFiles = run.refused.map((path) => {
+    rmSync(path, { force: true });
+    return { name: path, write: (text: string) => appendFileSync(path, text) };
+  });
+  const isPreviewed = !command.resumed && command.options.preview;
+  return store(work, { storing, refusedFiles, isPreviewed }, progress);
+}
+
+function readRun(path: string, identity: string): RunFile | undefined {
+  let run: RunFile;
   try {
-    line = JSON.parse(readFileSync(path, 'utf8'));
+    run = JSON.parse(readFileSync(path, 'utf8'));
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return undefined;
     if (!(error instanceof SyntaxError)) throw error;
     throw new StartError(`${path} is not the line of an import: move it away`);
   }
-  if (line.pid !== process.pid && isRunning(line.pid)) {
+  if (run.pid !== process.pid && isRunning(run.pid)) {
     throw new StartError(
-      `another import of these files is running (process ${line.pid}); if it is not one, delete ${path}`,
+      `another import of these files is running (process ${run.pid}); if it is not one, delete ${path}`,
     );
   }
-  if (line.identity === identity) return line;
+  if (run.identity === identity) return run;
   throw new StartError(
     `${path} is of an import that was not finished, of other files or with other options. Finish it, or delete this file to begin anew`,
   );
@@ -189,17 +181,64 @@ function isRunning(pid: number): boolean {
   }
 }
 
-/** Writes the line whole or not at all, however the process ends, once it is that of an import. */
-function writeLine(path: string, line: RunLine, isNew: boolean): void {
-  const text = `${JSON.stringify(line)}\n`;
+/** Notes that the import begins, or that this process resumes it. */
+async function writeRun(command: Command, yardgraph: Yardgraph): Promise<RunFile> {
+  const { runPath, resumed, identity, partSize, refused, runId } = command;
+  const { pid } = process;
+  if (resumed) {
+    const run = { ...resumed, pid };
+    replaceRun(runPath, run);
+    return run;
+  }
+  const run = { ...(await startRun(yardgraph, runId)), identity, partSize, refused, pid };
+  keep(runPath, () => writeFileSync(runPath, `${JSON.stringify(run)}\n`, { flag: 'wx' }));
+  return run;
+}
+
+/** Writes the run whole or not at all, however the process ends. */
+function replaceRun(path: string, run: RunFile): void {
+  keep(path, () => {
+    writeFileSync(`${path}-new`, `${JSON.stringify(run)}\n`);
+    renameSync(`${path}-new`, path);
+  });
+}
+
+function keep(path: string, write: () => void): void {
   try {
-    if (isNew) writeFileSync(path, text, { flag: 'wx' });
-    else {
-      writeFileSync(`${path}-new`, text);
-      renameSync(`${path}-new`, path);
-    }
+    write();
   } catch (error) {
     if (errorCode(error) === 'EEXIST') throw new StartError('another import of these files has begun just now');
     throw new StartError(`cannot write ${path}, where an import notes that it has begun: ${String(error)}`);
+  }
+}
+
+/** The progress bar, and what is printed while it is shown. */
+class Progress implements Output {
+  readonly #bar = createProgressBar('{doing} {percentage}% {value}/{total} rows, {eta_formatted} left');
+  #done = 0;
+
+  start(doing: string, total: number): void {
+    this.#done = 0;
+    this.#bar.start(total, 0, { doing });
+  }
+
+  add(rows: number): void {
+    this.#done += rows;
+    this.#bar.update(this.#done);
+  }
+
+  stop(): void {
+    this.#bar.stop();
+  }
+
+  readonly say = (text: string): void => {
+    this.stop();
+    console.log(text);
+  };
+
+  readonly table = printTable;
+
+  describe(): string {
+    return `Stored or refused so far: ${count(this.#done)} of ${countedRows(this.#bar.getTotal())}`;
   }
 }

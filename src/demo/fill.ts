@@ -8,12 +8,12 @@
 import { createSessionOpener } from '../auth/authenticate.ts';
 import { anonymousIn, anonymousWorkspace } from '../auth/keys.ts';
 import { ServiceError } from '../errors.ts';
+import { itemsOf, RowIndex } from '../import/items.ts';
 import { findFiles } from '../import/local-files.ts';
-import { rowOptions } from '../import/profiles.ts';
-import { readRows } from '../import/read.ts';
-import type { RecordRow } from '../import/row.ts';
-import { rowReader } from '../import/values.ts';
-import { linkFields, linkParser } from '../model/links.ts';
+import { fileReader, rowsInOrder, scan, treeOrdersOf } from '../import/reading.ts';
+import type { FileRow } from '../import/row.ts';
+import { linkParser } from '../model/links.ts';
+import type { RecordKind } from '../model/record-kind.ts';
 import { createParser } from '../model/schemas.ts';
 import { kindNamed, linkOrder, recordKinds } from '../records/index.ts';
 import { importRecords } from '../services/write.ts';
@@ -38,29 +38,19 @@ export async function fillDemo(database: Database): Promise<void> {
 }
 
 async function readBatches() {
-  const rows: RecordRow[] = [];
-  for (const file of findFiles([__dirname], undefined).files) {
-    const { kind } = file;
-    if (!kind) continue;
-    const read = rowReader(kind, rowOptions({}, kind));
-    for await (const row of readRows(file, { isKnown: () => true, warn: () => {} })) rows.push(read(row));
-  }
-  const refOf = (kindName: string, id: unknown) => `${kindName} ${id}`;
-  const refs = new Set(rows.flatMap(({ kind, id }) => (id === undefined ? [] : [refOf(kind.name, id)])));
+  const { files } = findFiles([__dirname], undefined);
+  const reader = fileReader({}, {});
+  const scanned = await scan(files, reader);
+  const upsertKeys = new Map<RecordKind, string>();
+  const orders = await treeOrdersOf(reader, scanned, upsertKeys);
+  const rows: FileRow[] = [];
+  for await (const row of rowsInOrder(reader, scanned, orders)) rows.push(row);
+  const index = new RowIndex({ files, scanned, upsertKeys });
+  index.begin(rows);
+  const items = itemsOf(index, rows);
   return linkOrder.map((kind) => {
     const parse = linkParser({ kind, kindNamed, hasRefs: true }, limits, createParser(kind, limits));
-    const records = rows.flatMap(({ kind: kindOfRow, id, fields, externalIds, links }) => {
-      if (kindOfRow !== kind) return [];
-      const record: Record<string, unknown> = { ...fields, ...(id !== undefined && { ref: refOf(kind.name, id) }) };
-      if (Object.keys(externalIds).length > 0) record.externalIds = externalIds;
-      for (const [link, field, { target }] of linkFields(kind)) {
-        const { value } = links.find((other) => other.field === field) ?? {};
-        const ref = refOf(target, value);
-        if (refs.has(ref)) record[link] = { ref };
-        else record[field] = value;
-      }
-      return [parse(record)];
-    });
+    const records = items.flatMap(({ row, record }) => (row.kind === kind ? [parse(record)] : []));
     return { kind, records, path: [kind.table], op: 'create' as const, by: undefined };
   });
 }

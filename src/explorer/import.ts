@@ -5,9 +5,10 @@
 import { html, nothing, render } from 'lit-html';
 import { Yardgraph } from '../../client/index.ts';
 import { damagedError, formOf, type ImportFile, isCompressed } from '../import/file.ts';
-import { type Begun, goOn, type Output, prepare, preview, store } from '../import/import.ts';
+import { type Output, prepare, preview, requireResumable, store } from '../import/import.ts';
 import { describeChanges, type MadeChanges, madeSince, revertedParts, uniqueMessage } from '../import/made-changes.ts';
 import { profileOf } from '../import/profiles.ts';
+import type { ImportRun } from '../import/run.ts';
 import { count } from '../model/issues.ts';
 import { kindNamed } from '../records/index.ts';
 import { headOf, tableOf } from './table.ts';
@@ -108,12 +109,12 @@ export function openImport(kind: string, dropped: readonly File[]): void {
     const versions = dropped.map(({ name, size, lastModified }) => [name, size, lastModified]);
     noted = { name: `import ${JSON.stringify([viewer, kind, versions, profile, encoding])}`, isStale: false };
     const note = localStorage.getItem(noted.name);
-    const run = crypto.getRandomValues(new Uint32Array(2)).join('-');
-    const begun: Begun = note
+    const id = crypto.getRandomValues(new Uint32Array(2)).join('-');
+    const run: ImportRun = note
       ? JSON.parse(note)
-      : { run, after, startedAt: Date.now(), workspace: viewer.workspace.id };
-    const anew = 'drop the file under another name';
-    const message = uniqueMessage(`import of ${names.slice(0, 100)}`, begun.run);
+      : { id, after, startedAt: Date.now(), workspace: viewer.workspace.id, missing: {} };
+    const restart = 'drop the file under another name';
+    const message = uniqueMessage(`import of ${names.slice(0, 100)}`, run.id);
     const yardgraph = new Yardgraph({ ...key, changeMessage: message });
     let done = 0;
     const onProgress = (rows: number) => {
@@ -122,27 +123,26 @@ export function openImport(kind: string, dropped: readonly File[]): void {
     };
     const setting = { yardgraph, files, encoding, partSize: 1_000, signal: stop.signal, onProgress };
     const work = await prepare(profile, setting);
-    if (note) await goOn(work, begun, anew, output);
-    else if ((await preview(work, output)).changed === 0) return undefined;
+    if (note) {
+      await requireResumable(work, run, restart);
+      say('Going on with the import that was stopped: what it has stored is not stored again.');
+    } else if ((await preview(work, output)).changed === 0) return undefined;
     return { label: note ? 'Go on' : 'Store them', run: storeAll };
 
     async function storeAll(): Promise<Next> {
       if (noted.isStale || localStorage.getItem(noted.name) !== note)
         throw new Error('an import of this file has begun, or ended, in another tab. Try again to go on with it');
-      localStorage.setItem(noted.name, JSON.stringify(begun));
+      const save = () => localStorage.setItem(noted.name, JSON.stringify(run));
+      save();
       done = 0;
       const refusedFiles = files.map(({ name }) => {
         const texts: string[] = [];
         const refusedName = name.replace(/\.\w{1,10}(?:\.gz)?$/, '.refused$&');
         return { name: refusedName, texts, write: (text: string) => void texts.push(text) };
       });
-      const sending = {
-        id: begun.run,
-        fileKeys: files.map((_, index) => String(index)),
-        anew: note ? anew : undefined,
-      };
-      const storing = { run: sending, refusedFiles, isPreviewed: !note };
-      const { changed } = await store({ ...work, signal: stop.signal }, storing, output).catch((error: Error) => {
+      const storing = { run, save, fileKeys: files.map((_, at) => String(at)), restart: note ? restart : undefined };
+      const options = { storing, refusedFiles, isPreviewed: !note };
+      const { changed } = await store({ ...work, signal: stop.signal }, options, output).catch((error: Error) => {
         const soFar = `Stored or refused so far: ${shown.progress || 'no rows'}`;
         throw new Error(`${error.message}. ${soFar}. Try again to go on: nothing is stored twice.`);
       });
@@ -150,7 +150,7 @@ export function openImport(kind: string, dropped: readonly File[]): void {
       for (const { name, texts } of refusedFiles)
         if (texts.length > 0)
           shown.said.push(html`<p><a href=${URL.createObjectURL(new Blob(texts))} download=${name}>${name}</a></p>`);
-      const made = await madeSince(yardgraph, { after: begun.after, message, number: changed });
+      const made = await madeSince(yardgraph, { after: run.after, message, number: changed });
       say(describeChanges(made));
       return made && { label: 'Undo', run: () => undo(made) };
     }

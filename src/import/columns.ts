@@ -15,7 +15,10 @@ export type Column =
   | { readonly is: 'field'; readonly name: string; readonly field: Field }
   /** One external ID; the others stay as they are. */
   | { readonly is: 'externalId'; readonly key: string }
-  /** By `id`, by a field of the target, or by one of its external IDs: `externalIds.erp`. */
+  /**
+   * By `id`, if it is called as the field; by `any`, an ID or a name, if it is called as the link; by a field of the target; or by one of its
+   * external IDs: `externalIds.erp`.
+   */
   | {
       readonly is: 'link';
       readonly name: string;
@@ -72,7 +75,7 @@ function* namedColumns(kind: RecordKind): Generator<readonly [string, Column]> {
     const keys = ['name', ...matchableFields(target)].filter((key) => key in target.fields);
     for (const called of isOnly ? [name, targetName] : [name]) {
       for (const by of ['id', ...keys]) yield [plain(`${called}.${by}`), { ...link, by }];
-      yield [plain(called), { ...link, by: 'id' }];
+      yield [plain(called), { ...link, by: 'any' }];
     }
     yield [plain(field), { ...link, by: 'id' }];
   }
@@ -88,7 +91,7 @@ function columnCalled(kind: RecordKind, name: string): Column | undefined {
   if (at < 0 || key === '') return known?.get(plain(name));
   if (at === 0) return kind.fields.externalIds && { is: 'externalId', key };
   const link = known?.get(plain(parts[0] ?? ''));
-  const hasIds = link?.is === 'link' && link.by === 'id' && link.target.fields.externalIds;
+  const hasIds = link?.is === 'link' && link.target.fields.externalIds;
   return hasIds ? { ...link, by: `externalIds.${key}` } : undefined;
 }
 
@@ -115,8 +118,7 @@ export function columnFinder(kind: RecordKind, options: ColumnOptions): (name: s
     const said = to ?? name.trim();
     if (said === '') return { is: 'unnamed' };
     const column = columnCalled(kind, said);
-    const isName = column?.is === 'link' && !said.includes('.') && plain(said) !== plain(column.field);
-    const way = isName ? ways.get(column.field) : undefined;
+    const way = column?.is === 'link' && column.by === 'any' ? ways.get(column.field) : undefined;
     return way === undefined ? column : columnCalled(kind, way);
   };
 }
@@ -124,9 +126,17 @@ export function columnFinder(kind: RecordKind, options: ColumnOptions): (name: s
 /** The same for two columns that say the same: `name`, `externalIds.erp`, `locationId`, `location.name`. */
 export function meaningOf(column: Column): string {
   if (column.is === 'externalId') return `externalIds.${column.key}`;
-  if (column.is === 'link') return column.by === 'id' ? column.field : `${column.name}.${column.by}`;
+  if (column.is === 'link') return ['id', 'any'].includes(column.by) ? column.field : `${column.name}.${column.by}`;
   if (column.is === 'labelledType') return 'key';
   return column.is === 'field' ? column.name : column.is;
+}
+
+/** The field of a record that a column has, if any. */
+export function fieldOf(column: Column): string[] {
+  if (column.is === 'externalId') return ['externalIds'];
+  if (column.is === 'link') return [column.field];
+  if (column.is === 'labelledType') return ['key'];
+  return column.is === 'field' ? [column.name] : [];
 }
 
 /** True for a column whose values are kept as they are, with white space around them. */

@@ -12,14 +12,24 @@ export interface MadeChanges {
 /** Returns a message that no other changes have, also not those of another run with the same text. Names of files may have line breaks. */
 export const uniqueMessage = (text: string, run: string): string => `${text.replace(/\p{Cc}/gu, ' ').trim()} (${run})`;
 
-/** Returns what was changed after a cursor: without the message if nobody else wrote meanwhile. Undefined if nothing was. */
+/**
+ * Returns what was changed after a cursor: without the message if nobody else wrote meanwhile. Undefined if nothing was. A run that was
+ * resumed may have made more changes than the `number` that its last start knows of.
+ */
 export async function madeSince(
   yardgraph: Yardgraph,
   { after, message, number }: { readonly after: string; readonly message: string; readonly number: number },
 ): Promise<MadeChanges | undefined> {
   const [first, last] = [Number(after) + 1, Number(await yardgraph.changeCursor())];
-  if (number === 0) return undefined;
-  return last - first + 1 === number ? { first, last } : { first, last, message };
+  const all = { first, last };
+  if (last - first + 1 === number) return number === 0 ? undefined : all;
+  if (number > 0) return { ...all, message };
+  let own = 0;
+  for await (const { nodes } of yardgraph.changes({ after, follow: false })) {
+    own += nodes.filter((change) => change.message === message).length;
+  }
+  if (own === 0) return undefined;
+  return own === last - first + 1 ? all : { ...all, message };
 }
 
 export function describeChanges(made: MadeChanges | undefined): string {

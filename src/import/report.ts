@@ -2,28 +2,27 @@
 import { stringify } from 'lossless-json';
 import { csvCell } from '../model/csv.ts';
 import { isSame } from '../model/fields.ts';
-import { count, formatIssue, type Issue } from '../model/issues.ts';
+import { count, formatIssue } from '../model/issues.ts';
 import { constantCase, uncapitalized } from '../model/labels.ts';
 import { linkFields } from '../model/links.ts';
 import type { RecordKind } from '../model/record-kind.ts';
 import { reasonColumn, reasonMark } from './columns.ts';
 import type { Table } from './csv.ts';
-import type { ImportFile } from './file.ts';
+import { type RowIndex, recordIdsIn } from './items.ts';
 import { lineName } from './json.ts';
-import { type Names, recordIdsIn } from './links.ts';
-import { type Cell, type RecordRow, type SentRow, type SourceRow, valueAt } from './row.ts';
+import { type Cell, type RecordRow, type RowIssue, type RowOutcome, type SourceRow, valueAt } from './row.ts';
 
 const none = { created: 0, changed: 0, cleared: 0, unchanged: 0, refused: 0 };
 type Counts = Record<keyof typeof none, number>;
 
-const fates = { CREATED: 'created', UPDATED: 'changed', UNCHANGED: 'unchanged', REJECTED: 'refused' } as const;
+const counted = { CREATED: 'created', UPDATED: 'changed', UNCHANGED: 'unchanged', REJECTED: 'refused' } as const;
 
 /** Counts what becomes of rows, and of each of their columns. */
 export class Tally {
   /** By column; those of the rows are the first, without a name. */
   private readonly kinds = new Map<RecordKind, Map<string, Counts>>();
 
-  add({ row, outcome, issues, unsent, before, after }: SentRow): void {
+  add({ row, outcome, issues, unchecked, before, after }: RowOutcome): void {
     const { kind } = row;
     const columns = this.kinds.get(kind) ?? new Map<string, Counts>();
     this.kinds.set(kind, columns);
@@ -32,7 +31,7 @@ export class Tally {
       columns.set(column, counts);
       counts[what] += 1;
     };
-    addTo('', fates[outcome]);
+    addTo('', counted[outcome]);
     if (outcome === 'REJECTED') {
       for (const column of new Set(issues.flatMap(({ path }) => columnAt(kind, path) ?? []))) addTo(column, 'refused');
       return;
@@ -44,7 +43,7 @@ export class Tally {
         return;
       }
       const [old, now] = [valueAt(before, column) ?? null, valueAt(after, column) ?? null];
-      if (unsent.has(column)) addTo(column, 'changed');
+      if (unchecked.has(column)) addTo(column, 'changed');
       else if (isSame(old, now)) addTo(column, 'unchanged');
       else addTo(column, now === null ? 'cleared' : 'changed');
       isCleared ||= outcome === 'UPDATED' && now === null && old !== null;
@@ -71,7 +70,7 @@ function eachCell({ fields, externalIds, links }: RecordRow, visit: (column: str
   }
 }
 
-function columnAt(kind: RecordKind, [first, second]: Issue['path']): string | undefined {
+function columnAt(kind: RecordKind, [first, second]: RowIssue['path']): string | undefined {
   const field = linkFields(kind).find(([name]) => name === first)?.[1];
   if (/^(merge)?externalIds$/i.test(String(first)) && second !== undefined) return `externalIds.${second}`;
   return field ?? (first === undefined ? undefined : String(first));
@@ -86,9 +85,9 @@ export class Refusals {
   private readonly first: string[] = [];
   private readonly reasons = new Map<string, { readonly text: string; readonly first: string; count: number }>();
 
-  add(file: ImportFile, { row, issues }: SentRow): void {
+  add({ row, issues }: RowOutcome): void {
     this.count += 1;
-    const place = `${file.name}, line ${row.source.line}`;
+    const place = `${row.file.name}, line ${row.source.line}`;
     if (this.first.length < maxListed) this.first.push(`  ${place}: ${reasonsOf(issues)}`);
     for (const issue of issues) {
       const [text = ''] = formatIssue(issue).split(', received ', 1);
@@ -118,10 +117,10 @@ export class Refusals {
 
 export const countedRows = (n: number): string => `${count(n)} ${n === 1 ? 'row' : 'rows'}`;
 
-const reasonsOf = (issues: readonly Issue[]): string => issues.map(formatIssue).join('; ');
+const reasonsOf = (issues: readonly RowIssue[]): string => issues.map(formatIssue).join('; ');
 
 /** Writes refused rows in the form of the file they are from, with the reasons in a last column: what is written can be fixed and imported. */
-export function refusedWriter(table: Table | undefined, links: Names, write: (text: string) => void) {
+export function refusedWriter(table: Table | undefined, index: RowIndex, write: (text: string) => void) {
   const { names = [], separator = ',' } = table ?? {};
   const lineOf = (cells: readonly (string | null)[], reason: string): string => {
     // A row may have fewer cells than the header, or more: the reason stands below its name unless there are more.
@@ -133,11 +132,11 @@ export function refusedWriter(table: Table | undefined, links: Names, write: (te
       .map((cell) => csvCell(cell, separator))
       .join(separator);
   };
-  const textOf = ({ row, issues }: SentRow): string => {
+  const textOf = ({ row, issues }: RowOutcome): string => {
     const { source } = row;
     const reason = reasonsOf(issues);
     // The IDs of rows are known to this import only: later, links need those of the records.
-    const known = recordIdsIn(links, row);
+    const known = recordIdsIn(index, row);
     const cells = source.cells.map((cell, index) => known.get(index) ?? cell);
     if (!table) return objectOf(source, cells, reason);
     if (cells.length === 0) return source.text + separator + csvCell(reasonMark + reason, separator);
@@ -151,7 +150,7 @@ export function refusedWriter(table: Table | undefined, links: Names, write: (te
   let isEmpty = true;
   return {
     isEmpty: () => isEmpty,
-    add(rows: readonly SentRow[]): void {
+    add(rows: readonly RowOutcome[]): void {
       if (rows.length === 0) return;
       write((isEmpty ? start : '') + rows.map((row) => `${textOf(row)}\n`).join(''));
       isEmpty = false;

@@ -1,69 +1,109 @@
-/** The requests of an import: reads in pages, and batches without what the service refuses. */
+/** The requests of an import: its mutation, reads in pages, and batches without what the service rejects. */
 import { GraphqlError, ServiceError, type Yardgraph } from '../../client/index.ts';
-import { listField } from '../model/labels.ts';
+import { constantCase, listField } from '../model/labels.ts';
 import type { RecordKind, Values } from '../model/record-kind.ts';
-import type { Fate } from './row.ts';
+import { externalKey, type Outcome, type RowIssue } from './row.ts';
 
 /** True if the service rejects what was sent, or how much that is, and has done nothing. */
-export const isRejected = (error: unknown): error is GraphqlError =>
-  error instanceof GraphqlError &&
-  !error.mayBeStored &&
-  error.errors.every(({ extensions }) => extensions?.code === 'BAD_USER_INPUT');
+export function isRejected(error: unknown): error is ServiceError {
+  if (!(error instanceof ServiceError) || error.mayBeStored) return false;
+  if (!(error instanceof GraphqlError)) return error.status === 413;
+  return error.errors.every(({ extensions }) => extensions?.code === 'BAD_USER_INPUT');
+}
+
+export interface Item {
+  readonly kind: RecordKind;
+  readonly record: Values;
+  /** True for an item that is created if no others of its kind are found by a key. */
+  readonly isCreated?: boolean;
+}
+
+/** What became of an item, or would become of it. */
+export interface ItemResult {
+  readonly outcome: Outcome;
+  readonly record: Values | null;
+  readonly before?: Values | null;
+  readonly issues: readonly RowIssue[];
+}
+
+interface ImportOptions {
+  readonly upsertKeys: ReadonlyMap<RecordKind, string>;
+  /** By kind, the fields to return as they are and as they would be: with them, it is a dry run. */
+  readonly compared?: ReadonlyMap<RecordKind, ReadonlySet<string>> | undefined;
+  readonly idempotencyKey?: string | undefined;
+}
+
+/** Sends items of any kinds as one mutation, which leaves out those that are not valid. Returns the results in their order. */
+export async function importItems(
+  yardgraph: Yardgraph,
+  items: readonly Item[],
+  { upsertKeys, compared, idempotencyKey }: ImportOptions,
+): Promise<ItemResult[]> {
+  const kinds = [...new Set(items.map(({ kind }) => kind))];
+  const input: Record<string, Values[]> = Object.fromEntries(kinds.map((kind) => [listField(kind), []]));
+  for (const { kind, record } of items) input[listField(kind)]?.push(record);
+  const by = kinds.flatMap((kind) => {
+    const key = items.every((item) => item.kind !== kind || item.isCreated) ? undefined : upsertKeys.get(kind);
+    return key === undefined ? [] : [[listField(kind), keyOf(key)] as const];
+  });
+  const selections = kinds.map((kind) => {
+    const fields = [...(compared?.get(kind) ?? [])].join(' ');
+    const before = fields && upsertKeys.has(kind) ? `before { ${fields} }` : '';
+    return `${listField(kind)} { outcome record { id ${fields} } ${before} issues { path message code other } }`;
+  });
+  const document = `mutation ($input: ImportInput!, $by: ImportKeys, $dryRun: Boolean!) {
+    importRecords(input: $input, by: $by, onInvalid: SKIP, dryRun: $dryRun) { results { ${selections.join(' ')} } }
+  }`;
+  const variables = { input, by: Object.fromEntries(by), dryRun: compared !== undefined };
+  const data = items.length > 0 ? await yardgraph.graphql(document, variables, { idempotencyKey }) : undefined;
+  const results: Record<string, ItemResult[]> = data?.importRecords.results ?? {};
+  const next = new Map(kinds.map((kind) => [kind, (results[listField(kind)] ?? []).values()]));
+  return items.map(({ kind }) => next.get(kind)?.next().value as ItemResult);
+}
+
+const keyOf = (by: string): object => {
+  const externalId = externalKey(by);
+  return externalId === undefined ? { field: constantCase(by) } : { externalId };
+};
 
 /** What a condition of a filter may have, and a page unless the settings of the service say less. */
 const maxListed = 1_000;
-
-/** Reads a page with as many items as the service allows: the query leaves their number to the variable `$first`. */
-export async function readPage<T>(yardgraph: Yardgraph, query: string, variables: object): Promise<T> {
-  const page = await yardgraph.graphql(query, { ...variables, first: maxListed }).catch((error) => {
-    if (!isRejected(error)) throw error;
-    return yardgraph.graphql(query, { ...variables });
-  });
-  return page as T;
-}
 
 interface Page {
   readonly nodes: readonly Values[];
   readonly pageInfo: { readonly hasNextPage: boolean; readonly endCursor?: string };
 }
 
-/** Returns the IDs of the records that have these texts in a field, by the text. */
-export async function storedWith(
+/** Returns which of these texts records have in a field. */
+export async function storedTexts(
   yardgraph: Yardgraph,
   kind: RecordKind,
-  field: string,
+  field: 'id' | 'name',
   texts: readonly string[],
-): Promise<Map<string, string[]>> {
+): Promise<ReadonlySet<string>> {
   const list = listField(kind);
   const query = `query ($where: ${kind.name}Filter, $first: Int, $after: String) {
-    ${list}(first: $first, after: $after, where: $where) { nodes { id ${field} } pageInfo { hasNextPage endCursor } }
+    ${list}(first: $first, after: $after, where: $where) { nodes { ${field} } pageInfo { hasNextPage endCursor } }
   }`;
-  const found = new Map<string, string[]>();
+  const read = async (variables: object): Promise<Page> => {
+    const data = await yardgraph.graphql(query, { ...variables, first: maxListed }).catch((error) => {
+      // The service may have smaller pages.
+      if (!isRejected(error)) throw error;
+      return yardgraph.graphql(query, { ...variables });
+    });
+    return data[list];
+  };
+  const found = new Set<string>();
   for (let start = 0; start < texts.length; start += maxListed) {
     const where = { [field]: { in: texts.slice(start, start + maxListed) } };
     for (let after: string | undefined, isLast = false; !isLast; ) {
-      const { [list]: page } = await readPage<Record<string, Page>>(yardgraph, query, { where, after });
-      for (const { id, [field]: text } of page?.nodes ?? []) {
-        const ids = found.get(String(text)) ?? [];
-        if (ids.push(String(id)) === 1) found.set(String(text), ids);
-      }
-      after = page?.pageInfo.endCursor;
-      isLast = !page?.pageInfo.hasNextPage;
+      const { nodes, pageInfo } = await read({ where, after });
+      for (const { [field]: text } of nodes) found.add(String(text));
+      after = pageInfo.endCursor;
+      isLast = !pageInfo.hasNextPage;
     }
   }
   return found;
-}
-
-/** The methods of a kind. The casts are safe: the service checks the records, and the keys are those of the kind. */
-export const methodsOf = (yardgraph: Yardgraph, kind: RecordKind) =>
-  yardgraph[listField(kind) as 'assets'] as unknown as {
-    upsert(by: object, records: readonly object[], options: object): Promise<Upserted[]>;
-    delete(ids: readonly string[], options: object): Promise<Values[]>;
-  };
-
-interface Upserted extends Pick<Fate, 'outcome' | 'issues'> {
-  readonly record: Values | null;
-  readonly before?: Values | null;
 }
 
 /** Sends items in as few parts as the service accepts: one that it rejects as a whole, for its size or for an item, is sent in halves. */
@@ -87,9 +127,11 @@ export async function halving<I, R>(
 /** Deletes records, but those that others refer to: returns these, and why. */
 export async function deleteUnreferenced(yardgraph: Yardgraph, kind: RecordKind, ids: readonly string[]) {
   const refused: { readonly id: string; readonly message: string }[] = [];
+  // The service checks which IDs are of the kind.
+  const records = yardgraph[listField(kind) as 'assets'];
   for (let left = ids; left.length > 0; ) {
     try {
-      await methodsOf(yardgraph, kind).delete(left, { returning: 'outcome' });
+      await records.delete(left, { returning: 'outcome' });
       break;
     } catch (error) {
       const { items = [] } = error instanceof ServiceError ? error : {};

@@ -4,14 +4,14 @@ import { DateTime, type Zone } from 'luxon';
 import { StartError } from '../errors.ts';
 import { withoutApostrophe } from '../model/csv.ts';
 import { aDate, parseDateTime } from '../model/date-time.ts';
-import { expected, type Issue, isObject, quote } from '../model/issues.ts';
+import { expected, isObject, quote } from '../model/issues.ts';
 import { constantCase, uncapitalized } from '../model/labels.ts';
 import type { RecordKind } from '../model/record-kind.ts';
 import { requiredMessage } from '../model/schemas.ts';
 import { labelKey, labelledTypes } from '../records/index.ts';
 import { type Column, type ColumnOptions, columnsOf, isVerbatim, meaningOf, plain } from './columns.ts';
 import { readObject } from './json.ts';
-import { type Cell, pathOf, type RecordRow, type RowLink, type SourceRow, textOf } from './row.ts';
+import { type Cell, type LinkCell, pathOf, type RecordRow, type RowIssue, type SourceRow, textOf } from './row.ts';
 import { rowChecker, type Warn } from './warnings.ts';
 
 /** How cells are written: see the options of a profile. */
@@ -29,16 +29,16 @@ export function rowReader(
   kind: RecordKind,
   options: ColumnOptions & { readonly form: CellForm },
   warn?: Warn,
-): (source: SourceRow, place?: number) => RecordRow {
+): (source: SourceRow) => RecordRow {
   const { form } = options;
   const check = warn && rowChecker(form, warn);
   let names: readonly string[] | undefined;
   let columns: readonly Column[] = [];
-  return (source, place = 0) => {
+  return (source) => {
     const { line, cells, problem } = source;
     if (problem !== undefined) {
       const issues = [{ path: [], message: problem }];
-      return { kind, source, place, fields: {}, externalIds: {}, links: [], issues };
+      return { kind, source, fields: {}, externalIds: {}, links: [], issues };
     }
     if (source.names !== names) {
       names = source.names;
@@ -50,15 +50,15 @@ export function rowReader(
     }
     const row = readRow(cells, columns, form);
     check?.(source, columns, row.fields);
-    return { kind, source, place, ...row };
+    return { kind, source, ...row };
   };
 }
 
 function readRow(cells: readonly Cell[], columns: readonly Column[], form: CellForm) {
   const fields = new Map<string, unknown>();
   const externalIds = new Map<string, string | null>();
-  const links: RowLink[] = [];
-  const issues: Issue[] = [];
+  const links: LinkCell[] = [];
+  const issues: RowIssue[] = [];
   let id: string | undefined;
   let labelledType: string | undefined;
   for (const [index, column] of columns.entries()) {
@@ -243,6 +243,7 @@ function dayIn(text: string, dates: DateForm | undefined): string | undefined {
 }
 
 function dateHint(text: string, dates: DateForm | undefined): string {
+  if (/^(?:19|20)\d\d$/.test(text)) return `${aDate} (of a year alone, write a day, such as ${text}-01-01)`;
   if (/^\d{4,6}(?:[.,]\d{1,15})?$/.test(text)) {
     return `${aDate} (spreadsheets number days: give the column the format of a date, and save it again)`;
   }

@@ -262,7 +262,10 @@ function linkIssue(
   const isCompared = criteria.length > 1;
   const path = isCompared ? [name] : [name, ...first.path];
   const found = [...ids, ...items.slice(0, maxMatches).map(({ item }) => item.id ?? item.path)];
-  if (found.length > 0) return { path, ...severalHave(target, criteria, found) };
+  const [inBatch] = items;
+  if (found.length > 0) {
+    return { path, ...severalHave(target, criteria, found), ...(inBatch && { other: inBatch.item.path }) };
+  }
   if (isCompared) return { path, code: 'no-match', kind: target.label, criteria };
   if (fieldOf(first) === 'id') return { path, ...noRecord(target, first.text ?? '') };
   return { ...first, path, code: 'no-record', kind: target.label };

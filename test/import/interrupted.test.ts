@@ -211,6 +211,18 @@ describe('an import', () => {
     );
   });
 
+  test('that finds all its rows unchanged when it goes on says which changes it made before', async () => {
+    await imports.import({ 'locations.csv': 'name,externalIds.erp\nA,1\n' });
+    once(/insert into (new_)?locations/, () => void process.listeners('SIGINT').at(-1)?.('SIGINT'));
+    const files = { 'locations.csv': 'name,externalIds.erp\nB,2\nA,1\n' };
+    const options = ['--batch', '1', '--no-preview', '--upsert-by', 'externalIds.erp'];
+    expect((await imports.import(files, ...options)).code).toBe(3);
+
+    const { out } = await imports.import(files, ...options);
+
+    expect(out.slice(-2)).toEqual(['0 created, 0 updated, 2 unchanged, 0 refused', 'Its changes: 2.']);
+  });
+
   test('that creates records does not go on after a day, when the service has forgotten its keys', async () => {
     once(/insert into (new_)?assets/, () => void process.listeners('SIGINT').at(-1)?.('SIGINT'));
     const files = { 'assets.csv': 'name,uid\nCrane,C-1\nPump,C-2\n' };

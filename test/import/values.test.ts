@@ -71,6 +71,7 @@ describe('dates and times', () => {
     ['a date such as 31.12.2026 (--dates)', german, ['31.12/2026', '2026-03-01 07:30 CET']],
     [anyDate, {}, ['soon', 'x'.repeat(10_000)]],
     [`${anyDate} (spreadsheets number days: give the column the format of a date`, german, ['45658', '45658.25']],
+    [`${anyDate} (of a year alone, write a day, such as 2019-01-01)`, german, ['2019']],
     ['a day that exists', german, ['30.02.2026', '2026-02-30']],
     ['a time from 00:00 to 23:59', german, ['2026-03-01 24:00', '2026-03-01 13:00 PM']],
     ['a date and time such as', german, ['2026-03-01 07:60']],
@@ -254,7 +255,7 @@ describe('the columns of a file', () => {
   test.each([
     ['assets', 'Current location ID', 'link currentLocation id'],
     ['assets', 'current_location.NAME', 'link currentLocation name'],
-    ['assets', 'location', 'link currentLocation id'],
+    ['assets', 'location', 'link currentLocation any'],
     ['assets', 'Location.external-ids.erp.eu', 'link currentLocation externalIds.erp.eu'],
     ['assets', 'status', 'field statusId'],
     ['assets', 'UID', 'field uid'],

@@ -1,0 +1,267 @@
+/**
+ * Random imports of small files with links, renames, exchanges, repeated and invalid rows, in parts, interrupted and resumed: what is stored is
+ * what a model says, and within a part, what the preview has said.
+ */
+import { afterEach, expect, test } from 'vitest';
+import { parentsFirst } from '../../src/import/reading.ts';
+import { useShortDelays } from '../support/client.ts';
+import { startDroppingProxy } from '../support/dropping-proxy.ts';
+import { byEffort } from '../support/effort.ts';
+import { useImports } from '../support/import.ts';
+import { ImportModel, type KindName, type Mode, type Row, type Stored, targetOf } from '../support/import-model.ts';
+import { createRandom } from '../support/random.ts';
+
+const imports = useImports();
+useShortDelays();
+
+type Random = ReturnType<typeof createRandom>;
+type Service = ReturnType<typeof imports.service.as>;
+
+const kinds = ['locations', 'assets', 'projects', 'assetCategories'] as const satisfies KindName[];
+const linkNames = { assetCategories: 'parent', projects: 'location', assets: 'currentLocation' } as const;
+const upsertNames = { create: 'create', id: 'id', key: 'externalIds.erp', name: 'name' } as const;
+
+const names = ['A', 'B', 'C', '1', '2'];
+const keys = ['K1', 'K2', 'K3', 'K4'];
+const ids = ['1', '2', '3', 'A'];
+
+function anyModes(random: Random): Record<KindName, Mode> {
+  const mode = (upsertBy: readonly Mode['upsertBy'][], linkBy: readonly Mode['linkBy'][]): Mode => ({
+    upsertBy: random.pick(upsertBy) ?? 'create',
+    linkBy: random.pick(linkBy) ?? 'id',
+  });
+  return {
+    locations: mode(['create', 'key', 'id'], ['id']),
+    assetCategories: mode(['create', 'name', 'id'], ['id', 'any', 'name']),
+    projects: mode(['create', 'key'], ['id', 'any', 'name', 'key']),
+    assets: mode(['create', 'key', 'id'], ['id', 'any', 'name', 'key']),
+  };
+}
+
+/** Stores records with links, and returns them as the model has them. */
+async function fill(service: Service, random: Random): Promise<Stored[]> {
+  const stored: Stored[] = [];
+  for (const kind of ['locations', 'assetCategories', 'assets'] as const) {
+    const uids = random.shuffle(keys);
+    for (let n = 0; n < random.integer(4); n += 1) {
+      const name = random.pick(names) ?? '';
+      const key = kind === 'locations' ? (random.pick(keys) ?? '') : kind === 'assets' ? (uids[n] ?? '') : null;
+      const parent =
+        kind === 'assetCategories' && random.chance(0.5)
+          ? random.pick(stored.filter((it) => it.kind === kind))
+          : undefined;
+      const input = {
+        name,
+        ...(kind === 'locations' && { externalIds: { erp: key } }),
+        ...(kind === 'assets' && { uid: key }),
+        ...(parent && { parentId: parent.id }),
+      };
+      const data = await service.data(
+        `mutation ($input: ImportInput!) { importRecords(input: $input) { ${kind} { id } } }`,
+        {
+          input: { [kind]: [input] },
+        },
+      );
+      stored.push({ kind, id: data.importRecords[kind][0].id, name, key, link: parent ?? null });
+    }
+  }
+  return stored;
+}
+
+function anyRows(random: Random, modes: Readonly<Record<KindName, Mode>>, stored: readonly Stored[]): Row[] {
+  const idsOf = (kind: KindName) =>
+    modes[kind].upsertBy === 'id' ? stored.filter((it) => it.kind === kind).map(({ id = '' }) => id) : ids;
+  return kinds.flatMap((kind) =>
+    Array.from({ length: random.integer(6) }, (): Row => {
+      const { linkBy } = modes[kind];
+      const texts = { id: kind === 'locations' ? [] : [...idsOf(targetOf[kind]), '9'], name: names, key: keys };
+      const isFlawed = kind !== 'assetCategories' && random.chance(0.1);
+      const flaw = isFlawed ? random.pick(['unread', 'invalid'] as const) : undefined;
+      const linked = linkBy === 'any' ? [...texts.id, ...names] : texts[linkBy];
+      return {
+        kind,
+        id: random.chance(0.7) ? (random.pick(idsOf(kind)) ?? null) : null,
+        name: flaw === 'invalid' && kind !== 'locations' ? ' ' : (random.pick(names) ?? ''),
+        key:
+          kind === 'assetCategories'
+            ? null
+            : flaw === 'invalid' || random.chance(0.9)
+              ? (random.pick(keys) ?? null)
+              : null,
+        link: kind !== 'locations' && random.chance(0.6) ? (random.pick(linked) ?? null) : null,
+        flaw,
+      };
+    }),
+  );
+}
+
+/** The rows in the order in which they are stored: parents first. */
+function inOrder(rows: readonly Row[], { assetCategories: mode }: Readonly<Record<KindName, Mode>>): Row[] {
+  const { linkBy, upsertBy } = mode;
+  const categories = rows.filter(({ kind }) => kind === 'assetCategories');
+  const parents = categories.map(({ link }) =>
+    categories.flatMap(({ id, name }, place) => {
+      const isRepeated = categories.slice(0, place).some((first) => {
+        const isSameId = id !== null && id === first.id && (linkBy !== 'name' || upsertBy === 'id');
+        return isSameId || (upsertBy === 'name' && name === first.name);
+      });
+      if (isRepeated) return [];
+      const isParent = link !== null && ((linkBy !== 'name' && id === link) || (linkBy !== 'id' && name === link));
+      return isParent ? [place] : [];
+    }),
+  );
+  const inTree = parentsFirst(parents).map((place) => categories[place] as Row);
+  return kinds.flatMap((kind) => (kind === 'assetCategories' ? inTree : rows.filter((row) => row.kind === kind)));
+}
+
+function fileOf(kind: KindName, rows: readonly Row[], { linkBy }: Mode): string {
+  const link = kind === 'locations' ? 'city' : linkNames[kind];
+  const linkColumn = { id: `${link}Id`, any: link, name: `${link}.name`, key: `${link}.externalIds.erp` }[linkBy];
+  const flawed = { locations: 'latitude', assetCategories: 'colour', projects: 'startDate', assets: 'acquiredAt' }[
+    kind
+  ];
+  const keyColumn = {
+    locations: 'externalIds.erp',
+    assetCategories: 'description',
+    projects: 'externalIds.erp',
+    assets: 'uid',
+  }[kind];
+  const header = ['id', 'name', keyColumn, kind === 'locations' ? 'city' : linkColumn, flawed].filter(
+    (name) => name !== 'colour',
+  );
+  const lines = rows.map(({ id, name, key, link: to, flaw }) => {
+    const cells = [id, name, key, to];
+    const last = flaw === 'unread' ? 'soon' : kind === 'locations' && flaw ? '999' : '';
+    return [
+      ...cells.map((cell) => (cell === null ? '' : `"${cell}"`)),
+      ...(kind === 'assetCategories' ? [] : [last]),
+    ].join();
+  });
+  return [header.join(), ...lines, ''].join('\n');
+}
+
+async function storedIn(service: Service): Promise<string[]> {
+  const data = await service.data(`{
+    locations(first: 100) { nodes { name externalIds } }
+    assetCategories(first: 100) { nodes { name parent { name } } }
+    projects(first: 100) { nodes { name externalIds locationId location { name externalIds } } }
+    assets(first: 100) { nodes { name uid currentLocationId currentLocation { name externalIds } } }
+  }`);
+  // biome-ignore lint/suspicious/noExplicitAny: records of any kind.
+  const linkOf = (to: any, id: string | null = null) => (to ? `${to.name}/${to.externalIds?.erp ?? null}` : id);
+  return (
+    kinds
+      // biome-ignore lint/suspicious/noExplicitAny: records of any kind.
+      .flatMap((kind) =>
+        data[kind].nodes.map((it: any) => {
+          const key = kind === 'assets' ? it.uid : (it.externalIds?.erp ?? null);
+          return `${kind} ${it.name} ${key} ${linkOf(it.parent ?? it.location ?? it.currentLocation, it.locationId ?? it.currentLocationId)}`;
+        }),
+      )
+      .toSorted()
+  );
+}
+
+const storedBy = ({ records }: ImportModel): string[] =>
+  records
+    .map(
+      ({ kind, name, key, link }) =>
+        `${kind} ${name} ${key} ${link && typeof link !== 'string' ? `${link.name}/${link.key}` : link}`,
+    )
+    .toSorted();
+
+const proxies: { stop(): Promise<void> }[] = [];
+afterEach(async () => {
+  for (const proxy of proxies.splice(0)) await proxy.stop();
+});
+
+const first = Number(process.env.SEED ?? 1);
+
+test(
+  'stores what the model says, also when it is interrupted',
+  async () => {
+    let [passed, last, isResponseLost] = [0, Infinity, false];
+    const proxy = await startDroppingProxy(imports.url, 1, () => {
+      passed += 1;
+      if (passed < last) return 1;
+      return passed === last && isResponseLost ? 0.75 : 0.25;
+    });
+    proxies.push(proxy);
+    for (
+      let seed = first;
+      seed < first + Number(process.env.RUNS ?? byEffort({ small: 60, long: 10_000 }));
+      seed += 1
+    ) {
+      const random = createRandom(seed);
+      const key = await imports.service.key({ workspace: `random-${seed}` });
+      const service = imports.service.as(key);
+      const [modes, createsMissing] = [anyModes(random), random.chance(0.3)];
+      const model = new ImportModel(modes, createsMissing);
+      model.records.push(...(await fill(service, random)));
+      const rows = anyRows(random, modes, model.records);
+      const partSize = random.chance(0.5) ? 100 : 1 + random.integer(4);
+      const ordered = inOrder(rows, modes);
+      // Locations that are found by a key are stored apart from rows for whose names others are created.
+      const size =
+        createsMissing && modes.locations.upsertBy === 'key'
+          ? rows.filter(({ kind }) => kind === 'locations').length
+          : 0;
+      for (const some of [ordered.slice(0, size), ordered.slice(size)]) {
+        for (let start = 0; start < some.length; start += partSize)
+          model.importPart(some.slice(start, start + partSize));
+      }
+
+      const files = Object.fromEntries(
+        kinds.map((kind) => [
+          `${kind}.csv`,
+          fileOf(
+            kind,
+            rows.filter((row) => row.kind === kind),
+            modes[kind],
+          ),
+        ]),
+      );
+      imports.write(files);
+      const upsertBy = kinds.flatMap((kind) => {
+        const by = kind === 'assets' && modes[kind].upsertBy === 'key' ? 'uid' : upsertNames[modes[kind].upsertBy];
+        return ['--upsert-by', `${kind}=${by}`];
+      });
+      const args = [
+        ...[
+          'import',
+          ...Object.keys(files).map(imports.path),
+          '--yes',
+          '--batch',
+          String(partSize),
+          '--url',
+          proxy.url,
+        ],
+        ...upsertBy,
+        ...(createsMissing ? ['--create-missing', 'locations'] : []),
+      ];
+      const isInterrupted = random.chance(0.4);
+      [passed, last, isResponseLost] = [0, isInterrupted ? 1 + random.integer(12) : Infinity, random.chance(0.5)];
+      let ended = await imports.commandWith(key, ...args);
+      const isResumed = last <= passed;
+      last = Infinity;
+      if (isResumed) ended = await imports.commandWith(key, ...args);
+
+      const story = JSON.stringify(
+        { seed, modes, createsMissing, partSize, isResumed, files, out: ended.out, err: ended.err },
+        null,
+        1,
+      ).replaceAll('\\n', '\n');
+      expect(ended.code, story).toBe(model.refused === 0 ? 0 : model.refused === rows.length ? 1 : 2);
+      expect(await storedIn(service), story).toEqual(storedBy(model));
+      const counts = ended.out.flatMap(
+        (line) => /(\d+) created, (\d+) updated, (\d+) unchanged, (\d+) refused/.exec(line)?.slice(1) ?? [],
+      );
+      expect(counts[3], story).toBe(String(model.refused));
+      const previewed = /(\d+) to create, (\d+) to update, (\d+) unchanged, (\d+) refused/
+        .exec(ended.out[0] ?? '')
+        ?.slice(1);
+      if (partSize === 100 && size === 0 && previewed) expect(previewed, story).toEqual(counts);
+    }
+  },
+  byEffort({ small: 120_000, long: 7_200_000 }),
+);
