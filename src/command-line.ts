@@ -125,7 +125,10 @@ function commands(settings: Settings, exitWith: (code: number) => void): Command
     .option('--excel', 'take off the apostrophes that export --excel has added', false)
     .option('--encoding <name>', 'of files without a byte order mark, such as windows-1252')
     .option('--refused <file>', 'where refused rows go, instead of a new file beside each; overwritten')
-    .option('--batch <rows>', 'the most rows that are stored at a time, up to 999,999', '5000')
+    .option(
+      '--batch <rows>',
+      'the most rows that are stored at a time, up to 999,999: 5,000, or 1,000 of a larger import',
+    )
     .option('--message <text>', 'kept with each change')
     .option('--dry-run', 'check all rows, and store nothing', false)
     .option('--no-preview', 'store without checking all rows first')

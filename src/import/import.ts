@@ -20,8 +20,13 @@ import {
 } from './run.ts';
 import { collectWarnings } from './warnings.ts';
 
+/** The most rows of an import that is one mutation unless somebody says otherwise. */
+const maxSmall = 5_000;
+
 /** The options of an import besides its profile. */
-interface Setting extends Pick<Import, 'yardgraph' | 'files' | 'partSize' | 'signal' | 'onProgress'> {
+interface Setting extends Pick<Import, 'yardgraph' | 'files' | 'signal' | 'onProgress'> {
+  /** The most rows of a mutation. Unless set, a small import is one, and a large one takes little memory, and others wait for it briefly. */
+  readonly partSize?: number | undefined;
   readonly deleteMissing?: number | undefined;
   readonly encoding?: string | undefined;
   readonly columns?: string | undefined;
@@ -44,6 +49,7 @@ export async function prepare(profile: Profile, { encoding, columns, ...setting 
   return {
     deleteMissing: undefined,
     ...setting,
+    partSize: setting.partSize ?? (scanned.total <= maxSmall ? maxSmall : 1_000),
     ...{ reader, scanned, upsertKeys, createMissing },
     keyedApart: new Set(created.filter((kind) => !['id', 'name'].includes(upsertKeys.get(kind) ?? 'id'))),
     treeOrders: await treeOrdersOf(reader, scanned, upsertKeys),

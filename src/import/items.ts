@@ -9,6 +9,7 @@ import type { RecordKind, Values } from '../model/record-kind.ts';
 import { isBlank } from '../model/schemas.ts';
 import { kindOfId } from '../records/index.ts';
 import type { ImportFile } from './file.ts';
+import { FirstRows } from './first-rows.ts';
 import type { Scanned } from './reading.ts';
 import {
   copied,
@@ -47,8 +48,8 @@ interface IndexOptions {
 /** The rows of an import so far, as later rows need them: their keys, their names, and the records to which links lead. */
 export class RowIndex {
   readonly #options: IndexOptions;
-  /** By kind, key and text: the line and the place of the file of the first row, as one number. */
-  readonly #firstRows = new Map<RecordKind, Map<string, Map<string, number>>>();
+  /** By kind and key; a row is its line and the place of its file, as one number. */
+  readonly #firstRows = new Map<RecordKind, Map<string, FirstRows>>();
   /** By kind and name: the ID of the row, undefined if several rows have the name. */
   readonly #names = new Map<RecordKind, Map<string, string | undefined>>();
   /** By kind and the ID of a row: its record, null if the row was refused, undefined if a preview would create it. */
@@ -66,10 +67,10 @@ export class RowIndex {
       this.#names.set(kind, new Map());
       this.#refs.set(kind, new Map());
       this.#records.set(kind, new Map());
-      if (keys.has('id')) this.#firstRows.set(kind, new Map([['id', new Map()]]));
+      if (keys.has('id')) this.#firstRows.set(kind, new Map([['id', new FirstRows()]]));
     }
     for (const [kind, by] of options.upsertKeys) {
-      this.#firstRows.set(kind, new Map([...(this.#firstRows.get(kind) ?? []), [by, new Map()]]));
+      this.#firstRows.set(kind, new Map([...(this.#firstRows.get(kind) ?? []), [by, new FirstRows()]]));
     }
   }
 
@@ -86,9 +87,8 @@ export class RowIndex {
     for (const [by, rows] of this.#firstRows.get(row.kind) ?? []) {
       const text = textAt(row, by);
       if (text === undefined || isBlank(text)) continue;
-      const first = rows.get(text);
-      if (first === undefined) rows.set(copied(text), row.source.line * files.length + files.indexOf(row.file));
-      else {
+      const first = rows.add(text, row.source.line * files.length + files.indexOf(row.file));
+      if (first !== undefined) {
         const where = lineOf(Math.floor(first / files.length), files[first % files.length], row.file);
         issues.push({ path: pathOf(by), message: `${where} also has the ${by} ${quote(text)}` });
       }

@@ -140,6 +140,17 @@ function fileOf(kind: KindName, rows: readonly Row[], { linkBy }: Mode): string 
   return [header.join(), ...lines, ''].join('\n');
 }
 
+type Target = { readonly name: string; readonly externalIds?: { readonly erp: string } | null } | null;
+
+interface Found extends NonNullable<Target> {
+  readonly uid?: string | null;
+  readonly parent?: Target;
+  readonly location?: Target;
+  readonly currentLocation?: Target;
+  readonly locationId?: string | null;
+  readonly currentLocationId?: string | null;
+}
+
 async function storedIn(service: Service): Promise<string[]> {
   const data = await service.data(`{
     locations(first: 100) { nodes { name externalIds } }
@@ -147,19 +158,16 @@ async function storedIn(service: Service): Promise<string[]> {
     projects(first: 100) { nodes { name externalIds locationId location { name externalIds } } }
     assets(first: 100) { nodes { name uid currentLocationId currentLocation { name externalIds } } }
   }`);
-  // biome-ignore lint/suspicious/noExplicitAny: records of any kind.
-  const linkOf = (to: any, id: string | null = null) => (to ? `${to.name}/${to.externalIds?.erp ?? null}` : id);
-  return (
-    kinds
-      // biome-ignore lint/suspicious/noExplicitAny: records of any kind.
-      .flatMap((kind) =>
-        data[kind].nodes.map((it: any) => {
-          const key = kind === 'assets' ? it.uid : (it.externalIds?.erp ?? null);
-          return `${kind} ${it.name} ${key} ${linkOf(it.parent ?? it.location ?? it.currentLocation, it.locationId ?? it.currentLocationId)}`;
-        }),
-      )
-      .toSorted()
-  );
+  return kinds
+    .flatMap((kind) =>
+      data[kind].nodes.map(({ name, uid, externalIds, parent, location, currentLocation, ...ids }: Found) => {
+        const to = parent ?? location ?? currentLocation;
+        const id = ids.locationId ?? ids.currentLocationId ?? null;
+        const key = kind === 'assets' ? uid : externalIds?.erp;
+        return `${kind} ${name} ${key ?? null} ${to ? `${to.name}/${to.externalIds?.erp ?? null}` : id}`;
+      }),
+    )
+    .toSorted();
 }
 
 const storedBy = ({ records }: ImportModel): string[] =>

@@ -160,8 +160,8 @@ export class ImportModel {
     for (let before = -1; before !== countRejected(items); ) {
       before = countRejected(items);
       for (const item of items) {
-        if (item.issues.length === 0 && [...item.dependsOn].some(({ issues }) => issues.length > 0))
-          item.issues.push('dependent');
+        const isRejected = [...item.dependsOn].some(({ issues }) => issues.length > 0);
+        if (isRejected && !item.issues.includes('dependent')) item.issues.push('dependent');
       }
       if (before === countRejected(items)) rejectCircles(items.filter(({ issues }) => issues.length === 0));
     }

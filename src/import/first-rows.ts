@@ -1,0 +1,58 @@
+/**
+ * The first row with each text, for millions of rows: 64 bits of a hash stand for a text, in a quarter of the memory of a Map. Among a million
+ * texts, two have the same hash, and refuse a row, once in forty million imports.
+ */
+export class FirstRows {
+  /** Pairs of 32 bits; as many as there are rows, 0 where there is none. */
+  #hashes = new Uint32Array(2_048);
+  #rows = new Float64Array(1_024);
+  #size = 0;
+
+  /** Notes a row, a number from 1, unless an earlier one has the text: then returns that. */
+  add(text: string, row: number): number | undefined {
+    if (this.#size > this.#rows.length * 0.7) this.#grow();
+    const [low, high] = hashOf(text);
+    const at = this.#placeOf(low, high);
+    if (this.#rows[at] !== 0) return this.#rows[at];
+    this.#size += 1;
+    this.#set(at, low, high, row);
+    return undefined;
+  }
+
+  #placeOf(low: number, high: number): number {
+    const mask = this.#rows.length - 1;
+    let at = low & mask;
+    while (this.#rows[at] !== 0 && (this.#hashes[2 * at] !== low || this.#hashes[2 * at + 1] !== high)) {
+      at = (at + 1) & mask;
+    }
+    return at;
+  }
+
+  #set(at: number, low: number, high: number, row: number): void {
+    this.#hashes.set([low, high], 2 * at);
+    this.#rows[at] = row;
+  }
+
+  #grow(): void {
+    const [hashes, rows] = [this.#hashes, this.#rows];
+    this.#hashes = new Uint32Array(2 * hashes.length);
+    this.#rows = new Float64Array(2 * rows.length);
+    for (const [at, row] of rows.entries()) {
+      const [low = 0, high = 0] = [hashes[2 * at], hashes[2 * at + 1]];
+      if (row !== 0) this.#set(this.#placeOf(low, high), low, high, row);
+    }
+  }
+}
+
+/** Two hashes as cyrb53 makes them, of 32 bits each. */
+function hashOf(text: string): [low: number, high: number] {
+  let [a, b] = [0xdeadbeef, 0x41c6ce57];
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    a = Math.imul(a ^ code, 2_654_435_761);
+    b = Math.imul(b ^ code, 1_597_334_677);
+  }
+  a = Math.imul(a ^ (a >>> 16), 2_246_822_507) ^ Math.imul(b ^ (b >>> 13), 3_266_489_909);
+  b = Math.imul(b ^ (b >>> 16), 2_246_822_507) ^ Math.imul(a ^ (a >>> 13), 3_266_489_909);
+  return [a >>> 0, b >>> 0];
+}
