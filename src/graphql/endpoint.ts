@@ -68,7 +68,7 @@ export function createEndpoint(config: Config, closing: AbortSignal) {
       // Before those that execute: it gives them the operation and its variables.
       useOperationLimits(schema, config),
       useLimitedValidation(config),
-      useExecutor(schema, limits),
+      useExecutor(schema, config),
       useSubscriptions(limits),
     ],
     maskedErrors: false,

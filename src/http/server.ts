@@ -224,6 +224,8 @@ function leadsTo(url: string, path: string): boolean {
   );
 }
 
+setFlagsFromString('--expose-gc');
+export const collectGarbage: () => void = runInNewContext('gc');
 /** The time between forced collections, in milliseconds. */
 const collectionInterval = 5_000;
 
@@ -236,8 +238,6 @@ export async function refuseUnderPressure(
   app: FastifyInstance,
   { maxBytes = 400 * 1_048_576, maxEventLoopDelay = 5_000 } = {},
 ): Promise<void> {
-  setFlagsFromString('--expose-gc');
-  const collect: () => void = runInNewContext('gc');
   let collectedAt = 0;
   await app.register(underPressure, {
     maxEventLoopDelay,
@@ -250,7 +250,7 @@ export async function refuseUnderPressure(
       // While requests are refused, nothing is allocated: without this, garbage counted for more than 50 s after the load had ended.
       if (Date.now() - collectedAt > collectionInterval) {
         collectedAt = Date.now();
-        collect();
+        collectGarbage();
       }
       // A supervisor that asked how the service is, and was refused, would end it.
       if (request.routeOptions.config.isPublic?.(request)) return;

@@ -6,7 +6,7 @@ import type { Database } from './database.ts';
 import { type ChangeReads, createChangeReads, readLastChange } from './log.ts';
 import { positionOfId, type RecordQuery } from './query/record-query.ts';
 import type { Author, WorkspaceId } from './query/tables.ts';
-import { createReadBudget, type ReadLimits, type Scope } from './records/read-budget.ts';
+import { createReadBudget, type ReadLimits, type Scope, type Turn } from './records/read-budget.ts';
 import { createRecordReads, type RecordReads } from './records/read-records.ts';
 import { createTextCache, type Text } from './records/text-cache.ts';
 import { type Creation, type Decide, dryRunIn, queuedCreation, writeIn } from './writes/apply-changes.ts';
@@ -37,7 +37,7 @@ export interface WorkspaceReads extends RecordReads, ChangeReads {
   /** Like `snapshot`, for work that may read for minutes. Others do not wait for it; few run at a time. */
   longSnapshot<T>(work: (store: RecordReads) => Promise<T>): Promise<T>;
   /** Throws ResponseTooLarge beyond one response's text. `hold` gets the length of what is read, and may refuse to read on. */
-  within(limits: ReadLimits, hold?: (length: number) => void): RecordReads & ChangeReads;
+  within(limits: ReadLimits, hold?: (length: number) => void, turn?: Turn): RecordReads & ChangeReads;
   /** Another one after each change, also where a backup goes on. One statement serves all who ask while another one is answered. */
   sharedVersion(): Promise<string>;
   /**
@@ -89,7 +89,7 @@ export function createStoreOpener(database: Database): OpenStore {
       transaction,
       snapshot: (work) => snapshot((run) => work(createRecordReads(scopeOf(run)))),
       longSnapshot: (work) => database.longSnapshot(workspaceId, (run) => work(createRecordReads(scopeOf(run)))),
-      within: (limits, hold = () => {}) => readsIn({ ...scopeOf(read), budget: createReadBudget(limits, hold) }),
+      within: (limits, hold, turn) => readsIn({ ...scopeOf(read), budget: createReadBudget(limits, hold, turn) }),
       sharedVersion: () => texts.readVersion(source),
       // The cast is safe: it is what this or an equivalent function has made.
       deriveText: async <T extends Text>(name: string, write: () => Promise<T>, version?: string) =>

@@ -1,8 +1,11 @@
 /** A query is compiled when it is seen for the second time. query-model.test.ts has what random documents return; these are none of them. */
-import { buildSchema, parse } from 'graphql';
-import { describe, expect, test } from 'vitest';
+import { buildSchema, type ExecutionResult, parse } from 'graphql';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { loadConfig } from '../../src/config.ts';
+import { ServiceError } from '../../src/errors.ts';
 import { createExecutor, useExecutor } from '../../src/graphql/execution/execute.ts';
+import { defaultOptions } from '../../src/store/database-settings.ts';
+import type { WorkspaceReads } from '../../src/store/workspace-store.ts';
 import { useSharedService } from '../support/service.ts';
 
 const service = useSharedService();
@@ -133,39 +136,157 @@ test('a document is compiled the second time, unless it has directives', async (
   expect(await isCompiled('{ it @include(if: true) }')).toEqual([false, false, false]);
 });
 
-test.each([
-  ['few queries that cost much are', 10_001, 2],
-  ['all that cost little are', 10_000, 10],
-])('%s executed at a time', async (_what, cost, expected) => {
+describe('of the queries that take much', () => {
   const schema = buildSchema('type Query { it: Int }');
   const document = parse('{ it }', { noLocation: true });
-  let [running, most] = [0, 0];
   const field = schema.getQueryType()?.getFields().it;
-  if (!field) throw new Error('expected a field');
-  field.resolve = async () => {
-    running += 1;
-    most = Math.max(most, running);
-    await new Promise(setImmediate);
-    running -= 1;
-  };
-  const { onExecute } = useExecutor(schema, limits);
-  const args = {
-    schema,
-    document,
-    contextValue: {
-      ...{ session: { store: { within: () => ({}) } }, client: { cost } },
-      ...{ operation: document.definitions[0], variables: {} },
-    },
-  };
-  const responses = Array.from({ length: 10 }, () => {
-    let response: unknown;
-    const setExecuteFn = (execute: (sent: object) => unknown) => {
-      response = execute(args);
+  const dear = 10_001;
+  type Reads = Parameters<WorkspaceReads['within']>;
+  type Sent = { readonly workspace?: string; readonly cost?: number; readonly response?: { closed: boolean } };
+
+  /** Sends queries that read as `read` says, and records the order in which they begin; those that wait for the gate end when it opens. */
+  function start(
+    read: (turn: NonNullable<Reads[2]>, hold: NonNullable<Reads[1]>) => Promise<unknown> = async () => {},
+  ) {
+    const begun: string[] = [];
+    let running = 0;
+    let most = 0;
+    let open = () => {};
+    const gate = new Promise<void>((resolve) => {
+      open = resolve;
+    });
+    if (!field) throw new Error('expected a field');
+    field.resolve = async (_root, _args, { session, within }) => {
+      const [, hold, turn] = within as Reads;
+      if (turn && hold) await read(turn, hold);
+      begun.push(session.store.workspaceName);
+      running += 1;
+      most = Math.max(most, running);
+      await gate;
+      running -= 1;
     };
-    void onExecute?.({ args, extendContext() {}, setExecuteFn } as never);
-    return response;
+    const { onExecute } = useExecutor(schema, loadConfig({}));
+    async function send({ workspace = 'acme', cost = 1, response = { closed: false } }: Sent = {}) {
+      let within: unknown;
+      const store = {
+        workspaceName: workspace,
+        within(...sent: Reads) {
+          within = sent;
+          return {};
+        },
+      };
+      const contextValue: object = {
+        ...{ session: { store }, client: { cost, response, holdText() {} } },
+        ...{ operation: document.definitions[0], variables: {} },
+      };
+      const args = { schema, document, contextValue };
+      let result: unknown;
+      const setExecuteFn = (execute: (sent: object) => unknown) => {
+        result = execute({ ...args, contextValue: { ...contextValue, within } });
+      };
+      void onExecute?.({ args, extendContext() {}, setExecuteFn } as never);
+      return result as Promise<ExecutionResult>;
+    }
+    return { send, begun, open, most: () => most };
+  }
+  const settled = () => new Promise(setImmediate);
+  const executed = { data: { it: null } };
+
+  test.each([
+    ['those that cost at most 10,000 are all executed at once', 10_000, 1, 10],
+    ['a workspace has one executed at a time', dear, 1, 1],
+    ['all workspaces together have two', dear, 5, 2],
+  ])('%s', async (_, cost, workspaces, expected) => {
+    const { send, open, most } = start();
+    const responses = Array.from({ length: 10 }, (_, n) => send({ workspace: `w${n % workspaces}`, cost }));
+    await settled();
+    open();
+
+    expect(await Promise.all(responses)).toEqual(Array(10).fill(executed));
+    expect(most()).toBe(expected);
   });
 
-  expect(await Promise.all(responses)).toEqual(Array(10).fill({ data: { it: null } }));
-  expect(most).toBe(expected);
+  test('one waits for none that another workspace has sent before, beyond those that are being executed', async () => {
+    const { send, begun, open } = start();
+    const responses = Array.from({ length: 10 }, () => send({ cost: dear }));
+    responses.push(send({ workspace: 'globex', cost: dear }));
+    await settled();
+    expect(begun).toEqual(['acme', 'globex']);
+
+    open();
+    expect(await Promise.all(responses)).toEqual(Array(11).fill(executed));
+  });
+
+  test('those whose client has left are not executed when their turn comes, and read no further', async () => {
+    const { send, begun, open } = start(async (_turn, hold) => hold(0));
+    const gone = { closed: false };
+    const responses = [{}, { response: gone }, {}].map((sent) => send({ ...sent, cost: dear }).catch(String));
+    await settled();
+    gone.closed = true;
+    open();
+
+    expect(await Promise.all(responses)).toEqual([executed, expect.stringContaining('the client has left'), executed]);
+    expect(begun).toHaveLength(2);
+    expect(await send({ response: gone })).toMatchObject({ errors: [{ message: 'the client has left' }] });
+  });
+
+  test('those that wait longer than for a connection get 503, and are not executed', async () => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    const { send, begun, open } = start();
+    const first = send({ cost: dear });
+    const late = send({ cost: dear }).catch((error) => error);
+    await vi.advanceTimersByTimeAsync(defaultOptions.connectionTimeout);
+
+    expect(await late).toEqual(new ServiceError(503, 'the database is not available, try again'));
+    open();
+    expect(await first).toEqual(executed);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(begun).toHaveLength(1);
+  });
+
+  describe('one at a time reads long texts', () => {
+    const isNeeded = async () => true;
+
+    test('until it is executed; of a workspace that has sent many, another waits for one', async () => {
+      const { send, begun, open, most } = start((turn) => turn.begin(isNeeded));
+      const responses = ['acme', 'acme', 'acme', 'globex'].map((workspace) => send({ workspace }));
+      await settled();
+      expect(begun).toEqual(['acme']);
+
+      open();
+      expect(await Promise.all(responses)).toEqual(Array(4).fill(executed));
+      expect([begun.indexOf('globex'), most()]).toEqual([1, 1]);
+    });
+
+    test('but others are read meanwhile if their texts turn out to be short', async () => {
+      const { send, begun, open } = start(async (turn) => turn.begin(async () => begun.length < 1));
+      const responses = [send()];
+      await settled();
+      responses.push(send());
+      await settled();
+      expect(begun).toHaveLength(2);
+
+      open();
+      expect(await Promise.all(responses)).toEqual([executed, executed]);
+    });
+
+    test('and goes on after one whose texts were short, which waits again before it reads long ones', async () => {
+      let short = 0;
+      const { send, open, most } = start(async (turn) => {
+        await turn.begin(isNeeded);
+        short += 1;
+        turn.end();
+        await settled();
+        await turn.begin(isNeeded);
+      });
+      const responses = [send(), send(), send()];
+      await vi.waitFor(() => expect(short).toBe(3));
+      await settled();
+      open();
+
+      expect(await Promise.all(responses)).toEqual([executed, executed, executed]);
+      expect(most()).toBe(1);
+    });
+  });
 });

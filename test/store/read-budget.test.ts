@@ -1,7 +1,8 @@
 /** What a request may read. */
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { loadConfig } from '../../src/config.ts';
 import { ResponseTooLarge } from '../../src/errors.ts';
-import { project } from '../../src/records/index.ts';
+import { location, project, recordKinds } from '../../src/records/index.ts';
 import { createReadBudget, measured } from '../../src/store/records/read-budget.ts';
 
 test('what may be too long is measured, and not read if it is', async () => {
@@ -23,4 +24,56 @@ test('what may be too long is measured, and not read if it is', async () => {
   expect(reads).toBe(0);
   expect(await readMeasured(3_000)).toHaveLength(1);
   await expect(readMeasured(1)).rejects.toThrow(ResponseTooLarge);
+});
+
+describe('a read that may be long', () => {
+  const { limits } = loadConfig({});
+
+  /** Reads pages of this many locations with texts of this length. Returns what has happened to the turn, and what `begin` would hear. */
+  function start() {
+    const events: string[] = [];
+    const { read } = createReadBudget(limits, (length) => void events.push(`hold ${length}`), {
+      async begin(isNeeded) {
+        events.push((await isNeeded()) ? 'begin, needed' : 'begin, not needed');
+      },
+      end: () => void events.push('end'),
+    });
+    const page = (maxRows: number, length: number) =>
+      read({
+        table: location,
+        maxRows,
+        read: async () => measured([{ notes: 'x'.repeat(length) }]),
+        measure: async () => length,
+      });
+    return { events, page };
+  }
+
+  test('takes the turn first, and ends it if it was short', async () => {
+    const { events, page } = start();
+    await page(400, 3_000);
+
+    expect(events).toEqual(['begin, not needed', 'hold 0', 'hold 3000', 'end']);
+  });
+
+  test('leaves the turn to the operation if it was long, with all that was read before', async () => {
+    const { events, page } = start();
+    await page(400, 9_000_000);
+    events.length = 0;
+    await page(50, 2_000_000);
+
+    expect(events).toEqual(['begin, needed', 'hold 0', 'hold 2000000']);
+  });
+
+  test.each(recordKinds)('is none of a page of 50 records with all that they have: $name', async (table) => {
+    const events: string[] = [];
+    const turn = { begin: async () => void events.push('begin'), end() {} };
+    await createReadBudget(limits, undefined, turn).read({
+      table,
+      maxRows: 51,
+      read: async () => measured([]),
+      measure: async () => 0,
+    });
+
+    expect(events).toEqual([]);
+  });
 });

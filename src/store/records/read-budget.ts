@@ -59,59 +59,66 @@ export const measured = <T extends readonly object[]>(rows: T): Measured<T> => (
   length: textLengthOfAll(rows),
 });
 
+/** What may read more than a page of 50 records can have with all their external IDs takes a turn, unless others have it and it `isNeeded` not. */
+export interface Turn {
+  begin(isNeeded: () => Promise<boolean>): Promise<void>;
+  end(): void;
+}
+
 /** The part of a response's text that linked records may have to be read with their rows: enough for a page of 1,000 with a name each. */
 const linkedPart = 0.4;
 
 /** `hold` gets the length of all that it reads, and 0 before each read, which does not begin if it throws. */
-export function createReadBudget(limits: ReadLimits, hold: (length: number) => void): ReadBudget {
+export function createReadBudget(limits: ReadLimits, hold = (_length: number) => {}, turn?: Turn): ReadBudget {
   // In characters. A page reads one record more than it shows, to know whether others follow.
   let left = 2 * limits.maxResponseLength + limits.maxRecordLength;
+  const longAt = left - 10_000_000;
   /** Reads whose reservation was within the budget, and which may still give back a part of it. */
   const running = new Set<Promise<unknown>>();
   /** Made when it is first needed: most responses never need it. */
   let oneAtATime: LimitFunction | undefined;
 
   /** Runs a read for which `reserved` is taken from the budget, and gives back what it does not need. */
-  async function readWith<T>(reserved: number, read: () => Promise<Measured<T>>): Promise<T> {
+  async function readWith<T>(reserved: number, { read, measure }: BoundedRead<T>, ofLinked = 0): Promise<T> {
     left -= reserved;
     let used = 0;
     try {
+      if (left < longAt) await turn?.begin(async () => left + reserved - ofLinked - (await measure()) < longAt);
       hold(0);
-      const { result, length } = await read();
+      const { result, length } = await read(ofLinked > 0);
       used = length;
       hold(length);
       return result;
     } finally {
       left += reserved - used;
+      if (left >= longAt) turn?.end();
     }
   }
 
-  function readReserved<T>(reserved: number, read: () => Promise<Measured<T>>): Promise<T> | undefined {
+  function readReserved<T>(reserved: number, bounded: BoundedRead<T>, ofLinked?: number): Promise<T> | undefined {
     if (reserved > left) return undefined;
-    const result = readWith(reserved, read);
+    const result = readWith(reserved, bounded, ofLinked);
     const ended = result.catch(() => undefined).finally(() => running.delete(ended));
     running.add(ended);
     return result;
   }
 
   return {
-    async read({ table, linked = [], maxRows, read, measure }) {
-      const most = maxRows * maxTextLength(table, limits);
-      const ofLinked = linked.reduce((sum, other) => sum + maxRows * maxTextLength(other, limits), 0);
-      const isLinkedShort = linked.length > 0 && ofLinked <= linkedPart * limits.maxResponseLength;
-      const readAll = () => read(false);
-      const unmeasured =
-        (isLinkedShort && readReserved(most + ofLinked, () => read(true))) || readReserved(most, readAll);
+    async read({ linked = [], ...bounded }) {
+      const most = bounded.maxRows * maxTextLength(bounded.table, limits);
+      const ofLinked = linked.reduce((sum, other) => sum + bounded.maxRows * maxTextLength(other, limits), 0);
+      const isShort = linked.length > 0 && ofLinked <= linkedPart * limits.maxResponseLength;
+      const unmeasured = (isShort && readReserved(most + ofLinked, bounded, ofLinked)) || readReserved(most, bounded);
       if (unmeasured) return unmeasured;
       oneAtATime ??= pLimit(1);
       return oneAtATime(async () => {
         await Promise.all(running);
         const all = left;
-        const readMeasured = async () => {
-          if ((await measure()) > all) throw new ResponseTooLarge(limits.maxResponseLength);
-          return readAll();
+        const read = async () => {
+          if ((await bounded.measure()) > all) throw new ResponseTooLarge(limits.maxResponseLength);
+          return bounded.read(false);
         };
-        return readReserved(most, readAll) ?? readWith(all, readMeasured);
+        return readReserved(most, bounded) ?? readWith(all, { ...bounded, read });
       });
     },
   };
@@ -127,10 +134,12 @@ export async function measureRows(dialect: Dialect, run: Run, table: Table, rows
 
 export const sumOfBytes = 'coalesce(sum(bytes), 0) as bytes';
 
-function maxTextLength(table: Table, limits: ReadLimits): number {
+function maxTextLength(table: Table, limits: ReadLimits, { maxRecordLength, maxExternalIds } = limits): number {
   let length = 0;
   for (const field of Object.values(table.storedFields)) {
-    if (field.type === 'externalIds' || field.type === 'json') length += limits.maxRecordLength;
+    if (field.type === 'json') length += maxRecordLength;
+    else if (field.type === 'externalIds')
+      length += Math.min(maxRecordLength, 2 * maxExternalIds * maxLengthOf(field, limits));
     else length += field.type === 'text' ? maxLengthOf(field, limits) : maxIdentifierLength;
   }
   return length;
