@@ -121,11 +121,16 @@ export async function treeOrdersOf(
         links.push(toKind.flatMap(({ by, value }) => keysOf(by).map((key) => copied(`${key} ${value}`)))) - 1;
       const textsOf = (all: Iterable<string>) => [...all].flatMap((by) => toText(by, textAt(row, by)));
       // No link leads to a row that is refused because of an earlier one.
-      if (textsOf(uniqueKeys).some((text) => firstTexts.has(text))) continue;
+      const isRepeated = textsOf(uniqueKeys).some((text) => firstTexts.has(text));
       for (const text of textsOf(uniqueKeys)) firstTexts.add(copied(text));
-      for (const text of textsOf(keys)) placesByText.set(copied(text), [...(placesByText.get(text) ?? []), place]);
+      if (isRepeated) continue;
+      for (const text of textsOf(keys)) {
+        const places = placesByText.get(text) ?? [];
+        if (places.push(place) === 1) placesByText.set(copied(text), places);
+      }
     }
-    orders.set(kind, parentsFirst(links.map((texts) => texts.flatMap((text) => placesByText.get(text) ?? []))));
+    const parentsOf = (place: number) => (links[place] ?? []).flatMap((text) => placesByText.get(text) ?? []);
+    orders.set(kind, parentsFirst(links.length, parentsOf));
   }
   return orders;
 }
@@ -133,15 +138,15 @@ export async function treeOrdersOf(
 const toText = (by: string, text: string | undefined): string[] => (text === undefined ? [] : [`${by} ${text}`]);
 
 /** Returns the numbers of all nodes, each after its parents but for those of a circle. */
-export function parentsFirst(parents: readonly (readonly number[])[]): number[] {
+export function parentsFirst(size: number, parentsOf: (node: number) => readonly number[]): number[] {
   const order: number[] = [];
   const states: ('open' | 'done')[] = [];
-  for (const start of parents.keys()) {
+  for (let start = 0; start < size; start += 1) {
     const stack = [start];
     for (let node = stack.at(-1); node !== undefined; node = stack.at(-1)) {
       if (states[node] === undefined) {
         states[node] = 'open';
-        stack.push(...(parents[node] ?? []).filter((parent) => states[parent] === undefined));
+        for (const parent of parentsOf(node)) if (states[parent] === undefined) stack.push(parent);
       } else {
         stack.pop();
         if (states[node] === 'open') order.push(node);
