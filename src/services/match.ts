@@ -174,7 +174,7 @@ async function createTargetFinder(tx: Tx, target: RecordKind, items: readonly It
     throw tooLarge(problem, 'too many external IDs');
   }
   const candidatesOf = await indexTargets(tx, target, ofBatch, wanted.flat());
-  const stored = await tx.findMatches(target, [...distinct.values()], storedIds(ofBatch));
+  const stored = await tx.findMatches(target, [...distinct.values()], storedIds(ofBatch, target));
   const matches = new Map(
     [...distinct].map(([key, criteria], index): [string, Matches] => {
       const candidates = candidatesOf(criteria);
@@ -210,42 +210,41 @@ async function createTargetFinder(tx: Tx, target: RecordKind, items: readonly It
   };
 }
 
-const storedIds = (items: readonly Item[]): string[] => items.flatMap(({ id }) => id ?? []);
+/** Only well-formed IDs reach the database. */
+const storedIds = (items: readonly Item[], kind: RecordKind): string[] =>
+  items.flatMap(({ id }) => (id !== undefined && kindOfId(id) === kind ? [id] : []));
 
 /** Returns a function that returns the items which met a criterion before the write, or will meet it. */
 async function indexTargets(tx: Tx, kind: RecordKind, items: readonly Item[], criteria: Criteria) {
   if (items.length === 0) return () => [];
   const fields = new Set(['id', ...criteria.map(fieldOf)]);
-  const ids = storedIds(items).filter((id) => kindOfId(id) === kind);
+  const ids = storedIds(items, kind);
   const stored = new Map((ids.length > 0 ? await tx.find(kind, ids, fields) : []).map((record) => [record.id, record]));
-  const targets = items.map((item): Target => {
+  const index = new Map(criteria.map((criterion) => [textKey(criterion), new Set<Target>()]));
+  for (const item of items) {
     const before: Values | undefined = stored.get(item.id ?? '');
-    if (item.op === 'delete' || (item.id && !before)) return { item, before, after: undefined };
-    const after = { ...before, ...item.values, externalIds: externalIdsAfter(item, before) };
-    return { item, before, after };
-  });
-  const indexes = new Map<string, Map<unknown, Set<Target>>>();
-  for (const { by } of criteria) {
-    const name = JSON.stringify(by);
-    if (indexes.has(name)) continue;
-    const index = new Map<unknown, Set<Target>>();
-    indexes.set(name, index);
-    for (const target of targets) {
-      for (const record of [target.before, target.after]) {
-        const held = record && keyIn(record, by);
-        if (typeof held !== 'string') continue;
-        const others = index.get(held);
-        if (others) others.add(target);
-        else index.set(held, new Set([target]));
-      }
-    }
+    const isGone = item.op === 'delete' || (item.id && !before);
+    const after = isGone ? undefined : { ...before, ...item.values, externalIds: externalIdsAfter(item, before) };
+    const target = { item, before, after };
+    for (const key of [...textKeysOf(before, fields), ...textKeysOf(after, fields)]) index.get(key)?.add(target);
   }
   const none = new Set<Target>();
   // Those of the criterion that fewest meet: links of a batch with different criteria differ in it.
   return (wanted: Criteria): readonly Target[] => {
-    const found = lookedUp(wanted).map(({ by, text }) => indexes.get(JSON.stringify(by))?.get(text) ?? none);
+    const found = lookedUp(wanted).map((criterion) => index.get(textKey(criterion)) ?? none);
     return [...found.reduce((fewest, others) => (others.size < fewest.size ? others : fewest))];
   };
+}
+
+/** Returns the keys of all criteria with these fields that a record meets: it has fewer texts than a batch may have criteria. */
+function textKeysOf(record: Values | undefined, fields: ReadonlySet<string>): string[] {
+  const texts = Object.entries(record ?? {}).filter(([field, text]) => fields.has(field) && typeof text === 'string');
+  return [
+    ...texts.map(([field, text]) => textKey({ by: { field }, text: text as string })),
+    ...Object.entries((record?.externalIds ?? {}) as ExternalIdsPatch).map(([externalId, text]) =>
+      textKey({ by: { externalId }, text }),
+    ),
+  ];
 }
 
 /** The criteria by which candidates can be found. A link has at least one. */
@@ -284,19 +283,23 @@ function severalHave(
 const fieldOf = ({ by }: Criterion): string => ('field' in by ? by.field : 'externalIds');
 
 /** No key or text has the character NUL, nor the name of a field a space. */
-const textKey = ({ by, text }: Criterion): string => `${'field' in by ? by.field : `in ${by.externalId}`}\0${text}`;
+const textKey = ({ by, text }: Criterion): string =>
+  `${'field' in by ? by.field : `in ${by.externalId}`}\0${text ?? '\0'}`;
 
 /** Reads and locks the records of items, kind by kind in the order of all writes, and compares them with what the items expect. */
 export async function readRecords(tx: Tx, items: readonly Item[]): Promise<void> {
   const groups = byKind(items);
   for (const kind of linkOrder) {
-    // Only well-formed IDs reach the database.
     const ofKind = groups.get(kind)?.filter(({ id }) => id !== undefined) ?? [];
-    const known = ofKind.filter(({ id = '' }) => kindOfId(id) === kind);
-    const [deleted, others] = [known.filter(({ op }) => op === 'delete'), known.filter(({ op }) => op !== 'delete')];
+    const idsOf = (isDeleted: boolean) =>
+      storedIds(
+        ofKind.filter(({ op }) => (op === 'delete') === isDeleted),
+        kind,
+      );
+    const [deleted, others] = [idsOf(true), idsOf(false)];
     const found = [
-      ...(deleted.length > 0 ? await tx.findToDelete(kind, storedIds(deleted)) : []),
-      ...(others.length > 0 ? await tx.findToUpdate(kind, storedIds(others)) : []),
+      ...(deleted.length > 0 ? await tx.findToDelete(kind, deleted) : []),
+      ...(others.length > 0 ? await tx.findToUpdate(kind, others) : []),
     ];
     const records = new Map(found.map((record) => [record.id, record]));
     for (const item of ofKind) {

@@ -241,6 +241,91 @@ test.each(['ID', 'key'])(
   },
 );
 
+test('a link is rejected with the item that gives its target the name, or takes it from another record', async () => {
+  const created = await service.create('/locations', { name: 'Pier 1' }, { name: 'Quay' });
+  const [pier, quay] = created;
+  const input = {
+    locations: [
+      { id: pier.id, name: 'Pier', latitude: 91 },
+      { id: quay.id, name: 'Quay 1', latitude: 91 },
+      { name: 'Quay' },
+    ],
+    assets: ['Pier', 'Quay', 'Quay 1'].map((name) => ({ name, currentLocation: { name } })),
+  };
+
+  const by = { locations: { field: 'ID' } };
+  const document = importDocument('rejected { list index issues { path message } }');
+  const { result } = await service.data(document, { input, by, onInvalid: 'SKIP' });
+
+  const issues = ['Pier', 'Quay', 'Quay 1'].map((name) => [
+    { path: ['currentLocation'], message: `the location with name "${name}" was rejected` },
+  ]);
+  expect(result.rejected.slice(0, 3)).toMatchObject(issues.map((_, index) => ({ list: 'assets', index })));
+  expect(result.rejected.slice(0, 3).map((each: { issues: object[] }) => each.issues)).toEqual(issues);
+});
+
+test('thousands of links to a name that thousands of items give up are rejected with any of these', async () => {
+  const { result } = await service.data(createDocument(location), {
+    input: Array.from({ length: 4_000 }, () => ({ name: 'Depot' })),
+  });
+  const renamed = result.slice(1).map(({ id }: Stored, n: number) => ({ id, name: `Depot ${n}` }));
+  const input = {
+    locations: renamed.with(2_000, { ...renamed[2_000], latitude: 91 }),
+    assets: Array.from({ length: 4_000 }, () => ({ name: 'Crane', currentLocation: { name: 'Depot' } })),
+  };
+
+  const document = importDocument('locations { id } assets { id }');
+  const by = { locations: { field: 'ID' } };
+  const imported = await service.data(document, { input, by, onInvalid: 'SKIP' });
+
+  expect(imported.result.locations).toHaveLength(3_998);
+  expect(imported.result.assets).toEqual([]);
+});
+
+test('thousands of links to a name that thousands of items have are refused', async () => {
+  const input = {
+    locations: Array.from({ length: 5_000 }, () => ({ name: 'Shed' })),
+    assets: Array.from({ length: 5_000 }, () => ({ name: 'Crane', currentLocation: { name: 'Shed' } })),
+  };
+
+  const { body } = await service.graphql(importDocument(), { input });
+
+  const { issues } = body.errors[0].extensions;
+  expect(issues).toHaveLength(5_000);
+  expect(issues.at(-1).message).toBe(
+    'several locations have the name "Shed": item locations[0] of this batch, item locations[1] of this batch, item locations[2] of this batch, …',
+  );
+});
+
+test('the text "null" is another criterion than null', async () => {
+  const created = await service.create(
+    '/locations',
+    { name: 'Dock', externalIds: { erp: 'null' } },
+    { name: 'Dock', externalIds: { crm: '1' } },
+  );
+
+  const links = ['null', null].map((erp) => ({ name: 'Dock', externalIds: { erp } }));
+  expect(await follow(links)).toEqual(created.map(({ id }) => id));
+});
+
+test('a link that says null leads to a record with white space alone', async () => {
+  const [blank] = await service.create(
+    '/locations',
+    { name: 'Lock', externalIds: { erp: ' \t\n\u00a0\u3000' } },
+    { name: 'Lock', externalIds: { erp: '1' } },
+  );
+
+  expect(await follow([{ name: 'Lock', externalIds: { erp: null } }])).toEqual([blank.id]);
+});
+
+test('beside a link, an ID with the character NUL is unknown like any other', async () => {
+  const { body } = await service.graphql(updateDocument(assetCategory), {
+    input: [{ id: '\0', parent: { name: 'Lifting' } }],
+  });
+
+  expect(body.errors[0].extensions.code).toBe('BAD_USER_INPUT');
+});
+
 test('a parent is not moved by an item that is rejected because an earlier one has the same ID', async () => {
   const [lifting, cranes] = await service.create('/asset-categories', { name: 'Lifting' }, { name: 'Cranes' });
   const input = [{ id: lifting.id }, { id: cranes.id, parentId: lifting.id }, { id: lifting.id, parentId: cranes.id }];

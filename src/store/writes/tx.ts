@@ -132,6 +132,10 @@ export function createTx(scope: Scope, { isDryRun = false } = {}): Tx {
   };
 }
 
+/** What JavaScript's `trim` removes. That of SQL removes spaces alone. */
+const whiteSpace =
+  '\t\n\v\f\r \u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000\ufeff';
+
 /** The most records that are found for one list of criteria: a caller that looks for one sees that there are several. */
 export const maxMatches = 4;
 
@@ -156,7 +160,7 @@ function createFindMatches({ dialect, run, workspaceId }: Scope): FindMatches {
     const conditions = criteria.flatMap(({ by, text }) => {
       const key = 'field' in by ? undefined : `(${nextPart()})`;
       const column = 'field' in by ? columnName(by.field) : filters.externalId(`${table}.${records.column}`, key ?? '');
-      if (text === null) return [`coalesce(trim(${column}), '') = ''`];
+      if (text === null) return [`coalesce(trim(${column}, '${whiteSpace}'), '') = ''`];
       const value = `(${nextPart()})`;
       if (key === undefined || first || hasId) return [`${column} = ${value}`];
       // The index of external IDs is the most selective one but that of the ID.
