@@ -42,7 +42,7 @@ export function createRandomBatches(
     const target = targetOf(kind, field);
     if (target) return random.chance(0.3) || held(target).size === 0 ? null : anyId(target);
     if (field === uniqueOf(kind)) return random.chance(0.1) ? null : `STATUS:${random.integer(200)}`;
-    if (field === 'latitude') return random.integer(90);
+    if (field === 'latitude') return random.integer(110);
     if (field === 'startDate') return new Date(Date.UTC(2026, 2, 1 + random.integer(30))).toISOString();
     if (field === 'externalIds') return random.chance(0.2) ? null : { [anySystem()]: anyText('K') };
     return field === 'name' ? `name ${random.integer(random.chance(0.1) ? 3 : 400)}` : anyText('R');
@@ -120,7 +120,7 @@ export function createRandomBatches(
   }
 
   function anyCriteria(target: RecordKind, ofTarget: readonly Draft[]): Fields {
-    const draft = random.chance(0.6) ? random.pick(ofTarget) : undefined;
+    const draft = random.chance(0.75) ? random.pick(ofTarget) : undefined;
     const known: Fields = (draft ? { ...draft.record, ...(random.chance(0.8) && draft.sent) } : anyHeld(target)) ?? {};
     const has = (name: string) => target.storedFields[name] && (known[name] || random.chance(0.05));
     const [first = 'name', second] = random.shuffle(['name', 'externalIds', 'reference', 'id'].filter(has));

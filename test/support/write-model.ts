@@ -116,6 +116,7 @@ export function createWriteModel() {
       require(!sent.ifUpdatedAt || sent.ifUpdatedAt === found?.updatedAt, item);
       require(sent.ref === undefined || !byRef.has(sent.ref), item);
       require(!entry.kind.fields.name?.required || after.name, item);
+      require(Number(sent.latitude ?? 0) <= 90, item);
       for (const { field, target } of linksOf(entry))
         require(!values[field] || held(target).has(String(values[field])), item);
       if (!byRef.has(sent.ref)) byRef.set(sent.ref, item);
