@@ -19,7 +19,7 @@ import { countedRecords } from '../model/labels.ts';
 import { program } from '../program.ts';
 import { recordKinds } from '../records/index.ts';
 import { type ApiKey, createKeyStore, type KeyStore } from '../store/admin/api-keys.ts';
-import { createWorkspaces, sizeOf } from '../store/admin/workspaces.ts';
+import { createWorkspaces, recordCount } from '../store/admin/workspaces.ts';
 import type { Run } from '../store/connections/driver.ts';
 import type { Database } from '../store/database.ts';
 import { createTablesIfNew, requireUpToDate, withDatabase } from './database.ts';
@@ -94,7 +94,7 @@ async function workspacesBefore(database: Database, name: string, isFirst: boole
     else if (own === undefined) console.error(`The workspace ${name} is new.`);
     if (!open) return;
     // Until now, the records of requests without a key were stored there.
-    const stored = countedRecords(sizeOf(open));
+    const stored = countedRecords(recordCount(open));
     console.error(`Stored so far: ${stored} in the workspace ${open.name}, to which this key gives no access.`);
     console.error(`To move what is there, run: ${program} workspaces rename ${open.name} ${name}`);
   };

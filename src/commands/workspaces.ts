@@ -6,7 +6,7 @@ import { StartError } from '../errors.ts';
 import { counted, listField } from '../model/labels.ts';
 import { program } from '../program.ts';
 import { recordKinds } from '../records/index.ts';
-import { createWorkspaces, sizeOf, type Workspace, type Workspaces } from '../store/admin/workspaces.ts';
+import { createWorkspaces, recordCount, type Workspace, type Workspaces } from '../store/admin/workspaces.ts';
 import { createTablesIfNew, longStatementTimeout, requireUpToDate, withDatabase } from './database.ts';
 import { ask, printTable } from './terminal.ts';
 
@@ -24,7 +24,7 @@ export const listWorkspaces = (config: Config, { json = false }: { json?: boolea
     if (list.length === 0) return console.error(`There are no workspaces: create one with ${program} keys create.`);
     printTable(
       ['workspace', 'records', 'keys', 'valid keys'],
-      list.map((workspace) => [workspace.name, sizeOf(workspace), workspace.keys.length, validKeys(workspace)]),
+      list.map((workspace) => [workspace.name, recordCount(workspace), workspace.keys.length, validKeys(workspace)]),
     );
   });
 
@@ -54,7 +54,7 @@ async function confirm(name: string): Promise<void> {
 /** Scripts read this: fields may be added, but none is renamed or removed. */
 const toJson = (workspace: Workspace) => ({
   workspace: workspace.name,
-  records: sizeOf(workspace),
+  records: recordCount(workspace),
   recordsByKind: Object.fromEntries(recordKinds.map((kind) => [listField(kind), workspace.records.get(kind.table)])),
   keys: workspace.keys.length,
   validKeys: validKeys(workspace),

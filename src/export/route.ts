@@ -17,7 +17,7 @@ import { sentence } from '../model/sentences.ts';
 import { kindNamed, label, labelKey, labelledFields, linkOrder, recordKinds } from '../records/index.ts';
 import type { Condition } from '../store/query/record-query.ts';
 import type { RecordReads } from '../store/records/read-records.ts';
-import { pagesById, recordsBy } from '../store/workspace-store.ts';
+import { findByUniqueField, pagesById } from '../store/workspace-store.ts';
 import { type Column, type Format, formatOf, formatParameters, ndjson, readFlag, type Targets } from './formats.ts';
 
 type ReadFilter = (kind: RecordKind, where: unknown) => Promise<Condition | undefined>;
@@ -232,7 +232,7 @@ async function readTargets(
   const keysOf = ({ field, type }: ReturnType<typeof labelledFields>[number]) =>
     records.flatMap(({ [field]: id }) => (typeof id === 'string' ? labelKey(type, id) : []));
   const labelKeys = new Set(hasNames ? labelledFields(kind).flatMap(keysOf) : []);
-  const labels = await recordsBy(store, label, 'key', [...labelKeys], new Set(['key', 'name']));
+  const labels = await findByUniqueField(store, label, 'key', [...labelKeys], new Set(['key', 'name']));
   for (const [key, record] of labels) targets.set(key, { ...record });
   for (const [, field, { target: name }] of linkFields(kind)) {
     const target = kindNamed(name);

@@ -127,7 +127,10 @@ export function useSubscriptions(limits: Limits): Plugin<BeginningContext, Serve
       client.response.once('close', leave);
       if (client.response.closed) leave();
       const readPage = (query: FeedQuery) =>
-        whenAvailable(() => createLoaders(session.store.within(limits), schema, document).changePage(query), signal);
+        whenAvailable(
+          () => createLoaders(session.store.withBudget(limits), schema, document).changePage(query),
+          signal,
+        );
       extendContext({ stream: { lastEventId: client.lastEventId, readPage, signal } });
       setSubscribeFn((args: ExecutionArgs) => subscribe(args, contextValue, end));
     },

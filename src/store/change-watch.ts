@@ -2,10 +2,10 @@
 import pLimit from 'p-limit';
 
 /** Milliseconds between two reads, within which changes of other processes are noticed. */
-const interval = 500;
+const pollIntervalMs = 500;
 
 /** Milliseconds from a write of this process to the next read: many writes need few. */
-const pauseAfterWrite = 10;
+const pauseAfterWriteMs = 10;
 
 interface Watch {
   /** The number of the workspace's last change, when it was last read. */
@@ -52,10 +52,10 @@ export function createChangeWatch(readLastChange: (workspaceId: number) => Promi
   /** Those who wait keep a connection open; the timers need not keep the process running. */
   const pause = (watch: Watch) =>
     new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, interval).unref();
+      const timer = setTimeout(resolve, pollIntervalMs).unref();
       watch.wake = () => {
         clearTimeout(timer);
-        setTimeout(resolve, pauseAfterWrite).unref();
+        setTimeout(resolve, pauseAfterWriteMs).unref();
       };
       if (watch.isOutdated) watch.wake();
     });

@@ -1,7 +1,7 @@
 /** The settings of the database, and what its URL says: `sqlite:PATH`, or a URL of Postgres, interpreted as libpq does. Loads no driver. */
 import { parse, toClientConfig } from 'pg-connection-string';
 import { StartError } from '../errors.ts';
-import { reason } from './connections/database-error.ts';
+import { failureReason } from './connections/database-error.ts';
 import type { DatabaseOptions } from './connections/driver.ts';
 
 /** SQLite's name for a database without a file. */
@@ -26,7 +26,7 @@ export function databaseUrlProblem(databaseUrl: string, { mayBeMemory = true } =
       readUrl(databaseUrl);
       return undefined;
     } catch (error) {
-      return reason(error);
+      return failureReason(error);
     }
   }
   const path = sqlitePath(databaseUrl);

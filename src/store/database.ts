@@ -2,7 +2,7 @@
 import { type Knex, knex } from 'knex';
 import { StartError } from '../errors.ts';
 import { type Connections, createConnections } from './connections/connections.ts';
-import { reason } from './connections/database-error.ts';
+import { failureReason } from './connections/database-error.ts';
 import type { DatabaseOptions, Driver, Pools } from './connections/driver.ts';
 import { defaultOptions, isPostgresUrl, sqlitePath } from './database-settings.ts';
 import { openPostgresDialect } from './postgres/dialect.ts';
@@ -111,5 +111,5 @@ const closeAndThrow = (close: () => Promise<void>) => async (error: unknown) => 
 const explainFailure = <T>({ location }: Driver, work: () => Promise<T>): Promise<T> =>
   work().catch((error: unknown) => {
     if (error instanceof StartError) throw error;
-    throw new StartError(`cannot use the database ${location}: ${reason(error)}`);
+    throw new StartError(`cannot use the database ${location}: ${failureReason(error)}`);
   });

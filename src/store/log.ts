@@ -3,14 +3,14 @@ import type { Knex } from 'knex';
 import { badRequest } from '../errors.ts';
 import type { RecordKind, RecordOf } from '../model/record-kind.ts';
 import type { Row } from './connections/driver.ts';
-import { columnsOf } from './query/columns.ts';
+import { tableColumns } from './query/columns.ts';
 import { requireWhole, rowsQuery, runQuery, selectEach } from './query/rows.ts';
-import { type Action, type Author, changes as table } from './query/tables.ts';
-import type { Scope } from './records/read-budget.ts';
-import { asRecords, createRecordReads, readRows } from './records/read-records.ts';
+import { type Action, type ChangeAuthor, changes as table } from './query/tables.ts';
+import type { WorkspaceScope } from './records/read-budget.ts';
+import { asRecords, createRecordReads, fetchRows } from './records/read-records.ts';
 
 /** A change as the log has it: writes/apply-changes.ts stores a `Change`. */
-export interface LoggedChange extends Author {
+export interface LoggedChange extends ChangeAuthor {
   readonly number: number;
   readonly kind: string;
   readonly action: Action;
@@ -71,14 +71,18 @@ const fieldsWithBefore = new Set(Object.keys(table.storedFields));
 const fieldsWithoutBefore = new Set([...fieldsWithBefore].filter((field) => field !== 'before'));
 const endFields = new Set(['number', 'before']);
 
-export async function readLastChange({ dialect, run, workspaceId }: Pick<Scope, 'dialect' | 'run' | 'workspaceId'>) {
+export async function readLastChange({
+  dialect,
+  run,
+  workspaceId,
+}: Pick<WorkspaceScope, 'dialect' | 'run' | 'workspaceId'>) {
   const at = rowsQuery(dialect, table, workspaceId).whereRaw('number = change_numbers.number').select('at').as('at');
   const rows = dialect.builder('change_numbers').where('workspace_id', workspaceId).select(at, 'number');
   const [row] = await runQuery(run, rows);
   return { workspaceId, number: Number(row?.number ?? 0), at: row?.at };
 }
 
-export function createChangeReads(scope: Scope): ChangeReads {
+export function createChangeReads(scope: WorkspaceScope): ChangeReads {
   const { dialect, run, workspaceId } = scope;
   const { builder, jsonArrayOf } = dialect;
   const { find } = createRecordReads(scope);
@@ -92,7 +96,7 @@ export function createChangeReads(scope: Scope): ChangeReads {
     { limit, withBefore }: { readonly limit: number; readonly withBefore: boolean },
   ): Promise<LoggedChange[]> {
     const fields = withBefore ? fieldsWithBefore : fieldsWithoutBefore;
-    const found = await readRows(scope, table, rows, { fields, limit });
+    const found = await fetchRows(scope, table, rows, { fields, limit });
     return found.map(
       ({ recordId, ...change }): Row => ({ ...change, id: recordId }),
     ) as readonly object[] as LoggedChange[];
@@ -143,7 +147,7 @@ export function createChangeReads(scope: Scope): ChangeReads {
           order by number limit 1) is null`,
         [workspaceId, last],
       );
-    return asRecords(scope, kind, await readRows(scope, kind, rows, { limit: ids.length }));
+    return asRecords(scope, kind, await fetchRows(scope, kind, rows, { limit: ids.length }));
   }
 
   /** Returns the numbers of the changes that ended each version; null for a version that is stored now. */
@@ -180,10 +184,10 @@ export function createChangeReads(scope: Scope): ChangeReads {
     rows: Knex.QueryBuilder,
     limit: number,
   ): Promise<ReadonlyMap<number, RecordOf<K> | null>> {
-    const ends = await readRows(scope, table, rows, { fields: endFields, limit });
+    const ends = await fetchRows(scope, table, rows, { fields: endFields, limit });
     const versionIn = (before: Row) => {
       const values: Row = { ...before, workspaceId };
-      const version = Object.fromEntries(columnsOf(kind).map(({ field }) => [field, values[field] ?? null]));
+      const version = Object.fromEntries(tableColumns(kind).map(({ field }) => [field, values[field] ?? null]));
       return asRecords(scope, kind, [version])[0] ?? null;
     };
     return new Map(ends.map(({ number, before }) => [Number(number), before ? versionIn(before as Row) : null]));

@@ -5,12 +5,12 @@ import type { Run, Usage } from './connections/driver.ts';
 import type { Database } from './database.ts';
 import { type ChangeReads, createChangeReads, readLastChange } from './log.ts';
 import { positionOfId, type RecordQuery } from './query/record-query.ts';
-import type { Author, WorkspaceId } from './query/tables.ts';
-import { createReadBudget, type ReadLimits, type Scope, type Turn } from './records/read-budget.ts';
+import type { ChangeAuthor, WorkspaceId } from './query/tables.ts';
+import { createReadBudget, type ReadLimits, type Turn, type WorkspaceScope } from './records/read-budget.ts';
 import { createRecordReads, type RecordReads } from './records/read-records.ts';
-import { createTextCache, type Text } from './records/text-cache.ts';
+import { createTextCache, type DerivedText } from './records/text-cache.ts';
 import { type Creation, type Decide, dryRunIn, queuedCreation, writeIn } from './writes/apply-changes.ts';
-import { type RepeatableRequest, writeOnce } from './writes/idempotency.ts';
+import { type RepeatableRequest, writeWithKey } from './writes/idempotency.ts';
 
 export interface TransactionOptions<T> {
   /** If the key has a stored result, returns it, or throws a ServiceError 409 if that was another request, and stores nothing. */
@@ -24,7 +24,7 @@ export interface TransactionOptions<T> {
 }
 
 /** The most items of a write that others may be made to wait for: it takes a few milliseconds. */
-const maxSmall = 100;
+const maxItemsOfSmallWrite = 100;
 
 export interface WorkspaceStore extends WorkspaceReads {
   /** Stores the changes that are decided in the transaction, with their log, or nothing. */
@@ -37,20 +37,20 @@ export interface WorkspaceReads extends RecordReads, ChangeReads {
   /** Like `snapshot`, for work that may read for minutes. Others do not wait for it; few run at a time. */
   longSnapshot<T>(work: (store: RecordReads) => Promise<T>): Promise<T>;
   /** Throws ResponseTooLarge beyond one response's text. `hold` gets the length of what is read, and may refuse to read on. */
-  within(limits: ReadLimits, hold?: (length: number) => void, turn?: Turn): RecordReads & ChangeReads;
+  withBudget(limits: ReadLimits, hold?: (length: number) => void, turn?: Turn): RecordReads & ChangeReads;
   /** Another one after each change, also where a backup goes on. One statement serves all who ask while another one is answered. */
   sharedVersion(): Promise<string>;
   /**
    * Returns a text that includes every write committed before the call. It is cached until the workspace's next change: from the
    * second request on, or from the first if the version is known. All calls with a name must pass an equivalent `write`.
    */
-  deriveText<T extends Text>(name: string, write: () => Promise<T>, version?: string): Promise<T>;
+  deriveText<T extends DerivedText>(name: string, write: () => Promise<T>, version?: string): Promise<T>;
   /** Resolves when the workspace has a change with a greater number, written by whatever process, or the signal is aborted. */
   waitForChange(after: number, signal: AbortSignal): Promise<void>;
 }
 
 export interface StoreUser {
-  readonly author: Author;
+  readonly author: ChangeAuthor;
   readonly usage?: Usage;
 }
 
@@ -67,17 +67,22 @@ export function createStoreOpener(database: Database): OpenStore {
     const { number: workspaceId, name: workspaceName } = workspace;
     const { author, usage = { statements: 0 } } = user;
     const { read, snapshot } = database.forWorkspace(workspaceId);
-    const scopeOf = (run: Run): Scope => ({ dialect, run: counted(run, usage), workspaceId, workspaceName });
-    const reads = readsIn(scopeOf(read));
+    const scopeOf = (run: Run): WorkspaceScope => ({
+      dialect,
+      run: countStatements(run, usage),
+      workspaceId,
+      workspaceName,
+    });
+    const reads = createReads(scopeOf(read));
     const transaction: WorkspaceStore['transaction'] = async (decide, { key, isDryRun, creation, items } = {}) => {
       if (isDryRun) return snapshot((run) => dryRunIn(scopeOf(run), decide));
       const store = () =>
         database.transaction((run) => writeIn(scopeOf(run), author, decide, key), {
           workspaceId,
-          isSmall: items !== undefined && items <= maxSmall,
+          isSmall: items !== undefined && items <= maxItemsOfSmallWrite,
           creation: creation && queuedCreation({ workspaceId, usage }, author, creation, key),
         });
-      const { returned, isRepeat } = await (key ? writeOnce(key, scopeOf(read), store) : store());
+      const { returned, isRepeat } = await (key ? writeWithKey(key, scopeOf(read), store) : store());
       if (isRepeat) key?.onRepeat();
       watch.changed(workspaceId);
       return returned;
@@ -89,24 +94,25 @@ export function createStoreOpener(database: Database): OpenStore {
       transaction,
       snapshot: (work) => snapshot((run) => work(createRecordReads(scopeOf(run)))),
       longSnapshot: (work) => database.longSnapshot(workspaceId, (run) => work(createRecordReads(scopeOf(run)))),
-      within: (limits, hold, turn) => readsIn({ ...scopeOf(read), budget: createReadBudget(limits, hold, turn) }),
+      withBudget: (limits, hold, turn) =>
+        createReads({ ...scopeOf(read), budget: createReadBudget(limits, hold, turn) }),
       sharedVersion: () => texts.readVersion(source),
       // The cast is safe: it is what this or an equivalent function has made.
-      deriveText: async <T extends Text>(name: string, write: () => Promise<T>, version?: string) =>
+      deriveText: async <T extends DerivedText>(name: string, write: () => Promise<T>, version?: string) =>
         (await texts.derive(source, name, write, version)) as T,
       waitForChange: (after, signal) => watch.wait(workspaceId, after, signal),
     };
   };
 }
 
-const counted =
+const countStatements =
   (run: Run, usage: Usage): Run =>
   (sql, values) => {
     usage.statements += 1;
     return run(sql, values);
   };
 
-const readsIn = (scope: Scope): RecordReads & ChangeReads => ({
+const createReads = (scope: WorkspaceScope): RecordReads & ChangeReads => ({
   ...createRecordReads(scope),
   ...createChangeReads(scope),
 });
@@ -128,7 +134,7 @@ export async function* pagesById(
 }
 
 /** Returns the records that have one of these values in a field of which no two have the same, by the value. */
-export async function recordsBy<K extends RecordKind>(
+export async function findByUniqueField<K extends RecordKind>(
   { list }: Pick<RecordReads, 'list'>,
   kind: K,
   field: keyof K['fields'] & string,

@@ -141,7 +141,7 @@ describe('of the queries that take much', () => {
   const document = parse('{ it }', { noLocation: true });
   const field = schema.getQueryType()?.getFields().it;
   const dear = 10_001;
-  type Reads = Parameters<WorkspaceReads['within']>;
+  type Reads = Parameters<WorkspaceReads['withBudget']>;
   type Sent = { readonly workspace?: string; readonly cost?: number; readonly response?: { closed: boolean } };
 
   /** Sends queries that read as `read` says, and records the order in which they begin; those that wait for the gate end when it opens. */
@@ -156,8 +156,8 @@ describe('of the queries that take much', () => {
       open = resolve;
     });
     if (!field) throw new Error('expected a field');
-    field.resolve = async (_root, _args, { session, within }) => {
-      const [, hold, turn] = within as Reads;
+    field.resolve = async (_root, _args, { session, budget }) => {
+      const [, hold, turn] = budget as Reads;
       if (turn && hold) await read(turn, hold);
       begun.push(session.store.workspaceName);
       running += 1;
@@ -167,11 +167,11 @@ describe('of the queries that take much', () => {
     };
     const { onExecute } = useExecutor(schema, loadConfig({}));
     async function send({ workspace = 'acme', cost = 1, response = { closed: false } }: Sent = {}) {
-      let within: unknown;
+      let budget: unknown;
       const store = {
         workspaceName: workspace,
-        within(...sent: Reads) {
-          within = sent;
+        withBudget(...sent: Reads) {
+          budget = sent;
           return {};
         },
       };
@@ -182,7 +182,7 @@ describe('of the queries that take much', () => {
       const args = { schema, document, contextValue };
       let result: unknown;
       const setExecuteFn = (execute: (sent: object) => unknown) => {
-        result = execute({ ...args, contextValue: { ...contextValue, within } });
+        result = execute({ ...args, contextValue: { ...contextValue, budget } });
       };
       void onExecute?.({ args, extendContext() {}, setExecuteFn } as never);
       return result as Promise<ExecutionResult>;

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { listField } from '../../src/model/labels.ts';
 import { asset, location, recordKinds } from '../../src/records/index.ts';
 import { openWorkspace } from '../../src/store/admin/api-keys.ts';
-import { createWorkspaces, sizeOf } from '../../src/store/admin/workspaces.ts';
+import { createWorkspaces, recordCount } from '../../src/store/admin/workspaces.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
 import { createStoreOpener } from '../../src/store/workspace-store.ts';
 import { passTime } from '../support/clock.ts';
@@ -60,7 +60,7 @@ const fiveSeconds = 5_000;
 const sizes = () =>
   inDatabase(async (opened) => {
     const list = await createWorkspaces(opened, recordKinds).list();
-    return Object.fromEntries(list.map((workspace) => [workspace.name, sizeOf(workspace)]));
+    return Object.fromEntries(list.map((workspace) => [workspace.name, recordCount(workspace)]));
   });
 
 /** The number of logged changes of each workspace. */

@@ -50,7 +50,7 @@ test('a record is read with all fields of its twenty ancestors, more values than
   };
   const where = { field: 'id', in: [chain[20] ?? ''] };
 
-  const [found] = await store.within(limits).list(assetCategory, { where, limit: 1 }, links);
+  const [found] = await store.withBudget(limits).list(assetCategory, { where, limit: 1 }, links);
 
   for (let level = 20, record: unknown = found; level >= 0; level -= 1) {
     const { parent, ...values } = record as { parent?: unknown };

@@ -14,7 +14,7 @@ import {
   reverseLinksOf,
   workOrder,
 } from '../../src/records/index.ts';
-import type { Condition, Order } from '../../src/store/query/record-query.ts';
+import type { Condition, RecordOrder } from '../../src/store/query/record-query.ts';
 import type { WorkspaceStore } from '../../src/store/workspace-store.ts';
 import { isPostgres } from '../support/database.ts';
 import { readPlan } from '../support/explain.ts';
@@ -102,7 +102,7 @@ const link = (target: string, name: string): ReverseLink => {
   return found;
 };
 
-const by = (field: string, direction: 'asc' | 'desc' = 'asc'): { orderBy: readonly Order[]; limit: number } => ({
+const by = (field: string, direction: 'asc' | 'desc' = 'asc'): { orderBy: readonly RecordOrder[]; limit: number } => ({
   orderBy: [{ field, direction }],
   limit: 20,
 });

@@ -3,9 +3,9 @@ import { describe, expect, test } from 'vitest';
 import { loadConfig } from '../../src/config.ts';
 import { ResponseTooLarge } from '../../src/errors.ts';
 import { location, project, recordKinds } from '../../src/records/index.ts';
-import { createReadBudget, measured } from '../../src/store/records/read-budget.ts';
+import { createReadBudget, withLength } from '../../src/store/records/read-budget.ts';
 
-test('what may be too long is measured, and not read if it is', async () => {
+test('what may be too long is withLength, and not read if it is', async () => {
   const limits = { maxResponseLength: 1_000, maxRecordLength: 1_000, maxTextLength: 1_000, maxExternalIds: 10 };
   const { read } = createReadBudget(limits, () => {});
   let reads = 0;
@@ -15,7 +15,7 @@ test('what may be too long is measured, and not read if it is', async () => {
       maxRows: 100,
       async read() {
         reads += 1;
-        return measured([{ notes: 'x'.repeat(bytes) }]);
+        return withLength([{ notes: 'x'.repeat(bytes) }]);
       },
       measure: async () => bytes,
     });
@@ -42,7 +42,7 @@ describe('a read that may be long', () => {
       read({
         table: location,
         maxRows,
-        read: async () => measured([{ notes: 'x'.repeat(length) }]),
+        read: async () => withLength([{ notes: 'x'.repeat(length) }]),
         measure: async () => length,
       });
     return { events, page };
@@ -70,7 +70,7 @@ describe('a read that may be long', () => {
     await createReadBudget(limits, undefined, turn).read({
       table,
       maxRows: 51,
-      read: async () => measured([]),
+      read: async () => withLength([]),
       measure: async () => 0,
     });
 

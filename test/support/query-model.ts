@@ -17,13 +17,13 @@ import { isBlank } from '../../src/model/schemas.ts';
 import { kindNamed, kindOfId, labelKey, recordKinds, reverseLinksOf } from '../../src/records/index.ts';
 import {
   type Grouping,
-  type Order,
   oldestFirst,
   orderName,
   type Position,
+  type RecordOrder,
+  type ScalarValue,
   type Summary,
   type SummaryQuery,
-  type Value,
 } from '../../src/store/query/record-query.ts';
 
 export type PlainRecord = Readonly<Record<string, unknown>> & { readonly id: string };
@@ -89,18 +89,18 @@ export function createModel(world: World, viewer?: Viewer) {
   }
 
   /** Null also where the linked record is not there. */
-  function orderedValue(record: PlainRecord, { links = [], field }: Order): Value | null {
+  function orderedValue(record: PlainRecord, { links = [], field }: RecordOrder): ScalarValue | null {
     let from: PlainRecord | undefined = record;
     for (const { reference, target } of links) from = from && recordWithId(target, from[reference]);
-    return (from?.[field] ?? null) as Value | null;
+    return (from?.[field] ?? null) as ScalarValue | null;
   }
 
-  const positionOf = (orderBy: readonly Order[], record: PlainRecord): Position => ({
+  const positionOf = (orderBy: readonly RecordOrder[], record: PlainRecord): Position => ({
     values: orderBy.filter((order) => !isId(order)).map((order) => orderedValue(record, order)),
     id: record.id,
   });
 
-  function cursorIn(orderBy: readonly Order[], record: PlainRecord): string {
+  function cursorIn(orderBy: readonly RecordOrder[], record: PlainRecord): string {
     const values = orderBy.map((order) => [orderName(order), orderedValue(record, order)]);
     const cursor = cursorOf(orderBy, { ...record, ...Object.fromEntries(values) });
     positions.set(`${described(orderBy)} ${cursor}`, positionOf(orderBy, record));
@@ -143,10 +143,10 @@ export function createModel(world: World, viewer?: Viewer) {
     { where, groupBy, limit, timeZone = 'UTC', min, max }: Omit<SummaryQuery, 'where'> & { where?: SentFilter },
   ): Summary {
     const found = recordsOf(kind).filter((record) => matches(kind, record, where ?? {}));
-    const groups = new Map<string, { members: PlainRecord[]; values: (Value | null)[] }>();
+    const groups = new Map<string, { members: PlainRecord[]; values: (ScalarValue | null)[] }>();
     for (const record of found) {
       const values = groupBy.map(({ field, by }) => {
-        const value = (record[field] ?? null) as Value | null;
+        const value = (record[field] ?? null) as ScalarValue | null;
         return by === 'value' || value === null ? value : dateIn(timeZone, String(value)).slice(0, lengthOf[by]);
       });
       const key = JSON.stringify(values);
@@ -296,7 +296,7 @@ export function createModel(world: World, viewer?: Viewer) {
   };
 }
 
-const described = (orderBy: readonly Order[]): string =>
+const described = (orderBy: readonly RecordOrder[]): string =>
   orderBy.map((order) => `${orderName(order)} ${order.direction}`).join(' ');
 
 /** Null could mean no value or no condition: it is refused anywhere in a filter, and so is the value of an external ID without its key. */
@@ -315,7 +315,7 @@ function sizeOf(sent: unknown, least: number): number {
 }
 
 /** Nothing after the ID has an effect, and the oldest record comes first unless something else is said. */
-function parseOrder(kind: RecordKind, sent: readonly SentOrder[]): readonly Order[] {
+function parseOrder(kind: RecordKind, sent: readonly SentOrder[]): readonly RecordOrder[] {
   const orders = sent.map((order) => orderIn(kind, order));
   const names = orders.map(orderName);
   if (new Set(names).size < names.length) throw new Error('a field twice');
@@ -324,7 +324,7 @@ function parseOrder(kind: RecordKind, sent: readonly SentOrder[]): readonly Orde
   return effective.length > 0 ? effective : oldestFirst;
 }
 
-function orderIn(kind: RecordKind, sent: SentOrder): Order {
+function orderIn(kind: RecordKind, sent: SentOrder): RecordOrder {
   const [[name, value] = ['id', 'ASC']] = Object.entries(sent);
   if (typeof value === 'string') return { field: name, direction: value === 'ASC' ? 'asc' : 'desc' };
   const [, reference = '', { target = '' } = {}] = linkFields(kind).find(([link]) => link === name) ?? [];
@@ -354,15 +354,15 @@ function dateIn(zone: string, time: string): string {
   return local.year < 1 || local.year > 9999 ? time : local.toFormat('yyyy-MM-dd');
 }
 
-const inOrderOf = (field: string, records: readonly PlainRecord[]): Value[] =>
+const inOrderOf = (field: string, records: readonly PlainRecord[]): ScalarValue[] =>
   records
-    .map(({ [field]: value }) => (value ?? null) as Value | null)
+    .map(({ [field]: value }) => (value ?? null) as ScalarValue | null)
     .filter((value) => value !== null)
     .toSorted(compareValues);
 
-const isId = ({ field, links }: Order): boolean => field === 'id' && links === undefined;
+const isId = ({ field, links }: RecordOrder): boolean => field === 'id' && links === undefined;
 
-function comparePositions(orderBy: readonly Order[], a: Position, b: Position): number {
+function comparePositions(orderBy: readonly RecordOrder[], a: Position, b: Position): number {
   let sign = 1;
   for (const [index, order] of orderBy.entries()) {
     sign = order.direction === 'desc' ? -1 : 1;
@@ -373,12 +373,12 @@ function comparePositions(orderBy: readonly Order[], a: Position, b: Position): 
   return sign * compareValues(a.id, b.id);
 }
 
-function compareNullable(a: Value | null, b: Value | null, sign = 1): number {
+function compareNullable(a: ScalarValue | null, b: ScalarValue | null, sign = 1): number {
   if (a === null || b === null) return Number(a === null) - Number(b === null);
   return sign * compareValues(a, b);
 }
 
-function compareValues(a: Value, b: Value): number {
+function compareValues(a: ScalarValue, b: ScalarValue): number {
   if (typeof a === 'string' && typeof b === 'string') return compareTexts(a, b);
   return Number(a) - Number(b);
 }
@@ -406,11 +406,11 @@ function compares(value: unknown, operator: string, filter: SentFilter): boolean
   if (operator === 'key') return Object.hasOwn(value as object, sent);
   if (operator === 'value')
     return Object.entries(value as object).some(([key, id]) => key === filter.key && id === sent);
-  if (operator === 'in') return sent.some((eq: Value) => compares(value, 'eq', { ...filter, eq }));
-  if (operator === 'gt') return compareValues(value as Value, sent) > 0;
-  if (operator === 'gte') return compareValues(value as Value, sent) >= 0;
-  if (operator === 'lt') return compareValues(value as Value, sent) < 0;
-  if (operator === 'lte') return compareValues(value as Value, sent) <= 0;
+  if (operator === 'in') return sent.some((eq: ScalarValue) => compares(value, 'eq', { ...filter, eq }));
+  if (operator === 'gt') return compareValues(value as ScalarValue, sent) > 0;
+  if (operator === 'gte') return compareValues(value as ScalarValue, sent) >= 0;
+  if (operator === 'lt') return compareValues(value as ScalarValue, sent) < 0;
+  if (operator === 'lte') return compareValues(value as ScalarValue, sent) <= 0;
   if (typeof value !== 'string') return Number(value) === Number(sent);
   const isSame = filter.ignoreCase ? isSameLetter : (asked: string, found: string) => asked === found;
   const [asked, found] = [Array.from(String(sent)), Array.from(value)];

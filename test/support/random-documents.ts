@@ -22,7 +22,7 @@ import { isObject } from '../../src/model/issues.ts';
 import { linkFields } from '../../src/model/links.ts';
 import type { RecordKind } from '../../src/model/record-kind.ts';
 import { kindNamed, label, labelKey, labelledTypes, recordKinds, reverseLinksOf } from '../../src/records/index.ts';
-import type { Value } from '../../src/store/query/record-query.ts';
+import type { ScalarValue } from '../../src/store/query/record-query.ts';
 import type { SentFilter, SentOrder } from './query-model.ts';
 import type { createRandom } from './random.ts';
 
@@ -74,7 +74,7 @@ export function createGenerator(random: Random, idsByTable: ReadonlyMap<string, 
     Object.entries(storedFields).filter(([name]) => name !== 'workspaceId');
   const labelKeys = random.shuffle(labelledTypes.flatMap((type) => foreignIds.map((id) => labelKey(type, id))));
 
-  function fieldValue(kind: RecordKind, field: Field): Value {
+  function fieldValue(kind: RecordKind, field: Field): ScalarValue {
     if (field.type === 'number') {
       const { min, max } = field;
       const number = chance(0.8) ? pick(numbers) : min + (integer(1_000_000) / 1_000_000) * (max - min);

@@ -59,7 +59,7 @@ export function useExecutor(schema: GraphQLSchema, { limits, databaseOptions }: 
         if (hasEnded()) throw unavailable('the client has left', 'CLIENT_LEFT');
         holdText(length);
       };
-      const store = session.store.within(limits, hold, long);
+      const store = session.store.withBudget(limits, hold, long);
       extendContext({ loaders: createLoaders(store, schema, document), holdText });
       setExecuteFn((args: ExecutionArgs) =>
         (cost > heavyCost && operation.operation === OperationTypeNode.QUERY ? heavy.begin() : Promise.resolve())

@@ -21,8 +21,8 @@ import type { ReverseLink } from '../../model/reverse-link.ts';
 import { kindNamed, kindOfId, label } from '../../records/index.ts';
 import type { ChangePage, ChangePageQuery, HistoryQuery, LoggedChange } from '../../store/log.ts';
 import { type Condition, orderName, type RecordQuery, type SummaryQuery } from '../../store/query/record-query.ts';
-import type { LinkToRead, Page } from '../../store/records/read-records.ts';
-import { recordsBy, type WorkspaceReads } from '../../store/workspace-store.ts';
+import type { LinkToRead, RecordPage } from '../../store/records/read-records.ts';
+import { findByUniqueField, type WorkspaceReads } from '../../store/workspace-store.ts';
 import type { FieldExtensions } from '../limits.ts';
 
 /** The query of a connection; its order determines the fields that cursors need. */
@@ -34,7 +34,7 @@ type RecordHistoryQuery = Omit<HistoryQuery, 'withBefore'>;
 
 interface PageLoader {
   readonly query: PageQuery;
-  readonly pages: DataLoader<string, Page>;
+  readonly pages: DataLoader<string, RecordPage>;
 }
 
 type RecordLoader = DataLoader<string, RecordOf<RecordKind> | null>;
@@ -42,7 +42,7 @@ type RecordLoader = DataLoader<string, RecordOf<RecordKind> | null>;
 export type Loaders = ReturnType<typeof createLoaders>;
 
 export function createLoaders(
-  store: ReturnType<WorkspaceReads['within']>,
+  store: ReturnType<WorkspaceReads['withBudget']>,
   schema: GraphQLSchema,
   document: DocumentNode,
 ) {
@@ -94,7 +94,7 @@ export function createLoaders(
 
   /** The labels of what is kept in other systems, of whatever type, by their keys. */
   const labels = new DataLoader(async (keys: readonly string[]) => {
-    const found = await recordsBy(store, label, 'key', keys, fieldsOfLabels);
+    const found = await findByUniqueField(store, label, 'key', keys, fieldsOfLabels);
     return keys.map((key) => found.get(key) ?? null);
   });
 

@@ -10,7 +10,7 @@ import { capitalized, linkField, withArticle } from '../../model/labels.ts';
 import type { RecordKind } from '../../model/record-kind.ts';
 import type { ReverseLink } from '../../model/reverse-link.ts';
 import { kindNamed, recordKinds, reverseLinksOf } from '../../records/index.ts';
-import type { Condition, Value } from '../../store/query/record-query.ts';
+import type { Condition, ScalarValue } from '../../store/query/record-query.ts';
 import {
   builder,
   describeReverseLink,
@@ -130,7 +130,7 @@ const negated = (kind: RecordKind): FilterField => ({
   conditions: (sent, path, reading) => [{ not: partOf(kind, sent, path, reading) }],
 });
 
-type ToCondition = (field: string, values: readonly Value[], ignoreCase: true | undefined) => Condition;
+type ToCondition = (field: string, values: readonly ScalarValue[], ignoreCase: true | undefined) => Condition;
 
 const isOneOf: ToCondition = (field, values, ignoreCase) => ({ field, in: values, ...(ignoreCase && { ignoreCase }) });
 
@@ -409,7 +409,7 @@ function costOf(condition: Condition): number {
   const ignoreCase = 'ignoreCase' in condition;
   const costOfText = (text: string) =>
     ignoreCase && !isAscii(text) ? letterCost * text.length : Math.floor(text.length / charactersPerCost);
-  const costOfValue = (value: Value | undefined) => (typeof value === 'string' ? costOfText(value) : 0);
+  const costOfValue = (value: ScalarValue | undefined) => (typeof value === 'string' ? costOfText(value) : 0);
   if ('in' in condition) return conditionCost + Math.max(0, condition.in.length - 1) + sum(condition.in, costOfValue);
   return conditionCost + ('value' in condition ? costOfValue(condition.value) : 0);
 }

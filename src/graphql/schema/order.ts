@@ -11,18 +11,18 @@ import type { RecordKind } from '../../model/record-kind.ts';
 import { parseComparedValue } from '../../model/schemas.ts';
 import { kindNamed, kindOfId, recordKinds } from '../../records/index.ts';
 import {
-  type Order,
   oldestFirst,
   orderName,
   type Position,
   positionOfId,
-  type Value,
+  type RecordOrder,
+  type ScalarValue,
 } from '../../store/query/record-query.ts';
 import { builder, comparedFields, enumType, type InputRef, refused, subjectOf } from './builder.ts';
 
 /** `{ startDate: 'desc' }` or `{ project: { name: 'asc' } }` */
 interface SentOrder {
-  readonly [name: string]: Order['direction'] | SentOrder | null | undefined;
+  readonly [name: string]: RecordOrder['direction'] | SentOrder | null | undefined;
 }
 
 /** The most links of an order: each is a lookup for every record that matches. */
@@ -66,7 +66,7 @@ function describeOrder(field: Field): string {
 }
 
 /** Returns the order for an argument. Throws a ServiceError 400. */
-export function parseOrder(kind: RecordKind, sent: readonly SentOrder[] | null | undefined): readonly Order[] {
+export function parseOrder(kind: RecordKind, sent: readonly SentOrder[] | null | undefined): readonly RecordOrder[] {
   const orders = (sent ?? []).flatMap((order, index) => ordersIn(kind, order, ['orderBy', index]));
   const names = orders.map(({ order }) => orderName(order));
   const repeated = orders.find((_, index) => names.indexOf(names[index] ?? '') < index);
@@ -79,12 +79,17 @@ export function parseOrder(kind: RecordKind, sent: readonly SentOrder[] | null |
 }
 
 interface OrderAt {
-  readonly order: Order;
+  readonly order: RecordOrder;
   readonly path: Path;
 }
 
 /** Returns the one order that is set. (A variable that is not sent leaves none.) */
-function ordersIn(kind: RecordKind, sent: SentOrder, path: Path, links: NonNullable<Order['links']> = []): OrderAt[] {
+function ordersIn(
+  kind: RecordKind,
+  sent: SentOrder,
+  path: Path,
+  links: NonNullable<RecordOrder['links']> = [],
+): OrderAt[] {
   return Object.entries(sent).flatMap(([name, value]): OrderAt[] => {
     const at = [...path, name];
     if (!value) return [];
@@ -108,7 +113,7 @@ const linksIn = (order: SentOrder): number =>
   Math.max(0, ...Object.values(order).map((value) => (typeof value === 'object' && value ? 1 + linksIn(value) : 0)));
 
 /** Returns the cursor of a record in an order. The record has the fields of the order. */
-export function cursorOf(orderBy: readonly Order[], record: { readonly id: string }): string {
+export function cursorOf(orderBy: readonly RecordOrder[], record: { readonly id: string }): string {
   if (isDefaultOrder(orderBy)) return record.id;
   const values = valueOrders(orderBy).map((order) => (record as Readonly<Record<string, unknown>>)[orderName(order)]);
   return Buffer.from(JSON.stringify([textOf(orderBy), values, record.id])).toString('base64url');
@@ -118,7 +123,7 @@ export function cursorOf(orderBy: readonly Order[], record: { readonly id: strin
 const maxPerValue = 80_000;
 
 /** Returns the position of a cursor from a page in this order. Throws a ServiceError 400. */
-export function parseCursor(kind: RecordKind, orderBy: readonly Order[], name: string, sent: string): Position {
+export function parseCursor(kind: RecordKind, orderBy: readonly RecordOrder[], name: string, sent: string): Position {
   // One that is longer than any is not decoded: it can be as long as a request, and sent to many fields.
   const isLong = sent.length > maxPerValue * (1 + orderBy.length);
   const cursor = kindOfId(sent) ? ([textOf(oldestFirst), [], sent] as const) : isLong ? undefined : decoded(sent);
@@ -136,14 +141,15 @@ export function parseCursor(kind: RecordKind, orderBy: readonly Order[], name: s
   return { values: parsed, id };
 }
 
-const isDefaultOrder = ([first]: readonly Order[]): boolean =>
+const isDefaultOrder = ([first]: readonly RecordOrder[]): boolean =>
   first !== undefined && orderName(first) === 'id' && first.direction === 'asc';
 
 /** Returns `startDate DESC, project.name ASC` */
-const textOf = (orderBy: readonly Order[]): string =>
+const textOf = (orderBy: readonly RecordOrder[]): string =>
   orderBy.map((order) => `${orderName(order)} ${order.direction.toUpperCase()}`).join(', ');
 
-const valueOrders = (orderBy: readonly Order[]): Order[] => orderBy.filter((order) => orderName(order) !== 'id');
+const valueOrders = (orderBy: readonly RecordOrder[]): RecordOrder[] =>
+  orderBy.filter((order) => orderName(order) !== 'id');
 
 /** Returns undefined unless the text has the form of a cursor, of whatever order. */
 function decoded(sent: string): readonly unknown[] | undefined {
@@ -156,7 +162,11 @@ function decoded(sent: string): readonly unknown[] | undefined {
 }
 
 /** Returns undefined unless there is a value, or null, for each field of the order, in the form that records have. */
-function parseValues(kind: RecordKind, orderBy: readonly Order[], values: unknown): (Value | null)[] | undefined {
+function parseValues(
+  kind: RecordKind,
+  orderBy: readonly RecordOrder[],
+  values: unknown,
+): (ScalarValue | null)[] | undefined {
   const orders = valueOrders(orderBy);
   if (!Array.isArray(values) || values.length !== orders.length) return undefined;
   for (const [index, { links, field: name }] of orders.entries()) {

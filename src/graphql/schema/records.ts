@@ -11,7 +11,7 @@ import { capitalized, linkField, withArticle } from '../../model/labels.ts';
 import type { RecordKind } from '../../model/record-kind.ts';
 import type { ReverseLink } from '../../model/reverse-link.ts';
 import { kindNamed, label, labelKey, labelledTypes, recordKinds, reverseLinksOf } from '../../records/index.ts';
-import type { Order } from '../../store/query/record-query.ts';
+import type { RecordOrder } from '../../store/query/record-query.ts';
 import type { PageQuery } from '../execution/loaders.ts';
 import { describePageSize, type FieldExtensions, objectCost, pageCost, pageSize } from '../limits.ts';
 import {
@@ -104,7 +104,7 @@ interface Page {
   readonly records: readonly FoundRecord[];
   readonly hasNextPage: boolean;
   readonly hasPreviousPage: boolean;
-  readonly orderBy: readonly Order[];
+  readonly orderBy: readonly RecordOrder[];
 }
 
 type FoundRecord = Values & { readonly id: string };

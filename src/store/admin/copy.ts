@@ -16,7 +16,7 @@ interface CopiedTable {
   readonly checksum: string;
 }
 
-interface Progress {
+interface CopyProgress {
   /** `total` counts each record twice: once when it is written, and once when it is compared. */
   start(total: number): void;
   step(records: number, doing: string): void;
@@ -35,19 +35,19 @@ export async function copyTables(
   from: Database,
   to: Database,
   tables: readonly Table[],
-  progress: Progress,
+  progress: CopyProgress,
 ): Promise<CopiedTable[]> {
   return from.snapshot(async (read) => {
     const source: Side = { dialect: from.dialect, run: read };
     let total = 0;
-    for (const table of tables) total += await count(source, table);
+    for (const table of tables) total += await countRows(source, table);
 
     const fill = async (write: Run) => {
       const target: Side = { dialect: to.dialect, run: write };
       if (to.dialect.prepareCopy) await write(to.dialect.prepareCopy);
       for (const table of tables) {
         // If all other tables are empty, so are the target's workspaces, which are replaced.
-        if (table !== workspaceNames && (await count(target, table)) > 0) {
+        if (table !== workspaceNames && (await countRows(target, table)) > 0) {
           throw new StartError(`the target is not empty: it has ${table.label} records`);
         }
       }
@@ -64,7 +64,7 @@ export async function copyTables(
 }
 
 /** Parents are set when all records are there: databases check a foreign key at each statement, and a parent may come after its children. */
-async function copyTable(source: Side, target: Side, table: Table, progress: Progress): Promise<CopiedTable> {
+async function copyTable(source: Side, target: Side, table: Table, progress: CopyProgress): Promise<CopiedTable> {
   const parent = parentField(table);
   const copied = await readAll(source, table, async (page) => {
     const records = parent === undefined ? page : page.map((record) => ({ ...record, [parent]: null }));
@@ -83,7 +83,7 @@ async function setParents(target: Side, table: Table, parent: string, page: read
   }
 }
 
-async function requireSame(target: Side, expected: CopiedTable, progress: Progress): Promise<void> {
+async function requireSame(target: Side, expected: CopiedTable, progress: CopyProgress): Promise<void> {
   const { label } = expected.table;
   const { records, checksum } = await readAll(target, expected.table, async (page) =>
     progress.step(page.length, `comparing ${label} records`),
@@ -92,7 +92,7 @@ async function requireSame(target: Side, expected: CopiedTable, progress: Progre
   throw new StartError(`the ${label} records differ from the originals after the copy: nothing was kept`);
 }
 
-async function count({ dialect, run }: Side, { table }: Table): Promise<number> {
+async function countRows({ dialect, run }: Side, { table }: Table): Promise<number> {
   const [row] = await runQuery(run, dialect.builder(table).count({ count: '*' }));
   return Number(row?.count);
 }

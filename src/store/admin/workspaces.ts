@@ -7,7 +7,7 @@ import type { Run } from '../connections/driver.ts';
 import type { Database } from '../database.ts';
 import { rowsQuery, runQuery } from '../query/rows.ts';
 import { changes, type WorkspaceId } from '../query/tables.ts';
-import { takeNumbers } from '../writes/apply-changes.ts';
+import { takeChangeNumbers } from '../writes/apply-changes.ts';
 import { type ApiKey, createKeyStore, findWorkspace } from './api-keys.ts';
 
 export interface Workspace extends WorkspaceId {
@@ -15,13 +15,14 @@ export interface Workspace extends WorkspaceId {
   readonly keys: readonly ApiKey[];
 }
 
-export const sizeOf = ({ records }: Workspace): number => [...records.values()].reduce((sum, size) => sum + size, 0);
+export const recordCount = ({ records }: Workspace): number =>
+  [...records.values()].reduce((sum, size) => sum + size, 0);
 
 /**
  * False for a workspace that has only the log of deleted records, and for the workspace of requests without a key before its
  * first record.
  */
-const isShown = (workspace: Workspace): boolean => sizeOf(workspace) > 0 || workspace.keys.length > 0;
+const isShown = (workspace: Workspace): boolean => recordCount(workspace) > 0 || workspace.keys.length > 0;
 
 export type Workspaces = ReturnType<typeof createWorkspaces>;
 
@@ -60,7 +61,7 @@ export function createWorkspaces(database: Database, tables: readonly Table[]) {
       return work(run);
     });
 
-  const stopWrites = ({ number }: WorkspaceId, run: Run) => takeNumbers(dialect, run, number, 1);
+  const stopWrites = ({ number }: WorkspaceId, run: Run) => takeChangeNumbers(dialect, run, number, 1);
 
   /**
    * Writes are stopped after a first pass. Before, this would wait itself, for those that have locked records and need a number. What they
@@ -94,7 +95,7 @@ export function createWorkspaces(database: Database, tables: readonly Table[]) {
     if (!other) return;
     await stopWrites(other, run);
     const found = await find(run, name);
-    if (found && sizeOf(found) > 0) {
+    if (found && recordCount(found) > 0) {
       throw new StartError(`the workspace ${name} already has records: choose a name without records`);
     }
     if (await hasLog(run, other)) {

@@ -31,20 +31,20 @@ export interface Connections extends Reads {
   /** Like the `snapshot` of a workspace, for work that may read for minutes, on connections for which nothing else waits. Few run at a time. */
   longSnapshot<T>(workspaceId: number, work: Work<T>): Promise<T>;
   /** Uses a connection that may write. It counts for the workspace, if there is one. */
-  useToWrite(workspaceId: number | undefined, work: (connection: Connection) => Promise<void>): Promise<void>;
+  useToWrite(workspaceId: number | undefined, work: (connection: ConnectionLease) => Promise<void>): Promise<void>;
 }
 
 export type Work<T> = (run: Run) => Promise<T>;
 
 /** A connection while it is used. It runs one statement at a time. */
-export interface Connection {
+export interface ConnectionLease {
   /** Throws the store's errors. A statement that is `alone` is a transaction by itself: its error may be one at COMMIT. */
-  send(sql: string, values?: readonly unknown[], at?: Place, setUp?: string): Promise<readonly Row[]>;
+  send(sql: string, values?: readonly unknown[], at?: StatementPhase, setUp?: string): Promise<readonly Row[]>;
   /** `failed` after an error: then it is kept only if it is idle. `lost` after one that leaves nothing to be trusted. */
   readonly state: 'unused' | 'sound' | 'failed' | 'lost';
 }
 
-type Place = Parameters<typeof databaseError>[2];
+type StatementPhase = Parameters<typeof databaseError>[2];
 
 /** What the pools hold. Knex discards a connection that has this mark. */
 interface Pooled {
@@ -52,10 +52,10 @@ interface Pooled {
 }
 
 /** Milliseconds for which a full disk is reported. */
-const fullTime = 10_000;
+const diskFullMs = 10_000;
 
 /** Milliseconds after which a connection is closed if its statement was cancelled but does not end. */
-const cancelGrace = 5_000;
+const cancelGraceMs = 5_000;
 
 /** The most workspaces whose running work is counted. Beyond that, the least recently used are forgotten. */
 const maxWorkspaces = 10_000;
@@ -77,7 +77,7 @@ export function createConnections(
   async function use<T>(
     pool: Knex,
     workspaceId: number | undefined,
-    work: (connection: Connection) => Promise<T>,
+    work: (connection: ConnectionLease) => Promise<T>,
     limit?: LimitFunction,
   ): Promise<T> {
     const useWithin = (next: LimitFunction) => inTurn(next, () => use(pool, workspaceId, work, next));
@@ -118,8 +118,8 @@ export function createConnections(
     driver.destroy(pooled);
   }
 
-  function connectionOn(pooled: Pooled, workspaceId: number | undefined): Connection {
-    let state: Connection['state'] = 'unused';
+  function connectionOn(pooled: Pooled, workspaceId: number | undefined): ConnectionLease {
+    let state: ConnectionLease['state'] = 'unused';
     return {
       get state() {
         return state;
@@ -130,7 +130,7 @@ export function createConnections(
         let timer = setTimeout(() => {
           if (workspaceId !== undefined) timedOut.add(workspaceId);
           driver.cancel(pooled);
-          timer = setTimeout(() => close(pooled), cancelGrace);
+          timer = setTimeout(() => close(pooled), cancelGraceMs);
         }, statementTimeout);
         try {
           const rows = await driver.query(pooled, sql, values, setUp);
@@ -150,7 +150,7 @@ export function createConnections(
   }
 
   /** A reader has nothing to commit. */
-  async function snapshotOn<T>(connection: Connection, work: Work<T>): Promise<T> {
+  async function snapshotOn<T>(connection: ConnectionLease, work: Work<T>): Promise<T> {
     let isBegun = false;
     const begin = () => {
       isBegun = true;
@@ -174,7 +174,7 @@ export function createConnections(
     run,
     useToWrite: (workspaceId, work) => use(writes, workspaceId, work),
     requireRoom() {
-      if (full && Date.now() - full.at < fullTime) throw full.error;
+      if (full && Date.now() - full.at < diskFullMs) throw full.error;
     },
     forWorkspace: readsOf,
     async longSnapshot(workspaceId, work) {
@@ -208,7 +208,11 @@ export function startWaiting(connectionTimeout: number, reject: (reason: unknown
  * fails if that has failed. Knex's own transactions continue with the work when BEGIN has failed, and do not distinguish an error at COMMIT,
  * after which the outcome is unknown, from an earlier one.
  */
-export async function inTransaction<T>({ send }: Connection, begin: () => Promise<unknown>, work: Work<T>): Promise<T> {
+export async function inTransaction<T>(
+  { send }: ConnectionLease,
+  begin: () => Promise<unknown>,
+  work: Work<T>,
+): Promise<T> {
   let last: Promise<unknown> | undefined;
   let isOver = false;
   try {
@@ -228,4 +232,4 @@ export async function inTransaction<T>({ send }: Connection, begin: () => Promis
 }
 
 /** An error is ignored: SQLite may have rolled back by itself, as on a full disk. The connection is inspected in any case. */
-export const rollBack = ({ send }: Connection): Promise<unknown> => send('rollback').catch(() => {});
+export const rollBack = ({ send }: ConnectionLease): Promise<unknown> => send('rollback').catch(() => {});

@@ -13,7 +13,7 @@ import { diskFullType, mayBeStored, ServiceError, unavailable } from '../../erro
  * If a group of new records fails because of a conflict, a deleted workspace or a defect, nothing is stored, and each creation is stored by
  * itself: the cause may be one of them. After any other error a retry is useless, or could store them twice.
  */
-interface Meaning {
+interface ErrorMeaning {
   readonly is: 'conflict' | 'deleted' | 'unavailable' | 'defect';
   readonly isStored: 'no' | 'early' | 'unknown';
   readonly closes?: true;
@@ -24,7 +24,7 @@ const lostInCluster =
   /server closed the connection|no connection to the server|connection not open|could not (?:receive data from|send data to) server|SSL (?:connection|error|SYSCALL error)|connection error|connection to the remote node|connection marked as essential|terminating connection|postmaster was shut down/;
 
 /** By the codes of SQLite and Postgres, and parts of messages. The first that matches applies. */
-const meanings: readonly (Meaning & { readonly code: RegExp; readonly message?: RegExp })[] = [
+const meanings: readonly (ErrorMeaning & { readonly code: RegExp; readonly message?: RegExp })[] = [
   // A serialization failure, a deadlock, a value that was taken or a row that was deleted after it had been looked up.
   { code: /^(?:40001|40P01|23505|23503)$/, is: 'conflict', isStored: 'no' },
   { code: /^SQLITE_CONSTRAINT/, message: /UNIQUE constraint failed/, is: 'conflict', isStored: 'no' },
@@ -48,21 +48,21 @@ const meanings: readonly (Meaning & { readonly code: RegExp; readonly message?: 
   { code: /^(?:XX...|unknown)$/, is: 'defect', isStored: 'unknown' },
 ];
 
-function meaningOf(error: unknown, isConnectionLost = false): Meaning {
+function classifyError(error: unknown, isConnectionLost = false): ErrorMeaning {
   const found = meanings.find(
-    ({ code, message }) => code.test(codeOf(error)) && (message?.test(String(error)) ?? true),
+    ({ code, message }) => code.test(databaseCode(error)) && (message?.test(String(error)) ?? true),
   );
   if (isConnectionLost && (found?.is ?? 'defect') === 'defect') return { is: 'unavailable', isStored: 'unknown' };
   return found ?? { is: 'defect', isStored: 'no' };
 }
 
 /** True if the connection is to be closed. */
-export const needsNewConnection = (error: unknown): boolean => meaningOf(error).closes ?? false;
+export const needsNewConnection = (error: unknown): boolean => classifyError(error).closes ?? false;
 
 /** Converts a driver's error to one without SQL and values. It came in a transaction, at its COMMIT, or from a statement that is one by itself. */
 export function databaseError(error: unknown, isConnectionLost: boolean, at: 'work' | 'commit' | 'alone'): Error {
-  const { is, isStored } = meaningOf(error, isConnectionLost);
-  const code = codeOf(error);
+  const { is, isStored } = classifyError(error, isConnectionLost);
+  const code = databaseCode(error);
   const isUncertain = at === 'commit' ? isStored !== 'no' : at === 'alone' && isStored === 'unknown';
   if (isUncertain) return mayBeStored('check whether the records were stored before retrying', code);
   if (is === 'conflict') return new TransactionConflict(code);
@@ -117,7 +117,7 @@ export const isTimeout = (error: unknown): boolean => error instanceof ServiceEr
 
 const isCancelled = (code: string): boolean => code === '57014' || code === 'SQLITE_INTERRUPT';
 
-export const connectionError = (error: unknown): Error => databaseUnavailable(codeOf(error));
+export const connectionError = (error: unknown): Error => databaseUnavailable(databaseCode(error));
 
 export const databaseUnavailable = (code: string) =>
   unavailable(unavailableMessage(code), code, isFull(code) ? diskFullType : undefined);
@@ -128,15 +128,15 @@ function unavailableMessage(code: string): string {
   return 'the database is not available, try again';
 }
 
-const codeOf = (error: unknown): string => {
+const databaseCode = (error: unknown): string => {
   if (!(error instanceof Error)) return 'unknown';
   if ('code' in error && typeof error.code === 'string') return error.code;
   return error.name === 'Error' ? 'unknown' : error.name;
 };
 
 /** In one line, for the operator. From Knex's messages, only the driver's part, without the SQL before it. */
-export const reason = (error: unknown): string => {
+export const failureReason = (error: unknown): string => {
   const message = error instanceof Error ? error.message : String(error);
   const [line = ''] = (/SQLITE_.*/.exec(message)?.[0] ?? message.split(' - ').at(-1) ?? '').split('\n');
-  return line || codeOf(error);
+  return line || databaseCode(error);
 };

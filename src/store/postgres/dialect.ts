@@ -13,27 +13,25 @@
  */
 import { type Knex, knex } from 'knex';
 import type { Table } from '../../model/record-kind.ts';
-import type { Row, Statement } from '../connections/driver.ts';
+import type { Row, Run, Statement } from '../connections/driver.ts';
 import {
-  type Column,
   type ColumnType,
   columnList,
   columnName,
-  columnsOf,
   type SelectedColumn,
-  slicesOf,
+  sliceRows,
+  type TableColumn,
+  tableColumns,
 } from '../query/columns.ts';
 import type { Dialect, Filters, Insert, Pattern } from '../query/dialect.ts';
 import { requireWhole } from '../query/rows.ts';
 import { changes, idempotencyResults } from '../query/tables.ts';
 import { toDateTime } from './driver.ts';
 
-type Read = (sql: string) => Promise<readonly Row[]>;
-
 /** Throws an error with the reason if the server cannot be used. */
-export async function openPostgresDialect(read: Read): Promise<Dialect> {
+export async function openPostgresDialect(read: Run): Promise<Dialect> {
   const [row] = await read("select exists (select from pg_extension where extname = 'citus') as is_citus");
-  const problem = await problemOf(read);
+  const problem = await findSettingsProblem(read);
   if (problem !== undefined) throw new Error(problem);
   return createPostgresDialect({ isCitus: row?.is_citus === true });
 }
@@ -42,7 +40,7 @@ function createPostgresDialect({ isCitus }: { readonly isCitus: boolean }): Dial
   // Names of tables and columns need no quotes.
   const builder = knex({ client: 'pg', wrapIdentifier: (name) => name });
   // With `= any(…)`, a server without statistics would read all of the workspace in another index.
-  const rowsWith: Dialect['rowsReferring'] = ({ table, field }, workspaceId, ids, limitPerId) =>
+  const lateralRows: Dialect['rowsReferring'] = ({ table, field }, workspaceId, ids, limitPerId) =>
     builder.from(
       builder.raw(
         `unnest(?::text[]) as wanted (wanted_id) cross join lateral (select * from ${table.table}
@@ -77,8 +75,8 @@ function createPostgresDialect({ isCitus }: { readonly isCitus: boolean }): Dial
       const shift = offset === undefined ? '' : ` + (${offset}) * interval '1 second'`;
       return `to_char(${column} at time zone 'UTC'${shift}, '${'YYYY-MM-DD'.slice(0, length)}')`;
     },
-    rowsById: (table, workspaceId, ids) => rowsWith({ table, field: 'id' }, workspaceId, ids, 1),
-    rowsReferring: (from, workspaceId, ids, limit) => rowsWith(from, workspaceId, ids, limit).limit(limit),
+    rowsById: (table, workspaceId, ids) => lateralRows({ table, field: 'id' }, workspaceId, ids, 1),
+    rowsReferring: (from, workspaceId, ids, limit) => lateralRows(from, workspaceId, ids, limit).limit(limit),
     // Without `lateral` and a limit, a server without statistics would read the whole table for a page of a hundred records.
     joinById: ({ table, alias }, reference) =>
       `left join lateral (select ${columnList(table)} from ${table.table}
@@ -116,7 +114,7 @@ function jsonRow(columns: readonly SelectedColumn[]): string {
 }
 
 /** Returns what is wrong with the server's settings, with which some values would be returned differently than they were sent. */
-async function problemOf(read: Read): Promise<string | undefined> {
+async function findSettingsProblem(read: Run): Promise<string | undefined> {
   const [settings] = await read(
     `select current_setting('server_encoding') as encoding, current_setting('DateStyle') as date_style,
       current_setting('extra_float_digits') as digits`,
@@ -138,11 +136,10 @@ const createFilters = (builder: Knex, isCitus: boolean): Filters => ({
   hasExternalId({ workspaceId, table, alias, column }, key, value) {
     if (value === undefined) return builder.raw(`(${alias}.${column} ->> ?::text) is not null`, [key]);
     const object = JSON.stringify({ [workspaceId]: { [key]: value } });
-    const found = builder.raw(`${table} as found where ${ownRow(isCitus)} and ${holds(column, '?::jsonb')}`, [
-      workspaceId,
-      object,
-      object,
-    ]);
+    const found = builder.raw(
+      `${table} as found where ${isInWorkspace(isCitus)} and ${containsExternalId(column, '?::jsonb')}`,
+      [workspaceId, object, object],
+    );
     // Looked up first: otherwise Postgres may read the workspace's rows in order until it has found enough of them.
     return builder.raw(`${alias}.id = any(array(select found.id from ?))`, [found]);
   },
@@ -150,7 +147,11 @@ const createFilters = (builder: Knex, isCitus: boolean): Filters => ({
     const object = `jsonb_build_object(?::text, jsonb_build_object(${key}, ${value}))`;
     const workspaceKey = String(workspaceId);
     return builder(`${table} as found`)
-      .whereRaw(`${ownRow(isCitus)} and ${holds(column, object)}`, [workspaceId, workspaceKey, workspaceKey])
+      .whereRaw(`${isInWorkspace(isCitus)} and ${containsExternalId(column, object)}`, [
+        workspaceId,
+        workspaceKey,
+        workspaceKey,
+      ])
       .orderBy('found.id')
       .modify((rows) => limit !== undefined && rows.limit(limit))
       .select('found.id');
@@ -171,13 +172,13 @@ const createFilters = (builder: Knex, isCitus: boolean): Filters => ({
  * On a server without statistics, Postgres would read the whole workspace for each lookup, by an index that begins with it: 1,000 lookups
  * among 80,000 records took 4 seconds instead of 50 ms. Citus needs the plain condition, which says which machine has the row.
  */
-const ownRow = (isCitus: boolean) => (isCitus ? 'found.workspace_id = ?' : 'found.workspace_id + 0 = ?');
+const isInWorkspace = (isCitus: boolean) => (isCitus ? 'found.workspace_id = ?' : 'found.workspace_id + 0 = ?');
 
 /**
  * Compares as the index does, whose entries contain the workspace. The condition is there twice because Postgres then expects few rows to
  * meet it, so that the machines of Citus use that index, too.
  */
-function holds(column: string, object: string): string {
+function containsExternalId(column: string, object: string): string {
   const condition = `jsonb_set('{}', array[found.workspace_id::text], found.${column}::jsonb) @> ${object}`;
   return `${condition} and ${condition}`;
 }
@@ -208,7 +209,7 @@ const jsonTypes: Record<ColumnType, string> = {
 
 const rowsPerInsert = 5_000;
 
-type JsonColumn = Pick<Column, 'field' | 'type'>;
+type JsonColumn = Pick<TableColumn, 'field' | 'type'>;
 
 const fieldList = (columns: readonly JsonColumn[]): string => columns.map(({ field }) => `"${field}"`).join(', ');
 
@@ -217,7 +218,7 @@ const recordset = (parameter: string, columns: readonly JsonColumn[]): string =>
 
 /** Without `workspace`, the parameter with its number, the rows have it. */
 function insertFrom(parameter: string, table: Table, workspace?: string): string {
-  const columns = columnsOf(table);
+  const columns = tableColumns(table);
   const sent = workspace === undefined ? columns : columns.filter(({ type }) => type !== 'workspace');
   const values = columns.map(({ field, type }) => (type === 'workspace' && workspace ? workspace : `"${field}"`));
   return `insert into ${table.table} (${columnList(table)})
@@ -226,22 +227,22 @@ function insertFrom(parameter: string, table: Table, workspace?: string): string
 
 /** With a parameter per value, of which a statement may have 65,535, batches take a third longer than with one JSON text. */
 function* inserts(table: Table, unordered: readonly Row[], isCitus: boolean): Generator<Statement> {
-  const records = inOrder(unordered, uniqueFieldOf(table));
+  const records = sortByText(unordered, uniqueFieldOf(table));
   const sql = insertFrom('$1', table) + (isCitus ? ' returning 1' : '');
-  for (const slice of slicesOf(records, rowsPerInsert)) yield { sql, values: [JSON.stringify(slice)] };
+  for (const slice of sliceRows(records, rowsPerInsert)) yield { sql, values: [JSON.stringify(slice)] };
 }
 
 const uniqueFieldOf = ({ storedFields }: Table): string | undefined =>
   Object.keys(storedFields).find((name) => storedFields[name]?.unique);
 
 /** Of two transactions of a workspace with the same unique values, one then waits for the other: in different orders, they could deadlock. */
-function inOrder(rows: readonly Row[], field: string | undefined): readonly Row[] {
+function sortByText(rows: readonly Row[], field: string | undefined): readonly Row[] {
   if (field === undefined) return rows;
   const textOf = (row: Row) => String(row[field] ?? '');
   return rows.toSorted((a, b) => (textOf(a) < textOf(b) ? -1 : Number(textOf(a) > textOf(b))));
 }
 
-const loggedColumns = columnsOf(changes).filter(({ field }) => field !== 'number' && field !== 'recordId');
+const loggedColumns = tableColumns(changes).filter(({ field }) => field !== 'number' && field !== 'recordId');
 
 /** The parts of the log of an insert: what its rows have in common, their records, and how many come before them. */
 const insertColumns: readonly JsonColumn[] = [
@@ -265,7 +266,7 @@ function insertWithLog(table: Table, inserts: readonly Insert[]): Statement {
     return entry;
   });
   const values: unknown[] = [
-    JSON.stringify(inOrder(records, uniqueFieldOf(table))),
+    JSON.stringify(sortByText(records, uniqueFieldOf(table))),
     logged[0]?.workspaceId,
     records.length,
     JSON.stringify(logged),
@@ -279,7 +280,7 @@ function insertWithLog(table: Table, inserts: readonly Insert[]): Statement {
       from ${recordset('$4', insertColumns)} cross join taken
         cross join lateral json_array_elements_text("recordIds") with ordinality as record (record_id, place))`,
   ];
-  const keyed = inOrder(
+  const keyed = sortByText(
     inserts.flatMap((insert): Row[] => (insert.keyed ? [insert.keyed] : [])),
     'key',
   );
@@ -308,14 +309,14 @@ function* updates(
   records: readonly Row[],
   fields: ReadonlySet<string>,
 ): Generator<Statement> {
-  const columns = columnsOf(table);
+  const columns = tableColumns(table);
   const [id] = columns.filter(({ field }) => field === 'id');
   const changed = columns.filter(({ field }) => fields.has(field));
   if (!id || changed.length === 0) return;
   const assignments = changed.map(({ field, name }) => `${name} = sent."${field}"`).join(', ');
   const sql = `update ${table.table} set ${assignments}
-    from ${recordset('$1', [id, ...changed])} ${placeOf(table, '$2', 'sent.id')} where workspace_id = $2 and ctid = found.place`;
-  for (const slice of slicesOf(records, rowsPerInsert)) {
+    from ${recordset('$1', [id, ...changed])} ${rowPlaceSql(table, '$2', 'sent.id')} where workspace_id = $2 and ctid = found.place`;
+  for (const slice of sliceRows(records, rowsPerInsert)) {
     const sent = slice.map((record) => Object.fromEntries([id, ...changed].map(({ field }) => [field, record[field]])));
     yield { sql, values: [JSON.stringify(sent), workspaceId] };
   }
@@ -325,12 +326,12 @@ function deletions(table: Table, workspaceId: number, ids: readonly string[]): S
   return [
     {
       sql: `delete from ${table.table}
-      using unnest($1::text[]) as wanted (wanted_id) ${placeOf(table, '$2', 'wanted_id')} where workspace_id = $2 and ctid = found.place`,
+      using unnest($1::text[]) as wanted (wanted_id) ${rowPlaceSql(table, '$2', 'wanted_id')} where workspace_id = $2 and ctid = found.place`,
       values: [ids, workspaceId],
     },
   ];
 }
 
 /** A locked row stays in its place. By its ID, a server without statistics would read all of the workspace for a hundred records. */
-const placeOf = ({ table }: Table, workspaceId: string, id: string): string =>
+const rowPlaceSql = ({ table }: Table, workspaceId: string, id: string): string =>
   `cross join lateral (select ctid as place from ${table} where workspace_id = ${workspaceId} and id = ${id} limit 1) as found`;

@@ -134,7 +134,7 @@ export function toDateTime(text: string): string {
 }
 
 /** Milliseconds after which the connection of a cancel request is closed. */
-const cancelTimeout = 5_000;
+const cancelTimeoutMs = 5_000;
 
 /** The protocol's number for a cancel request. */
 const cancelRequestCode = 80_877_102;
@@ -156,6 +156,6 @@ function cancel(connection: PostgresConnection): void {
   const socket = remoteAddress && remotePort ? connect(remotePort, remoteAddress) : connect(`${host}/.s.PGSQL.${port}`);
   socket.on('error', () => socket.destroy());
   // The receiver closes the connection. If it were closed here first, a pooler would drop the request.
-  socket.setTimeout(cancelTimeout, () => socket.destroy());
+  socket.setTimeout(cancelTimeoutMs, () => socket.destroy());
   socket.write(request);
 }

@@ -6,7 +6,7 @@ import type { Row } from '../connections/driver.ts';
 
 export type ColumnType = StoredField['type'] | 'workspace';
 
-export interface Column {
+export interface TableColumn {
   readonly field: string;
   readonly type: ColumnType;
   readonly name: string;
@@ -25,12 +25,12 @@ export const isJson = ({ type }: Pick<SelectedColumn, 'type'>): boolean => type 
 export const columnName = (field: string): string =>
   field.replaceAll('.', '__').replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
-const columnsByTable = new WeakMap<Table, readonly Column[]>();
+const columnsByTable = new WeakMap<Table, readonly TableColumn[]>();
 
-export function columnsOf(table: Table): readonly Column[] {
+export function tableColumns(table: Table): readonly TableColumn[] {
   const cached = columnsByTable.get(table);
   if (cached) return cached;
-  const columns = Object.entries(table.storedFields).map(([field, { type: typeOfField }]): Column => {
+  const columns = Object.entries(table.storedFields).map(([field, { type: typeOfField }]): TableColumn => {
     const type = field === 'workspaceId' ? 'workspace' : typeOfField;
     return { field, type, name: columnName(field) };
   });
@@ -40,7 +40,7 @@ export function columnsOf(table: Table): readonly Column[] {
 
 const parts = new LRUCache<string, Table>({ max: 1_000 });
 
-export function partOf(table: Table, fields: ReadonlySet<string> | undefined): Table {
+export function pickFields(table: Table, fields: ReadonlySet<string> | undefined): Table {
   if (!fields) return table;
   const stored = Object.entries(table.storedFields).filter(([field]) => fields.has(field));
   const key = [table.table, ...stored.map(([field]) => field)].join(' ');
@@ -49,13 +49,17 @@ export function partOf(table: Table, fields: ReadonlySet<string> | undefined): T
   return part;
 }
 
-/** Returns the names of all columns, as SQL, in the order of columnsOf. */
+/** Returns the names of all columns, as SQL, in the order of tableColumns. */
 export const columnList = (table: Table): string =>
-  columnsOf(table)
+  tableColumns(table)
     .map(({ name }) => name)
     .join(', ');
 
-export function recordIn(columns: readonly Column[], values: readonly unknown[], start = 0): Record<string, unknown> {
+export function recordFromValues(
+  columns: readonly TableColumn[],
+  values: readonly unknown[],
+  start = 0,
+): Record<string, unknown> {
   const record: Record<string, unknown> = {};
   let at = start;
   for (const column of columns) {
@@ -66,19 +70,19 @@ export function recordIn(columns: readonly Column[], values: readonly unknown[],
 }
 
 /** External IDs are stored as JSON, with their keys in the order sent. All other values are parameters as they are. */
-export function toColumn(column: Pick<Column, 'type'>, value: unknown): unknown {
+export function toColumn(column: Pick<TableColumn, 'type'>, value: unknown): unknown {
   if (value === null || value === undefined) return null;
   return isJson(column) ? JSON.stringify(value) : value;
 }
 
 /** Of the values that rows have as JSON, only booleans have another form: SQLite stores them as 0 and 1. */
-export const fromColumn = ({ type }: Pick<Column, 'type'>, value: unknown): unknown =>
+export const fromColumn = ({ type }: Pick<TableColumn, 'type'>, value: unknown): unknown =>
   type === 'boolean' && value !== null ? Boolean(value) : value;
 
 /** Characters of the rows of a statement, unless a single row has more. Quotes and control characters can make the JSON longer. */
 const maxLength = 4_000_000;
 
-export function* slicesOf(rows: readonly Row[], maxRows: number): Generator<readonly Row[]> {
+export function* sliceRows(rows: readonly Row[], maxRows: number): Generator<readonly Row[]> {
   let start = 0;
   let length = 0;
   for (const [index, row] of rows.entries()) {
@@ -94,6 +98,6 @@ export function* slicesOf(rows: readonly Row[], maxRows: number): Generator<read
 }
 
 export function changedColumns(table: Table, changes: Row): Row {
-  const changed = columnsOf(table).filter(({ field }) => changes[field] !== undefined);
+  const changed = tableColumns(table).filter(({ field }) => changes[field] !== undefined);
   return Object.fromEntries(changed.map((column) => [column.name, toColumn(column, changes[column.field])]));
 }

@@ -7,7 +7,7 @@ import { columnName } from './columns.ts';
 import type { Dialect, Filters, Pattern } from './dialect.ts';
 import type { Comparison, Condition } from './record-query.ts';
 
-interface Scope {
+interface ConditionScope {
   readonly dialect: Dialect;
   readonly workspaceId: number;
   readonly table: Table;
@@ -17,7 +17,7 @@ interface Scope {
 }
 
 /** Returns undefined if every record matches. */
-export function conditionSql(scope: Scope, condition: Condition): Knex.Raw | undefined {
+export function conditionSql(scope: ConditionScope, condition: Condition): Knex.Raw | undefined {
   const { dialect, table } = scope;
   const sql = foldedSql(scope, condition);
   if (typeof sql !== 'boolean') return sql;
@@ -28,10 +28,10 @@ export function conditionSql(scope: Scope, condition: Condition): Knex.Raw | und
  * Returns true or false for what is so in every record, such as `all: []`. Constants do not become SQL: Postgres would fold the filter by
  * workspace with them, which Citus needs wherever a condition is a part of a subquery.
  */
-function foldedSql(scope: Scope, condition: Condition): Knex.Raw | boolean {
+function foldedSql(scope: ConditionScope, condition: Condition): Knex.Raw | boolean {
   const { dialect } = scope;
-  if ('all' in condition) return joined(scope, condition.all, 'and');
-  if ('any' in condition) return joined(scope, condition.any, 'or');
+  if ('all' in condition) return joinConditions(scope, condition.all, 'and');
+  if ('any' in condition) return joinConditions(scope, condition.any, 'or');
   if ('not' in condition) {
     const sql = foldedSql(scope, condition.not);
     return typeof sql === 'boolean' ? !sql : dialect.builder.raw('(?) is not true', [sql]);
@@ -40,7 +40,7 @@ function foldedSql(scope: Scope, condition: Condition): Knex.Raw | boolean {
   if ('link' in condition) return linkSql(scope, condition, dialect.filters.isAmong);
   if ('reverse' in condition) return reverseSql(scope, condition);
   if ('key' in condition) return externalIdSql(scope, condition);
-  const { type, required } = fieldOf(scope.table.storedFields, condition.field);
+  const { type, required } = requireField(scope.table.storedFields, condition.field);
   const column = columnOf(scope, condition.field);
   // Postgres 17 folds these, too.
   if ('isSet' in condition) return required ? condition.isSet : dialect.filters.isSet(column, condition.isSet);
@@ -48,40 +48,48 @@ function foldedSql(scope: Scope, condition: Condition): Knex.Raw | boolean {
   return comparisonSql(dialect, type, column, condition);
 }
 
-const columnOf = ({ alias }: Pick<Scope, 'alias'>, field: string): string => `${alias}.${columnName(field)}`;
+const columnOf = ({ alias }: Pick<ConditionScope, 'alias'>, field: string): string => `${alias}.${columnName(field)}`;
 
-function externalIdSql(scope: Scope, { field, key, value }: Extract<Condition, { key: string }>): Knex.Raw {
+function externalIdSql(scope: ConditionScope, { field, key, value }: Extract<Condition, { key: string }>): Knex.Raw {
   const { dialect, workspaceId, alias } = scope;
   const records = { workspaceId, table: scope.table.table, alias, column: columnName(field) };
   return dialect.filters.hasExternalId(records, key, value);
 }
 
-function joined(scope: Scope, conditions: readonly Condition[], operator: 'and' | 'or'): Knex.Raw | boolean {
+function joinConditions(
+  scope: ConditionScope,
+  conditions: readonly Condition[],
+  operator: 'and' | 'or',
+): Knex.Raw | boolean {
   const folded = conditions.map((condition) => foldedSql(scope, condition));
   const decides = operator === 'or';
   if (folded.includes(decides)) return decides;
   const parts = folded.filter((part) => typeof part !== 'boolean');
-  return parts.length === 0 ? !decides : treeOf(scope.dialect, parts, operator);
+  return parts.length === 0 ? !decides : joinBalanced(scope.dialect, parts, operator);
 }
 
 /** Balanced: SQLite allows expressions that are 1,000 levels deep, and a chain has a level for each condition. */
-function treeOf(dialect: Dialect, parts: readonly Knex.Raw[], operator: 'and' | 'or'): Knex.Raw {
+function joinBalanced(dialect: Dialect, parts: readonly Knex.Raw[], operator: 'and' | 'or'): Knex.Raw {
   const [first] = parts;
   if (first && parts.length === 1) return first;
   const middle = parts.length >> 1;
   const halves = [parts.slice(0, middle), parts.slice(middle)];
   return dialect.builder.raw(
     `(? ${operator} ?)`,
-    halves.map((half) => treeOf(dialect, half, operator)),
+    halves.map((half) => joinBalanced(dialect, half, operator)),
   );
 }
 
-type Link = Extract<Condition, { link: string }>;
-type Among<T> = (...filter: Parameters<Filters['isAmong']>) => T;
+type LinkCondition = Extract<Condition, { link: string }>;
+type AmongFilter<T> = (...filter: Parameters<Filters['isAmong']>) => T;
 
-function linkSql<T>(scope: Scope, { link, target, matches }: Link, isAmong: Among<T>): T | false {
-  const inner = scopeInside(scope, target);
-  const where = ownRows(inner, foldedSql(inner, matches));
+function linkSql<T>(
+  scope: ConditionScope,
+  { link, target, matches }: LinkCondition,
+  isAmong: AmongFilter<T>,
+): T | false {
+  const inner = innerScope(scope, target);
+  const where = inWorkspace(inner, foldedSql(inner, matches));
   const from = `${target.table} as ${inner.alias}`;
   return where && isAmong(columnOf(scope, link), { column: `${inner.alias}.id`, from, where });
 }
@@ -90,8 +98,8 @@ function linkSql<T>(scope: Scope, { link, target, matches }: Link, isAmong: Amon
  * Returns conditions of which a record that matches meets one: the first if few linked records have a text, by which they are looked up.
  * Postgres expects more of them the more workspaces have that text, and would look for a page among all records.
  */
-export function lookupsIn(scope: Scope, condition: Condition): readonly Knex.Raw[] {
-  if ('all' in condition) return condition.all.map((part) => lookupsIn(scope, part)).find(([few]) => few) ?? [];
+export function lookupVariants(scope: ConditionScope, condition: Condition): readonly Knex.Raw[] {
+  if ('all' in condition) return condition.all.map((part) => lookupVariants(scope, part)).find(([few]) => few) ?? [];
   const isLookedUp = 'link' in condition && hasText(condition.target, condition.matches);
   return (isLookedUp && linkSql(scope, condition, scope.dialect.filters.isAmongFew)) || [];
 }
@@ -103,16 +111,16 @@ function hasText(table: Table, condition: Condition): boolean {
 }
 
 function reverseSql(
-  scope: Scope,
+  scope: ConditionScope,
   { reverse, quantifier, matches }: Extract<Condition, { quantifier: string }>,
 ): Knex.Raw | boolean {
   const { builder, filters } = scope.dialect;
   const { kind, field, direction } = reverse;
-  const inner = scopeInside(scope, kind);
+  const inner = innerScope(scope, kind);
   const { alias } = inner;
   const isSome = quantifier === 'some';
   // "Every record matches" is "no record fails to match".
-  const where = ownRows(inner, foldedSql(inner, quantifier === 'every' ? { not: matches } : matches));
+  const where = inWorkspace(inner, foldedSql(inner, quantifier === 'every' ? { not: matches } : matches));
   if (!where) return !isSome;
   if (direction === 'ancestors') {
     const ancestors = ancestorsOf(scope, reverse, builder.raw(columnOf(scope, field)));
@@ -125,13 +133,13 @@ function reverseSql(
   return builder.raw(`not exists (select 1 from ${from} where ${column} = ${scope.alias}.id and ?)`, [where]);
 }
 
-const scopeInside = (scope: Scope, table: Table): Scope => {
+const innerScope = (scope: ConditionScope, table: Table): ConditionScope => {
   const depth = scope.depth + 1;
   return { ...scope, table, depth, alias: `t${depth}` };
 };
 
 /** False if no record matches. */
-function ownRows({ dialect, workspaceId, alias }: Scope, matches: Knex.Raw | boolean): Knex.Raw | false {
+function inWorkspace({ dialect, workspaceId, alias }: ConditionScope, matches: Knex.Raw | boolean): Knex.Raw | false {
   if (matches === false) return false;
   const own = dialect.builder.raw(`${alias}.workspace_id = ?`, [workspaceId]);
   return matches === true ? own : dialect.builder.raw('? and ?', [own, matches]);
@@ -141,7 +149,10 @@ function ownRows({ dialect, workspaceId, alias }: Scope, matches: Knex.Raw | boo
 const earthRadius = 6_371.0088;
 
 /** The haversine formula, with both sides squared, after a range of latitudes for which an index can be used. */
-function nearSql(scope: Scope, { latitude, longitude, withinKm }: Extract<Condition, { near: object }>['near']) {
+function nearSql(
+  scope: ConditionScope,
+  { latitude, longitude, withinKm }: Extract<Condition, { near: object }>['near'],
+) {
   const [lat, lon] = [columnOf(scope, 'latitude'), columnOf(scope, 'longitude')];
   const angle = Math.min(withinKm / earthRadius, Math.PI);
   // A little more than needed, so that rounding excludes nothing.
@@ -163,7 +174,7 @@ function nearSql(scope: Scope, { latitude, longitude, withinKm }: Extract<Condit
   );
 }
 
-export function fieldOf(storedFields: Table['storedFields'], name: string): StoredField {
+export function requireField(storedFields: Table['storedFields'], name: string): StoredField {
   const field = storedFields[name];
   if (!field) throw new Error(`there is no field ${name}`);
   return field;
@@ -246,7 +257,7 @@ const formsOf = (character: string): readonly string[] => [
 
 const isSingle = (text: string): boolean => Array.from(text).length === 1;
 
-type TreeScope = Pick<Scope, 'dialect' | 'workspaceId'>;
+type TreeScope = Pick<ConditionScope, 'dialect' | 'workspaceId'>;
 type Tree = Pick<ReverseLink, 'kind' | 'field'>;
 
 export function ancestorsOf(scope: TreeScope, tree: Tree, first: Knex.Raw): Knex.QueryBuilder {

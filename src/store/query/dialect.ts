@@ -4,7 +4,7 @@ import type { StoredField } from '../../model/fields.ts';
 import type { RecordKind, Table } from '../../model/record-kind.ts';
 import type { Row, Statement } from '../connections/driver.ts';
 import type { SelectedColumn } from './columns.ts';
-import type { Value } from './record-query.ts';
+import type { ScalarValue } from './record-query.ts';
 import type { LogRow } from './tables.ts';
 
 /** The records of a creation (writes/apply-changes.ts), and what is stored with them. */
@@ -29,7 +29,7 @@ export interface Pattern {
 /** Columns are SQL; everything else is a parameter. */
 export interface Filters {
   /** Has the same text for any number of values. */
-  isOneOf(column: string, type: StoredField['type'], values: readonly Value[]): Knex.Raw;
+  isOneOf(column: string, type: StoredField['type'], values: readonly ScalarValue[]): Knex.Raw;
   isSet(column: string, isSet: boolean): Knex.Raw;
   contains(column: string, text: string): Knex.Raw;
   endsWith(column: string, text: string): Knex.Raw;

@@ -6,7 +6,7 @@ import type { ReverseLink } from '../../model/reverse-link.ts';
 export interface RecordQuery {
   readonly where?: Condition | undefined;
   /** Records without a value come last in either direction; ties are broken by the ID, in the last direction. If absent, any order. */
-  readonly orderBy?: readonly Order[];
+  readonly orderBy?: readonly RecordOrder[];
   /** Reads from the end: the last records of the order, which come last first. */
   readonly fromEnd?: boolean;
   readonly after?: Position | undefined;
@@ -16,7 +16,7 @@ export interface RecordQuery {
   readonly fields?: ReadonlySet<string> | undefined;
 }
 
-export interface Order {
+export interface RecordOrder {
   readonly field: string;
   readonly direction: 'asc' | 'desc';
   /** The links from the record to the one whose field it is. Records without that come last, like those without a value. */
@@ -30,13 +30,13 @@ interface OrderLink {
 }
 
 /** Returns the name under which a record has the value: `name`, or `project.name` for a value of a linked record. */
-export const orderName = ({ links = [], field }: Order): string =>
+export const orderName = ({ links = [], field }: RecordOrder): string =>
   [...links.map(({ reference }) => linkField(reference)), field].join('.');
 
 /** The place of a record in an order, whether it is still stored or not. */
 export interface Position {
   /** The record's values of the fields of the order, except the ID. */
-  readonly values: readonly (Value | null)[];
+  readonly values: readonly (ScalarValue | null)[];
   readonly id: string;
 }
 
@@ -71,17 +71,17 @@ export interface Grouping {
 export interface Summary extends Bounds {
   readonly totalCount: number;
   /** The groups, each with one value per grouping. One more than the limit shows that there are others. */
-  readonly groups: readonly (Bounds & { readonly count: number; readonly values: readonly (Value | null)[] })[];
+  readonly groups: readonly (Bounds & { readonly count: number; readonly values: readonly (ScalarValue | null)[] })[];
 }
 
 /** Values by the names of the fields; null where no record has one. */
 export interface Bounds {
-  readonly min: Readonly<Record<string, Value | null>>;
-  readonly max: Readonly<Record<string, Value | null>>;
+  readonly min: Readonly<Record<string, ScalarValue | null>>;
+  readonly max: Readonly<Record<string, ScalarValue | null>>;
 }
 
 /** IDs sort by the time of creation. */
-export const oldestFirst: readonly Order[] = [{ field: 'id', direction: 'asc' }];
+export const oldestFirst: readonly RecordOrder[] = [{ field: 'id', direction: 'asc' }];
 
 /** True or false, never unknown: a comparison with a field that is not set is false, and `not` the exact opposite of what it contains. */
 export type Condition =
@@ -99,9 +99,9 @@ export type Condition =
 
 /** Text is compared by its code points. Values are in the form that records have. */
 export type Comparison = { readonly field: string } & (
-  | { readonly in: readonly Value[]; readonly ignoreCase?: boolean }
-  | { readonly compare: 'gt' | 'gte' | 'lt' | 'lte'; readonly value: Value }
+  | { readonly in: readonly ScalarValue[]; readonly ignoreCase?: boolean }
+  | { readonly compare: 'gt' | 'gte' | 'lt' | 'lte'; readonly value: ScalarValue }
   | { readonly text: 'contains' | 'startsWith' | 'endsWith'; readonly value: string; readonly ignoreCase?: boolean }
 );
 
-export type Value = string | number | boolean;
+export type ScalarValue = string | number | boolean;

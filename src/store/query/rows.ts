@@ -4,12 +4,20 @@ import type { StoredField } from '../../model/fields.ts';
 import type { Table } from '../../model/record-kind.ts';
 import { DatabaseError } from '../connections/database-error.ts';
 import type { Row, Run } from '../connections/driver.ts';
-import { columnList, columnName, columnsOf, isJson, partOf, recordIn, type SelectedColumn } from './columns.ts';
-import { conditionSql, fieldOf, lookupsIn } from './conditions.ts';
+import {
+  columnList,
+  columnName,
+  isJson,
+  pickFields,
+  recordFromValues,
+  type SelectedColumn,
+  tableColumns,
+} from './columns.ts';
+import { conditionSql, lookupVariants, requireField } from './conditions.ts';
 import type { Dialect } from './dialect.ts';
-import { type Order, orderName, type Position, type RecordQuery } from './record-query.ts';
+import { orderName, type Position, type RecordOrder, type RecordQuery } from './record-query.ts';
 
-export interface Source {
+export interface RowSource {
   readonly dialect: Dialect;
   readonly workspaceId: number;
   readonly table: Table;
@@ -19,42 +27,42 @@ export interface Source {
 }
 
 /** Selects all rows of the query. The caller adds the columns to read, or a count, a lock or an update. */
-export function selectRows(source: Source, query: RecordQuery): Knex.QueryBuilder {
+export function selectRows(source: RowSource, query: RecordQuery): Knex.QueryBuilder {
   const terms = termsOf(source.table, query.orderBy ?? []);
-  return ordered(matching(source, query, terms), terms, query);
+  return orderRows(matchingRows(source, query, terms), terms, query);
 }
 
 /**
  * Like `selectRows`, for a page of a long list. After a value, records without one still follow; with `or … is null`, a database would
  * read its index from the beginning of the list, which for a page in the middle of a million took 1.5 s. So the rest of those with a value
  * and those without are a query each, of one page at most, and ordered together: a parallel plan of Postgres may read them in any order.
- * So are the parts of `lookupsIn`.
+ * So are the parts of `lookupVariants`.
  */
-function selectList(source: Source, query: RecordQuery): Knex.QueryBuilder {
+function selectList(source: RowSource, query: RecordQuery): Knex.QueryBuilder {
   const { dialect, table, restriction } = source;
   const { orderBy = [], where, limit, after, fromEnd } = query;
   const terms = termsOf(table, orderBy);
   const [first, ...rest] = terms;
   const mayLookUp = where && limit !== undefined && !restriction;
-  const lookups = mayLookUp ? lookupsIn({ ...source, alias: table.table, depth: 0 }, where) : [];
+  const lookups = mayLookUp ? lookupVariants({ ...source, alias: table.table, depth: 0 }, where) : [];
   const parts = lookups.map((lookup) => selectList({ ...source, restriction: lookup }, query));
   if (parts.length === 0) {
-    if (!first?.mayBeNull || !after || valueAt(after, first) === null || fromEnd || limit === undefined) {
+    if (!first?.mayBeNull || !after || positionValue(after, first) === null || fromEnd || limit === undefined) {
       return selectRows(source, query);
     }
-    const matchingRows = () => matching(source, { ...query, after: undefined }, terms);
-    const withValue = beyondSql(dialect, 'after', [{ ...first, mayBeNull: false }, ...rest], after);
+    const rows = () => matchingRows(source, { ...query, after: undefined }, terms);
+    const withValue = beyondPositionSql(dialect, 'after', [{ ...first, mayBeNull: false }, ...rest], after);
     const withoutValue = dialect.filters.isSet(first.column, false);
-    for (const part of [withValue, withoutValue]) parts.push(ordered(matchingRows().where(part), terms, query));
+    for (const part of [withValue, withoutValue]) parts.push(orderRows(rows().where(part), terms, query));
   }
   const fields = query.fields && new Set([...query.fields, 'id', ...orderBy.map(orderName)]);
-  const columns = dialect.builder.raw(columnList(partOf(withLinkedFields(table, orderBy), fields)));
+  const columns = dialect.builder.raw(columnList(pickFields(withLinkedFields(table, orderBy), fields)));
   const selected = parts.map((part) => part.select(columns));
   const union = `(select * from ? as part union all select * from ? as part) as ${table.table}`;
-  return ordered(dialect.builder.from(dialect.builder.raw(union, selected)), terms, query);
+  return orderRows(dialect.builder.from(dialect.builder.raw(union, selected)), terms, query);
 }
 
-function matching(source: Source, query: RecordQuery, terms: readonly Term[]): Knex.QueryBuilder {
+function matchingRows(source: RowSource, query: RecordQuery, terms: readonly Term[]): Knex.QueryBuilder {
   const { dialect, workspaceId, table, restriction } = source;
   const { where, after, before } = query;
   const alias = table.table;
@@ -63,13 +71,13 @@ function matching(source: Source, query: RecordQuery, terms: readonly Term[]): K
   if (restriction) rows.where(restriction);
   const condition = where && conditionSql({ dialect, workspaceId, table, alias, depth: 0 }, where);
   if (condition) rows.where(condition);
-  if (after) rows.where(beyondSql(dialect, 'after', terms, after));
-  if (before) rows.where(beyondSql(dialect, 'before', terms, before));
+  if (after) rows.where(beyondPositionSql(dialect, 'after', terms, after));
+  if (before) rows.where(beyondPositionSql(dialect, 'before', terms, before));
   return rows;
 }
 
 /** The table, with a column for each value of a linked record that is in the order. */
-function fromSql({ dialect, workspaceId, table, from }: Source, orderBy: readonly Order[]): Knex.Raw | string {
+function fromSql({ dialect, workspaceId, table, from }: RowSource, orderBy: readonly RecordOrder[]): Knex.Raw | string {
   const { builder } = dialect;
   const columns: string[] = [];
   /** By the reference that each follows: orders through the same links share them. */
@@ -95,16 +103,16 @@ function fromSql({ dialect, workspaceId, table, from }: Source, orderBy: readonl
 }
 
 /** Adds the values of linked records that are in the order to the fields of a table. */
-export function withLinkedFields(table: Table, orderBy: readonly Order[] = []): Table {
+export function withLinkedFields(table: Table, orderBy: readonly RecordOrder[] = []): Table {
   const linked = orderBy.flatMap((order): [string, StoredField][] => {
     const target = order.links?.at(-1)?.target;
-    return target ? [[orderName(order), { ...fieldOf(target.storedFields, order.field), required: false }]] : [];
+    return target ? [[orderName(order), { ...requireField(target.storedFields, order.field), required: false }]] : [];
   });
   if (linked.length === 0) return table;
   return { ...table, storedFields: { ...table.storedFields, ...Object.fromEntries(linked) } };
 }
 
-function ordered(rows: Knex.QueryBuilder, terms: readonly Term[], { orderBy, fromEnd = false, limit }: RecordQuery) {
+function orderRows(rows: Knex.QueryBuilder, terms: readonly Term[], { orderBy, fromEnd = false, limit }: RecordQuery) {
   if (orderBy) rows.orderByRaw(orderSql(terms, fromEnd));
   if (limit !== undefined) rows.limit(requireWhole(limit), literally);
   return rows;
@@ -125,13 +133,13 @@ interface Term {
 }
 
 /** Returns the terms of an order. The ID is always the last. */
-function termsOf(table: Table, orderBy: readonly Order[]): Term[] {
+function termsOf(table: Table, orderBy: readonly RecordOrder[]): Term[] {
   const { storedFields } = withLinkedFields(table, orderBy);
   const terms = orderBy
     .map((order) => ({ ...order, name: orderName(order) }))
     .filter(({ name }) => name !== 'id')
     .map(({ name, direction }, index): Term => {
-      const { required = false } = fieldOf(storedFields, name);
+      const { required = false } = requireField(storedFields, name);
       const column = `${table.table}.${columnName(name)}`;
       return { column, descending: direction === 'desc', mayBeNull: !required, index };
     });
@@ -149,7 +157,12 @@ function orderSql(terms: readonly Term[], fromEnd: boolean): string {
     .join(', ');
 }
 
-function beyondSql(dialect: Dialect, side: 'after' | 'before', terms: readonly Term[], position: Position): Knex.Raw {
+function beyondPositionSql(
+  dialect: Dialect,
+  side: 'after' | 'before',
+  terms: readonly Term[],
+  position: Position,
+): Knex.Raw {
   const { builder } = dialect;
   const [term, ...rest] = terms;
   if (!term) return builder.raw('false');
@@ -160,11 +173,11 @@ function beyondSql(dialect: Dialect, side: 'after' | 'before', terms: readonly T
     const row = (items: readonly string[]) => (items.length === 1 ? items[0] : `(${items.join(', ')})`);
     return builder.raw(
       `${row(terms.map((other) => other.column))} ${operator} ${row(terms.map(() => '?'))}`,
-      terms.map((other) => valueAt(position, other)) as Knex.Value[],
+      terms.map((other) => positionValue(position, other)) as Knex.Value[],
     );
   }
-  const value = valueAt(position, term);
-  const beyondRest = beyondSql(dialect, side, rest, position);
+  const value = positionValue(position, term);
+  const beyondRest = beyondPositionSql(dialect, side, rest, position);
   if (value === null) {
     return builder.raw(side === 'after' ? `(${column} is null and ?)` : `(${column} is not null or ?)`, [beyondRest]);
   }
@@ -174,7 +187,8 @@ function beyondSql(dialect: Dialect, side: 'after' | 'before', terms: readonly T
   return builder.raw(`(${column} ${operator}= ? and ?)`, [value, beyond]);
 }
 
-const valueAt = ({ values, id }: Position, { index }: Term) => (index === undefined ? id : (values[index] ?? null));
+const positionValue = ({ values, id }: Position, { index }: Term) =>
+  index === undefined ? id : (values[index] ?? null);
 
 export const rowsQuery = (
   dialect: Dialect,
@@ -191,11 +205,11 @@ export const literally = { skipBinding: true } as const;
 
 /** Runs a query, in the database's own form. Knex's errors have the SQL in their messages, and must not leave the store. */
 export function runQuery(run: Run, query: Knex.QueryBuilder | Knex.Raw): ReturnType<Run> {
-  const { sql, bindings } = compiled(query);
+  const { sql, bindings } = compileQuery(query);
   return run(sql, bindings);
 }
 
-function compiled(query: Knex.QueryBuilder | Knex.Raw): Knex.SqlNative {
+function compileQuery(query: Knex.QueryBuilder | Knex.Raw): Knex.SqlNative {
   try {
     return query.toSQL().toNative();
   } catch {
@@ -225,10 +239,10 @@ export async function selectRecords(
   query: Knex.QueryBuilder,
   isBounded?: boolean,
 ): Promise<Row[]> {
-  const columns = columnsOf(table);
+  const columns = tableColumns(table);
   const select = (selected: string) => query.select(dialect.builder.raw(selected));
   const rows = await selectValues(dialect, run, columns, select, isBounded);
-  return rows.map((values) => recordIn(columns, values));
+  return rows.map((values) => recordFromValues(columns, values));
 }
 
 /**
@@ -257,4 +271,4 @@ export async function selectValues(
   return parsePage(parts.map(({ name }) => page?.[name])).map(toValues);
 }
 
-export const parsedRows = (json: unknown): unknown[][] => JSON.parse(String(json)) ?? [];
+export const parseRows = (json: unknown): unknown[][] => JSON.parse(String(json)) ?? [];

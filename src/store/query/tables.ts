@@ -3,7 +3,8 @@ import { dateTime, json, required, text } from '../../model/fields.ts';
 import type { Table } from '../../model/record-kind.ts';
 import type { Row } from '../connections/driver.ts';
 
-const whole = (description: string) => ({ type: 'number', description, min: 1, max: Number.MAX_SAFE_INTEGER }) as const;
+const wholeNumber = (description: string) =>
+  ({ type: 'number', description, min: 1, max: Number.MAX_SAFE_INTEGER }) as const;
 
 /** Identifies a workspace: to databases by its number, to clients by its name. */
 export interface WorkspaceId {
@@ -16,12 +17,12 @@ export const workspaceNames: Table = {
   label: 'workspace',
   key: ['number'],
   storedFields: {
-    number: required(whole('number that it keeps for ever')),
+    number: required(wholeNumber('number that it keeps for ever')),
     name: text('name that it has now'),
   },
 };
 
-export interface Author {
+export interface ChangeAuthor {
   readonly userId: string | null;
   readonly requestId: string | null;
   readonly message: string | null;
@@ -30,7 +31,7 @@ export interface Author {
 export type Action = 'created' | 'updated' | 'deleted';
 
 /** What a row of the log has, but the number: it gets that when it is stored. A record that is restored counts as created. */
-export interface LogRow extends Author {
+export interface LogRow extends ChangeAuthor {
   readonly workspaceId: number;
   readonly kind: string;
   readonly action: Action;
@@ -46,7 +47,7 @@ export const changeNumbers: Table = {
   key: ['workspaceId'],
   storedFields: {
     workspaceId: required(text('workspace')),
-    number: required(whole('number of its last change')),
+    number: required(wholeNumber('number of its last change')),
   },
 };
 
@@ -57,7 +58,7 @@ export const changes: Table = {
   key: ['workspaceId', 'number'],
   storedFields: {
     workspaceId: required(text('workspace')),
-    number: required(whole('number of the change in its workspace')),
+    number: required(wholeNumber('number of the change in its workspace')),
     kind: required(text('kind of the record')),
     action: required(text('created, updated or deleted')),
     recordId: required({ type: 'id', description: 'ID of the record' }),

@@ -12,7 +12,7 @@ import { textLengthOfAll } from '../../model/fields.ts';
 import type { Table } from '../../model/record-kind.ts';
 import { maxIdentifierLength, maxLengthOf, type ValueLimits } from '../../model/schemas.ts';
 import type { Run } from '../connections/driver.ts';
-import { columnsOf } from '../query/columns.ts';
+import { tableColumns } from '../query/columns.ts';
 import type { Dialect } from '../query/dialect.ts';
 import { runQuery } from '../query/rows.ts';
 
@@ -26,7 +26,7 @@ export interface BoundedRead<T> {
   /** What is read together with the rows, unless its texts may be too long: a record counts once for each row that links to it. */
   readonly linked?: readonly Table[];
   readonly maxRows: number;
-  read(withLinked: boolean): Promise<Measured<T>>;
+  read(withLinked: boolean): Promise<ReadResult<T>>;
   /** Returns the bytes of the texts that `read` would read without what is linked: at least as many as they have characters. */
   measure(): Promise<number>;
 }
@@ -37,7 +37,7 @@ export interface ReadBudget {
 }
 
 /** What statements on one workspace need. */
-export interface Scope {
+export interface WorkspaceScope {
   readonly dialect: Dialect;
   readonly run: Run;
   readonly workspaceId: number;
@@ -46,15 +46,15 @@ export interface Scope {
   readonly budget?: ReadBudget | undefined;
 }
 
-export const readBounded = async <T>({ budget }: Scope, bounded: BoundedRead<T>): Promise<T> =>
+export const readBounded = async <T>({ budget }: WorkspaceScope, bounded: BoundedRead<T>): Promise<T> =>
   budget ? budget.read(bounded) : (await bounded.read(false)).result;
 
-export interface Measured<T> {
+export interface ReadResult<T> {
   readonly result: T;
   readonly length: number;
 }
 
-export const measured = <T extends readonly object[]>(rows: T): Measured<T> => ({
+export const withLength = <T extends readonly object[]>(rows: T): ReadResult<T> => ({
   result: rows,
   length: textLengthOfAll(rows),
 });
@@ -149,4 +149,4 @@ export const bytesSql = (dialect: Pick<Dialect, 'byteLength'>, table: Table): st
   ['0', ...textColumnsOf(table).map(({ name }) => `coalesce(${dialect.byteLength(name)}, 0)`)].join(' + ');
 
 const textColumnsOf = (table: Table) =>
-  columnsOf(table).filter(({ type }) => !['number', 'boolean', 'dateTime', 'workspace'].includes(type));
+  tableColumns(table).filter(({ type }) => !['number', 'boolean', 'dateTime', 'workspace'].includes(type));

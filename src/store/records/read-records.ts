@@ -7,13 +7,13 @@ import type { RecordKind, RecordOf, Table } from '../../model/record-kind.ts';
 import type { ReverseLink } from '../../model/reverse-link.ts';
 import type { Row } from '../connections/driver.ts';
 import {
-  type Column,
   columnList,
   columnName,
-  columnsOf,
-  partOf,
-  recordIn,
+  pickFields,
+  recordFromValues,
   type SelectedColumn,
+  type TableColumn,
+  tableColumns,
 } from '../query/columns.ts';
 import { ancestorsOf, parentsOf } from '../query/conditions.ts';
 import type { Dialect } from '../query/dialect.ts';
@@ -25,16 +25,24 @@ import {
   type SummaryQuery,
 } from '../query/record-query.ts';
 import {
-  parsedRows,
+  parseRows,
+  type RowSource,
   rowsQuery,
   runQuery,
-  type Source,
   selectRecords,
   selectRows,
   selectValues,
   withLinkedFields,
 } from '../query/rows.ts';
-import { bytesSql, type Measured, measured, measureRows, readBounded, type Scope, sumOfBytes } from './read-budget.ts';
+import {
+  bytesSql,
+  measureRows,
+  type ReadResult,
+  readBounded,
+  sumOfBytes,
+  type WorkspaceScope,
+  withLength,
+} from './read-budget.ts';
 import { readSummary } from './summaries.ts';
 
 export interface RecordReads {
@@ -47,7 +55,7 @@ export interface RecordReads {
   list<K extends RecordKind>(kind: K, query?: RecordQuery, links?: readonly LinkToRead[]): Promise<RecordOf<K>[]>;
   count(kind: RecordKind, query?: Pick<RecordQuery, 'where'>): Promise<number>;
   /** Oldest first unless ordered; every parent is there. Throws a ServiceError 400 for too many ancestors: a few records can have millions. */
-  pages(link: ReverseLink, parentIds: readonly string[], query: PagesQuery): Promise<ReadonlyMap<string, Page>>;
+  pages(link: ReverseLink, parentIds: readonly string[], query: PagesQuery): Promise<ReadonlyMap<string, RecordPage>>;
   summarize(kind: RecordKind, query: SummaryQuery): Promise<Summary>;
 }
 
@@ -60,7 +68,7 @@ export interface LinkToRead {
   readonly links: readonly LinkToRead[];
 }
 
-export interface Page {
+export interface RecordPage {
   readonly records: readonly RecordOf<RecordKind>[];
   readonly count?: number;
 }
@@ -69,42 +77,42 @@ export interface Page {
  * Returns the rows of a query, with these fields. A query with a limit is read within the budget, and where that allows it, together with
  * what these links lead to: with one statement for each link, half of the time of a list would be statements.
  */
-export function readRows(
-  scope: Scope,
+export function fetchRows(
+  scope: WorkspaceScope,
   whole: Table,
   rows: Knex.QueryBuilder,
   { fields, limit }: Pick<RecordQuery, 'fields' | 'limit'>,
   links: readonly LinkToRead[] = [],
 ): Promise<Row[]> {
   const { dialect, run } = scope;
-  const table = partOf(whole, fields);
+  const table = pickFields(whole, fields);
   if (limit === undefined) return selectRecords(dialect, run, table, rows);
   return readBounded(scope, {
     table,
-    linked: linkedTablesOf(links),
+    linked: linkedTables(links),
     maxRows: limit,
     measure: () => measureRows(dialect, run, table, rows),
     read: async (withLinked) =>
       withLinked
         ? selectLinked(scope, table, rows, links)
-        : measured(await selectRecords(dialect, run, table, rows, true)),
+        : withLength(await selectRecords(dialect, run, table, rows, true)),
   });
 }
 
-export function createRecordReads(scope: Scope): RecordReads {
+export function createRecordReads(scope: WorkspaceScope): RecordReads {
   const { dialect, run, workspaceId } = scope;
   return {
     find: async (kind, ids, fields) =>
       asRecords(
         scope,
         kind,
-        await readRows(scope, kind, dialect.rowsById(kind, workspaceId, ids), { fields, limit: ids.length }),
+        await fetchRows(scope, kind, dialect.rowsById(kind, workspaceId, ids), { fields, limit: ids.length }),
       ),
 
     async list(kind, query = {}, links = []) {
       const rows = rowsQuery(dialect, kind, workspaceId, { orderBy: oldestFirst, ...query });
       const table = withLinkedFields(kind, query.orderBy);
-      return asRecords(scope, kind, await readRows(scope, table, rows, query, links));
+      return asRecords(scope, kind, await fetchRows(scope, table, rows, query, links));
     },
 
     async count(kind, query) {
@@ -116,7 +124,7 @@ export function createRecordReads(scope: Scope): RecordReads {
       const ids = [...new Set(parentIds)];
       if (ids.length === 0) return new Map();
       if (link.direction === 'ancestors') await requireFewAncestors(scope, link, ids);
-      const selection = pagesSelection(dialect, workspaceId, link, ids, query);
+      const selection = createPagesSelection(dialect, workspaceId, link, ids, query);
       const pages = await readBounded(scope, {
         table: selection.table,
         maxRows: ids.length * (query.limit ?? 0),
@@ -138,11 +146,11 @@ export function createRecordReads(scope: Scope): RecordReads {
   };
 }
 
-const linkedTablesOf = (links: readonly LinkToRead[]): Table[] =>
-  links.flatMap((link) => [partOf(link.kind, link.fields), ...linkedTablesOf(link.links)]);
+const linkedTables = (links: readonly LinkToRead[]): Table[] =>
+  links.flatMap((link) => [pickFields(link.kind, link.fields), ...linkedTables(link.links)]);
 
 interface JoinedTable {
-  readonly columns: readonly Column[];
+  readonly columns: readonly TableColumn[];
   readonly start: number;
   readonly hasWorkspace: boolean;
   readonly links: readonly JoinedLink[];
@@ -158,15 +166,15 @@ interface JoinedLink {
 
 /** Returns the records of the page in the order of its rows, the query for which must not be used again. */
 async function selectLinked(
-  { dialect, run, workspaceId, workspaceName }: Scope,
+  { dialect, run, workspaceId, workspaceName }: WorkspaceScope,
   table: Table,
   rows: Knex.QueryBuilder,
   links: readonly LinkToRead[],
-): Promise<Measured<Row[]>> {
+): Promise<ReadResult<Row[]>> {
   const selected: SelectedColumn[] = [];
   const joins: string[] = [];
 
-  function select(columns: readonly Column[], links: readonly LinkToRead[], alias: string): JoinedTable {
+  function select(columns: readonly TableColumn[], links: readonly LinkToRead[], alias: string): JoinedTable {
     const start = selected.length;
     for (const { name, type } of columns) selected.push({ name: `${alias}.${name}`, type });
     return {
@@ -182,17 +190,17 @@ async function selectLinked(
   }
 
   function join({ field, kind, fields, links }: LinkToRead, from: string): Pick<JoinedLink, 'isFoundAt' | 'to'> {
-    const table = partOf(kind, fields);
+    const table = pickFields(kind, fields);
     const alias = `t${joins.length + 1}`;
     joins.push(dialect.joinById({ table, alias }, `${from}.${columnName(field)}`));
     const isFoundAt = selected.push({ name: `${alias}.id is not null`, type: 'boolean' }) - 1;
-    const others = columnsOf(table).filter((column) => column.field !== 'id');
+    const others = tableColumns(table).filter((column) => column.field !== 'id');
     return { isFoundAt, to: select(others, links, alias) };
   }
 
   /** One loop over the values of a row, for each of its records: collecting them in lists of lists took a tenth of a list's time. */
   function recordOf(values: readonly unknown[], { columns, start, hasWorkspace, links }: JoinedTable) {
-    const record = recordIn(columns, values, start);
+    const record = recordFromValues(columns, values, start);
     if (hasWorkspace) record.workspaceId = workspaceName;
     for (const { name, referenceAt, isFoundAt, to } of links) {
       const linked = values[isFoundAt] ? recordOf(values, to) : null;
@@ -202,7 +210,7 @@ async function selectLinked(
     return record;
   }
 
-  const columns = columnsOf(table);
+  const columns = tableColumns(table);
   const joined = select(columns, links, 't0');
   const bindings = [rows.select(columns.map(({ name }) => name)), ...joins.map(() => workspaceId)];
   // As text, because Knex takes as long to build a query of joins as to build the page in it.
@@ -215,7 +223,7 @@ async function selectLinked(
 
 /** By ID: null for a root. At most `limit` are read. */
 export async function readParents(
-  scope: Scope,
+  scope: WorkspaceScope,
   tree: ReverseLink,
   ids: readonly string[],
   limit: number,
@@ -229,7 +237,7 @@ export async function readParents(
 /** The most ancestors of the records of a page together: reading so many parents takes some hundredths of a second. */
 const maxAncestors = 20_000;
 
-async function requireFewAncestors(scope: Scope, link: ReverseLink, ids: readonly string[]): Promise<void> {
+async function requireFewAncestors(scope: WorkspaceScope, link: ReverseLink, ids: readonly string[]): Promise<void> {
   const parents = await readParents(scope, link, ids, maxAncestors + 1);
   let total = parents.size > maxAncestors ? parents.size : 0;
   for (const id of ids) {
@@ -247,7 +255,7 @@ async function requireFewAncestors(scope: Scope, link: ReverseLink, ids: readonl
   );
 }
 
-function nameWorkspace({ workspaceName }: Pick<Scope, 'workspaceName'>, rows: readonly Row[]): void {
+function nameWorkspace({ workspaceName }: Pick<WorkspaceScope, 'workspaceName'>, rows: readonly Row[]): void {
   for (const row of rows as readonly { workspaceId?: unknown }[]) {
     if (row.workspaceId !== undefined) row.workspaceId = workspaceName;
   }
@@ -255,7 +263,7 @@ function nameWorkspace({ workspaceName }: Pick<Scope, 'workspaceName'>, rows: re
 
 /** The cast is safe: rows have the columns of the kind's fields, and are written only from its records. */
 export function asRecords<K extends RecordKind>(
-  scope: Pick<Scope, 'workspaceName'>,
+  scope: Pick<WorkspaceScope, 'workspaceName'>,
   _kind: K,
   rows: readonly Row[],
 ): RecordOf<K>[] {
@@ -276,9 +284,9 @@ interface PagesSelection {
  * Runs one statement for the pages of all parents, and returns them in the order of the parents. A subquery for each parent reads only its
  * page: a window function numbers all records, which takes a hundred times as long.
  */
-async function selectPages({ dialect, run }: Scope, { table, parentIds, page, count }: PagesSelection) {
+async function selectPages({ dialect, run }: WorkspaceScope, { table, parentIds, page, count }: PagesSelection) {
   const { builder, jsonArrayOf, jsonRow, fromJson } = dialect;
-  const columns = columnsOf(table);
+  const columns = tableColumns(table);
   const toValues = fromJson(columns);
   const pages = builder.from(dialect.parents(parentIds));
   if (page) {
@@ -292,13 +300,16 @@ async function selectPages({ dialect, run }: Scope, { table, parentIds, page, co
   }
   if (count) pages.select(count.as('count'));
   return (await runQuery(run, pages)).map((row) => ({
-    records: page ? parsedRows(row.records).map((values) => recordIn(columns, toValues(values))) : [],
+    records: page ? parseRows(row.records).map((values) => recordFromValues(columns, toValues(values))) : [],
     ...(count && { count: Number(row.count) }),
   }));
 }
 
 /** Returns the bytes of the texts of all pages, which are not read. */
-async function measurePages({ dialect, run }: Scope, { parentIds, table, page }: PagesSelection): Promise<number> {
+async function measurePages(
+  { dialect, run }: WorkspaceScope,
+  { parentIds, table, page }: PagesSelection,
+): Promise<number> {
   if (!page) return 0;
   const { builder } = dialect;
   const ofParent = builder
@@ -309,17 +320,17 @@ async function measurePages({ dialect, run }: Scope, { parentIds, table, page }:
   return Number(row?.bytes);
 }
 
-function pagesSelection(
+function createPagesSelection(
   dialect: Dialect,
   workspaceId: number,
   link: ReverseLink,
   parentIds: readonly string[],
   query: PagesQuery,
 ): PagesSelection {
-  const source = sourceOf(dialect, workspaceId, link);
+  const source = pageSource(dialect, workspaceId, link);
   const { where, limit, withCount, fields } = query;
   return {
-    table: partOf(withLinkedFields(link.kind, query.orderBy), fields),
+    table: pickFields(withLinkedFields(link.kind, query.orderBy), fields),
     parentIds,
     page:
       limit === undefined
@@ -329,7 +340,7 @@ function pagesSelection(
   };
 }
 
-function sourceOf(dialect: Dialect, workspaceId: number, link: ReverseLink): Source {
+function pageSource(dialect: Dialect, workspaceId: number, link: ReverseLink): RowSource {
   const { builder } = dialect;
   const { kind, field, direction } = link;
   const { table } = kind;

@@ -6,15 +6,15 @@ import { hasSupportedYear } from '../../model/date-time.ts';
 import { textLengthOfAll } from '../../model/fields.ts';
 import type { RecordKind } from '../../model/record-kind.ts';
 import type { Row } from '../connections/driver.ts';
-import { columnName, columnsOf, fromColumn, partOf } from '../query/columns.ts';
-import type { Bounds, Grouping, Summary, SummaryQuery, Value } from '../query/record-query.ts';
+import { columnName, fromColumn, pickFields, tableColumns } from '../query/columns.ts';
+import type { Bounds, Grouping, ScalarValue, Summary, SummaryQuery } from '../query/record-query.ts';
 import { requireWhole, runQuery, selectRows } from '../query/rows.ts';
-import { readBounded, type Scope } from './read-budget.ts';
+import { readBounded, type WorkspaceScope } from './read-budget.ts';
 
-export function readSummary(scope: Scope, kind: RecordKind, query: SummaryQuery): Promise<Summary> {
+export function readSummary(scope: WorkspaceScope, kind: RecordKind, query: SummaryQuery): Promise<Summary> {
   const { groupBy, min, max, limit } = query;
   return readBounded(scope, {
-    table: partOf(kind, new Set([...groupBy.map(({ field }) => field), ...min, ...max])),
+    table: pickFields(kind, new Set([...groupBy.map(({ field }) => field), ...min, ...max])),
     maxRows: limit + 1,
     async read() {
       const result = await summarize(scope, kind, query);
@@ -29,7 +29,7 @@ const dateLengths = { month: 7, day: 10 };
 
 /** Runs one statement, after one for each time that is grouped by in a time zone. Totals are those of all groups, even beyond the limit. */
 async function summarize(
-  { dialect, run, workspaceId }: Scope,
+  { dialect, run, workspaceId }: WorkspaceScope,
   kind: RecordKind,
   query: SummaryQuery,
 ): Promise<Summary> {
@@ -67,15 +67,18 @@ async function summarize(
   groups.orderByRaw(['size desc', ...names.map((name) => `${name} nulls last`)].join(', '));
   const rows = await runQuery(run, groups.limit(requireWhole(limit + 1)));
 
-  const columns = columnsOf(kind);
+  const columns = tableColumns(kind);
   // The casts are safe: fields that group have single values, and times and numbers come in the form that records have.
-  const valueIn = (value: unknown, { field, by }: Grouping): Value | null => {
+  const valueIn = (value: unknown, { field, by }: Grouping): ScalarValue | null => {
     const column = by === 'value' ? columns.find((other) => other.field === field) : undefined;
-    return (column ? fromColumn(column, value) : value) as Value | null;
+    return (column ? fromColumn(column, value) : value) as ScalarValue | null;
   };
   const boundsIn = (row: Row | undefined, prefix = ''): Bounds => {
     const valuesOf = (bound: 'min' | 'max') =>
-      query[bound].map((field) => [field, (row?.[`${prefix}${bound}_${columnName(field)}`] ?? null) as Value | null]);
+      query[bound].map((field) => [
+        field,
+        (row?.[`${prefix}${bound}_${columnName(field)}`] ?? null) as ScalarValue | null,
+      ]);
     return { min: Object.fromEntries(valuesOf('min')), max: Object.fromEntries(valuesOf('max')) };
   };
   return {
@@ -98,7 +101,7 @@ interface Offset {
 }
 
 /** In milliseconds. No zone has had two changes of its offset within six days: the shortest time between them is a week. */
-const shortestPeriod = 6 * 24 * 60 * 60 * 1_000;
+const shortestPeriodMs = 6 * 24 * 60 * 60 * 1_000;
 
 /**
  * Returns the offsets of a time zone in these years, each from when it begins. They are computed here, because SQLite knows no time zones,
@@ -113,7 +116,7 @@ function offsetsIn(timeZone: string, years: readonly string[]): Offset[] {
   };
   const changesBetween = (start: Offset, end: Offset): Offset[] => {
     const length = end.from - start.from;
-    if (start.seconds === end.seconds && length <= shortestPeriod) return [];
+    if (start.seconds === end.seconds && length <= shortestPeriodMs) return [];
     if (length <= 1_000) return [end];
     const middle = offsetAt(start.from + Math.floor(length / 2_000) * 1_000);
     return [...changesBetween(start, middle), ...changesBetween(middle, end)];

@@ -8,28 +8,28 @@ const maxSize = 32 * 1_048_576;
 
 const maxNames = 10_000;
 
-interface Source {
+interface TextSource {
   readonly workspace: WorkspaceId;
   version(): Promise<string>;
 }
 
 /** Bytes where a response is nothing but the text: to encode 500 records each time takes a third of their response. Undefined is cached, too. */
-export type Text = string | Buffer | undefined;
+export type DerivedText = string | Buffer | undefined;
 
 /** A text of this version of the workspace, or of a later one. */
-type Cached = { readonly version: string; readonly text: Text };
+type Cached = { readonly version: string; readonly text: DerivedText };
 
-const sizeOf = ({ text = '' }: Cached): number => 1 + (typeof text === 'string' ? 2 * text.length : text.length);
+const byteSize = ({ text = '' }: Cached): number => 1 + (typeof text === 'string' ? 2 * text.length : text.length);
 
 export function createTextCache() {
-  const cache = new LRUCache<string, Cached>({ maxSize, sizeCalculation: sizeOf });
+  const cache = new LRUCache<string, Cached>({ maxSize, sizeCalculation: byteSize });
   const requested = new LRUCache<string, true>({ max: maxNames });
-  const making = new Map<string, Promise<Text>>();
+  const making = new Map<string, Promise<DerivedText>>();
   const reading = new Map<number, Promise<string>>();
   const nextReading = new Map<number, Promise<string>>();
 
   /** A read in progress may miss a commit from before this request arrived, so the request waits for the next read, with all others. */
-  function readVersion(source: Source): Promise<string> {
+  function readVersion(source: TextSource): Promise<string> {
     const { number } = source.workspace;
     const begin = () => {
       nextReading.delete(number);
@@ -43,7 +43,12 @@ export function createTextCache() {
     return next;
   }
 
-  async function derive(source: Source, name: string, write: () => Promise<Text>, sent?: string): Promise<Text> {
+  async function derive(
+    source: TextSource,
+    name: string,
+    write: () => Promise<DerivedText>,
+    sent?: string,
+  ): Promise<DerivedText> {
     // The texts contain the name of the workspace, which may change.
     const key = `${source.workspace.number} ${source.workspace.name} ${name}`;
     // A text that was not requested before is written at once: to look for a cached one takes a statement.

@@ -3,7 +3,7 @@ import { setTimeout } from 'node:timers/promises';
 import type { Knex } from 'knex';
 import * as schema from '../../../migrations/0001_schema.ts';
 import { StartError } from '../../errors.ts';
-import { reason } from '../connections/database-error.ts';
+import { failureReason } from '../connections/database-error.ts';
 import type { Dialect } from '../query/dialect.ts';
 
 /** By name and in order. Names have no extension: `.ts` and compiled `.js` files use the same databases. */
@@ -31,7 +31,7 @@ const earlierSchema = '0001_record_kinds';
 
 const maxAttempts = 50;
 /** Milliseconds. */
-const pauseBetweenAttempts = 100;
+const pauseBetweenAttemptsMs = 100;
 
 /** In one transaction, for which other processes wait; one that is killed leaves nothing, not even Knex's lock. Throws StartError. */
 export async function migrate(knex: Knex, { lockMaintenance }: Dialect): Promise<readonly string[]> {
@@ -46,8 +46,8 @@ export async function migrate(knex: Knex, { lockMaintenance }: Dialect): Promise
       });
     } catch (error) {
       // SQLite does not wait for a lock when it switches a new file to WAL, nor between a transaction's read and its write.
-      if (attempt === maxAttempts || !reason(error).includes('SQLITE_BUSY')) throw error;
-      await setTimeout(pauseBetweenAttempts);
+      if (attempt === maxAttempts || !failureReason(error).includes('SQLITE_BUSY')) throw error;
+      await setTimeout(pauseBetweenAttemptsMs);
     }
   }
 }

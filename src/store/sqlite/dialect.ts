@@ -3,12 +3,12 @@ import { knex } from 'knex';
 import type { RecordKind, Table } from '../../model/record-kind.ts';
 import type { Row, Statement } from '../connections/driver.ts';
 import {
-  type Column,
   columnList,
-  columnsOf,
   isJson,
   type SelectedColumn,
-  slicesOf,
+  sliceRows,
+  type TableColumn,
+  tableColumns,
   toColumn,
 } from '../query/columns.ts';
 import type { Dialect, Filters, Insert, Pattern } from '../query/dialect.ts';
@@ -123,8 +123,8 @@ const numberText = (column: string): string => `iif(${column} is null, null, for
 const rowsPerStatement = 2_500;
 
 function* inserts(table: Table, records: readonly Row[]): Generator<Statement> {
-  for (const slice of slicesOf(records, rowsPerStatement)) {
-    const { sql, values } = rowsOf(columnsOf(table), slice);
+  for (const slice of sliceRows(records, rowsPerStatement)) {
+    const { sql, values } = selectRowsSql(tableColumns(table), slice);
     yield { sql: `insert into ${table.table} (${columnList(table)}) ${sql}`, values };
   }
 }
@@ -135,11 +135,11 @@ function* updates(
   records: readonly Row[],
   fields: ReadonlySet<string>,
 ): Generator<Statement> {
-  const columns = columnsOf(table).filter(({ field }) => field === 'id' || fields.has(field));
+  const columns = tableColumns(table).filter(({ field }) => field === 'id' || fields.has(field));
   const assignments = columns.filter(({ field }) => field !== 'id').map(({ name }) => `${name} = sent.${name}`);
   if (assignments.length === 0) return;
-  for (const slice of slicesOf(records, rowsPerStatement)) {
-    const { sql, values } = rowsOf(columns, slice);
+  for (const slice of sliceRows(records, rowsPerStatement)) {
+    const { sql, values } = selectRowsSql(columns, slice);
     yield {
       sql: `update ${table.table} set ${assignments.join(', ')} from (${sql}) as sent
         where workspace_id = ? and ${table.table}.id = sent.id`,
@@ -158,10 +158,10 @@ function deletions({ table }: Table, workspaceId: number, ids: readonly string[]
 }
 
 /** One JSON for what differs, a parameter for what is the same: a parameter per value takes 4 times as long, all in JSON a third longer. */
-function rowsOf(columns: readonly Column[], records: readonly Row[]): Statement {
-  const isShared = ({ field }: Column) => records.every((record) => record[field] === records[0]?.[field]);
+function selectRowsSql(columns: readonly TableColumn[], records: readonly Row[]): Statement {
+  const isShared = ({ field }: TableColumn) => records.every((record) => record[field] === records[0]?.[field]);
   const shared = new Set(columns.filter(isShared));
-  const differing = elementsOf(columns.filter((column) => !shared.has(column)));
+  const differing = arrayEncoding(columns.filter((column) => !shared.has(column)));
   const sources = columns.map((column) => `${differing.sources.get(column.field) ?? '?'} as ${column.name}`);
   return {
     sql: `select ${sources.join(', ')} from jsonb_each(?)`,
@@ -172,7 +172,7 @@ function rowsOf(columns: readonly Column[], records: readonly Row[]): Statement 
   };
 }
 
-function elementsOf(columns: readonly Column[]) {
+function arrayEncoding(columns: readonly TableColumn[]) {
   const sources = new Map<string, string>();
   /** A number takes two elements, everything else one. */
   let elements = 0;
@@ -208,8 +208,8 @@ function binaryParts(value: unknown): [number | null, number] {
   return [whole, exponent];
 }
 
-const changeColumns = columnsOf(changes).filter(({ field }) => field !== 'number' && field !== 'recordId');
-const keyColumns = columnsOf(idempotencyResults);
+const changeColumns = tableColumns(changes).filter(({ field }) => field !== 'number' && field !== 'recordId');
+const keyColumns = tableColumns(idempotencyResults);
 
 interface ViewStatement extends Pick<Statement, 'sql' | 'setUp'> {
   of(insert: Insert): unknown[];
@@ -222,19 +222,19 @@ const viewStatements = new Map<string, ViewStatement>();
 function insertWithLog(kind: RecordKind, inserts: readonly Insert[]): Statement {
   const targets = [...new Set(inserts.flatMap(({ references }) => [...references.keys()]))];
   const view = ['new', kind.table, ...targets.map(({ table }) => table)].join('_');
-  const statement = viewStatements.get(view) ?? statementFor(view, kind, targets);
+  const statement = viewStatements.get(view) ?? createViewStatement(view, kind, targets);
   viewStatements.set(view, statement);
   const { sql, setUp, of } = statement;
   return { sql, setUp, values: [JSON.stringify(inserts.map(of))] };
 }
 
-function statementFor(view: string, kind: RecordKind, targets: readonly RecordKind[]): ViewStatement {
-  const columns = columnsOf(kind);
-  const isSent = ({ field }: Column) => field === 'id' || Object.hasOwn(kind.fields, field);
-  const sent = elementsOf(columns.filter(isSent));
+function createViewStatement(view: string, kind: RecordKind, targets: readonly RecordKind[]): ViewStatement {
+  const columns = tableColumns(kind);
+  const isSent = ({ field }: TableColumn) => field === 'id' || Object.hasOwn(kind.fields, field);
+  const sent = arrayEncoding(columns.filter(isSent));
   // What the service sets is the same in all records of an insert.
   const shared = columns.filter((column) => !isSent(column));
-  const named = (prefix: string, { name }: Column) => `${prefix}_${name}`;
+  const named = (prefix: string, { name }: TableColumn) => `${prefix}_${name}`;
   const names = [
     ...shared.map((column) => named('record', column)),
     ...changeColumns.map((column) => named('change', column)),
@@ -259,7 +259,7 @@ function statementFor(view: string, kind: RecordKind, targets: readonly RecordKi
       select ${changeColumns.map((column) => `new.${named('change', column)}`).join(', ')},
         ${sent.sources.get('id')}, number - new.size + 1 + key
       from change_numbers cross join jsonb_each(new.sent) where workspace_id = new.change_workspace_id;`;
-  const valuesOf = (row: Row | undefined, from: readonly Column[]) =>
+  const valuesOf = (row: Row | undefined, from: readonly TableColumn[]) =>
     from.map((column) => toColumn(column, row?.[column.field]));
   return {
     // Otherwise SQLite would copy the whole insert for each of these columns.

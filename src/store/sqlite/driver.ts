@@ -4,14 +4,14 @@ import { dirname, resolve } from 'node:path';
 import type { Knex } from 'knex';
 import { LRUCache } from 'lru-cache';
 import { StartError } from '../../errors.ts';
-import { reason } from '../connections/database-error.ts';
+import { failureReason } from '../connections/database-error.ts';
 import type { DatabaseOptions, Driver, Row } from '../connections/driver.ts';
 import { defaultPath, inMemory } from '../database-settings.ts';
 
 /** Throws StartError if the file's folder does not exist, unless that is the default's, or if the folder or the file cannot be written to. */
 export function createSqliteDriver(path: string, { connectionTimeout, statementTimeout }: DatabaseOptions): Driver {
   requireFolder(path);
-  const settings = `pragma busy_timeout = ${Math.min(maxBusyTimeout, statementTimeout)}; ${pragmas}`;
+  const settings = `pragma busy_timeout = ${Math.min(maxBusyTimeoutMs, statementTimeout)}; ${pragmas}`;
   const pool = ({ min = 1, max, readOnly }: { min?: number; max: number; readOnly: boolean }): Knex.Config => ({
     client: 'sqlite3',
     connection: { filename: path },
@@ -63,12 +63,12 @@ function requireFolder(path: string): void {
     accessSync(folder, constants.W_OK);
     if (existsSync(path)) accessSync(path, constants.W_OK);
   } catch (error) {
-    throw new StartError(`cannot write to the folder ${folder}: ${reason(error)}`);
+    throw new StartError(`cannot write to the folder ${folder}: ${failureReason(error)}`);
   }
 }
 
 /** Milliseconds to wait for another process's lock, unless the statement timeout is shorter. */
-const maxBusyTimeout = 5_000;
+const maxBusyTimeoutMs = 5_000;
 
 /**
  * FULL: an acknowledged write survives a power cut, at the cost of one fsync per commit. For large tables, 32 MB of pages are
@@ -108,7 +108,7 @@ const isIdle = (connection: SqliteConnection): Promise<boolean> =>
 const maxStatements = 200;
 
 /** Milliseconds between attempts to interrupt a statement. */
-const interruptInterval = 20;
+const interruptIntervalMs = 20;
 
 /** A cached statement keeps its values until it is used again, which for a batch may be never. */
 const isLarge = (value: unknown): boolean => typeof value === 'string' && value.length > 65_536;
@@ -204,7 +204,7 @@ function createStatements(connection: SqliteConnection) {
       const repeat = () => {
         if (!cancelled || running !== cancelled) return;
         connection.interrupt();
-        setTimeout(repeat, interruptInterval);
+        setTimeout(repeat, interruptIntervalMs);
       };
       repeat();
     },

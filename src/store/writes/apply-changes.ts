@@ -7,12 +7,12 @@ import { externalIdCount, textLengthOfAll } from '../../model/fields.ts';
 import { count } from '../../model/issues.ts';
 import type { RecordKind } from '../../model/record-kind.ts';
 import type { Row, Run, Statement, Usage } from '../connections/driver.ts';
-import { columnsOf } from '../query/columns.ts';
+import { tableColumns } from '../query/columns.ts';
 import type { Dialect, Insert } from '../query/dialect.ts';
 import { runQuery } from '../query/rows.ts';
-import { type Action, type Author, changes as changesTable, type LogRow } from '../query/tables.ts';
-import type { Scope } from '../records/read-budget.ts';
-import { earlierResult, type IdempotencyKey, idempotencyRow, type Outcome, storeResult } from './idempotency.ts';
+import { type Action, type ChangeAuthor, changes as changesTable, type LogRow } from '../query/tables.ts';
+import type { WorkspaceScope } from '../records/read-budget.ts';
+import { findStoredResult, type IdempotencyKey, idempotencyRow, storeResult, type WriteResult } from './idempotency.ts';
 import type { QueuedCreation } from './queue.ts';
 import { createTx, type Tx } from './tx.ts';
 
@@ -59,7 +59,7 @@ export const maxExternalIdsPerWrite = 30_000;
 export const longExternalIds = 'one of more than 100 characters counts several times';
 
 /** Successive changes of one kind and action, which share statements. */
-function groupsOf(changes: readonly Change[]): Change[][] {
+function groupChanges(changes: readonly Change[]): Change[][] {
   const groups: Change[][] = [];
   for (const change of changes) {
     const group = groups.at(-1);
@@ -70,13 +70,13 @@ function groupsOf(changes: readonly Change[]): Change[][] {
   return groups;
 }
 
-function* statementsOf({ dialect, workspaceId }: Scope, changes: readonly Change[]): Generator<Statement> {
+function* changeStatements({ dialect, workspaceId }: WorkspaceScope, changes: readonly Change[]): Generator<Statement> {
   const [{ kind, action } = {}] = changes;
   if (!kind) return;
   const after = changes.flatMap((change): Row[] => (change.after ? [change.after] : []));
-  if (action === 'created') yield* dialect.inserts(kind, rowsIn(workspaceId, after));
+  if (action === 'created') yield* dialect.inserts(kind, toRows(workspaceId, after));
   if (action === 'updated') {
-    yield* withoutHeldValues(dialect, workspaceId, kind, changes);
+    yield* clearSwappedValues(dialect, workspaceId, kind, changes);
     yield* dialect.updates(kind, workspaceId, after, changedFields(kind, changes));
   }
   if (action === 'deleted') {
@@ -86,11 +86,11 @@ function* statementsOf({ dialect, workspaceId }: Scope, changes: readonly Change
 }
 
 /** Records have the name of their workspace, and rows its number. */
-const rowsIn = (workspaceId: number, records: readonly Row[]): Row[] =>
+const toRows = (workspaceId: number, records: readonly Row[]): Row[] =>
   records.map((record) => ({ ...record, workspaceId }));
 
 /** Clears values that records take from each other: the database, changing one after the other, would find them taken. */
-function* withoutHeldValues(
+function* clearSwappedValues(
   dialect: Dialect,
   workspaceId: number,
   kind: RecordKind,
@@ -110,25 +110,29 @@ function* withoutHeldValues(
 }
 
 /** As late in a transaction as possible: until its commit, others that log changes of the workspace wait. */
-async function log({ dialect, run, workspaceId }: Scope, author: Author, changes: readonly Change[]): Promise<void> {
+async function logChanges(
+  { dialect, run, workspaceId }: WorkspaceScope,
+  author: ChangeAuthor,
+  changes: readonly Change[],
+): Promise<void> {
   if (changes.length === 0) return;
-  const before = (await takeNumbers(dialect, run, workspaceId, changes.length)) - changes.length;
+  const before = (await takeChangeNumbers(dialect, run, workspaceId, changes.length)) - changes.length;
   const rows = changes.map((change, index) => ({
-    ...loggedAs(workspaceId, author, change),
+    ...toLogRow(workspaceId, author, change),
     number: before + index + 1,
   }));
   for (const { sql, values } of dialect.inserts(changesTable, rows)) await run(sql, values);
 }
 
 /** Its `before` has no workspace, which may be renamed. */
-function loggedAs(workspaceId: number, author: Author, { kind, action, before, after, at }: Change): LogRow {
+function toLogRow(workspaceId: number, author: ChangeAuthor, { kind, action, before, after, at }: Change): LogRow {
   const { workspaceId: _, ...values } = before ?? {};
   const recordId = String((after ?? before)?.id);
   return { ...author, workspaceId, kind: kind.name, action, recordId, at, before: before && values };
 }
 
 /** Takes the next numbers of a workspace, and returns the last one. Others that take numbers of it wait until the transaction ends. */
-export async function takeNumbers(
+export async function takeChangeNumbers(
   { builder }: Dialect,
   run: Run,
   workspace_id: number,
@@ -146,21 +150,21 @@ export async function takeNumbers(
 function changedFields(kind: RecordKind, changes: readonly Change[]): ReadonlySet<string> {
   const changed = new Set<string>();
   for (const { before, after } of changes) {
-    for (const { field } of columnsOf(kind)) {
-      if (!changed.has(field) && !isStoredAs(before?.[field], after?.[field])) changed.add(field);
+    for (const { field } of tableColumns(kind)) {
+      if (!changed.has(field) && !isSameValue(before?.[field], after?.[field])) changed.add(field);
     }
   }
   return changed;
 }
 
 /** External IDs are stored in the order in which they were sent. */
-const isStoredAs = (before: unknown, after: unknown): boolean =>
+const isSameValue = (before: unknown, after: unknown): boolean =>
   before === after ||
   (typeof before === 'object' && typeof after === 'object' && JSON.stringify(before) === JSON.stringify(after));
 
 /** A single record may have as many as the settings allow. */
 function requireFewExternalIds(changes: readonly Change[]): void {
-  const written = changes.filter(({ before, after }) => !isStoredAs(before?.externalIds, after?.externalIds));
+  const written = changes.filter(({ before, after }) => !isSameValue(before?.externalIds, after?.externalIds));
   if (written.length <= 1) return;
   const countIn = (records: readonly (Row | null)[]) =>
     records.reduce((total, record) => total + externalIdCount(record?.externalIds ?? {}), 0);
@@ -173,25 +177,25 @@ function requireFewExternalIds(changes: readonly Change[]): void {
 }
 
 export async function writeIn<T>(
-  scope: Scope,
-  author: Author,
+  scope: WorkspaceScope,
+  author: ChangeAuthor,
   decide: Decide<T>,
   key?: IdempotencyKey,
-): Promise<Outcome<T>> {
-  const earlier = key && (await earlierResult<T>(scope, key));
+): Promise<WriteResult<T>> {
+  const earlier = key && (await findStoredResult<T>(scope, key));
   if (earlier) return earlier;
   const { changes, returned } = await decide(createTx(scope));
   requireFewExternalIds(changes);
-  for (const group of groupsOf(changes)) {
-    for (const { sql, values } of statementsOf(scope, group)) await scope.run(sql, values);
+  for (const group of groupChanges(changes)) {
+    for (const { sql, values } of changeStatements(scope, group)) await scope.run(sql, values);
   }
   if (key) await storeResult(scope, key, returned);
-  await log(scope, author, changes);
+  await logChanges(scope, author, changes);
   return { returned, isRepeat: false };
 }
 
 /** Decides on a snapshot, and returns the result. Stores and locks nothing. */
-export async function dryRunIn<T>(scope: Scope, decide: Decide<T>): Promise<T> {
+export async function dryRunIn<T>(scope: WorkspaceScope, decide: Decide<T>): Promise<T> {
   const { changes, returned } = await decide(createTx(scope, { isDryRun: true }));
   // Throws the error that the write itself would.
   requireFewExternalIds(changes);
@@ -205,10 +209,10 @@ const maxCreatedLength = 4_000_000;
 /** Undefined if it is too large. */
 export function queuedCreation<T>(
   { workspaceId, usage }: { readonly workspaceId: number; readonly usage: Usage },
-  author: Author,
+  author: ChangeAuthor,
   { kind, values, references, decide }: Creation<T>,
   key?: IdempotencyKey,
-): QueuedCreation<Outcome<T>> | undefined {
+): QueuedCreation<WriteResult<T>> | undefined {
   let externalIds = 0;
   for (const sent of values) externalIds += externalIdCount(sent.externalIds ?? {});
   const length = textLengthOfAll(values) / maxCreatedLength;

@@ -13,8 +13,8 @@ import type { Database } from '../database.ts';
 import type { RecordQuery } from '../query/record-query.ts';
 import { literally, rowsQuery, runQuery } from '../query/rows.ts';
 import { idempotencyResults } from '../query/tables.ts';
-import type { Scope } from '../records/read-budget.ts';
-import { readRows } from '../records/read-records.ts';
+import type { WorkspaceScope } from '../records/read-budget.ts';
+import { fetchRows } from '../records/read-records.ts';
 
 export interface IdempotencyKey {
   /** The operation, such as `POST /assets`: keys are scoped to it. */
@@ -31,7 +31,7 @@ export interface RepeatableRequest extends IdempotencyKey {
 }
 
 /** What a write has returned, or an earlier one with its key. */
-export interface Outcome<T> {
+export interface WriteResult<T> {
   readonly returned: T;
   readonly isRepeat: boolean;
 }
@@ -46,7 +46,7 @@ export const idempotencyRow = async (
   requestHash,
   workspaceId,
   createdAt: new Date().toISOString(),
-  result: await packed(JSON.stringify(returned)),
+  result: await compressJson(JSON.stringify(returned)),
 });
 
 /** In characters. */
@@ -61,43 +61,43 @@ const decompress = promisify(brotliDecompress);
 /** The fastest that makes a result much shorter: 1,000 assets of 670 KB take 2 ms of CPU and 95 KB, with deflate 4 ms and 140 KB. */
 const fast = { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } };
 
-async function packed(json: string): Promise<string> {
+async function compressJson(json: string): Promise<string> {
   if (json.length <= maxUncompressed) return json;
   return compressedMark + (await compress(json, fast)).toString('base64');
 }
 
-async function unpacked(text: string): Promise<string> {
+async function decompressJson(text: string): Promise<string> {
   if (!text.startsWith(compressedMark)) return text;
   return (await decompress(Buffer.from(text.slice(compressedMark.length), 'base64'))).toString();
 }
 
-const rowsFor = ({ dialect, workspaceId }: Scope, where: RecordQuery['where']) =>
+const rowsFor = ({ dialect, workspaceId }: WorkspaceScope, where: RecordQuery['where']) =>
   rowsQuery(dialect, idempotencyResults, workspaceId, { where });
 
 /** Returns what an earlier request with the key has returned, if there is one. Throws a ServiceError 409 if it was another request. */
-export async function earlierResult<T>(
-  scope: Scope,
+export async function findStoredResult<T>(
+  scope: WorkspaceScope,
   { operation, key, requestHash }: IdempotencyKey,
-): Promise<Outcome<T> | undefined> {
+): Promise<WriteResult<T> | undefined> {
   const rows = rowsFor(scope, {
     all: [
       { field: 'key', in: [key] },
       { field: 'operation', in: [operation] },
     ],
   });
-  const [found] = await readRows(scope, idempotencyResults, rows, {});
+  const [found] = await fetchRows(scope, idempotencyResults, rows, {});
   if (!found) return undefined;
   if (found.requestHash !== requestHash) throw idempotencyKeyReused();
   // The same request has returned it.
-  return { returned: JSON.parse(await unpacked(String(found.result))), isRepeat: true };
+  return { returned: JSON.parse(await decompressJson(String(found.result))), isRepeat: true };
 }
 
 /** A write that fails while a result is stored returns it, or throws a 409: what the earlier write stored may be the reason. */
-export async function writeOnce<T>(
+export async function writeWithKey<T>(
   request: IdempotencyKey,
-  scope: Scope,
-  write: () => Promise<Outcome<T>>,
-): Promise<Outcome<T>> {
+  scope: WorkspaceScope,
+  write: () => Promise<WriteResult<T>>,
+): Promise<WriteResult<T>> {
   try {
     return await write();
   } catch (error) {
@@ -105,14 +105,14 @@ export async function writeOnce<T>(
     const isUnknown = error.type === mayBeStoredType;
     // While the database is unavailable, a second attempt to reach it would only take longer.
     if (error.status >= 500 && !isUnknown) throw error;
-    const earlier = await earlierResult<T>(scope, request).catch(throwConflict);
+    const earlier = await findStoredResult<T>(scope, request).catch(rethrowKeyReuse);
     if (earlier) return earlier;
     throw isUnknown ? retryWithKey(error) : error;
   }
 }
 
 /** If the database cannot be reached, the first error says what happened. */
-function throwConflict(error: unknown): undefined {
+function rethrowKeyReuse(error: unknown): undefined {
   if (error instanceof ServiceError && error.status === 409) throw error;
 }
 
@@ -120,17 +120,21 @@ const retryWithKey = ({ cause }: ServiceError) =>
   mayBeStored('retry with the same Idempotency-Key, which stores the records once', String(cause));
 
 /** One at a time: a transaction may hold 50 MB of records, and its JSON as much again. */
-const oneAtATime = pLimit(1);
+const oneResult = pLimit(1);
 
-export async function storeResult({ dialect, run, workspaceId }: Scope, key: IdempotencyKey, returned: unknown) {
-  const row = await oneAtATime(() => idempotencyRow(workspaceId, key, returned));
+export async function storeResult(
+  { dialect, run, workspaceId }: WorkspaceScope,
+  key: IdempotencyKey,
+  returned: unknown,
+) {
+  const row = await oneResult(() => idempotencyRow(workspaceId, key, returned));
   for (const { sql, values } of dialect.inserts(idempotencyResults, [row])) await run(sql, values);
 }
 
 /** Milliseconds. */
-const keptFor = 24 * 60 * 60 * 1_000;
-const interval = 10 * 60 * 1_000;
-const pauseBetweenSlices = 20;
+const resultLifetimeMs = 24 * 60 * 60 * 1_000;
+const sweepIntervalMs = 10 * 60 * 1_000;
+const slicePauseMs = 20;
 
 /** Rows per statement: other writes go on in between. A result of 1,000 records has 130 KB; on busy cores, 100 of these took 0.07 s. */
 const sliceLength = 100;
@@ -141,12 +145,12 @@ type Swept = Pick<Database, 'dialect' | 'read' | 'run'>;
 export function startSweep(database: Swept, onError: (error: unknown) => void): () => void {
   let isOver = false;
   const sweep = async () => {
-    while (!isOver && (await deleteSlice(database, Date.now() - keptFor)) === sliceLength)
-      await pause(pauseBetweenSlices);
+    while (!isOver && (await deleteSlice(database, Date.now() - resultLifetimeMs)) === sliceLength)
+      await pause(slicePauseMs);
   };
   const attempt = () => void sweep().catch(onError);
   attempt();
-  const timer = setInterval(attempt, interval).unref();
+  const timer = setInterval(attempt, sweepIntervalMs).unref();
   return () => {
     isOver = true;
     clearInterval(timer);

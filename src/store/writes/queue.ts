@@ -28,7 +28,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { ServiceError } from '../../errors.ts';
 import type { RecordKind } from '../../model/record-kind.ts';
 import {
-  type Connection,
+  type ConnectionLease,
   type Connections,
   inTransaction,
   rollBack,
@@ -114,10 +114,10 @@ export function createQueue(
     if (queue.running === maxRunning) return;
     queue.running += 1;
     // Later, so that requests that have already arrived are read first and can join the group.
-    setImmediate(() => void storeAll(queue));
+    setImmediate(() => void drain(queue));
   }
 
-  async function storeAll(queue: Queue): Promise<void> {
+  async function drain(queue: Queue): Promise<void> {
     while (queue.waiting.length > 0) {
       await useToWrite(queue.workspaceId, (connection) => storeNext(connection, queue)).catch((error: unknown) => {
         // There is no connection for any of them.
@@ -128,13 +128,13 @@ export function createQueue(
     if (queue.running === 0 && queues.get(queue.workspaceId) === queue) queues.delete(queue.workspaceId);
   }
 
-  async function storeNext(connection: Connection, queue: Queue): Promise<void> {
+  async function storeNext(connection: ConnectionLease, queue: Queue): Promise<void> {
     const first = takeNext(queue, () => true);
-    if (first?.creation) await storeCreations(connection, takeAlike(queue, first, first.creation));
+    if (first?.creation) await storeCreations(connection, takeSameKind(queue, first, first.creation));
     else if (first) await shareCommit(connection, queue, first);
   }
 
-  async function storeCreations(connection: Connection, taken: readonly QueuedWrite[]): Promise<void> {
+  async function storeCreations(connection: ConnectionLease, taken: readonly QueuedWrite[]): Promise<void> {
     const group = taken.filter(({ isInTime }) => isInTime());
     const creations = group.flatMap(({ creation }) => creation ?? []);
     const [first] = creations;
@@ -151,11 +151,11 @@ export function createQueue(
   }
 
   /** After the first transaction, only small ones join, each in a savepoint. */
-  async function shareCommit(connection: Connection, queue: Queue, first: QueuedWrite): Promise<void> {
+  async function shareCommit(connection: ConnectionLease, queue: Queue, first: QueuedWrite): Promise<void> {
     const { send } = connection;
-    const done: { readonly write: QueuedWrite; readonly isUndone?: true; settle(): void }[] = [];
+    const done: { readonly write: QueuedWrite; readonly isRolledBack?: true; settle(): void }[] = [];
     const end = Date.now() + maxSharedMs;
-    const takeJoining = () => (Date.now() < end ? takeNext(queue, mayJoin) : undefined);
+    const takeJoining = () => (Date.now() < end ? takeNext(queue, mayShareCommit) : undefined);
     let isBegun = false;
     for (let next: QueuedWrite | undefined = first; next; next = takeJoining()) {
       const write = next;
@@ -173,8 +173,8 @@ export function createQueue(
       } catch (error) {
         if (opened === undefined) {
           write.reject(error);
-        } else if (opened === 'savepoint' && (await undo(connection))) {
-          done.push({ write, isUndone: true, settle: () => write.reject(error) });
+        } else if (opened === 'savepoint' && (await rollBackSavepoint(connection))) {
+          done.push({ write, isRolledBack: true, settle: () => write.reject(error) });
         } else {
           await rollBack(connection);
           write.reject(error);
@@ -188,7 +188,7 @@ export function createQueue(
       for (const { settle } of done) settle();
     } catch (error) {
       await rollBack(connection);
-      for (const { write, isUndone } of done) write.reject(isUndone ? nothingStored(error) : error);
+      for (const { write, isRolledBack } of done) write.reject(isRolledBack ? uncommittedError(error) : error);
     }
   }
 
@@ -198,7 +198,7 @@ export function createQueue(
         return await enqueue(work, attempts === 0 ? { ...options, creation } : options);
       } catch (error) {
         // Nobody knows which of a group the database has refused: each then looks up everything in a transaction.
-        if (attempts === 0 && mayConcernOne(error)) continue;
+        if (attempts === 0 && isWorthRetryingAlone(error)) continue;
         if (!(error instanceof TransactionConflict)) throw error;
         if (attempts >= maxAttempts) throw error.afterLastAttempt();
         await pause(Math.random() * basePauseMs * 2 ** attempts);
@@ -221,10 +221,10 @@ function takeNext(queue: Queue, mayBeTaken: (write: QueuedWrite) => boolean): Qu
   return next;
 }
 
-const mayJoin = ({ isSmall, creation }: QueuedWrite): boolean => isSmall === true && !creation;
+const mayShareCommit = ({ isSmall, creation }: QueuedWrite): boolean => isSmall === true && !creation;
 
 /** Takes the creations of the first one's kind, as many as one statement stores, and returns them behind it. */
-function takeAlike(queue: Queue, first: QueuedWrite, { kind, size }: QueuedCreation<unknown>): QueuedWrite[] {
+function takeSameKind(queue: Queue, first: QueuedWrite, { kind, size }: QueuedCreation<unknown>): QueuedWrite[] {
   const group = [first];
   let total = size;
   queue.waiting = queue.waiting.filter((write) => {
@@ -241,10 +241,10 @@ function takeAlike(queue: Queue, first: QueuedWrite, { kind, size }: QueuedCreat
  * A rolled-back savepoint is not stored, even if the shared commit fails. Its error becomes a 503: it may have collided with a write of the
  * same group that was lost.
  */
-const nothingStored = (error: unknown): unknown =>
+const uncommittedError = (error: unknown): unknown =>
   error instanceof ServiceError ? databaseUnavailable(String(error.cause)) : error;
 
-const undo = (connection: Connection): Promise<boolean> =>
+const rollBackSavepoint = (connection: ConnectionLease): Promise<boolean> =>
   connection
     .send('rollback to own')
     .then(() => connection.send('release own'))
@@ -254,5 +254,5 @@ const undo = (connection: Connection): Promise<boolean> =>
     );
 
 /** After any other error, trying each by itself is useless, or could store it twice. */
-const mayConcernOne = (error: unknown): boolean =>
+const isWorthRetryingAlone = (error: unknown): boolean =>
   !(error instanceof ServiceError) || error instanceof TransactionConflict || error instanceof WorkspaceDeleted;

@@ -8,7 +8,7 @@ import type { ReverseLink } from '../../model/reverse-link.ts';
 import { type ChangeReads, createChangeReads } from '../log.ts';
 import { columnName } from '../query/columns.ts';
 import { rowsQuery, runQuery, selectEach, selectRecords } from '../query/rows.ts';
-import { measureRows, type ReadBudget, type Scope } from '../records/read-budget.ts';
+import { measureRows, type ReadBudget, type WorkspaceScope } from '../records/read-budget.ts';
 import { asRecords, createRecordReads, type RecordReads, readParents } from '../records/read-records.ts';
 
 /** Reads of the log. Like records that are read to write them, the versions that are read are limited together. */
@@ -49,7 +49,7 @@ const tooMuchText = (recordsHold: string) =>
 const lockOrder = ['names', 'referenced records', 'changed records', 'unique values'] as const;
 
 /** For one write. A dry run locks nothing, so that no other write waits for it. */
-export function createTx(scope: Scope, { isDryRun = false } = {}): Tx {
+export function createTx(scope: WorkspaceScope, { isDryRun = false } = {}): Tx {
   const { dialect, run, workspaceId } = scope;
   let bytesLeft = maxBytes;
   let lastPlace = 0;
@@ -146,7 +146,7 @@ type FindMatches = (
 ) => Promise<readonly (readonly string[])[]>;
 
 /** Lists of the same form share a statement: thousands of texts, each looked up in an index. */
-function createFindMatches({ dialect, run, workspaceId }: Scope): FindMatches {
+function createFindMatches({ dialect, run, workspaceId }: WorkspaceScope): FindMatches {
   const { builder, filters, parents } = dialect;
 
   /** Returns the subquery for the IDs, and whether it reads the index of external IDs. */
