@@ -4,15 +4,8 @@
  */
 import ms from 'ms';
 import * as z from 'zod';
-import {
-  anonymousWorkspace,
-  createKey,
-  isWorkspaceName,
-  type NewKey,
-  revokeKey,
-  stateOf,
-  workspaceNameForm,
-} from '../auth/keys.ts';
+import { anonymousWorkspace } from '../auth/keyring.ts';
+import { createKey, isWorkspaceName, type NewKey, revokeKey, stateOf, workspaceNameForm } from '../auth/keys.ts';
 import type { Config } from '../config.ts';
 import { StartError } from '../errors.ts';
 import { countedRecords } from '../model/labels.ts';

@@ -6,7 +6,7 @@
  * interrupted start leaves none behind, and two simultaneous starts create them once.
  */
 import { createSessionOpener } from '../auth/authenticate.ts';
-import { anonymousIn, anonymousWorkspace } from '../auth/keys.ts';
+import { anonymousIn, anonymousWorkspace } from '../auth/keyring.ts';
 import { ServiceError } from '../errors.ts';
 import { itemsOf, RowIndex } from '../import/items.ts';
 import { findFiles } from '../import/local-files.ts';

@@ -213,7 +213,7 @@ export function createEventStreams(closing: AbortSignal) {
     let isComplete = false;
     const timer = setInterval(async () => {
       if (body.writableLength === 0) body.write(comment);
-      if (!(await request.hasAccess())) end.abort();
+      if (!(await request.isStillAuthenticated())) end.abort();
     }, keepAliveInterval);
     const stop = () => {
       open.delete(end);

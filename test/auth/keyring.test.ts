@@ -1,6 +1,7 @@
 /** The lookup of keys: the number of statements, and caching. */
 import { beforeEach, expect, test, vi } from 'vitest';
-import { createKey, createKeyring, revokeKey } from '../../src/auth/keys.ts';
+import { Keyring } from '../../src/auth/keyring.ts';
+import { createKey, revokeKey } from '../../src/auth/keys.ts';
 import { createKeyStore } from '../../src/store/admin/api-keys.ts';
 import type { Run } from '../../src/store/connections/driver.ts';
 import { useDatabase } from '../support/own-database.ts';
@@ -15,12 +16,12 @@ beforeEach(() => {
 });
 
 /** A keyring on the database that counts its lookups. */
-const keyring = () => {
+const createKeyring = () => {
   const read: Run = async (sql, values) => {
     if (sql.includes('from api_keys inner join')) lookups += 1;
     return database.read(sql, values);
   };
-  return createKeyring({ ...database, read });
+  return new Keyring({ ...database, read });
 };
 
 const newKey = async () =>
@@ -30,13 +31,13 @@ const unknown = (index: number) => `yardgraph_acme_${index.toString(16).padStart
 
 test('a key is looked up once, and not again for two seconds', async () => {
   const clock = vi.spyOn(performance, 'now').mockReturnValue(1);
-  const { identify } = keyring();
+  const keyring = createKeyring();
   const key = await newKey();
 
-  await Promise.all(Array.from({ length: 50 }, () => identify(key)));
-  await identify(key);
-  await expect(identify(unknown(1))).rejects.toThrow('the API key is not valid');
-  await expect(identify(unknown(1))).rejects.toThrow('the API key is not valid');
+  await Promise.all(Array.from({ length: 50 }, () => keyring.authenticate(key)));
+  await keyring.authenticate(key);
+  await expect(keyring.authenticate(unknown(1))).rejects.toThrow('the API key is not valid');
+  await expect(keyring.authenticate(unknown(1))).rejects.toThrow('the API key is not valid');
   expect(lookups).toBe(2);
 
   await revokeKey(createKeyStore(database), key.slice(0, -44));
@@ -44,18 +45,18 @@ test('a key is looked up once, and not again for two seconds', async () => {
   // The cache reads the clock at most once per millisecond.
   await new Promise((resolve) => setTimeout(resolve, 5));
 
-  await expect(identify(key)).rejects.toThrow('the API key is not valid');
+  await expect(keyring.authenticate(key)).rejects.toThrow('the API key is not valid');
 });
 
 test('unknown keys do not evict a valid one from the cache, however many there are', async () => {
   vi.spyOn(performance, 'now').mockReturnValue(1);
-  const { identify } = keyring();
+  const keyring = createKeyring();
   const key = await newKey();
-  await identify(key);
+  await keyring.authenticate(key);
 
-  await Promise.all(Array.from({ length: 10_500 }, (_, index) => identify(unknown(index)).catch(() => {})));
+  await Promise.all(Array.from({ length: 10_500 }, (_, index) => keyring.authenticate(unknown(index)).catch(() => {})));
   lookups = 0;
-  await identify(key);
+  await keyring.authenticate(key);
 
   expect(lookups).toBe(0);
 });

@@ -1,0 +1,151 @@
+/**
+ * Authenticates requests by their API keys. Keys are cached for two seconds, so that a busy key does not cost a statement per request; within
+ * these two seconds, every process notices that a key was created or revoked.
+ */
+import { timingSafeEqual } from 'node:crypto';
+import DataLoader from 'dataloader';
+import { LRUCache } from 'lru-cache';
+import { unauthorized } from '../errors.ts';
+import { type ApiKey, createKeyStore, type KeyStore } from '../store/admin/api-keys.ts';
+import type { Database } from '../store/database.ts';
+import type { WorkspaceId } from '../store/query/tables.ts';
+import { hashSecret, newSecret, parseKey, type SecretKey, stateOf } from './keys.ts';
+
+export interface Identity {
+  readonly workspace: WorkspaceId;
+  /** Null while the service runs without keys. */
+  readonly userId: string | null;
+  readonly mayWrite: boolean;
+  readonly keyPrefix: string | null;
+}
+
+export const anonymousWorkspace = 'default';
+
+export const anonymousIn = (workspace: WorkspaceId): Identity => ({
+  workspace,
+  userId: null,
+  mayWrite: true,
+  keyPrefix: null,
+});
+
+const maxCached = 10_000;
+
+const lifetimeMs = 2_000;
+
+/** A statement with this many keys takes a few milliseconds, so no request waits long for the lookups of other requests. */
+const keysPerStatement = 1_000;
+
+const useIntervalMs = 60_000;
+
+/** No secret has this hash. Comparing with it makes an unknown key take as long as a wrong secret of a known key. */
+const hashOfNoSecret = hashSecret(newSecret());
+
+export class Keyring {
+  readonly #store: KeyStore;
+  readonly #keys = new LRUCache<string, ApiKey>({ max: maxCached, ttl: lifetimeMs });
+  /** A separate cache: unknown prefixes cannot evict keys. */
+  readonly #unknown = new LRUCache<string, true>({ max: maxCached, ttl: lifetimeMs });
+  /** The prefixes of keys that this process has accepted, with the time when their use was last written: infinite before the first time. */
+  readonly #accepted = new LRUCache<string, number>({ max: maxCached });
+  readonly #anonymous: LRUCache<string, Identity>;
+  readonly #loader: DataLoader<string, ApiKey | undefined>;
+  #requiresKey = false;
+  /** Strangers cause lookups too: one statement looks up all keys that were requested while the previous statement ran. */
+  #lookup: Promise<unknown> = Promise.resolve();
+  /** One update at a time, since the database may not respond. */
+  #useWritten: Promise<unknown> = Promise.resolve();
+
+  constructor(database: Database) {
+    const store = createKeyStore(database);
+    this.#store = store;
+    this.#anonymous = new LRUCache<string, Identity>({
+      max: 1,
+      ttl: lifetimeMs,
+      fetchMethod: async (workspace) => {
+        if (await store.isEmpty()) return anonymousIn(await store.openWorkspace(workspace));
+        this.#requiresKey = true;
+        return undefined;
+      },
+    });
+    this.#loader = new DataLoader((prefixes) => this.#findAll(prefixes), {
+      maxBatchSize: keysPerStatement,
+      batchScheduleFn: (dispatch) => void this.#lookup.then(dispatch),
+    });
+  }
+
+  /**
+   * Returns the identity of all requests while there are no keys; undefined otherwise. Once there has been a key, the service requires a
+   * key, even if all keys expire or are revoked.
+   */
+  async findAnonymous(): Promise<Identity | undefined> {
+    const identity = this.#requiresKey ? undefined : await this.#anonymous.fetch(anonymousWorkspace);
+    return this.#requiresKey ? undefined : identity;
+  }
+
+  hasAccepted(text: string): boolean {
+    const prefix = parseKey(text)?.prefix;
+    return prefix !== undefined && this.#accepted.has(prefix);
+  }
+
+  /**
+   * Returns the identity of a valid, cached key; undefined for any other text, which must be passed to `authenticate`. Covers only accepted
+   * keys, because a wrong secret of any other key counts against the limit of failed logins.
+   */
+  authenticateCached(text: string): Identity | undefined {
+    const sent = parseKey(text);
+    const key = sent && this.#accepted.has(sent.prefix) ? this.#keys.get(sent.prefix) : undefined;
+    return key && this.#check(key, sent);
+  }
+
+  /** Throws a ServiceError 401, the same for a key that is unknown, wrong, revoked or expired. */
+  async authenticate(text: string): Promise<Identity> {
+    const sent = parseKey(text);
+    const key = sent && (this.#keys.get(sent.prefix) ?? (await this.#lookUpKey(sent.prefix)));
+    const identity = this.#check(key, sent);
+    if (!identity) throw unauthorized('the API key is not valid', 'invalid API key');
+    return identity;
+  }
+
+  async #lookUpKey(prefix: string): Promise<ApiKey | undefined> {
+    if (this.#unknown.has(prefix)) return undefined;
+    // The loader shares a lookup until it has ended: then its result is cached below, and a failure is not reused.
+    const key = await this.#loader.load(prefix).finally(() => this.#loader.clear(prefix));
+    if (key) this.#keys.set(prefix, key);
+    else this.#unknown.set(prefix, true);
+    return key;
+  }
+
+  async #findAll(prefixes: readonly string[]): Promise<(ApiKey | undefined)[]> {
+    const found = this.#store.findAll(prefixes);
+    this.#lookup = found.catch(() => undefined);
+    const byPrefix = new Map((await found).map((key) => [key.id, key]));
+    return prefixes.map((prefix) => byPrefix.get(prefix));
+  }
+
+  #check(key: ApiKey | undefined, sent: SecretKey | undefined): Identity | undefined {
+    const isCorrect = isSameHash(hashSecret(sent?.secret ?? ''), key?.secretHash ?? hashOfNoSecret);
+    if (!key || !isCorrect || stateOf(key) !== 'active') return undefined;
+    this.#requiresKey = true;
+    this.#writeUse(key);
+    return { workspace: key.workspace, userId: key.userId, mayWrite: !key.readOnly, keyPrefix: key.id };
+  }
+
+  /** Runs in the background: the request neither waits for the update nor fails with it. */
+  #writeUse(key: ApiKey): void {
+    const writtenAt = this.#accepted.get(key.id) ?? Number.NEGATIVE_INFINITY;
+    if (performance.now() - writtenAt < useIntervalMs) return;
+    this.#accepted.set(key.id, Number.POSITIVE_INFINITY);
+    const lastUsedAt = new Date().toISOString();
+    this.#useWritten = this.#useWritten
+      .then(() => this.#store.update(key.id, { lastUsedAt }))
+      .catch(() => {})
+      .then(() => this.#accepted.set(key.id, performance.now()));
+  }
+}
+
+/** Takes the same time wherever the two hashes differ. */
+function isSameHash(hash: string, expected: string): boolean {
+  const bytes = Buffer.from(hash);
+  const expectedBytes = Buffer.from(expected);
+  return bytes.length === expectedBytes.length && timingSafeEqual(bytes, expectedBytes);
+}
