@@ -1,4 +1,4 @@
-/** The service as one Fastify instance with all its routes. Does not listen: tests inject requests without a port. */
+/** The service as one Fastify instance with all routes. Does not listen: tests inject requests without a port. */
 import type { FastifyInstance } from 'fastify';
 import { version } from '../package.json';
 import { authenticate } from './auth/authenticate.ts';
@@ -19,7 +19,7 @@ import { schemaVersion } from './store/schema/migrations.ts';
 
 interface AppOptions {
   readonly logs?: Logs | undefined;
-  /** True if the process serves only this: then it refuses requests while it is short of memory. */
+  /** True if the process serves nothing else: then it refuses requests while it is short of memory. */
   readonly ownsProcess?: boolean;
 }
 
@@ -38,7 +38,7 @@ export async function createApp(
   await app.register(async (scope) => servePublicly(scope, database, config, isOpen));
   await app.register(async (scope) => {
     const readFilter = serveGraphql(scope, config, config.graphiql ? sendGraphiql : undefined);
-    // With `app`, not `scope`, whose errors have GraphQL's form: exports have REST's.
+    // On `app`, because the errors of `scope` have GraphQL's form.
     serveExports(app, { limits: config.limits, exportTimeout: config.http.exportTimeout }, readFilter);
   });
   return app;
@@ -53,7 +53,7 @@ async function servePublicly(
   app.addHook('onRoute', (route) => {
     route.config = { ...route.config, isPublic: () => true };
   });
-  // `idempotencyKeys` tells clients that a repeated write is carried out once; a service without this field would carry it out twice.
+  // `idempotencyKeys` tells clients that a repeated write with a key runs once.
   app.get('/healthz', async () => ({ status: 'ok', idempotencyKeys: true, version, schema: schemaVersion }));
   app.get('/readyz', async () => {
     await database.ping();

@@ -1,30 +1,27 @@
-/**
- * The command line, as a function of its arguments and settings. The modules of a command are loaded when it runs, which keeps the
- * service small and its start quick.
- */
+/** The command line. Loads the modules of a command when it runs, which keeps the service small and its start quick. */
 import { Command, CommanderError } from 'commander';
 import { version } from '../package.json';
-import { loadConfig } from './config.ts';
+import { type Config, loadConfig } from './config.ts';
 import { ServiceError, StartError } from './errors.ts';
 import { DatabaseError } from './store/connections/database-error.ts';
 import { schemaVersion } from './store/schema/migrations.ts';
 
-type Settings = Readonly<Record<string, string | undefined>>;
+type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Runs the command of the arguments. Returns the exit code: 1 after an error, which it has printed; a service that was started runs on
- * after 0. Expected errors print one line per problem; unexpected ones print their stack too.
+ * Runs a command and returns its exit code: 1 after an error, which it has printed. A started service runs on after 0. Expected errors
+ * print one line per problem, unexpected errors print a stack too.
  */
-export async function runCommand(args: readonly string[], settings: Settings): Promise<number> {
+export async function runCommand(args: readonly string[], environment: Environment): Promise<number> {
   try {
     let exitCode = 0;
     const exitWith = (code: number) => {
       exitCode = code;
     };
-    await commands(settings, exitWith).parseAsync(args, { from: 'user' });
+    await createProgram(environment, exitWith).parseAsync(args, { from: 'user' });
     return exitCode;
   } catch (error) {
-    // Commander has printed its own errors already, and the help.
+    // Commander has printed its errors already, and the help.
     if (error instanceof CommanderError) return error.exitCode;
     const isExpected = error instanceof StartError || error instanceof ServiceError || error instanceof DatabaseError;
     console.error(isExpected ? error.message : error);
@@ -37,16 +34,27 @@ interface Address {
   readonly port?: string;
 }
 
-/** An empty variable counts as unset, but an empty option is a mistake, such as a variable that the shell does not have. */
-function settingsOf({ host, port }: Address) {
+/** An empty variable counts as unset, but an empty option is a mistake, such as an unset variable of the shell. */
+function addressSettings({ host, port }: Address) {
   for (const [option, value] of Object.entries({ host, port })) {
     if (value === '') throw new StartError(`--${option}: expected a value`);
   }
   return { ...(host !== undefined && { HOST: host }), ...(port !== undefined && { PORT: port }) };
 }
 
-function commands(settings: Settings, exitWith: (code: number) => void): Command {
-  const config = (changes: Settings = {}) => loadConfig({ ...settings, ...changes });
+interface CommandContext {
+  readonly environment: Environment;
+  /** Loads the settings when a command runs, with changes by its options. */
+  readonly config: (changes?: Environment) => Config;
+  readonly exitWith: (code: number) => void;
+}
+
+function createProgram(environment: Environment, exitWith: (code: number) => void): Command {
+  const context: CommandContext = {
+    environment,
+    config: (changes = {}) => loadConfig({ ...environment, ...changes }),
+    exitWith,
+  };
   const program = new Command('yardgraph')
     .exitOverride()
     .description('Keeps operational records and serves them as one linked graph.')
@@ -58,7 +66,14 @@ function commands(settings: Settings, exitWith: (code: number) => void): Command
         ? ''
         : '\nSettings are environment variables, such as DATABASE_URL (default: sqlite:data/yardgraph.db). docs/settings.md lists them.',
     );
+  addServiceCommands(program, context);
+  addClientCommands(program, context);
+  addKeyCommands(program, context);
+  addWorkspaceCommands(program, context);
+  return program;
+}
 
+function addServiceCommands(program: Command, { environment, config }: CommandContext): void {
   const withAddress = (command: Command) =>
     command
       .option('--host <address>', 'address to listen on, instead of HOST')
@@ -66,7 +81,7 @@ function commands(settings: Settings, exitWith: (code: number) => void): Command
 
   withAddress(program.command('serve'))
     .description('start the service, after updating the database schema')
-    .action(async (address: Address) => (await import('./serve.ts')).serve(config(settingsOf(address))));
+    .action(async (address: Address) => (await import('./serve.ts')).serve(config(addressSettings(address))));
 
   withAddress(program.command('demo'))
     .description('start the service with a sample workspace, in data/demo.db unless DATABASE_URL is set')
@@ -74,8 +89,8 @@ function commands(settings: Settings, exitWith: (code: number) => void): Command
       const { serve } = await import('./serve.ts');
       const { fillDemo } = await import('./demo/fill.ts');
       // An empty variable counts as unset here too: the demo must not write to the service's own file.
-      const DATABASE_URL = settings.DATABASE_URL || 'sqlite:data/demo.db';
-      await serve(config({ DATABASE_URL, ...settingsOf(address) }), fillDemo);
+      const DATABASE_URL = environment.DATABASE_URL || 'sqlite:data/demo.db';
+      await serve(config({ DATABASE_URL, ...addressSettings(address) }), fillDemo);
     });
 
   program
@@ -89,33 +104,41 @@ function commands(settings: Settings, exitWith: (code: number) => void): Command
     .requiredOption('--from <url>', 'the database to read, sqlite:PATH or postgres://…')
     .requiredOption('--to <url>', 'the database to fill, sqlite:PATH or postgres://…')
     .action(async (urls) => (await import('./commands/copy.ts')).copyDatabase(config(), urls));
+}
 
-  const ofClient = (command: Command) =>
+/** The commands that are clients of a running service. */
+function addClientCommands(program: Command, { environment, exitWith }: CommandContext): void {
+  const apiKey = environment.YARDGRAPH_API_KEY;
+  const withUrl = (command: Command) =>
     command
-      .option('--url <url>', 'the service, instead of YARDGRAPH_URL', settings.YARDGRAPH_URL || 'http://127.0.0.1:4000')
+      .option(
+        '--url <url>',
+        'the service, instead of YARDGRAPH_URL',
+        environment.YARDGRAPH_URL || 'http://127.0.0.1:4000',
+      )
       .addHelpText(
         'after',
         '\nThe API key of the service, if it has keys, is read from the environment variable YARDGRAPH_API_KEY.',
       );
+  const append = (value: string, previous: readonly string[]) => [...previous, value];
 
-  const several = (value: string, others: readonly string[]) => [...others, value];
-  ofClient(program.command('import'))
+  withUrl(program.command('import'))
     .description('import CSV or JSON files, or a folder of them, into a running service')
     .argument('<file...>', 'files named like assets.csv, or folders')
     .option('--kind <kind>', 'the kind of files whose names do not say it, such as assets')
     .option('--profile <name>', 'options for the files of another program: snipe-it, shelf, homebox, atlas, or a file')
-    .option('--upsert-by <key>', 'id, uid, reference or externalIds.erp; for one kind: projects=reference', several, [])
-    .option('--map <column=field>', 'a column whose name is not that of its field', several, [])
-    .option('--skip <column>', 'a column to leave out', several, [])
+    .option('--upsert-by <key>', 'id, uid, reference or externalIds.erp; for one kind: projects=reference', append, [])
+    .option('--map <column=field>', 'a column whose name is not that of its field', append, [])
+    .option('--skip <column>', 'a column to leave out', append, [])
     .option('--skip-others', 'leave out all columns that are unknown')
     .option('--columns <names>', 'the names of the columns, with commas, of files without a header')
     .option(
       '--link-by <link=field>',
       'what a column such as location has: location=name, reference, externalIds.erp',
-      several,
+      append,
       [],
     )
-    .option('--create-missing <kind>', 'create locations, say, for names in links that none has', several, [])
+    .option('--create-missing <kind>', 'create locations, say, for names in links that none has', append, [])
     .option('--delete-missing <most>', 'delete at most so many records whose keys are not in the files')
     .option('--blank <meaning>', 'what an empty cell does in an upsert: clear the field, or keep it')
     .option('--null <text>', 'the text of a cell without a value, such as \\N')
@@ -135,10 +158,10 @@ function commands(settings: Settings, exitWith: (code: number) => void): Command
     .option('--yes', 'do not ask before storing', false)
     .action(async (files, options) => {
       const { importFiles } = await import('./commands/import.ts');
-      exitWith(await importFiles(files, { ...options, apiKey: settings.YARDGRAPH_API_KEY }));
+      exitWith(await importFiles(files, { ...options, apiKey }));
     });
 
-  ofClient(program.command('export'))
+  withUrl(program.command('export'))
     .description('export records of a running service as CSV or NDJSON')
     .argument('<kind>', 'such as assets, or all, as NDJSON')
     .option('--format <format>', 'csv or ndjson; unless set, as the name of the output says')
@@ -152,10 +175,10 @@ function commands(settings: Settings, exitWith: (code: number) => void): Command
     .option('--decimal-comma', 'write numbers as 53,08')
     .option('--output <file>', 'the file to write, instead of standard output (-)')
     .action(async (kind, options) =>
-      (await import('./commands/export.ts')).exportRecords(kind, { ...options, apiKey: settings.YARDGRAPH_API_KEY }),
+      (await import('./commands/export.ts')).exportRecords(kind, { ...options, apiKey }),
     );
 
-  ofClient(program.command('undo'))
+  withUrl(program.command('undo'))
     .description('reverse a range of changes of a running service, such as those of an import')
     .requiredOption('--from <number>', 'the first change, as import prints it')
     .requiredOption('--to <number>', 'the last change')
@@ -165,9 +188,11 @@ function commands(settings: Settings, exitWith: (code: number) => void): Command
     .option('--yes', 'do not ask before reversing', false)
     .action(async (options) => {
       const { undoChanges } = await import('./commands/undo.ts');
-      exitWith(await undoChanges({ ...options, apiKey: settings.YARDGRAPH_API_KEY }));
+      exitWith(await undoChanges({ ...options, apiKey }));
     });
+}
 
+function addKeyCommands(program: Command, { config }: CommandContext): void {
   const keys = program
     .command('keys')
     .description('create, list and revoke API keys, each of which gives access to one workspace');
@@ -175,7 +200,7 @@ function commands(settings: Settings, exitWith: (code: number) => void): Command
   keys
     .command('create')
     .description('create a key and print it once; a workspace exists as soon as it has a key')
-    // Required, but checked together with the other options.
+    // Not `requiredOption`: required options are checked together with the others.
     .option('--workspace <name>', 'the workspace it gives access to: lower-case letters, digits and hyphens (required)')
     .option('--user <id>', 'the user of the key, stored on records as createdBy and updatedBy (required)')
     .option('--read-only', 'the key cannot write')
@@ -196,7 +221,9 @@ function commands(settings: Settings, exitWith: (code: number) => void): Command
     .description('revoke a key')
     .argument('<prefix>', 'the part of the key before its secret, such as yardgraph_acme_5f0c21d9')
     .action(async (prefix) => (await import('./commands/keys.ts')).revokeApiKey(config(), prefix));
+}
 
+function addWorkspaceCommands(program: Command, { config }: CommandContext): void {
   const workspaces = program
     .command('workspaces')
     .description('list workspaces, and rename or delete one with all its records and keys');
@@ -224,6 +251,4 @@ function commands(settings: Settings, exitWith: (code: number) => void): Command
     .action(async (name, options) =>
       (await import('./commands/workspaces.ts')).deleteWorkspace(config(), name, options),
     );
-
-  return program;
 }

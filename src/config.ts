@@ -1,4 +1,4 @@
-/** The settings of the service, from the environment. Invalid ones are all reported before anything is opened. */
+/** Reads the settings of the service from the environment. Reports every invalid setting before anything is opened. */
 import { isIP } from 'node:net';
 import { closest, distance } from 'fastest-levenshtein';
 import * as z from 'zod';
@@ -9,7 +9,7 @@ const setting = <T>(name: string, schema: z.ZodType<T>, defaultValue: NoInfer<T>
 
 type Setting<T> = ReturnType<typeof setting<T>>;
 
-const whole = (min: number, max: number) => {
+const wholeNumber = (min: number, max: number) => {
   const error = `expected a whole number from ${min} to ${max}`;
   return z
     .string()
@@ -29,7 +29,7 @@ const databaseUrl = z.string().superRefine((text, context) => {
   if (problem !== undefined) context.addIssue(problem);
 });
 
-/** An address of another machine, or an unknown name, is noticed only when the service listens. */
+/** The service notices an address of another machine, or an unknown name, only when it listens. */
 const host = z.string().refine((text) => isIP(text) !== 0 || /^(?!-)(?![\d.]+$)[a-z0-9_.-]{1,253}$/i.test(text), {
   error: 'expected an IP address or a host name',
 });
@@ -59,7 +59,7 @@ const proxies = z
     error: 'expected addresses, ranges such as 10.0.0.0/8, or loopback, linklocal or uniquelocal, separated by commas',
   });
 
-/** Where the tiles of a map come from, and after a space what it must say of them. */
+/** The source of map tiles, and after a space the credit that the map must show. */
 const tiles = z
   .string()
   .transform((text) => {
@@ -76,30 +76,36 @@ const tiles = z
     },
   );
 
-// Each setting is declared once, here: its type and its check are derived from these groups. A test checks that docs/settings.md
-// lists the same names in the same order.
+// Each setting is declared once, here. A test checks that docs/settings.md lists the same names in the same order.
 
 const service = {
   host: setting('HOST', host, '127.0.0.1'),
-  port: setting('PORT', whole(0, 65_535), 4000),
+  port: setting('PORT', wholeNumber(0, 65_535), 4000),
   allowOpenAccess: setting('ALLOW_OPEN_ACCESS', oneOf(['loopback', 'no', openToAnyone]), 'loopback'),
-  /** Per API key, or per address while there are no keys; each process counts for itself. 0 means no limit. */
-  requestsPerMinute: setting('RATE_LIMIT', whole(0, 1_000_000_000), 0),
-  /** Per address; each process counts for itself. 0 means no limit. */
-  failedLoginsPerMinute: setting('FAILED_LOGIN_LIMIT', whole(0, 1_000_000_000), 0),
-  /** Proxies whose header X-Forwarded-For says from which address a request comes. */
+  /** Per API key, or per address while there are no keys, and per process. 0 means no limit. */
+  requestsPerMinute: setting('RATE_LIMIT', wholeNumber(0, 1_000_000_000), 0),
+  /** Per address and process. 0 means no limit. */
+  failedLoginsPerMinute: setting('FAILED_LOGIN_LIMIT', wholeNumber(0, 1_000_000_000), 0),
+  /** Proxies whose header X-Forwarded-For tells the address of the client. */
   trustedProxies: setting('TRUSTED_PROXIES', proxies, []),
   databaseUrl: setting('DATABASE_URL', databaseUrl, `sqlite:${defaultPath}`),
 };
 
 /** Times are in milliseconds. */
 const databaseOptions = {
-  poolSize: setting('DATABASE_POOL_SIZE', whole(1, 1_000), defaultOptions.poolSize),
-  connectionTimeout: setting('DATABASE_CONNECTION_TIMEOUT', whole(100, 600_000), defaultOptions.connectionTimeout),
-  statementTimeout: setting('DATABASE_STATEMENT_TIMEOUT', whole(100, 86_400_000), defaultOptions.statementTimeout),
+  poolSize: setting('DATABASE_POOL_SIZE', wholeNumber(1, 1_000), defaultOptions.poolSize),
+  connectionTimeout: setting(
+    'DATABASE_CONNECTION_TIMEOUT',
+    wholeNumber(100, 600_000),
+    defaultOptions.connectionTimeout,
+  ),
+  statementTimeout: setting(
+    'DATABASE_STATEMENT_TIMEOUT',
+    wholeNumber(100, 86_400_000),
+    defaultOptions.statementTimeout,
+  ),
 };
 
-/** Settings of what the service shows: in its logs, to its clients, and to pages from other origins. */
 const visibility = {
   logLevel: setting('LOG_LEVEL', oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']), 'info'),
   environment: setting('NODE_ENV', oneOf(['development', 'production', 'test']), 'development'),
@@ -110,15 +116,15 @@ const visibility = {
   corsOrigins: setting('CORS_ORIGINS', origins, []),
 };
 
-/** Limits of connections and of HTTP itself. Times are in milliseconds. */
+/** Times are in milliseconds. */
 const http = {
-  maxConnections: setting('MAX_CONNECTIONS', whole(1, 1_000_000), 10_000),
-  requestTimeout: setting('REQUEST_TIMEOUT', whole(100, 3_600_000), 120_000),
+  maxConnections: setting('MAX_CONNECTIONS', wholeNumber(1, 1_000_000), 10_000),
+  requestTimeout: setting('REQUEST_TIMEOUT', wholeNumber(100, 3_600_000), 120_000),
 };
 
 const fixedHttp = {
   maxHeaderBytes: 16_384,
-  /** The time to receive all headers; requestTimeout applies instead if it is less. */
+  /** The time to receive all headers, unless `requestTimeout` is shorter. */
   headerTimeout: 10_000,
   /** The time to read an export, before its response begins. */
   exportTimeout: 100_000,
@@ -126,21 +132,21 @@ const fixedHttp = {
 
 /** Limits of requests and responses; docs/interface.md has their statuses. */
 const limits = {
-  maxBodyBytes: setting('MAX_BODY_BYTES', whole(1_024, 1_073_741_824), 10 * 1_048_576),
-  maxBatch: setting('MAX_BATCH', whole(1, 1_000_000), 10_000),
+  maxBodyBytes: setting('MAX_BODY_BYTES', wholeNumber(1_024, 1_073_741_824), 10 * 1_048_576),
+  maxBatch: setting('MAX_BATCH', wholeNumber(1, 1_000_000), 10_000),
   /** Characters of a text that has no index. */
-  maxTextLength: setting('MAX_TEXT_LENGTH', whole(1, 10_000_000), 10_000),
-  maxExternalIds: setting('MAX_EXTERNAL_IDS', whole(0, 100_000), 100),
+  maxTextLength: setting('MAX_TEXT_LENGTH', wholeNumber(1, 10_000_000), 10_000),
+  maxExternalIds: setting('MAX_EXTERNAL_IDS', wholeNumber(0, 100_000), 100),
   /** Characters of all texts of a record, including keys and values of external IDs. */
-  maxRecordLength: setting('MAX_RECORD_LENGTH', whole(1, 1_000_000_000), 200_000),
-  /** Levels of fields of a GraphQL operation, including fragments. */
-  maxDepth: setting('MAX_QUERY_DEPTH', whole(5, 200), 20),
-  /** Fields of a GraphQL operation, weighted by kind and multiplied by the sizes of the lists that contain them. */
-  maxCost: setting('MAX_QUERY_COST', whole(1_000, 1_000_000_000), 500_000),
+  maxRecordLength: setting('MAX_RECORD_LENGTH', wholeNumber(1, 1_000_000_000), 200_000),
+  /** Levels of fields in a GraphQL operation, including fragments. */
+  maxDepth: setting('MAX_QUERY_DEPTH', wholeNumber(5, 200), 20),
+  /** Fields of a GraphQL operation, weighted by kind and multiplied by the sizes of their lists. */
+  maxCost: setting('MAX_QUERY_COST', wholeNumber(1_000, 1_000_000_000), 500_000),
   /** Characters of texts and external IDs in a GraphQL response. */
-  maxResponseLength: setting('MAX_RESPONSE_LENGTH', whole(1_000, 500_000_000), 50_000_000),
+  maxResponseLength: setting('MAX_RESPONSE_LENGTH', wholeNumber(1_000, 500_000_000), 50_000_000),
   /** Records in a page of a GraphQL connection, and IDs for `nodes`. */
-  maxPageSize: setting('MAX_PAGE_SIZE', whole(1, 100_000), 1_000),
+  maxPageSize: setting('MAX_PAGE_SIZE', wholeNumber(1, 100_000), 1_000),
 };
 
 const fixedLimits = {
@@ -162,8 +168,8 @@ export const settingNames: readonly string[] = [service, databaseOptions, visibi
   (group: Group) => Object.values(group).map(({ name }) => name),
 );
 
-/** Warnings of variables whose names are almost those of settings. HOST and PORT are too short to tell. */
-const misspelt = (env: Environment): string[] =>
+/** Returns a warning for each variable whose name is almost a setting's. HOST and PORT are too short to tell. */
+const warnOfMisspelt = (env: Environment): string[] =>
   Object.keys(env).flatMap((name) => {
     const guess = closest(name, settingNames);
     const isNear = guess.length > 4 && guess !== name && distance(name, guess) < 3;
@@ -189,19 +195,19 @@ export function loadConfig(env: Environment) {
     ...serviceValues,
     ...visible,
     openAccess,
-    warnings: misspelt(env),
+    warnings: warnOfMisspelt(env),
     databaseOptions: databaseValues,
     graphiql: isOn(graphiql),
     explorer: isOn(explorer),
     introspection: isOn(introspection),
-    /** True if GraphQL errors suggest similar names of the schema: only where it may be read anyway. */
+    /** True if GraphQL errors suggest names of the schema: only where clients may read the schema anyway. */
     suggestions: isOn(introspection),
     http: { ...httpValues, ...fixedHttp },
     limits: { ...limitValues, ...fixedLimits },
   };
 }
 
-/** Returns the values of a group's settings; undefined for invalid ones, each of which adds a line to `problems`. */
+/** Returns the values of a group. An invalid setting is undefined, and adds a line to `problems`. */
 function readGroup<G extends Group>(group: G, env: Environment, problems: string[]): ValuesOf<G> {
   const values: Record<string, unknown> = {};
   for (const [key, { name, schema, defaultValue }] of Object.entries(group)) {
@@ -211,7 +217,7 @@ function readGroup<G extends Group>(group: G, env: Environment, problems: string
     values[key] = result ? result.data : defaultValue;
     for (const { message } of result?.error?.issues ?? []) problems.push(`${name}: ${message}`);
   }
-  // The cast is safe because loadConfig throws if any value is invalid.
+  // The cast is safe: loadConfig throws if any value is invalid.
   return values as ValuesOf<G>;
 }
 

@@ -1,17 +1,17 @@
-/** Errors whose messages are meant for people: ServiceError for clients, StartError for operators. All others are masked. */
+/** The errors whose messages people read: a ServiceError for clients, a StartError for operators. Clients see no other error. */
 import { count, type DescribedIssue, type FoundIssue, formatIssue, type IssueCode } from './model/issues.ts';
 import { described } from './model/sentences.ts';
 
-/** HTTP statuses on which a client can act (docs/interface.md). */
+/** The HTTP statuses of docs/interface.md on which a client can act. */
 type ErrorStatus = 400 | 401 | 403 | 404 | 405 | 406 | 409 | 413 | 415 | 429 | 503;
 
 export class ServiceError extends Error {
   readonly status: ErrorStatus;
-  /** The problem type of RFC 9457, if the status alone does not say how to react. */
+  /** The problem type (RFC 9457), if the status alone does not tell a client how to react. */
   readonly type: string | undefined;
-  /** The issues of the input; empty if the error is about the request as a whole. */
+  /** Empty if the error is about the request as a whole. */
   readonly issues: readonly DescribedIssue[];
-  /** The reason for the log, if the status alone does not say it. A constant: nothing that a client sent. */
+  /** The reason for the log, if it does not follow from the status. A constant, without text of a client. */
   readonly reason: string | undefined;
 
   constructor(
@@ -28,8 +28,8 @@ export class ServiceError extends Error {
     this.reason = reason;
   }
 
-  /** Returns the error with issues whose paths begin with the name of an argument; itself if it has no issues. */
-  within(argument: string): ServiceError {
+  /** Prefixes the paths of the issues with the name of a GraphQL argument. */
+  prefixed(argument: string): ServiceError {
     if (this.issues.length === 0) return this;
     const { status, message, type, reason, cause } = this;
     const issues = this.issues.map((issue) => {
@@ -57,37 +57,36 @@ export const tooLarge = withStatus(413);
 
 export const tooManyRequests = withStatus(429);
 
-/** Something the service needs is unavailable, usually the database: a retry may succeed. The cause is for the log. */
+/** The database, or other capacity, is unavailable: a retry may succeed. The cause is for the log. */
 export const unavailable = (message: string, cause: string, type?: string) =>
   new ServiceError(503, message, [], { cause, type });
 
-/** The type of the 503 while the database's disk is full: nothing is stored until an operator frees space. */
+/** While the database's disk is full, nothing is stored until an operator frees space. */
 export const diskFullType = 'urn:yardgraph:disk-full';
 
-/** The type of the only 503 after which a client must check before it retries. */
+/** After a 503 of this type only, a client must check before it retries. */
 export const mayBeStoredType = 'urn:yardgraph:may-be-stored';
 
-/**
- * Returns the error after which nobody knows whether the records are stored. The cause is the database's code: SQLite has no
- * connection that could be lost.
- */
+/** The outcome of the commit is unknown. `cause` is the database's code: SQLite has no connection that could be lost. */
 export function mayBeStored(advice: string, cause: string): ServiceError {
-  const what = cause.startsWith('SQLITE_') ? 'the outcome of the commit is unknown' : 'connection lost during commit';
-  return new ServiceError(503, `${what}: ${advice}`, [], {
+  const problem = cause.startsWith('SQLITE_')
+    ? 'the outcome of the commit is unknown'
+    : 'connection lost during commit';
+  return new ServiceError(503, `${problem}: ${advice}`, [], {
     cause,
     type: mayBeStoredType,
     reason: 'lost during commit',
   });
 }
 
-/** Returns the error for a key that was used for another request, the only 409 that is not about a value. */
+/** The only 409 that is not about a value. */
 export const idempotencyKeyReused = () =>
   new ServiceError(409, 'this Idempotency-Key was sent with another request: a new request needs a new key', [], {
     type: 'urn:yardgraph:idempotency-key-reused',
     reason: 'idempotency key reused',
   });
 
-/** The requested records hold too much text for one response: none of it is sent. */
+/** The requested records have too much text for one response. */
 export class ResponseTooLarge extends ServiceError {
   constructor(maxLength: number) {
     const most = `more than ${count(maxLength)} characters of text`;
@@ -97,10 +96,13 @@ export class ResponseTooLarge extends ServiceError {
   }
 }
 
-/** The codes of valid input that the stored records do not allow. */
+/** Codes of valid input that conflicts with stored records. */
 const conflicts: ReadonlySet<unknown> = new Set<IssueCode>(['taken', 'changed', 'referenced', 'still-referenced']);
 
-/** Input that breaks the interface's rules: 400, or 409 if all issues are conflicts. An issue such as "and 12 more" may list several of them. */
+/**
+ * Input that breaks a rule of the interface: 400, or 409 if all issues are conflicts. `listed` may have an issue such as "and 12 more" in
+ * place of several, which `all` has.
+ */
 export function invalid(listed: readonly FoundIssue[], all = listed): ServiceError {
   const issues = listed.map(described);
   const named = issues.slice(0, 10).map(formatIssue);
@@ -112,8 +114,8 @@ export function invalid(listed: readonly FoundIssue[], all = listed): ServiceErr
 export const errorCode = (error: unknown): string =>
   error instanceof Error && 'code' in error ? String(error.code) : '';
 
-/** Thrown when a command cannot run or go on: one line per problem, shown to the operator without a stack. */
+/** A command cannot run or continue. The operator sees one line per problem, without a stack. */
 export class StartError extends Error {}
 
-/** Thrown when a command stops partway, and goes on when it is run again. */
+/** A command stopped partway, and resumes when it is run again. */
 export class Interrupted extends Error {}

@@ -1,11 +1,11 @@
-/** Where this program is, and how it is called, for messages that name one of its commands. */
+/** The folder of this program, and its name in messages that show a command. */
 import { existsSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 
 const compiledTo = dirname(__dirname);
 
-/** The folder of the package: in a checkout, and where it is installed, this file may be below `dist`. */
+/** The folder of the package. This file may be below `dist`. */
 export const root = basename(compiledTo) === 'dist' ? dirname(compiledTo) : compiledTo;
 
-/** Only a checkout has the source, and there is no command `yardgraph` there. */
+/** A checkout, which has the source, has no command `yardgraph`. */
 export const program = existsSync(join(root, 'src')) ? 'node dist/src/cli.js' : 'yardgraph';

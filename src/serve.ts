@@ -1,7 +1,4 @@
-/**
- * Runs the service as a process: opens the database, listens, and on SIGTERM or SIGINT finishes open requests. Logs when it
- * starts and when it stops.
- */
+/** Runs the service as a process: opens the database, listens, and finishes open requests on SIGTERM or SIGINT. */
 
 import type { FastifyInstance } from 'fastify';
 import { version } from '../package.json';
@@ -14,16 +11,13 @@ import { createKeyStore } from './store/admin/api-keys.ts';
 import { type Database, openDatabase } from './store/database.ts';
 import { startSweep } from './store/writes/idempotency.ts';
 
-/**
- * Serves until the process is told to stop. `prepare` runs on the open database before the service can be reached. Throws a
- * StartError if the service cannot start.
- */
+/** `prepare` runs before the service can be reached. Throws a StartError if the service cannot start. */
 export async function serve(config: Config, prepare?: (database: Database) => Promise<void>): Promise<void> {
   const logs = await openLogs();
   const database = await openDatabase(config.databaseUrl, config.databaseOptions);
   try {
     await prepare?.(database);
-    const isOpen = await requireKeys(database, config);
+    const isOpen = await checkOpenAccess(database, config);
     const app = await createApp(database, config, { logs, ownsProcess: true });
     for (const warning of config.warnings) app.log.warn(warning);
     const address = await listen(app, config);
@@ -33,14 +27,13 @@ export async function serve(config: Config, prepare?: (database: Database) => Pr
     process.on('uncaughtExceptionMonitor', ({ name }) =>
       app.log.fatal({ error: name, uptimeSeconds: uptimeSeconds() }, 'stopped'),
     );
-    // graphql-js leaves the first items of a list without a handler if a later one fails at once (its pull request 3761). The response has the
-    // error: a query must not end the process for it. All other rejections do.
+    // graphql-js leaves the first items of a list without a handler if a later item fails at once (its pull request 3761). The response
+    // reports that error, so it must not end the process. All other rejections do.
     process.on('unhandledRejection', (error) => {
       if (!(error instanceof Error && error.name === 'GraphQLError')) throw error;
     });
     const { name, location } = database.driver;
     const fields = { version, node: process.version, address, database: name, location };
-    // Open access is a warning.
     announce(
       isOpen ? 'warn' : 'info',
       isOpen ? `started, ${openTo[config.openAccess]}` : 'started',
@@ -53,11 +46,8 @@ export async function serve(config: Config, prepare?: (database: Database) => Pr
   }
 }
 
-/**
- * True if the service runs without keys; while the database is unavailable, keys are required. Throws a StartError if
- * there is no key, and the settings do not allow open access: on any address but loopback, or at all.
- */
-async function requireKeys(database: Database, { host, openAccess }: Config): Promise<boolean> {
+/** Returns true if the service starts without keys. Throws a StartError if there is no key and the settings do not allow open access. */
+async function checkOpenAccess(database: Database, { host, openAccess }: Config): Promise<boolean> {
   const isOpen = await createKeyStore(database).isDefinitelyEmpty();
   if (!isOpen || openAccess !== 'no') return isOpen;
   throw new StartError(
@@ -68,7 +58,7 @@ async function requireKeys(database: Database, { host, openAccess }: Config): Pr
 
 async function listen(app: FastifyInstance, { host, port }: Config): Promise<string> {
   try {
-    // For localhost Fastify would open a second server for ::1, whose responses nobody would wait for.
+    // For localhost, Fastify would open a second server for ::1, and end it without waiting for its responses.
     return await app.listen({ host: host === 'localhost' ? '127.0.0.1' : host, port });
   } catch (error) {
     await app.close();
@@ -95,7 +85,7 @@ function closeOnSignal(app: FastifyInstance, database: Database, endSweep: () =>
     await app.close();
     await database.close();
     app.log.info({ signal, uptimeSeconds: uptimeSeconds() }, 'stopped');
-    // Connections to a database that stopped responding would keep the process alive.
+    // Connections to a database that no longer responds would keep the process alive.
     process.exit();
   };
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void close(signal));
@@ -109,7 +99,6 @@ const openTo: Record<Config['openAccess'], string> = {
 
 const uptimeSeconds = (): number => Math.round(process.uptime());
 
-/** What is to be known of a start, for people. */
 function banner(address: string, { driver }: Database, { graphiql, openAccess }: Config, isOpen: boolean): string {
   const lines = [
     ['Home page', `${address}/`],

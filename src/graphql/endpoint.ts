@@ -28,7 +28,7 @@ import type { Config, Limits } from '../config.ts';
 import { badRequest, ServiceError, unavailable } from '../errors.ts';
 import { errorResponseFor, setErrorHeaders } from '../http/error-response.ts';
 import { createPage } from '../http/pages.ts';
-import { idempotencyKeyOf, parseJson } from '../http/request.ts';
+import { parseJson, readIdempotencyKey } from '../http/request.ts';
 import { count, isObject } from '../model/issues.ts';
 import type { RecordKind } from '../model/record-kind.ts';
 import type { Condition } from '../store/query/record-query.ts';
@@ -98,7 +98,7 @@ export function createEndpoint(config: Config, closing: AbortSignal) {
       const params = graphqlParams(request, limits, (document) => documentCache.get(document) !== undefined);
       const { session } = request;
       const sessionFor = (responseName: string) =>
-        session.with({ key: idempotencyKeyOf(request, reply, `mutation ${responseName}`) });
+        session.with({ key: readIdempotencyKey(request, reply, `mutation ${responseName}`) });
       const client: ServerContext['client'] = {
         acceptsEvents: acceptable.events,
         lastEventId: String(request.headers['last-event-id'] ?? '') || undefined,

@@ -11,7 +11,7 @@ import {
   mayRetry,
   type RequestLog,
   reasonFor,
-  retryAfter,
+  retryAfterSeconds,
 } from '../http/error-response.ts';
 import { cut, maxQuoted, type Path } from '../model/issues.ts';
 import { hintFor, withoutSuggestion } from './hints.ts';
@@ -86,7 +86,7 @@ function extensionsOf(response: ErrorResponse) {
     }),
     ...(type === mayBeStoredType ? { mayBeStored: true } : type !== undefined && { type }),
     ...(ofWholeRequest.includes(status) && {
-      http: { status, ...(mayRetry(response) && { headers: { 'retry-after': retryAfter } }) },
+      http: { status, ...(mayRetry(response) && { headers: { 'retry-after': retryAfterSeconds } }) },
     }),
   };
 }

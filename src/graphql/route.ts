@@ -1,15 +1,15 @@
 /** The route of GraphQL and of its page for browsers. GraphQL is loaded late, and must not be imported here. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Config } from '../config.ts';
-import { acceptsHtml, loadLate, type Send } from '../http/pages.ts';
+import { acceptsHtml, loadOnce, type SendPage } from '../http/pages.ts';
 import type { RecordKind } from '../model/record-kind.ts';
 
 /** Milliseconds from the start until GraphQL is loaded, which takes a third of the time of a start: REST is served first. */
 const preloadDelay = 200;
 
 /** Browsers get the page of `sendPage`; without it, what others get. Returns a function that reads filters for others. */
-export function serveGraphql(app: FastifyInstance, config: Config, sendPage?: Send) {
-  const endpoint = loadLate(async () => (await import('./endpoint.ts')).createEndpoint(config, app.closing.signal));
+export function serveGraphql(app: FastifyInstance, config: Config, sendPage?: SendPage) {
+  const endpoint = loadOnce(async () => (await import('./endpoint.ts')).createEndpoint(config, app.closing.signal));
 
   const isPage = (request: FastifyRequest) => !!sendPage && request.method === 'GET' && acceptsHtml(request);
 

@@ -1,4 +1,4 @@
-/** Compresses responses for clients that accept it. Must not delay other requests, nor cost anything where nothing is compressed. */
+/** Compresses responses for clients that accept it. Must not delay other requests. */
 import { pipeline, Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import {
@@ -14,26 +14,22 @@ import type { FastifyInstance, FastifyReply } from 'fastify';
 
 export type Encoding = 'br' | 'gzip';
 
-/** The least length of a body to compress, in bytes: shorter ones gain too little. */
-const minLength = 1_024;
+/** Shorter bodies gain too little. */
+const minBytes = 1_024;
+
+/** Compressing a body of up to this length takes a tenth of a millisecond, less than handing it to another thread. */
+const maxSyncBytes = 16_384;
 
 /**
- * The greatest length of a body that is compressed on this thread, in bytes. Compressing a shorter one takes a tenth of a
- * millisecond, less than handing it to another thread.
- */
-const maxSyncLength = 16_384;
-
-/**
- * The most long responses compressed at a time, on threads that SQLite needs too. Others are sent as they are: 64 clients of the
- * same list of 1,000 records got 1.6 times as many as with all of them compressed.
+ * Long responses compressed at a time, on threads that SQLite needs too. Further responses are sent uncompressed: 64 clients of one list of
+ * 1,000 records got 1.6 times as many responses as with all of them compressed.
  */
 const maxConcurrent = 16;
 
 const gzipOptions = { level: 1 };
-/** A window of 256 KB instead of 4 MB: slow readers keep it. */
+/** A window of 256 KB instead of 4 MB, because it stays in memory while a client reads slowly. */
 const brotliOptions = { params: { [constants.BROTLI_PARAM_QUALITY]: 3, [constants.BROTLI_PARAM_LGWIN]: 18 } };
 
-/** Short bodies are compressed at once, long ones on another thread, and streams while they are read. */
 export const codecs = {
   br: {
     sync: (body: Buffer) => brotliCompressSync(body, brotliOptions),
@@ -47,7 +43,7 @@ export const codecs = {
   },
 };
 
-/** Returns the encoding that an `Accept-Encoding` header prefers; undefined if the body should be sent as it is. */
+/** Returns the encoding that an `Accept-Encoding` header prefers; undefined for no encoding. */
 export function acceptedEncoding(header: string | undefined): Encoding | undefined {
   if (!header) return undefined;
   const qualities = new Map<string, number>();
@@ -68,14 +64,14 @@ export function compressResponses(app: FastifyInstance): void {
     running -= 1;
   };
 
-  /** Returns undefined if too many others are being compressed. */
+  /** Returns undefined beyond `maxConcurrent`. */
   async function compress(payload: unknown, encoding: Encoding): Promise<Buffer | Readable | undefined> {
     const codec = codecs[encoding];
     const body = isStream(payload) || Buffer.isBuffer(payload) ? payload : Buffer.from(String(payload));
-    if (Buffer.isBuffer(body) && body.length <= maxSyncLength) return codec.sync(body);
+    if (Buffer.isBuffer(body) && body.length <= maxSyncBytes) return codec.sync(body);
     if (running >= maxConcurrent) return undefined;
     running += 1;
-    // If the client leaves, Fastify destroys the encoder, and the pipeline destroys the source.
+    // If the client disconnects, Fastify destroys the encoder, and the pipeline destroys the source.
     return Buffer.isBuffer(body) ? codec.async(body).finally(end) : pipeline(body, codec.stream(), end);
   }
 
@@ -88,12 +84,12 @@ export function compressResponses(app: FastifyInstance): void {
     if (isShort(payload)) return done(null, payload);
     compress(payload, encoding).then((body) => {
       if (body === undefined) return done(null, payload);
-      // Fastify sets the length of the encoded body if it is known; ranges of it cannot be requested.
+      // Fastify sets the length of the encoded body. Clients cannot request ranges of it.
       reply.header('content-encoding', encoding).removeHeader('content-length').removeHeader('accept-ranges');
       done(null, body);
     }, done);
   });
-  // A body that cannot be read is replaced by an error, which these headers do not describe.
+  // These headers describe a body that an error replaces.
   app.addHook('onError', (_request, reply, _error, done) => {
     reply.removeHeader('content-encoding').removeHeader('etag');
     done();
@@ -101,15 +97,15 @@ export function compressResponses(app: FastifyInstance): void {
 }
 
 const isShort = (payload: unknown): boolean =>
-  typeof payload === 'string' || Buffer.isBuffer(payload) ? payload.length < minLength : !isStream(payload);
+  typeof payload === 'string' || Buffer.isBuffer(payload) ? payload.length < minBytes : !isStream(payload);
 
 const isStream = (payload: unknown): payload is Readable => payload instanceof Readable;
 
-/** True if clients that accept an encoding get another body, or would have got one without their `If-None-Match`. */
+/** True if the encoding changes the body, or would have without `If-None-Match`. */
 function dependsOnEncoding(reply: FastifyReply): boolean {
   if (reply.statusCode === 304) return true;
   if (reply.statusCode === 206 || reply.hasHeader('content-encoding')) return false;
-  // Events must not wait in an encoder until there is enough to compress.
+  // An encoder would hold back events.
   return /^text\/(?!event-stream)|\b(?:(?:nd)?json|javascript|xml)\b/.test(String(reply.getHeader('content-type')));
 }
 
@@ -118,7 +114,7 @@ export function addVary(reply: FastifyReply, header: string): void {
   reply.header('vary', present === undefined ? header : `${present}, ${header}`);
 }
 
-/** Encoding changes the bytes, which a strong ETag identifies. A weak one identifies the content. */
+/** A strong ETag identifies bytes, which an encoding changes; a weak ETag identifies content. */
 function weakenEtag(reply: FastifyReply): void {
   const etag = reply.getHeader('etag');
   if (typeof etag === 'string' && !etag.startsWith('W/')) reply.header('etag', `W/${etag}`);

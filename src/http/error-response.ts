@@ -1,6 +1,6 @@
 /**
- * Turns any error into a status and a message, and renders it in REST's form: two fields, or RFC 9457 for clients that accept it. Nothing
- * internal may reach the client. Interface: "Errors".
+ * Turns any error into a status and a message, and sends it as REST does: two fields, or a problem (RFC 9457) for clients that accept it.
+ * Nothing internal may reach the client.
  */
 import { STATUS_CODES } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -16,22 +16,22 @@ export interface ErrorResponse {
 
 export type RequestLog = Pick<FastifyRequest, 'id' | 'log' | 'operation' | 'rejectionReason' | 'routeOptions'>;
 
-/** Seconds until a client should retry after a 503, or after a 429 for what is not counted by the minute. */
-export const retryAfter = '1';
+/** Seconds until a client should retry after a 503, or after a 429 without a limit per minute. */
+export const retryAfterSeconds = '1';
 
-/** Sets the headers that an error requires. Where requests are counted, authenticate.ts has said already when to retry. */
+/** Where requests are counted, authenticate.ts has set `Retry-After` already. */
 export function setErrorHeaders(reply: FastifyReply, response: ErrorResponse): void {
   if (response.status === 401) reply.header('www-authenticate', 'Bearer realm="yardgraph"');
   const isBusy = response.status === 429 && !reply.hasHeader('retry-after');
-  if (isBusy || mayRetry(response)) reply.header('retry-after', retryAfter);
+  if (isBusy || mayRetry(response)) reply.header('retry-after', retryAfterSeconds);
 }
 
-/** True for a 503 unless the request may be stored: a client that simply repeats it would store it twice. */
+/** True for a 503 unless the request may be stored: a client that repeats it would store it twice. */
 export const mayRetry = ({ status, type }: ErrorResponse): boolean => status === 503 && type !== mayBeStoredType;
 
 /**
- * A ServiceError keeps its status and message, and Fastify's client errors get a message of our own. Anything else is a 500
- * without detail. Unexpected errors are logged, and so is an unavailable database, with its cause.
+ * A ServiceError keeps its status and message, and a client error of Fastify gets a clearer message. Any other error is logged, and becomes a
+ * 500 without detail. A 503 is logged with its cause.
  */
 export function errorResponseFor(error: unknown, request: RequestLog): ErrorResponse {
   if (error instanceof ServiceError) {
@@ -81,7 +81,7 @@ export const problem = ({ status, type = 'about:blank', message, issues }: Error
 const wantsProblem = ({ headers: { accept = '' } }: FastifyRequest): boolean =>
   /(?:^|,)\s*application\/problem\+json\s*(?:;(?!\s*q=0(?:\.0*)?\s*(?:,|$))|,|$)/i.test(accept);
 
-/** `{ index, field, message, code, other }`: no index outside a batch, no field if the message is about the whole item. */
+/** No index outside a batch, and no field if the message is about the whole item. */
 function problemError({ path, message, code, other }: DescribedIssue) {
   const index = typeof path[0] === 'number' ? path[0] : undefined;
   const field = formatPath(index === undefined ? path : path.slice(1));

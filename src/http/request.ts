@@ -1,7 +1,4 @@
-/**
- * Reads requests for REST and GraphQL: bodies of JSON in UTF-8, plain or gzip, within the limits and nothing else, and the headers that say
- * how a write is stored: `Idempotency-Key` marks a request that the client may repeat, and `X-Change-Message` says why it changes records.
- */
+/** Reads the requests of REST and GraphQL: JSON bodies in UTF-8, plain or gzip, within the limits, and the headers of writes. */
 import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
@@ -13,15 +10,15 @@ import { count, expected } from '../model/issues.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** SHA-256 of the body, decompressed, if the request may be repeated. */
+    /** SHA-256 of the decompressed body, if the request has an idempotency key. */
     bodyHash: string | null;
   }
 }
 
-/** The most bodies of the greatest length in use at a time, or as many bytes of shorter ones. */
+/** Bodies of the maximum length in memory at a time, or shorter bodies of the same total length. */
 const maxLargeBodies = 5;
 
-/** Bytes inflated at a time: four times Node's default, as each piece returns to the thread that serves requests. */
+/** Four times Node's default, since each chunk interrupts the thread that serves requests. */
 const chunkSize = 65_536;
 
 export function readJsonBodies(app: FastifyInstance, limits: Limits): void {
@@ -36,7 +33,7 @@ export function readJsonBodies(app: FastifyInstance, limits: Limits): void {
   // After the hooks that authenticate: strangers send no bodies.
   app.addHook('preParsing', (request, reply, _payload, done) => {
     const { 'content-length': length = '0', 'transfer-encoding': transferEncoding } = request.headers;
-    // A body without a length, or that inflates, counts as one of the greatest length.
+    // A body without a length, or a compressed one, counts as a body of the maximum length.
     const isKnown = transferEncoding === undefined && !isGzip(request);
     const bytes = isKnown ? Math.min(Number(length), maxBodyBytes) : maxBodyBytes;
     if (bytes === 0) return done();
@@ -69,14 +66,15 @@ export function readJsonBodies(app: FastifyInstance, limits: Limits): void {
   );
 }
 
-const encodingOf = ({ headers }: FastifyRequest) => headers['content-encoding']?.trim().toLowerCase() ?? 'identity';
+const contentEncoding = ({ headers }: FastifyRequest) =>
+  headers['content-encoding']?.trim().toLowerCase() ?? 'identity';
 
-/** HTTP has two names for gzip. It would allow several encodings, such as `gzip, gzip`. */
-const isGzip = (request: FastifyRequest): boolean => ['gzip', 'x-gzip'].includes(encodingOf(request));
+/** Several encodings, such as `gzip, gzip`, are not supported. */
+const isGzip = (request: FastifyRequest): boolean => ['gzip', 'x-gzip'].includes(contentEncoding(request));
 
-/** Throws a ServiceError 415 for other encodings, and for another charset than UTF-8, which an absent one means. */
+/** Throws a ServiceError 415 for another encoding or charset. */
 function requireUtf8AndGzip(request: FastifyRequest, reply: FastifyReply): void {
-  if (encodingOf(request) !== 'identity' && !isGzip(request)) {
+  if (contentEncoding(request) !== 'identity' && !isGzip(request)) {
     reply.header('accept-encoding', 'gzip');
     throw new ServiceError(415, 'expected the Content-Encoding gzip, or none');
   }
@@ -89,17 +87,14 @@ function requireUtf8AndGzip(request: FastifyRequest, reply: FastifyReply): void 
   }
 }
 
-/**
- * Inflates on another thread, in pieces, and stops at the first that exceeds the limit: a body can inflate to a thousand times its size.
- * Throws an error with the status 400 or 413.
- */
+/** Stops at the limit: a body can inflate to a thousand times its size. Throws an error with the status 400 or 413. */
 async function gunzip(body: Buffer, maxBytes: number): Promise<Buffer> {
   try {
-    // Node's types do not have `info`, which makes the result an object.
+    // Node's types lack the option `info`, which makes the result an object.
     const options = { chunkSize, maxOutputLength: maxBytes, info: true };
     const result: unknown = await promisify(inflate)(body, options);
     const { buffer, engine } = result as { buffer: Buffer; engine: Gunzip };
-    // gunzip ignores trailing zeros; they are rejected here.
+    // Node accepts trailing zeros.
     if (engine.bytesWritten !== body.length) throw badRequest('the body has bytes after the end of its gzip data');
     return buffer;
   } catch (error) {
@@ -111,38 +106,43 @@ async function gunzip(body: Buffer, maxBytes: number): Promise<Buffer> {
 }
 
 /**
- * `JSON.parse` keeps `__proto__` as an ordinary key, which external IDs may have; Fastify's own parser rejects it. Throws a ServiceError, whose
- * message begins with `what`: the parser quotes only a few characters around the place.
+ * `JSON.parse` keeps `__proto__` as an ordinary key, which external IDs may have; Fastify's parser rejects it. Throws a ServiceError 400. Its
+ * message quotes only the few characters around the error.
  */
-export function parseJson(what: string, bytes: Buffer, limits: Limits): unknown {
+export function parseJson(name: string, bytes: Buffer, limits: Limits): unknown {
   requireSmallJson(bytes, limits);
-  if (!isUtf8(bytes)) throw badRequest(`${what} is not valid UTF-8`);
+  if (!isUtf8(bytes)) throw badRequest(`${name} is not valid UTF-8`);
   try {
-    // For ASCII, this takes about half as long as a fatal TextDecoder.
+    // For ASCII, this takes half as long as a fatal TextDecoder.
     return JSON.parse(bytes.toString().replace(/^\ufeff/, ''));
   } catch (error) {
     const problem = (error as SyntaxError).message.replace(/ is not valid JSON$/, '');
-    throw badRequest(`${what} is not valid JSON: ${problem}`);
+    throw badRequest(`${name} is not valid JSON: ${problem}`);
   }
 }
 
-const [quote, backslash, colon] = [0x22, 0x5c, 0x3a];
-const space = [0x20, 0x09, 0x0a, 0x0d];
-const [openBracket, closeBracket, openBrace, closeBrace] = [0x5b, 0x5d, 0x7b, 0x7d];
+const quote = 0x22;
+const backslash = 0x5c;
+const colon = 0x3a;
+const openBracket = 0x5b;
+const closeBracket = 0x5d;
+const openBrace = 0x7b;
+const closeBrace = 0x7d;
+const whiteSpace = [0x20, 0x09, 0x0a, 0x0d];
 
 /**
- * Scans the bytes once without building values from them, so that a body beyond the limits is rejected before it is parsed. Leaves invalid
- * JSON to the parser. Throws a ServiceError 400, or 413 for too many objects, arrays or keys.
+ * Rejects a body beyond the limits before it is parsed, and leaves invalid JSON to the parser. Throws a ServiceError 400, or 413 for too many
+ * objects, arrays or keys.
  *
- * V8 takes a microsecond to parse an object, up to six for a new key, and a tenth for a repeated one, and meanwhile no other request gets
- * a response. The largest batch has less with all of its fields; external IDs have a limit of their own.
+ * V8 parses an object in a microsecond, a new key in up to six and a repeated key in a tenth, and no other request gets a response
+ * meanwhile. The largest valid batch stays below these limits.
  */
 export function requireSmallJson(bytes: Buffer, limits: Limits): void {
   const { maxNesting, maxBatch } = limits;
   const maxContainers = Math.max(100_000, 10 * maxBatch);
   const maxAllKeys = 5 * maxContainers;
   const maxKeys = Math.max(1_000, limits.maxExternalIds);
-  /** The number of keys so far in each open object or array, by depth. */
+  /** The number of keys in each open object or array, by depth. */
   const keys = [0];
   let depth = 0;
   let containers = 0;
@@ -175,10 +175,9 @@ export function requireSmallJson(bytes: Buffer, limits: Limits): void {
   if (allKeys > maxContainers) requireFewDistinctKeys(bytes, maxContainers);
 }
 
-const tooMany = (limit: number, what: string) =>
-  tooLarge(`expected JSON of at most ${count(limit)} ${what}: split it into several requests`);
+const tooMany = (limit: number, parts: string) =>
+  tooLarge(`expected JSON of at most ${count(limit)} ${parts}: split it into several requests`);
 
-/** Runs only for bodies that have more keys than the limit, repeated ones included. */
 function requireFewDistinctKeys(bytes: Buffer, limit: number): void {
   const keys = new Set<string>();
   for (let at = 0; at < bytes.length; at += 1) {
@@ -186,7 +185,7 @@ function requireFewDistinctKeys(bytes: Buffer, limit: number): void {
     const start = at;
     at = endOfString(bytes, at);
     let next = at + 1;
-    while (space.includes(bytes[next] ?? 0)) next += 1;
+    while (whiteSpace.includes(bytes[next] ?? 0)) next += 1;
     if (bytes[next] !== colon) continue;
     keys.add(bytes.toString('latin1', start, at));
     if (keys.size > limit) throw tooMany(limit, 'different keys');
@@ -204,10 +203,10 @@ export const idempotencyKeyPattern = '^[ -~]{1,255}$';
 const validKey = new RegExp(idempotencyKeyPattern);
 
 /**
- * Returns the key, a hash that is the same for repeats of the request, and what marks the response to one; undefined without the header.
- * `handling` is whatever else changes the meaning of the request. Throws a ServiceError 400 if the key is not valid.
+ * Returns the idempotency key and a hash that repeats of the request share; undefined without the header. `handling` stands for the headers
+ * that change the meaning of the request. Throws a ServiceError 400 if the key is not valid.
  */
-export function idempotencyKeyOf(
+export function readIdempotencyKey(
   { method, url, headers, bodyHash }: FastifyRequest,
   reply: FastifyReply,
   operation: string,
@@ -220,32 +219,32 @@ export function idempotencyKeyOf(
       `Idempotency-Key: ${expected('1 to 255 printable ASCII characters, such as a UUID', String(key))}`,
     );
   }
-  const asked = JSON.stringify([method, url, handling, bodyHash]);
-  const requestHash = createHash('sha256').update(asked).digest('base64url');
+  const content = JSON.stringify([method, url, handling, bodyHash]);
+  const requestHash = createHash('sha256').update(content).digest('base64url');
   return { operation, key, requestHash, onRepeat: () => void reply.header('idempotency-replayed', 'true') };
 }
 
 export const mergePatchType = 'application/merge-patch+json';
 
-/** True if external IDs are to be merged (RFC 7396) instead of replaced as a whole. */
+/** True if the request merges external IDs (RFC 7396) instead of replacing them as a whole. */
 export const isMergePatch = ({ headers }: Pick<FastifyRequest, 'headers'>): boolean =>
   headers['content-type']?.split(';')[0]?.trim().toLowerCase() === mergePatchType;
 
-/** The greatest length of a message, in Unicode code points. */
+/** In Unicode code points. */
 export const maxMessageLength = 500;
 
-export function changeMessage(headers: FastifyRequest['headers']): string | null {
+export function readChangeMessage(headers: FastifyRequest['headers']): string | null {
   const header = headers['x-change-message'];
   if (header === undefined || header === '') return null;
-  const message = textIn(String(header));
+  const message = decodeHeader(String(header));
   const { length } = Array.from(message);
   if (length <= maxMessageLength) return message;
   const problem = `expected at most ${count(maxMessageLength)} characters, received ${count(length)}`;
   throw badRequest(`X-Change-Message: ${problem}`);
 }
 
-/** Node reads headers as Latin-1. Most clients that send other characters send UTF-8. */
-function textIn(header: string): string {
+/** Node reads headers as Latin-1, but most clients send UTF-8. */
+function decodeHeader(header: string): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(header, 'latin1'));
   } catch {

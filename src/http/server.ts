@@ -1,7 +1,4 @@
-/**
- * The server without its routes: what all paths share, such as request IDs, headers and the log, and the limits that keep a client from
- * holding connections, memory or the event loop.
- */
+/** The server without its routes: request IDs, headers, the log of requests, and the limits of connections, memory and the event loop. */
 import { randomUUID } from 'node:crypto';
 import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
@@ -26,19 +23,19 @@ import { readJsonBodies } from './request.ts';
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** Aborted when the service begins to stop: responses without an end must end then. */
+    /** Aborted when the service begins to stop, so that event streams end. */
     readonly closing: AbortController;
   }
   interface FastifyRequest {
-    /** The reason for the rejection, in a few words; null if there was none. GraphQL may reject with status 200. */
+    /** For the log; null unless the request was rejected. GraphQL may reject with status 200. */
     rejectionReason: string | null;
-    /** The name of the GraphQL operation, if it has one. */
+    /** The name of the GraphQL operation. */
     operation: string | undefined;
   }
 }
 
-/** Milliseconds between checks for requests that take too long to arrive. */
-const timeoutCheckInterval = 1_000;
+/** The time between two checks for requests that take too long to arrive. */
+const timeoutCheckIntervalMs = 1_000;
 
 export function createServer(
   { logLevel, limits, http, trustedProxies, corsOrigins }: Config,
@@ -52,18 +49,18 @@ export function createServer(
     requestTimeout: http.requestTimeout,
     http: {
       maxHeaderSize: http.maxHeaderBytes,
-      // Node throws if headersTimeout exceeds requestTimeout, which is 300,000 unless set here. Fastify sets requestTimeout
-      // too, but later: then Node swaps the two if headersTimeout is greater, and a slow body gets the time meant for headers.
+      // Node throws if headersTimeout exceeds requestTimeout, by default 300,000. Fastify sets requestTimeout later: Node would then swap
+      // the two if headersTimeout is greater, and a slow body would get the time of headers.
       headersTimeout: Math.min(http.headerTimeout, http.requestTimeout),
       requestTimeout: http.requestTimeout,
-      connectionsCheckingInterval: timeoutCheckInterval,
-      // Otherwise Node itself responds to a request without Host, with an empty body.
+      connectionsCheckingInterval: timeoutCheckIntervalMs,
+      // Otherwise Node responds to a request without Host, with an empty body.
       requireHostHeader: false,
     },
-    // No path is longer than the headers may be: an ID of any length is an unknown ID, not an error of the router.
+    // The length of a path is limited by that of the headers: an ID of any length is an unknown ID, not an error of the router.
     routerOptions: { maxParamLength: http.maxHeaderBytes },
     genReqId: requestId,
-    // While the service closes, requests on open connections still get their response instead of Fastify's own 503.
+    // While the service stops, requests on open connections get their response instead of Fastify's 503.
     return503OnClosing: false,
     frameworkErrors: (error, request, reply) => {
       beginRequest(request, reply, corsOrigins);
@@ -79,7 +76,7 @@ export function createServer(
   });
   app.decorateRequest('rejectionReason', null);
   app.decorateRequest('operation', undefined);
-  // The hooks that run for every request take a callback: where nothing is awaited, a promise is only overhead.
+  // The hooks of every request take a callback, which costs less than a promise.
   app.addHook('onRequest', (request, reply, done) => {
     beginRequest(request, reply, corsOrigins);
     if (isPreflight(request)) return allowRequest(request, reply, corsOrigins);
@@ -87,33 +84,32 @@ export function createServer(
     done();
   });
   app.addHook('onSend', (_request, reply, _body, done) => {
-    // Fastify would close the connection while the body is still arriving: most clients would see that instead of the 413.
+    // Fastify would close the connection while the body arrives: most clients would not see the 413.
     if (reply.statusCode === 413) reply.removeHeader('connection');
     done();
   });
   app.setErrorHandler((error, request, reply) => sendError(request, reply, error));
   app.server.maxConnections = http.maxConnections;
-  // Late enough for a client that sends too slowly to get its 408 first.
-  closeStalledSockets(app.server, http.requestTimeout + 2 * timeoutCheckInterval);
+  // Later than the 408 for a client that sends too slowly.
+  closeStalledSockets(app.server, http.requestTimeout + 2 * timeoutCheckIntervalMs);
   readJsonBodies(app, limits);
   compressResponses(app);
   return app;
 }
 
-/** A browser asks first whether a page of another origin may send a request. */
 const isPreflight = ({ method, headers }: FastifyRequest): boolean =>
   method === 'OPTIONS' && headers.origin !== undefined && headers['access-control-request-method'] !== undefined;
 
-/** With any headers: those of tracing and of GraphQL clients have more names than a list could have, and the service ignores them. */
+/** Allows any headers: tracing and GraphQL clients add many, which the service ignores. */
 function allowRequest({ headers }: FastifyRequest, reply: FastifyReply, origins: readonly string[]): void {
-  const { origin = '', 'access-control-request-headers': sent } = headers;
-  // Without this, the developer of a page would read that a key is missing: browsers send none with this request.
+  const { origin = '', 'access-control-request-headers': requestedHeaders } = headers;
+  // A browser sends this request without the key: the 401 would mislead the developer of the page.
   if (!origins.includes(origin)) {
     throw forbidden(`Origin: ${expected('an origin that CORS_ORIGINS lists', origin)}`, 'origin not in CORS_ORIGINS');
   }
   reply.headers({
     'access-control-allow-methods': 'GET, POST, PATCH',
-    ...(sent !== undefined && { 'access-control-allow-headers': sent }),
+    ...(requestedHeaders !== undefined && { 'access-control-allow-headers': requestedHeaders }),
     'access-control-max-age': '600',
     vary: 'Origin, Access-Control-Request-Headers',
   });
@@ -123,13 +119,13 @@ function allowRequest({ headers }: FastifyRequest, reply: FastifyReply, origins:
 const exposedHeaders =
   'api-version, etag, export-count, idempotency-replayed, preference-applied, query-cost, ratelimit-limit, ratelimit-remaining, ratelimit-reset, retry-after, x-request-id';
 
-/** Lets pages of these origins, and no others, read the response, whatever it is. Cookies are neither sent nor read. */
+/** Lets pages of these origins read every response. Cookies are neither sent nor read. */
 function corsHeaders({ headers: { origin } }: FastifyRequest, origins: readonly string[]) {
   if (origin === undefined || !origins.includes(origin)) return { vary: 'Origin' };
   return { vary: 'Origin', 'access-control-allow-origin': origin, 'access-control-expose-headers': exposedHeaders };
 }
 
-/** Returns the client's own ID if it can be logged and sent back safely, otherwise a new one. */
+/** Returns the client's ID if it is safe to log and send back, otherwise a new ID. */
 function requestId({ headers }: IncomingMessage): string {
   const sent = headers['x-request-id'];
   return typeof sent === 'string' && /^[\w.:@/+=-]{1,128}$/.test(sent) ? sent : randomUUID();
@@ -149,10 +145,10 @@ function beginRequest(request: FastifyRequest, reply: FastifyReply, corsOrigins:
   });
 }
 
-/** A name, an IPv4 address, or an IPv6 address in brackets, and a port, by the characters of RFC 3986. */
+/** A name, an IPv4 address, or an IPv6 address in brackets, and a port, in the characters of RFC 3986. */
 const hostAndPort = /^(?:\[[\da-f:.]+\]|[\w.~!$&'()*+,;=%-]+)(?::\d*)?$/i;
 
-/** RFC 9112 requires this, and authenticate.ts makes a URL of the header. HTTP/1.0 has no such header, and it may be empty. */
+/** RFC 9112 requires this, and authenticate.ts parses the header as a URL. It may be empty, and HTTP/1.0 does not have it. */
 function requireValidHost({ raw }: FastifyRequest): void {
   const { host = raw.httpVersion === '1.0' ? '' : undefined } = raw.headers;
   if (host === '' || (host && hostAndPort.test(host) && URL.canParse(`http://${host}`))) return;
@@ -162,7 +158,7 @@ function requireValidHost({ raw }: FastifyRequest): void {
 /** Logs the request when its response is complete or its connection is closed, whichever comes first. */
 function logWhenClosed(request: FastifyRequest, reply: FastifyReply): void {
   let isComplete = false;
-  // Unknown once the connection is closed. Behind a proxy that is not trusted, this is the proxy's address: a header can say anything.
+  // Unknown once the connection is closed. Behind a proxy that is not trusted, this is the proxy's address.
   const address = request.ip;
   // Node also reports "finish" when the connection is destroyed while the response is being sent.
   reply.raw.once('finish', () => {
@@ -183,7 +179,7 @@ function logWhenClosed(request: FastifyRequest, reply: FastifyReply): void {
       workspace: identity?.workspace.name,
       address,
     };
-    // Probes come every few seconds, and would hide the other lines.
+    // Probes come every few seconds, and would hide the other lines of the log.
     const isProbe = routeOptions.url === '/healthz' || routeOptions.url === '/readyz';
     const level = isComplete && isProbe && statusCode < 400 ? 'debug' : 'info';
     log[level](line, isComplete ? 'request completed' : 'connection closed before the response was complete');
@@ -191,8 +187,8 @@ function logWhenClosed(request: FastifyRequest, reply: FastifyReply): void {
 }
 
 /**
- * Responds to requests for which there is no route, before they are authenticated and before their bodies are read: OPTIONS gets the methods
- * of the path, another method 405 with `Allow`, and an unknown path 404. Covers the routes that are added later.
+ * Responds to requests without a route before they are authenticated and their bodies are read: OPTIONS gets the methods of the path, another
+ * method 405 with `Allow`, and an unknown path 404. Must be called before routes are added.
  */
 export function rejectUnknownRoutes(app: FastifyInstance): void {
   const methodsByUrl = new Map<string, string[]>();
@@ -201,10 +197,10 @@ export function rejectUnknownRoutes(app: FastifyInstance): void {
   });
 
   app.addHook('onRequest', (request, reply, done) => {
-    // The router finds `/projects/:id` for `/projects/`, too.
+    // The router also finds `/projects/:id` for `/projects/`.
     if (!request.is404 && !Object.values(request.params as object).includes('')) return done();
     const [path = ''] = request.url.split('?');
-    const url = [...methodsByUrl.keys()].find((known) => leadsTo(known, path));
+    const url = [...methodsByUrl.keys()].find((route) => matches(route, path));
     if (url === undefined) throw notFound('there is nothing at this path', 'unknown path');
     const allowed = methodsByUrl.get(url)?.toSorted().join(', ');
     if (request.method === 'OPTIONS') return void reply.header('allow', `${allowed}, OPTIONS`).code(204).send();
@@ -215,9 +211,10 @@ export function rejectUnknownRoutes(app: FastifyInstance): void {
   });
 }
 
-/** True for `/projects/:id` and `/projects/x`. Neither a parameter nor what `*` stands for is empty. */
-function leadsTo(url: string, path: string): boolean {
-  const [expected, sent] = [url.split('/'), path.split('/')];
+/** True for `/projects/:id` and `/projects/x`. Neither a parameter nor `*` matches an empty text. */
+function matches(url: string, path: string): boolean {
+  const expected = url.split('/');
+  const sent = path.split('/');
   return (
     (expected.length === sent.length || (expected.at(-1) === '*' && expected.length < sent.length)) &&
     expected.every((part, index) => (/^[:*]/.test(part) ? sent[index] !== '' : sent[index] === part))
@@ -226,13 +223,12 @@ function leadsTo(url: string, path: string): boolean {
 
 setFlagsFromString('--expose-gc');
 export const collectGarbage: () => void = runInNewContext('gc');
-/** The time between forced collections, in milliseconds. */
-const collectionInterval = 5_000;
+const collectionIntervalMs = 5_000;
 
 /**
- * Refuses requests while the process is short of memory, or its event loop is late by `maxEventLoopDelay` milliseconds on average: it
- * finishes those that it has. `maxBytes` counts the heap and buffers, uncollected garbage included: the process should stay below 1 GB, and
- * what it has begun takes the other half.
+ * Refuses new requests while the process is short of memory, or its event loop is late by `maxEventLoopDelay` milliseconds on average.
+ * `maxBytes` counts the heap and buffers, uncollected garbage included: the process should stay below 1 GB, of which running requests take
+ * the other half.
  */
 export async function refuseUnderPressure(
   app: FastifyInstance,
@@ -247,27 +243,27 @@ export async function refuseUnderPressure(
     },
     healthCheckInterval: 200,
     pressureHandler: (request, _reply, type) => {
-      // While requests are refused, nothing is allocated: without this, garbage counted for more than 50 s after the load had ended.
-      if (Date.now() - collectedAt > collectionInterval) {
+      // A process that refuses requests allocates nothing: garbage counted for more than 50 s after the load had ended.
+      if (Date.now() - collectedAt > collectionIntervalMs) {
         collectedAt = Date.now();
         collectGarbage();
       }
-      // A supervisor that asked how the service is, and was refused, would end it.
+      // A supervisor whose probe is refused would end the service.
       if (request.routeOptions.config.isPublic?.(request)) return;
       throw unavailable('the service is overloaded, try again', type);
     },
   });
 }
 
-/** `_httpMessage` is the response that is due or being sent on a socket. Node has no public name for it. */
+/** `_httpMessage` is the socket's response that is due or being sent. Node has no public name for it. */
 type HttpSocket = Socket & { readonly _httpMessage?: ServerResponse<IncomingMessage> | null };
 
-/** Milliseconds that a client has to read why its request was rejected, before its connection is closed. */
-const closeAfter = 1_000;
+/** The time that a client has to read why its request was rejected, before its connection is closed. */
+const readRejectionMs = 1_000;
 
 /**
- * Returns the responses that are due or being sent, and closes those of a connection that is closed. Node closes only the one being sent:
- * those of the requests pipelined behind it would never end, and what they hold would never be released.
+ * Returns the responses that are due or being sent, and closes them with their connection. Node closes only the response being sent:
+ * responses to the requests pipelined behind it would never end, and would never release their memory.
  */
 export function trackResponses(server: Server): ReadonlySet<ServerResponse> {
   const open = new Set<ServerResponse>();
@@ -275,7 +271,7 @@ export function trackResponses(server: Server): ReadonlySet<ServerResponse> {
   server.on('connection', (socket: Socket) => {
     const responses = new Set<ServerResponse>();
     responsesBySocket.set(socket, responses);
-    // After Node's own listeners.
+    // After Node's listeners.
     socket.once('close', () => setImmediate(() => responses.forEach(close)));
   });
   server.prependListener('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
@@ -295,12 +291,12 @@ function close(response: ServerResponse): void {
   response.emit('close');
 }
 
-/** Milliseconds after which the service stops although responses are still being sent. */
-const closeTimeout = 30_000;
+/** The service then stops although responses are still being sent. */
+const closeTimeoutMs = 30_000;
 
 /**
- * Accepts no new connections, sends every response to its last byte, and closes all connections. (Fastify and Node treat a connection whose
- * response is still being sent as idle, and wait forever for a connection that never sends a request.)
+ * Accepts no new connections, sends every response to its last byte, and closes all connections. Fastify and Node would close a connection
+ * while its response is being sent, and wait forever for a connection that sends no request.
  */
 async function finishResponses(server: Server, open: ReadonlySet<ServerResponse>): Promise<void> {
   server.on('connection', (socket: Socket) => socket.destroy());
@@ -308,12 +304,12 @@ async function finishResponses(server: Server, open: ReadonlySet<ServerResponse>
     response.setHeader('connection', 'close');
   });
   for (const response of open) if (!response.headersSent) response.setHeader('connection', 'close');
-  const deadline = Date.now() + closeTimeout;
+  const deadline = Date.now() + closeTimeoutMs;
   while (open.size > 0 && Date.now() < deadline) await wait(20);
   server.closeAllConnections();
 }
 
-/** Closes sockets without traffic for `timeout` milliseconds, unless the service has yet to respond. */
+/** Closes sockets without traffic for `timeout` milliseconds, unless a response is due. */
 function closeStalledSockets(server: Server, timeout: number): void {
   server.setTimeout(timeout, (socket: HttpSocket) => {
     const isResponseDue = socket._httpMessage && socket.writableLength === 0;
@@ -321,10 +317,10 @@ function closeStalledSockets(server: Server, timeout: number): void {
   });
 }
 
-/** Writes an error response to the socket directly: invalid HTTP never becomes a request. `code` is Node's. */
+/** Writes the error response to the socket: invalid HTTP never becomes a request. */
 function rejectBrokenHttp(log: FastifyBaseLogger, code: string | undefined, socket: HttpSocket): void {
   if (code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
-  // Otherwise a request that is completed later would be executed but could not get a response.
+  // Otherwise a request completed later would run, but could not get a response.
   socket.pause();
   const status = code === 'HPE_HEADER_OVERFLOW' ? 431 : code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : 400;
   const reason = status === 400 ? 'invalid HTTP' : reasonFor(status);
@@ -332,13 +328,13 @@ function rejectBrokenHttp(log: FastifyBaseLogger, code: string | undefined, sock
   const title = STATUS_CODES[status] ?? '';
   const body = JSON.stringify({ error: `the request is not valid: ${title.toLowerCase()}`, code: String(status) });
   const head = `content-type: application/json; charset=utf-8\r\ncontent-length: ${body.length}\r\nconnection: close`;
-  /** Complete requests that arrived before the invalid one get their responses first. */
+  // Complete requests that arrived earlier get their responses first.
   const rejectInTurn = (): void => {
     const response = socket._httpMessage;
     if (response && (response.req.complete || response.headersSent)) return void response.once('close', rejectInTurn);
     if (!socket.writable) return;
     socket.end(`HTTP/1.1 ${status} ${title}\r\n${head}\r\n\r\n${body}`);
-    setTimeout(() => socket.destroy(), closeAfter);
+    setTimeout(() => socket.destroy(), readRejectionMs);
   };
   rejectInTurn();
 }

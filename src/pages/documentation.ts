@@ -4,20 +4,20 @@ import { readdir, readFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { notFound } from '../errors.ts';
-import { contentSecurityPolicy, createPage, loadLate, pageHead, type Send } from '../http/pages.ts';
+import { contentSecurityPolicy, createPage, loadOnce, pageHead, type SendPage } from '../http/pages.ts';
 import { root } from '../program.ts';
 
 /** Of pages to read: they run no script. */
 const documentPolicy = contentSecurityPolicy("style-src 'self'");
 
 /** Only these can be requested: no path of a request reaches the file system. */
-const files = loadLate(async () => {
+const files = loadOnce(async () => {
   const folder = join(root, 'docs');
   // Some run a copy of `dist` alone.
-  if (!existsSync(folder)) return new Map<string, () => Promise<Send>>();
+  if (!existsSync(folder)) return new Map<string, () => Promise<SendPage>>();
   const docs = (await readdir(folder)).map((name) => `docs/${name}`);
   const paths = ['README.md', 'CHANGELOG.md', 'LICENSE', 'schema.graphql', 'client/README.md', ...docs];
-  return new Map(paths.map((path) => [path, loadLate(() => load(path))]));
+  return new Map(paths.map((path) => [path, loadOnce(() => load(path))]));
 });
 
 export function serveDocumentation(app: FastifyInstance): void {
@@ -37,7 +37,7 @@ export function serveDocumentation(app: FastifyInstance): void {
   });
 }
 
-async function load(path: string): Promise<Send> {
+async function load(path: string): Promise<SendPage> {
   const content = await readFile(join(root, path));
   switch (extname(path)) {
     case '.md':

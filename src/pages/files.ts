@@ -5,7 +5,7 @@ import { extname, join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import type { Config } from '../config.ts';
 import { notFound } from '../errors.ts';
-import { createPage, loadLate } from '../http/pages.ts';
+import { createPage, loadOnce } from '../http/pages.ts';
 
 const own = (name: string) => readFile(join(__dirname, 'browser', name), 'utf8');
 
@@ -56,7 +56,7 @@ export function servePageFiles(app: FastifyInstance, { explorer }: Pick<Config, 
   const loaders = new Map(
     Object.entries({ ...files, ...(explorer && explorerFiles) }).map(([name, load]) => [
       name,
-      loadLate(async () => createPage(await load(), types[extname(name)])),
+      loadOnce(async () => createPage(await load(), types[extname(name)])),
     ]),
   );
   app.get<{ Params: { file: string } }>('/pages/:file', async (request, reply) => {

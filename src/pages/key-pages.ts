@@ -8,7 +8,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Config } from '../config.ts';
 import { errorCode, notFound, StartError } from '../errors.ts';
 import { addVary } from '../http/compression.ts';
-import { contentSecurityPolicy, createPage, pageHead, type Send } from '../http/pages.ts';
+import { contentSecurityPolicy, createPage, pageHead, type SendPage } from '../http/pages.ts';
 
 const bar = (more = '') => `<header id="bar">
 <a href="./">Yardgraph</a>
@@ -41,7 +41,7 @@ interface Page {
 }
 
 /** The script of the key is first: it sends even a library's first request. */
-function page({ title, library, script, body, links, settings = {} }: Page): Send {
+function page({ title, library, script, body, links, settings = {} }: Page): SendPage {
   const data = Object.entries(settings).map(([name, value]) => ` data-${name}="${escaped(value)}"`);
   return createPage(`${pageHead(`${title} – Yardgraph`)}
 <link rel="stylesheet" href="pages/${library ?? script}.css">
@@ -71,7 +71,7 @@ const graphiqlPolicy = contentSecurityPolicy(
   "script-src 'self'; worker-src 'self'; style-src 'self' 'unsafe-inline'; font-src data:",
 );
 
-export const sendGraphiql: Send = (request, reply) => {
+export const sendGraphiql: SendPage = (request, reply) => {
   addVary(reply, 'Accept');
   return graphiql(request, reply.header('content-security-policy', graphiqlPolicy));
 };

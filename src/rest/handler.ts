@@ -5,7 +5,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import fresh from 'fresh';
 import type { Limits } from '../config.ts';
 import { badRequest, unavailable } from '../errors.ts';
-import { idempotencyKeyOf, isMergePatch } from '../http/request.ts';
+import { isMergePatch, readIdempotencyKey } from '../http/request.ts';
 import { expected, isObject, type Parsed } from '../model/issues.ts';
 import { mergeParser } from '../model/links.ts';
 import type { RecordKind } from '../model/record-kind.ts';
@@ -39,7 +39,7 @@ function create(route: Route, limits: Limits): Handler {
 /** The same body means something else with another type, or another handling of unknown fields. */
 function sessionFor({ method, template }: Route, request: FastifyRequest, reply: FastifyReply) {
   const handling = `${preferredHandling(request) ?? ''}${isMergePatch(request) ? ' merge' : ''}`;
-  return request.session.with({ key: idempotencyKeyOf(request, reply, `${method} ${template}`, handling) });
+  return request.session.with({ key: readIdempotencyKey(request, reply, `${method} ${template}`, handling) });
 }
 
 function notABatch(kind: RecordKind, body: unknown): string {

@@ -136,7 +136,7 @@ test('the place of another item is a path in GraphQL, and text in a problem', ()
   const error = invalid([{ path: [1, 'uid'], code: 'taken', kind: 'asset', ...uid, other: [0] }]);
 
   const message = 'item [0] of this batch also has the uid "C-7"';
-  expect(error.within('input').issues).toEqual([
+  expect(error.prefixed('input').issues).toEqual([
     { path: ['input', 1, 'uid'], message, code: 'taken', other: ['input', 0] },
   ]);
   expect(problem(error).errors).toEqual([{ index: 1, field: 'uid', message, code: 'taken', other: '[0]' }]);

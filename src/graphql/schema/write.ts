@@ -56,7 +56,7 @@ export async function resolveMutation<T>(
   const session = sessionFor(String(path.key));
   const result = await run(session.with({ isDryRun: dryRun }))
     .catch((error: unknown) => {
-      throw error instanceof ServiceError ? error.within(argument) : error;
+      throw error instanceof ServiceError ? error.prefixed(argument) : error;
     })
     .finally(() => loaders.clear());
   for (const [id, record] of dryRun ? primed(result) : []) {

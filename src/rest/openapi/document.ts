@@ -1,7 +1,7 @@
 /** The OpenAPI 3.1 document, derived from the routes and the record kinds, and served at /openapi.json. */
 import type { FastifyInstance } from 'fastify';
 import type { Limits } from '../../config.ts';
-import { createPage, loadLate } from '../../http/pages.ts';
+import { createPage, loadOnce } from '../../http/pages.ts';
 import { idempotencyKeyPattern, maxMessageLength, mergePatchType } from '../../http/request.ts';
 import { apiVersion } from '../../http/server.ts';
 import { externalIds, type Field } from '../../model/fields.ts';
@@ -26,7 +26,7 @@ import {
 
 export function serveOpenApi(app: FastifyInstance, limits: Limits): void {
   // Made for the first request: it is a seventh of the work of a start, and most processes never need it.
-  const page = loadLate(async () =>
+  const page = loadOnce(async () =>
     createPage(JSON.stringify(openApiDocument(limits)), 'application/json; charset=utf-8'),
   );
   app.get('/openapi.json', async (request, reply) => (await page())(request, reply));
