@@ -14,8 +14,7 @@ import { sendGraphiql, serveExplorer, serveReference } from './pages/key-pages.t
 import { handler } from './rest/handler.ts';
 import { serveOpenApi } from './rest/openapi/document.ts';
 import { routes } from './rest/routes.ts';
-import type { Database } from './store/database.ts';
-import { schemaVersion } from './store/schema/migrations.ts';
+import { type Database, schemaVersion } from './store/database.ts';
 
 interface AppOptions {
   readonly logs?: Logs | undefined;

@@ -3,8 +3,7 @@ import { Command, CommanderError } from 'commander';
 import { version } from '../package.json';
 import { type Config, loadConfig } from './config.ts';
 import { ServiceError, StartError } from './errors.ts';
-import { DatabaseError } from './store/connections/database-error.ts';
-import { schemaVersion } from './store/schema/migrations.ts';
+import { DatabaseError, schemaVersion } from './store/database.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

@@ -8,8 +8,8 @@ import { errorCode, StartError } from './errors.ts';
 import { announce, openLogs } from './logs.ts';
 import { program } from './program.ts';
 import { createKeyStore } from './store/admin/api-keys.ts';
+import { startSweep } from './store/admin/result-sweep.ts';
 import { type Database, openDatabase } from './store/database.ts';
-import { startSweep } from './store/writes/idempotency.ts';
 
 /** `prepare` runs before the service can be reached. Throws a StartError if the service cannot start. */
 export async function serve(config: Config, prepare?: (database: Database) => Promise<void>): Promise<void> {

@@ -7,9 +7,8 @@ import { badRequest, forbidden, ServiceError, tooManyRequests, unauthorized } fr
 import { readChangeMessage } from '../http/request.ts';
 import { expected } from '../model/issues.ts';
 import { createSession, type Session } from '../services/write.ts';
-import type { Usage } from '../store/connections/driver.ts';
 import type { Database } from '../store/database.ts';
-import { createStoreOpener, type StoreUser } from '../store/workspace-store.ts';
+import { createStoreOpener, type StoreUser, type Usage } from '../store/workspace-store.ts';
 import { type Identity, Keyring } from './keyring.ts';
 
 declare module 'fastify' {

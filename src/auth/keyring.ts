@@ -6,9 +6,8 @@ import { timingSafeEqual } from 'node:crypto';
 import DataLoader from 'dataloader';
 import { LRUCache } from 'lru-cache';
 import { unauthorized } from '../errors.ts';
-import { type ApiKey, createKeyStore, type KeyStore } from '../store/admin/api-keys.ts';
+import { type ApiKey, createKeyStore, type KeyStore, type WorkspaceId } from '../store/admin/api-keys.ts';
 import type { Database } from '../store/database.ts';
-import type { WorkspaceId } from '../store/query/tables.ts';
 import { hashSecret, newSecret, parseKey, type SecretKey, stateOf } from './keys.ts';
 
 export interface Identity {

@@ -5,16 +5,11 @@ import type { Config } from '../config.ts';
 import { StartError } from '../errors.ts';
 import { program } from '../program.ts';
 import { recordKinds } from '../records/index.ts';
-import { apiKeys } from '../store/admin/api-keys.ts';
-import { copyTables } from '../store/admin/copy.ts';
+import { copyTables, tablesToCopy } from '../store/admin/copy.ts';
 import { connectDatabase, type Database, openDatabase } from '../store/database.ts';
 import { databaseUrlProblem, sqlitePath } from '../store/database-settings.ts';
-import { changeNumbers, changes, idempotencyResults, workspaceNames } from '../store/query/tables.ts';
 import { longStatementTimeout } from './database.ts';
 import { createProgressBar } from './terminal.ts';
-
-/** All tables. Without the idempotency keys, a request repeated after a move to another database would run twice. */
-const tables = [workspaceNames, ...recordKinds, apiKeys, changes, changeNumbers, idempotencyResults];
 
 export async function copyDatabase(
   { databaseOptions }: Config,
@@ -53,7 +48,7 @@ function requireFileOrServer(option: string, url: string): void {
 async function copyWithProgress(source: Database, target: Database): Promise<void> {
   const bar = createProgressBar('{percentage}% {value}/{total} {doing}');
   try {
-    const copied = await copyTables(source, target, tables, {
+    const copied = await copyTables(source, target, tablesToCopy(recordKinds), {
       start: (total) => bar.start(total, 0, { doing: 'copying' }),
       step: (records, doing) => bar.increment(records, { doing }),
     });

@@ -4,9 +4,8 @@ import { resolve } from 'node:path';
 import type { Config } from '../config.ts';
 import { StartError } from '../errors.ts';
 import { program } from '../program.ts';
-import { connectDatabase, type Database } from '../store/database.ts';
+import { connectDatabase, type Database, migrationNames } from '../store/database.ts';
 import { inMemory, sqlitePath } from '../store/database-settings.ts';
-import { migrationNames } from '../store/schema/migrations.ts';
 
 /** In milliseconds. For statements on millions of records, for which no request waits. */
 export const longStatementTimeout = 24 * 3_600_000;

@@ -13,8 +13,7 @@ import { program } from '../program.ts';
 import { recordKinds } from '../records/index.ts';
 import { type ApiKey, createKeyStore, type KeyStore } from '../store/admin/api-keys.ts';
 import { createWorkspaces, recordCount } from '../store/admin/workspaces.ts';
-import type { Run } from '../store/connections/driver.ts';
-import type { Database } from '../store/database.ts';
+import type { Database, Run } from '../store/database.ts';
 import { createTablesIfNew, requireUpToDate, withDatabase } from './database.ts';
 import { printTable } from './terminal.ts';
 

@@ -16,8 +16,7 @@ import { unknownFieldIssues } from '../model/schemas.ts';
 import { sentence } from '../model/sentences.ts';
 import { kindNamed, label, labelKey, labelledFields, linkOrder, recordKinds } from '../records/index.ts';
 import type { Condition } from '../store/query/record-query.ts';
-import type { RecordReads } from '../store/records/read-records.ts';
-import { findByUniqueField, pagesById } from '../store/workspace-store.ts';
+import { findByUniqueField, pagesById, type RecordReads } from '../store/workspace-store.ts';
 import { type Column, type Format, formatOf, formatParameters, ndjson, readFlag, type Targets } from './formats.ts';
 
 type ReadFilter = (kind: RecordKind, where: unknown) => Promise<Condition | undefined>;

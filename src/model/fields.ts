@@ -136,6 +136,15 @@ export function externalIdCount(externalIds: object): number {
   return total;
 }
 
+/** The rule of externalIdCount, for messages. */
+export const longExternalIds = 'one of more than 100 characters counts several times';
+
+/**
+ * The most external IDs that one write stores, and the most that it replaces or deletes. SQLite stores each in a row of
+ * its own, and other writes wait 0.2 to 0.5 s for so many. Postgres has the same limit: both accept the same requests.
+ */
+export const maxExternalIdsPerWrite = 30_000;
+
 export const text = (description: string) => ({ type: 'text', description }) as const;
 
 /** Declares a finite number from `min` to `max`, both included. */

@@ -3,15 +3,13 @@
  * without a lock: the record of a key is compared once it is locked, and the check of references locks the targets of links.
  */
 import { tooLarge } from '../errors.ts';
-import type { ExternalIdsPatch } from '../model/fields.ts';
+import { type ExternalIdsPatch, maxExternalIdsPerWrite } from '../model/fields.ts';
 import { count, type FoundIssue, type IssueData, isObject, type Path } from '../model/issues.ts';
 import type { Link, Said } from '../model/links.ts';
 import type { Criterion, RecordKey, RecordKind, Values } from '../model/record-kind.ts';
 import { isBlank, missingValue, recordTooLong, tooManyExternalIds, type ValueLimits } from '../model/schemas.ts';
 import { kindOfId, linkOrder } from '../records/index.ts';
-import { lookupOutdated } from '../store/connections/database-error.ts';
-import { maxExternalIdsPerWrite } from '../store/writes/apply-changes.ts';
-import { maxMatches, type Tx } from '../store/writes/tx.ts';
+import { lookupOutdated, maxMatches, type Tx } from '../store/writes/tx.ts';
 import { byId, byKind, dependOn, externalIdsAfter, type Item, itemOf, referTo } from './item.ts';
 
 /** Sets the IDs of the items that have keys. If several records have a key, nobody knows which of them is meant. */

@@ -5,7 +5,7 @@
  */
 import type { RecordKind } from '../model/record-kind.ts';
 import { linkOrder } from '../records/index.ts';
-import type { Change } from '../store/writes/apply-changes.ts';
+import type { Change } from '../store/writes/tx.ts';
 
 export interface Order {
   readonly ordered: readonly Change[];

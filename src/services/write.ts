@@ -10,8 +10,7 @@ import type { ValueLimits } from '../model/schemas.ts';
 import { described, sentence } from '../model/sentences.ts';
 import { linkOrder, newIds } from '../records/index.ts';
 import type { TransactionOptions, WorkspaceReads, WorkspaceStore } from '../store/workspace-store.ts';
-import type { Change, Creation } from '../store/writes/apply-changes.ts';
-import type { Tx } from '../store/writes/tx.ts';
+import type { Change, Creation, Tx } from '../store/writes/tx.ts';
 import {
   checkDeletions,
   checkReferences,

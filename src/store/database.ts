@@ -1,17 +1,19 @@
 /** Opens, migrates and closes the database. Knows connections, but no records. */
 import { type Knex, knex } from 'knex';
 import { StartError } from '../errors.ts';
-import { type Connections, createConnections } from './connections/connections.ts';
-import { failureReason } from './connections/database-error.ts';
-import type { DatabaseOptions, Driver, Pools } from './connections/driver.ts';
+import { type Connections, createConnections, startWaiting } from './connections/connections.ts';
+import { DatabaseError, failureReason, isTimeout } from './connections/database-error.ts';
+import type { DatabaseOptions, Driver, Pools, Run } from './connections/driver.ts';
 import { defaultOptions, isPostgresUrl, sqlitePath } from './database-settings.ts';
 import { openPostgresDialect } from './postgres/dialect.ts';
 import { createPostgresDriver } from './postgres/driver.ts';
 import type { Dialect } from './query/dialect.ts';
-import { migrate, migrationNames, migrationSource, pendingMigrations } from './schema/migrations.ts';
+import { migrate, migrationNames, migrationSource, pendingMigrations, schemaVersion } from './schema/migrations.ts';
 import { sqliteDialect } from './sqlite/dialect.ts';
 import { createSqliteDriver } from './sqlite/driver.ts';
 import { createQueue, type RunTransaction } from './writes/queue.ts';
+
+export { DatabaseError, isTimeout, migrationNames, type Run, schemaVersion, startWaiting };
 
 export interface Database extends Omit<Connections, 'useToWrite'> {
   readonly transaction: RunTransaction;

@@ -7,10 +7,14 @@ import { type ChangeReads, createChangeReads, readLastChange } from './log.ts';
 import { positionOfId, type RecordQuery } from './query/record-query.ts';
 import type { ChangeAuthor, WorkspaceId } from './query/tables.ts';
 import { createReadBudget, type ReadLimits, type Turn, type WorkspaceScope } from './records/read-budget.ts';
+import type { LinkToRead, RecordPage } from './records/read-records.ts';
 import { createRecordReads, type RecordReads } from './records/read-records.ts';
 import { createTextCache, type DerivedText } from './records/text-cache.ts';
-import { type Creation, type Decide, dryRunIn, queuedCreation, writeIn } from './writes/apply-changes.ts';
+import { dryRunIn, queuedCreation, writeIn } from './writes/apply-changes.ts';
 import { type RepeatableRequest, writeWithKey } from './writes/idempotency.ts';
+import type { Creation, Decide } from './writes/tx.ts';
+
+export type { LinkToRead, RecordPage, RecordReads, Usage };
 
 export interface TransactionOptions<T> {
   /** If the key has a stored result, returns it, or throws a ServiceError 409 if that was another request, and stores nothing. */

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { mustExist, reference, required, text, unique } from '../../src/model/fields.ts';
 import { type RecordKind, recordKind, type Values } from '../../src/model/record-kind.ts';
 import { inOrder } from '../../src/services/order.ts';
-import type { Change } from '../../src/store/writes/apply-changes.ts';
+import type { Change } from '../../src/store/writes/tx.ts';
 
 /** A tree whose records have a unique code. */
 const place: RecordKind = recordKind({

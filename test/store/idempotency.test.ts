@@ -2,8 +2,9 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { asset } from '../../src/records/index.ts';
 import { createSession } from '../../src/services/write.ts';
+import { startSweep } from '../../src/store/admin/result-sweep.ts';
 import type { WorkspaceStore } from '../../src/store/workspace-store.ts';
-import { type IdempotencyKey, startSweep } from '../../src/store/writes/idempotency.ts';
+import type { IdempotencyKey } from '../../src/store/writes/idempotency.ts';
 import { isPostgres } from '../support/database.ts';
 import { inSteps, insert } from '../support/insert.ts';
 import { storeOpener } from '../support/open-store.ts';

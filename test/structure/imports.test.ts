@@ -78,6 +78,16 @@ test('no file imports itself through others, not even its types', () => {
   expect(circles).toEqual([]);
 });
 
+test('the store is used through its front door', () => {
+  const door =
+    /^src\/store\/(?:workspace-store|database|database-settings|log|query\/record-query|writes\/tx|admin\/.*)\.ts$/;
+  const behind = imports
+    .filter(({ from, to }) => from !== 'store' && to === 'store')
+    .filter(({ file, path }) => !door.test(normalize(join(dirname(file), path))));
+
+  expect(behind.map(({ file, path }) => `${file} imports ${path}`)).toEqual([]);
+});
+
 test('only the store knows Knex, and only the adapters know HTTP and GraphQL', () => {
   const users = (library: string) =>
     files.filter((file) => new RegExp(`from '${library}[/']`).test(readFileSync(file, 'utf8'))).map(layerOf);

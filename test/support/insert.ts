@@ -3,9 +3,8 @@
 import type { AnyRecord, CreateOf, RecordKind, RecordOf } from '../../src/model/record-kind.ts';
 import { newIds } from '../../src/records/index.ts';
 import type { WorkspaceStore } from '../../src/store/workspace-store.ts';
-import type { Change, Decide } from '../../src/store/writes/apply-changes.ts';
 import type { IdempotencyKey } from '../../src/store/writes/idempotency.ts';
-import type { Tx } from '../../src/store/writes/tx.ts';
+import type { Change, Decide, Tx } from '../../src/store/writes/tx.ts';
 
 const now = '2026-03-01T00:00:00.000Z';
 const stampsNow = { createdAt: now, updatedAt: now };

@@ -21,8 +21,12 @@ import type { ReverseLink } from '../../model/reverse-link.ts';
 import { kindNamed, kindOfId, label } from '../../records/index.ts';
 import type { ChangePage, ChangePageQuery, HistoryQuery, LoggedChange } from '../../store/log.ts';
 import { type Condition, orderName, type RecordQuery, type SummaryQuery } from '../../store/query/record-query.ts';
-import type { LinkToRead, RecordPage } from '../../store/records/read-records.ts';
-import { findByUniqueField, type WorkspaceReads } from '../../store/workspace-store.ts';
+import {
+  findByUniqueField,
+  type LinkToRead,
+  type RecordPage,
+  type WorkspaceReads,
+} from '../../store/workspace-store.ts';
 import type { FieldExtensions } from '../limits.ts';
 
 /** The query of a connection; its order determines the fields that cursors need. */

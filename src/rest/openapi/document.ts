@@ -4,13 +4,12 @@ import type { Limits } from '../../config.ts';
 import { createPage, loadOnce } from '../../http/pages.ts';
 import { idempotencyKeyPattern, maxMessageLength, mergePatchType } from '../../http/request.ts';
 import { apiVersion } from '../../http/server.ts';
-import { externalIds, type Field } from '../../model/fields.ts';
+import { externalIds, type Field, longExternalIds, maxExternalIdsPerWrite } from '../../model/fields.ts';
 import { count } from '../../model/issues.ts';
 import { capitalized, pathName, withArticle } from '../../model/labels.ts';
 import type { RecordKind } from '../../model/record-kind.ts';
 import { maxIdentifierLength, maxLengthOf } from '../../model/schemas.ts';
 import { recordKinds } from '../../records/index.ts';
-import { longExternalIds, maxExternalIdsPerWrite } from '../../store/writes/apply-changes.ts';
 import { toResponse } from '../handler.ts';
 import { type Route, routes } from '../routes.ts';
 import {

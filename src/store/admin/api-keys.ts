@@ -31,6 +31,8 @@ const fields = {
   lastUsedAt: dateTime('when it was last used, to the minute'),
 };
 
+export type { WorkspaceId };
+
 export type ApiKey = Omit<ValuesOf<typeof fields>, 'workspaceId'> & { readonly workspace: WorkspaceId };
 
 export const apiKeys: Table = { table: 'api_keys', label: 'API key', key: ['id'], storedFields: fields };

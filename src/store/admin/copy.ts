@@ -7,7 +7,18 @@ import type { Database } from '../database.ts';
 import { columnName } from '../query/columns.ts';
 import type { Dialect } from '../query/dialect.ts';
 import { literally, runQuery, selectRecords } from '../query/rows.ts';
-import { workspaceNames } from '../query/tables.ts';
+import { changeNumbers, changes, idempotencyResults, workspaceNames } from '../query/tables.ts';
+import { apiKeys } from './api-keys.ts';
+
+/** All tables. Without the idempotency keys, a request repeated after a move to another database would run twice. */
+export const tablesToCopy = (recordKinds: readonly Table[]): readonly Table[] => [
+  workspaceNames,
+  ...recordKinds,
+  apiKeys,
+  changes,
+  changeNumbers,
+  idempotencyResults,
+];
 
 /** The result for one table. The checksum covers all fields of all records, ordered by what identifies them. */
 interface CopiedTable {

@@ -98,9 +98,6 @@ export class TransactionConflict extends ServiceError {
   }
 }
 
-/** Ends the transaction, and runs its work again: another one has changed what this one has looked up. */
-export const lookupOutdated = () => new TransactionConflict('LOOKUP_OUTDATED');
-
 /** Thrown on writes to a deleted workspace, which a process may have cached for a few seconds. */
 export class WorkspaceDeleted extends ServiceError {
   constructor() {

@@ -3,60 +3,18 @@
  * log, which are numbered without gaps, in the order of their commits.
  */
 import { tooLarge } from '../../errors.ts';
-import { externalIdCount, textLengthOfAll } from '../../model/fields.ts';
+import { externalIdCount, longExternalIds, maxExternalIdsPerWrite, textLengthOfAll } from '../../model/fields.ts';
 import { count } from '../../model/issues.ts';
 import type { RecordKind } from '../../model/record-kind.ts';
 import type { Row, Run, Statement, Usage } from '../connections/driver.ts';
 import { tableColumns } from '../query/columns.ts';
-import type { Dialect, Insert } from '../query/dialect.ts';
+import type { Dialect } from '../query/dialect.ts';
 import { runQuery } from '../query/rows.ts';
-import { type Action, type ChangeAuthor, changes as changesTable, type LogRow } from '../query/tables.ts';
+import { type ChangeAuthor, changes as changesTable, type LogRow } from '../query/tables.ts';
 import type { WorkspaceScope } from '../records/read-budget.ts';
 import { findStoredResult, type IdempotencyKey, idempotencyRow, storeResult, type WriteResult } from './idempotency.ts';
 import type { QueuedCreation } from './queue.ts';
-import { createTx, type Tx } from './tx.ts';
-
-/**
- * Decides what a write changes. Has no effects: it runs again after a conflict. Throws a ServiceError below 500 to reject the write,
- * TransactionConflict to run again.
- */
-export type Decide<T> = (tx: Tx) => Promise<Decision<T>>;
-
-export interface Decision<T> {
-  readonly changes: readonly Change[];
-  /** The result, now and when the write is repeated with its key: plain data, for it is stored as JSON. */
-  readonly returned: T;
-}
-
-/**
- * New records of one kind, whose unique values, references and key only the database checks, when it stores them: by one statement, together with
- * other creations that wait. That is a third faster than a transaction, which looks them up first, and is what follows if the database refuses.
- */
-export interface Creation<T> extends Pick<Insert, 'references'> {
-  readonly kind: RecordKind;
-  /** The fields of each record that the client has set. */
-  readonly values: readonly Row[];
-  decide(): Decision<T>;
-}
-
-/** What happens to one record, which was read with a lock unless it is new, or stored again with the ID that it had. */
-export interface Change {
-  readonly kind: RecordKind;
-  readonly action: Action;
-  readonly before: Row | null;
-  readonly after: Row | null;
-  readonly at: string;
-}
-
-/**
- * The most external IDs of the records that one write stores, and as many of those that it replaces or deletes. Each is a row of its own on
- * SQLite, where all other writes wait until so many are written: 0.2 to 0.5 s. Postgres has the same limit, so that both databases accept
- * the same requests.
- */
-export const maxExternalIdsPerWrite = 30_000;
-
-/** The rule of externalIdCount, for messages. */
-export const longExternalIds = 'one of more than 100 characters counts several times';
+import { type Change, type Creation, createTx, type Decide } from './tx.ts';
 
 /** Successive changes of one kind and action, which share statements. */
 function groupChanges(changes: readonly Change[]): Change[][] {

@@ -3,15 +3,13 @@
  * that a repeat finds it and writes nothing. A result is stored as JSON, with whole records: a repeat returns them as they were, and
  * GraphQL can select any of their fields. Once they are too old to be repeated, they are deleted. Knows no HTTP.
  */
-import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { brotliCompress, brotliDecompress, constants } from 'node:zlib';
 import pLimit from 'p-limit';
 import { idempotencyKeyReused, mayBeStored, mayBeStoredType, ServiceError } from '../../errors.ts';
 import type { Row } from '../connections/driver.ts';
-import type { Database } from '../database.ts';
 import type { RecordQuery } from '../query/record-query.ts';
-import { literally, rowsQuery, runQuery } from '../query/rows.ts';
+import { rowsQuery } from '../query/rows.ts';
 import { idempotencyResults } from '../query/tables.ts';
 import type { WorkspaceScope } from '../records/read-budget.ts';
 import { fetchRows } from '../records/read-records.ts';
@@ -129,47 +127,4 @@ export async function storeResult(
 ) {
   const row = await oneResult(() => idempotencyRow(workspaceId, key, returned));
   for (const { sql, values } of dialect.inserts(idempotencyResults, [row])) await run(sql, values);
-}
-
-/** Milliseconds. */
-const resultLifetimeMs = 24 * 60 * 60 * 1_000;
-const sweepIntervalMs = 10 * 60 * 1_000;
-const slicePauseMs = 20;
-
-/** Rows per statement: other writes go on in between. A result of 1,000 records has 130 KB; on busy cores, 100 of these took 0.07 s. */
-const sliceLength = 100;
-
-type Swept = Pick<Database, 'dialect' | 'read' | 'run'>;
-
-/** Deletes old results now and from time to time; several processes may do so at once. An error is left to the next attempt. */
-export function startSweep(database: Swept, onError: (error: unknown) => void): () => void {
-  let isOver = false;
-  const sweep = async () => {
-    while (!isOver && (await deleteSlice(database, Date.now() - resultLifetimeMs)) === sliceLength)
-      await pause(slicePauseMs);
-  };
-  const attempt = () => void sweep().catch(onError);
-  attempt();
-  const timer = setInterval(attempt, sweepIntervalMs).unref();
-  return () => {
-    isOver = true;
-    clearInterval(timer);
-  };
-}
-
-/** Deletes the oldest results from before a time, about as many as a slice has, and returns how many it has found. */
-async function deleteSlice({ dialect, read, run }: Swept, before: number): Promise<number> {
-  const rows = () => dialect.builder(idempotencyResults.table);
-  const oldest = await runQuery(
-    read,
-    rows()
-      .where('created_at', '<', new Date(before).toISOString())
-      .orderBy('created_at')
-      .limit(sliceLength, literally)
-      .select('created_at'),
-  );
-  const last = oldest.at(-1)?.created_at;
-  // By their time, and not by their keys: one parameter, and a statement that a distributed table supports.
-  if (last !== undefined) await runQuery(run, rows().where('created_at', '<=', last).delete());
-  return oldest.length;
 }

@@ -5,9 +5,13 @@ import { textLengthOfAll } from '../../model/fields.ts';
 import { count } from '../../model/issues.ts';
 import type { AnyRecord, Criterion, RecordKind } from '../../model/record-kind.ts';
 import type { ReverseLink } from '../../model/reverse-link.ts';
+import { TransactionConflict } from '../connections/database-error.ts';
+import type { Row } from '../connections/driver.ts';
 import { type ChangeReads, createChangeReads } from '../log.ts';
 import { columnName } from '../query/columns.ts';
+import type { Insert } from '../query/dialect.ts';
 import { rowsQuery, runQuery, selectEach, selectRecords } from '../query/rows.ts';
+import type { Action } from '../query/tables.ts';
 import { measureRows, type ReadBudget, type WorkspaceScope } from '../records/read-budget.ts';
 import { asRecords, createRecordReads, type RecordReads, readParents } from '../records/read-records.ts';
 
@@ -30,6 +34,41 @@ export interface Tx extends LogReads, Pick<RecordReads, 'pages' | 'find'> {
   /** Returns the IDs of the first few records that meet all criteria of each list, without those of `except`. */
   readonly findMatches: FindMatches;
 }
+
+/**
+ * Decides what a write changes. Has no effects: it runs again after a conflict. Throws a ServiceError below 500 to reject the write,
+ * TransactionConflict to run again.
+ */
+export type Decide<T> = (tx: Tx) => Promise<Decision<T>>;
+
+export interface Decision<T> {
+  readonly changes: readonly Change[];
+  /** The result, now and when the write is repeated with its key: plain data, for it is stored as JSON. */
+  readonly returned: T;
+}
+
+/**
+ * New records of one kind, whose unique values, references and key only the database checks, when it stores them: by one statement, together with
+ * other creations that wait. That is a third faster than a transaction, which looks them up first, and is what follows if the database refuses.
+ */
+export interface Creation<T> extends Pick<Insert, 'references'> {
+  readonly kind: RecordKind;
+  /** The fields of each record that the client has set. */
+  readonly values: readonly Row[];
+  decide(): Decision<T>;
+}
+
+/** What happens to one record, which was read with a lock unless it is new, or stored again with the ID that it had. */
+export interface Change {
+  readonly kind: RecordKind;
+  readonly action: Action;
+  readonly before: Row | null;
+  readonly after: Row | null;
+  readonly at: string;
+}
+
+/** Ends the transaction and runs it again: another one has changed the records that it looked up. */
+export const lookupOutdated = () => new TransactionConflict('LOOKUP_OUTDATED');
 
 /** The most text of the records that one transaction reads to change or delete them. */
 const maxBytes = 50_000_000;
