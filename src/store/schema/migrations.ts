@@ -1,26 +1,21 @@
 /** Brings the schema up to date, even when several processes start at once. */
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import type { Knex } from 'knex';
-import * as schema from '../../../migrations/0001_schema.ts';
 import { StartError } from '../../errors.ts';
 import { failureReason } from '../connections/database-error.ts';
 import type { Dialect } from '../query/dialect.ts';
 
-/** By name and in order. Names have no extension: `.ts` and compiled `.js` files use the same databases. */
-const migrations: Readonly<Record<string, Knex.Migration>> = {
-  '0001_schema': schema,
-};
-
-export const migrationNames: readonly string[] = Object.keys(migrations);
+/** In order. Names have no extension: `.ts` and compiled `.js` files use the same databases. */
+export const migrationNames: readonly string[] = readdirSync(join(__dirname, '../../../migrations'))
+  .flatMap((file) => /^(\d{4}_\w+)\.[jt]s$/.exec(file)?.[1] ?? [])
+  .toSorted();
 
 export const migrationSource: Knex.MigrationSource<string> = {
   getMigrations: async () => [...migrationNames],
   getMigrationName: (name) => name,
-  getMigration: async (name) => {
-    const migration = migrations[name];
-    if (!migration) throw new Error(`no migration is called ${name}`);
-    return migration;
-  },
+  getMigration: (name) => import(`../../../migrations/${name}.ts`),
 };
 
 /** The newest migration, which says which databases this version of the service can use. */
