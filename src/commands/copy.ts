@@ -1,5 +1,4 @@
-/** `yardgraph copy`: copies everything from one database to another, with progress in the terminal. */
-
+/** `yardgraph copy`: copies all tables from one database to another. */
 import { existsSync } from 'node:fs';
 import type { Config } from '../config.ts';
 import { StartError } from '../errors.ts';
@@ -8,7 +7,7 @@ import { recordKinds } from '../records/index.ts';
 import { copyTables, tablesToCopy } from '../store/admin/copy.ts';
 import { connectDatabase, type Database, openDatabase } from '../store/database.ts';
 import { databaseUrlProblem, sqlitePath } from '../store/database-settings.ts';
-import { longStatementTimeout } from './database.ts';
+import { longStatementTimeoutMs } from './database.ts';
 import { createProgressBar } from './terminal.ts';
 
 export async function copyDatabase(
@@ -17,7 +16,7 @@ export async function copyDatabase(
 ): Promise<void> {
   requireFileOrServer('--from', from);
   requireFileOrServer('--to', to);
-  const options = { ...databaseOptions, statementTimeout: longStatementTimeout };
+  const options = { ...databaseOptions, statementTimeout: longStatementTimeoutMs };
   const path = sqlitePath(from);
   if (path !== undefined && !existsSync(path)) throw new StartError(`--from: there is no file ${path}`);
 

@@ -1,4 +1,4 @@
-/** Opens the database that a command works on: prints which one, and creates no file by mistake. */
+/** Opens the database of a command, prints its location, and creates no file by mistake. */
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Config } from '../config.ts';
@@ -7,16 +7,16 @@ import { program } from '../program.ts';
 import { connectDatabase, type Database, migrationNames } from '../store/database.ts';
 import { inMemory, sqlitePath } from '../store/database-settings.ts';
 
-/** In milliseconds. For statements on millions of records, for which no request waits. */
-export const longStatementTimeout = 24 * 3_600_000;
+/** For statements on millions of records, which no request waits for. */
+export const longStatementTimeoutMs = 24 * 3_600_000;
 
-/** Throws StartError if the schema is not this version's: commands that only read do not update it. */
+/** Throws a StartError if the schema is of another version: commands that only read do not update it. */
 export async function requireUpToDate(database: Database): Promise<void> {
   const pending = await database.pendingMigrations();
   if (pending.length > 0) throw new StartError(`the database is not up to date, run ${program} migrate`);
 }
 
-/** Creates the tables of a new database. Throws a StartError for one of an earlier version: a service of that version may use it. */
+/** Creates the tables of a new database. Throws a StartError for an earlier schema, which a service may be using. */
 export async function createTablesIfNew(database: Database): Promise<void> {
   const pending = await database.pendingMigrations();
   if (pending.length === migrationNames.length) await database.migrate();

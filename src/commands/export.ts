@@ -1,4 +1,4 @@
-/** `yardgraph export`: writes the records of a running service to a file, or to standard output. */
+/** `yardgraph export`: writes the records of a running service to a file or to standard output. */
 import { createWriteStream, realpathSync, statSync } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import { extname } from 'node:path';
@@ -23,51 +23,51 @@ interface ExportOptions extends Omit<ExportFileOptions, 'where' | 'externalIds' 
   readonly output?: string;
 }
 
-/** A file is complete when it has its name: until then it ends with `.part`. */
+/** A file ends with `.part` until it is complete. */
 export async function exportRecords(kindName: string, options: ExportOptions): Promise<void> {
   const { url, apiKey = '', format: _, where, externalIds, output, ...form } = options;
-  const name = nameOf(kindName);
-  const format = formatOf(name, options);
+  const name = readListName(kindName);
+  const format = readFormat(name, options);
   const yardgraph = connect({ serverURL: url, apiKeyAuth: apiKey });
   try {
     const { count, body } = await yardgraph.exportFile(name, format, {
-      ...(where !== undefined && { where: parseFilter(where) }),
+      ...(where !== undefined && { where: readWhere(where) }),
       ...(externalIds !== undefined && { externalIds: externalIds.split(',') }),
       ...form,
     });
-    // The cast is safe: they are the same class, which two libraries declare.
+    // The cast is safe: two libraries declare the same class.
     const bytes = Readable.fromWeb(body as ReadableStream);
     if (output === undefined || output === '-') {
       await pipeline(bytes, process.stdout, { end: false });
       return;
     }
-    await writeFile(output, bytes, count);
+    await writeExport(output, bytes, count);
   } catch (error) {
     if (error instanceof YardgraphError) throw new StartError(messageOf(error, url));
     const code = errorCode(error);
-    // Whoever reads what is written has enough, such as `head`.
+    // The reader of standard output has ended, such as `head`.
     if (code === 'EPIPE') return;
     if (!(error instanceof Error)) throw error;
     if (code !== '') throw new StartError(`cannot write ${output ?? 'standard output'}: ${error.message}`);
-    // The error of `fetch` while a response arrives.
+    // `fetch` throws this while a response arrives.
     const isCutOff = error instanceof TypeError && error.message === 'terminated';
     throw isCutOff ? new StartError('the export was cut off, run it again') : error;
   }
 }
 
-async function writeFile(output: string, bytes: Readable, count: number): Promise<void> {
+async function writeExport(output: string, bytes: Readable, count: number): Promise<void> {
   const existing = statSync(output, { throwIfNoEntry: false });
-  // A device or a pipe is written to, and not replaced by a file.
+  // A device or a pipe must not be replaced by a file.
   if (existing && !existing.isFile()) return pipeline(bytes, createWriteStream(output));
   const target = existing ? realpathSync(output) : output;
-  // Of this process: another may write the same file.
+  // Another process may write the same file.
   const part = `${target}.${process.pid}.part`;
   const bar = createProgressBar('{percentage}% {value}/{total} records');
   const progress = new Transform({
     transform(chunk: Buffer, _encoding, done) {
       let lines = 0;
       for (let at = chunk.indexOf(10); at >= 0; at = chunk.indexOf(10, at + 1)) lines += 1;
-      // Texts may have lines, too.
+      // Texts may contain line breaks.
       bar.increment(Math.max(0, Math.min(lines, bar.getTotal() - Math.round(bar.getProgress() * bar.getTotal()))));
       done(null, chunk);
     },
@@ -85,18 +85,18 @@ async function writeFile(output: string, bytes: Readable, count: number): Promis
   }
 }
 
-type Name = Parameters<Yardgraph['exportFile']>[0];
+type ListName = Parameters<Yardgraph['exportFile']>[0];
 
-function nameOf(kindName: string): Name {
+function readListName(kindName: string): ListName {
   const kind = kindCalled(kindName);
-  // The cast is safe: the client's lists are those of the kinds.
-  if (kind) return listField(kind) as Name;
+  // The cast is safe: the client is generated from the kinds.
+  if (kind) return listField(kind) as ListName;
   if (kindName === 'all') return kindName;
   const names = [...recordKinds.map(listField), 'all'].join(', ');
   throw new StartError(`<kind>: ${expected(`one of ${names}`, kindName)}`);
 }
 
-function formatOf(name: Name, { format, output = '' }: ExportOptions): 'csv' | 'ndjson' {
+function readFormat(name: ListName, { format, output = '' }: ExportOptions): 'csv' | 'ndjson' {
   const chosen = format ?? (name === 'all' || extname(output) === '.ndjson' ? 'ndjson' : 'csv');
   if (chosen !== 'csv' && chosen !== 'ndjson') throw new StartError(`--format: ${expected('csv or ndjson', chosen)}`);
   if (name === 'all' && chosen === 'csv')
@@ -104,7 +104,7 @@ function formatOf(name: Name, { format, output = '' }: ExportOptions): 'csv' | '
   return chosen;
 }
 
-function parseFilter(where: string): object {
+function readWhere(where: string): object {
   try {
     return JSON.parse(where);
   } catch {

@@ -1,6 +1,6 @@
 /**
- * `yardgraph keys`: creates, lists and revokes API keys. `create` prints only the text of the key on
- * standard output, so that it can be piped into a file or a secret store; messages go to standard error.
+ * `yardgraph keys`: creates, lists and revokes API keys. `create` prints only the key on standard output, so that it can be piped into a file
+ * or a secret store; messages go to standard error.
  */
 import ms from 'ms';
 import * as z from 'zod';
@@ -17,10 +17,10 @@ import type { Database, Run } from '../store/database.ts';
 import { createTablesIfNew, requireUpToDate, withDatabase } from './database.ts';
 import { printTable } from './terminal.ts';
 
-/** Writes a key to standard output. Throws a StartError if it cannot be written, for the change to be undone. */
+/** Throws a StartError if standard output cannot be written: the transaction is then rolled back. */
 async function printKey(text: string): Promise<void> {
   const { stdout } = process;
-  // Without a listener, the error would end the process in the middle of the transaction.
+  // Without a listener, the error would end the process within the transaction.
   const failed = new Promise<Error>((resolve) => stdout.once('error', resolve));
   const written = new Promise<Error | null | undefined>((resolve) => stdout.write(`${text}\n`, resolve));
   if (await Promise.race([written, failed])) {
@@ -28,11 +28,8 @@ async function printKey(text: string): Promise<void> {
   }
 }
 
-/**
- * Runs work on the key store in a transaction, which ends only after the key was printed: there is no key that nobody has seen, and
- * no retry that would print another.
- */
-const whilePrinting = <T>(
+/** Commits after the key was printed, so that nobody misses a stored key. Never retries, which would print a second key. */
+const commitAfterPrinting = <T>(
   { transaction, dialect }: Database,
   work: (store: KeyStore, run: Run) => Promise<T>,
 ): Promise<T> => transaction((run) => work(createKeyStore({ run, read: run, dialect }), run), { maxAttempts: 1 });
@@ -53,10 +50,10 @@ export function createApiKey(config: Config, options: Partial<z.input<typeof new
     config,
     async (store, database) => {
       const isFirst = await store.isDefinitelyEmpty();
-      const describe = await workspacesBefore(database, newKey.workspace, isFirst);
-      const key = await whilePrinting(database, async (transaction, run) => {
+      const printHints = await prepareHints(database, newKey.workspace, isFirst);
+      const key = await commitAfterPrinting(database, async (transaction, run) => {
         const { dialect } = database;
-        // Keeps the workspace from being deleted at the same time.
+        // Prevents the deletion of the workspace meanwhile.
         if (dialect.lockMaintenance) await run(dialect.lockMaintenance);
         const created = await createKey(transaction, newKey);
         await printKey(created.text);
@@ -66,26 +63,25 @@ export function createApiKey(config: Config, options: Partial<z.input<typeof new
         key.expiresAt === null ? 'never expires' : `expires in ${options.expires}, ${minute(key.expiresAt)} UTC`;
       console.error(`Created a key for ${key.userId} in the workspace ${key.workspace.name}; ${rightsOf(key)}; ${end}`);
       console.error('It is not shown again. To revoke it, use its prefix:', key.id);
-      describe();
+      printHints();
     },
     { mayCreate: true },
   );
 }
 
 /**
- * Returns a function that says what a new key changes: the first key closes the workspace of requests without one, and a workspace may be
- * new because its name is misspelled. These are hints: if a database of many machines is unavailable in part, the key is created without them.
+ * Returns a function that prints the effects of a new key: the first key closes the anonymous workspace, and a workspace may be new because
+ * its name is misspelled. If a cluster is partly unavailable, the key is created without these hints.
  */
-async function workspacesBefore(database: Database, name: string, isFirst: boolean): Promise<() => void> {
+async function prepareHints(database: Database, name: string, isFirst: boolean): Promise<() => void> {
   const workspaces = createWorkspaces(database, recordKinds);
-  const own = await workspaces.find(name).catch(() => null);
+  const existing = await workspaces.find(name).catch(() => null);
   const open =
     isFirst && name !== anonymousWorkspace ? await workspaces.find(anonymousWorkspace).catch(() => null) : null;
   return () => {
     if (isFirst) console.error('This is the first key: from now on, every request needs a key.');
-    else if (own === undefined) console.error(`The workspace ${name} is new.`);
+    else if (existing === undefined) console.error(`The workspace ${name} is new.`);
     if (!open) return;
-    // Until now, the records of requests without a key were stored there.
     const stored = countedRecords(recordCount(open));
     console.error(`Stored so far: ${stored} in the workspace ${open.name}, to which this key gives no access.`);
     console.error(`To move what is there, run: ${program} workspaces rename ${open.name} ${name}`);
@@ -102,7 +98,7 @@ export const listApiKeys = (config: Config, { json = false }: { json?: boolean }
   withDatabase(config, {}, async (database) => {
     await requireUpToDate(database);
     const keys = await createKeyStore(database).list();
-    if (json) return console.log(JSON.stringify(keys.map(toJson), null, 2));
+    if (json) return console.log(JSON.stringify(keys.map(keyJson), null, 2));
     if (keys.length === 0) return console.error(`There are no keys: create one with ${program} keys create.`);
     const rows = keys.map((key) => columns.map(([, cell]) => cell(key)));
     printTable(
@@ -111,8 +107,8 @@ export const listApiKeys = (config: Config, { json = false }: { json?: boolean }
     );
   });
 
-/** Scripts read this: fields may be added, but none is renamed or removed. Times are in ISO 8601, or null. */
-const toJson = (key: ApiKey) => ({
+/** Scripts read this: fields may be added, but not renamed or removed. Times are in ISO 8601, or null. */
+const keyJson = (key: ApiKey) => ({
   prefix: key.id,
   workspace: key.workspace.name,
   user: key.userId,
@@ -162,10 +158,10 @@ function parseNewKey(given: Partial<z.input<typeof newKeyOptions>>): NewKey {
   throw new StartError(error.issues.map(({ path, message }) => `--${path.join()}: ${message}`).join('\n'));
 }
 
-/** Later dates are not supported by all databases. */
-const longest = ms('1000y');
+/** Not every database supports later dates. */
+const maxDurationMs = ms('1000y');
 
 function parseDuration(text: string): number | undefined {
   const milliseconds = /^\d+ ?[a-z]+$/i.test(text) ? ms(text as ms.StringValue) : undefined;
-  return milliseconds === undefined || milliseconds > longest ? undefined : milliseconds;
+  return milliseconds === undefined || milliseconds > maxDurationMs ? undefined : milliseconds;
 }

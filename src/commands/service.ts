@@ -1,4 +1,4 @@
-/** The running service of which a command is a client. */
+/** Connects a command to the running service. */
 import {
   ConnectionError,
   type Options,
@@ -9,12 +9,12 @@ import {
 } from '../../client/index.ts';
 import { errorCode, Interrupted, StartError } from '../errors.ts';
 
-/** Less than the service allows, because commands add to it. */
-const maxMessage = 450;
+/** Shorter than the service allows, because commands add to the message. */
+const maxMessageLength = 450;
 
 export function connect(options: Options): Yardgraph {
-  if ((options.changeMessage?.length ?? 0) > maxMessage) {
-    throw new StartError(`--message: expected at most ${maxMessage} characters`);
+  if ((options.changeMessage?.length ?? 0) > maxMessageLength) {
+    throw new StartError(`--message: expected at most ${maxMessageLength} characters`);
   }
   try {
     return new Yardgraph(options);
@@ -27,10 +27,10 @@ export function connect(options: Options): Yardgraph {
 export function messageOf(error: Error, url: string): string {
   if (error instanceof ServiceError && error.status === 401) return `${error.message} (YARDGRAPH_API_KEY)`;
   const isUnreachable = error instanceof ConnectionError || error instanceof TimeoutError;
-  // Nothing else of the URL: it may contain a password.
+  // Only the origin: the URL may contain a password.
   return isUnreachable ? `${error.message} (${new URL(url).origin})` : error.message;
 }
 
-/** True for errors of the service, of the connection to it, and of the file system, such as a full disk. */
+/** True for errors of the service, the connection and the file system, such as a full disk. */
 export const isExpected = (error: unknown): error is Error =>
   error instanceof Interrupted || error instanceof YardgraphError || /^(?:E[A-Z]+|SQLITE_\w+)$/.test(errorCode(error));

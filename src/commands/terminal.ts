@@ -1,5 +1,4 @@
-/** What commands do in the terminal: ask, show progress, print tables, and end when they are interrupted. */
-
+/** Questions, progress bars, tables and interrupts of commands in the terminal. */
 import { createInterface } from 'node:readline/promises';
 import { Presets, SingleBar } from 'cli-progress';
 import { Interrupted, StartError } from '../errors.ts';
@@ -11,21 +10,20 @@ export async function confirm(question: string, otherwise: string): Promise<void
   if (!/^y(es)?$/i.test(entered?.trim() ?? '')) throw new StartError(`not confirmed: ${otherwise}`);
 }
 
-/** Returns what is typed; undefined after Ctrl-C and Ctrl-D. Throws a StartError where there is no terminal. */
+/** Returns the typed text; undefined after Ctrl-C and Ctrl-D. Throws a StartError without a terminal. */
 export async function ask(question: string): Promise<string | undefined> {
   if (!process.stdin.isTTY) throw new StartError('not confirmed: in a script, confirm with --yes');
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
-  // Ctrl-C and Ctrl-D close it.
   const closed = new Promise<undefined>((resolve) => terminal.once('close', () => resolve(undefined)));
   const entered = await Promise.race([terminal.question(question), closed]);
   terminal.close();
   return entered;
 }
 
-/** Exit codes of commands that carry out much, one part after the other. */
+/** Exit codes of commands that store their work in parts. */
 export const exitCodes = { all: 0, nothing: 1, some: 2, interrupted: 3 } as const;
 
-/** Runs the work with a signal that Ctrl-C aborts, or SIGTERM; the next one of either ends the process at once. */
+/** Runs the work with a signal that Ctrl-C or SIGTERM aborts. A second Ctrl-C or SIGTERM ends the process at once. */
 export async function withInterrupts<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const stop = new AbortController();
   const stopListening = () => process.off('SIGINT', onSignal).off('SIGTERM', onSignal);
@@ -37,7 +35,7 @@ export async function withInterrupts<T>(work: (signal: AbortSignal) => Promise<T
   try {
     return await work(stop.signal);
   } finally {
-    // A signal that comes while the process ends does not make finished work look interrupted.
+    // A late signal must not make finished work look interrupted.
     setTimeout(stopListening, 1_000).unref();
   }
 }

@@ -1,5 +1,4 @@
-/** `yardgraph workspaces`: lists workspaces, and renames or deletes one with all its records and keys. A service may run meanwhile. */
-
+/** `yardgraph workspaces`: lists, renames and deletes workspaces. A service may run meanwhile. */
 import { isWorkspaceName, stateOf, workspaceNameForm } from '../auth/keys.ts';
 import type { Config } from '../config.ts';
 import { StartError } from '../errors.ts';
@@ -7,24 +6,29 @@ import { counted, listField } from '../model/labels.ts';
 import { program } from '../program.ts';
 import { recordKinds } from '../records/index.ts';
 import { createWorkspaces, recordCount, type Workspace, type Workspaces } from '../store/admin/workspaces.ts';
-import { createTablesIfNew, longStatementTimeout, requireUpToDate, withDatabase } from './database.ts';
+import { createTablesIfNew, longStatementTimeoutMs, requireUpToDate, withDatabase } from './database.ts';
 import { ask, printTable } from './terminal.ts';
 
 const withWorkspaces = (config: Config, work: (workspaces: Workspaces) => Promise<void>): Promise<void> =>
-  withDatabase(config, { statementTimeout: longStatementTimeout }, async (database) => {
+  withDatabase(config, { statementTimeout: longStatementTimeoutMs }, async (database) => {
     await createTablesIfNew(database);
     await work(createWorkspaces(database, recordKinds));
   });
 
 export const listWorkspaces = (config: Config, { json = false }: { json?: boolean }) =>
-  withDatabase(config, { statementTimeout: longStatementTimeout }, async (database) => {
+  withDatabase(config, { statementTimeout: longStatementTimeoutMs }, async (database) => {
     await requireUpToDate(database);
     const list = await createWorkspaces(database, recordKinds).list();
-    if (json) return console.log(JSON.stringify(list.map(toJson), null, 2));
+    if (json) return console.log(JSON.stringify(list.map(workspaceJson), null, 2));
     if (list.length === 0) return console.error(`There are no workspaces: create one with ${program} keys create.`);
     printTable(
       ['workspace', 'records', 'keys', 'valid keys'],
-      list.map((workspace) => [workspace.name, recordCount(workspace), workspace.keys.length, validKeys(workspace)]),
+      list.map((workspace) => [
+        workspace.name,
+        recordCount(workspace),
+        workspace.keys.length,
+        countValidKeys(workspace),
+      ]),
     );
   });
 
@@ -32,7 +36,7 @@ export function renameWorkspace(config: Config, from: string, to: string): Promi
   if (!isWorkspaceName(to)) throw new StartError(`<new-name>: ${workspaceNameForm}`);
   return withWorkspaces(config, async (workspaces) => {
     const moved = await workspaces.rename(from, to);
-    console.log(`Renamed ${from} to ${to} with ${contentsOf(moved)}.`);
+    console.log(`Renamed ${from} to ${to} with ${describeContents(moved)}.`);
     if (moved.keys.length > 0) console.log(`Its keys keep working, with ${from} in their prefix.`);
   });
 }
@@ -40,29 +44,29 @@ export function renameWorkspace(config: Config, from: string, to: string): Promi
 export const deleteWorkspace = (config: Config, name: string, { yes = false }: { yes?: boolean }) =>
   withWorkspaces(config, async (workspaces) => {
     const found = await workspaces.findExisting(name);
-    console.log(`The workspace ${name} has ${contentsOf(found)}.`);
-    if (!yes) await confirm(name);
+    console.log(`The workspace ${name} has ${describeContents(found)}.`);
+    if (!yes) await confirmDeletion(name);
     await workspaces.remove(name, found);
     console.log(`Deleted ${name}.`);
   });
 
-async function confirm(name: string): Promise<void> {
+async function confirmDeletion(name: string): Promise<void> {
   const entered = await ask(`This cannot be undone. Type ${name} to delete all of it: `);
   if (entered !== name) throw new StartError('not confirmed: nothing was deleted');
 }
 
-/** Scripts read this: fields may be added, but none is renamed or removed. */
-const toJson = (workspace: Workspace) => ({
+/** Scripts read this: fields may be added, but not renamed or removed. */
+const workspaceJson = (workspace: Workspace) => ({
   workspace: workspace.name,
   records: recordCount(workspace),
   recordsByKind: Object.fromEntries(recordKinds.map((kind) => [listField(kind), workspace.records.get(kind.table)])),
   keys: workspace.keys.length,
-  validKeys: validKeys(workspace),
+  validKeys: countValidKeys(workspace),
 });
 
-const validKeys = ({ keys }: Workspace): number => keys.filter((key) => stateOf(key) === 'active').length;
+const countValidKeys = ({ keys }: Workspace): number => keys.filter((key) => stateOf(key) === 'active').length;
 
-function contentsOf(workspace: Workspace): string {
+function describeContents(workspace: Workspace): string {
   const parts = recordKinds.flatMap((kind) => {
     const size = workspace.records.get(kind.table) ?? 0;
     return size > 0 ? [counted(size, kind)] : [];

@@ -1,9 +1,7 @@
 /**
- * Imports the files beside this one into the workspace `default`: one for each kind, as `yardgraph import` reads them. They show a
- * fictional rental company as of 20 November 2026; makers, companies and street names are invented.
- *
- * They are stored through the services, and not by a client, for the service is not listening yet; and all at once, so that an
- * interrupted start leaves none behind, and two simultaneous starts create them once.
+ * Imports the files of this folder into the workspace `default`. They show a fictional rental company as of 20 November 2026; makers, companies
+ * and street names are invented. The records are stored by the services, because the service is not listening yet, and in one write, so that
+ * an interrupted start leaves none behind, and two simultaneous starts create them once.
  */
 import { createSessionOpener } from '../auth/authenticate.ts';
 import { anonymousIn, anonymousWorkspace } from '../auth/keyring.ts';
@@ -20,7 +18,7 @@ import { importRecords } from '../services/write.ts';
 import { openWorkspace } from '../store/admin/api-keys.ts';
 import type { Database } from '../store/database.ts';
 
-/** Not those of the settings, which may be stricter. */
+/** The settings may be stricter. */
 const limits = { maxTextLength: 1_000, maxExternalIds: 10, maxRecordLength: 10_000 };
 
 /** Does nothing if the workspace has records. */
@@ -30,14 +28,14 @@ export async function fillDemo(database: Database): Promise<void> {
   const session = createSessionOpener(database)(anonymousIn(workspace), { author });
   for (const kind of recordKinds) if ((await session.store.count(kind)) > 0) return;
   try {
-    await importRecords(session, await readBatches(), { limits, onInvalid: 'fail', withBefore: false });
+    await importRecords(session, await readDemoBatches(), { limits, onInvalid: 'fail', withBefore: false });
   } catch (error) {
-    // The uids of the assets are taken: another process has filled the workspace since this one found it empty.
+    // The uids of the assets are taken: another process has filled the workspace meanwhile.
     if (!(error instanceof ServiceError && error.status === 409)) throw error;
   }
 }
 
-async function readBatches() {
+async function readDemoBatches() {
   const { files } = findFiles([__dirname], undefined);
   const reader = fileReader({}, {});
   const scanned = await scan(files, reader);

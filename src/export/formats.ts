@@ -1,4 +1,4 @@
-/** The text of exported records: NDJSON, or CSV in the form that its reader expects, which an import with the same options reads back exactly. */
+/** Writes exported records as NDJSON or CSV. An import with the same options reads them back exactly. */
 import { DateTime, IANAZone } from 'luxon';
 import { badRequest } from '../errors.ts';
 import { csvCell, withApostrophe } from '../model/csv.ts';
@@ -8,19 +8,19 @@ import { expected } from '../model/issues.ts';
 import { constantCase, uncapitalized } from '../model/labels.ts';
 import type { RecordKind, Values } from '../model/record-kind.ts';
 
-/** The records that links lead to, by their IDs, and labels by their keys, with the fields that columns have. */
-export type Targets = ReadonlyMap<string, Values>;
+/** Linked records by ID, and labels by key. */
+export type LinkTargets = ReadonlyMap<string, Values>;
 
-export interface Column {
+export interface ExportColumn {
   readonly name: string;
   readonly type: Field['type'];
-  readonly read: (record: Values, targets: Targets) => unknown;
+  readonly read: (record: Values, targets: LinkTargets) => unknown;
 }
 
 export interface Format {
   readonly type: string;
-  header(columns: readonly Column[]): string;
-  row(kind: RecordKind, columns: readonly Column[], record: Values, targets: Targets): string;
+  header(columns: readonly ExportColumn[]): string;
+  row(kind: RecordKind, columns: readonly ExportColumn[], record: Values, targets: LinkTargets): string;
 }
 
 export const ndjson: Format = {
@@ -36,23 +36,22 @@ export const ndjson: Format = {
   },
 };
 
-/** The parameters of CSV. */
-export const formatParameters = ['delimiter', 'dates', 'timeZone', 'decimalComma', 'excel'];
+export const csvParameters = ['delimiter', 'dates', 'timeZone', 'decimalComma', 'excel'];
 
 const delimiters = new Map([',', ';', '\t'].map((character) => [character, character])).set('tab', '\t');
 
 const dateForms = ['31.12.2026', '31/12/2026', '12/31/2026'];
 
-/** Throws a ServiceError 400 for a parameter with another value. */
-export function formatOf(sent: Partial<Record<string, string>>): Format {
+/** Throws a ServiceError 400 for an invalid parameter. */
+export function csvFormat(sent: Partial<Record<string, string>>): Format {
   const delimiter = delimiters.get(sent.delimiter ?? ',');
-  if (delimiter === undefined) throw refused('delimiter', 'a comma, a semicolon or tab', sent.delimiter);
+  if (delimiter === undefined) throw invalidParameter('delimiter', 'a comma, a semicolon or tab', sent.delimiter);
   const decimalPoint = readFlag('decimalComma', sent.decimalComma) ? ',' : '.';
   const isExcel = readFlag('excel', sent.excel);
   const timeIn = timeFormat(sent);
   const cell = (text: string | null) => csvCell(text === null || !isExcel ? text : withApostrophe(text), delimiter);
 
-  function cellOf(type: Field['type'], value: unknown): string {
+  function cellText(type: Field['type'], value: unknown): string {
     if (value === null || value === undefined) return cell(null);
     // Without an apostrophe: no program executes a number or a time.
     if (type === 'number') return csvCell(String(value).replace('.', decimalPoint), delimiter);
@@ -62,36 +61,35 @@ export function formatOf(sent: Partial<Record<string, string>>): Format {
 
   return {
     type: 'text/csv; charset=utf-8',
-    // Spreadsheet programs know UTF-8 by the byte order mark.
+    // Spreadsheet programs recognize UTF-8 by the byte order mark.
     header: (columns) => `${isExcel ? '\uFEFF' : ''}${columns.map(({ name }) => cell(name)).join(delimiter)}\n`,
     row: (_kind, columns, record, targets) =>
-      `${columns.map(({ type, read }) => cellOf(type, read(record, targets))).join(delimiter)}\n`,
+      `${columns.map(({ type, read }) => cellText(type, read(record, targets))).join(delimiter)}\n`,
   };
 }
 
 export function readFlag(name: string, sent: string | undefined): boolean {
   if (sent === undefined || sent === 'false') return false;
-  if (sent !== 'true') throw refused(name, 'true or false', sent);
+  if (sent !== 'true') throw invalidParameter(name, 'true or false', sent);
   return true;
 }
 
-const refused = (name: string, what: string, sent: string | undefined) =>
-  badRequest(`${name}: ${expected(what, sent)}`);
+const invalidParameter = (name: string, expectation: string, sent: string | undefined) =>
+  badRequest(`${name}: ${expected(expectation, sent)}`);
 
 /**
- * Returns how a stored time is written: `01.03.2026 08:30`, with seconds and milliseconds where there are any, and as a date alone at
- * midnight UTC, which is what a date means. A time that clocks in the zone show twice, or that an import would read as another one, is in
- * UTC, and says so.
+ * Returns a function that formats a stored time: `01.03.2026 08:30`, with seconds and milliseconds unless they are zero. Midnight UTC is
+ * written as a date. A time that is ambiguous in the zone, or that an import would read as another time, is written in UTC: `… UTC`.
  */
 function timeFormat({ dates, timeZone }: Partial<Record<string, string>>): (stored: string) => string {
   if (dates === undefined && timeZone === undefined) return (stored) => stored;
   if (dates !== undefined && !dateForms.includes(dates))
-    throw refused('dates', `one of ${dateForms.join(', ')}`, dates);
+    throw invalidParameter('dates', `one of ${dateForms.join(', ')}`, dates);
   if (timeZone !== undefined && !IANAZone.isValidZone(timeZone))
-    throw refused('timeZone', 'a time zone such as Europe/Berlin', timeZone);
+    throw invalidParameter('timeZone', 'a time zone such as Europe/Berlin', timeZone);
 
-  /** Undefined where the clock does not tell the time. Before there were zones, clocks differed by seconds. */
-  function clockAt(stored: string): string | undefined {
+  /** Returns undefined for an ambiguous time. Before there were zones, clocks differed by seconds. */
+  function toLocalTime(stored: string): string | undefined {
     if (timeZone === undefined) return undefined;
     const time = DateTime.fromISO(stored, { zone: timeZone });
     if (!Number.isInteger(time.offset) || time.getPossibleOffsets().length > 1) return undefined;
@@ -99,7 +97,7 @@ function timeFormat({ dates, timeZone }: Partial<Record<string, string>>): (stor
     return hasSupportedYear(local) ? local : undefined;
   }
 
-  function write(time: string): string {
+  function formatTime(time: string): string {
     const [, year = '', month = '', day = '', clock = '', seconds = '', milliseconds = ''] =
       /^(\d{4})-(\d\d)-(\d\d)T(\d\d:\d\d):(\d\d)\.(\d{3})Z$/.exec(time) ?? [];
     const parts: Readonly<Record<string, string>> = { 2026: year, 12: month, 31: day };
@@ -109,8 +107,8 @@ function timeFormat({ dates, timeZone }: Partial<Record<string, string>>): (stor
   }
 
   return (stored) => {
-    if (stored.endsWith('T00:00:00.000Z')) return write(stored).split(' ')[0] ?? '';
-    const local = clockAt(stored);
-    return local === undefined ? `${write(stored)} UTC` : write(local);
+    if (stored.endsWith('T00:00:00.000Z')) return formatTime(stored).split(' ')[0] ?? '';
+    const local = toLocalTime(stored);
+    return local === undefined ? `${formatTime(stored)} UTC` : formatTime(local);
   };
 }

@@ -1,4 +1,7 @@
-/** `GET /export/…`: all records of a kind, or of all kinds, as a file, from one state of the database. */
+/**
+ * `GET /export/…`: all records of a kind, or of all kinds, as a file, from one state of the database. An export is written to a temporary
+ * file at the speed of the database, and then sent: a client that reads slowly holds nothing but the file.
+ */
 import { randomUUID } from 'node:crypto';
 import { type FileHandle, open, unlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -17,27 +20,32 @@ import { sentence } from '../model/sentences.ts';
 import { kindNamed, label, labelKey, labelledFields, linkOrder, recordKinds } from '../records/index.ts';
 import type { Condition } from '../store/query/record-query.ts';
 import { findByUniqueField, pagesById, type RecordReads } from '../store/workspace-store.ts';
-import { type Column, type Format, formatOf, formatParameters, ndjson, readFlag, type Targets } from './formats.ts';
+import {
+  csvFormat,
+  csvParameters,
+  type ExportColumn,
+  type Format,
+  type LinkTargets,
+  ndjson,
+  readFlag,
+} from './formats.ts';
 
 type ReadFilter = (kind: RecordKind, where: unknown) => Promise<Condition | undefined>;
 
-/**
- * Records per statement. Other requests are handled between statements. Few, because a single record may have hundreds of thousands of
- * characters.
- */
+/** Records per statement. Few, because a record may have hundreds of thousands of characters. */
 const pageLength = 100;
 
-/** The most exports of a workspace at a time: each has a file until its client has read it. */
+/** Exports of a workspace at a time: each has a file until its client has read it. */
 const maxExports = 2;
 
-const maxKeys = 10;
+const maxSystems = 10;
 
 const columnParameters = ['externalIds', 'names'];
 
-/** The parameters of each file. The only one with records of several kinds has no filter. */
+/** `all.ndjson` has no filter, because filters are of a kind. */
 const files: readonly { name: string; kinds: readonly RecordKind[]; parameters: readonly string[] }[] = [
   ...recordKinds.flatMap((kind) => [
-    { name: `${pathName(kind)}.csv`, kinds: [kind], parameters: ['where', ...columnParameters, ...formatParameters] },
+    { name: `${pathName(kind)}.csv`, kinds: [kind], parameters: ['where', ...columnParameters, ...csvParameters] },
     { name: `${pathName(kind)}.ndjson`, kinds: [kind], parameters: ['where', ...columnParameters] },
   ]),
   { name: 'all.ndjson', kinds: linkOrder, parameters: columnParameters },
@@ -45,15 +53,15 @@ const files: readonly { name: string; kinds: readonly RecordKind[]; parameters: 
 
 interface Export {
   readonly kinds: readonly RecordKind[];
-  readonly chosen: ChosenColumns;
+  readonly columns: ChosenColumns;
   readonly where: Condition | undefined;
   readonly format: Format;
 }
 
 interface ChosenColumns {
-  /** The systems whose IDs have columns of their own. */
-  readonly keys: readonly string[];
-  /** True if the names of what links lead to have columns, too, also those that labels give to what is kept in other systems. */
+  /** The systems whose IDs get a column each. */
+  readonly systems: readonly string[];
+  /** True if the names of linked records, and of labels, get columns. */
   readonly hasNames: boolean;
 }
 
@@ -62,19 +70,18 @@ interface Options {
   readonly exportTimeout: number;
 }
 
-/** Exports are read into a file, at the speed of the database, and then sent: so a client that reads slowly holds nothing but the file. */
 export function serveExports(app: FastifyInstance, { limits, exportTimeout }: Options, readFilter: ReadFilter): void {
   const running = new Map<number | undefined, number>();
 
-  /** Counts an export of the workspace until its response is closed. */
-  function begin({ identity }: FastifyRequest, { raw: response }: FastifyReply): void {
+  /** Counts the export until its response is closed. */
+  function countExport({ identity }: FastifyRequest, { raw: response }: FastifyReply): void {
     const workspaceId = identity?.workspace.number;
-    const others = running.get(workspaceId) ?? 0;
-    if (others >= maxExports) {
+    const before = running.get(workspaceId) ?? 0;
+    if (before >= maxExports) {
       const message = `a workspace may have ${maxExports} exports at a time: try again later`;
       throw tooManyRequests(message, 'too many exports');
     }
-    running.set(workspaceId, others + 1);
+    running.set(workspaceId, before + 1);
     response.once('close', () => {
       const left = (running.get(workspaceId) ?? 1) - 1;
       if (left > 0) running.set(workspaceId, left);
@@ -84,37 +91,36 @@ export function serveExports(app: FastifyInstance, { limits, exportTimeout }: Op
 
   for (const { name, kinds, parameters } of files) {
     app.get<{ Querystring: Query }>(`/export/${name}`, async (request, reply) => {
-      const sent = readParameters(request.query, parameters);
-      const { where, externalIds, names } = sent;
-      const exported = {
+      const values = readParameters(request.query, parameters);
+      const { where, externalIds, names } = values;
+      const options = {
         kinds,
-        chosen: { keys: readKeys(externalIds), hasNames: readFlag('names', names) },
+        columns: { systems: readSystems(externalIds), hasNames: readFlag('names', names) },
         where:
           where === undefined
             ? undefined
             : await readFilter(kinds[0] as RecordKind, parseJson('where', Buffer.from(where), limits)),
-        format: name.endsWith('.ndjson') ? ndjson : formatOf(sent),
+        format: name.endsWith('.ndjson') ? ndjson : csvFormat(values),
       };
-      reply.type(exported.format.type).header('content-disposition', `attachment; filename="${name}"`);
-      // Some programs ask what kind of file this is before they load it: that needs no reading of records.
+      reply.type(options.format.type).header('content-disposition', `attachment; filename="${name}"`);
+      // Some programs request the headers before they load a file.
       if (request.method === 'HEAD') return reply.send(Readable.from([]));
-      begin(request, reply);
+      countExport(request, reply);
       const end = performance.now() + exportTimeout;
       const requireTime = (): void => {
         if (performance.now() > end) {
           const limit = `an export is read for at most ${count(exportTimeout)} ms`;
           throw tooLarge(`${limit}: export fewer records at a time, with \`where\``);
         }
-        // Nobody reads the response any more.
         if (reply.raw.destroyed) throw unavailable('the client has left', 'CLIENT_LEFT');
       };
       const { file, records } = await request.session.store.longSnapshot(async (snapshot) => {
         let records = 0;
-        const read = texts(snapshot, exported, (found) => {
-          records += found;
+        const chunks = readChunks(snapshot, options, (read) => {
+          records += read;
           requireTime();
         });
-        return { file: await writeFile(read), records };
+        return { file: await writeTemporaryFile(chunks), records };
       });
       const { size } = await file.stat();
       const stream = file.createReadStream({ start: 0 });
@@ -124,13 +130,13 @@ export function serveExports(app: FastifyInstance, { limits, exportTimeout }: Op
   }
 }
 
-/** Writes a file that no other user can open, and that disappears with the process, however the process ends. */
-async function writeFile(texts: AsyncIterable<string>): Promise<FileHandle> {
+/** Writes a file that no other user can open, and that disappears with the process, however it ends. */
+async function writeTemporaryFile(chunks: AsyncIterable<string>): Promise<FileHandle> {
   const path = join(tmpdir(), `yardgraph-${randomUUID()}`);
-  const file = await open(path, 'wx+', 0o600).catch(noRoom);
+  const file = await open(path, 'wx+', 0o600).catch(throwNoRoom);
   try {
     await unlink(path);
-    for await (const text of texts) await file.writeFile(text).catch(noRoom);
+    for await (const chunk of chunks) await file.writeFile(chunk).catch(throwNoRoom);
     return file;
   } catch (error) {
     await file.close();
@@ -138,23 +144,23 @@ async function writeFile(texts: AsyncIterable<string>): Promise<FileHandle> {
   }
 }
 
-function noRoom(error: unknown): never {
+function throwNoRoom(error: unknown): never {
   throw unavailable('there is no room for a file of this size, try again', errorCode(error));
 }
 
-async function* texts(
+async function* readChunks(
   snapshot: RecordReads,
-  { kinds, chosen, where, format }: Export,
+  { kinds, columns: chosenColumns, where, format }: Export,
   onRead: (records: number) => void,
 ): AsyncGenerator<string> {
   for (const kind of kinds) {
-    const columns = columnsOf(kind, chosen);
+    const columns = exportColumns(kind, chosenColumns);
     const header = format.header(columns);
     if (header !== '') yield header;
     for await (const found of pagesById(snapshot, kind, { where, limit: pageLength })) {
       onRead(found.length);
       const records = found.map((record): Values => ({ ...record }));
-      const targets = await readTargets(snapshot, kind, records, chosen);
+      const targets = await readTargets(snapshot, kind, records, chosenColumns);
       yield records.map((record) => format.row(kind, columns, record, targets)).join('');
     }
   }
@@ -171,71 +177,72 @@ function readParameters(query: Query, names: readonly string[]): Partial<Record<
   return query as Readonly<Record<string, string>>;
 }
 
-function readKeys(sent: string | undefined): readonly string[] {
+function readSystems(sent: string | undefined): readonly string[] {
   if (sent === undefined) return [];
-  const keys = sent.split(',');
-  const refuse = (what: string) => badRequest(`externalIds: ${what}`);
-  if (keys.includes('')) throw refuse(expected('names of systems such as erp,crm', sent));
-  if (keys.length > maxKeys) throw refuse(`expected at most ${maxKeys} names, received ${count(keys.length)}`);
-  if (new Set(keys).size < keys.length) throw refuse(`expected each name once, received ${quote(sent)}`);
-  return keys;
+  const systems = sent.split(',');
+  const invalid = (problem: string) => badRequest(`externalIds: ${problem}`);
+  if (systems.includes('')) throw invalid(expected('names of systems such as erp,crm', sent));
+  if (systems.length > maxSystems)
+    throw invalid(`expected at most ${maxSystems} names, received ${count(systems.length)}`);
+  if (new Set(systems).size < systems.length) throw invalid(`expected each name once, received ${quote(sent)}`);
+  return systems;
 }
 
 /**
- * Returns the columns of a kind: its fields, with external IDs as one object. If keys are named, these have a column each instead, and so
- * do those of the records that links lead to.
+ * Returns a column for each field, with external IDs as one object. If systems are named, the IDs in each of them have a column instead, also
+ * those of linked records.
  */
-function columnsOf(kind: RecordKind, { keys, hasNames }: ChosenColumns): Column[] {
+function exportColumns(kind: RecordKind, { systems, hasNames }: ChosenColumns): ExportColumn[] {
   const links = new Map(
     linkFields(kind).map(([name, field, { target }]) => [field, { name, target: kindNamed(target) }]),
   );
-  return Object.entries(kind.storedFields).flatMap(([field, { type }]): Column[] => {
+  return Object.entries(kind.storedFields).flatMap(([field, { type }]): ExportColumn[] => {
     if (field === 'workspaceId') return [];
-    const plain: Column = { name: field, type, read: (record) => record[field] };
-    const columns = (prefix: string, externalIdsOf: Column['read']) =>
-      keys.map(
-        (key): Column => ({
-          name: `${prefix}externalIds.${key}`,
+    const plain: ExportColumn = { name: field, type, read: (record) => record[field] };
+    const idColumns = (prefix: string, externalIdsOf: ExportColumn['read']) =>
+      systems.map(
+        (system): ExportColumn => ({
+          name: `${prefix}externalIds.${system}`,
           type: 'text',
-          read: (record, targets) => idIn(externalIdsOf(record, targets), key),
+          read: (record, targets) => externalIdIn(externalIdsOf(record, targets), system),
         }),
       );
-    if (field === 'externalIds' && keys.length > 0) return columns('', plain.read);
-    const labelled = hasNames ? labelledFields(kind).find((other) => other.field === field) : undefined;
+    if (field === 'externalIds' && systems.length > 0) return idColumns('', plain.read);
+    const labelled = hasNames ? labelledFields(kind).find((labelledField) => labelledField.field === field) : undefined;
     if (labelled) {
       const { nameColumn, type } = labelled;
-      const read: Column['read'] = (record, targets) => targets.get(labelKey(type, String(record[field])))?.name;
+      const read: ExportColumn['read'] = (record, targets) => targets.get(labelKey(type, String(record[field])))?.name;
       return [plain, { name: nameColumn, type: 'text', read }];
     }
     const link = links.get(field);
     if (!link) return [plain];
-    const targetOf = (record: Values, targets: Targets) => targets.get(String(record[field]));
-    const name: Column = { name: `${link.name}.name`, type: 'text', read: (...from) => targetOf(...from)?.name };
+    const targetOf = (record: Values, targets: LinkTargets) => targets.get(String(record[field]));
+    const name: ExportColumn = { name: `${link.name}.name`, type: 'text', read: (...from) => targetOf(...from)?.name };
     const ids = link.target.fields.externalIds
-      ? columns(`${link.name}.`, (...from) => targetOf(...from)?.externalIds)
+      ? idColumns(`${link.name}.`, (...from) => targetOf(...from)?.externalIds)
       : [];
     return [plain, ...(hasNames ? [name] : []), ...ids];
   });
 }
 
-const idIn = (externalIds: unknown, key: string): unknown =>
-  isObject(externalIds) && Object.hasOwn(externalIds, key) ? externalIds[key] : undefined;
+const externalIdIn = (externalIds: unknown, system: string): unknown =>
+  isObject(externalIds) && Object.hasOwn(externalIds, system) ? externalIds[system] : undefined;
 
 async function readTargets(
   store: RecordReads,
   kind: RecordKind,
   records: readonly Values[],
-  { keys, hasNames }: ChosenColumns,
-): Promise<Targets> {
+  { systems, hasNames }: ChosenColumns,
+): Promise<LinkTargets> {
   const targets = new Map<string, Values>();
-  const keysOf = ({ field, type }: ReturnType<typeof labelledFields>[number]) =>
+  const labelKeysOf = ({ field, type }: ReturnType<typeof labelledFields>[number]) =>
     records.flatMap(({ [field]: id }) => (typeof id === 'string' ? labelKey(type, id) : []));
-  const labelKeys = new Set(hasNames ? labelledFields(kind).flatMap(keysOf) : []);
+  const labelKeys = new Set(hasNames ? labelledFields(kind).flatMap(labelKeysOf) : []);
   const labels = await findByUniqueField(store, label, 'key', [...labelKeys], new Set(['key', 'name']));
   for (const [key, record] of labels) targets.set(key, { ...record });
   for (const [, field, { target: name }] of linkFields(kind)) {
     const target = kindNamed(name);
-    const needsIds = keys.length > 0 && target.fields.externalIds !== undefined;
+    const needsIds = systems.length > 0 && target.fields.externalIds !== undefined;
     const ids = new Set(records.flatMap(({ [field]: id }) => (typeof id === 'string' ? id : [])));
     if (!(needsIds || hasNames) || ids.size === 0) continue;
     const fields = new Set(['id', ...(hasNames ? ['name'] : []), ...(needsIds ? ['externalIds'] : [])]);

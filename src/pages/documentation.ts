@@ -1,4 +1,4 @@
-/** The documentation as pages, each at its path in the repository, so that the links between them work as they are. */
+/** Serves the documentation, each page at its path in the repository, so that the links between pages work unchanged. */
 import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
@@ -7,13 +7,12 @@ import { notFound } from '../errors.ts';
 import { contentSecurityPolicy, createPage, loadOnce, pageHead, type SendPage } from '../http/pages.ts';
 import { root } from '../program.ts';
 
-/** Of pages to read: they run no script. */
 const documentPolicy = contentSecurityPolicy("style-src 'self'");
 
 /** Only these can be requested: no path of a request reaches the file system. */
 const files = loadOnce(async () => {
   const folder = join(root, 'docs');
-  // Some run a copy of `dist` alone.
+  // A copy of `dist` may run without the package.
   if (!existsSync(folder)) return new Map<string, () => Promise<SendPage>>();
   const docs = (await readdir(folder)).map((name) => `docs/${name}`);
   const paths = ['README.md', 'CHANGELOG.md', 'LICENSE', 'schema.graphql', 'client/README.md', ...docs];
@@ -24,7 +23,7 @@ export function serveDocumentation(app: FastifyInstance): void {
   for (const [path, to] of [
     ['/documentation', 'documentation/README.md'],
     ['/documentation/', 'README.md'],
-    // Where other services have the page of their API.
+    // Other services have the reference of their API here.
     ['/docs', 'reference'],
     ['/docs/', '../reference'],
   ] as const)
@@ -61,7 +60,7 @@ ${await render(markdown)}
 <nav aria-label="Documentation">
 <ul>
 <li><a href="${top}">Home</a></li>
-${(await links(path, top)).join('\n')}
+${(await pageLinks(path, top)).join('\n')}
 </ul>
 </nav>
 </body>
@@ -71,8 +70,8 @@ ${(await links(path, top)).join('\n')}
 
 const titleOf = (markdown: string): string => markdown.slice('# '.length, markdown.indexOf('\n'));
 
-/** All pages, in the order of README's table. */
-async function links(current: string, top: string): Promise<string[]> {
+/** Links to all pages, in the order of README's table. */
+async function pageLinks(current: string, top: string): Promise<string[]> {
   const readPage = (path: string) => readFile(join(root, path), 'utf8');
   const readme = await readPage('README.md');
   const named = readme.slice(readme.indexOf('## Documentation')).matchAll(/\]\(([\w/-]{1,60}\.md)\)/g);
@@ -92,7 +91,7 @@ async function render(markdown: string): Promise<string> {
     renderer: {
       heading({ tokens, depth, text }) {
         const content = this.parser.parseInline(tokens);
-        // As GitHub makes them of headings.
+        // GitHub derives the same anchors from headings.
         const anchor = text
           .toLowerCase()
           .replace(/[^\w\- ]/g, '')

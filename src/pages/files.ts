@@ -1,4 +1,4 @@
-/** What the pages load: our own files, and those of GraphiQL and Swagger UI. Nothing comes from other servers. */
+/** Serves the files that pages load, those of GraphiQL and Swagger UI included. Nothing comes from other servers. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
@@ -7,30 +7,30 @@ import type { Config } from '../config.ts';
 import { notFound } from '../errors.ts';
 import { createPage, loadOnce } from '../http/pages.ts';
 
-const own = (name: string) => readFile(join(__dirname, 'browser', name), 'utf8');
+const browserFile = (name: string) => readFile(join(__dirname, 'browser', name), 'utf8');
 
-/** What build.mjs of the explorer has bundled. */
+/** Bundled by the explorer's build.mjs. */
 const bundled = (name: string) => readFile(join(__dirname, '../explorer/dist', name), 'utf8');
 
 const graphiql = () => import('@graphql-yoga/render-graphiql/graphiql');
 
-/** The official package of Swagger UI reports its installations; this one has the same files, and does not. */
+/** Swagger UI's official package reports its installations. This package has the same files, and does not. */
 const swaggerUi = (name: string) => readFile(require.resolve(`@fastify/swagger-ui/static/${name}`), 'utf8');
 
 /** Only these can be requested: no path of a request reaches the file system. */
 const files: Readonly<Record<string, () => Promise<string>>> = {
-  'document.css': () => own('document.css'),
-  'key-page.css': () => own('key-page.css'),
-  'key.js': () => own('key.js'),
-  'graphiql.js': () => own('graphiql.js'),
+  'document.css': () => browserFile('document.css'),
+  'key-page.css': () => browserFile('key-page.css'),
+  'key.js': () => browserFile('key.js'),
+  'graphiql.js': () => browserFile('graphiql.js'),
   'tabs.json': async () => JSON.stringify(readTabs()),
   'yoga-graphiql.css': async () => (await graphiql()).css,
   'yoga-graphiql.js': async () => (await graphiql()).js,
-  // The editor names its workers.
+  // The editor chooses the names of its workers.
   'editorWorkerService-worker.js': async () => (await graphiql()).editorWorkerService,
   'graphql-worker.js': async () => (await graphiql()).graphqlWorker,
   'json-worker.js': async () => (await graphiql()).jsonWorker,
-  'reference.js': () => own('reference.js'),
+  'reference.js': () => browserFile('reference.js'),
   'swagger-ui.css': () => swaggerUi('swagger-ui.css'),
   'swagger-ui.js': () => swaggerUi('swagger-ui-bundle.js'),
 };
@@ -51,7 +51,7 @@ const types: Readonly<Record<string, string>> = {
   '.json': 'application/json; charset=utf-8',
 };
 
-/** Each file is loaded for the first browser, and kept. Browsers keep it, too, and ask each time whether it has changed. */
+/** A file is loaded at the first request, and kept. Browsers keep it too, and ask each time whether it has changed. */
 export function servePageFiles(app: FastifyInstance, { explorer }: Pick<Config, 'explorer'>): void {
   const loaders = new Map(
     Object.entries({ ...files, ...(explorer && explorerFiles) }).map(([name, load]) => [
@@ -67,16 +67,16 @@ export function servePageFiles(app: FastifyInstance, { explorer }: Pick<Config, 
   });
 }
 
-/** The tabs that GraphiQL opens with: operations that run unchanged on any workspace, explained by their comments. */
+/** Returns GraphiQL's first tabs: operations that run unchanged on any workspace, explained by their comments. */
 export function readTabs(): { query: string; variables: string }[] {
   const folder = join(__dirname, 'tabs');
   const names = readdirSync(folder).toSorted();
-  const contentOf = (name: string) => readFileSync(join(folder, name), 'utf8');
+  const readTab = (name: string) => readFileSync(join(folder, name), 'utf8');
   return names.flatMap((name) => {
     if (!name.endsWith('.graphql')) return [];
     const variables = name.replace('.graphql', '.json');
-    // As GraphiQL would format them.
-    const json = names.includes(variables) ? JSON.stringify(JSON.parse(contentOf(variables)), null, 2) : '';
-    return [{ query: contentOf(name), variables: json }];
+    // GraphiQL formats variables in the same way.
+    const json = names.includes(variables) ? JSON.stringify(JSON.parse(readTab(variables)), null, 2) : '';
+    return [{ query: readTab(name), variables: json }];
   });
 }

@@ -1,12 +1,11 @@
-/** What is at `/`: for browsers the way to the explorer, or else to the documentation; for programs where everything is. And the icon. */
+/** Serves `/`: redirects browsers to the explorer or the documentation, and sends programs the paths of everything. Serves the icon. */
 import type { FastifyInstance } from 'fastify';
 import { version } from '../../package.json';
 import type { Config } from '../config.ts';
 import { addVary } from '../http/compression.ts';
 import { acceptsHtml } from '../http/pages.ts';
 
-/** Seconds for which browsers keep the icon. */
-const iconAge = 86_400;
+const iconLifetimeSeconds = 86_400;
 
 export function serveHomePage(
   app: FastifyInstance,
@@ -17,14 +16,14 @@ export function serveHomePage(
     addVary(reply, 'Accept');
     if (acceptsHtml(request)) return reply.redirect(explorer ? 'explore' : 'documentation/README.md', 302);
     const needsKey = openAccess === 'no' || !(await isOpen());
-    return { name: 'Yardgraph', version, needsKey, links: linksOf(graphiql, explorer) };
+    return { name: 'Yardgraph', version, needsKey, links: homeLinks(graphiql, explorer) };
   });
   app.get('/favicon.ico', async (_request, reply) =>
-    reply.type('image/svg+xml').header('cache-control', `public, max-age=${iconAge}`).send(icon),
+    reply.type('image/svg+xml').header('cache-control', `public, max-age=${iconLifetimeSeconds}`).send(icon),
   );
 }
 
-const linksOf = (graphiql: boolean, explorer: boolean) => ({
+const homeLinks = (graphiql: boolean, explorer: boolean) => ({
   ...(explorer && { explorer: '/explore' }),
   graphql: '/graphql',
   ...(graphiql && { graphiql: '/graphql' }),

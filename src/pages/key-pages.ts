@@ -1,6 +1,6 @@
 /**
- * The pages that send requests: GraphiQL, at the path of GraphQL, and the REST reference, both a library as it comes, and the explorer.
- * Each has a bar with the API key. URLs are relative: a proxy may serve the service below a path of its own.
+ * Serves the pages that send requests: GraphiQL, at the path of GraphQL, the REST reference and the explorer. Each has a bar with the API key.
+ * URLs are relative, because a proxy may add a path.
  */
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
@@ -28,20 +28,20 @@ ${more}<a href="reference">REST reference</a>
 </form>
 </dialog>`;
 
-interface Page {
+interface KeyPage {
   readonly title: string;
-  /** The name of a library's files, which our script starts. */
+  /** The name of the files of a library, which `script` starts. */
   readonly library?: string;
   readonly script: string;
   readonly body: string;
-  /** In the bar, before the others. */
+  /** First in the bar. */
   readonly links?: string;
-  /** What the script needs to know of the settings. */
+  /** Settings for the script. */
   readonly settings?: Readonly<Record<string, string>>;
 }
 
-/** The script of the key is first: it sends even a library's first request. */
-function page({ title, library, script, body, links, settings = {} }: Page): SendPage {
+/** key.js comes first, so that a library's first request has the key. */
+function createKeyPage({ title, library, script, body, links, settings = {} }: KeyPage): SendPage {
   const data = Object.entries(settings).map(([name, value]) => ` data-${name}="${escaped(value)}"`);
   return createPage(`${pageHead(`${title} – Yardgraph`)}
 <link rel="stylesheet" href="pages/${library ?? script}.css">
@@ -59,7 +59,7 @@ ${body}
 
 const escaped = (text: string): string => text.replace(/[&"<>]/g, (character) => `&#${character.charCodeAt(0)};`);
 
-const graphiql = page({
+const graphiql = createKeyPage({
   title: 'GraphiQL',
   library: 'yoga-graphiql',
   script: 'graphiql',
@@ -76,7 +76,6 @@ export const sendGraphiql: SendPage = (request, reply) => {
   return graphiql(request, reply.header('content-security-policy', graphiqlPolicy));
 };
 
-/** The explorer: records as tables, for people. */
 export function serveExplorer(
   app: FastifyInstance,
   { graphiql, mapTiles, limits }: Pick<Config, 'graphiql' | 'mapTiles' | 'limits'>,
@@ -86,7 +85,7 @@ export function serveExplorer(
   const hasOwnTiles = mapTiles !== undefined && tileServer === undefined;
   if (hasOwnTiles) serveTiles(app, resolve(source));
   const policy = contentSecurityPolicy("script-src 'self'; style-src 'self'", tileServer && ` ${tileServer}`);
-  const send = page({
+  const send = createKeyPage({
     title: 'Explorer',
     script: 'explorer',
     links: `${graphiql ? '<a href="graphql">GraphiQL</a>\n' : ''}<span id="viewer"></span>\n<span id="live" role="status"></span>\n`,
@@ -100,7 +99,7 @@ export function serveExplorer(
   });
   app.get('/explore', (request, reply) => {
     reply.header('content-security-policy', policy);
-    // Public tile servers want to know whose page asks.
+    // Public tile servers require a referrer.
     if (tileServer) reply.header('referrer-policy', 'origin');
     return send(request, reply);
   });
@@ -110,9 +109,9 @@ export function serveExplorer(
 const tilesPath = 'pages/map.pmtiles';
 
 /**
- * Serves the operator's PMTiles file, of which browsers request ranges: those of a tile and of the directories that lead to it. Throws a
- * StartError if it is no such file. Later it may be replaced: its ETag tells browsers that have read the directories of another one. They
- * must not keep ranges themselves, because they would ask with If-Range, which needs another comparison than the library has.
+ * Serves the operator's PMTiles file. Browsers request ranges of it: directories and tiles. The operator may replace the file while the
+ * service runs: the ETag tells browsers that their directories are outdated. They must not cache ranges, because they would send If-Range,
+ * which the library compares wrongly. Throws a StartError if the file is not a PMTiles file.
  */
 function serveTiles(app: FastifyInstance, path: string): void {
   requirePmtiles(path);
@@ -125,25 +124,24 @@ function serveTiles(app: FastifyInstance, path: string): void {
     },
   });
   app.get(`/${tilesPath}`, (request, reply) => {
-    // A suffix longer than the file is all of it (RFC 9110, 14.1.2); the library would refuse it.
+    // A suffix longer than the file means the whole file (RFC 9110, 14.1.2); the library would refuse it.
     const [, suffix] = /^ *bytes=-(\d+)$/.exec(request.headers.range ?? '') ?? [];
     const size = suffix === undefined ? undefined : statSync(path, { throwIfNoEntry: false })?.size;
     if (Number(suffix) > Number(size)) request.headers.range = 'bytes=0-';
     return reply.sendFile(basename(path));
   });
-  // Other unknown paths have been refused already.
+  // `rejectUnknownRoutes` has refused other unknown paths.
   app.setNotFoundHandler(() => {
     throw notFound('the file of the tiles is missing', 'no file of tiles');
   });
 }
 
-/** The first bytes of version 3. */
-const pmtilesMagic = 'PMTiles\u0003';
+const pmtilesVersion3 = 'PMTiles\u0003';
 
 function requirePmtiles(path: string): void {
-  const begin = Buffer.alloc(pmtilesMagic.length);
+  const begin = Buffer.alloc(pmtilesVersion3.length);
   try {
-    // To open a pipe would wait for whoever writes to it.
+    // Opening a pipe would wait for its writer.
     if (!statSync(path).isFile()) throw new StartError(`MAP_TILES: ${path} is no file`);
     const file = openSync(path, 'r');
     readSync(file, begin);
@@ -152,10 +150,10 @@ function requirePmtiles(path: string): void {
     if (error instanceof StartError) throw error;
     throw new StartError(`MAP_TILES: ${path} cannot be read (${errorCode(error)})`);
   }
-  if (begin.toString() !== pmtilesMagic) throw new StartError(`MAP_TILES: ${path} is no PMTiles file of version 3`);
+  if (begin.toString() !== pmtilesVersion3) throw new StartError(`MAP_TILES: ${path} is no PMTiles file of version 3`);
 }
 
-const reference = page({
+const reference = createKeyPage({
   title: 'REST reference',
   library: 'swagger-ui',
   script: 'reference',
@@ -168,6 +166,6 @@ export function serveReference(app: FastifyInstance): void {
   app.get('/reference', (request, reply) =>
     reference(request, reply.header('content-security-policy', referencePolicy)),
   );
-  // Relative to this path, the page's URLs would lead elsewhere.
+  // Below this path, the page's relative URLs would be wrong.
   app.get('/reference/', async (_request, reply) => reply.redirect('../reference', 308));
 }

@@ -1,5 +1,4 @@
 /** The handlers of the REST routes. They translate between HTTP and the services, and contain no rules. */
-
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import fresh from 'fresh';
@@ -17,37 +16,41 @@ import type { Route } from './routes.ts';
 
 type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;
 
-const operations: Record<Route['operation'], (route: Route, limits: Limits) => Handler> = { create, update, list };
+const operations: Record<Route['operation'], (route: Route, limits: Limits) => Handler> = {
+  create: createHandler,
+  update: updateHandler,
+  list: listHandler,
+};
 
 export const handler = (route: Route, limits: Limits): Handler => operations[route.operation](route, limits);
 
 const json = 'application/json; charset=utf-8';
 
-function create(route: Route, limits: Limits): Handler {
+function createHandler(route: Route, limits: Limits): Handler {
   const { kind, success } = route;
   const parserFor = parserByPreference((unknownFields) => createParser(kind, limits, unknownFields));
   return async (request, reply) => {
     const { body } = request;
-    if (!Array.isArray(body)) throw badRequest(notABatch(kind, body));
+    if (!Array.isArray(body)) throw badRequest(describeNoBatch(kind, body));
     requireBatchSize(body.length, limits.maxBatch);
     const batch: Parsed<object>[] = body.map(parserFor(request, reply));
-    const records = await createRecords(sessionFor(route, request, reply), kind, batch);
-    return reply.code(success).type(json).send(toJson(kind, records));
+    const records = await createRecords(sessionWithKey(route, request, reply), kind, batch);
+    return reply.code(success).type(json).send(recordsJson(kind, records));
   };
 }
 
-/** The same body means something else with another type, or another handling of unknown fields. */
-function sessionFor({ method, template }: Route, request: FastifyRequest, reply: FastifyReply) {
+/** The content type and the handling of unknown fields are part of the request that a key identifies: they change its meaning. */
+function sessionWithKey({ method, template }: Route, request: FastifyRequest, reply: FastifyReply) {
   const handling = `${preferredHandling(request) ?? ''}${isMergePatch(request) ? ' merge' : ''}`;
   return request.session.with({ key: readIdempotencyKey(request, reply, `${method} ${template}`, handling) });
 }
 
-function notABatch(kind: RecordKind, body: unknown): string {
+function describeNoBatch(kind: RecordKind, body: unknown): string {
   const hint = isObject(body) ? `: put it in [ ], also if it is only one ${kind.label}` : '';
   return `${expected(`a JSON array of ${kind.pluralLabel}`, body)}${hint}`;
 }
 
-function update(route: Route, limits: Limits): Handler {
+function updateHandler(route: Route, limits: Limits): Handler {
   const { kind, success } = route;
   const parserFor = parserByPreference((unknownFields) => updateParser(kind, limits, unknownFields));
   return async (request, reply) => {
@@ -55,21 +58,22 @@ function update(route: Route, limits: Limits): Handler {
     const replace = parserFor(request, reply);
     const parse = isMergePatch(request) ? mergeParser(kind, 'externalIds', limits, replace) : replace;
     const change = parse(request.body);
-    const record = await updateRecord(sessionFor(route, request, reply), kind, id, change, limits);
+    const record = await updateRecord(sessionWithKey(route, request, reply), kind, id, change, limits);
     return reply.code(success).send(toResponse(kind, record));
   };
 }
 
-/** A list of at most so many records and characters is cached as one text. */
-const [maxCachedRecords, maxCachedText] = [1_000, 1_000_000];
+/** A list of up to so many records and characters is cached as one text. */
+const maxCachedRecords = 1_000;
+const maxCachedLength = 1_000_000;
 
-const sliceLength = 200;
+const pageLength = 200;
 
-/** The most longer lists that are sent at a time: each has a slice in memory for as long as its client does not read. */
+/** Longer lists sent at a time: each has a page in memory for as long as its client does not read. */
 const maxLongLists = 50;
 
-/** Lists change with the workspace, whose version is therefore their ETag, with its name, which records have. */
-function list({ kind, success }: Route): Handler {
+/** The ETag is the workspace's version and name: records have the name. */
+function listHandler({ kind, success }: Route): Handler {
   let longLists = 0;
   return async (request, reply) => {
     const { store } = request.session;
@@ -85,48 +89,48 @@ function list({ kind, success }: Route): Handler {
     reply.raw.once('close', () => {
       longLists -= 1;
     });
-    const pieces = request.method === 'HEAD' ? [] : slices(store, kind);
-    return reply.send(Readable.from(pieces, { objectMode: false }));
+    const pages = request.method === 'HEAD' ? [] : jsonPages(store, kind);
+    return reply.send(Readable.from(pages, { objectMode: false }));
   };
 }
 
 async function shortList(store: WorkspaceReads, kind: RecordKind): Promise<Buffer | undefined> {
   const records = await store.list(kind, { limit: maxCachedRecords + 1 });
   if (records.length > maxCachedRecords) return undefined;
-  const text = toJson(kind, records);
-  return text.length <= maxCachedText ? Buffer.from(text) : undefined;
+  const text = recordsJson(kind, records);
+  return text.length <= maxCachedLength ? Buffer.from(text) : undefined;
 }
 
-/** Yields the list as JSON, in the order of the IDs: each slice has the records as they are when the client has read those before. */
-async function* slices(store: WorkspaceReads, kind: RecordKind): AsyncGenerator<string> {
+/** Yields the list as JSON, ordered by ID. Reads each page when the client has read the previous page. */
+async function* jsonPages(store: WorkspaceReads, kind: RecordKind): AsyncGenerator<string> {
   let start = '[';
-  for await (const records of pagesById(store, kind, { limit: sliceLength })) {
-    yield start + toJson(kind, records).slice(1, -1);
+  for await (const records of pagesById(store, kind, { limit: pageLength })) {
+    yield start + recordsJson(kind, records).slice(1, -1);
     start = ',';
   }
   yield ']';
 }
 
 /** Unknown fields are rejected unless the client prefers `handling=lenient` (RFC 7240). */
-function parserByPreference<T>(parser: (unknownFields: 'rejected' | 'ignored') => RecordParser<T>) {
-  // Made when first needed: all of them together would be a third of the work of a start.
+function parserByPreference<T>(createParser: (unknownFields: 'rejected' | 'ignored') => RecordParser<T>) {
+  // Created at the first use: together, all parsers would be a third of the work of a start.
   const parsers: { rejected?: RecordParser<T>; ignored?: RecordParser<T> } = {};
   return (request: FastifyRequest, reply: FastifyReply): RecordParser<T> => {
     const isLenient = preferredHandling(request) === 'lenient';
     if (isLenient) reply.header('preference-applied', 'handling=lenient');
     const unknownFields = isLenient ? 'ignored' : 'rejected';
-    parsers[unknownFields] ??= parser(unknownFields);
+    parsers[unknownFields] ??= createParser(unknownFields);
     return parsers[unknownFields];
   };
 }
 
-/** The first one counts (RFC 7240). */
+/** The first preference counts (RFC 7240). */
 const preferredHandling = ({ headers }: FastifyRequest): string | undefined =>
   /(?:^|,)\s*handling\s*=\s*"?([\w-]+)/i.exec(String(headers.prefer ?? ''))?.[1]?.toLowerCase();
 
 /**
- * Returns the record as REST sends it. In an asset, a field that is not set is null. In every other kind it is absent: the
- * interface marks no field there as nullable, and a strict client may reject null.
+ * Returns the record as REST sends it. An unset field of an asset is null. In every other kind it is absent: the interface marks no field
+ * there as nullable, and a strict client may reject null.
  */
 export function toResponse(kind: RecordKind, record: object): object {
   if (kind.unset === 'null') return record;
@@ -137,5 +141,5 @@ export function toResponse(kind: RecordKind, record: object): object {
   return response;
 }
 
-export const toJson = (kind: RecordKind, records: readonly object[]): string =>
+const recordsJson = (kind: RecordKind, records: readonly object[]): string =>
   JSON.stringify(records.map((record) => toResponse(kind, record)));

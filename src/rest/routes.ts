@@ -11,7 +11,7 @@ const operations = {
 const route = (operation: keyof typeof operations, path: string, kind: RecordKind) => ({
   operation,
   path,
-  /** The path as people and OpenAPI write it: `/projects/{id}` */
+  /** The path as OpenAPI writes it: `/projects/{id}` */
   template: path.replace(/:(\w+)/g, '{$1}'),
   kind,
   ...operations[operation],

@@ -24,7 +24,7 @@ import {
 } from './responses.ts';
 
 export function serveOpenApi(app: FastifyInstance, limits: Limits): void {
-  // Made for the first request: it is a seventh of the work of a start, and most processes never need it.
+  // At the first request: it is a seventh of the work of a start, and most processes never need it.
   const page = loadOnce(async () =>
     createPage(JSON.stringify(openApiDocument(limits)), 'application/json; charset=utf-8'),
   );
@@ -51,9 +51,9 @@ export function openApiDocument(limits: Limits): Json {
       description: introduction(limits),
       license: { name: 'MIT', identifier: 'MIT' },
     },
-    // Relative to the document: a proxy may serve the service below a path of its own.
+    // Relative to the document: a proxy may add a path.
     servers: [{ url: '.', description: 'This service' }],
-    // The empty requirement: no key is needed until the first one is created.
+    // The empty requirement: requests need no key until the first key is created.
     security: [{ bearer: [] }, {}],
     tags: [
       ...recordKinds.map((kind) => ({ name: tagOf(kind), description: kind.description })),
@@ -104,7 +104,7 @@ const requestHeaders = {
     'The `ETag` of a response that the client has: if it is still current, the response is 304 without a body.',
 };
 
-/** The components are called after the headers, without hyphens. */
+/** Named after the headers, without hyphens. */
 const parameters = Object.fromEntries(
   Object.entries(requestHeaders).map(([name, description]) => {
     const schema = { type: 'string', ...(name === 'Idempotency-Key' && { pattern: idempotencyKeyPattern }) };
@@ -123,9 +123,13 @@ const inPath = (name: string, description: string, rules: Json = {}): Json => ({
   schema: { type: 'string', ...rules },
 });
 
-const operations: Record<Route['operation'], (route: Route, limits: Limits) => Json> = { create, update, list };
+const operations: Record<Route['operation'], (route: Route, limits: Limits) => Json> = {
+  create: createOperation,
+  update: updateOperation,
+  list: listOperation,
+};
 
-function create(route: Route, limits: Limits): Json {
+function createOperation(route: Route, limits: Limits): Json {
   const { kind } = route;
   const { maxBatch } = limits;
   const ids = `${count(maxExternalIdsPerWrite)} external IDs together (${longExternalIds})`;
@@ -140,15 +144,17 @@ function create(route: Route, limits: Limits): Json {
     requestBody: {
       description: `Each record has at most ${textLimit(limits)}.`,
       required: true,
-      content: json({ type: 'array', maxItems: maxBatch, items: ref('schemas', `New${kind.name}`) }, [kind.example]),
+      content: jsonContent({ type: 'array', maxItems: maxBatch, items: ref('schemas', `New${kind.name}`) }, [
+        kind.example,
+      ]),
     },
     responses: responses(route, writeHeaders, 'The created records, in the order sent.', many(kind), [stored(kind)]),
   };
 }
 
-function update(route: Route, limits: Limits): Json {
+function updateOperation(route: Route, limits: Limits): Json {
   const { kind } = route;
-  // Of the only kind that an operation changes.
+  // A project: no other kind has this operation.
   const change = { name: 'Harbour wall, phase 2', startDate: null };
   const changed = stored(kind, { ...kind.example, ...change }, '2026-03-01T07:45:00.000Z');
   return {
@@ -166,7 +172,7 @@ function update(route: Route, limits: Limits): Json {
       description: `The changes have at most ${textLimit(limits)}.`,
       required: true,
       content: {
-        ...json(ref('schemas', `${kind.name}Changes`), change),
+        ...jsonContent(ref('schemas', `${kind.name}Changes`), change),
         [mergePatchType]: {
           schema: ref('schemas', `${kind.name}MergePatch`),
           example: { externalIds: { erp: '4711', crm: null } },
@@ -183,7 +189,7 @@ function update(route: Route, limits: Limits): Json {
   };
 }
 
-function list(route: Route): Json {
+function listOperation(route: Route): Json {
   const { kind } = route;
   return {
     operationId: `list${kind.plural}`,
@@ -197,14 +203,13 @@ function list(route: Route): Json {
   };
 }
 
-const json = (schema: Json, example: unknown): Json => ({ 'application/json': { schema, example } });
+const jsonContent = (schema: Json, example: unknown): Json => ({ 'application/json': { schema, example } });
 
-const ownErrors = { create: [409, 413, 415], update: [404, 409, 413, 415], list: [] };
+const errorStatuses = { create: [409, 413, 415], update: [404, 409, 413, 415], list: [] };
 
-/** The responses of an operation: the successful one, and errors. */
 function responses(route: Route, names: readonly HeaderName[], description: string, schema: Json, example: unknown) {
-  const success = { description, headers: responseHeaders(...names), content: json(schema, example) };
-  return { [route.success]: success, ...errorsOf(...ownErrors[route.operation]) };
+  const success = { description, headers: responseHeaders(...names), content: jsonContent(schema, example) };
+  return { [route.success]: success, ...errorsOf(...errorStatuses[route.operation]) };
 }
 
 const many = ({ name }: RecordKind): Json => ({ type: 'array', items: ref('schemas', name) });
@@ -261,7 +266,7 @@ const exportOperation = (): Json => ({
   },
 });
 
-/** Returns the schemas of a kind: `Asset`, `NewAsset`, and `AssetChanges` where there is an update. */
+/** Returns the schemas of a kind: `Asset`, `NewAsset`, and `AssetChanges` if an operation updates it. */
 function kindSchemas(kind: RecordKind, limits: Limits): Json {
   const sent = Object.entries(kind.fields);
   const stored = Object.entries(kind.storedFields);
@@ -291,12 +296,12 @@ function kindSchemas(kind: RecordKind, limits: Limits): Json {
   };
 }
 
-/** In requests, a datetime may also be a date, and a field that is not required may be null. */
+/** In requests, a datetime may be a date, and a field that is not required may be null. */
 function fieldSchema(field: Field, limits: Limits, { isNullable = false, isSent = false }): Json {
   const { examples, ...schema } = typeSchema(field, limits);
   const mayBeDate = isSent && field.type === 'dateTime';
   const options = mayBeDate ? ['date-time', 'date'].map((format) => ({ ...schema, format })) : [schema];
-  // Client generators lose the null in `type: ['object', 'null']`, and the type of an `anyOf` branch that has only a format.
+  // Client generators lose the null in `type: ['object', 'null']`, and the type of an `anyOf` branch with a format only.
   const described =
     mayBeDate || (isNullable && schema.type === 'object')
       ? { anyOf: isNullable ? [...options, { type: 'null' }] : options }
@@ -304,7 +309,7 @@ function fieldSchema(field: Field, limits: Limits, { isNullable = false, isSent 
   return { ...described, description: field.description, ...(examples !== undefined && { examples }) };
 }
 
-/** External IDs to merge: the limit on their number is for the result. */
+/** No `maxProperties`: the limit is for the merged external IDs. */
 function mergedIds(limits: Limits): Json {
   const { maxProperties: _, additionalProperties: text, ...schema } = typeSchema(externalIds(), limits);
   const additionalProperties = { ...(text as Json), type: ['string', 'null'] };

@@ -1,4 +1,4 @@
-/** The headers of responses, and the errors: what each status means, and an example of it as the service responds. */
+/** The headers of responses, and the error statuses with their meaning and an example. */
 import {
   forbidden,
   invalid,
@@ -31,13 +31,13 @@ const headerDescriptions = {
   'RateLimit-Reset': 'Seconds until the minute ends.',
 };
 
-const numbers: readonly string[] = [
+const integerHeaders: readonly string[] = [
   ...['Export-Count', 'Retry-After', 'RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'],
 ];
 
 export const headers: Json = Object.fromEntries(
   Object.entries(headerDescriptions).map(([name, description]) => {
-    return [name, { description, schema: { type: numbers.includes(name) ? 'integer' : 'string' } }];
+    return [name, { description, schema: { type: integerHeaders.includes(name) ? 'integer' : 'string' } }];
   }),
 );
 
@@ -107,7 +107,6 @@ const errors: Readonly<Record<number, [name: string, description: string, ErrorR
   ],
 };
 
-/** By their names. */
 export const errorResponses: Json = Object.fromEntries(
   Object.values(errors).map(([name, description, example, ...headers]) => [
     name,
@@ -122,10 +121,10 @@ export const errorResponses: Json = Object.fromEntries(
   ]),
 );
 
-/** The errors of an operation: those of every one, and its own. */
-export const errorsOf = (...own: readonly number[]): Json =>
+/** The errors of every operation, and the given ones. */
+export const errorsOf = (...statuses: readonly number[]): Json =>
   Object.fromEntries(
-    [400, 401, 403, ...own, 429, 500, 503].map((status) => [status, ref('responses', errors[status]?.[0] ?? '')]),
+    [400, 401, 403, ...statuses, 429, 500, 503].map((status) => [status, ref('responses', errors[status]?.[0] ?? '')]),
   );
 
 export const errorSchemas: Json = {
