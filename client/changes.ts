@@ -1,6 +1,6 @@
 /**
- * Reads changes over GraphQL, page by page: those of the workspace in the order of their commits, and those of one record. Reverses those of
- * a range.
+ * Reads the changes of the workspace, in the order of their commits, and of a single record. Reverses a range of
+ * changes.
  */
 import { YardgraphError } from './errors.ts';
 import type { Graphql } from './graphql.ts';
@@ -15,22 +15,22 @@ import { requireKnown, type WriteOptions } from './options.ts';
 import { pause, reconnectDelay } from './retry.ts';
 
 export interface ChangesOptions {
-  /** The cursor after which to read: `endCursor` of the last page that was processed. From the first change unless set. */
+  /** The `endCursor` of the last processed page. Default: reads from the first change. */
   readonly after?: string | undefined;
   /** Only changes of records of these kinds. */
   readonly kinds?: readonly RecordKind[] | undefined;
   /** Changes per page, up to 1,000, which is the default. */
   readonly pageSize?: number | undefined;
-  /** If true, the default, waits for further changes after the last one; otherwise ends. */
+  /** If true, the default, waits for further changes after the last change; otherwise ends. */
   readonly follow?: boolean | undefined;
   /** Milliseconds between two requests for further changes. Default: 1,000. */
   readonly interval?: number | undefined;
   /**
-   * Called when the service cannot be reached, before the wait for the next attempt. Attempts go on until one succeeds, or the signal is
-   * aborted. An error that does not go away by itself, such as a revoked key, ends the iteration.
+   * Called when the service cannot be reached, before the wait for the next attempt. Attempts continue until one
+   * succeeds or the signal is aborted. A permanent error, such as a revoked key, ends the iteration.
    */
   readonly onReconnect?: ((reconnect: Reconnect) => void) | undefined;
-  /** Ends the iteration when it is aborted, after the current request. */
+  /** An abort ends the iteration after the current request. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -71,12 +71,12 @@ export function historyOf(
   };
 }
 
-type Reading = Pick<ChangesOptions, 'after' | 'signal' | 'onReconnect' | 'interval'>;
+type FollowOptions = Pick<ChangesOptions, 'after' | 'signal' | 'onReconnect' | 'interval'>;
 
-/** With an interval, waits for further changes after the last page, and for the service if it is away; otherwise, both are the end. */
+/** With an interval, waits for further changes, and for an unavailable service. Without it, both end the iteration. */
 async function* pages(
   read: (after: string | undefined) => Promise<ChangePage>,
-  { after, signal, onReconnect, interval }: Reading,
+  { after, signal, onReconnect, interval }: FollowOptions,
 ): AsyncGenerator<ChangePage, void, undefined> {
   let cursor = after;
   let failures = 0;
@@ -99,16 +99,16 @@ async function* pages(
   }
 }
 
-/** The changes after `after`, up to and with `upTo`: cursors, as changes have them. */
+/** The changes after the cursor `after`, up to and including the cursor `upTo`. */
 export interface ChangeRange {
   readonly after: string;
   readonly upTo: string;
-  /** Only those with this message. */
+  /** Only changes with this message. */
   readonly message?: string | undefined;
 }
 
 export interface RevertOptions extends WriteOptions {
-  /** Returns what would become of the changes, and reverses none. */
+  /** Checks the changes and returns the counts, but reverses none. */
   readonly dryRun?: boolean | undefined;
 }
 

@@ -1,9 +1,12 @@
-/** The errors of the client, one class for each failure that callers handle differently. None may contain the API key. */
+/**
+ * The errors of the client, one class for each failure that callers handle differently. No error contains the API key.
+ */
 import type { Problem } from './openapi.ts';
 
 /**
- * An invalid field of a record: `{ index: 1, field: 'name', message: 'required: the name of the asset', code: 'required' }`; `other` is the
- * place of another record that it is about, too, such as `[0]`. In an import, `list` is the name of its list.
+ * An invalid field of a record: `{ index: 1, field: 'name', message: 'required: the name of the asset', code:
+ * 'required' }`. `other` is the position of a second record in conflict, such as `[0]`. In an import, `list` is the
+ * name of the list.
  */
 export type FailingItem = NonNullable<Problem['errors']>[number] & { list?: string };
 
@@ -21,7 +24,7 @@ interface Outcome {
 /** The base class of all errors except TypeErrors for invalid arguments. */
 export class YardgraphError extends Error {
   override readonly name: string = 'YardgraphError';
-  /** True if the service may have stored the request, or a part of it: check before you retry. */
+  /** True if the service may have stored the request or a part of it: check before you retry. */
   readonly mayBeStored: boolean;
 
   constructor(message: string, { mayBeStored, cause }: Outcome) {
@@ -92,7 +95,7 @@ export class TimeoutError extends YardgraphError {
   }
 }
 
-/** The response does not come from this service, but from a proxy, a login page or another service. */
+/** The response comes from a proxy, a login page or another service. */
 export class UnexpectedResponseError extends YardgraphError {
   override readonly name: string = 'UnexpectedResponseError';
   readonly status: number;

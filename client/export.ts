@@ -1,4 +1,4 @@
-/** Exports records as a file, or row by row, from one state of the database, while the response arrives. */
+/** Exports records from one state of the database, as a file or row by row, while the response arrives. */
 import { ConnectionError } from './errors.ts';
 import type { kinds } from './graphql-types.ts';
 import { requireKnown } from './options.ts';
@@ -10,34 +10,36 @@ type ListName = (typeof kinds)[keyof typeof kinds]['list'];
 export interface ExportOptions {
   /** A GraphQL filter of the kind: `{ name: { startsWith: 'Crane' } }`. Not with `all`. */
   readonly where?: object | undefined;
-  /** The systems whose IDs have columns of their own, also those of linked records: `['erp']`. */
+  /** The systems whose IDs get a column each, also for linked records: `['erp']`. */
   readonly externalIds?: readonly string[] | undefined;
-  /** True for columns with the names of linked records, too: `location.name`. */
+  /** Adds columns with the names of linked records: `location.name`. */
   readonly names?: boolean | undefined;
-  /** Ends the export when it is aborted. */
+  /** An abort ends the export. */
   readonly signal?: AbortSignal | undefined;
 }
 
 export interface ExportFileOptions extends ExportOptions {
-  /** With a byte order mark, and an apostrophe before texts that a spreadsheet program would execute. Only for `csv`. */
+  /**
+   * Adds a byte order mark, and an apostrophe before texts that a spreadsheet program would execute. Only for `csv`.
+   */
   readonly excel?: boolean | undefined;
-  /** Between the columns: `,` unless set. Only for `csv`. */
+  /** Default: `,`. Only for `csv`. */
   readonly delimiter?: ',' | ';' | '\t' | 'tab' | undefined;
-  /** How 31 December 2026 is written. Only for `csv`. */
+  /** The format of dates, shown by 31 December 2026. Only for `csv`. */
   readonly dates?: '31.12.2026' | '31/12/2026' | '12/31/2026' | undefined;
-  /** The zone in which times are written: `Europe/Berlin`. Only for `csv`. */
+  /** The zone of times, such as `Europe/Berlin`. Only for `csv`. */
   readonly timeZone?: string | undefined;
-  /** True for numbers such as `53,08`. Only for `csv`. */
+  /** Writes numbers such as `53,08`. Only for `csv`. */
   readonly decimalComma?: boolean | undefined;
 }
 
-/** A record as it was exported, with the name of its kind: `{ kind: 'ASSET', id: 'asset_…', name: 'Crane' }`. Fields without a value are absent. */
+/** An exported record: `{ kind: 'ASSET', id: 'asset_…', name: 'Crane' }`. Fields without a value are absent. */
 export type ExportedRow = { readonly kind: string; readonly id: string } & Readonly<Record<string, unknown>>;
 
 export interface ExportedFile {
   /** The number of records. */
   readonly count: number;
-  /** The bytes, which end with an error if the file is not whole. */
+  /** Ends with an error if the file is incomplete. */
   readonly body: ReadableStream<Uint8Array>;
 }
 
@@ -55,15 +57,15 @@ export type ExportFile = (
 export const exportFile =
   (send: Send): ExportFile =>
   async (name, format, { where, externalIds, names, excel, signal, ...options } = {}) => {
-    const { delimiter, dates, timeZone, decimalComma, ...others } = options;
-    requireKnown('export', others);
-    const sent = {
+    const { delimiter, dates, timeZone, decimalComma, ...unread } = options;
+    requireKnown('export', unread);
+    const values = {
       where: where && JSON.stringify(where),
       externalIds: externalIds?.join(','),
       ...{ names, excel, delimiter, dates, timeZone, decimalComma },
     };
-    const given = Object.entries(sent).filter(([, value]) => value !== undefined);
-    const parameters = new URLSearchParams(given.map(([parameter, value]) => [parameter, String(value)]));
+    const set = Object.entries(values).filter(([, value]) => value !== undefined);
+    const parameters = new URLSearchParams(set.map(([parameter, value]) => [parameter, String(value)]));
     const file = encodeURIComponent(`${name.replace(/[A-Z]/g, '-$&').toLowerCase()}.${format}`);
     const path = `/export/${file}${parameters.size > 0 ? `?${parameters}` : ''}`;
     return send({ method: 'GET', path, accept: '*/*', isStreamed: true, signal }, (response) => {
@@ -84,7 +86,7 @@ export const exportRows = (open: ExportFile): ExportRows =>
     if (rows !== count) throw new ConnectionError('CUT_OFF', { mayBeStored: false });
   };
 
-/** Not by `for await` of the stream, which Safari does not have. */
+/** Safari has no `for await` of streams. */
 async function* linesIn(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
   const reader = body.pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>).getReader();
   let rest = '';
@@ -99,7 +101,7 @@ async function* linesIn(body: ReadableStream<Uint8Array>): AsyncGenerator<string
       if (done) return;
     }
   } finally {
-    // The consumer may have ended before the last row.
+    // The caller may have ended the iteration before the last row.
     await reader.cancel().catch(() => {});
   }
 }

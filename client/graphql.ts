@@ -1,13 +1,13 @@
 /**
- * Sends a GraphQL operation and returns its data. The documents that it accepts, text, an AST, or what GraphQL Code Generator and gql.tada
- * make, are described by their structure only, so that the client depends on none of these packages.
+ * Sends a GraphQL operation and returns its data. Accepts text, an AST, and the documents of GraphQL Code Generator and
+ * gql.tada, whose types are described by their structure, so that the client depends on none of these packages.
  */
 import { type FailingItem, GraphqlError, type GraphqlErrorItem } from './errors.ts';
 import { requireKnown, type WriteOptions } from './options.ts';
 import { type ApiResponse, detailsOf, isObject, serviceError, unexpected } from './responses.ts';
 import type { Send } from './send.ts';
 
-/** The types of the result and the variables are those of the document, or those given for text. */
+/** The document has the types of the result and the variables; for text, the caller may give them. */
 export type Graphql = <Result = UntypedObject, Variables = UntypedObject>(
   document: GraphqlDocument<Result, Variables>,
   ...variables: VariableArguments<Variables>
@@ -22,9 +22,9 @@ export function graphql(send: Send): Graphql {
     options: WriteOptions = {},
   ): Promise<Result> => {
     requireKnown('graphql', options);
-    const query = textOf(document);
+    const query = documentText(document);
     const body = { query, ...(variables && { variables }) };
-    // A document with the keyword of mutations counts as a write, even if the word is only in a comment.
+    // The word counts even in a comment: a read with a key does no harm.
     const write = /\bmutation\b/.test(query) ? options : undefined;
     return send({ method: 'POST', path: '/graphql', accept, body, write }, dataIn<Result>);
   };
@@ -37,7 +37,7 @@ function dataIn<Result>(response: ApiResponse): Result {
   return response.body.data as Result;
 }
 
-/** The `detail` distinguishes a problem (RFC 9457), which reports a failure before GraphQL and may have `errors` too. */
+/** A problem (RFC 9457) has a `detail`, and may have `errors` too: it reports a failure before GraphQL. */
 const errorsIn = (body: unknown): GraphqlErrorItem[] | undefined =>
   isObject(body) && body.detail === undefined && Array.isArray(body.errors) && body.errors.every(isGraphqlError)
     ? body.errors
@@ -57,8 +57,8 @@ function graphqlError(response: ApiResponse): GraphqlError {
 }
 
 /**
- * Nothing is stored if the error has no path, because then nothing was executed, or if it rejects what was sent to the only field of
- * the operation. With several fields, those before it may be stored.
+ * Nothing is stored if the error has no path, because then nothing was executed, or if it rejects the input of the only
+ * field of the operation. Of several fields, an earlier field may be stored.
  */
 function storedNothing({ path, extensions }: GraphqlErrorItem, data: unknown): boolean {
   if (path === undefined) return true;
@@ -68,7 +68,7 @@ function storedNothing({ path, extensions }: GraphqlErrorItem, data: unknown): b
 
 const rejections: ReadonlySet<unknown> = new Set(['BAD_USER_INPUT', 'CONFLICT', 'FORBIDDEN', 'NOT_FOUND']);
 
-/** Returns the issues of an error. Their paths start with the name of the argument, in an import with the list's. */
+/** The path of an issue starts with the name of the argument, in an import also with the list. */
 function itemsIn({ extensions }: GraphqlErrorItem): FailingItem[] {
   const issues = extensions?.issues;
   if (!Array.isArray(issues) || !issues.every(isIssue)) return [];
@@ -81,25 +81,25 @@ function itemsIn({ extensions }: GraphqlErrorItem): FailingItem[] {
       ...(place >= 0 && { index: Number(path[place]) }),
       ...(field && { field }),
       ...issue,
-      ...(other && { other: asText(other.slice(1)) }),
+      ...(other && { other: formatPath(other.slice(1)) }),
     };
   });
 }
 
-/** Returns a path in the form that it has over REST: `[0]`, in an import `assets[0]`. */
-const asText = (path: Path): string =>
+/** Formats a path as REST does: `[0]`, in an import `assets[0]`. */
+const formatPath = (path: Path): string =>
   path.map((segment) => (typeof segment === 'number' ? `[${segment}]` : segment)).join('');
 
 type Path = readonly (string | number)[];
 
-type SentIssue = Pick<FailingItem, 'message' | 'code'> & { readonly path: Path; readonly other?: Path };
+type ReceivedIssue = Pick<FailingItem, 'message' | 'code'> & { readonly path: Path; readonly other?: Path };
 
-const isIssue = (issue: unknown): issue is SentIssue =>
+const isIssue = (issue: unknown): issue is ReceivedIssue =>
   isObject(issue) && Array.isArray(issue.path) && typeof issue.message === 'string';
 
 /** A document that carries the types of its result and its variables: a TypedDocumentNode or TypedDocumentString. */
 interface TypedDocument<Result, Variables> {
-  /** Exists for the compiler only. */
+  /** For the compiler only. */
   readonly __apiType?: ((variables: Variables) => Result) | undefined;
 }
 
@@ -110,18 +110,18 @@ interface DocumentNode {
 
 type GraphqlDocument<Result, Variables> = string | DocumentNode | TypedDocument<Result, Variables>;
 
-/** The type of data and variables if neither the document nor the program gives one. */
+/** The type of data and variables if neither the document nor the caller gives a type. */
 // biome-ignore lint/suspicious/noExplicitAny: with unknown, strict programs could not read the data without a cast.
 type UntypedObject = Record<string, any>;
 
-/** The variables may be left out if the document requires none. The options are for mutations. */
+/** The variables are optional if the document requires none. The options are for mutations. */
 type VariableArguments<Variables> = [keyof Variables] extends [never]
   ? [variables?: Readonly<Record<string, never>> | undefined, options?: WriteOptions | undefined]
   : Record<never, never> extends Variables
     ? [variables?: Readonly<Variables> | undefined, options?: WriteOptions | undefined]
     : [variables: Readonly<Variables>, options?: WriteOptions | undefined];
 
-function textOf(document: unknown): string {
+function documentText(document: unknown): string {
   if (typeof document === 'string') return document;
   if (isDocumentNode(document)) return print(document);
   // The TypedDocumentString of GraphQL Code Generator.
@@ -136,49 +136,51 @@ const isDocumentNode = (document: unknown): document is DocumentNode =>
 type Node = Readonly<Record<string, any>>;
 
 /**
- * Prints the AST of a document as compact text, so that the client needs no GraphQL library. Prints what can be executed, operations and
- * fragments, and no type definitions. Leaves out descriptions, and prints block strings as strings.
+ * Prints the AST of operations and fragments as compact text, so that the client needs no GraphQL library. Leaves out
+ * descriptions, and prints block strings as strings.
  */
-export const print = (document: Node): string => many(document.definitions, '\n');
+export const print = (document: Node): string => printAll(document.definitions, '\n');
 
-const one = (node: Node | undefined, before = '', after = ''): string => (node ? before + printNode(node) + after : '');
+const printOne = (node: Node | undefined, before = '', after = ''): string =>
+  node ? before + printNode(node) + after : '';
 
-const many = (nodes: readonly Node[] | undefined, between: string, before = '', after = ''): string =>
+const printAll = (nodes: readonly Node[] | undefined, between: string, before = '', after = ''): string =>
   nodes?.length ? before + nodes.map(printNode).join(between) + after : '';
 
-/** The directives and the selection, with which many nodes end. */
-const rest = (it: Node): string => many(it.directives, ' ', ' ') + one(it.selectionSet, ' ');
+/** Many nodes end with directives and a selection. */
+const printEnd = (node: Node): string => printAll(node.directives, ' ', ' ') + printOne(node.selectionSet, ' ');
 
-const withArguments = (it: Node): string => one(it.name) + many(it.arguments, ', ', '(', ')');
-const pair = (it: Node): string => `${one(it.name)}: ${one(it.value)}`;
-const text = (it: Node): string => String(it.value);
+const printCall = (node: Node): string => printOne(node.name) + printAll(node.arguments, ', ', '(', ')');
+const printPair = (node: Node): string => `${printOne(node.name)}: ${printOne(node.value)}`;
+const printValue = (node: Node): string => String(node.value);
 
 const printers: Readonly<Record<string, (node: Node) => string>> = {
-  OperationDefinition: (it) =>
-    it.operation + one(it.name, ' ') + many(it.variableDefinitions, ', ', '(', ')') + rest(it),
-  FragmentDefinition: (it) => `fragment ${one(it.name)} on ${one(it.typeCondition)}${rest(it)}`,
-  VariableDefinition: (it) => `${one(it.variable)}: ${one(it.type)}${one(it.defaultValue, ' = ')}${rest(it)}`,
-  SelectionSet: (it) => many(it.selections, ' ', '{ ', ' }'),
-  Field: (it) => one(it.alias, '', ': ') + withArguments(it) + rest(it),
-  FragmentSpread: (it) => `...${one(it.name)}${rest(it)}`,
-  InlineFragment: (it) => `...${one(it.typeCondition, ' on ')}${rest(it)}`,
-  Directive: (it) => `@${withArguments(it)}`,
-  Argument: pair,
-  ObjectField: pair,
-  Variable: (it) => `$${one(it.name)}`,
+  OperationDefinition: (node) =>
+    node.operation + printOne(node.name, ' ') + printAll(node.variableDefinitions, ', ', '(', ')') + printEnd(node),
+  FragmentDefinition: (node) => `fragment ${printOne(node.name)} on ${printOne(node.typeCondition)}${printEnd(node)}`,
+  VariableDefinition: (node) =>
+    `${printOne(node.variable)}: ${printOne(node.type)}${printOne(node.defaultValue, ' = ')}${printEnd(node)}`,
+  SelectionSet: (node) => printAll(node.selections, ' ', '{ ', ' }'),
+  Field: (node) => printOne(node.alias, '', ': ') + printCall(node) + printEnd(node),
+  FragmentSpread: (node) => `...${printOne(node.name)}${printEnd(node)}`,
+  InlineFragment: (node) => `...${printOne(node.typeCondition, ' on ')}${printEnd(node)}`,
+  Directive: (node) => `@${printCall(node)}`,
+  Argument: printPair,
+  ObjectField: printPair,
+  Variable: (node) => `$${printOne(node.name)}`,
   NullValue: () => 'null',
-  ListValue: (it) => `[${many(it.values, ', ')}]`,
-  ObjectValue: (it) => `{${many(it.fields, ', ')}}`,
+  ListValue: (node) => `[${printAll(node.values, ', ')}]`,
+  ObjectValue: (node) => `{${printAll(node.fields, ', ')}}`,
   // Every escape of JSON is one of GraphQL.
-  StringValue: (it) => JSON.stringify(it.value),
-  Name: text,
-  IntValue: text,
-  FloatValue: text,
-  EnumValue: text,
-  BooleanValue: text,
-  NamedType: (it) => one(it.name),
-  ListType: (it) => `[${one(it.type)}]`,
-  NonNullType: (it) => `${one(it.type)}!`,
+  StringValue: (node) => JSON.stringify(node.value),
+  Name: printValue,
+  IntValue: printValue,
+  FloatValue: printValue,
+  EnumValue: printValue,
+  BooleanValue: printValue,
+  NamedType: (node) => printOne(node.name),
+  ListType: (node) => `[${printOne(node.type)}]`,
+  NonNullType: (node) => `${printOne(node.type)}!`,
 };
 
 function printNode(node: Node): string {

@@ -1,4 +1,7 @@
-/** Imports records of several kinds: as one mutation, or any number of rows in parts, each one mutation that skips invalid rows. */
+/**
+ * Imports records of several kinds: in one mutation, or any number of rows in parts, a mutation each, which skips
+ * invalid rows.
+ */
 import type { Graphql } from './graphql.ts';
 import {
   type ImportedRecords,
@@ -16,9 +19,9 @@ import { optionsOfPart } from './parts.ts';
 import { type DryRunOptions, issueFields, type KindName, storedAs } from './records.ts';
 
 export interface ImportRecordsOptions extends DryRunOptions {
-  /** The keys by which stored records are found and updated: `{ assets: { field: 'UID' } }`. Records of other kinds are created. */
+  /** The keys to upsert records by: `{ assets: { field: 'UID' } }`. Records of the other kinds are created. */
   readonly by?: ImportKeys | undefined;
-  /** With `SKIP`, valid records are stored although others are not valid: these are listed as `rejected`. Default: `FAIL`. */
+  /** `SKIP` stores the valid records and returns the others as `rejected`. Default: `FAIL`, which stores none. */
   readonly onInvalid?: OnInvalid | undefined;
 }
 
@@ -36,23 +39,26 @@ export const importRecords =
   (graphql: Graphql): ImportRecords =>
   async (input, { by, dryRun = false, onInvalid = 'FAIL', ...options } = {} as never) => {
     requireKnown('importRecords', options);
-    const sent = kindNames.filter((name) => Array.isArray(input[kinds[name].list]));
-    const records = sent.map((name) => `${kinds[name].list} { ${kinds[name].fields} }`).join(' ');
+    const sentKinds = kindNames.filter((name) => Array.isArray(input[kinds[name].list]));
+    const records = sentKinds.map((name) => `${kinds[name].list} { ${kinds[name].fields} }`).join(' ');
     const skipped = onInvalid === 'FAIL' ? '' : `rejected { list index ${issueFields} }`;
     const variables = { input, by, dryRun, onInvalid };
-    const { rejected, ...data } = await send(graphql, `${records} ${skipped}`, variables, options);
+    const { rejected, ...data } = await sendImport(graphql, `${records} ${skipped}`, variables, options);
     const imported = kindNames.map((name) => [kinds[name].list, (data[kinds[name].list] ?? []).map(storedAs(name))]);
     return { ...Object.fromEntries(imported), ...(rejected && { rejected }) } as never;
   };
 
-async function send(graphql: Graphql, selection: string, variables: object, options: WriteOptions) {
+async function sendImport(graphql: Graphql, selection: string, variables: object, options: WriteOptions) {
   const document = `mutation ($input: ImportInput!, $by: ImportKeys, $dryRun: Boolean!, $onInvalid: OnInvalid!) {
     importRecords(input: $input, by: $by, dryRun: $dryRun, onInvalid: $onInvalid) { __typename ${selection} }
   }`;
   return (await graphql(document, variables, options)).importRecords;
 }
 
-/** A record to import: `{ kind: 'Asset', record: { name: 'Crane' } }`. It may have links, and a `ref` by which rows of its part link to it. */
+/**
+ * A record to import: `{ kind: 'Asset', record: { name: 'Crane' } }`. It may have links, and a `ref` for links from
+ * rows of its part.
+ */
 export type ImportRow = {
   readonly [Kind in KindName]: {
     readonly kind: Kind;
@@ -60,26 +66,30 @@ export type ImportRow = {
   };
 }[KindName];
 
-/** What became of a row. Rejected rows were not stored. */
+/** The outcome of a row. Rejected rows were not stored. */
 export type ImportResult<Row> =
   | { readonly row: Row; readonly outcome: Exclude<UpsertOutcome, 'REJECTED'>; readonly id: string }
   | { readonly row: Row; readonly outcome: 'REJECTED'; readonly issues: readonly ItemIssue[] };
 
 export interface ImportOptions extends WriteOptions {
-  /** The keys by which rows are upserted, by their kind: `{ Asset: { externalId: 'erp' } }`. Rows of other kinds are created. */
+  /** The keys to upsert rows by: `{ Asset: { externalId: 'erp' } }`. Rows of the other kinds are created. */
   readonly upsertBy?: { readonly [Kind in KindName]?: RecordTypes[Kind]['key'] } | undefined;
-  /** The most rows that are sent, and held in memory, at a time. Default: 1,000. */
+  /** Rows sent, and held in memory, at a time. Default: 1,000. */
   readonly partSize?: number | undefined;
-  /** Checks each part and returns what would become of its rows, but stores nothing. No part finds the rows of earlier ones. */
+  /**
+   * Checks each part and returns the outcomes of its rows, but stores nothing. A part does not find the rows of earlier
+   * parts.
+   */
   readonly dryRun?: boolean | undefined;
 }
 
 type Rows<Row> = Iterable<Row> | AsyncIterable<Row>;
 
 /**
- * Imports rows, and yields what became of each, in the order sent. The valid rows of a part are stored together, whatever their kinds; the
- * others are yielded as `REJECTED`, with their issues. An error ends the iteration: the rows that were yielded before it are stored. With an
- * `idempotencyKey` of your own, the same call with the same rows may be made again, and stores only what is missing.
+ * Imports rows, and yields their outcomes in the order sent. The valid rows of a part are stored together, whatever
+ * their kinds; invalid rows are yielded as `REJECTED`, with their issues. An error ends the iteration: the rows yielded
+ * before it are stored. With an `idempotencyKey`, you can repeat the call with the same rows: it stores only the
+ * missing parts.
  */
 export type ImportRows = <Row extends ImportRow>(
   rows: Rows<Row>,
@@ -92,13 +102,13 @@ export const importRows = (graphql: Graphql): ImportRows =>
     requireInteger('partSize', partSize, 1);
     const by = Object.fromEntries(kindNames.map((name) => [kinds[name].list, upsertBy[name]]));
     let start = 0;
-    for await (const part of partsOf(rows, partSize)) {
+    for await (const part of splitIntoParts(rows, partSize)) {
       yield* await sendPart(graphql, part, { by, dryRun }, optionsOfPart(options, start));
       start += part.length;
     }
   };
 
-async function* partsOf<Row>(rows: Rows<Row>, partSize: number): AsyncGenerator<readonly Row[]> {
+async function* splitIntoParts<Row>(rows: Rows<Row>, partSize: number): AsyncGenerator<readonly Row[]> {
   let part: Row[] = [];
   for await (const row of rows) {
     if (part.length === partSize) {
@@ -110,7 +120,7 @@ async function* partsOf<Row>(rows: Rows<Row>, partSize: number): AsyncGenerator<
   if (part.length > 0) yield part;
 }
 
-interface Upserted {
+interface RowResult {
   readonly outcome: UpsertOutcome;
   readonly record: { readonly id: string } | null;
   readonly issues: readonly ItemIssue[];
@@ -130,11 +140,11 @@ async function sendPart<Row extends ImportRow>(
   }
   const lists = Object.keys(input).map((list) => `${list} { outcome record { id } ${issueFields} }`);
   const all = { ...variables, input, onInvalid: 'SKIP' };
-  const { results } = await send(graphql, `results { ${lists.join(' ')} }`, all, options);
-  const next = new Map(Object.entries<Upserted[]>(results).map(([list, ofList]) => [list, ofList.values()]));
+  const { results } = await sendImport(graphql, `results { ${lists.join(' ')} }`, all, options);
+  const resultsByList = new Map(Object.entries<RowResult[]>(results).map(([list, ofList]) => [list, ofList.values()]));
   return part.map((row): ImportResult<Row> => {
     // The cast is safe: each list has a result for each of its rows.
-    const result = next.get(kinds[row.kind].list)?.next().value as Upserted;
+    const result = resultsByList.get(kinds[row.kind].list)?.next().value as RowResult;
     if (!result.record) return { row, outcome: 'REJECTED', issues: result.issues };
     // The cast is safe: only rejected rows have no record.
     return { row, outcome: result.outcome as 'CREATED', id: result.record.id };

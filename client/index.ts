@@ -1,8 +1,7 @@
 /**
- * The public API of `@yardgraph/client`. Nothing in this folder may import the server, Node modules or packages: it runs
- * wherever `fetch` exists.
+ * The public API of `@yardgraph/client`. Files of this folder import nothing of the service, of Node or of packages:
+ * the client runs wherever `fetch` exists.
  */
-
 export type { ChangeRange, ChangesOptions, Reconnect, RevertOptions } from './changes.ts';
 export {
   ConnectionError,

@@ -1,15 +1,16 @@
 /**
- * The options, and what the compiler cannot check of them: what is sent in a header or decides how often something is sent. Messages never
- * include a text, which may be a key or a password.
+ * The options of the client, with the checks that the compiler cannot do. Messages never quote a text, which may be a
+ * key or a password.
  */
-
-/** A key, or a function that returns the key or a promise of it, called before every attempt so that the key can change. */
+/**
+ * A key, or a function that returns a key or a promise of it: called before every attempt, so that the key can change.
+ */
 export type ApiKey = string | (() => string | Promise<string>);
 
 export interface Options {
   /**
-   * The URL of the service, `https://yardgraph.example.com`, including a path if a proxy adds one. In a browser, `/` is
-   * the page's own origin.
+   * Such as `https://yardgraph.example.com`, with the path that a proxy adds. In a browser, `/` is the origin of the
+   * page.
    */
   readonly serverURL: string | URL;
   /** Defaults to the environment variable YARDGRAPH_API_KEY. An empty key is not sent. */
@@ -18,32 +19,35 @@ export interface Options {
   readonly timeout?: number | undefined;
   /** The maximum number of retries of a failed request, if retrying is safe. Default: 3. */
   readonly retries?: number | undefined;
-  /** If true, the default, writes have a random key, so that they can be retried although they may have been stored. */
+  /**
+   * If true, the default, writes have a random idempotency key, so that they can be retried even if they may have been
+   * stored.
+   */
   readonly idempotencyKeys?: boolean | undefined;
-  /** The reason why this program changes records, such as `nightly import`: kept with each change. */
+  /** Stored with each change: the reason why this program changes records, such as `nightly import`. */
   readonly changeMessage?: string | undefined;
 }
 
 export interface WriteOptions {
   /**
-   * Identifies the write: the service carries out requests with the same key once, also those of another program or after a restart.
-   * Up to 255 printable ASCII characters. Default: a random key, which the client's own retries share.
+   * Identifies the write: the service runs requests with the same key once, also requests of another program or after a
+   * restart. Up to 255 printable ASCII characters. Default: a random key, which the client's retries share.
    */
   readonly idempotencyKey?: string | undefined;
-  /** The reason why the records are changed: kept with each change. Default: the option of the client. */
+  /** Stored with each change: the reason why the records change. Default: the option of the client. */
   readonly changeMessage?: string | undefined;
 }
 
 export type ResolvedOptions = ReturnType<typeof readOptions>;
 
-/** Globals of browsers and of Node, undefined elsewhere. */
+/** Globals of browsers and Node, undefined elsewhere. */
 const { location, process } = globalThis as {
   location?: { href: string };
   process?: { env?: Record<string, string | undefined> };
 };
 
-/** In milliseconds. Timers hold 31 bits; a longer delay would fire at once. */
-const maxTimeout = 2 ** 31 - 1;
+/** Timers hold 31 bits: a longer delay would fire at once. */
+const maxTimeoutMs = 2 ** 31 - 1;
 
 export function readOptions({
   serverURL,
@@ -53,7 +57,7 @@ export function readOptions({
   idempotencyKeys = true,
   changeMessage,
 }: Options) {
-  requireInteger('timeout', timeout, 1, maxTimeout);
+  requireInteger('timeout', timeout, 1, maxTimeoutMs);
   requireInteger('retries', retries, 0, 100);
   return {
     serverUrl: readServerUrl(serverURL),
@@ -78,7 +82,6 @@ function readServerUrl(serverUrl: unknown): string {
   return (url.origin + url.pathname).replace(/\/+$/, '');
 }
 
-/** Returns a function that returns the key for the next attempt; undefined to send none. */
 function readApiKey(option: Options['apiKeyAuth']): () => Promise<string | undefined> {
   if (typeof option === 'function') return async () => readKey(await option());
   const key = readKey(option ?? process?.env?.YARDGRAPH_API_KEY ?? '');
@@ -86,8 +89,8 @@ function readApiKey(option: Options['apiKeyAuth']): () => Promise<string | undef
 }
 
 /**
- * Trims white space, because keys read from files end with a newline. Keys consist of visible ASCII characters; a key with
- * any others is rejected here, because `fetch` would repeat it in its error.
+ * Trims white space, because keys read from files end with a newline. `fetch` would quote a key with other characters
+ * in its error.
  */
 function readKey(value: string): string | undefined {
   const key = value.trim();
@@ -106,18 +109,18 @@ export function writeHeaders(
   if (/\p{Cc}/u.test(changeMessage ?? '')) throw invalid('changeMessage to be text without line breaks');
   return {
     ...(key !== undefined && { 'idempotency-key': key }),
-    ...(changeMessage && { 'x-change-message': asUtf8(changeMessage) }),
+    ...(changeMessage && { 'x-change-message': encodeHeader(changeMessage) }),
   };
 }
 
-/** Not crypto.randomUUID, which pages have only if they were loaded over HTTPS. */
+/** Not crypto.randomUUID, which only pages loaded over HTTPS have. */
 const randomKey = (): string =>
   [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, '0')).join('');
 
-/** Returns the bytes of the text as the characters that `fetch` turns into these bytes. */
-const asUtf8 = (text: string): string => String.fromCharCode(...new TextEncoder().encode(text));
+/** `fetch` sends each character of a header as a byte. */
+const encodeHeader = (text: string): string => String.fromCharCode(...new TextEncoder().encode(text));
 
-const invalid = (what: string): TypeError => new TypeError(`Yardgraph: expected ${what}`);
+const invalid = (expectation: string): TypeError => new TypeError(`Yardgraph: expected ${expectation}`);
 
 export function requireInteger(name: string, value: number, min: number, max = Number.MAX_SAFE_INTEGER): void {
   if (!(Number.isInteger(value) && value >= min && value <= max)) {
@@ -125,8 +128,8 @@ export function requireInteger(name: string, value: number, min: number, max = N
   }
 }
 
-/** Rejects options that the method has not read, but for those of every write: a misspelt `dryRun` would write. `where` names the method. */
-export function requireKnown(where: string, unread: object): void {
+/** Rejects options that a method has not read, except the options of every write: a misspelt `dryRun` would write. */
+export function requireKnown(method: string, unread: object): void {
   const unknown = Object.keys(unread).find((name) => name !== 'idempotencyKey' && name !== 'changeMessage');
-  if (unknown !== undefined) throw new TypeError(`${where}: unknown option ${unknown.slice(0, 100)}`);
+  if (unknown !== undefined) throw new TypeError(`${method}: unknown option ${unknown.slice(0, 100)}`);
 }

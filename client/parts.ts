@@ -1,15 +1,17 @@
-/** Sends a batch in parts, one after the other, each all or nothing; if one fails, says which records are stored. */
+/**
+ * Sends a batch in parts, one after the other, each all or nothing. If a part fails, the error has the stored records.
+ */
 import { type FailingItem, ServiceError, YardgraphError } from './errors.ts';
 import { requireInteger, requireKnown, type WriteOptions } from './options.ts';
 
 export interface PartOptions extends WriteOptions {
   /**
-   * Sends the batch in parts of this many items, one after the other. Each part is stored completely or not at all, but the whole batch is
-   * not atomic: if a later part fails, a PartialBatchError has the results of the parts before it. With an `idempotencyKey` of its own, the
-   * same call may be made again: it stores only the parts that are missing.
+   * Sends the batch in parts of this many items, one after the other. Each part is stored completely or not at all, but
+   * the batch is not atomic: if a part fails, a PartialBatchError has the results of the earlier parts. With an
+   * `idempotencyKey`, you can repeat the call: it stores only the missing parts.
    */
   readonly partSize?: number | undefined;
-  /** Called after each part with the number of items that are stored, and of all. */
+  /** Called after each part with the number of stored items, and of all items. */
   readonly onProgress?: ((stored: number, size: number) => void) | undefined;
 }
 
@@ -26,8 +28,8 @@ export async function inParts<Item, Result>(
   const results: Result[] = [];
   let start = 0;
   do {
-    const own = partSize === undefined ? options : optionsOfPart(options, start);
-    const stored = await send(items.slice(start, start + step), own).catch((cause: unknown) => {
+    const partOptions = partSize === undefined ? options : optionsOfPart(options, start);
+    const stored = await send(items.slice(start, start + step), partOptions).catch((cause: unknown) => {
       throw start === 0 ? cause : new PartialBatchError(results, { start, size, cause });
     });
     for (const result of stored) results.push(result);
@@ -37,7 +39,7 @@ export async function inParts<Item, Result>(
   return results;
 }
 
-/** Each part is a separate request, and needs its own key. */
+/** Each part is a request, and needs a key. */
 export const optionsOfPart = ({ idempotencyKey, ...options }: WriteOptions, start: number): WriteOptions =>
   idempotencyKey === undefined ? options : { ...options, idempotencyKey: `${idempotencyKey}-${start}` };
 
@@ -47,10 +49,12 @@ interface FailedPart {
   readonly cause: unknown;
 }
 
-/** A part of a batch failed, because of `cause`; the parts before it are stored. */
+/** A part of a batch failed because of `cause`. The earlier parts are stored. */
 export class PartialBatchError<T = unknown> extends YardgraphError {
   override readonly name: string = 'PartialBatchError';
-  /** The results of the parts before, in the order sent. The failed part starts at index `created.length` of the batch. */
+  /**
+   * The results of the earlier parts, in the order sent. The failed part starts at index `created.length` of the batch.
+   */
   readonly created: readonly T[];
   /** The items of the cause, with indexes in the whole batch. */
   readonly items: readonly FailingItem[];

@@ -1,7 +1,4 @@
-/**
- * The methods of a kind. Batches are created over REST; all else is GraphQL, and returns records with all their fields, in the form that REST
- * gives them.
- */
+/** The methods of a kind. Creates use REST, the other methods GraphQL; all return records as REST does. */
 import { type ChangesOptions, historyOf } from './changes.ts';
 import type { Graphql } from './graphql.ts';
 import {
@@ -19,26 +16,26 @@ import { type ApiResponse, isObject, serviceError, unexpected } from './response
 import type { Send } from './send.ts';
 
 export interface DryRunOptions extends WriteOptions {
-  /** Checks everything and returns what the records would be, but stores nothing. IDs of records that it would create are not final. */
+  /** Checks the batch and returns the resulting records, but stores nothing. The IDs of new records are not final. */
   readonly dryRun?: boolean | undefined;
 }
 
 export interface BatchOptions extends DryRunOptions, PartOptions {
-  /** With `outcome`, records are returned with their IDs only: a long batch takes little memory. Default: `record`. */
+  /** `outcome` returns records with their IDs only, so that a long batch takes little memory. Default: `record`. */
   readonly returning?: 'record' | 'outcome' | undefined;
 }
 
 export interface UpsertOptions extends Omit<BatchOptions, 'returning'> {
-  /** With `change`, results also have `before`, the record as it was, which is null if it was created. */
+  /** `change` adds `before` to the results: the record as it was, null if it was created. */
   readonly returning?: BatchOptions['returning'] | 'change';
-  /** With `SKIP`, valid items are stored although others are not valid: these are returned as `REJECTED`. Default: `FAIL`. */
+  /** `SKIP` stores the valid items and returns the others as `REJECTED`. Default: `FAIL`, which stores none. */
   readonly onInvalid?: OnInvalid | undefined;
 }
 
 export interface DeleteOptions extends BatchOptions {
   /**
-   * The handling of other records that refer to those to delete: `REFUSE`, the default, throws an error that counts
-   * them; `CLEAR` sets these references to null.
+   * The handling of records that refer to a deleted record: `REFUSE`, the default, throws an error that counts them;
+   * `CLEAR` sets their references to null.
    */
   readonly references?: ReferenceHandling | undefined;
 }
@@ -48,7 +45,7 @@ export interface Upserted<Stored> {
   readonly outcome: Exclude<UpsertOutcome, 'REJECTED'>;
 }
 
-/** An invalid item that was skipped, and why. */
+/** A skipped, invalid item. */
 export interface Rejected {
   readonly record: null;
   readonly outcome: 'REJECTED';
@@ -67,45 +64,47 @@ type UpsertResult<Kind extends KindName, Options> =
   | (Options extends { readonly onInvalid: 'SKIP' } ? Rejected : never);
 
 /**
- * The items of a batch, and one result for each of them: tuples if their number is known when the program is compiled. `Batch` is inferred
- * from the number alone: each item is checked as an `Item`.
+ * For a batch of known length, a tuple of items and a tuple of results. `Batch` is inferred only for its length: items
+ * are checked as `Item`.
  */
 type Items<Batch extends readonly unknown[], Item> = { readonly [Index in keyof Batch]: Item };
 type Each<Batch extends readonly unknown[], Result> = { -readonly [Index in keyof Batch]: Result };
 
-/** The operations on records of a kind. Each batch is stored completely or not at all. */
+/** Each batch is stored completely or not at all. */
 export interface Records<Kind extends KindName> {
   /** Creates records, and returns them in the order sent. */
   readonly create: <const Batch extends readonly unknown[]>(
     records: Items<Batch, RecordTypes[Kind]['new']>,
     options?: PartOptions,
   ) => Promise<Each<Batch, Stored<Kind>>>;
-  /** Changes records. Absent fields stay unchanged, null clears a field, and `externalIds` is replaced as a whole: `mergeExternalIds` changes single ones. */
+  /**
+   * Changes records. Absent fields stay unchanged, and null clears a field. `externalIds` replaces all IDs,
+   * `mergeExternalIds` the given IDs.
+   */
   readonly update: <const Batch extends readonly unknown[], const Options extends BatchOptions = BatchOptions>(
     items: Items<Batch, RecordTypes[Kind]['patch']>,
     options?: Options,
   ) => Promise<Each<Batch, Stored<Kind, Options>>>;
   /**
-   * Changes the records that match by the key, and creates the others. By `{ field: 'ID' }`, items without an ID are created. `externalIds`
-   * is replaced as a whole, but an upsert by an external ID keeps those of other systems.
+   * Changes records found by the key, and creates the others. By `{ field: 'ID' }`, items without an ID are created.
+   * `externalIds` replaces all IDs, but an upsert by an external ID keeps the IDs of other systems.
    */
   readonly upsert: <const Batch extends readonly unknown[], const Options extends UpsertOptions = UpsertOptions>(
     by: RecordTypes[Kind]['key'],
     items: Items<Batch, RecordTypes[Kind]['upsert']>,
     options?: Options,
   ) => Promise<Each<Batch, UpsertResult<Kind, Options>>>;
-  /** Deletes records, by their IDs or by a key such as `{ by: { externalId: 'erp' }, keys: ['4711'] }`, and returns them as they were. */
+  /** Deletes records by ID, or by a key such as `{ by: { externalId: 'erp' }, keys: ['4711'] }`, and returns them. */
   readonly delete: <const Options extends DeleteOptions = DeleteOptions>(
     which: readonly string[] | { readonly by: RecordTypes[Kind]['key']; readonly keys: readonly string[] },
     options?: Options,
   ) => Promise<Stored<Kind, Options>[]>;
-  /** The changes of a record, the latest first, page by page, also after it was deleted. */
+  /** Yields the changes of a record, also of a deleted record, the latest first, page by page. */
   readonly history: (id: string, options?: Pick<ChangesOptions, 'after' | 'pageSize'>) => AsyncGenerator<ChangePage>;
 }
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** The selection of what is wrong with an item. */
 export const issueFields = 'issues { path message code other }';
 
 export function records<Kind extends KindName>(send: Send, graphql: Graphql, name: Kind, path: string): Records<Kind> {
@@ -118,16 +117,16 @@ export function records<Kind extends KindName>(send: Send, graphql: Graphql, nam
         ),
       ),
     ...batches(graphql, name),
-    // The methods check nothing themselves: the service knows which fields a kind has.
+    // The service checks the items: it knows the fields of each kind.
   } as never;
 }
 
-/** The methods of a kind that write batches over GraphQL, and its history. */
+/** The methods of a kind that use GraphQL. */
 export function batches<Kind extends KindName>(graphql: Graphql, name: Kind): Omit<Records<Kind>, 'create'> {
   const { plural, fields } = kinds[name];
   const stored = storedAs(name);
 
-  /** The variables are the arguments of the mutation; of these, the items are those called `list`. Returns the results of all parts. */
+  /** The argument called `list` has the items. Returns the results of all parts. */
   async function mutate<Result>(
     method: 'update' | 'upsert' | 'delete',
     list: 'input' | 'ids' | 'keys',
@@ -189,17 +188,19 @@ export function batches<Kind extends KindName>(graphql: Graphql, name: Kind): Om
   } as never;
 }
 
-/** The fields that are links to users in GraphQL, and their IDs over REST. */
-const users: ReadonlySet<string> = new Set(['createdBy', 'updatedBy']);
+/** Links to users in GraphQL, IDs over REST. */
+const userFields: ReadonlySet<string> = new Set(['createdBy', 'updatedBy']);
 
-/** GraphQL has null for every field without a value; REST omits it in most kinds, and so do the types of the OpenAPI document. */
+/**
+ * GraphQL returns null for an unset field. REST omits it in most kinds, and so do the types of the OpenAPI document.
+ */
 export const storedAs =
   (name: KindName) =>
   (row: Row): Row =>
     Object.fromEntries(
       Object.entries(row)
         .filter(([, value]) => value !== null || kinds[name].unset === 'null')
-        .map(([field, value]) => [field, users.has(field) && isObject(value) ? value.id : value]),
+        .map(([field, value]) => [field, userFields.has(field) && isObject(value) ? value.id : value]),
     );
 
 export type Update<Changes, Stored> = (id: string, changes: Changes, options?: WriteOptions) => Promise<Stored>;
@@ -219,12 +220,12 @@ export function list<Stored>(send: Send, path: string): List<Stored> {
   return () => send({ method: 'GET', path, accept }, accepted<Stored[]>(Array.isArray));
 }
 
-/** Asks the service for problems (RFC 9457), which list every invalid field. */
+/** Problems (RFC 9457) list every invalid field. */
 const accept = 'application/json, application/problem+json';
 
 /**
- * Returns the body of a successful response. Checks only whether the response comes from Yardgraph, and has as many records as the type
- * promises: the service's tests ensure that its responses match the types of the OpenAPI document.
+ * Returns the body of a successful response. Checks only that it comes from Yardgraph, and the number of records: the
+ * service's tests ensure that its responses match the types of the OpenAPI document.
  */
 const accepted =
   <T>(isExpected: (body: unknown) => boolean) =>

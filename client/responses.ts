@@ -1,13 +1,12 @@
-/** Reads responses: returns what the service sent, or makes the error of what is not a success, or not from the service. */
+/** Reads responses, and creates the errors of failed requests and of responses from other servers. */
 import { ServiceError, UnexpectedResponseError, type YardgraphError } from './errors.ts';
 import type { ErrorResponse, Problem } from './openapi.ts';
 
-/** Not called `Response`, which is a type of `fetch`. */
 export interface ApiResponse {
   readonly isWrite: boolean;
   readonly status: number;
   readonly headers: Headers;
-  /** The value of the JSON, undefined if it is none. */
+  /** The parsed JSON; undefined for any other body. */
   readonly body: unknown;
   readonly stream: ReadableStream<Uint8Array> | undefined;
   readonly description: string;
@@ -39,7 +38,6 @@ function parse(json: string): unknown {
   }
 }
 
-/** What the errors of all responses have. */
 export const detailsOf = ({ status, headers }: ApiResponse) => ({
   status,
   requestId: headers.get('x-request-id') ?? undefined,
@@ -47,7 +45,7 @@ export const detailsOf = ({ status, headers }: ApiResponse) => ({
   retryAfter: Number(headers.get('retry-after') ?? Number.NaN) || undefined,
 });
 
-/** Returns the error for a response that another server sent. After a redirect or a 4xx, nothing was stored. */
+/** The error for a response of another server. After a redirect or a 4xx, nothing was stored. */
 export function unexpected(response: ApiResponse): UnexpectedResponseError {
   const { isWrite, status, description } = response;
   const mayBeStored = isWrite && (status < 300 || status >= 500);
@@ -65,8 +63,8 @@ export function serviceError(response: ApiResponse): YardgraphError {
 }
 
 /**
- * A 4xx response guarantees that nothing was stored; a 5xx does not. The exception is a 503 whose problem has the type
- * `about:blank`, or says that the disk is full. Any other 503 may come from a proxy, after the service has stored the request.
+ * After a 4xx, nothing is stored; after a 5xx, something may be, except after a 503 with a problem of one of these
+ * types. Another 503 may come from a proxy, after the service has stored the request.
  */
 function mayBeStored({ isWrite, status, body }: ApiResponse): boolean {
   if (!isWrite || status < 500) return false;

@@ -1,4 +1,4 @@
-/** Sends a request with the API key and a time limit, and reads its response. Errors say whether the request may have been stored. */
+/** Sends requests with the API key and a time limit. Errors tell whether the request may have been stored. */
 import { ConnectionError, TimeoutError } from './errors.ts';
 import { type ResolvedOptions, type WriteOptions, writeHeaders } from './options.ts';
 import { type ApiResponse, readResponse } from './responses.ts';
@@ -9,16 +9,15 @@ interface ApiRequest {
   readonly path: string;
   readonly accept: string;
   readonly body?: unknown;
-  /** Present if the request stores something: if it is sent twice without a key, it may be stored twice. */
+  /** Present for writes. */
   readonly write?: WriteOptions | undefined;
-  /** If true, the body of a 200 is not read, but returned as a stream, and the time limit is for the beginning of the response. */
+  /** Returns the body of a 200 as a stream. The time limit is then for the beginning of the response. */
   readonly isStreamed?: boolean;
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * Sends a request, with retries, and returns the result of `read` for the response. `read` throws for error responses; its
- * error decides whether to retry.
+ * Returns the result of `read`, which throws for error responses: its error decides whether the request is repeated.
  */
 export type Send = <T>(request: ApiRequest, read: (response: ApiResponse) => T) => Promise<T>;
 
@@ -30,7 +29,7 @@ export const createSend =
     const headers = {
       accept,
       ...(body !== null && { 'content-type': 'application/json' }),
-      // Not compressed: Node's fetch took two minutes for 464 MB that were, and one second without. Browsers ignore it.
+      // Node's fetch took two minutes for 464 MB with compression, and a second without. Browsers ignore this header.
       ...(request.isStreamed && { 'accept-encoding': 'identity' }),
       ...(write && writeHeaders(options, write)),
     };
@@ -38,8 +37,8 @@ export const createSend =
     return retry(options.retries, 'idempotency-key' in headers, attempt);
   };
 
-/** Milliseconds until a stream must have begun, at least: the service reads all records of a file first, which may take almost two minutes. */
-const minStreamTimeout = 120_000;
+/** The service reads all records of a file before the response begins, which may take almost two minutes. */
+const minStreamTimeoutMs = 120_000;
 
 async function fetchOnce(
   { serverUrl, apiKey, timeout }: ResolvedOptions,
@@ -48,7 +47,7 @@ async function fetchOnce(
 ): Promise<ApiResponse> {
   const key = await apiKey();
   const isWrite = write !== undefined;
-  const limit = isStreamed ? Math.max(timeout, minStreamTimeout) : timeout;
+  const limit = isStreamed ? Math.max(timeout, minStreamTimeoutMs) : timeout;
   const late = AbortSignal.timeout(limit);
   const stop = new AbortController();
   late.onabort = () => stop.abort();
@@ -84,8 +83,8 @@ interface SystemError {
 }
 
 /**
- * Node's `fetch` gives the system's error as the cause of its own; for a host name with several addresses, it is one error of all attempts to
- * connect. Nothing was sent if no connection was established. Browsers give no reason, so there the request may have been sent.
+ * The cause of an error of Node's `fetch` is the system's error, or one error of all attempts if a host name has
+ * several addresses. Without a connection, nothing was sent. Browsers give no reason: the request may have been sent.
  */
 function connectionError(error: unknown, isWrite: boolean): ConnectionError {
   const { code, syscall, errors }: SystemError = (error as { cause?: SystemError }).cause ?? (error as SystemError);

@@ -1,5 +1,4 @@
-/** The client: its methods, one line each. Creates and `projects.update(id, …)` are REST operations; the others are GraphQL. */
-
+/** The client. Creates, `assetCategories.list` and `projects.update(id, …)` use REST, the other methods GraphQL. */
 import { type Changes, changeCursor, changes, type RevertChanges, revertChanges } from './changes.ts';
 import { type ExportFile, type ExportRows, exportFile, exportRows } from './export.ts';
 import { type Graphql, graphql } from './graphql.ts';
@@ -10,17 +9,17 @@ import { type List, list, type Records, records, type Update, update } from './r
 import { createSend } from './send.ts';
 
 /**
- * A client for one Yardgraph service. The API key is not visible in its properties, text or JSON.
- * The constructor throws a TypeError if an option is invalid. Only a key that a function returns is checked later, before each
- * attempt: if it is invalid, requests reject with a TypeError.
+ * A client for a Yardgraph service. The constructor throws a TypeError if an option is invalid. A key that a function
+ * returns is checked before each attempt: if it is invalid, requests reject with a TypeError. The properties, text and
+ * JSON of the client do not show the key.
  */
 export class Yardgraph {
   readonly assets: Records<'Asset'>;
   readonly workOrders: Records<'WorkOrder'>;
   readonly projects: Omit<Records<'Project'>, 'update'> & {
     /**
-     * Changes one project, given its ID, or a batch. Leaves absent fields unchanged, clears fields that are null, and replaces
-     * `externalIds` as a whole.
+     * Changes a project by its ID, or a batch. Absent fields stay unchanged, null clears a field, and `externalIds`
+     * replaces all IDs.
      */
     readonly update: Update<ProjectChanges, Project> & Records<'Project'>['update'];
   };
@@ -30,36 +29,39 @@ export class Yardgraph {
     /** Returns all asset categories of the workspace, oldest first. */
     readonly list: List<AssetCategory>;
   };
-  /** The names and colours of statuses, companies and the like, which other systems keep. */
+  /** The names and colours of statuses, companies and other entities that other systems keep. */
   readonly labels: Records<'Label'>;
   /**
-   * Creates records of several kinds, or updates those that are found by a key, all or none. A record can refer to another one of the same
-   * import by its `ref`, and to any by its name or external IDs.
+   * Creates records of several kinds, or updates records found by a key, all or none. A record can link to a record of
+   * the import by its `ref`, and to any record by name or external IDs.
    */
   readonly importRecords: ImportRecords;
-  /** Imports any number of rows of any kinds, from files or other sources, part by part; the valid rows of each part are stored. */
+  /** Imports any number of rows of any kinds, part by part. Stores the valid rows of each part. */
   readonly import: ImportRows;
-  /** Yields all records of a kind, such as `assets`, or of all kinds, `all`, from one state of the database. */
+  /** Yields the records of a kind, such as `assets`, or of all kinds, `all`, from one state of the database. */
   readonly export: ExportRows;
-  /** Opens a file with all records of a kind, or of all kinds. */
+  /** Opens a file with the records of a kind, or of all kinds. */
   readonly exportFile: ExportFile;
   /**
-   * Follows the changes of the workspace, page by page, in the order of their commits: every change once, also while the service
-   * restarts. Ends by `break`, by the option `signal`, or with `follow: false` after the last change. To continue later, store the
-   * `endCursor` of each page.
+   * Follows the changes of the workspace, page by page, in the order of their commits, each change once, also across
+   * restarts of the service. Ends by `break`, by the option `signal`, or with `follow: false` after the last change. To
+   * continue later, store the `endCursor` of each page.
    */
   readonly changes: Changes;
-  /** Returns the last change's cursor. A new consumer gets it, reads the records, then follows `changes` after it. */
+  /**
+   * Returns the cursor of the last change. A new consumer first gets this cursor, then reads the records, then follows
+   * `changes` after it.
+   */
   readonly changeCursor: () => Promise<string>;
   /**
-   * Gives the records of a range of changes, such as those of an import, the state back that they had before it, in one transaction.
-   * A record that has changed since is kept, and listed.
+   * Restores the records of a range of changes, such as an import, to their state before it, in one transaction. A
+   * record that has changed since is kept, and listed.
    */
   readonly revertChanges: RevertChanges;
   /**
-   * Returns the data of a GraphQL operation. Throws a GraphqlError if the response has errors, even if it also has data.
-   * The types come from the document, if GraphQL Code Generator or gql.tada made it. For text they may be given as type
-   * parameters, which nothing checks; without them, the data is untyped.
+   * Returns the data of a GraphQL operation. Throws a GraphqlError if the response has errors, even if it also has
+   * data. A document of GraphQL Code Generator or gql.tada has the types. For text, you can give them as type
+   * parameters, which are not checked; without them, the data is untyped.
    */
   readonly graphql: Graphql;
 
@@ -87,7 +89,7 @@ export class Yardgraph {
   }
 }
 
-/** Accepts one project by its ID, as the client did before it had batches of changes, or a batch. */
+/** Accepts a project by its ID, as before the client had batches of changes, or a batch. */
 const oneOrMany = (
   one: Update<ProjectChanges, Project>,
   many: Records<'Project'>['update'],

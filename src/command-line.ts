@@ -1,15 +1,13 @@
 /** The command line. Loads the modules of a command when it runs, which keeps the service small and its start quick. */
 import { Command, CommanderError } from 'commander';
 import { version } from '../package.json';
-import { type Config, loadConfig } from './config.ts';
+import { type Config, type Environment, loadConfig } from './config.ts';
 import { ServiceError, StartError } from './errors.ts';
 import { DatabaseError, schemaVersion } from './store/database.ts';
 
-type Environment = Readonly<Record<string, string | undefined>>;
-
 /**
- * Runs a command and returns its exit code: 1 after an error, which it has printed. A started service runs on after 0. Expected errors
- * print one line per problem, unexpected errors print a stack too.
+ * Runs a command and returns its exit code: 1 after an error, which it has printed. A started service runs on after 0.
+ * Expected errors print one line per problem, unexpected errors print a stack too.
  */
 export async function runCommand(args: readonly string[], environment: Environment): Promise<number> {
   try {
@@ -66,7 +64,9 @@ function createProgram(environment: Environment, exitWith: (code: number) => voi
         : '\nSettings are environment variables, such as DATABASE_URL (default: sqlite:data/yardgraph.db). docs/settings.md lists them.',
     );
   addServiceCommands(program, context);
-  addClientCommands(program, context);
+  addImportCommand(program, context);
+  addExportCommand(program, context);
+  addUndoCommand(program, context);
   addKeyCommands(program, context);
   addWorkspaceCommands(program, context);
   return program;
@@ -105,23 +105,20 @@ function addServiceCommands(program: Command, { environment, config }: CommandCo
     .action(async (urls) => (await import('./commands/copy.ts')).copyDatabase(config(), urls));
 }
 
-/** The commands that are clients of a running service. */
-function addClientCommands(program: Command, { environment, exitWith }: CommandContext): void {
-  const apiKey = environment.YARDGRAPH_API_KEY;
-  const withUrl = (command: Command) =>
-    command
-      .option(
-        '--url <url>',
-        'the service, instead of YARDGRAPH_URL',
-        environment.YARDGRAPH_URL || 'http://127.0.0.1:4000',
-      )
-      .addHelpText(
-        'after',
-        '\nThe API key of the service, if it has keys, is read from the environment variable YARDGRAPH_API_KEY.',
-      );
+/** Adds a command that is a client of a running service. */
+const addClientCommand = (program: Command, name: string, { YARDGRAPH_URL }: Environment): Command =>
+  program
+    .command(name)
+    .option('--url <url>', 'the service, instead of YARDGRAPH_URL', YARDGRAPH_URL || 'http://127.0.0.1:4000')
+    .addHelpText(
+      'after',
+      '\nThe API key of the service, if it has keys, is read from the environment variable YARDGRAPH_API_KEY.',
+    );
+
+function addImportCommand(program: Command, { environment, exitWith }: CommandContext): void {
   const append = (value: string, previous: readonly string[]) => [...previous, value];
 
-  withUrl(program.command('import'))
+  addClientCommand(program, 'import', environment)
     .description('import CSV or JSON files, or a folder of them, into a running service')
     .argument('<file...>', 'files named like assets.csv, or folders')
     .option('--kind <kind>', 'the kind of files whose names do not say it, such as assets')
@@ -157,10 +154,12 @@ function addClientCommands(program: Command, { environment, exitWith }: CommandC
     .option('--yes', 'do not ask before storing', false)
     .action(async (files, options) => {
       const { importFiles } = await import('./commands/import.ts');
-      exitWith(await importFiles(files, { ...options, apiKey }));
+      exitWith(await importFiles(files, { ...options, apiKey: environment.YARDGRAPH_API_KEY }));
     });
+}
 
-  withUrl(program.command('export'))
+function addExportCommand(program: Command, { environment }: CommandContext): void {
+  addClientCommand(program, 'export', environment)
     .description('export records of a running service as CSV or NDJSON')
     .argument('<kind>', 'such as assets, or all, as NDJSON')
     .option('--format <format>', 'csv or ndjson; unless set, as the name of the output says')
@@ -174,10 +173,12 @@ function addClientCommands(program: Command, { environment, exitWith }: CommandC
     .option('--decimal-comma', 'write numbers as 53,08')
     .option('--output <file>', 'the file to write, instead of standard output (-)')
     .action(async (kind, options) =>
-      (await import('./commands/export.ts')).exportRecords(kind, { ...options, apiKey }),
+      (await import('./commands/export.ts')).exportRecords(kind, { ...options, apiKey: environment.YARDGRAPH_API_KEY }),
     );
+}
 
-  withUrl(program.command('undo'))
+function addUndoCommand(program: Command, { environment, exitWith }: CommandContext): void {
+  addClientCommand(program, 'undo', environment)
     .description('reverse a range of changes of a running service, such as those of an import')
     .requiredOption('--from <number>', 'the first change, as import prints it')
     .requiredOption('--to <number>', 'the last change')
@@ -187,7 +188,7 @@ function addClientCommands(program: Command, { environment, exitWith }: CommandC
     .option('--yes', 'do not ask before reversing', false)
     .action(async (options) => {
       const { undoChanges } = await import('./commands/undo.ts');
-      exitWith(await undoChanges({ ...options, apiKey }));
+      exitWith(await undoChanges({ ...options, apiKey: environment.YARDGRAPH_API_KEY }));
     });
 }
 

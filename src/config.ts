@@ -176,7 +176,7 @@ const warnOfMisspelt = (env: Environment): string[] =>
     return isNear ? `unknown setting ${name}, did you mean ${guess}?` : [];
   });
 
-type Environment = Readonly<Record<string, string | undefined>>;
+export type Environment = Readonly<Record<string, string | undefined>>;
 
 export function loadConfig(env: Environment) {
   const problems: string[] = [];

@@ -1,4 +1,7 @@
-/** The errors whose messages people read: a ServiceError for clients, a StartError for operators. Clients see no other error. */
+/**
+ * The errors whose messages people read: a ServiceError for clients, a StartError for operators. Clients see no other
+ * error.
+ */
 import { count, type DescribedIssue, type FoundIssue, formatIssue, type IssueCode } from './model/issues.ts';
 import { described } from './model/sentences.ts';
 
@@ -67,7 +70,9 @@ export const diskFullType = 'urn:yardgraph:disk-full';
 /** After a 503 of this type only, a client must check before it retries. */
 export const mayBeStoredType = 'urn:yardgraph:may-be-stored';
 
-/** The outcome of the commit is unknown. `cause` is the database's code: SQLite has no connection that could be lost. */
+/**
+ * The outcome of the commit is unknown. `cause` is the database's code: SQLite has no connection that could be lost.
+ */
 export function mayBeStored(advice: string, cause: string): ServiceError {
   const problem = cause.startsWith('SQLITE_')
     ? 'the outcome of the commit is unknown'
@@ -100,8 +105,8 @@ export class ResponseTooLarge extends ServiceError {
 const conflicts: ReadonlySet<unknown> = new Set<IssueCode>(['taken', 'changed', 'referenced', 'still-referenced']);
 
 /**
- * Input that breaks a rule of the interface: 400, or 409 if all issues are conflicts. `listed` may have an issue such as "and 12 more" in
- * place of several, which `all` has.
+ * Input that breaks a rule of the interface: 400, or 409 if all issues are conflicts. `listed` may have an issue such
+ * as "and 12 more" in place of several, which `all` has.
  */
 export function invalid(listed: readonly FoundIssue[], all = listed): ServiceError {
   const issues = listed.map(described);

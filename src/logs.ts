@@ -18,15 +18,18 @@ export const openLogs = async (): Promise<Logs> =>
   standardError(process.stderr.isTTY ? await createPrettyFormat() : undefined);
 
 /**
- * Prints to standard output: on a terminal the text, elsewhere a line of JSON like the log's. At any log level, because nobody would know
- * otherwise which port the system has chosen.
+ * Prints to standard output: on a terminal the text, elsewhere a line of JSON like the log's. At any log level, because
+ * nobody would know otherwise which port the system has chosen.
  */
 export function announce(level: 'info' | 'warn', message: string, fields: object, text: string): void {
   if (process.stdout.isTTY) console.log(text);
   else pino({}, { write: (line) => console.log(line.trimEnd()) })[level](fields, message);
 }
 
-/** Not Pino's destination: at the end of the process, it waits for as long as its lines cannot be written. This one tries once. */
+/**
+ * Not Pino's destination: at the end of the process, it waits for as long as its lines cannot be written. This one
+ * tries once.
+ */
 export function standardError(format = (line: string): string => line): Logs {
   // Opening the stream makes a pipe or socket non-blocking: without a reader, a write fails instead of waiting.
   const stderr: typeof process.stderr & { readonly _handle?: { setBlocking?(isBlocking: boolean): void } } =

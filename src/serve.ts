@@ -27,8 +27,8 @@ export async function serve(config: Config, prepare?: (database: Database) => Pr
     process.on('uncaughtExceptionMonitor', ({ name }) =>
       app.log.fatal({ error: name, uptimeSeconds: uptimeSeconds() }, 'stopped'),
     );
-    // graphql-js leaves the first items of a list without a handler if a later item fails at once (its pull request 3761). The response
-    // reports that error, so it must not end the process. All other rejections do.
+    // graphql-js leaves the first items of a list without a handler if a later item fails at once (its pull request
+    // 3761). The response reports that error, so it must not end the process. All other rejections do.
     process.on('unhandledRejection', (error) => {
       if (!(error instanceof Error && error.name === 'GraphQLError')) throw error;
     });
@@ -46,7 +46,10 @@ export async function serve(config: Config, prepare?: (database: Database) => Pr
   }
 }
 
-/** Returns true if the service starts without keys. Throws a StartError if there is no key and the settings do not allow open access. */
+/**
+ * Returns true if the service starts without keys. Throws a StartError if there is no key and the settings do not allow
+ * open access.
+ */
 async function checkOpenAccess(database: Database, { host, openAccess }: Config): Promise<boolean> {
   const isOpen = await createKeyStore(database).isDefinitelyEmpty();
   if (!isOpen || openAccess !== 'no') return isOpen;

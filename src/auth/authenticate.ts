@@ -75,7 +75,10 @@ class Authenticator {
     this.#countFailedLogin = oneAtATime(app.createRateLimit({ max: failedLoginsPerMinute, keyGenerator: address }));
   }
 
-  /** Without a promise, for a request whose only key is cached and not limited: promises take 4 % of the CPU of a cached list. */
+  /**
+   * Without a promise, for a request whose only key is cached and not limited: promises take 4 % of the CPU of a cached
+   * list.
+   */
   authenticateCached(request: FastifyRequest): boolean {
     const [key, secondKey] = keysIn(request);
     if (key === undefined || secondKey !== undefined || this.#settings.requestsPerMinute > 0) return false;
@@ -88,7 +91,8 @@ class Authenticator {
     const { openAccess, corsOrigins, requestsPerMinute } = this.#settings;
     const keys = keysIn(request);
     const anonymous = await this.#findAnonymous(keys);
-    // The absence of keys may have been cached before the first key was created, whose requests must not get into the open workspace.
+    // The absence of keys may have been cached before the first key was created, whose requests must not get into the
+    // open workspace.
     const isAnonymous = anonymous !== undefined && !(await this.#areValid(keys));
     if (isAnonymous && openAccess === 'loopback') requireSameMachine(request, corsOrigins);
     this.#openSession(request, isAnonymous ? anonymous : await this.#limitFailedLogins(request, reply, keys));
@@ -116,7 +120,9 @@ class Authenticator {
     request.session = this.#createSession(identity, { author, usage: request.usage });
   }
 
-  /** While the database is unavailable, a request with a key is authenticated by it, and one without a key gets the 503. */
+  /**
+   * While the database is unavailable, a request with a key is authenticated by it, and one without a key gets the 503.
+   */
   async #findAnonymous(keys: readonly string[]): Promise<Identity | undefined> {
     if (this.#settings.openAccess === 'no') return undefined;
     return this.#keyring.findAnonymous().catch((error: unknown) => {
@@ -143,8 +149,8 @@ class Authenticator {
   }
 
   /**
-   * Beyond the limit of failed logins, an address gets a ServiceError 429 before its key is looked up, unless this process has accepted the
-   * key before: several clients may share the address.
+   * Beyond the limit of failed logins, an address gets a ServiceError 429 before its key is looked up, unless this
+   * process has accepted the key before: several clients may share the address.
    */
   async #limitFailedLogins(request: FastifyRequest, reply: FastifyReply, keys: readonly string[]): Promise<Identity> {
     if (this.#settings.failedLoginsPerMinute === 0) return this.#authenticateKeys(keys);
@@ -191,10 +197,11 @@ function keysIn({ headers }: FastifyRequest): string[] {
 const notLocal = 'not from this machine, without an API key';
 
 /**
- * Rejects requests that may not come from this machine. Without keys, the loopback address is the only protection. Pages of other origins
- * get past it with a host name that resolves to this machine, or with requests whose responses they cannot read; other machines get past
- * it through a proxy. Reads the Host header itself: from a peer in TRUSTED_PROXIES, Fastify's `hostname` comes from X-Forwarded-Host, and
- * every page in a browser of this machine has the peer 127.0.0.1.
+ * Rejects requests that may not come from this machine. Without keys, the loopback address is the only protection.
+ * Pages of other origins get past it with a host name that resolves to this machine, or with requests whose responses
+ * they cannot read; other machines get past it through a proxy. Reads the Host header itself: from a peer in
+ * TRUSTED_PROXIES, Fastify's `hostname` comes from X-Forwarded-Host, and every page in a browser of this machine has
+ * the peer 127.0.0.1.
  */
 function requireSameMachine({ headers }: FastifyRequest, origins: readonly string[]): void {
   const { host = '', origin } = headers;

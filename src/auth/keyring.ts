@@ -1,6 +1,6 @@
 /**
- * Authenticates requests by their API keys. Keys are cached for two seconds, so that a busy key does not cost a statement per request; within
- * these two seconds, every process notices that a key was created or revoked.
+ * Authenticates requests by their API keys. Keys are cached for two seconds, so that a busy key does not cost a
+ * statement per request; within these two seconds, every process notices that a key was created or revoked.
  */
 import { timingSafeEqual } from 'node:crypto';
 import DataLoader from 'dataloader';
@@ -31,7 +31,9 @@ const maxCached = 10_000;
 
 const lifetimeMs = 2_000;
 
-/** A statement with this many keys takes a few milliseconds, so no request waits long for the lookups of other requests. */
+/**
+ * A statement with this many keys takes a few milliseconds, so no request waits long for the lookups of other requests.
+ */
 const keysPerStatement = 1_000;
 
 const useIntervalMs = 60_000;
@@ -44,12 +46,17 @@ export class Keyring {
   readonly #keys = new LRUCache<string, ApiKey>({ max: maxCached, ttl: lifetimeMs });
   /** A separate cache: unknown prefixes cannot evict keys. */
   readonly #unknown = new LRUCache<string, true>({ max: maxCached, ttl: lifetimeMs });
-  /** The prefixes of keys that this process has accepted, with the time when their use was last written: infinite before the first time. */
+  /**
+   * The prefixes of keys that this process has accepted, with the time when their use was last written: infinite before
+   * the first time.
+   */
   readonly #accepted = new LRUCache<string, number>({ max: maxCached });
   readonly #anonymous: LRUCache<string, Identity>;
   readonly #loader: DataLoader<string, ApiKey | undefined>;
   #requiresKey = false;
-  /** Strangers cause lookups too: one statement looks up all keys that were requested while the previous statement ran. */
+  /**
+   * Strangers cause lookups too: one statement looks up all keys that were requested while the previous statement ran.
+   */
   #lookup: Promise<unknown> = Promise.resolve();
   /** One update at a time, since the database may not respond. */
   #useWritten: Promise<unknown> = Promise.resolve();
@@ -73,8 +80,8 @@ export class Keyring {
   }
 
   /**
-   * Returns the identity of all requests while there are no keys; undefined otherwise. Once there has been a key, the service requires a
-   * key, even if all keys expire or are revoked.
+   * Returns the identity of all requests while there are no keys; undefined otherwise. Once there has been a key, the
+   * service requires a key, even if all keys expire or are revoked.
    */
   async findAnonymous(): Promise<Identity | undefined> {
     const identity = this.#requiresKey ? undefined : await this.#anonymous.fetch(anonymousWorkspace);
@@ -87,8 +94,8 @@ export class Keyring {
   }
 
   /**
-   * Returns the identity of a valid, cached key; undefined for any other text, which must be passed to `authenticate`. Covers only accepted
-   * keys, because a wrong secret of any other key counts against the limit of failed logins.
+   * Returns the identity of a valid, cached key; undefined for any other text, which must be passed to `authenticate`.
+   * Covers only accepted keys, because a wrong secret of any other key counts against the limit of failed logins.
    */
   authenticateCached(text: string): Identity | undefined {
     const sent = parseKey(text);

@@ -1,7 +1,8 @@
 /**
- * The form of API keys, their creation and revocation. The text of a key is `yardgraph_acme_5f0c21d9_` and a secret of 256 random bits. It is
- * returned once, by `createKey`; only the hash of the secret is stored. The part before the secret is the prefix: it has the name that the
- * workspace had when the key was created, identifies the key in lists and logs, and lets secret scanners find a leaked key.
+ * The form of API keys, their creation and revocation. The text of a key is `yardgraph_acme_5f0c21d9_` and a secret of
+ * 256 random bits. It is returned once, by `createKey`; only the hash of the secret is stored. The part before the
+ * secret is the prefix: it has the name that the workspace had when the key was created, identifies the key in lists
+ * and logs, and lets secret scanners find a leaked key.
  */
 import { hash, randomBytes } from 'node:crypto';
 import { StartError } from '../errors.ts';

@@ -1,6 +1,6 @@
 /**
- * `yardgraph keys`: creates, lists and revokes API keys. `create` prints only the key on standard output, so that it can be piped into a file
- * or a secret store; messages go to standard error.
+ * `yardgraph keys`: creates, lists and revokes API keys. `create` prints only the key on standard output, so that it
+ * can be piped into a file or a secret store; messages go to standard error.
  */
 import ms from 'ms';
 import * as z from 'zod';
@@ -28,7 +28,9 @@ async function printKey(text: string): Promise<void> {
   }
 }
 
-/** Commits after the key was printed, so that nobody misses a stored key. Never retries, which would print a second key. */
+/**
+ * Commits after the key was printed, so that nobody misses a stored key. Never retries, which would print a second key.
+ */
 const commitAfterPrinting = <T>(
   { transaction, dialect }: Database,
   work: (store: KeyStore, run: Run) => Promise<T>,
@@ -70,8 +72,9 @@ export function createApiKey(config: Config, options: Partial<z.input<typeof new
 }
 
 /**
- * Returns a function that prints the effects of a new key: the first key closes the anonymous workspace, and a workspace may be new because
- * its name is misspelled. If a cluster is partly unavailable, the key is created without these hints.
+ * Returns a function that prints the effects of a new key: the first key closes the anonymous workspace, and a
+ * workspace may be new because its name is misspelled. If a cluster is partly unavailable, the key is created without
+ * these hints.
  */
 async function prepareHints(database: Database, name: string, isFirst: boolean): Promise<() => void> {
   const workspaces = createWorkspaces(database, recordKinds);

@@ -78,8 +78,9 @@ const invalidParameter = (name: string, expectation: string, sent: string | unde
   badRequest(`${name}: ${expected(expectation, sent)}`);
 
 /**
- * Returns a function that formats a stored time: `01.03.2026 08:30`, with seconds and milliseconds unless they are zero. Midnight UTC is
- * written as a date. A time that is ambiguous in the zone, or that an import would read as another time, is written in UTC: `… UTC`.
+ * Returns a function that formats a stored time: `01.03.2026 08:30`, with seconds and milliseconds unless they are
+ * zero. Midnight UTC is written as a date. A time that is ambiguous in the zone, or that an import would read as
+ * another time, is written in UTC: `… UTC`.
  */
 function timeFormat({ dates, timeZone }: Partial<Record<string, string>>): (stored: string) => string {
   if (dates === undefined && timeZone === undefined) return (stored) => stored;

@@ -21,8 +21,8 @@ const minBytes = 1_024;
 const maxSyncBytes = 16_384;
 
 /**
- * Long responses compressed at a time, on threads that SQLite needs too. Further responses are sent uncompressed: 64 clients of one list of
- * 1,000 records got 1.6 times as many responses as with all of them compressed.
+ * Long responses compressed at a time, on threads that SQLite needs too. Further responses are sent uncompressed: 64
+ * clients of one list of 1,000 records got 1.6 times as many responses as with all of them compressed.
  */
 const maxConcurrent = 16;
 

@@ -1,6 +1,6 @@
 /**
- * Turns any error into a status and a message, and sends it as REST does: two fields, or a problem (RFC 9457) for clients that accept it.
- * Nothing internal may reach the client.
+ * Turns any error into a status and a message, and sends it as REST does: two fields, or a problem (RFC 9457) for
+ * clients that accept it. Nothing internal may reach the client.
  */
 import { STATUS_CODES } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -30,8 +30,8 @@ export function setErrorHeaders(reply: FastifyReply, response: ErrorResponse): v
 export const mayRetry = ({ status, type }: ErrorResponse): boolean => status === 503 && type !== mayBeStoredType;
 
 /**
- * A ServiceError keeps its status and message, and a client error of Fastify gets a clearer message. Any other error is logged, and becomes a
- * 500 without detail. A 503 is logged with its cause.
+ * A ServiceError keeps its status and message, and a client error of Fastify gets a clearer message. Any other error is
+ * logged, and becomes a 500 without detail. A 503 is logged with its cause.
  */
 export function errorResponseFor(error: unknown, request: RequestLog): ErrorResponse {
   if (error instanceof ServiceError) {

@@ -1,4 +1,7 @@
-/** Sends pages and their files from memory, compressed once. A page loads nothing from another origin but images, if it is allowed to. */
+/**
+ * Sends pages and their files from memory, compressed once. A page loads nothing from another origin but images, if it
+ * is allowed to.
+ */
 import { createHash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import fresh from 'fresh';
@@ -33,7 +36,9 @@ export const acceptsHtml = ({ headers }: FastifyRequest): boolean => !!headers.a
 export const contentSecurityPolicy = (sources: string, images = ''): string =>
   `default-src 'none'; ${sources}; img-src 'self' data:${images}; connect-src 'self'${images}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
 
-/** `top` is the relative URL of the folder of the home page. The caller adds styles and scripts, and closes the head. */
+/**
+ * `top` is the relative URL of the folder of the home page. The caller adds styles and scripts, and closes the head.
+ */
 export const pageHead = (title: string, top = ''): string => `<!doctype html>
 <html lang="en">
 <head>

@@ -1,4 +1,7 @@
-/** Reads the requests of REST and GraphQL: JSON bodies in UTF-8, plain or gzip, within the limits, and the headers of writes. */
+/**
+ * Reads the requests of REST and GraphQL: JSON bodies in UTF-8, plain or gzip, within the limits, and the headers of
+ * writes.
+ */
 import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
@@ -106,8 +109,8 @@ async function gunzip(body: Buffer, maxBytes: number): Promise<Buffer> {
 }
 
 /**
- * `JSON.parse` keeps `__proto__` as an ordinary key, which external IDs may have; Fastify's parser rejects it. Throws a ServiceError 400. Its
- * message quotes only the few characters around the error.
+ * `JSON.parse` keeps `__proto__` as an ordinary key, which external IDs may have; Fastify's parser rejects it. Throws a
+ * ServiceError 400. Its message quotes only the few characters around the error.
  */
 export function parseJson(name: string, bytes: Buffer, limits: Limits): unknown {
   requireSmallJson(bytes, limits);
@@ -131,11 +134,11 @@ const closeBrace = 0x7d;
 const whiteSpace = [0x20, 0x09, 0x0a, 0x0d];
 
 /**
- * Rejects a body beyond the limits before it is parsed, and leaves invalid JSON to the parser. Throws a ServiceError 400, or 413 for too many
- * objects, arrays or keys.
+ * Rejects a body beyond the limits before it is parsed, and leaves invalid JSON to the parser. Throws a ServiceError
+ * 400, or 413 for too many objects, arrays or keys.
  *
- * V8 parses an object in a microsecond, a new key in up to six and a repeated key in a tenth, and no other request gets a response
- * meanwhile. The largest valid batch stays below these limits.
+ * V8 parses an object in a microsecond, a new key in up to six and a repeated key in a tenth, and no other request gets
+ * a response meanwhile. The largest valid batch stays below these limits.
  */
 export function requireSmallJson(bytes: Buffer, limits: Limits): void {
   const { maxNesting, maxBatch } = limits;
@@ -203,8 +206,8 @@ export const idempotencyKeyPattern = '^[ -~]{1,255}$';
 const validKey = new RegExp(idempotencyKeyPattern);
 
 /**
- * Returns the idempotency key and a hash that repeats of the request share; undefined without the header. `handling` stands for the headers
- * that change the meaning of the request. Throws a ServiceError 400 if the key is not valid.
+ * Returns the idempotency key and a hash that repeats of the request share; undefined without the header. `handling`
+ * stands for the headers that change the meaning of the request. Throws a ServiceError 400 if the key is not valid.
  */
 export function readIdempotencyKey(
   { method, url, headers, bodyHash }: FastifyRequest,

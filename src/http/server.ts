@@ -1,4 +1,7 @@
-/** The server without its routes: request IDs, headers, the log of requests, and the limits of connections, memory and the event loop. */
+/**
+ * The server without its routes: request IDs, headers, the log of requests, and the limits of connections, memory and
+ * the event loop.
+ */
 import { randomUUID } from 'node:crypto';
 import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
@@ -49,15 +52,16 @@ export function createServer(
     requestTimeout: http.requestTimeout,
     http: {
       maxHeaderSize: http.maxHeaderBytes,
-      // Node throws if headersTimeout exceeds requestTimeout, by default 300,000. Fastify sets requestTimeout later: Node would then swap
-      // the two if headersTimeout is greater, and a slow body would get the time of headers.
+      // Node throws if headersTimeout exceeds requestTimeout, by default 300,000. Fastify sets requestTimeout later:
+      // Node would then swap the two if headersTimeout is greater, and a slow body would get the time of headers.
       headersTimeout: Math.min(http.headerTimeout, http.requestTimeout),
       requestTimeout: http.requestTimeout,
       connectionsCheckingInterval: timeoutCheckIntervalMs,
       // Otherwise Node responds to a request without Host, with an empty body.
       requireHostHeader: false,
     },
-    // The length of a path is limited by that of the headers: an ID of any length is an unknown ID, not an error of the router.
+    // The length of a path is limited by that of the headers: an ID of any length is an unknown ID, not an error of the
+    // router.
     routerOptions: { maxParamLength: http.maxHeaderBytes },
     genReqId: requestId,
     // While the service stops, requests on open connections get their response instead of Fastify's 503.
@@ -148,7 +152,10 @@ function beginRequest(request: FastifyRequest, reply: FastifyReply, corsOrigins:
 /** A name, an IPv4 address, or an IPv6 address in brackets, and a port, in the characters of RFC 3986. */
 const hostAndPort = /^(?:\[[\da-f:.]+\]|[\w.~!$&'()*+,;=%-]+)(?::\d*)?$/i;
 
-/** RFC 9112 requires this, and authenticate.ts parses the header as a URL. It may be empty, and HTTP/1.0 does not have it. */
+/**
+ * RFC 9112 requires this, and authenticate.ts parses the header as a URL. It may be empty, and HTTP/1.0 does not have
+ * it.
+ */
 function requireValidHost({ raw }: FastifyRequest): void {
   const { host = raw.httpVersion === '1.0' ? '' : undefined } = raw.headers;
   if (host === '' || (host && hostAndPort.test(host) && URL.canParse(`http://${host}`))) return;
@@ -187,8 +194,9 @@ function logWhenClosed(request: FastifyRequest, reply: FastifyReply): void {
 }
 
 /**
- * Responds to requests without a route before they are authenticated and their bodies are read: OPTIONS gets the methods of the path, another
- * method 405 with `Allow`, and an unknown path 404. Must be called before routes are added.
+ * Responds to requests without a route before they are authenticated and their bodies are read: OPTIONS gets the
+ * methods of the path, another method 405 with `Allow`, and an unknown path 404. Must be called before routes are
+ * added.
  */
 export function rejectUnknownRoutes(app: FastifyInstance): void {
   const methodsByUrl = new Map<string, string[]>();
@@ -226,9 +234,9 @@ export const collectGarbage: () => void = runInNewContext('gc');
 const collectionIntervalMs = 5_000;
 
 /**
- * Refuses new requests while the process is short of memory, or its event loop is late by `maxEventLoopDelay` milliseconds on average.
- * `maxBytes` counts the heap and buffers, uncollected garbage included: the process should stay below 1 GB, of which running requests take
- * the other half.
+ * Refuses new requests while the process is short of memory, or its event loop is late by `maxEventLoopDelay`
+ * milliseconds on average. `maxBytes` counts the heap and buffers, uncollected garbage included: the process should
+ * stay below 1 GB, of which running requests take the other half.
  */
 export async function refuseUnderPressure(
   app: FastifyInstance,
@@ -262,8 +270,9 @@ type HttpSocket = Socket & { readonly _httpMessage?: ServerResponse<IncomingMess
 const readRejectionMs = 1_000;
 
 /**
- * Returns the responses that are due or being sent, and closes them with their connection. Node closes only the response being sent:
- * responses to the requests pipelined behind it would never end, and would never release their memory.
+ * Returns the responses that are due or being sent, and closes them with their connection. Node closes only the
+ * response being sent: responses to the requests pipelined behind it would never end, and would never release their
+ * memory.
  */
 export function trackResponses(server: Server): ReadonlySet<ServerResponse> {
   const open = new Set<ServerResponse>();
@@ -295,8 +304,8 @@ function close(response: ServerResponse): void {
 const closeTimeoutMs = 30_000;
 
 /**
- * Accepts no new connections, sends every response to its last byte, and closes all connections. Fastify and Node would close a connection
- * while its response is being sent, and wait forever for a connection that sends no request.
+ * Accepts no new connections, sends every response to its last byte, and closes all connections. Fastify and Node would
+ * close a connection while its response is being sent, and wait forever for a connection that sends no request.
  */
 async function finishResponses(server: Server, open: ReadonlySet<ServerResponse>): Promise<void> {
   server.on('connection', (socket: Socket) => socket.destroy());

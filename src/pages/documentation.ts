@@ -1,4 +1,6 @@
-/** Serves the documentation, each page at its path in the repository, so that the links between pages work unchanged. */
+/**
+ * Serves the documentation, each page at its path in the repository, so that the links between pages work unchanged.
+ */
 import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';

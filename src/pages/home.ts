@@ -1,4 +1,7 @@
-/** Serves `/`: redirects browsers to the explorer or the documentation, and sends programs the paths of everything. Serves the icon. */
+/**
+ * Serves `/`: redirects browsers to the explorer or the documentation, and sends programs the paths of everything.
+ * Serves the icon.
+ */
 import type { FastifyInstance } from 'fastify';
 import { version } from '../../package.json';
 import type { Config } from '../config.ts';

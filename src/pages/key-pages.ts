@@ -1,6 +1,6 @@
 /**
- * Serves the pages that send requests: GraphiQL, at the path of GraphQL, the REST reference and the explorer. Each has a bar with the API key.
- * URLs are relative, because a proxy may add a path.
+ * Serves the pages that send requests: GraphiQL, at the path of GraphQL, the REST reference and the explorer. Each has
+ * a bar with the API key. URLs are relative, because a proxy may add a path.
  */
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
@@ -109,9 +109,10 @@ export function serveExplorer(
 const tilesPath = 'pages/map.pmtiles';
 
 /**
- * Serves the operator's PMTiles file. Browsers request ranges of it: directories and tiles. The operator may replace the file while the
- * service runs: the ETag tells browsers that their directories are outdated. They must not cache ranges, because they would send If-Range,
- * which the library compares wrongly. Throws a StartError if the file is not a PMTiles file.
+ * Serves the operator's PMTiles file. Browsers request ranges of it: directories and tiles. The operator may replace
+ * the file while the service runs: the ETag tells browsers that their directories are outdated. They must not cache
+ * ranges, because they would send If-Range, which the library compares wrongly. Throws a StartError if the file is not
+ * a PMTiles file.
  */
 function serveTiles(app: FastifyInstance, path: string): void {
   requirePmtiles(path);

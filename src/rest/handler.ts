@@ -39,7 +39,10 @@ function createHandler(route: Route, limits: Limits): Handler {
   };
 }
 
-/** The content type and the handling of unknown fields are part of the request that a key identifies: they change its meaning. */
+/**
+ * The content type and the handling of unknown fields are part of the request that a key identifies: they change its
+ * meaning.
+ */
 function sessionWithKey({ method, template }: Route, request: FastifyRequest, reply: FastifyReply) {
   const handling = `${preferredHandling(request) ?? ''}${isMergePatch(request) ? ' merge' : ''}`;
   return request.session.with({ key: readIdempotencyKey(request, reply, `${method} ${template}`, handling) });
@@ -129,8 +132,8 @@ const preferredHandling = ({ headers }: FastifyRequest): string | undefined =>
   /(?:^|,)\s*handling\s*=\s*"?([\w-]+)/i.exec(String(headers.prefer ?? ''))?.[1]?.toLowerCase();
 
 /**
- * Returns the record as REST sends it. An unset field of an asset is null. In every other kind it is absent: the interface marks no field
- * there as nullable, and a strict client may reject null.
+ * Returns the record as REST sends it. An unset field of an asset is null. In every other kind it is absent: the
+ * interface marks no field there as nullable, and a strict client may reject null.
  */
 export function toResponse(kind: RecordKind, record: object): object {
   if (kind.unset === 'null') return record;

@@ -301,7 +301,8 @@ function fieldSchema(field: Field, limits: Limits, { isNullable = false, isSent 
   const { examples, ...schema } = typeSchema(field, limits);
   const mayBeDate = isSent && field.type === 'dateTime';
   const options = mayBeDate ? ['date-time', 'date'].map((format) => ({ ...schema, format })) : [schema];
-  // Client generators lose the null in `type: ['object', 'null']`, and the type of an `anyOf` branch with a format only.
+  // Client generators lose the null in `type: ['object', 'null']`, and the type of an `anyOf` branch with a format
+  // only.
   const described =
     mayBeDate || (isNullable && schema.type === 'object')
       ? { anyOf: isNullable ? [...options, { type: 'null' }] : options }
