@@ -33,9 +33,7 @@ const imports: Readonly<Record<string, readonly [before: string, added: string]>
 const concerned = [
   'test/client/records',
   'test/docs/filters',
-  'test/docs/graphql',
-  'test/docs/interface',
-  'test/docs/several-processes',
+  'test/docs/kinds',
   'test/graphql/kinds',
   'test/graphql/reverse-links',
   'test/graphql/schema-file',

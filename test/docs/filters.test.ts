@@ -48,14 +48,11 @@ test.each(Object.entries(types))('the table of operators has all operators of %s
   expect([...new Set(listed)].toSorted()).toEqual(isInputObjectType(type) && Object.keys(type.getFields()).toSorted());
 });
 
-test.each(recordKinds)(
-  'the page has all fields of $pluralLabel that have an index',
-  ({ pluralLabel, storedFields }) => {
-    const fields = Object.entries(storedFields).filter(([name]) => name !== 'id' && name !== 'workspaceId');
-    const isLink = (type: string) => ['reference', 'foreignReference', 'externalIds'].includes(type);
-    const indexed = fields.filter(([, { type, indexed }]) => indexed && !isLink(type)).map(([name]) => `\`${name}\``);
+test('all links, IDs and external IDs have an index', () => {
+  const fields = recordKinds.flatMap(({ storedFields }) => Object.entries(storedFields));
+  const linking = fields.filter(([name, { type }]) => name !== 'workspaceId' && linkTypes.includes(type));
 
-    expect(readPage(page)).toContain(`\n| ${pluralLabel} | ${indexed.join(', ')} |\n`);
-    expect(fields.every(([, { type, indexed }]) => indexed || !isLink(type))).toBe(true);
-  },
-);
+  expect(linking.filter(([, { indexed }]) => !indexed)).toEqual([]);
+});
+
+const linkTypes = ['reference', 'foreignReference', 'externalIds'];

@@ -46,8 +46,7 @@ export function openApiDocument(limits: Limits): Json {
     info: {
       title: 'Yardgraph',
       version: apiVersion,
-      summary:
-        "A workspace's operational records: assets, asset categories, locations, projects, work orders, transport orders.",
+      summary: `A workspace's operational records: ${recordKinds.map(({ pluralLabel }) => pluralLabel).join(', ')}.`,
       description: introduction(limits),
       license: { name: 'MIT', identifier: 'MIT' },
     },
