@@ -2,8 +2,8 @@
  * The errors whose messages people read: a ServiceError for clients, a StartError for operators. Clients see no other
  * error.
  */
-import { count, type DescribedIssue, type FoundIssue, formatIssue, type IssueCode } from './model/issues.ts';
-import { described } from './model/sentences.ts';
+import { type DescribedIssue, formatCount, formatIssue, type IssueCode, type ValidationIssue } from './model/issues.ts';
+import { describeIssue } from './model/sentences.ts';
 
 /** The HTTP statuses of docs/interface.md on which a client can act. */
 type ErrorStatus = 400 | 401 | 403 | 404 | 405 | 406 | 409 | 413 | 415 | 429 | 503;
@@ -94,7 +94,7 @@ export const idempotencyKeyReused = () =>
 /** The requested records have too much text for one response. */
 export class ResponseTooLarge extends ServiceError {
   constructor(maxLength: number) {
-    const most = `more than ${count(maxLength)} characters of text`;
+    const most = `more than ${formatCount(maxLength)} characters of text`;
     super(413, `the response would hold ${most}: request fewer records or fields at a time`, [], {
       reason: 'response too large',
     });
@@ -108,8 +108,8 @@ const conflicts: ReadonlySet<unknown> = new Set<IssueCode>(['taken', 'changed', 
  * Input that breaks a rule of the interface: 400, or 409 if all issues are conflicts. `listed` may have an issue such
  * as "and 12 more" in place of several, which `all` has.
  */
-export function invalid(listed: readonly FoundIssue[], all = listed): ServiceError {
-  const issues = listed.map(described);
+export function invalid(listed: readonly ValidationIssue[], all = listed): ServiceError {
+  const issues = listed.map(describeIssue);
   const named = issues.slice(0, 10).map(formatIssue);
   const more = all.length > named.length ? [`and ${all.length - named.length} more`] : [];
   const status = all.every(({ code }) => conflicts.has(code)) ? 409 : 400;

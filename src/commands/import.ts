@@ -11,7 +11,7 @@ import { describeChanges, madeSince, uniqueMessage } from '../import/made-change
 import { type ProfileOptions, profileOf, requireKind } from '../import/profiles.ts';
 import { countedRows } from '../import/report.ts';
 import type { Import, ImportRun } from '../import/run.ts';
-import { count, expected } from '../model/issues.ts';
+import { expected, formatCount } from '../model/issues.ts';
 import { connect, isExpected, messageOf } from './service.ts';
 import { confirm, createProgressBar, exitCodes, printTable, withInterrupts } from './terminal.ts';
 
@@ -85,7 +85,7 @@ export async function importFiles(paths: readonly string[], options: ImportOptio
 }
 
 const nameOf = ([first, ...others]: readonly LocalFile[]): string =>
-  `${first?.name.slice(0, 100)}${others.length > 0 ? ` and ${count(others.length)} more` : ''}`;
+  `${first?.name.slice(0, 100)}${others.length > 0 ? ` and ${formatCount(others.length)} more` : ''}`;
 
 /** Finds the files, and a run of them that was stopped. */
 async function readCommand(paths: readonly string[], options: ImportOptions) {
@@ -239,6 +239,6 @@ class Progress implements Output {
   readonly table = printTable;
 
   describe(): string {
-    return `Stored or refused so far: ${count(this.#done)} of ${countedRows(this.#bar.getTotal())}`;
+    return `Stored or refused so far: ${formatCount(this.#done)} of ${countedRows(this.#bar.getTotal())}`;
   }
 }

@@ -8,7 +8,7 @@ import { anonymousWorkspace } from '../auth/keyring.ts';
 import { createKey, isWorkspaceName, type NewKey, revokeKey, stateOf, workspaceNameForm } from '../auth/keys.ts';
 import type { Config } from '../config.ts';
 import { StartError } from '../errors.ts';
-import { countedRecords } from '../model/labels.ts';
+import { pluralizeRecords } from '../model/labels.ts';
 import { program } from '../program.ts';
 import { recordKinds } from '../records/index.ts';
 import { type ApiKey, createKeyStore, type KeyStore } from '../store/admin/api-keys.ts';
@@ -85,7 +85,7 @@ async function prepareHints(database: Database, name: string, isFirst: boolean):
     if (isFirst) console.error('This is the first key: from now on, every request needs a key.');
     else if (existing === undefined) console.error(`The workspace ${name} is new.`);
     if (!open) return;
-    const stored = countedRecords(recordCount(open));
+    const stored = pluralizeRecords(recordCount(open));
     console.error(`Stored so far: ${stored} in the workspace ${open.name}, to which this key gives no access.`);
     console.error(`To move what is there, run: ${program} workspaces rename ${open.name} ${name}`);
   };

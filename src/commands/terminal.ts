@@ -2,7 +2,7 @@
 import { createInterface } from 'node:readline/promises';
 import { Presets, SingleBar } from 'cli-progress';
 import { Interrupted, StartError } from '../errors.ts';
-import { count } from '../model/issues.ts';
+import { formatCount } from '../model/issues.ts';
 
 /** Throws a StartError unless the answer is yes: its message ends with `otherwise`, such as `nothing was stored`. */
 export async function confirm(question: string, otherwise: string): Promise<void> {
@@ -48,7 +48,7 @@ export const createProgressBar = (text: string): SingleBar =>
   );
 
 export function printTable(head: readonly string[], rows: readonly (readonly (string | number)[])[]): void {
-  const texts = [head, ...rows.map((row) => row.map((cell) => (typeof cell === 'number' ? count(cell) : cell)))];
+  const texts = [head, ...rows.map((row) => row.map((cell) => (typeof cell === 'number' ? formatCount(cell) : cell)))];
   const widths = head.map((_, column) => Math.max(...texts.map((row) => row[column]?.length ?? 0)));
   const isNumber = head.map((_, column) => typeof rows[0]?.[column] === 'number');
   for (const row of texts) {

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { Yardgraph } from '../../client/index.ts';
 import { Interrupted, StartError } from '../errors.ts';
 import { describeChanges, type MadeChanges, madeSince, revertedParts, uniqueMessage } from '../import/made-changes.ts';
-import { count, expected } from '../model/issues.ts';
+import { expected, formatCount } from '../model/issues.ts';
 import { connect, isExpected, messageOf } from './service.ts';
 import { confirm, createProgressBar, exitCodes, withInterrupts } from './terminal.ts';
 
@@ -71,7 +71,9 @@ async function preview(undo: Undo): Promise<{ readonly after: string; readonly i
   if (error) throw error;
   print(counts, ['to reverse', 'to keep', 'that cannot be reversed'], reasons.slice(0, 10));
   if (undecided > 0)
-    console.log(`${count(undecided)} more can be checked only when later ones are reversed: others may depend on them`);
+    console.log(
+      `${formatCount(undecided)} more can be checked only when later ones are reversed: others may depend on them`,
+    );
   return { after, isWhole: reasons.length + undecided === 0 };
 }
 
@@ -116,7 +118,7 @@ function print(
   [first, second, third]: readonly [string, string, string],
   reasons: readonly string[],
 ): void {
-  console.log(`${count(reversed)} ${first}, ${count(kept)} ${second}, ${count(failed)} ${third}`);
+  console.log(`${formatCount(reversed)} ${first}, ${formatCount(kept)} ${second}, ${formatCount(failed)} ${third}`);
   for (const reason of reasons) console.log(reason);
-  if (kept + failed > reasons.length) console.log(`  and ${count(kept + failed - reasons.length)} more`);
+  if (kept + failed > reasons.length) console.log(`  and ${formatCount(kept + failed - reasons.length)} more`);
 }

@@ -2,7 +2,7 @@
 import { isWorkspaceName, stateOf, workspaceNameForm } from '../auth/keys.ts';
 import type { Config } from '../config.ts';
 import { StartError } from '../errors.ts';
-import { counted, listField } from '../model/labels.ts';
+import { listField, pluralize } from '../model/labels.ts';
 import { program } from '../program.ts';
 import { recordKinds } from '../records/index.ts';
 import { createWorkspaces, recordCount, type Workspace, type Workspaces } from '../store/admin/workspaces.ts';
@@ -69,8 +69,8 @@ const countValidKeys = ({ keys }: Workspace): number => keys.filter((key) => sta
 function describeContents(workspace: Workspace): string {
   const parts = recordKinds.flatMap((kind) => {
     const size = workspace.records.get(kind.table) ?? 0;
-    return size > 0 ? [counted(size, kind)] : [];
+    return size > 0 ? [pluralize(size, kind)] : [];
   });
-  const keys = counted(workspace.keys.length, { label: 'key', pluralLabel: 'keys' });
+  const keys = pluralize(workspace.keys.length, { label: 'key', pluralLabel: 'keys' });
   return parts.length > 0 ? `${parts.join(', ')} and ${keys}` : keys;
 }

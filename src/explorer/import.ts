@@ -9,7 +9,7 @@ import { type Output, prepare, preview, requireResumable, store } from '../impor
 import { describeChanges, type MadeChanges, madeSince, revertedParts, uniqueMessage } from '../import/made-changes.ts';
 import { profileOf } from '../import/profiles.ts';
 import type { ImportRun } from '../import/run.ts';
-import { count } from '../model/issues.ts';
+import { formatCount } from '../model/issues.ts';
 import { kindNamed } from '../records/index.ts';
 import { headOf, tableOf } from './table.ts';
 
@@ -119,7 +119,7 @@ export function openImport(kind: string, dropped: readonly File[]): void {
     let done = 0;
     const onProgress = (rows: number) => {
       done += rows;
-      draw({ progress: `${count(done)} of ${count(work.scanned.total)} rows` });
+      draw({ progress: `${formatCount(done)} of ${formatCount(work.scanned.total)} rows` });
     };
     const setting = { yardgraph, files, encoding, partSize: 1_000, signal: stop.signal, onProgress };
     const work = await prepare(profile, setting);
@@ -161,7 +161,7 @@ export function openImport(kind: string, dropped: readonly File[]): void {
         counts.reversed += part.reversed;
         counts.kept += part.kept + part.failed;
       }
-      say(`Undone: ${count(counts.reversed)} changes. ${count(counts.kept)} are kept.`);
+      say(`Undone: ${formatCount(counts.reversed)} changes. ${formatCount(counts.kept)} are kept.`);
       return undefined;
     }
   }

@@ -12,7 +12,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Limits } from '../config.ts';
 import { badRequest, errorCode, tooLarge, tooManyRequests, unavailable } from '../errors.ts';
 import { parseJson } from '../http/request.ts';
-import { count, expected, isObject, quote } from '../model/issues.ts';
+import { expected, formatCount, isObject, quote } from '../model/issues.ts';
 import { pathName } from '../model/labels.ts';
 import { linkFields } from '../model/links.ts';
 import type { RecordKind, Values } from '../model/record-kind.ts';
@@ -110,7 +110,7 @@ export function serveExports(app: FastifyInstance, { limits, exportTimeout }: Op
       const end = performance.now() + exportTimeout;
       const requireTime = (): void => {
         if (performance.now() > end) {
-          const limit = `an export is read for at most ${count(exportTimeout)} ms`;
+          const limit = `an export is read for at most ${formatCount(exportTimeout)} ms`;
           throw tooLarge(`${limit}: export fewer records at a time, with \`where\``);
         }
         if (reply.raw.destroyed) throw unavailable('the client has left', 'CLIENT_LEFT');
@@ -184,7 +184,7 @@ function readSystems(sent: string | undefined): readonly string[] {
   const invalid = (problem: string) => badRequest(`externalIds: ${problem}`);
   if (systems.includes('')) throw invalid(expected('names of systems such as erp,crm', sent));
   if (systems.length > maxSystems)
-    throw invalid(`expected at most ${maxSystems} names, received ${count(systems.length)}`);
+    throw invalid(`expected at most ${maxSystems} names, received ${formatCount(systems.length)}`);
   if (new Set(systems).size < systems.length) throw invalid(`expected each name once, received ${quote(sent)}`);
   return systems;
 }

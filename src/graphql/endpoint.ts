@@ -29,13 +29,13 @@ import { badRequest, ServiceError, unavailable } from '../errors.ts';
 import { errorResponseFor, setErrorHeaders } from '../http/error-response.ts';
 import { createPage } from '../http/pages.ts';
 import { parseJson, readIdempotencyKey } from '../http/request.ts';
-import { count, isObject } from '../model/issues.ts';
+import { formatCount, isObject } from '../model/issues.ts';
 import type { RecordKind } from '../model/record-kind.ts';
 import type { Condition } from '../store/query/record-query.ts';
-import { codeOf, maxErrors, shortMessage, shortSegment, toResponse, withReason } from './errors.ts';
+import { errorCodeOf, formatErrors, maxErrors, shortMessage, shortSegment, withReason } from './errors.ts';
 import { useExecutor, type WrittenResult } from './execution/execute.ts';
 import { useOperationLimits } from './limits.ts';
-import { type Context, refused } from './schema/builder.ts';
+import { badArgument, type Context } from './schema/builder.ts';
 import { type Filter, filterCost, parseFilter } from './schema/filter.ts';
 import { createItemParsers } from './schema/item-parsers.ts';
 import { schema } from './schema/schema.ts';
@@ -57,7 +57,7 @@ export function createEndpoint(config: Config, closing: AbortSignal) {
   const { limits, suggestions } = config;
   const parsersOf = createItemParsers(limits);
   const sendEvents = createEventStreams(closing);
-  const holdUntilClosed = createTextHolder();
+  const holdUntilClosed = createResponseBudget();
   const documentCache = createCache<DocumentNode>({ max: cachedDocuments });
   const yoga = createYoga<ServerContext, YogaContext>({
     schema,
@@ -85,7 +85,7 @@ export function createEndpoint(config: Config, closing: AbortSignal) {
       reply.type(`${mediaType}; charset=utf-8`);
       return stringify(result);
     }
-    const worded = toResponse(result, request, suggestions ? schema : undefined);
+    const worded = formatErrors(result, request, suggestions ? schema : undefined);
     const response = processRegularResult(worded, yoga.fetchAPI, mediaType);
     reply.code(response.status);
     for (const [name, value] of response.headers) reply.header(name, value);
@@ -123,7 +123,7 @@ export function createEndpoint(config: Config, closing: AbortSignal) {
 
     readFilter: (kind: RecordKind, where: unknown) => readWhere(config, kind, where),
 
-    sendError,
+    sendError: sendGraphqlError,
   };
 }
 
@@ -134,9 +134,9 @@ export function createEndpoint(config: Config, closing: AbortSignal) {
 const maxHeld = 25_000_000;
 
 /** Returns a function for what all responses hold until they are closed, however slowly clients read. */
-export function createTextHolder() {
+export function createResponseBudget() {
   let heldByAll = 0;
-  return (response: Pick<ServerResponse, 'closed' | 'destroyed' | 'once'>): Context['holdText'] => {
+  return (response: Pick<ServerResponse, 'closed' | 'destroyed' | 'once'>): Context['reserveResponse'] => {
     let held = 0;
     let isClosed = response.closed || response.destroyed;
     response.once('close', () => {
@@ -247,7 +247,8 @@ const closing: readonly string[] = [TokenKind.BRACE_R, TokenKind.BRACKET_R, Toke
 
 /** Reads the tokens one by one, before the parser calls itself for each level. Throws a ServiceError 400. */
 function requireSmallDocument(text: string, { maxQueryLength, maxTokens, maxNesting }: Limits): void {
-  if (text.length > maxQueryLength) throw badRequest(`the document is longer than ${count(maxQueryLength)} characters`);
+  if (text.length > maxQueryLength)
+    throw badRequest(`the document is longer than ${formatCount(maxQueryLength)} characters`);
   const lexer = new Lexer(new Source(text));
   let nesting = 0;
   try {
@@ -257,7 +258,7 @@ function requireSmallDocument(text: string, { maxQueryLength, maxTokens, maxNest
       if (closing.includes(kind)) nesting -= 1;
       if (tokens > maxTokens)
         throw badRequest(
-          `the document has more than ${count(maxTokens)} tokens (names, punctuation and values): send the records as variables`,
+          `the document has more than ${formatCount(maxTokens)} tokens (names, punctuation and values): send the records as variables`,
         );
       if (nesting > maxNesting) throw badRequest(`the document is nested more than ${maxNesting} levels deep`);
       if (kind === TokenKind.NAME && value.length > maxNameLength)
@@ -270,13 +271,13 @@ function requireSmallDocument(text: string, { maxQueryLength, maxTokens, maxNest
 }
 
 /** Sends an error thrown before GraphQL runs: a missing key, an exceeded rate limit, a body that is not JSON, parameters that yoga refuses. */
-function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+function sendGraphqlError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const thrown = error instanceof GraphQLError ? badRequest(shortMessage(error)) : error;
   const response = errorResponseFor(thrown, request);
   const { status, message } = response;
   setErrorHeaders(reply, response);
   reply.type(`${preferredJson(request) ?? 'application/json'}; charset=utf-8`);
-  return reply.code(status).send({ errors: [{ message, extensions: { code: codeOf(status) } }] });
+  return reply.code(status).send({ errors: [{ message, extensions: { code: errorCodeOf(status) } }] });
 }
 
 /** Throws a ServiceError 400 for the first thing that is wrong with the filter. */
@@ -287,13 +288,13 @@ function readWhere({ limits, suggestions }: Config, kind: RecordKind, where: unk
     where,
     type,
     (path, _value, error) => {
-      throw refused(['where', ...path.map(shortSegment)], shortMessage(error));
+      throw badArgument(['where', ...path.map(shortSegment)], shortMessage(error));
     },
     !suggestions,
   );
   // The cast is safe: it has the type.
   const filter = coerced as Filter | null;
   if (filterCost(kind, filter, limits) <= limits.maxCost) return parseFilter(kind, filter, limits);
-  const most = `a filter that costs at most ${count(limits.maxCost)}`;
-  throw refused(['where'], `expected ${most}, received one that costs more`);
+  const most = `a filter that costs at most ${formatCount(limits.maxCost)}`;
+  throw badArgument(['where'], `expected ${most}, received one that costs more`);
 }

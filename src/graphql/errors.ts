@@ -13,7 +13,7 @@ import {
   reasonFor,
   retryAfterSeconds,
 } from '../http/error-response.ts';
-import { cut, maxQuoted, type Path } from '../model/issues.ts';
+import { maxQuoted, type Path, truncate } from '../model/issues.ts';
 import { hintFor, withoutSuggestion } from './hints.ts';
 
 /** More errors add little, and GraphQL repeats in each what was sent. The message of a REST error also lists ten issues. */
@@ -26,7 +26,7 @@ export const withReason = (error: GraphQLError): GraphQLError =>
     : error;
 
 /** Words the errors of a result for clients, with hints from the schema, if there is one. */
-export function toResponse(
+export function formatErrors(
   result: ExecutionResult,
   requestLog: RequestLog,
   hintsFrom?: GraphQLSchema,
@@ -34,7 +34,7 @@ export function toResponse(
   if (!result.errors) return result;
   const { errors: all, ...rest } = result;
   const kept = all.filter((error, index) => index < maxErrors || isTopLevel(error));
-  const errors = kept.map((error) => toResponseError(error, requestLog, hintsFrom));
+  const errors = kept.map((error) => formatError(error, requestLog, hintsFrom));
   if (kept.length < all.length) errors.push(othersOmitted(errors));
   // First, as the specification recommends.
   return { errors, ...rest };
@@ -49,7 +49,7 @@ const othersOmitted = (listed: readonly GraphQLError[]): GraphQLError =>
     extensions: { code: listed[0]?.extensions.code },
   });
 
-function toResponseError(error: GraphQLError, requestLog: RequestLog, hintsFrom?: GraphQLSchema): GraphQLError {
+function formatError(error: GraphQLError, requestLog: RequestLog, hintsFrom?: GraphQLSchema): GraphQLError {
   const { nodes = null, source = null, positions = null, path = null } = error;
   const reworded = (message: string, extensions: Record<string, unknown>) =>
     new GraphQLError(message, { nodes, source, positions, path, extensions });
@@ -78,7 +78,7 @@ const ofWholeRequest: readonly number[] = [403, 406, 429, 503];
 function extensionsOf(response: ErrorResponse) {
   const { status, type, issues } = response;
   return {
-    code: codeOf(status),
+    code: errorCodeOf(status),
     ...(issues.length > 0 && {
       issues: issues.map(({ path, message, code, other }) => {
         return { path: path.map(shortSegment), message, code, other: other?.map(shortSegment) };
@@ -92,7 +92,7 @@ function extensionsOf(response: ErrorResponse) {
 }
 
 export const shortSegment = (segment: string | number) =>
-  typeof segment === 'string' ? cut(segment, maxQuoted) : segment;
+  typeof segment === 'string' ? truncate(segment, maxQuoted) : segment;
 
 const badUserInput = 'BAD_USER_INPUT';
 
@@ -106,7 +106,7 @@ const codes: Readonly<Record<number, string>> = {
   503: 'SERVICE_UNAVAILABLE',
 };
 
-export function codeOf(status: number): string {
+export function errorCodeOf(status: number): string {
   const code = codes[status];
   if (code) return code;
   return status >= 500 ? 'INTERNAL_SERVER_ERROR' : badUserInput;
@@ -120,12 +120,12 @@ export function shortMessage({ message, originalError: reason }: GraphQLError): 
     // Only the end is searched: the value before it may be of any length.
     const end = message.slice(0, -reason.message.length).slice(-200);
     const path = / at "([^"]*)"; $/.exec(end)?.[1] ?? variable.slice(1);
-    return `Variable "${variable}" got an invalid value at "${path}"; ${cut(reason.message, maxQuoted)}`;
+    return `Variable "${variable}" got an invalid value at "${path}"; ${truncate(reason.message, maxQuoted)}`;
   }
   // Expected value of type "Int", found "…"
   const beforeLiteral = /, found |value: /.exec(message);
-  if (!beforeLiteral) return cut(message, maxMessage);
-  return cut(message, Math.min(maxMessage, beforeLiteral.index + beforeLiteral[0].length + maxQuoted));
+  if (!beforeLiteral) return truncate(message, maxMessage);
+  return truncate(message, Math.min(maxMessage, beforeLiteral.index + beforeLiteral[0].length + maxQuoted));
 }
 
 const maxMessage = 250;

@@ -33,7 +33,7 @@ import {
 import type { Plugin } from 'graphql-yoga';
 import type { Config, Limits } from '../config.ts';
 import { badRequest, ServiceError } from '../errors.ts';
-import { count, cut, expected, maxQuoted } from '../model/issues.ts';
+import { expected, formatCount, maxQuoted, truncate } from '../model/issues.ts';
 import { maxErrors } from './errors.ts';
 
 /** The GraphQL extensions of this schema's fields. */
@@ -89,31 +89,34 @@ const aliasCost = 50;
 const introspectionSizes: Readonly<Record<string, number>> = { fields: 15, inputFields: 12, args: 1 };
 const otherIntrospectionSize = 4;
 
-const introspectionFields: Readonly<Record<string, Field>> = { __schema: SchemaMetaFieldDef, __type: TypeMetaFieldDef };
+const introspectionFields: Readonly<Record<string, SchemaField>> = {
+  __schema: SchemaMetaFieldDef,
+  __type: TypeMetaFieldDef,
+};
 
-type Field = GraphQLField<unknown, unknown>;
+type SchemaField = GraphQLField<unknown, unknown>;
 
-interface Measured {
+interface Measurement {
   /** Levels of fields, including fragments. */
   readonly depth: number;
   /** Those of a fragment count once for each spread, those of a list once. */
   readonly fields: number;
   readonly cost: number;
   /** The dearest of the fields, whether in a fragment or not. */
-  readonly dearest?: { readonly node: FieldNode; readonly cost: number; readonly below: Measured } | undefined;
+  readonly dearest?: { readonly node: FieldNode; readonly cost: number; readonly below: Measurement } | undefined;
 }
 
-interface MeasuredOperation extends Measured {
+interface OperationMeasurement extends Measurement {
   /** As written: those of a fragment count once, however often it is spread. */
   readonly aliases: number;
 }
 
-const nothing: Measured = { depth: 0, fields: 0, cost: 0 };
+const nothing: Measurement = { depth: 0, fields: 0, cost: 0 };
 
 /** Where a selection is: the lengths of lists in its object, and what its fragments measure there. */
-interface Place {
+interface SelectionContext {
   readonly lists: Lists;
-  readonly fragments: Map<string, Measured>;
+  readonly fragments: Map<string, Measurement>;
 }
 
 /** Measures a validated operation. Throws a ServiceError for a list in an argument that is too long. */
@@ -121,15 +124,15 @@ export function measure(
   { schema, document, variableValues }: ExecutionArgs,
   operation: OperationDefinitionNode,
   limits: Limits,
-): MeasuredOperation {
+): OperationMeasurement {
   const fragments = new Map<string, FragmentDefinitionNode>();
   for (const node of document.definitions) {
     if (node.kind === Kind.FRAGMENT_DEFINITION) fragments.set(node.name.value, node);
   }
-  const usual: Place = { lists: {}, fragments: new Map() };
+  const usual: SelectionContext = { lists: {}, fragments: new Map() };
   let aliases = 0;
 
-  function measureAll(type: GraphQLNamedType, { selections }: SelectionSetNode, place: Place): Measured {
+  function measureAll(type: GraphQLNamedType, { selections }: SelectionSetNode, place: SelectionContext): Measurement {
     let { depth, fields, cost, dearest } = nothing;
     for (const node of selections) {
       const measured = measureSelection(type, node, place);
@@ -141,7 +144,7 @@ export function measure(
     return { depth, fields, cost, dearest };
   }
 
-  function measureSelection(type: GraphQLNamedType, node: SelectionNode, place: Place): Measured {
+  function measureSelection(type: GraphQLNamedType, node: SelectionNode, place: SelectionContext): Measurement {
     switch (node.kind) {
       case Kind.FIELD:
         return measureField(type, node, place);
@@ -154,7 +157,7 @@ export function measure(
     }
   }
 
-  function measureFragment(name: string, place: Place): Measured {
+  function measureFragment(name: string, place: SelectionContext): Measurement {
     const known = place.fragments.get(name);
     if (known) return known;
     const fragment = fragments.get(name);
@@ -164,9 +167,9 @@ export function measure(
     return measured;
   }
 
-  function measureField(parent: GraphQLNamedType, node: FieldNode, { lists }: Place): Measured {
+  function measureField(parent: GraphQLNamedType, node: FieldNode, { lists }: SelectionContext): Measurement {
     if (node.alias) aliases += 1;
-    const field = fieldOf(parent, node.name.value);
+    const field = findField(parent, node.name.value);
     const declared = costOf(node, field);
     const { [node.name.value]: listed } = lists;
     const listsBelow = typeof listed === 'object' ? listed : declared.lists;
@@ -179,7 +182,7 @@ export function measure(
     return { depth: 1 + below.depth, fields: 1 + below.fields, cost, dearest: { node, cost, below } };
   }
 
-  function costOf(node: FieldNode, field: Field | undefined): FieldCost {
+  function costOf(node: FieldNode, field: SchemaField | undefined): FieldCost {
     if (!field) return {};
     if (isIntrospection(getNamedType(field.type))) return { items: introspectionSize(schema, field) };
     const { cost } = field.extensions as FieldExtensions;
@@ -188,7 +191,7 @@ export function measure(
   }
 
   /** Undefined if they are not valid: the field fails before it reads anything. */
-  function argumentsOf(field: Field, node: FieldNode): Arguments | undefined {
+  function argumentsOf(field: SchemaField, node: FieldNode): Arguments | undefined {
     try {
       return getArgumentValues(field, node, variableValues);
     } catch {
@@ -201,8 +204,8 @@ export function measure(
 }
 
 /** Undefined for `__typename`. */
-const fieldOf = (type: GraphQLNamedType, name: string): Field | undefined =>
-  ('getFields' in type ? (type.getFields()[name] as Field | undefined) : undefined) ?? introspectionFields[name];
+const findField = (type: GraphQLNamedType, name: string): SchemaField | undefined =>
+  ('getFields' in type ? (type.getFields()[name] as SchemaField | undefined) : undefined) ?? introspectionFields[name];
 
 function baseCost({ alias, selectionSet }: FieldNode, type: GraphQLNamedType | undefined): number {
   if (!selectionSet) return alias ? aliasCost : 1;
@@ -212,14 +215,14 @@ function baseCost({ alias, selectionSet }: FieldNode, type: GraphQLNamedType | u
 /** The names are reserved. graphql-js compares with all names of introspection, which took two thirds of the walk. */
 const isIntrospection = ({ name }: GraphQLNamedType): boolean => name.startsWith('__');
 
-function introspectionSize(schema: GraphQLSchema, { name, type }: Field): number {
+function introspectionSize(schema: GraphQLSchema, { name, type }: SchemaField): number {
   if (!isListType(getNullableType(type))) return 1;
   if (name === 'types') return Object.keys(schema.getTypeMap()).length;
   return introspectionSizes[name] ?? otherIntrospectionSize;
 }
 
 /** Returns `locations.nodes.workOrders`: at each level the dearest field, while it has more than a third of the cost. */
-function dearestPath({ cost, dearest }: Measured): string[] {
+function dearestPath({ cost, dearest }: Measurement): string[] {
   if (!dearest?.node.selectionSet || dearest.cost <= cost / 3) return [];
   const { alias, name } = dearest.node;
   return [(alias ?? name).value, ...dearestPath(dearest.below)];
@@ -318,14 +321,14 @@ const tooLarge = (message: string) => [
   new GraphQLError(message, { extensions: { code: 'GRAPHQL_VALIDATION_FAILED' } }),
 ];
 
-function tooCostly(measured: Measured, limit: number): GraphQLError[] {
+function tooCostly(measured: Measurement, limit: number): GraphQLError[] {
   const requested = measured.cost;
   const path = dearestPath(measured).join('.');
-  const cost = Number.isFinite(requested) ? ` (it costs ${count(Math.ceil(requested))})` : '';
+  const cost = Number.isFinite(requested) ? ` (it costs ${formatCount(Math.ceil(requested))})` : '';
   const advice = 'select fewer fields or aliases, or use smaller pages or batches';
-  const place = path && `, above all in ${cut(path, maxQuoted)}`;
+  const place = path && `, above all in ${truncate(path, maxQuoted)}`;
   return [
-    new GraphQLError(`the operation costs more than ${count(limit)}${cost}: ${advice}${place}`, {
+    new GraphQLError(`the operation costs more than ${formatCount(limit)}${cost}: ${advice}${place}`, {
       extensions: { cost: { requested, limit } },
     }),
   ];

@@ -5,7 +5,7 @@ import { acceptsHtml, loadOnce, type SendPage } from '../http/pages.ts';
 import type { RecordKind } from '../model/record-kind.ts';
 
 /** Milliseconds from the start until GraphQL is loaded, which takes a third of the time of a start: REST is served first. */
-const preloadDelay = 200;
+const preloadDelayMs = 200;
 
 /** Browsers get the page of `sendPage`; without it, what others get. Returns a function that reads filters for others. */
 export function serveGraphql(app: FastifyInstance, config: Config, sendPage?: SendPage) {
@@ -14,7 +14,7 @@ export function serveGraphql(app: FastifyInstance, config: Config, sendPage?: Se
   const isPage = (request: FastifyRequest) => !!sendPage && request.method === 'GET' && acceptsHtml(request);
 
   const preload = () => endpoint().catch((error: unknown) => app.log.error({ err: error }, 'GraphQL cannot be loaded'));
-  app.addHook('onListen', async () => void setTimeout(preload, preloadDelay).unref());
+  app.addHook('onListen', async () => void setTimeout(preload, preloadDelayMs).unref());
   app.setErrorHandler(async (error, request, reply) => (await endpoint()).sendError(error, request, reply));
   app.route({
     config: { isPublic: isPage },

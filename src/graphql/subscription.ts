@@ -12,9 +12,9 @@ import { createSourceEventStream, type ExecutionArgs, type ExecutionResult, Grap
 import { isAsyncIterable, type Plugin, processRegularResult, type YogaServerInstance } from 'graphql-yoga';
 import type { Limits } from '../config.ts';
 import { badRequest, ResponseTooLarge, ServiceError, unavailable } from '../errors.ts';
-import { count } from '../model/issues.ts';
+import { formatCount } from '../model/issues.ts';
 import type { ChangePage } from '../store/log.ts';
-import { rootCause, toResponse } from './errors.ts';
+import { formatErrors, rootCause } from './errors.ts';
 import { createLoaders, type FeedQuery } from './execution/loaders.ts';
 import type { Context } from './schema/builder.ts';
 import type { SubscriptionContext } from './schema/changes.ts';
@@ -28,23 +28,23 @@ const maxStreams = 500;
 const maxEventLength = 500_000;
 
 /** Milliseconds between two attempts to read from a database that is unavailable. */
-const retryDelay = 1_000;
+const retryDelayMs = 1_000;
 
 /**
  * Milliseconds between keep-alive comments, without which proxies and clients would close the connection. The key is
  * checked as often: including its time in the cache, a revoked key ends a stream within five seconds.
  */
-const keepAliveInterval = 3_000;
+const keepAliveIntervalMs = 3_000;
 
 /** Milliseconds that a client has to read what was sent, if its stream ends before it is complete. */
-const closeAfter = 1_000;
+const closeAfterMs = 1_000;
 
 export interface ServerContext extends Pick<Context, 'session' | 'sessionFor' | 'requestLog'> {
   readonly client: {
     readonly acceptsEvents: boolean;
     readonly lastEventId: string | undefined;
     readonly response: ServerResponse;
-    readonly holdText: Context['holdText'];
+    readonly holdText: Context['reserveResponse'];
     cost?: number;
     subscription?: Subscription;
   };
@@ -80,7 +80,7 @@ export function useSubscriptions(limits: Limits): Plugin<BeginningContext, Serve
 
     /** Returns the same text as the body of a response to a query. */
     const textOf = async (result: ExecutionResult): Promise<string> =>
-      processRegularResult(toResponse(result, requestLog), yoga.fetchAPI, 'application/json').text();
+      processRegularResult(formatErrors(result, requestLog), yoga.fetchAPI, 'application/json').text();
 
     /** Yields one event, or where that would be too long, one for each change. Returns whether others may follow. */
     async function* eventsOf(page: ChangePage): AsyncGenerator<string, boolean> {
@@ -153,7 +153,7 @@ const onesOf = ({ changes, end, hasMore }: ChangePage): ChangePage[] =>
 
 /** For a single change. Clients that reconnect would get it again. */
 function tooLong({ changes }: ChangePage): ServiceError {
-  const most = `an event may have ${count(maxEventLength)} characters, and this one of one change has more`;
+  const most = `an event may have ${formatCount(maxEventLength)} characters, and this one of one change has more`;
   const advice = `select fewer fields, or leave it out, with after: "${changes[0]?.number}"`;
   return new ServiceError(413, `${most}: ${advice}`, [], { reason: 'response too large' });
 }
@@ -166,7 +166,7 @@ async function whenAvailable<T>(work: () => Promise<T>, signal: AbortSignal): Pr
       if (!signal.aborted) return result;
     } catch (error) {
       if (!signal.aborted && !isUnavailable(error)) throw error;
-      await pause(retryDelay, undefined, { signal }).catch(() => undefined);
+      await pause(retryDelayMs, undefined, { signal }).catch(() => undefined);
     }
   }
   return undefined;
@@ -214,19 +214,19 @@ export function createEventStreams(closing: AbortSignal) {
     const timer = setInterval(async () => {
       if (body.writableLength === 0) body.write(comment);
       if (!(await request.isStillAuthenticated())) end.abort();
-    }, keepAliveInterval);
+    }, keepAliveIntervalMs);
     const stop = () => {
       open.delete(end);
       clearInterval(timer);
       body.end();
       // A stopping service does not wait for a client that does not read: it reconnects, and gets what it has not read.
-      if (!isComplete && !reply.raw.closed) setTimeout(() => reply.raw.destroy(), closeAfter).unref();
+      if (!isComplete && !reply.raw.closed) setTimeout(() => reply.raw.destroy(), closeAfterMs).unref();
     };
     // An abort before now is not reported again.
     if (end.signal.aborted) stop();
     else end.signal.addEventListener('abort', stop);
     const failed = (error: unknown) => request.log.error({ err: error }, 'an event stream has failed');
-    write(events, [body, reply.raw], end)
+    writeEvents(events, [body, reply.raw], end)
       .then(() => {
         isComplete = !end.signal.aborted;
       }, failed)
@@ -236,7 +236,7 @@ export function createEventStreams(closing: AbortSignal) {
 }
 
 /** Writes each event when the client has read enough of those before. */
-async function write(
+async function writeEvents(
   events: AsyncIterable<string>,
   [body, response]: readonly [PassThrough, ServerResponse],
   end: AbortController,

@@ -5,7 +5,7 @@
 import { STATUS_CODES } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { errorCode, mayBeStoredType, ServiceError } from '../errors.ts';
-import { count, type DescribedIssue, formatPath } from '../model/issues.ts';
+import { type DescribedIssue, formatCount, formatPath } from '../model/issues.ts';
 
 export interface ErrorResponse {
   readonly status: number;
@@ -51,7 +51,7 @@ export function errorResponseFor(error: unknown, request: RequestLog): ErrorResp
 function clientErrorMessage(status: number, code: string, { routeOptions: { bodyLimit } }: RequestLog): string {
   const messages: Readonly<Record<string, string>> = {
     FST_ERR_BAD_URL: 'the path is not valid: expected UTF-8, percent-encoded',
-    FST_ERR_CTP_BODY_TOO_LARGE: `expected a body of at most ${count(bodyLimit)} bytes: split it into several requests`,
+    FST_ERR_CTP_BODY_TOO_LARGE: `expected a body of at most ${formatCount(bodyLimit)} bytes: split it into several requests`,
     FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'the body does not have the length given in Content-Length',
     FST_ERR_CTP_INVALID_MEDIA_TYPE: 'expected the header Content-Type: application/json',
   };

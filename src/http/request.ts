@@ -9,7 +9,7 @@ import { type Gunzip, gunzip as inflate } from 'node:zlib';
 import { errorCodes, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Limits } from '../config.ts';
 import { badRequest, errorCode, ServiceError, tooLarge, unavailable } from '../errors.ts';
-import { count, expected } from '../model/issues.ts';
+import { expected, formatCount } from '../model/issues.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -171,7 +171,8 @@ export function requireSmallJson(bytes: Buffer, limits: Limits): void {
         allKeys += 1;
         if (allKeys > maxAllKeys) throw tooMany(maxAllKeys, 'keys');
         keys[depth] = (keys[depth] ?? 0) + 1;
-        if ((keys[depth] ?? 0) > maxKeys) throw badRequest(`expected JSON objects of at most ${count(maxKeys)} keys`);
+        if ((keys[depth] ?? 0) > maxKeys)
+          throw badRequest(`expected JSON objects of at most ${formatCount(maxKeys)} keys`);
         break;
     }
   }
@@ -179,7 +180,7 @@ export function requireSmallJson(bytes: Buffer, limits: Limits): void {
 }
 
 const tooMany = (limit: number, parts: string) =>
-  tooLarge(`expected JSON of at most ${count(limit)} ${parts}: split it into several requests`);
+  tooLarge(`expected JSON of at most ${formatCount(limit)} ${parts}: split it into several requests`);
 
 function requireFewDistinctKeys(bytes: Buffer, limit: number): void {
   const keys = new Set<string>();
@@ -242,7 +243,7 @@ export function readChangeMessage(headers: FastifyRequest['headers']): string | 
   const message = decodeHeader(String(header));
   const { length } = Array.from(message);
   if (length <= maxMessageLength) return message;
-  const problem = `expected at most ${count(maxMessageLength)} characters, received ${count(length)}`;
+  const problem = `expected at most ${formatCount(maxMessageLength)} characters, received ${formatCount(length)}`;
   throw badRequest(`X-Change-Message: ${problem}`);
 }
 

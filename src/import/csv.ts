@@ -7,7 +7,7 @@
  * twice at most. Libraries for CSV stop there, or take the text up to some later quote for one cell.
  */
 import { StartError } from '../errors.ts';
-import { count, quote } from '../model/issues.ts';
+import { formatCount, quote } from '../model/issues.ts';
 import { reasonColumn, reasonMark } from './columns.ts';
 import type { SourceRow, Warning } from './row.ts';
 
@@ -139,7 +139,7 @@ export class CsvParser {
 export function requireLines(rest: string, line: number, fileName: string): void {
   if (rest.length <= 2 * maxRowLength) return;
   throw new StartError(
-    `${fileName}: line ${line} is longer than ${count(2 * maxRowLength)} characters: is it a table?`,
+    `${fileName}: line ${line} is longer than ${formatCount(2 * maxRowLength)} characters: is it a table?`,
   );
 }
 

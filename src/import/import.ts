@@ -1,8 +1,8 @@
 /** The steps of an import, and what each tells people: `prepare` reads the files, `preview` checks the rows, and `store` stores them. */
 import type { Yardgraph } from '../../client/index.ts';
 import { StartError } from '../errors.ts';
-import { count, quote } from '../model/issues.ts';
-import { counted } from '../model/labels.ts';
+import { formatCount, quote } from '../model/issues.ts';
+import { pluralize } from '../model/labels.ts';
 import type { RecordKind } from '../model/record-kind.ts';
 import { upsertKeysOf } from './columns.ts';
 import { RowIndex } from './items.ts';
@@ -103,7 +103,7 @@ export async function preview(work: Import, { say, table }: Output) {
   });
   const { CREATED: created, UPDATED: updated, UNCHANGED: unchanged, REJECTED: refused } = totals.rows;
   say(
-    `${countedRows(work.scanned.total)}: ${count(created)} to create, ${count(updated)} to update, ${count(unchanged)} unchanged, ${count(refused)} refused`,
+    `${countedRows(work.scanned.total)}: ${formatCount(created)} to create, ${formatCount(updated)} to update, ${formatCount(unchanged)} unchanged, ${formatCount(refused)} refused`,
   );
   const { head, rows } = tally.table();
   if (rows.length > 0) table(head, rows);
@@ -113,7 +113,7 @@ export async function preview(work: Import, { say, table }: Output) {
   sayMissing('To create for links to them', totals, say);
   const missing = await missingRecords(work, totals);
   for (const [kind, ids] of missing) {
-    say(`To delete, because they are not in the files: ${counted(ids.length, kind)}`);
+    say(`To delete, because they are not in the files: ${pluralize(ids.length, kind)}`);
   }
   const tooMany = exceeding(work, missing);
   if (missing.size > 0 && refused > 0) say('As not all rows would be stored, none is deleted.');
@@ -128,7 +128,7 @@ function sayUnchecked({ unchecked: { count: rows, first } }: Totals, say: Output
 }
 
 function sayMissing(what: string, { missing }: Totals, say: Output['say']): void {
-  for (const [kind, { size }] of missing) if (size > 0) say(`${what}: ${counted(size, kind)}`);
+  for (const [kind, { size }] of missing) if (size > 0) say(`${what}: ${pluralize(size, kind)}`);
 }
 
 function sayWarnings({ warnings }: Import, say: Output['say']): void {
@@ -137,14 +137,14 @@ function sayWarnings({ warnings }: Import, say: Output['say']): void {
   for (const { file, message, first, count: number } of groups) {
     const { line, column, detail = '' } = first;
     const where = [`line ${line}`, column === '' ? '' : `column ${quote(column)}`, detail].filter(Boolean).join(', ');
-    say(`  ${file.name}: ${message}: ${number === 1 ? where : `${count(number)} times, first in ${where}`}`);
+    say(`  ${file.name}: ${message}: ${number === 1 ? where : `${formatCount(number)} times, first in ${where}`}`);
   }
 }
 
 function exceeding({ deleteMissing = 0 }: Import, missing: ReadonlyMap<RecordKind, readonly string[]>) {
   const number = [...missing.values()].flat().length;
   if (number <= deleteMissing) return undefined;
-  return `Nothing is deleted: ${count(number)} records are not in the files, and --delete-missing allows ${count(deleteMissing)}.`;
+  return `Nothing is deleted: ${formatCount(number)} records are not in the files, and --delete-missing allows ${formatCount(deleteMissing)}.`;
 }
 
 /** Where the refused rows of a file go. */
@@ -175,7 +175,9 @@ export async function store(work: Import, { storing, refusedFiles, isPreviewed }
     },
   });
   const { CREATED: created, UPDATED: updated, UNCHANGED: unchanged, REJECTED: refused } = totals.rows;
-  say(`${count(created)} created, ${count(updated)} updated, ${count(unchanged)} unchanged, ${count(refused)} refused`);
+  say(
+    `${formatCount(created)} created, ${formatCount(updated)} updated, ${formatCount(unchanged)} unchanged, ${formatCount(refused)} refused`,
+  );
   sayMissing('Created for links to them', totals, say);
   sayRefusedFiles(
     refusedFiles.filter((_, at) => !writers[at]?.isEmpty()),
@@ -215,11 +217,11 @@ async function deleteOthers(work: Import, totals: Totals, say: Output['say']) {
   for (const [kind, ids] of missing) {
     const others = await deleteRecords(work, kind, ids);
     const number = ids.length - others.length;
-    say(`Deleted, because they are not in the files: ${counted(number, kind)}`);
+    say(`Deleted, because they are not in the files: ${pluralize(number, kind)}`);
     deleted += number;
     refused.push(...others.map(({ id, message }) => `${id} was not deleted: ${message}`));
   }
   for (const text of refused.slice(0, 10)) say(`  ${text}`);
-  if (refused.length > 10) say(`  and ${count(refused.length - 10)} more`);
+  if (refused.length > 10) say(`  and ${formatCount(refused.length - 10)} more`);
   return { isWhole: refused.length === 0, deleted };
 }

@@ -1,7 +1,7 @@
 /** Reads records from JSON: an object in each line, or an array of objects. Numbers keep the digits that they are written with. */
 import { isLosslessNumber, parse } from 'lossless-json';
 import { StartError } from '../errors.ts';
-import { count, expected, isObject, quote } from '../model/issues.ts';
+import { expected, formatCount, isObject, quote } from '../model/issues.ts';
 import { kindCalled } from './columns.ts';
 import { lineBreaks, requireLines } from './csv.ts';
 import type { ImportFile } from './file.ts';
@@ -52,7 +52,7 @@ export class JsonParser {
   private elements(isLast: boolean): Text[] {
     const { name } = this.file;
     if (this.text.length > maxArrayLength) {
-      const most = `it is an array of more than ${count(maxArrayLength)} characters`;
+      const most = `it is an array of more than ${formatCount(maxArrayLength)} characters`;
       const help = `make a line of each element, such as by jq -c '.[]' ${name} > all.ndjson`;
       throw new StartError(`${name}: ${most}: ${help}`);
     }

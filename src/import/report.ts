@@ -2,7 +2,7 @@
 import { stringify } from 'lossless-json';
 import { csvCell } from '../model/csv.ts';
 import { isSame } from '../model/fields.ts';
-import { count, formatIssue } from '../model/issues.ts';
+import { formatCount, formatIssue } from '../model/issues.ts';
 import { constantCase, uncapitalized } from '../model/labels.ts';
 import { linkFields } from '../model/links.ts';
 import type { RecordKind } from '../model/record-kind.ts';
@@ -110,12 +110,12 @@ export class Refusals {
       ...reasons
         .slice(0, 2 * maxListed)
         .map(({ count: n, text, first }) => `  ${countedRows(n)}: ${text}, first in ${first}`),
-      ...(others > 0 ? [`  and ${count(others)} other reasons`] : []),
+      ...(others > 0 ? [`  and ${formatCount(others)} other reasons`] : []),
     ];
   }
 }
 
-export const countedRows = (n: number): string => `${count(n)} ${n === 1 ? 'row' : 'rows'}`;
+export const countedRows = (n: number): string => `${formatCount(n)} ${n === 1 ? 'row' : 'rows'}`;
 
 const reasonsOf = (issues: readonly RowIssue[]): string => issues.map(formatIssue).join('; ');
 

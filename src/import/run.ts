@@ -6,7 +6,7 @@
 import type { Yardgraph } from '../../client/index.ts';
 import { StartError } from '../errors.ts';
 import { quote } from '../model/issues.ts';
-import { counted, listField } from '../model/labels.ts';
+import { listField, pluralize } from '../model/labels.ts';
 import type { RecordKind } from '../model/record-kind.ts';
 import { kindNamed, linkOrder } from '../records/index.ts';
 import { fieldOf } from './columns.ts';
@@ -277,7 +277,7 @@ async function requireStored(
     const gone = created.filter((id) => !stored.has(id));
     if (gone.length === 0) continue;
     throw new StartError(
-      `the import cannot go on: records that it has stored are not there any more, as after an undo, and would not be stored again (${counted(gone.length, kind)}, such as ${gone[0]}). Undo the rest of its changes, and ${restart}`,
+      `the import cannot go on: records that it has stored are not there any more, as after an undo, and would not be stored again (${pluralize(gone.length, kind)}, such as ${gone[0]}). Undo the rest of its changes, and ${restart}`,
     );
   }
 }

@@ -71,7 +71,7 @@ export type DateForm = 'date' | 'date-time' | 'day' | 'zone' | 'year';
 export type Count = Readonly<{ kind: string; plural: string; count: number; isMore?: boolean }>;
 
 /** An issue as parsers find it; `other` is the path of another item that it is about, too. */
-export type FoundIssue = IssueData & { readonly path: Path; readonly other?: Path };
+export type ValidationIssue = IssueData & { readonly path: Path; readonly other?: Path };
 
 /** A place in the input, and what is wrong there. Only an issue of a cell, which an import finds, has no code. */
 export interface Issue {
@@ -89,7 +89,7 @@ export type Parsed<T> =
   | { readonly value: T; readonly issues?: never; readonly validFields?: never }
   | {
       readonly value?: never;
-      readonly issues: readonly FoundIssue[];
+      readonly issues: readonly ValidationIssue[];
       readonly validFields: Readonly<Record<string, unknown>>;
     };
 
@@ -100,14 +100,14 @@ export function validValues({ value, validFields }: Parsed<unknown>): Readonly<R
 
 export const maxQuoted = 100;
 
-export const cut = (text: string, maxLength: number): string =>
+export const truncate = (text: string, maxLength: number): string =>
   text.length > maxLength ? `${text.slice(0, maxLength)}…` : text;
 
 export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Formats a number as `10,000`. */
-export const count = (n: number): string => n.toLocaleString('en-US');
+export const formatCount = (n: number): string => n.toLocaleString('en-US');
 
 /** Quotes input, truncated to 100 characters, with unprintable characters escaped, also those that terminals act upon. */
 export function quote(sent: string): string {

@@ -1,15 +1,15 @@
 /** Labels in running text, and names derived from them. Pure; knows nothing of the formats that the text ends up in. */
-import { count } from './issues.ts';
+import { formatCount } from './issues.ts';
 import type { RecordKind } from './record-kind.ts';
 
 /** Adds the indefinite article: `an asset`, `a work order`. Goes by the first letter, which suffices for our labels. */
 export const withArticle = (label: string): string => `${/^[aeiou]/i.test(label) ? 'an' : 'a'} ${label}`;
 
 /** Returns `1 asset`, `2 asset categories`, `1,000 work orders` */
-export const counted = (n: number, { label, pluralLabel }: Pick<RecordKind, 'label' | 'pluralLabel'>): string =>
-  `${count(n)} ${n === 1 ? label : pluralLabel}`;
+export const pluralize = (n: number, { label, pluralLabel }: Pick<RecordKind, 'label' | 'pluralLabel'>): string =>
+  `${formatCount(n)} ${n === 1 ? label : pluralLabel}`;
 
-export const countedRecords = (n: number): string => counted(n, { label: 'record', pluralLabel: 'records' });
+export const pluralizeRecords = (n: number): string => pluralize(n, { label: 'record', pluralLabel: 'records' });
 
 export const capitalized = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 

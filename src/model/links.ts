@@ -4,7 +4,7 @@
  * resolve them: see services/match.ts.
  */
 import { type ExternalIdsPatch, externalIds, type ReferenceField } from './fields.ts';
-import { type FoundIssue, type IssueData, isObject, type Parsed, type Path, validValues } from './issues.ts';
+import { type IssueData, isObject, type Parsed, type Path, type ValidationIssue, validValues } from './issues.ts';
 import { linkField } from './labels.ts';
 import { type Criterion, matchableFields, type RecordKind, type Values } from './record-kind.ts';
 import {
@@ -14,11 +14,11 @@ import {
   issueAt,
   maxLengthOf,
   parseComparedValue,
+  prefixed,
   type RecordParser,
   textProblem,
   tooManyExternalIds,
   type ValueLimits,
-  within,
   wrongType,
 } from './schemas.ts';
 
@@ -35,14 +35,16 @@ export interface Link {
   readonly target: RecordKind;
   /** The `ref` of a record that the same mutation creates; otherwise, the link leads to the one stored record that has all of `said`. */
   readonly ref?: string;
-  readonly said: readonly Said[];
+  readonly criteria: LinkCriteria;
 }
 
-/** What a link says of a record, and where. At least one text is not null. */
-export type Said = Criterion & { readonly path: Path };
+/** The criteria that a record must meet to be the target of a link: at least one text is not null. */
+export type LinkCriteria = readonly LinkCriterion[];
+
+type LinkCriterion = Criterion & { readonly path: Path };
 
 /** A parsed item with what it may have besides the fields of its kind. */
-export type Linkable<T> = Parsed<T> & {
+export type ParsedItem<T> = Parsed<T> & {
   /** The ID of the record to change. */
   readonly id?: string;
   /** The `updatedAt` that the record must still have. */
@@ -73,7 +75,7 @@ export const linkKeys = (kind: RecordKind): readonly string[] => {
   return ['id', ...(kind.fields.externalIds ? ['externalId', 'externalIds'] : []), ...texts];
 };
 
-interface Linking {
+interface LinkParserOptions {
   readonly kind: RecordKind;
   readonly kindNamed: (name: string) => RecordKind;
   /** True for new items: they may have a `ref` of their own, and refer to others by theirs. */
@@ -82,10 +84,10 @@ interface Linking {
 
 /** Parses an item with its links. A link that is null clears its reference, as the ID would. */
 export function linkParser<T>(
-  { kind, kindNamed, hasRefs }: Linking,
+  { kind, kindNamed, hasRefs }: LinkParserOptions,
   limits: ValueLimits,
-  parse: (input: unknown) => Linkable<T>,
-): (input: unknown) => Linkable<T> {
+  parse: (input: unknown) => ParsedItem<T>,
+): (input: unknown) => ParsedItem<T> {
   const declared = linkFields(kind).map(([name, field, { target }]) => {
     const keys = [...linkKeys(kindNamed(target)), ...(hasRefs ? ['ref'] : [])];
     return { name, field, target: kindNamed(target), keys };
@@ -94,7 +96,7 @@ export function linkParser<T>(
     if (!isObject(input)) return parse(input);
     const fields: Record<string, unknown> = { ...input };
     const links: Link[] = [];
-    const issues: FoundIssue[] = [];
+    const issues: ValidationIssue[] = [];
     for (const { name, field, target, keys } of declared) {
       const { [name]: sent } = fields;
       if (sent === undefined) continue;
@@ -106,7 +108,7 @@ export function linkParser<T>(
       else {
         const parsed = parseLink(sent, target, keys, limits);
         if ('value' in parsed) links.push({ name, field, target, ...parsed.value });
-        else issues.push(...within(name, parsed.issues));
+        else issues.push(...prefixed(name, parsed.issues));
       }
     }
     const { ref } = fields;
@@ -122,10 +124,10 @@ export function linkParser<T>(
   };
 }
 
-type ParsedLink = { readonly value: Pick<Link, 'ref' | 'said'> } | { readonly issues: readonly FoundIssue[] };
+type ParsedLink = { readonly value: Pick<Link, 'ref' | 'criteria'> } | { readonly issues: readonly ValidationIssue[] };
 
 function parseLink(sent: unknown, target: RecordKind, keys: readonly string[], limits: ValueLimits): ParsedLink {
-  const rejected = (...issues: readonly FoundIssue[]): ParsedLink => ({ issues });
+  const rejected = (...issues: readonly ValidationIssue[]): ParsedLink => ({ issues });
   if (!isObject(sent)) return rejected({ path: [], ...wrongType('link', sent) });
   const unknown = Object.keys(sent).filter((name) => !keys.includes(name));
   if (unknown.length > 0) {
@@ -134,56 +136,56 @@ function parseLink(sent: unknown, target: RecordKind, keys: readonly string[], l
   }
   const { ref = null, ...stored } = sent;
   if (ref === null) {
-    const { said, issues } = parseSaid(stored, target, limits);
+    const { criteria, issues } = parseCriteria(stored, target, limits);
     if (issues.length > 0) return rejected(...issues);
-    if (said.some(({ text }) => text !== null)) return { value: { said } };
+    if (criteria.some(({ text }) => text !== null)) return { value: { criteria } };
     return rejected({ path: [], code: 'empty-link', known: keys });
   }
   const others = Object.keys(stored);
   if (others.length > 0) return rejected({ path: [], code: 'exclusive', names: ['ref', ...others] });
   const problem = identifierProblem(ref, 'invalid-ref');
-  return problem ? rejected({ path: ['ref'], ...problem }) : { value: { ref: String(ref), said: [] } };
+  return problem ? rejected({ path: ['ref'], ...problem }) : { value: { ref: String(ref), criteria: [] } };
 }
 
 /** The short form `externalId` says the same as `externalIds` with one of them. */
-function parseSaid({ externalId, externalIds: ids, ...texts }: Values, target: RecordKind, limits: ValueLimits) {
-  const said: Said[] = [];
-  const issues: FoundIssue[] = [];
+function parseCriteria({ externalId, externalIds: ids, ...texts }: Values, target: RecordKind, limits: ValueLimits) {
+  const criteria: LinkCriterion[] = [];
+  const issues: ValidationIssue[] = [];
   for (const [name, text] of Object.entries(texts)) {
-    const problem = saidProblem(target, name, text, limits);
+    const problem = criterionProblem(target, name, text, limits);
     if (problem) issues.push({ path: [name], ...problem });
     // The casts here are safe: what has no problem has these types.
-    else said.push({ path: [name], by: { field: name }, text: text as string | null });
+    else criteria.push({ path: [name], by: { field: name }, text: text as string | null });
   }
   if (ids !== undefined) {
     const tooMany = isObject(ids) ? tooManyExternalIds(ids, limits) : undefined;
     if (tooMany) issues.push({ path: ['externalIds'], ...tooMany });
-    else issues.push(...within('externalIds', externalIdsIssues(externalIds(), ids, limits, true)));
+    else issues.push(...prefixed('externalIds', externalIdsIssues(externalIds(), ids, limits, true)));
   }
-  if (externalId !== undefined) issues.push(...within('externalId', externalIdIssues(externalId, limits)));
-  if (issues.length > 0) return { said, issues };
+  if (externalId !== undefined) issues.push(...prefixed('externalId', externalIdIssues(externalId, limits)));
+  if (issues.length > 0) return { criteria, issues };
   for (const [key, text] of Object.entries((ids ?? {}) as ExternalIdsPatch)) {
-    said.push({ path: ['externalIds', key], by: { externalId: key }, text });
+    criteria.push({ path: ['externalIds', key], by: { externalId: key }, text });
   }
   if (externalId !== undefined) {
     const { key, value } = externalId as ExternalId;
-    const other = said.find(({ by }) => 'externalId' in by && by.externalId === key);
-    if (!other) said.push({ path: ['externalId'], by: { externalId: key }, text: value });
+    const other = criteria.find(({ by }) => 'externalId' in by && by.externalId === key);
+    if (!other) criteria.push({ path: ['externalId'], by: { externalId: key }, text: value });
     else if (other.text !== value) {
       issues.push({ path: ['externalId'], code: 'contradiction', externalId: key, received: value });
     }
   }
-  return { said, issues };
+  return { criteria, issues };
 }
 
-function saidProblem(target: RecordKind, name: string, text: unknown, limits: ValueLimits): IssueData | undefined {
+function criterionProblem(target: RecordKind, name: string, text: unknown, limits: ValueLimits): IssueData | undefined {
   const { id, [name]: field = id } = target.storedFields;
   if (typeof text === 'string') return textProblem(text, maxLengthOf(field, limits));
   if (name === 'id') return idProblem(target, text);
   return text === null ? undefined : wrongType('text-or-null', text);
 }
 
-function externalIdIssues(sent: unknown, limits: ValueLimits): FoundIssue[] {
+function externalIdIssues(sent: unknown, limits: ValueLimits): ValidationIssue[] {
   if (!isObject(sent)) return [{ path: [], ...wrongType('external-id', sent) }];
   const maxLength = maxLengthOf(externalIds(), limits);
   return ['key', 'value'].flatMap((part) => {
@@ -198,7 +200,7 @@ export function mergeParser<T>(
   name: 'externalIds' | 'mergeExternalIds',
   limits: ValueLimits,
   parse: RecordParser<T>,
-): (input: unknown) => Linkable<T> {
+): (input: unknown) => ParsedItem<T> {
   const { externalIds: field } = kind.fields;
   return (input) => {
     if (!field || !isObject(input) || input[name] === undefined) return parse(input);
@@ -208,13 +210,13 @@ export function mergeParser<T>(
       return withIssues(parse(fields), [{ path: [name], code: 'exclusive', names: ['externalIds', name] }]);
     }
     const issues = externalIdsIssues(field, sent, limits, true);
-    if (issues.length > 0) return withIssues(parse(fields), within(name, issues));
+    if (issues.length > 0) return withIssues(parse(fields), prefixed(name, issues));
     // The cast is safe: external IDs without issues have this type.
     return { ...parse(fields), merge: { name, externalIds: sent as ExternalIdsPatch } };
   };
 }
 
-function withIssues<T>(item: Linkable<T>, issues: readonly FoundIssue[]): Linkable<T> {
+function withIssues<T>(item: ParsedItem<T>, issues: readonly ValidationIssue[]): ParsedItem<T> {
   if (issues.length === 0) return item;
   const { value: _, issues: others = [], validFields = validValues(item), ...rest } = item;
   return { ...rest, issues: [...issues, ...others], validFields };
@@ -227,9 +229,9 @@ function withIssues<T>(item: Linkable<T>, issues: readonly FoundIssue[]): Linkab
 export function patchParser<T>(
   kind: RecordKind,
   limits: ValueLimits,
-  parseChange: (input: unknown) => Linkable<T>,
+  parseChange: (input: unknown) => ParsedItem<T>,
   { isUpsert = false } = {},
-): (input: unknown) => Linkable<T> {
+): (input: unknown) => ParsedItem<T> {
   return (input) => {
     if (!isObject(input)) return parseChange(input);
     const { id, ifUpdatedAt = null, ...fields } = input;

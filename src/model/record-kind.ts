@@ -35,7 +35,7 @@ interface Declaration<F extends Fields, S extends Stamp> {
    * An example of input for the documentation. It must be accepted in any workspace, again and again, so it has no
    * unique value and no ID of a record that is stored here.
    */
-  readonly example: { readonly [N in keyof NoInfer<F>]?: Value<F[N]> };
+  readonly example: { readonly [N in keyof NoInfer<F>]?: FieldValue<F[N]> };
   readonly stamps: readonly S[];
   /** REST responses show a field without a value as null, or omit it. */
   readonly unset: 'null' | 'omitted';
@@ -55,7 +55,7 @@ export interface RecordKind<F extends Fields = Fields, S extends Stamp = Stamp> 
   readonly storedFields: Fields & { readonly id: Field };
 }
 
-type Value<F extends Field> = F extends { type: 'number' }
+type FieldValue<F extends Field> = F extends { type: 'number' }
   ? number
   : F extends { type: 'boolean' }
     ? boolean
@@ -63,9 +63,9 @@ type Value<F extends Field> = F extends { type: 'number' }
       ? ExternalIds
       : string;
 
-type NullableValue<F extends Field> = F extends { required: true } ? Value<F> : Value<F> | null;
+type NullableValue<F extends Field> = F extends { required: true } ? FieldValue<F> : FieldValue<F> | null;
 
-export type ValuesOf<F extends Fields> = { readonly [N in keyof F]: NullableValue<F[N]> };
+export type FieldValues<F extends Fields> = { readonly [N in keyof F]: NullableValue<F[N]> };
 
 type RequiredNames<F extends Fields> = { [N in keyof F]: F[N] extends { required: true } ? N : never }[keyof F];
 
@@ -77,18 +77,21 @@ type RecordBase = {
   readonly updatedAt: string;
 };
 
-/** A stored record of whatever kind. */
+/** A stored record of any kind. */
 export type AnyRecord = RecordBase & Values;
 
 /** A stored record: every field is present, and null if not set. */
-export type RecordOf<K extends RecordKind> =
-  K extends RecordKind<infer F, infer S> ? RecordBase & ValuesOf<F> & { readonly [N in S]: string | null } : never;
+export type RecordOf<K extends RecordKind> = RecordKind extends K
+  ? AnyRecord
+  : K extends RecordKind<infer F, infer S>
+    ? RecordBase & FieldValues<F> & { readonly [N in S]: string | null }
+    : never;
 
 /** Input to create a record: null and absent both mean "not set". */
 export type CreateOf<K extends RecordKind> =
   K extends RecordKind<infer F>
-    ? { readonly [N in RequiredNames<F>]: Value<F[N]> } & {
-        readonly [N in Exclude<keyof F, RequiredNames<F>>]?: Value<F[N]> | null;
+    ? { readonly [N in RequiredNames<F>]: FieldValue<F[N]> } & {
+        readonly [N in Exclude<keyof F, RequiredNames<F>>]?: FieldValue<F[N]> | null;
       }
     : never;
 

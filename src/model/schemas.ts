@@ -6,7 +6,7 @@
 import { closest, distance } from 'fastest-levenshtein';
 import { parseDateTime } from './date-time.ts';
 import { type Field, type TextField, textLengthOfAll } from './fields.ts';
-import { type FoundIssue, type IssueData, isObject, type Parsed, type Path, type ValueType } from './issues.ts';
+import { type IssueData, isObject, type Parsed, type Path, type ValidationIssue, type ValueType } from './issues.ts';
 import type { CreateOf, RecordKind, UpdateOf } from './record-kind.ts';
 import { sentence, suggestionText } from './sentences.ts';
 
@@ -39,11 +39,17 @@ function recordParser<T>(
 
   return (input) => {
     if (!isObject(input)) {
-      const issue: FoundIssue = { path: [], code: 'wrong-type', type: 'record', kind: kind.label, received: input };
+      const issue: ValidationIssue = {
+        path: [],
+        code: 'wrong-type',
+        type: 'record',
+        kind: kind.label,
+        received: input,
+      };
       return { issues: [issue], validFields: {} };
     }
     const values: Record<string, unknown> = {};
-    const issues: FoundIssue[] = [];
+    const issues: ValidationIssue[] = [];
     for (const [name, field] of fields) {
       const { [name]: sent } = input;
       if (sent === undefined) {
@@ -54,7 +60,7 @@ function recordParser<T>(
         const found = externalIdsIssues(field, sent, limits);
         // Not copied: a copy would lose the key `__proto__`.
         if (found.length === 0) values[name] = sent;
-        else issues.push(...within(name, found));
+        else issues.push(...prefixed(name, found));
       } else {
         const parsed = parseValue(field, sent, limits);
         if ('value' in parsed) values[name] = parsed.value;
@@ -72,11 +78,11 @@ function recordParser<T>(
 }
 
 /** Returns the issue that a problem is at this place, if there is one. */
-export const issueAt = (path: Path, problem: IssueData | undefined): FoundIssue[] =>
+export const issueAt = (path: Path, problem: IssueData | undefined): ValidationIssue[] =>
   problem ? [{ path, ...problem }] : [];
 
 /** Returns issues of a field, or of a part of one, in paths that begin with its name. */
-export const within = (name: string, issues: readonly FoundIssue[]): FoundIssue[] =>
+export const prefixed = (name: string, issues: readonly ValidationIssue[]): ValidationIssue[] =>
   issues.map((issue) => ({ ...issue, path: [name, ...issue.path] }));
 
 /** Counts UTF-16 code units: of a character that has two, both count. */
@@ -172,12 +178,17 @@ export function tooManyExternalIds(externalIds: object, { maxExternalIds: max }:
 }
 
 /** In a patch, null removes an ID, and the limit on their number is for the result: see services/match.ts. */
-export function externalIdsIssues(field: Field, value: unknown, limits: ValueLimits, isPatch = false): FoundIssue[] {
+export function externalIdsIssues(
+  field: Field,
+  value: unknown,
+  limits: ValueLimits,
+  isPatch = false,
+): ValidationIssue[] {
   if (!isObject(value)) return [{ path: [], ...wrongType(isPatch ? 'external-ids-patch' : 'external-ids', value) }];
   const tooMany = isPatch ? undefined : tooManyExternalIds(value, limits);
   if (tooMany) return [{ path: [], ...tooMany }];
   const maxLength = maxLengthOf(field, limits);
-  const issues: FoundIssue[] = [];
+  const issues: ValidationIssue[] = [];
   let unlisted = 0;
   for (const [key, text] of Object.entries(value)) {
     const keyProblem = textProblem(key, maxLength);
@@ -204,8 +215,8 @@ export function unknownFieldIssues(
   names: readonly string[],
   known: readonly string[],
   readOnly: object = {},
-): FoundIssue[] {
-  const issues = names.slice(0, maxListed).map((name): FoundIssue => {
+): ValidationIssue[] {
+  const issues = names.slice(0, maxListed).map((name): ValidationIssue => {
     if (Object.hasOwn(readOnly, name)) return { path: [name], code: 'read-only' };
     return { path: [name], code: 'unknown-field', suggestion: nearest(name, known) };
   });

@@ -1,19 +1,19 @@
 /** The sentences of all issues, and nothing else: test/model/issues.txt shows one of each form. None repeats more than 100 characters of input. */
 import {
   type Count,
-  count,
   type DateForm,
   type DescribedIssue,
   expected,
-  type FoundIssue,
+  formatCount,
   formatPath,
   type IssueCode,
   type IssueData,
   type Path,
   quote,
+  type ValidationIssue,
   type ValueType,
 } from './issues.ts';
-import { counted, uncapitalized, withArticle } from './labels.ts';
+import { pluralize, uncapitalized, withArticle } from './labels.ts';
 import type { Criterion } from './record-kind.ts';
 
 /** Returns the sentence of an issue: `required: the name of the asset` */
@@ -21,7 +21,7 @@ export const sentence = <Code extends IssueCode>(issue: IssueData<Code> & { read
   sentences[issue.code](issue);
 
 /** Returns the issue as clients get it. */
-export const described = (issue: FoundIssue): DescribedIssue => {
+export const describeIssue = (issue: ValidationIssue): DescribedIssue => {
   const { path, code, other } = issue;
   return { path, message: sentence(issue), code, other };
 };
@@ -36,11 +36,11 @@ const sentences: Sentences = {
       issue.received,
     ),
   'out-of-range': ({ min, max, received }) => expected(`a number from ${min} to ${max}`, received),
-  'too-long': ({ max, isKey }) => `${asKey(isKey)}expected at most ${count(max)} characters, received more`,
+  'too-long': ({ max, isKey }) => `${asKey(isKey)}expected at most ${formatCount(max)} characters, received more`,
   'record-too-long': ({ max, stored }) =>
-    `expected at most ${count(max)} characters of text in the whole record, received more${including(stored)}`,
+    `expected at most ${formatCount(max)} characters of text in the whole record, received more${including(stored)}`,
   'too-many-external-ids': ({ max, received, stored }) =>
-    `expected at most ${count(max)} keys, received ${count(received)}${including(stored)}`,
+    `expected at most ${formatCount(max)} keys, received ${formatCount(received)}${including(stored)}`,
   'invalid-character': ({ character, received, isKey }) =>
     `${asKey(isKey)}${expected(`text without ${characters[character]}`, received)}`,
   blank: ({ orNull, received }) =>
@@ -57,7 +57,7 @@ const sentences: Sentences = {
   },
   'read-only': () => 'read-only field, set by the service',
   exclusive: ({ names: [first, ...others] }) => `expected ${first} or ${others.join(', ')}, received both`,
-  unlisted: ({ count: n, what }) => `and ${count(n)} more${what === 'fields' ? ' unknown fields' : ''}`,
+  unlisted: ({ count: n, what }) => `and ${formatCount(n)} more${what === 'fields' ? ' unknown fields' : ''}`,
 
   'empty-link': ({ known }) => `expected a value of at least one of ${known.join(', ')}, received none`,
   contradiction: ({ externalId, received }) =>
@@ -69,7 +69,9 @@ const sentences: Sentences = {
   'repeated-ref': ({ ref }) => `another record of this mutation has the ref ${quote(ref)}`,
   'rejected-target': (issue) => {
     const target =
-      'ref' in issue ? `record with the ref ${quote(issue.ref)}` : `${issue.kind} with ${listed(issue.criteria)}`;
+      'ref' in issue
+        ? `record with the ref ${quote(issue.ref)}`
+        : `${issue.kind} with ${describeCriteria(issue.criteria)}`;
     return `the ${target} was rejected`;
   },
   'wrong-ref': ({ kind, ref, actual }) =>
@@ -84,10 +86,10 @@ const sentences: Sentences = {
     if (actual !== undefined) return `${none}: this is the ID of ${withArticle(actual)}`;
     return prefix === undefined ? `${none} in this workspace` : `${none}: IDs of this service start with ${prefix}_`;
   },
-  'no-match': ({ kind, criteria }) => `expected one ${kind}, received ${criteriaText(criteria)}`,
+  'no-match': ({ kind, criteria }) => `expected one ${kind}, received ${describeKeyOrCriteria(criteria)}`,
   several: ({ plural, criteria, found, isMore }) => {
     const records = found.map((record) => (typeof record === 'string' ? record : itemText(record)));
-    return `${isMore ? 'several' : found.length} ${plural} have ${criteriaText(criteria)}: ${list(records, isMore)}`;
+    return `${isMore ? 'several' : found.length} ${plural} have ${describeKeyOrCriteria(criteria)}: ${joinList(records, isMore)}`;
   },
 
   repeated: ({ other = [], ...key }) => `${itemText(other)} also has ${keyText(key)}`,
@@ -102,7 +104,7 @@ const sentences: Sentences = {
     const by = conjunction.format(counts.map(countText));
     const advice = `; delete ${total === 1 ? 'it' : 'them'} first, or send references: CLEAR`;
     const areMore = total > ids.length || counts.some(({ isMore }) => isMore);
-    return `this ${kind} is referenced by ${by}: ${list(ids, areMore)}${mayClear ? advice : ''}`;
+    return `this ${kind} is referenced by ${by}: ${joinList(ids, areMore)}${mayClear ? advice : ''}`;
   },
   'still-referenced': ({ kind, referring, id }) => `this ${kind} is still referenced by the ${referring} ${id}`,
   cycle: ({ kind, received, isRestored }) => {
@@ -152,16 +154,16 @@ export function keyText({ by, text }: Criterion): string {
 }
 
 /** Returns one criterion as a key has it, and several as a list. */
-function criteriaText(criteria: readonly Criterion[]): string {
+function describeKeyOrCriteria(criteria: readonly Criterion[]): string {
   const [first, second] = criteria;
-  return first && !second ? keyText(first) : listed(criteria);
+  return first && !second ? keyText(first) : describeCriteria(criteria);
 }
 
 /** The most criteria that are listed: each has up to 100 characters. */
 const maxListed = 5;
 
 /** Returns `name "North yard" and externalIds.crm null` */
-function listed(criteria: readonly Criterion[]): string {
+function describeCriteria(criteria: readonly Criterion[]): string {
   const texts = criteria.slice(0, maxListed).map(({ by, text }) => {
     const key = formatPath('field' in by ? [by.field] : ['externalIds', by.externalId]);
     return `${key} ${text === null ? 'null' : quote(text)}`;
@@ -171,11 +173,11 @@ function listed(criteria: readonly Criterion[]): string {
 
 const itemText = (path: Path): string => `item ${formatPath(path)} of this batch`;
 
-const list = (ids: readonly string[], isMore = false): string => [...ids, ...(isMore ? ['…'] : [])].join(', ');
+const joinList = (ids: readonly string[], isMore = false): string => [...ids, ...(isMore ? ['…'] : [])].join(', ');
 
 /** Returns `2 assets`, or `more than 10,000 assets` */
 const countText = ({ kind, plural, count, isMore }: Count): string =>
-  `${isMore ? 'more than ' : ''}${counted(count, { label: kind, pluralLabel: plural })}`;
+  `${isMore ? 'more than ' : ''}${pluralize(count, { label: kind, pluralLabel: plural })}`;
 
 /** `1 asset, 2 work orders and 1 project` */
 const conjunction = new Intl.ListFormat('en-GB');

@@ -66,7 +66,7 @@ function order(): RecordKind[] {
   return [...ordered];
 }
 
-const links = recordKinds.flatMap(linksOf);
+const links = recordKinds.flatMap(linksTo);
 
 for (const { target, name, kind, field } of links) {
   const hasField = recordKinds.some((other) => other.name === target && Object.hasOwn(other.storedFields, name));
@@ -80,7 +80,7 @@ for (const { target, name, kind, field } of links) {
 export const reverseLinksOf = (target: string): readonly ReverseLink[] =>
   links.filter((link) => link.target === target);
 
-function linksOf(kind: RecordKind): ReverseLink[] {
+function linksTo(kind: RecordKind): ReverseLink[] {
   return Object.entries(kind.storedFields).flatMap(([field, declared]): ReverseLink[] => {
     if (!isReference(declared)) return [];
     const { target, reverse = listField(kind) } = declared;

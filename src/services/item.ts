@@ -1,39 +1,43 @@
-/** A batch item: an operation on one record, and its issues. The adapters make items of input, and a reversal makes them of the log. */
+/**
+ * A batch item: an operation on one record, and its validation issues. The adapters build items from input, reversals
+ * build them from the log.
+ */
 import { tooLarge } from '../errors.ts';
 import { type ExternalIds, type ExternalIdsPatch, mergedExternalIds } from '../model/fields.ts';
-import { count, type DescribedIssue, type FoundIssue, type Path, validValues } from '../model/issues.ts';
-import type { ExternalIdsMerge, Link, Linkable } from '../model/links.ts';
-import type { AnyRecord, RecordKey, RecordKind, RecordOf, Values } from '../model/record-kind.ts';
+import { type DescribedIssue, formatCount, type Path, type ValidationIssue, validValues } from '../model/issues.ts';
+import type { ExternalIdsMerge, Link, ParsedItem } from '../model/links.ts';
+import type { AnyRecord, RecordKey, RecordKind, Values } from '../model/record-kind.ts';
 import { kindOfId } from '../records/index.ts';
 
 export interface Item {
-  /** `patch` counts any field as a change; `restore` gives a record an earlier state, also one that does not exist any more. */
+  /** `patch` counts any field as a change. `restore` gives a record an earlier state, even after its deletion. */
   readonly op: 'create' | 'update' | 'patch' | 'upsert' | 'delete' | 'restore';
   readonly kind: RecordKind;
   /** `[2]` in a batch, `['assets', 2]` in an import, `[]` for a single record. */
   readonly path: Path;
-  /** The valid fields of the input; the references of links are added to them. */
+  /** The valid fields of the input, and the references that its links resolve to. */
   values: Values;
   /** Their paths begin in the item. */
-  readonly issues: FoundIssue[];
-  /** The ID of the record, sent or found by the key. Undefined for a new record. */
+  readonly issues: ValidationIssue[];
+  /** The ID in the input, or the ID found by the key. Undefined for a new record. */
   id?: string | undefined;
-  /** The key by which an upsert or a deletion finds its record. An upsert has its value among its own. */
+  /** The key that finds the record of an upsert or a deletion. */
   readonly by?: RecordKey | undefined;
+  /** The value of the key of a deletion; an upsert has it in `values`. */
   readonly key?: string | undefined;
   /** The `updatedAt` that the record must still have. */
   readonly ifUpdatedAt?: string | undefined;
-  /** Of a reversal: the change after which its record must not have been changed to anything else. */
-  readonly lastChange?: number | undefined;
-  /** The name by which links of other items lead to this one. */
+  /** The number of the change since which a reversal expects its record to be unchanged. */
+  readonly unchangedSince?: number | undefined;
+  /** The name by which links of other items refer to this item. */
   readonly ref?: string | undefined;
   readonly links?: readonly Link[] | undefined;
   readonly merge?: ExternalIdsMerge | undefined;
-  /** The new records of other items that this one refers to, by field: their IDs are set last. */
-  linked?: Map<string, Item>;
-  /** The first item with the same record or key, for which this one is rejected. */
-  earlier?: Item | undefined;
-  /** The items that are rejected with this one. */
+  /** References to new records of the batch, by field: these records get their IDs last. */
+  pendingReferences?: Map<string, Item>;
+  /** The first item with the same record or key: this item is rejected. */
+  duplicateOf?: Item | undefined;
+  /** The items that are rejected if this item is. */
   dependents?: Dependent[];
   /** The stored record, locked; undefined if there is none. */
   before?: AnyRecord | undefined;
@@ -43,44 +47,44 @@ export interface Item {
 
 interface Dependent {
   readonly item: Item;
-  readonly issue: FoundIssue;
+  readonly issue: ValidationIssue;
 }
 
-/** What a write does with invalid items: rejects the whole batch, or leaves them out and stores the others. */
+/** A batch with invalid items fails as a whole, or skips them and stores the valid items. */
 export type OnInvalid = 'fail' | 'skip';
 
-/** An item that was left out, and why. The paths of its issues begin in the item. */
-export interface Rejected {
+/** An item that was skipped. The paths of its issues begin in the item. */
+export interface Rejection {
   readonly outcome: 'rejected';
   readonly issues: readonly DescribedIssue[];
 }
 
-export interface Stored {
-  readonly record: RecordOf<RecordKind>;
+export interface StoredItem {
+  readonly record: AnyRecord;
   readonly outcome: 'created' | 'updated' | 'unchanged' | 'deleted';
 }
 
-export const itemOf = (
+export const createItem = (
   op: Item['op'],
   kind: RecordKind,
   path: Path,
-  sent: Linkable<unknown>,
+  parsed: ParsedItem<unknown>,
   by?: RecordKey | undefined,
 ): Item => ({
   op,
   kind,
   path,
   by,
-  values: validValues(sent),
-  issues: [...(sent.issues ?? [])],
-  id: sent.id,
-  ifUpdatedAt: sent.ifUpdatedAt,
-  ref: sent.ref,
-  links: sent.links,
-  merge: sent.merge,
+  values: validValues(parsed),
+  issues: [...(parsed.issues ?? [])],
+  id: parsed.id,
+  ifUpdatedAt: parsed.ifUpdatedAt,
+  ref: parsed.ref,
+  links: parsed.links,
+  merge: parsed.merge,
 });
 
-/** Returns the external IDs that the record of an item will have. An upsert by the ID of one system keeps the IDs of the others. */
+/** Returns the external IDs of the record after the write. An upsert by the ID of one system keeps all other IDs. */
 export function externalIdsAfter({ op, by, merge, values }: Item, stored: Values | undefined): ExternalIds | null {
   const before = (stored?.externalIds ?? null) as ExternalIds | null;
   const isByExternalId = op === 'upsert' && stored && by && 'externalId' in by;
@@ -91,59 +95,61 @@ export function externalIdsAfter({ op, by, merge, values }: Item, stored: Values
 
 export const isValid = ({ issues }: Item): boolean => issues.length === 0;
 
-/** Returns the items of each kind, in the order of their first items. */
-export function byKind<I extends Item>(items: readonly I[]): ReadonlyMap<RecordKind, readonly I[]> {
+/** Groups items by kind, in the order of their first items. */
+export function groupByKind<I extends Item>(items: readonly I[]): ReadonlyMap<RecordKind, readonly I[]> {
   const groups = new Map<RecordKind, I[]>();
-  for (const item of items) {
-    const group = groups.get(item.kind);
-    if (group) group.push(item);
-    else groups.set(item.kind, [item]);
-  }
+  for (const item of items) addTo(groups, item.kind, item);
   return groups;
 }
 
-/** The first item of each stored record. */
-export function byId(items: readonly Item[]): ReadonlyMap<string, Item> {
-  const found = new Map<string, Item>();
+export function addTo<Key, Value>(groups: Map<Key, Value[]>, key: Key, value: Value): void {
+  const group = groups.get(key);
+  if (group) group.push(value);
+  else groups.set(key, [value]);
+}
+
+/** Returns the first item of each ID. */
+export function indexById(items: readonly Item[]): ReadonlyMap<string, Item> {
+  const index = new Map<string, Item>();
   for (const item of items) {
     const { id, kind } = item;
-    if (id !== undefined && !found.has(id) && kindOfId(id) === kind) found.set(id, item);
+    if (id !== undefined && !index.has(id) && kindOfId(id) === kind) index.set(id, item);
   }
-  return found;
+  return index;
 }
 
-/** Lets an item refer to another one, which has its ID already or gets it last. */
-export function referTo(other: Item, item: Item, field: string): void {
-  if (other.id !== undefined) item.values = { ...item.values, [field]: other.id };
-  else item.linked = (item.linked ?? new Map<string, Item>()).set(field, other);
+/** Sets a reference to the record of another item, which may be new and have no ID yet. */
+export function setReference(item: Item, field: string, target: Item): void {
+  if (target.id !== undefined) item.values = { ...item.values, [field]: target.id };
+  else item.pendingReferences = (item.pendingReferences ?? new Map<string, Item>()).set(field, target);
 }
 
-/** The item has the issue if the other one is rejected. */
-export function dependOn(other: Item, item: Item, issue: FoundIssue): void {
-  other.dependents ??= [];
-  other.dependents.push({ item, issue });
+/** If the item is rejected, so is the dependent, with this issue. */
+export function addDependent(item: Item, dependent: Item, issue: ValidationIssue): void {
+  item.dependents ??= [];
+  item.dependents.push({ item: dependent, issue });
 }
 
-/** Rejects what depends on rejected items, and what depends on that. */
+/** Rejects the dependents of rejected items, and their dependents. */
 export function rejectDependents(items: readonly Item[]): void {
-  const left = items.filter((item) => !isValid(item));
-  for (let next = left.pop(); next; next = left.pop()) {
+  const rejected = items.filter((item) => !isValid(item));
+  for (let next = rejected.pop(); next; next = rejected.pop()) {
     const { dependents = [] } = next;
     next.dependents = [];
     for (const { item, issue } of dependents) {
-      if (isValid(item)) left.push(item);
+      if (isValid(item)) rejected.push(item);
       item.issues.push(issue);
     }
   }
 }
 
-/** True for an item that was left out: no field of a record is a list. */
-export const isRejected = (item: object): item is Rejected => 'issues' in item && Array.isArray(item.issues);
+/** No field of a record is a list, so that only a rejection has a list of issues. */
+export const isRejection = (result: object): result is Rejection => 'issues' in result && Array.isArray(result.issues);
 
-/** Throws a ServiceError 413. Adapters check it before they parse the items, so that a batch that is too large costs nothing. */
+/** Throws a ServiceError 413. Adapters call it before they parse the items: a batch that is too large costs nothing. */
 export function requireBatchSize(size: number, max: number): void {
   if (size > max) {
-    const problem = `expected at most ${count(max)} records, received ${count(size)}: send them in several batches`;
+    const problem = `expected at most ${formatCount(max)} records, received ${formatCount(size)}: send them in several batches`;
     throw tooLarge(problem, 'batch too large');
   }
 }

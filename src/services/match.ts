@@ -1,21 +1,31 @@
 /**
- * Finds the records of items by their keys, and the targets of their links; then reads and locks the records. Keys and links are looked up
- * without a lock: the record of a key is compared once it is locked, and the check of references locks the targets of links.
+ * Matches items with records: finds records by keys and by the criteria of links, then reads and locks the records of
+ * the items. Lookups take no locks: the key of a record is compared again once the record is locked, and the check of
+ * references locks the targets of links.
  */
 import { tooLarge } from '../errors.ts';
 import { type ExternalIdsPatch, maxExternalIdsPerWrite } from '../model/fields.ts';
-import { count, type FoundIssue, type IssueData, isObject, type Path } from '../model/issues.ts';
-import type { Link, Said } from '../model/links.ts';
+import { formatCount, type IssueData, isObject, type Path, type ValidationIssue } from '../model/issues.ts';
+import type { Link, LinkCriteria } from '../model/links.ts';
 import type { Criterion, RecordKey, RecordKind, Values } from '../model/record-kind.ts';
 import { isBlank, missingValue, recordTooLong, tooManyExternalIds, type ValueLimits } from '../model/schemas.ts';
 import { kindOfId, linkOrder } from '../records/index.ts';
 import { lookupOutdated, maxMatches, type Tx } from '../store/writes/tx.ts';
-import { byId, byKind, dependOn, externalIdsAfter, type Item, itemOf, referTo } from './item.ts';
+import {
+  addDependent,
+  addTo,
+  createItem,
+  externalIdsAfter,
+  groupByKind,
+  type Item,
+  indexById,
+  setReference,
+} from './item.ts';
 
-/** Sets the IDs of the items that have keys. If several records have a key, nobody knows which of them is meant. */
+/** Sets the IDs of the items that have keys. A key that several records have is an issue: none of them is preferred. */
 export async function findByKeys(tx: Tx, items: readonly Item[]): Promise<void> {
-  for (const [kind, ofKind] of byKind(items.filter(({ by }) => by))) {
-    const wanted = itemsByKey(kind, ofKind);
+  for (const [kind, ofKind] of groupByKind(items.filter(({ by }) => by))) {
+    const wanted = keyedItems(kind, ofKind);
     const found = await tx.findMatches(
       kind,
       wanted.map(({ criterion }) => [criterion]),
@@ -23,17 +33,17 @@ export async function findByKeys(tx: Tx, items: readonly Item[]): Promise<void> 
     for (const [index, { item, criterion }] of wanted.entries()) {
       const ids = found[index] ?? [];
       const path = keyPath(item, criterion.by);
-      if (ids.length > 1) item.issues.push({ path, ...severalHave(kind, [criterion], ids) });
+      if (ids.length > 1) item.issues.push({ path, ...severalIssue(kind, [criterion], ids) });
       else if (ids.length === 0 && item.op === 'delete') {
         item.issues.push({ path, code: 'no-record', kind: kind.label, ...criterion });
       }
       item.id = ids.length === 1 ? ids[0] : undefined;
     }
   }
-  const first = byId(items);
+  const batchById = indexById(items);
   for (const item of items) {
-    const other = first.get(item.id ?? '');
-    if (other && other !== item && other.kind === item.kind) item.earlier = other;
+    const first = batchById.get(item.id ?? '');
+    if (first && first !== item && first.kind === item.kind) item.duplicateOf = first;
   }
 }
 
@@ -42,28 +52,31 @@ interface KeyedItem {
   readonly criterion: Criterion;
 }
 
-/** Items without a key, and those with a key that is empty or that an earlier item has, get an issue. */
-function itemsByKey(kind: RecordKind, items: readonly Item[]): KeyedItem[] {
+/** Returns the items with keys to look up. A missing, empty or repeated key is an issue. */
+function keyedItems(kind: RecordKind, items: readonly Item[]): KeyedItem[] {
   const byKey = new Map<string, KeyedItem>();
   for (const item of items) {
     const { by } = item;
     if (!by) continue;
-    const key = sentKey(item, by);
+    const text = sentKey(item, by);
     const path = keyPath(item, by);
-    if (typeof key !== 'string') {
+    if (typeof text !== 'string') {
       if (!hasIssueAt(item, path)) item.issues.unshift({ path, code: 'key-required', by });
       continue;
     }
-    const criterion = { by, text: key };
-    const name = textKey(criterion);
-    const earlier = byKey.get(name)?.item;
-    item.earlier = earlier;
-    if (isBlank(key)) item.issues.unshift({ path, code: 'empty-key', kind: kind.label, received: key });
-    else if (earlier) item.issues.unshift({ path, code: 'repeated', ...criterion, other: earlier.path });
-    else byKey.set(name, { item, criterion });
+    const criterion = { by, text };
+    const key = criterionKey(criterion);
+    const first = byKey.get(key)?.item;
+    item.duplicateOf = first;
+    if (isBlank(text)) item.issues.unshift({ path, code: 'empty-key', kind: kind.label, received: text });
+    else if (first) item.issues.unshift({ path, code: 'repeated', ...criterion, other: first.path });
+    else byKey.set(key, { item, criterion });
   }
   return [...byKey.values()];
 }
+
+const sentKey = ({ op, key, values, merge }: Item, by: RecordKey): unknown =>
+  op === 'delete' ? key : keyIn(values, by, merge?.externalIds);
 
 /** Only own properties count: the key of an external ID may be any text, such as `constructor`. */
 function keyIn(values: Values, by: RecordKey, merged?: ExternalIdsPatch): unknown {
@@ -72,252 +85,258 @@ function keyIn(values: Values, by: RecordKey, merged?: ExternalIdsPatch): unknow
   return isObject(externalIds) && Object.hasOwn(externalIds, by.externalId) ? externalIds[by.externalId] : undefined;
 }
 
-/** True if the value at a path is invalid, or what it is a part of. */
-const hasIssueAt = ({ issues }: Item, place: Path): boolean =>
-  issues.some(({ path }) => path.length >= Math.min(place.length, 1) && path.every((step, at) => step === place[at]));
-
-/** A deletion by key is sent as the key alone. */
+/** The item of a deletion by key is the key alone. */
 const keyPath = ({ op, merge }: Item, by: RecordKey): Path => {
   if (op === 'delete') return [];
   return 'field' in by ? [by.field] : [merge?.name ?? 'externalIds', by.externalId];
 };
 
+/** True if the value at this path, or an object around it, has an issue. */
+const hasIssueAt = ({ issues }: Item, place: Path): boolean =>
+  issues.some(({ path }) => path.length >= Math.min(place.length, 1) && path.every((step, at) => step === place[at]));
+
+/** Identifies a criterion. Keys and texts have no NUL, and names of fields have no space. */
+const criterionKey = ({ by, text }: Criterion): string =>
+  `${'field' in by ? by.field : `in ${by.externalId}`}\0${text ?? '\0'}`;
+
+const criteriaKey = (criteria: LinkCriteria): string => criteria.map(criterionKey).join('\0\0');
+
 /**
- * Resolves links to the records of which all their criteria are true after the write: stored records that are not of the batch, and items
- * as they will be. Exactly one is the target.
+ * Sets the references of links. The target is the only record that meets all criteria after the write: a stored record
+ * outside the batch, or the record of an item.
  */
 export async function resolveLinks(tx: Tx, items: readonly Item[]): Promise<void> {
-  const byRef = itemsByRef(items);
+  const itemsByRef = indexByRef(items);
   const byTarget = new Map<RecordKind, { readonly item: Item; readonly link: Link }[]>();
   for (const item of items) {
     for (const link of item.links ?? []) {
-      if (link.ref !== undefined) followRef(byRef, item, link, link.ref);
-      else {
-        const ofTarget = byTarget.get(link.target);
-        if (ofTarget) ofTarget.push({ item, link });
-        else byTarget.set(link.target, [{ item, link }]);
-      }
+      if (link.ref === undefined) addTo(byTarget, link.target, { item, link });
+      else followRef(itemsByRef, item, link, link.ref);
     }
   }
-  for (const [target, linking] of byTarget) {
-    const find = await createTargetFinder(
-      tx,
-      target,
-      items,
-      linking.map(({ link }) => link.said),
-    );
-    for (const { item, link } of linking) find(item, link);
+  for (const [target, links] of byTarget) {
+    const ofTarget = items.filter(({ kind, duplicateOf }) => kind === target && !duplicateOf);
+    const criteria = links.map(({ link }) => link.criteria);
+    const matches = await findMatches(tx, target, ofTarget, criteria);
+    for (const { item, link } of links) followCriteria(matches.get(criteriaKey(link.criteria)), item, link);
   }
 }
 
 /** Only the first item with a ref can be referred to. */
-function itemsByRef(items: readonly Item[]): ReadonlyMap<string, Item> {
-  const byRef = new Map<string, Item>();
+function indexByRef(items: readonly Item[]): ReadonlyMap<string, Item> {
+  const index = new Map<string, Item>();
   for (const item of items) {
     const { ref } = item;
     if (ref === undefined) continue;
-    const first = byRef.get(ref);
+    const first = index.get(ref);
     if (first) item.issues.push({ path: ['ref'], code: 'repeated-ref', ref, other: first.path });
-    else byRef.set(ref, item);
+    else index.set(ref, item);
   }
-  return byRef;
+  return index;
 }
 
-function followRef(byRef: ReadonlyMap<string, Item>, item: Item, { name, field, target }: Link, ref: string): void {
+function followRef(
+  itemsByRef: ReadonlyMap<string, Item>,
+  item: Item,
+  { name, field, target }: Link,
+  ref: string,
+): void {
   const path = [name, 'ref'];
-  const other = byRef.get(ref);
-  if (other?.kind === target) {
-    referTo(other, item, field);
-    dependOn(other, item, { path, code: 'rejected-target', ref, other: other.path });
-  } else if (!other) item.issues.push({ path, code: 'unknown-ref', ref });
-  else {
-    const [kind, actual] = [target.label, other.kind.label];
-    item.issues.push({ path, code: 'wrong-ref', kind, ref, actual, other: other.path });
+  const referred = itemsByRef.get(ref);
+  if (!referred) item.issues.push({ path, code: 'unknown-ref', ref });
+  else if (referred.kind === target) {
+    setReference(item, field, referred);
+    addDependent(referred, item, { path, code: 'rejected-target', ref, other: referred.path });
+  } else {
+    const labels = { kind: target.label, actual: referred.kind.label };
+    item.issues.push({ path, code: 'wrong-ref', ...labels, ref, other: referred.path });
   }
 }
 
-/** An item as a target of links: its record before the write, if there is one, and after it, unless it is deleted. */
-interface Target {
+/** An item whose record may meet the criteria of a link: the record before the write and after it. */
+interface Candidate {
   readonly item: Item;
   readonly before: Values | undefined;
   readonly after: Values | undefined;
 }
 
-type Criteria = readonly Said[];
+/** The records that meet a list of criteria after the write. */
+interface Matches {
+  /** Stored records outside the batch. */
+  readonly ids: readonly string[];
+  readonly candidates: readonly Candidate[];
+  /** Stands for the items that begin or cease to meet the criteria: rejected, with the links, if one of them is. */
+  readonly changing: Item | undefined;
+}
 
-const isMet = (criteria: Criteria, record: Values | undefined): boolean =>
+const meets = (record: Values | undefined, criteria: LinkCriteria): boolean =>
   record !== undefined &&
   criteria.every(({ by, text }) => {
     const stored = keyIn(record, by) ?? '';
     return text === null ? isBlank(String(stored)) : stored === text;
   });
 
-/** The targets of a list of criteria, which many links may share. */
-interface Matches {
-  /** Of stored records that are not of the batch. */
-  readonly ids: readonly string[];
-  readonly items: readonly Target[];
-  /** Is rejected with any item without whose change another record would be the target, or none. */
-  readonly changes: Item | undefined;
-}
-
-/** Returns a function that sets a link of an item, or notes its issue. */
-async function createTargetFinder(tx: Tx, target: RecordKind, items: readonly Item[], wanted: readonly Criteria[]) {
-  const ofBatch = items.filter(({ kind, earlier }) => kind === target && !earlier);
-  const keyOf = (criteria: Criteria) => criteria.map(textKey).join('\0\0');
-  const distinct = new Map(wanted.map((criteria) => [keyOf(criteria), criteria]));
+/** Returns the matches of each distinct list of criteria, by its key. */
+async function findMatches(
+  tx: Tx,
+  target: RecordKind,
+  batch: readonly Item[],
+  links: readonly LinkCriteria[],
+): Promise<ReadonlyMap<string, Matches>> {
+  const distinct = new Map(links.map((criteria) => [criteriaKey(criteria), criteria]));
   const externalIds = [...distinct.values()].flat().filter(({ by }) => 'externalId' in by);
   if (externalIds.length > maxExternalIdsPerWrite) {
-    const problem = `the links have more than ${count(maxExternalIdsPerWrite)} external IDs: send fewer at a time`;
+    const problem = `the links have more than ${formatCount(maxExternalIdsPerWrite)} external IDs: send fewer at a time`;
     throw tooLarge(problem, 'too many external IDs');
   }
-  const candidatesOf = await indexTargets(tx, target, ofBatch, wanted.flat());
-  const stored = await tx.findMatches(target, [...distinct.values()], storedIds(ofBatch, target));
-  const matches = new Map(
-    [...distinct].map(([key, criteria], index): [string, Matches] => {
-      const candidates = candidatesOf(criteria);
-      const changing = candidates.filter(({ before, after }) => isMet(criteria, before) !== isMet(criteria, after));
-      const issue: FoundIssue = { path: [], code: 'rejected-target', kind: target.label, criteria };
-      const changes = changing.length > 0 ? itemOf('update', target, [], { value: {} }) : undefined;
-      for (const { item } of changes ? changing : []) dependOn(item, changes as Item, issue);
-      return [
-        key,
-        { ids: stored[index] ?? [], items: candidates.filter(({ after }) => isMet(criteria, after)), changes },
-      ];
+  const index = await indexCandidates(tx, target, batch, links.flat());
+  const stored = await tx.findMatches(target, [...distinct.values()], wellFormedIds(batch, target));
+  return new Map(
+    [...distinct].map(([key, criteria], place): [string, Matches] => {
+      const candidates = candidatesFor(criteria, index);
+      const changed = candidates.filter(({ before, after }) => meets(before, criteria) !== meets(after, criteria));
+      const changing = changed.length > 0 ? createItem('update', target, [], { value: {} }) : undefined;
+      const issue: ValidationIssue = { path: [], code: 'rejected-target', kind: target.label, criteria };
+      if (changing) for (const { item } of changed) addDependent(item, changing, issue);
+      const matching = candidates.filter(({ after }) => meets(after, criteria));
+      return [key, { ids: stored[place] ?? [], candidates: matching, changing }];
     }),
   );
+}
 
-  return (item: Item, { name, field, said: criteria }: Link): void => {
-    const blank = criteria.find(({ text }) => text !== null && isBlank(text));
-    if (blank) {
-      const path = [name, ...blank.path];
-      item.issues.push({ path, code: 'empty-key', kind: target.label, received: blank.text ?? '' });
-      return;
-    }
-    const found = matches.get(keyOf(criteria));
-    if (!found || found.ids.length + found.items.length !== 1) {
-      item.issues.push(linkIssue(target, name, criteria, found?.ids ?? [], found?.items ?? []));
-      return;
-    }
-    const [only] = found.items;
-    if (only) referTo(only.item, item, field);
-    else item.values = { ...item.values, [field]: found.ids[0] };
-    if (!found.changes) return;
-    const other = only ? { other: only.item.path } : {};
-    dependOn(found.changes, item, { path: [name], code: 'rejected-target', kind: target.label, criteria, ...other });
-  };
+/** Sets the reference if there is one match. */
+function followCriteria(matches: Matches | undefined, item: Item, link: Link): void {
+  const { name, field, target, criteria } = link;
+  const kind = target.label;
+  const blank = criteria.find(({ text }) => text !== null && isBlank(text));
+  if (blank) {
+    item.issues.push({ path: [name, ...blank.path], code: 'empty-key', kind, received: blank.text ?? '' });
+    return;
+  }
+  const { ids = [], candidates = [], changing } = matches ?? {};
+  if (ids.length + candidates.length !== 1) {
+    item.issues.push(linkIssue(link, ids, candidates));
+    return;
+  }
+  const [candidate] = candidates;
+  if (candidate) setReference(item, field, candidate.item);
+  else item.values = { ...item.values, [field]: ids[0] };
+  const other = candidate ? { other: candidate.item.path } : {};
+  if (changing) addDependent(changing, item, { path: [name], code: 'rejected-target', kind, criteria, ...other });
 }
 
 /** Only well-formed IDs reach the database. */
-const storedIds = (items: readonly Item[], kind: RecordKind): string[] =>
+const wellFormedIds = (items: readonly Item[], kind: RecordKind): string[] =>
   items.flatMap(({ id }) => (id !== undefined && kindOfId(id) === kind ? [id] : []));
 
-/** Returns a function that returns the items which met a criterion before the write, or will meet it. */
-async function indexTargets(tx: Tx, kind: RecordKind, items: readonly Item[], criteria: Criteria) {
-  if (items.length === 0) return () => [];
-  const fields = new Set(['id', ...criteria.map(fieldOf)]);
-  const ids = storedIds(items, kind);
+type CandidateIndex = ReadonlyMap<string, ReadonlySet<Candidate>>;
+
+/** Returns, by the key of each criterion, the items whose records meet it before or after the write. */
+async function indexCandidates(
+  tx: Tx,
+  kind: RecordKind,
+  items: readonly Item[],
+  criteria: LinkCriteria,
+): Promise<CandidateIndex> {
+  if (items.length === 0) return new Map();
+  const fields = new Set(['id', ...criteria.map(criterionField)]);
+  const ids = wellFormedIds(items, kind);
   const stored = new Map((ids.length > 0 ? await tx.find(kind, ids, fields) : []).map((record) => [record.id, record]));
-  const index = new Map(criteria.map((criterion) => [textKey(criterion), new Set<Target>()]));
+  const index = new Map(criteria.map((criterion) => [criterionKey(criterion), new Set<Candidate>()]));
   for (const item of items) {
-    const before: Values | undefined = stored.get(item.id ?? '');
+    const before = stored.get(item.id ?? '');
     const isGone = item.op === 'delete' || (item.id && !before);
     const after = isGone ? undefined : { ...before, ...item.values, externalIds: externalIdsAfter(item, before) };
-    const target = { item, before, after };
-    for (const key of [...textKeysOf(before, fields), ...textKeysOf(after, fields)]) index.get(key)?.add(target);
+    const candidate = { item, before, after };
+    for (const key of [...criterionKeys(before, fields), ...criterionKeys(after, fields)]) {
+      index.get(key)?.add(candidate);
+    }
   }
-  const none = new Set<Target>();
-  // Those of the criterion that fewest meet: links of a batch with different criteria differ in it.
-  return (wanted: Criteria): readonly Target[] => {
-    const found = lookedUp(wanted).map((criterion) => index.get(textKey(criterion)) ?? none);
-    return [...found.reduce((fewest, others) => (others.size < fewest.size ? others : fewest))];
-  };
+  return index;
 }
 
-/** Returns the keys of all criteria with these fields that a record meets: it has fewer texts than a batch may have criteria. */
-function textKeysOf(record: Values | undefined, fields: ReadonlySet<string>): string[] {
+/** Takes the criterion with the fewest candidates: it is the one in which the links of a batch differ. */
+function candidatesFor(criteria: LinkCriteria, index: CandidateIndex): Candidate[] {
+  const none: ReadonlySet<Candidate> = new Set();
+  const sets = withTexts(criteria).map((criterion) => index.get(criterionKey(criterion)) ?? none);
+  return [...sets.reduce((fewest, set) => (set.size < fewest.size ? set : fewest))];
+}
+
+/**
+ * Returns the keys of all criteria on these fields that a record meets: a record has fewer texts than a batch may have
+ * criteria.
+ */
+function criterionKeys(record: Values | undefined, fields: ReadonlySet<string>): string[] {
   const texts = Object.entries(record ?? {}).filter(([field, text]) => fields.has(field) && typeof text === 'string');
+  const externalIds = Object.entries((record?.externalIds ?? {}) as ExternalIdsPatch);
   return [
-    ...texts.map(([field, text]) => textKey({ by: { field }, text: text as string })),
-    ...Object.entries((record?.externalIds ?? {}) as ExternalIdsPatch).map(([externalId, text]) =>
-      textKey({ by: { externalId }, text }),
-    ),
+    ...texts.map(([field, text]) => criterionKey({ by: { field }, text: String(text) })),
+    ...externalIds.map(([externalId, text]) => criterionKey({ by: { externalId }, text })),
   ];
 }
 
-/** The criteria by which candidates can be found. A link has at least one. */
-const lookedUp = (criteria: Criteria): Criteria => criteria.filter(({ text }) => text !== null);
+/** Candidates are found by criteria with a text, of which each link has at least one. */
+const withTexts = (criteria: LinkCriteria): LinkCriteria => criteria.filter(({ text }) => text !== null);
 
+/** Returns the issue of a link that has no match, or several. */
 function linkIssue(
-  target: RecordKind,
-  name: string,
-  criteria: Criteria,
+  { name, target, criteria }: Link,
   ids: readonly string[],
-  items: readonly Target[],
-): FoundIssue {
-  const [first] = lookedUp(criteria) as readonly [Said, ...Said[]];
-  const isCompared = criteria.length > 1;
-  const path = isCompared ? [name] : [name, ...first.path];
-  const found = [...ids, ...items.slice(0, maxMatches).map(({ item }) => item.id ?? item.path)];
-  const [inBatch] = items;
+  candidates: readonly Candidate[],
+): ValidationIssue {
+  const kind = target.label;
+  const found = [...ids, ...candidates.slice(0, maxMatches).map(({ item }) => item.id ?? item.path)];
+  const [first] = candidates;
+  const [criterion, second] = criteria;
+  const path = criterion && !second ? [name, ...criterion.path] : [name];
   if (found.length > 0) {
-    return { path, ...severalHave(target, criteria, found), ...(inBatch && { other: inBatch.item.path }) };
+    return { path, ...severalIssue(target, criteria, found), ...(first && { other: first.item.path }) };
   }
-  if (isCompared) return { path, code: 'no-match', kind: target.label, criteria };
-  if (fieldOf(first) === 'id') return { path, ...noRecord(target, first.text ?? '') };
-  return { ...first, path, code: 'no-record', kind: target.label };
+  if (!criterion || second) return { path, code: 'no-match', kind, criteria };
+  if (criterionField(criterion) === 'id') return { path, ...noRecord(target, criterion.text ?? '') };
+  return { ...criterion, path, code: 'no-record', kind };
 }
 
-function severalHave(
+function severalIssue(
   { pluralLabel: plural }: RecordKind,
   criteria: readonly Criterion[],
   found: readonly (string | Path)[],
 ): IssueData {
-  // Not all may have been found.
+  // The lookup stops at `maxMatches`.
   const isMore = found.length >= maxMatches;
   return { code: 'several', plural, criteria, found: isMore ? found.slice(0, maxMatches - 1) : found, isMore };
 }
 
-const fieldOf = ({ by }: Criterion): string => ('field' in by ? by.field : 'externalIds');
+const criterionField = ({ by }: Criterion): string => ('field' in by ? by.field : 'externalIds');
 
-/** No key or text has the character NUL, nor the name of a field a space. */
-const textKey = ({ by, text }: Criterion): string =>
-  `${'field' in by ? by.field : `in ${by.externalId}`}\0${text ?? '\0'}`;
-
-/** Reads and locks the records of items, kind by kind in the order of all writes, and compares them with what the items expect. */
+/** Reads and locks the records of the items, kind by kind in the order of all writes. */
 export async function readRecords(tx: Tx, items: readonly Item[]): Promise<void> {
-  const groups = byKind(items);
+  const groups = groupByKind(items);
   for (const kind of linkOrder) {
     const ofKind = groups.get(kind)?.filter(({ id }) => id !== undefined) ?? [];
-    const idsOf = (isDeleted: boolean) =>
-      storedIds(
-        ofKind.filter(({ op }) => (op === 'delete') === isDeleted),
-        kind,
-      );
-    const [deleted, others] = [idsOf(true), idsOf(false)];
+    const itemsWith = (isDeletion: boolean) => ofKind.filter(({ op }) => (op === 'delete') === isDeletion);
+    const toDelete = wellFormedIds(itemsWith(true), kind);
+    const toUpdate = wellFormedIds(itemsWith(false), kind);
     const found = [
-      ...(deleted.length > 0 ? await tx.findToDelete(kind, deleted) : []),
-      ...(others.length > 0 ? await tx.findToUpdate(kind, others) : []),
+      ...(toDelete.length > 0 ? await tx.findToDelete(kind, toDelete) : []),
+      ...(toUpdate.length > 0 ? await tx.findToUpdate(kind, toUpdate) : []),
     ];
     const records = new Map(found.map((record) => [record.id, record]));
     for (const item of ofKind) {
-      const { id = '', by, op, lastChange, earlier } = item;
+      const { id = '', by, op, unchangedSince, duplicateOf } = item;
       const record = records.get(id);
-      // Somebody has changed or deleted the record since its key was looked up: the transaction runs again.
+      // Another write has changed or deleted the record since the lookup of its key: the transaction runs again.
       if (by && (!record || keyIn(record, by) !== sentKey(item, by))) throw lookupOutdated();
       const path = op === 'delete' || by ? [] : ['id'];
-      if (!record && lastChange === undefined) item.issues.unshift({ path, ...noRecord(kind, id) });
-      else if (earlier) {
-        item.issues.unshift({ path, code: 'repeated', by: { field: 'id' }, text: id, other: earlier.path });
+      if (!record && unchangedSince === undefined) item.issues.unshift({ path, ...noRecord(kind, id) });
+      else if (duplicateOf) {
+        item.issues.unshift({ path, code: 'repeated', by: { field: 'id' }, text: id, other: duplicateOf.path });
       } else item.before = record;
     }
   }
 }
 
-const sentKey = ({ op, key, values, merge }: Item, by: RecordKey): unknown =>
-  op === 'delete' ? key : keyIn(values, by, merge?.externalIds);
-
-/** Merges external IDs, and checks what items need of their records: a new record has all that is required. */
+/** Merges external IDs, and checks that new records are complete and stored ones have the expected `updatedAt`. */
 export function completeItems(items: readonly Item[], limits: ValueLimits | undefined): void {
   for (const item of items) {
     const { op, kind, id, by, before, ifUpdatedAt, issues } = item;
@@ -337,7 +356,7 @@ function requireComplete({ kind, values, issues }: Item): void {
   issues.unshift(...missing.map(([name, field]) => ({ path: [name], ...missingValue(field) })));
 }
 
-/** Of the record as it is locked, so that nothing is lost that others store at the same time. */
+/** Merges into the locked record, so that no external ID is lost that another write stores at the same time. */
 function mergeExternalIds(item: Item, limits: ValueLimits): void {
   const { op, kind, by, merge, values, before, issues } = item;
   const isMerged = merge ?? (op === 'upsert' && before && by && 'externalId' in by);
@@ -351,7 +370,7 @@ function mergeExternalIds(item: Item, limits: ValueLimits): void {
   else if (tooLong) issues.push({ path: [], ...tooLong, stored });
 }
 
-/** Another workspace's record is as unknown as one that never existed. */
+/** Records of another workspace are as unknown as records that never existed. */
 export function noRecord({ label: kind, idPrefix: prefix }: RecordKind, id: string): IssueData<'no-record'> {
   const issue = { code: 'no-record', kind, by: { field: 'id' }, text: id } as const;
   const actual = kindOfId(id);

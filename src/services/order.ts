@@ -1,108 +1,97 @@
 /**
- * The order of a write's changes, in which each can be made by itself: a record exists while others refer to it, and a unique value is free
- * before another record takes it. So the feed can be followed one change at a time. Changes that are alike stay together, as far as that
- * allows: the store makes one statement of them.
+ * Orders the changes of a write so that each can be made by itself, in the database and by a reader of the feed: a
+ * record exists while others refer to it, and a unique value is free before another record takes it. Where that leaves
+ * a choice, changes of the same kind and action stay together: the store makes one statement of them.
  */
 import type { RecordKind } from '../model/record-kind.ts';
 import { linkOrder } from '../records/index.ts';
 import type { Change } from '../store/writes/tx.ts';
+import { addTo } from './item.ts';
 
-export interface Order {
+interface ChangeOrder {
   readonly ordered: readonly Change[];
-  /** Changes without a place: each takes a value that another one frees, which waits for a record of the first. */
+  /** Changes without a place: `change` takes a value that `by` releases, but `by` must come after `change`. */
   readonly blocked: readonly { readonly change: Change; readonly by: Change }[];
 }
 
-export function inOrder(changes: readonly Change[]): Order {
+export function orderChanges(changes: readonly Change[]): ChangeOrder {
   const [first] = changes;
   const isPlain = ({ kind, action }: Change) => kind === first?.kind && action === 'created' && !refersToItself(kind);
   if (changes.every(isPlain)) return { ordered: changes, blocked: [] };
-  const { following, freedBy } = precedence(changes);
-  const waitsFor = changes.map(() => 0);
-  for (const next of following.flat()) waitsFor[next] = (waitsFor[next] ?? 0) + 1;
+  const { successors, releasedBy } = findPrecedence(changes);
+  const predecessors = changes.map(() => 0);
+  for (const next of successors.flat()) predecessors[next] = (predecessors[next] ?? 0) + 1;
   const ready = new Map<number, number[]>();
-  const addReady = (index: number) => {
-    const rank = rankOf(changes[index] as Change);
-    const alike = ready.get(rank);
-    if (alike) alike.push(index);
-    else ready.set(rank, [index]);
-  };
-  for (const index of changes.keys()) if (waitsFor[index] === 0) addReady(index);
+  const at = (index: number) => changes[index] as Change;
+  const addReady = (index: number) => addTo(ready, rankOf(at(index)), index);
+  for (const index of changes.keys()) if (predecessors[index] === 0) addReady(index);
   const ordered = new Set<number>();
   while (ready.size > 0) {
     const rank = Math.min(...ready.keys());
-    // Those that become ready meanwhile and are alike are added to the list.
+    // The list grows while it is read: changes of this rank that become ready follow at once.
     for (const index of ready.get(rank) ?? []) {
       ordered.add(index);
-      for (const next of following[index] ?? []) {
-        waitsFor[next] = (waitsFor[next] ?? 0) - 1;
-        if (waitsFor[next] === 0) addReady(next);
+      for (const next of successors[index] ?? []) {
+        predecessors[next] = (predecessors[next] ?? 0) - 1;
+        if (predecessors[next] === 0) addReady(next);
       }
     }
     ready.delete(rank);
   }
-  const at = (index: number) => changes[index] as Change;
-  const blocked = [...freedBy].filter(([taking, freeing]) => !ordered.has(taking) && !ordered.has(freeing));
+  const blocked = [...releasedBy].filter(([taking, releasing]) => !ordered.has(taking) && !ordered.has(releasing));
   return {
     ordered: [...ordered].map(at),
-    blocked: blocked.map(([taking, freeing]) => ({ change: at(taking), by: at(freeing) })),
+    blocked: blocked.map(([taking, releasing]) => ({ change: at(taking), by: at(releasing) })),
   };
 }
 
 const refersToItself = ({ name, fields }: RecordKind): boolean =>
   Object.values(fields).some((field) => field.type === 'reference' && field.target === name);
 
-/** New records first, then changes, then deletions; targets of references before what refers to them, but the other way for deletions. */
+/** Creations, then updates, both with targets of references first; then deletions, with targets last. */
 function rankOf({ kind, action }: Change): number {
   const place = linkOrder.indexOf(kind);
   if (action === 'created') return place;
   return action === 'updated' ? linkOrder.length + place : 3 * linkOrder.length - place;
 }
 
-/** Returns for each change the places of those that come after it, and for those that take a value the place of the one that frees it. */
-function precedence(changes: readonly Change[]) {
-  const following: number[][] = changes.map(() => []);
+/** Returns, by place, the changes that must follow each change, and the change that releases the value it takes. */
+function findPrecedence(changes: readonly Change[]) {
+  const successors: number[][] = changes.map(() => []);
   const precede = (first: number | undefined, second: number | undefined): void => {
-    if (first !== undefined && second !== undefined && first !== second) following[first]?.push(second);
+    if (first !== undefined && second !== undefined && first !== second) successors[first]?.push(second);
   };
   const created = new Map<unknown, number>();
   const deleted = new Map<unknown, number>();
-  const freed = new Map<string, number>();
-  const freedBy = new Map<number, number>();
-  const fieldsOf = orderingFields(changes);
+  const released = new Map<string, number>();
+  const releasedBy = new Map<number, number>();
+  const fieldsOf = new Map([...new Set(changes.map(({ kind }) => kind))].map((kind) => [kind, orderingFields(kind)]));
   for (const [index, { kind, action, before, after }] of changes.entries()) {
     if (action === 'created') created.set(after?.id, index);
     if (action === 'deleted') deleted.set(before?.id, index);
-    for (const name of before ? fieldsOf(kind).unique : []) {
+    for (const name of before ? (fieldsOf.get(kind)?.unique ?? []) : []) {
       const value = before?.[name] ?? null;
-      if (value !== null && value !== after?.[name]) freed.set(`${kind.table}.${name} ${value}`, index);
+      if (value !== null && value !== after?.[name]) released.set(`${kind.table}.${name} ${value}`, index);
     }
   }
   for (const [index, { kind, before, after }] of changes.entries()) {
-    const { references, unique } = fieldsOf(kind);
+    const { references = [], unique = [] } = fieldsOf.get(kind) ?? {};
     for (const name of references) {
       precede(created.get(after?.[name]), index);
       precede(index, deleted.get(before?.[name]));
     }
-    for (const name of freed.size > 0 ? unique : []) {
+    for (const name of released.size > 0 ? unique : []) {
       if (after?.[name] === before?.[name]) continue;
-      const freeing = freed.get(`${kind.table}.${name} ${after?.[name]}`);
-      precede(freeing, index);
-      if (freeing !== undefined) freedBy.set(index, freeing);
+      const releasing = released.get(`${kind.table}.${name} ${after?.[name]}`);
+      precede(releasing, index);
+      if (releasing !== undefined) releasedBy.set(index, releasing);
     }
   }
-  return { following, freedBy };
+  return { successors, releasedBy };
 }
 
-/** Returns a function that returns the fields of a kind by which its changes are ordered. */
-function orderingFields(changes: readonly Change[]) {
-  const none = { references: [], unique: [] };
-  const byKind = new Map(
-    [...new Set(changes.map(({ kind }) => kind))].map((kind) => {
-      const fields = Object.entries(kind.fields);
-      const references = fields.filter(([, { type }]) => type === 'reference').map(([name]) => name);
-      return [kind, { references, unique: fields.filter(([, { unique }]) => unique).map(([name]) => name) }];
-    }),
-  );
-  return (kind: RecordKind) => byKind.get(kind) ?? none;
+function orderingFields(kind: RecordKind) {
+  const fields = Object.entries(kind.fields);
+  const references = fields.filter(([, { type }]) => type === 'reference').map(([name]) => name);
+  return { references, unique: fields.filter(([, { unique }]) => unique).map(([name]) => name) };
 }

@@ -1,46 +1,45 @@
 /**
- * Reverses changes by a write of its own, which history and feed show like any other. Each record that the changes of a range touched is an
- * item:
+ * Reverses changes by a write, which history and feed show like any other. Each record that the range of changes
+ * touched becomes an item:
  *
- * | before the range | now                               | the item                                    |
- * |------------------|-----------------------------------|---------------------------------------------|
- * | did not exist    | exists, as the range left it      | is deleted                                  |
- * | did not exist    | does not exist                    | changes nothing                             |
- * | existed          | exists, as the range left it      | gets its earlier values back                |
- * | existed          | exists, with its earlier values   | changes nothing                             |
- * | existed          | does not exist, as the range left | is stored again with its ID                 |
- * | any              | was changed since to another state | is kept                                     |
+ * | before the range | now                                | the item                        |
+ * |------------------|------------------------------------|---------------------------------|
+ * | did not exist    | exists, as the range left it       | deletes the record              |
+ * | did not exist    | does not exist                     | changes nothing                 |
+ * | existed          | exists, as the range left it       | restores the earlier values     |
+ * | existed          | exists, with its earlier values    | changes nothing                 |
+ * | existed          | does not exist, as the range left  | stores the record again, by ID  |
+ * | any              | changed since to another state     | keeps the record                |
  *
- * What cannot be reversed is left out, with all that depends on it.
+ * Records that cannot be reversed are skipped, with their dependents.
  */
 import { badRequest } from '../errors.ts';
-import type { AnyRecord, RecordKind } from '../model/record-kind.ts';
 import { linkOrder } from '../records/index.ts';
 import type { LoggedChange } from '../store/log.ts';
 import type { Tx } from '../store/writes/tx.ts';
-import { changedSince, clientValues } from './checks.ts';
-import { type Item, isRejected, itemOf } from './item.ts';
+import { changedSinceIssue, clientValues } from './checks.ts';
+import { createItem, type Item, isRejection } from './item.ts';
 import { type Session, write } from './write.ts';
 
-/** The changes with greater numbers than `after`, up to the one with the number `upTo`. */
+/** The changes with numbers greater than `after`, up to and with `upTo`. */
 export interface ChangeRange {
   readonly after: number;
   readonly upTo: number;
-  /** Only those with this message. */
+  /** Only changes with this message. */
   readonly message?: string | undefined;
 }
 
-/** How many changes were reversed, kept because their record has changed since, or failed to be reversed, and which of them were not. */
-export interface Reverted {
+/** The numbers of changes by outcome: `kept` where the record has changed since, `failed` for any other reason. */
+export interface RevertResult {
   readonly reversed: number;
   readonly kept: number;
   readonly failed: number;
-  /** The number of changes by which they were reversed. */
+  /** The number of changes that the reversal made. */
   readonly made: number;
-  readonly notReversed: readonly NotReversed[];
+  readonly notReversed: readonly UnreversedChange[];
 }
 
-export interface NotReversed {
+export interface UnreversedChange {
   readonly outcome: 'kept' | 'failed';
   readonly message: string;
   readonly change: number;
@@ -55,23 +54,26 @@ interface Reversal {
 }
 
 /**
- * Gives records the state back that they had before the range, all or none. Throws a ServiceError: 403, 400 for changes to come, 413 for
- * too much text.
+ * Gives records the state that they had before the range. Throws a ServiceError: 403, 400 for changes that do not exist
+ * yet, 413 for too much text.
  */
-export async function revertChanges(session: Session, range: ChangeRange): Promise<Reverted> {
-  // The log does not change, so that it can be read before the write.
+export async function revertChanges(session: Session, range: ChangeRange): Promise<RevertResult> {
+  // Changes in the log stay as they are: they can be read before the write.
   const reading = session.with({ isDryRun: true });
-  const reversals = await reading.transaction(async (tx) => ({ changes: [], returned: await reversalsOf(tx, range) }));
+  const reversals = await reading.transaction(async (tx) => ({
+    changes: [],
+    returned: await createReversals(tx, range),
+  }));
   const items = reversals.map(({ item }) => item);
   const results = await write(session, items, {
     onInvalid: 'skip',
     resultOf: (_, stored) => ({ isChanged: stored !== undefined && stored.outcome !== 'unchanged' }),
   });
   const counts = { reversed: 0, kept: 0, failed: 0, made: 0 };
-  const notReversed: NotReversed[] = [];
+  const notReversed: UnreversedChange[] = [];
   for (const [index, { item, numbers }] of reversals.entries()) {
     const result = results[index];
-    if (!result || !isRejected(result)) {
+    if (!result || !isRejection(result)) {
       counts.reversed += numbers.length;
       counts.made += result?.isChanged ? 1 : 0;
       continue;
@@ -86,33 +88,38 @@ export async function revertChanges(session: Session, range: ChangeRange): Promi
   return { ...counts, notReversed: notReversed.sort((a, b) => a.change - b.change) };
 }
 
+interface TouchedRecord {
+  readonly first: LoggedChange;
+  readonly numbers: number[];
+  /** A change with another message after the first: the record keeps its state. */
+  intervening?: LoggedChange;
+}
+
 /** Returns the reversals of all records that the range has changed, targets of references first. */
-async function reversalsOf(tx: Tx, range: ChangeRange): Promise<readonly Reversal[]> {
+async function createReversals(tx: Tx, range: ChangeRange): Promise<readonly Reversal[]> {
   const { message, upTo } = range;
-  const changes = await changesIn(tx, range);
-  const isMeant = (change: LoggedChange) => message === undefined || change.message === message;
-  const touched = new Map<string, { readonly first: LoggedChange; readonly numbers: number[] }>();
-  for (const change of changes.filter(isMeant)) {
-    const earlier = touched.get(change.id);
-    if (earlier) earlier.numbers.push(change.number);
-    else touched.set(change.id, { first: change, numbers: [change.number] });
+  const touched = new Map<string, TouchedRecord>();
+  for (const change of await changesIn(tx, range)) {
+    const record = touched.get(change.id);
+    const isSelected = message === undefined || change.message === message;
+    if (isSelected && !record) touched.set(change.id, { first: change, numbers: [change.number] });
+    else if (isSelected) record?.numbers.push(change.number);
+    else if (record) record.intervening = change;
   }
-  // What others changed before is a part of the state that the record gets back.
-  const isBetween = (change: LoggedChange) => change.number > (touched.get(change.id)?.first.number ?? Infinity);
-  const others = new Map(changes.filter((it) => !isMeant(it) && isBetween(it)).map((change) => [change.id, change]));
   const reversals: Reversal[] = [];
   for (const kind of linkOrder) {
     const ofKind = [...touched].filter(([, { first }]) => first.kind === kind.name);
     const existing = ofKind.flatMap(([id, { first }]) =>
       first.action === 'created' ? [] : [{ id, number: first.number - 1 }],
     );
-    const earlier = await versionsAt(tx, kind, existing);
-    for (const [id, { numbers }] of ofKind) {
+    const versions = existing.length > 0 ? await tx.versions(kind, existing) : [];
+    const earlier = new Map(existing.map(({ id }, index) => [id, versions[index] ?? undefined]));
+    for (const [id, { numbers, intervening }] of ofKind) {
       const restored = earlier.get(id);
       const parsed = { value: restored ? clientValues(kind, restored) : {} };
-      const item = { ...itemOf(restored ? 'restore' : 'delete', kind, [], parsed), id, restored, lastChange: upTo };
-      const other = others.get(id);
-      if (other) item.issues.push(changedSince(kind, other.number));
+      const op = restored ? 'restore' : 'delete';
+      const item = { ...createItem(op, kind, [], parsed), id, restored, unchangedSince: upTo };
+      if (intervening) item.issues.push(changedSinceIssue(kind, intervening.number));
       reversals.push({ item, numbers });
     }
   }
@@ -124,15 +131,4 @@ async function changesIn(tx: Tx, { after, upTo }: ChangeRange): Promise<LoggedCh
   if (upTo > last) throw badRequest(`there is no change with the cursor "${upTo}" yet: the last one is "${last}"`);
   if (upTo <= after) return [];
   return tx.changes({ after, upTo, limit: upTo - after, withBefore: false });
-}
-
-/** Returns the records as they were right after the changes with these numbers, by ID. */
-async function versionsAt(
-  tx: Tx,
-  kind: RecordKind,
-  at: readonly { readonly id: string; readonly number: number }[],
-): Promise<ReadonlyMap<string, AnyRecord>> {
-  if (at.length === 0) return new Map();
-  const versions = await tx.versions(kind, at);
-  return new Map(versions.flatMap((version) => (version ? [[version.id, version]] : [])));
 }

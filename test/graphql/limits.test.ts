@@ -1,7 +1,7 @@
 /** The limits of GraphQL, each just below, at and above its value, and documents made to be expensive. */
 import { EventEmitter } from 'node:events';
 import { describe, expect, test } from 'vitest';
-import { createTextHolder } from '../../src/graphql/endpoint.ts';
+import { createResponseBudget } from '../../src/graphql/endpoint.ts';
 import { startService, useSharedService } from '../support/service.ts';
 
 const numbered = (count: number, text: (index: number) => string) =>
@@ -113,7 +113,7 @@ test('the cost of an operation is a header of its response, and in a refusal wit
 });
 
 test('while unsent responses hold too much, further ones get 503, those that have begun are completed, and one that is closed makes room', () => {
-  const holdUntilClosed = createTextHolder();
+  const holdUntilClosed = createResponseBudget();
   const responses = [0, 1].map(() => Object.assign(new EventEmitter(), { closed: false, destroyed: false }));
   const [hold, holdOther] = responses.map((response) => holdUntilClosed(response as never));
   hold?.(30_000_000);

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { invalid } from '../../src/errors.ts';
 import { problem } from '../../src/http/error-response.ts';
-import type { FoundIssue, IssueCode, IssueValues, Path } from '../../src/model/issues.ts';
+import type { IssueCode, IssueValues, Path, ValidationIssue } from '../../src/model/issues.ts';
 
 type Example<Code extends IssueCode> = IssueValues[Code] & { readonly other?: Path };
 
@@ -124,7 +124,7 @@ const examples: { readonly [Code in IssueCode]: readonly [Example<Code>, ...Exam
 
 test('issues.txt has an example of each sentence, by the code, and the status of a request with such issues only', async () => {
   const printed = Object.entries(examples).map(([code, [first, ...others]]) => {
-    const errors = [first, ...others].map((values) => invalid([{ path: [], code, ...values } as FoundIssue]));
+    const errors = [first, ...others].map((values) => invalid([{ path: [], code, ...values } as ValidationIssue]));
     const [{ status } = { status: 0 }] = errors;
     return [`${code} (${status})`, ...errors.map(({ message }) => `  ${message}`)].join('\n');
   });
@@ -145,7 +145,7 @@ test('the place of another item is a path in GraphQL, and text in a problem', ()
 test('no sentence repeats more than 100 characters of a value, or has a character that a terminal acts upon', () => {
   for (const [code, values] of Object.entries(examples)) {
     for (const value of values) {
-      const { message } = invalid([{ path: [], code, ...value } as FoundIssue]);
+      const { message } = invalid([{ path: [], code, ...value } as ValidationIssue]);
 
       expect(message).not.toMatch(/x{101}|\p{Cc}|\u202e/u);
     }

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { mustExist, reference, required, text, unique } from '../../src/model/fields.ts';
 import { type RecordKind, recordKind, type Values } from '../../src/model/record-kind.ts';
-import { inOrder } from '../../src/services/order.ts';
+import { orderChanges } from '../../src/services/order.ts';
 import type { Change } from '../../src/store/writes/tx.ts';
 
 /** A tree whose records have a unique code. */
@@ -27,10 +27,10 @@ const place: RecordKind = recordKind({
 
 const change = (before: Values | null, after: Values | null): Change => {
   const action = before === null ? 'created' : after === null ? 'deleted' : 'updated';
-  return { kind: place, action, before, after, at: '2026-03-01T00:00:00.000Z' };
+  return { kind: place, action, before, after, at: '2026-03-01T00:00:00.000Z' } as Change;
 };
 
-const orderOf = (changes: readonly Change[]) => inOrder(changes).ordered;
+const orderOf = (changes: readonly Change[]) => orderChanges(changes).ordered;
 
 const ids = (changes: readonly Change[]) => changes.map(({ before, after }) => (after ?? before)?.id);
 
@@ -72,11 +72,11 @@ test('records that exchange values have no order, whether directly or because on
     change(null, { id: 'd', code: 'P-3' }),
   ];
 
-  expect(inOrder([first, second]).blocked).toEqual([
+  expect(orderChanges([first, second]).blocked).toEqual([
     { change: first, by: second },
     { change: second, by: first },
   ]);
-  expect(inOrder([moved, taking]).blocked).toEqual([{ change: taking, by: moved }]);
+  expect(orderChanges([moved, taking]).blocked).toEqual([{ change: taking, by: moved }]);
 });
 
 test('from any state to any other, each change is allowed by those before it, unless records exchange values', () => {
@@ -104,7 +104,7 @@ test('from any state to any other, each change is allowed by those before it, un
         return old || now ? [change(old, now)] : [];
       });
 
-      const { ordered, blocked } = inOrder(changes);
+      const { ordered, blocked } = orderChanges(changes);
       fc.pre(blocked.length === 0);
       const records = new Map(before);
       for (const { before: old, after: now } of ordered) {

@@ -24,7 +24,7 @@ import { rootCause } from '../errors.ts';
 import { type Prepared, withReadVariables } from '../limits.ts';
 import type { Context } from '../schema/builder.ts';
 import type { ServerContext } from '../subscription.ts';
-import { compiled, type Run } from './jit.ts';
+import { compile, type ExecuteOperation } from './jit.ts';
 import { createLoaders } from './loaders.ts';
 
 /** A result that is turned into text with its own `stringify`, if it has one, whatever plugins have added to it. */
@@ -59,7 +59,7 @@ export function useExecutor(schema: GraphQLSchema, { limits, databaseOptions }: 
         holdText(length);
       };
       const store = session.store.withBudget(limits, hold, long);
-      extendContext({ loaders: createLoaders(store, schema, document), holdText });
+      extendContext({ loaders: createLoaders(store, schema, document), reserveResponse: holdText });
       setExecuteFn((args: ExecutionArgs) =>
         (cost > heavyCost && operation.operation === OperationTypeNode.QUERY ? heavy.begin() : Promise.resolve())
           .then(() => executeOperation(args))
@@ -104,10 +104,10 @@ function createTurns({ connectionTimeout }: Config['databaseOptions'], all: Limi
 
 export function createExecutor(limits: Limits) {
   /** How the operations run that have been seen; undefined for those seen once. */
-  const runs = new WeakMap<OperationDefinitionNode, Run | undefined>();
+  const runs = new WeakMap<OperationDefinitionNode, ExecuteOperation | undefined>();
 
-  function runFor(args: ExecutionArgs, operation: OperationDefinitionNode): Run {
-    const run = runs.get(operation) ?? (runs.has(operation) ? compiled(args, operation, limits, interpret) : undefined);
+  function runFor(args: ExecutionArgs, operation: OperationDefinitionNode): ExecuteOperation {
+    const run = runs.get(operation) ?? (runs.has(operation) ? compile(args, operation, limits, interpret) : undefined);
     runs.set(operation, run);
     return run ?? interpret;
   }
@@ -115,7 +115,7 @@ export function createExecutor(limits: Limits) {
   async function run(args: ExecutionArgs, operation: OperationDefinitionNode): Promise<ExecutionResult> {
     const result = await runFor(args, operation)(args);
     const tooLarge =
-      textLength(result.data) > limits.maxResponseLength
+      jsonTextLength(result.data) > limits.maxResponseLength
         ? errorFor(new ResponseTooLarge(limits.maxResponseLength))
         : result.errors?.find((error) => rootCause(error) instanceof ResponseTooLarge);
     if (operation.operation !== OperationTypeNode.MUTATION) return tooLarge ? { errors: [tooLarge] } : result;
@@ -127,7 +127,7 @@ export function createExecutor(limits: Limits) {
   }
 
   return async (args: ExecutionArgs): Promise<ExecutionResult> => {
-    const { session, holdText, operation, variables } = args.contextValue as Context & Prepared;
+    const { session, reserveResponse, operation, variables } = args.contextValue as Context & Prepared;
     const read = { ...args, variableValues: variables };
     const text = args.document.loc?.source.body;
     const isMutation = operation.operation === OperationTypeNode.MUTATION;
@@ -137,24 +137,27 @@ export function createExecutor(limits: Limits) {
     try {
       if (isMutation) {
         // Refused before anything is stored; what is selected of the stored records counts like what a query reads.
-        holdText(1);
+        reserveResponse(1);
         const result = await run(read, operation);
-        holdText(textLength(result.data));
+        reserveResponse(jsonTextLength(result.data));
         return result;
       }
       // All else is the same for everybody in the workspace.
       const who = text?.includes('viewer') ? [session.userId, session.mayWrite] : [];
-      const data = await session.store.deriveText(nameOf(text, args.operationName, variables, ...who), async () => {
-        const result = await run(read, operation);
-        if (!result.errors) return JSON.stringify(result.data);
-        failed = result;
-        const timeout = result.errors.map(rootCause).find(isTimeout);
-        if (timeout) throw timeout;
-        return undefined;
-      });
+      const data = await session.store.deriveText(
+        cacheNameOf(text, args.operationName, variables, ...who),
+        async () => {
+          const result = await run(read, operation);
+          if (!result.errors) return JSON.stringify(result.data);
+          failed = result;
+          const timeout = result.errors.map(rootCause).find(isTimeout);
+          if (timeout) throw timeout;
+          return undefined;
+        },
+      );
       // Errors are not cached: where others have had one, each tries for itself, unless it was a timeout.
       if (data === undefined) return failed ?? (await run(read, operation));
-      holdText(data.length);
+      reserveResponse(data.length);
       return withText(data);
     } catch (error) {
       return failed ?? { errors: [errorFor(error as Error)] };
@@ -176,12 +179,12 @@ const statusOf = (error: unknown): number | undefined => {
   return cause instanceof ServiceError ? cause.status : undefined;
 };
 
-const interpret: Run = (args) => {
+const interpret: ExecuteOperation = (args) => {
   const { operation } = args.contextValue as Prepared;
   return execute({ ...args, document: withReadVariables(args.document, operation) });
 };
 
-const nameOf = (...query: readonly unknown[]): string =>
+const cacheNameOf = (...query: readonly unknown[]): string =>
   `query ${createHash('sha256').update(JSON.stringify(query)).digest('base64url')}`;
 
 const withText = (data: string): WrittenResult => ({
@@ -193,16 +196,16 @@ const withText = (data: string): WrittenResult => ({
  * Returns the characters of all texts and names, as JSON has them: a thousand records can link to the same long text, and each has it in the
  * response. Control characters take six each: 40 million of them, which are few texts of 10,000, took 1.1 GB.
  */
-function textLength(value: unknown): number {
+function jsonTextLength(value: unknown): number {
   if (typeof value === 'string') {
     return value.length > maxShort && escaped.test(value) ? JSON.stringify(value).length : value.length;
   }
   if (typeof value !== 'object' || value === null) return 0;
   let length = 0;
-  if (Array.isArray(value)) for (const item of value) length += textLength(item);
+  if (Array.isArray(value)) for (const item of value) length += jsonTextLength(item);
   else {
     for (const name in value) {
-      length += name.length + textLength((value as Readonly<Record<string, unknown>>)[name]);
+      length += name.length + jsonTextLength((value as Readonly<Record<string, unknown>>)[name]);
     }
   }
   return length;

@@ -30,7 +30,7 @@ import { compileQuery, isCompiledQuery } from 'graphql-jit';
 import type { Limits } from '../../config.ts';
 import { measure, withReadVariables } from '../limits.ts';
 
-export type Run = (args: ExecutionArgs) => ExecutionResult | Promise<ExecutionResult>;
+export type ExecuteOperation = (args: ExecutionArgs) => ExecutionResult | Promise<ExecutionResult>;
 
 const maxCompiledFields = 500;
 
@@ -42,7 +42,12 @@ function mayCompile(args: ExecutionArgs, operation: OperationDefinitionNode, lim
 }
 
 /** Compiles the operation if it returns the same as `interpret` for certain. */
-export function compiled(args: ExecutionArgs, operation: OperationDefinitionNode, limits: Limits, interpret: Run): Run {
+export function compile(
+  args: ExecutionArgs,
+  operation: OperationDefinitionNode,
+  limits: Limits,
+  interpret: ExecuteOperation,
+): ExecuteOperation {
   const { schema, document } = args;
   const inside = contentOf(schema, document);
   if (!mayCompile(args, operation, limits) || inside.hasDirectives || inside.inScalars) return interpret;

@@ -16,7 +16,7 @@ import {
   visitWithTypeInfo,
 } from 'graphql';
 import { linkFields } from '../../model/links.ts';
-import type { RecordKind, RecordOf, Values } from '../../model/record-kind.ts';
+import type { AnyRecord, RecordKind, Values } from '../../model/record-kind.ts';
 import type { ReverseLink } from '../../model/reverse-link.ts';
 import { kindNamed, kindOfId, label } from '../../records/index.ts';
 import type { ChangePage, ChangePageQuery, HistoryQuery, LoggedChange } from '../../store/log.ts';
@@ -41,7 +41,7 @@ interface PageLoader {
   readonly pages: DataLoader<string, RecordPage>;
 }
 
-type RecordLoader = DataLoader<string, RecordOf<RecordKind> | null>;
+type RecordLoader = DataLoader<string, AnyRecord | null>;
 
 export type Loaders = ReturnType<typeof createLoaders>;
 

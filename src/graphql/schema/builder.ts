@@ -28,7 +28,7 @@ export interface Context {
   readonly limits: Limits;
   readonly parsersOf: (kind: RecordKind) => Parsers;
   /** Counts a text of this length as held by the response until it is closed. Throws a ServiceError 503 before the first if too much is held. */
-  readonly holdText: (length: number) => void;
+  readonly reserveResponse: (length: number) => void;
   readonly requestLog: RequestLog;
 }
 
@@ -47,7 +47,7 @@ interface Types {
 export type { InputRef } from '@pothos/core';
 
 // biome-ignore lint/suspicious/noExplicitAny: fields are derived, and only the kind's own types say what each holds.
-export type Values = Readonly<Record<string, any>>;
+export type RecordShape = Readonly<Record<string, any>>;
 
 type Schema = (typeof builder)['$inferSchemaTypes'];
 
@@ -95,17 +95,17 @@ export function memoize<Key, Value extends object>(create: (key: Key) => Value):
   };
 }
 
-export const node = builder.interfaceRef<Values>('Node').implement({
+export const node = builder.interfaceRef<RecordShape>('Node').implement({
   description: 'A record of any kind that this service stores.',
   fields: (t) => ({ id: t.exposeID('id', { description: 'The ID of the record; its prefix shows the kind.' }) }),
   resolveType: ({ id }) => kindOfId(id)?.name,
 });
 
-export const typeOf = memoize(({ name }: RecordKind) => builder.objectRef<Values>(name));
+export const typeOf = memoize(({ name }: RecordKind) => builder.objectRef<RecordShape>(name));
 
 export type ForeignTypeName = keyof typeof foreignTypes;
 
-export const foreignType = memoize((name: ForeignTypeName) => builder.objectRef<Values>(name));
+export const foreignType = memoize((name: ForeignTypeName) => builder.objectRef<RecordShape>(name));
 
 const scalars = {
   id: 'ID',
@@ -121,7 +121,7 @@ const scalars = {
 export const scalarOf = ({ type }: Field) => scalars[type];
 
 /** Returns the fields to order and group by: all but the workspace, which is the same, and external IDs. */
-export const comparedFields = (kind: RecordKind): [string, Exclude<Field, { type: 'externalIds' }>][] =>
+export const sortableFields = (kind: RecordKind): [string, Exclude<Field, { type: 'externalIds' }>][] =>
   Object.entries(kind.storedFields).flatMap(([name, field]) =>
     name === 'workspaceId' || field.type === 'externalIds' ? [] : [[name, field]],
   );
@@ -144,13 +144,13 @@ export function describeReverseLink({ kind, field, target, direction }: ReverseL
 }
 
 /** Returns the error 400 that says where. */
-export const refused = (path: Path, problem: string | IssueData) =>
+export const badArgument = (path: Path, problem: string | IssueData) =>
   badRequest(formatIssue({ path, message: typeof problem === 'string' ? problem : sentence(problem) }));
 
 /** Returns the value in the form that records have. Texts may have at most `maxLength` characters. */
 export function parseArgument(path: Path, field: Pick<Field, 'type'>, sent: unknown, maxLength: number): ComparedValue {
   const parsed = parseComparedValue(field, sent, maxLength);
-  if ('problem' in parsed) throw refused(path, parsed.problem);
+  if ('problem' in parsed) throw badArgument(path, parsed.problem);
   return parsed.value;
 }
 

@@ -7,15 +7,16 @@ import * as z from 'zod';
 import type { Limits } from '../../config.ts';
 import { badRequest, tooLarge } from '../../errors.ts';
 import { isSame } from '../../model/fields.ts';
-import { count } from '../../model/issues.ts';
+import { formatCount } from '../../model/issues.ts';
 import { capitalized, withArticle } from '../../model/labels.ts';
 import type { RecordKind, Values as RecordValues } from '../../model/record-kind.ts';
 import { kindNamed, recordKinds } from '../../records/index.ts';
-import { type ChangeRange, type NotReversed, type Reverted, revertChanges } from '../../services/revert.ts';
+import { type ChangeRange, type RevertResult, revertChanges, type UnreversedChange } from '../../services/revert.ts';
 import type { ChangePage, LoggedChange } from '../../store/log.ts';
 import type { FeedQuery, Loaders } from '../execution/loaders.ts';
 import { type CostFunction, describePageSize, type FieldExtensions, pageCost, pageSize } from '../limits.ts';
 import {
+  badArgument,
   builder,
   type Context,
   enumType,
@@ -24,8 +25,7 @@ import {
   node,
   type ObjectFields,
   type QueryFields,
-  refused,
-  type Values,
+  type RecordShape,
 } from './builder.ts';
 import { dryRunArgument, resolveMutation, writeCost } from './write.ts';
 
@@ -164,7 +164,7 @@ export const historyById = (t: QueryFields) =>
   });
 
 /** The field of a record for its own history. */
-export const historyField = (t: ObjectFields<Values>, of: RecordKind) =>
+export const historyField = (t: ObjectFields<RecordShape>, of: RecordKind) =>
   t.field({
     ...pageOptions,
     description: `The changes of the ${of.label}, the latest first. Changes before history existed are not recorded.`,
@@ -185,13 +185,13 @@ const changeCursor = z.string().regex(/^\d{1,15}$/, { error: ({ input }) => Stri
 /** Returns the number of the change with this cursor, if one was sent. Throws a ServiceError 400. */
 function parseChangeCursor(argument: string, sent: string | null | undefined): number | undefined {
   if (sent === null || sent === undefined) return undefined;
-  if (!changeCursor.safeParse(sent).success) throw refused([argument], { code: 'invalid-cursor', received: sent });
+  if (!changeCursor.safeParse(sent).success) throw badArgument([argument], { code: 'invalid-cursor', received: sent });
   return Number(sent);
 }
 
 /** Throws a ServiceError 400. */
 function parseFeed({ after, first, kinds }: FeedArgs, limits: Limits): FeedQuery {
-  if (kinds?.length === 0) throw refused(['kinds'], 'expected at least one value, received none');
+  if (kinds?.length === 0) throw badArgument(['kinds'], 'expected at least one value, received none');
   return {
     after: parseChangeCursor('after', after) ?? 0,
     limit: pageSize('first', first, limits, 1),
@@ -218,7 +218,7 @@ export interface SubscriptionContext extends Omit<Context, 'loaders' | 'holdText
 }
 
 /** In milliseconds. */
-const emptyPagePause = 1_000;
+const emptyPagePauseMs = 1_000;
 
 builder.subscriptionType({
   description: 'Events, sent as server-sent events to clients that accept `text/event-stream`.',
@@ -251,7 +251,7 @@ async function* pagesAfter(query: FeedQuery, { session, stream }: SubscriptionCo
     const page = await readPage({ ...query, after });
     if (!page) return;
     // A change was announced that cannot be read, for example because an older copy of the database was restored.
-    if (hasWaited && page.end === after) await pause(emptyPagePause, undefined, { signal }).catch(() => undefined);
+    if (hasWaited && page.end === after) await pause(emptyPagePauseMs, undefined, { signal }).catch(() => undefined);
     after = page.end;
     if (page.changes.length > 0) yield page;
     hasWaited = !page.hasMore;
@@ -264,7 +264,7 @@ const outcome = enumType('RevertOutcome', 'Why a change was not reversed.', {
   failed: 'The record cannot get its earlier state back, for example because another one has its unique value now.',
 });
 
-const notReversed = builder.objectRef<NotReversed>('ChangeNotReversed').implement({
+const notReversed = builder.objectRef<UnreversedChange>('ChangeNotReversed').implement({
   description: 'A change that was not reversed.',
   fields: (t) => ({
     cursor: t.string({ description: 'The cursor of the change.', resolve: ({ change }) => String(change) }),
@@ -275,7 +275,7 @@ const notReversed = builder.objectRef<NotReversed>('ChangeNotReversed').implemen
   }),
 });
 
-const reverted = builder.objectRef<Reverted>('RevertedChanges').implement({
+const reverted = builder.objectRef<RevertResult>('RevertedChanges').implement({
   description: 'What became of the changes that were to be reversed.',
   fields: (t) => ({
     reversed: t.exposeInt('reversed', { description: 'The number of changes that were reversed.' }),
@@ -325,7 +325,7 @@ function parseRange(after: string, upTo: string, { maxBatch }: Limits): ChangeRa
   const changes = range.upTo - range.after;
   if (changes < 0) throw badRequest(`upTo: expected a cursor that is not before after, "${after}", received "${upTo}"`);
   if (changes > maxBatch) {
-    const problem = `expected at most ${count(maxBatch)} changes, received ${count(changes)}`;
+    const problem = `expected at most ${formatCount(maxBatch)} changes, received ${formatCount(changes)}`;
     throw tooLarge(`${problem}: reverse them in several parts, the latest first`, 'batch too large');
   }
   return range;

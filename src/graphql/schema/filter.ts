@@ -5,20 +5,20 @@
 import type { Limits } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
 import { type Field, isAscii, type ReferenceField } from '../../model/fields.ts';
-import { count, expected, type Path } from '../../model/issues.ts';
+import { expected, formatCount, type Path } from '../../model/issues.ts';
 import { capitalized, linkField, withArticle } from '../../model/labels.ts';
 import type { RecordKind } from '../../model/record-kind.ts';
 import type { ReverseLink } from '../../model/reverse-link.ts';
 import { kindNamed, recordKinds, reverseLinksOf } from '../../records/index.ts';
 import type { Condition, ScalarValue } from '../../store/query/record-query.ts';
 import {
+  badArgument,
   builder,
   describeReverseLink,
   type InputRef,
   memoize,
   parseArgument,
   parseText,
-  refused,
   type scalarOf,
   subjectOf,
 } from './builder.ts';
@@ -30,11 +30,11 @@ interface FilterField {
   readonly type: InputRef<Filter> | [InputRef<Filter>];
   readonly description: string;
   /** Throws a ServiceError 400 that says where and what was expected. */
-  conditions(sent: Filter, path: Path, reading: Reading): Condition[];
+  conditions(sent: Filter, path: Path, reading: FilterContext): Condition[];
 }
 
 /** The limits of one filter, and what of them its parts have used so far. */
-interface Reading {
+interface FilterContext {
   readonly maxTextLength: number;
   readonly relations: number;
   readonly used: { values: number };
@@ -59,7 +59,7 @@ export const filterOf = memoize((kind: RecordKind) => builder.inputRef<Filter>(`
 
 for (const kind of recordKinds) {
   filterOf(kind).implement({
-    description: `Conditions on ${withArticle(kind.label)}, all of which must hold: ${exampleFilter}. At most ${count(maxValues)} values and conditions in all, and links nested at most ${maxRelations} deep.`,
+    description: `Conditions on ${withArticle(kind.label)}, all of which must hold: ${exampleFilter}. At most ${formatCount(maxValues)} values and conditions in all, and links nested at most ${maxRelations} deep.`,
     fields: (t) =>
       Object.fromEntries(
         [...filterFields(kind)].map(([name, { type, description }]) => [name, t.field({ type, description })]),
@@ -120,14 +120,14 @@ const combined = (
   type: [filterOf(kind)],
   description,
   conditions: (sent, path, reading) => [
-    combine(sent.map((filter: Filter, index: number) => partOf(kind, filter, [...path, index], reading))),
+    combine(sent.map((filter: Filter, index: number) => nestedCondition(kind, filter, [...path, index], reading))),
   ],
 });
 
 const negated = (kind: RecordKind): FilterField => ({
   type: filterOf(kind),
   description: 'This does not match.',
-  conditions: (sent, path, reading) => [{ not: partOf(kind, sent, path, reading) }],
+  conditions: (sent, path, reading) => [{ not: nestedCondition(kind, sent, path, reading) }],
 });
 
 type ToCondition = (field: string, values: readonly ScalarValue[], ignoreCase: true | undefined) => Condition;
@@ -146,7 +146,7 @@ const hasText =
 const operators = {
   eq: ['The value is this one', isOneOf],
   ne: ['The value is not this one, or there is no value', (...compared) => ({ not: isOneOf(...compared) })],
-  in: [`The value is one of these, at most ${count(maxValues)}`, isOneOf],
+  in: [`The value is one of these, at most ${formatCount(maxValues)}`, isOneOf],
   gt: ['The value is greater than this one', compares('gt')],
   gte: ['The value is this one or greater', compares('gte')],
   lt: ['The value is less than this one', compares('lt')],
@@ -197,7 +197,7 @@ const valueFilters: Readonly<Record<Field['type'], InputRef<Filter>>> = {
   text: comparing(
     'TextFilter',
     'String',
-    `a text, all of which must hold. Comparisons are case-sensitive unless \`ignoreCase\` is true. The texts of \`contains\`, \`startsWith\` and \`endsWith\`, and all texts with \`ignoreCase\`, have at most ${count(maxPatternLength)} characters.`,
+    `a text, all of which must hold. Comparisons are case-sensitive unless \`ignoreCase\` is true. The texts of \`contains\`, \`startsWith\` and \`endsWith\`, and all texts with \`ignoreCase\`, have at most ${formatCount(maxPatternLength)} characters.`,
     ['eq', 'ne', 'in', ...patterns],
   ),
   number: comparing('NumberFilter', 'Float', 'a number, all of which must hold.', ['eq', 'ne', 'in', ...sizes]),
@@ -234,7 +234,7 @@ const near: FilterField = {
       Object.fromEntries(
         Object.entries(bounds).map(([name, [min, max, subject]]) => [
           name,
-          t.float({ required: true, description: `${subject}, ${min} to ${count(max)}.` }),
+          t.float({ required: true, description: `${subject}, ${min} to ${formatCount(max)}.` }),
         ]),
       ),
   }),
@@ -244,7 +244,7 @@ const near: FilterField = {
     for (const [name, [min, max]] of Object.entries(bounds)) {
       const { [name]: value } = sent;
       if (!(value >= min && value <= max))
-        throw refused([...path, name], { code: 'out-of-range', min, max, received: value });
+        throw badArgument([...path, name], { code: 'out-of-range', min, max, received: value });
     }
     return [{ near: { latitude: sent.latitude, longitude: sent.longitude, withinKm: sent.withinKm } }];
   },
@@ -271,15 +271,15 @@ const listFilterOf = memoize((kind: RecordKind) =>
 );
 
 /** A filter that was read, or what is wrong with it. */
-type Parsed = { readonly condition: Condition; readonly cost: number } | { readonly refusal: ServiceError };
+type ParsedFilter = { readonly condition: Condition; readonly cost: number } | { readonly refusal: ServiceError };
 
 /** By filters as GraphQL has read them, once for all fields that have the same variable: ten such fields with 10 MB of texts took 1.4 s. */
-const parsedFilters = new WeakMap<Filter, Parsed>();
+const parsedFilters = new WeakMap<Filter, ParsedFilter>();
 
-function parsedFilter(kind: RecordKind, where: Filter, { maxTextLength }: Pick<Limits, 'maxTextLength'>): Parsed {
+function parsedFilter(kind: RecordKind, where: Filter, { maxTextLength }: Pick<Limits, 'maxTextLength'>): ParsedFilter {
   const known = parsedFilters.get(where);
   if (known) return known;
-  let parsed: Parsed;
+  let parsed: ParsedFilter;
   try {
     const condition = conditionOf(kind, where, ['where'], { maxTextLength, relations: 0, used: { values: 0 } });
     parsed = { condition, cost: costOf(condition) };
@@ -303,7 +303,7 @@ export function parseFilter(
   return parsed.condition;
 }
 
-function conditionOf(kind: RecordKind, filter: Filter, path: Path, reading: Reading): Condition {
+function conditionOf(kind: RecordKind, filter: Filter, path: Path, reading: FilterContext): Condition {
   const fields = filterFields(kind);
   const insteadOf = (name: string) => (fields.has(`${name}Id`) ? `${name}Id: { isNull: true }` : undefined);
   const all = entriesIn(filter, path, insteadOf).flatMap(
@@ -321,23 +321,24 @@ function entriesIn(filter: Filter, path: Path, insteadOf: (name: string) => stri
     if (sent !== null) continue;
     const instead = insteadOf(name);
     const use = instead === undefined ? '' : `, or use ${instead} for records without a value`;
-    throw refused([...path, name], `expected a value, received null: leave it out${use}`);
+    throw badArgument([...path, name], `expected a value, received null: leave it out${use}`);
   }
   return entries;
 }
 
-function partOf(kind: RecordKind, filter: Filter, path: Path, reading: Reading): Condition {
+function nestedCondition(kind: RecordKind, filter: Filter, path: Path, reading: FilterContext): Condition {
   countValues(reading, path, 1);
   return conditionOf(kind, filter, path, reading);
 }
 
-function related(kind: RecordKind, filter: Filter, path: Path, reading: Reading): Condition {
+function related(kind: RecordKind, filter: Filter, path: Path, reading: FilterContext): Condition {
   const { relations } = reading;
-  if (relations >= maxRelations) throw refused(path, `expected at most ${maxRelations} relations within each other`);
-  return partOf(kind, filter, path, { ...reading, relations: relations + 1 });
+  if (relations >= maxRelations)
+    throw badArgument(path, `expected at most ${maxRelations} relations within each other`);
+  return nestedCondition(kind, filter, path, { ...reading, relations: relations + 1 });
 }
 
-function comparisons(name: string, field: Field, filter: Filter, path: Path, reading: Reading): Condition[] {
+function comparisons(name: string, field: Field, filter: Filter, path: Path, reading: FilterContext): Condition[] {
   const { ignoreCase: sentCase, ...others } = Object.fromEntries(entriesIn(filter, path));
   const ignoreCase = sentCase === true || undefined;
   return Object.entries(others).map(([operator, sent]) => {
@@ -350,7 +351,8 @@ function comparisons(name: string, field: Field, filter: Filter, path: Path, rea
     const parsed = values.map((value, index) => {
       const where = values === sent ? [...at, index] : at;
       const comparedValue = parseArgument(where, field, value, maxLength);
-      if (ignoreCase && alikeInSqlite.test(String(comparedValue))) throw refused(where, expected(withoutAlike, value));
+      if (ignoreCase && alikeInSqlite.test(String(comparedValue)))
+        throw badArgument(where, expected(withoutAlike, value));
       return comparedValue;
     });
     // The cast is safe: GraphQL has validated the names.
@@ -363,11 +365,11 @@ function comparisons(name: string, field: Field, filter: Filter, path: Path, rea
 const alikeInSqlite = /[\ufffd-\uffff]/;
 const withoutAlike = 'text without the characters U+FFFD to U+FFFF, which `ignoreCase` cannot tell apart';
 
-function externalIdConditions(name: string, filter: Filter, path: Path, reading: Reading): Condition[] {
+function externalIdConditions(name: string, filter: Filter, path: Path, reading: FilterContext): Condition[] {
   const { key, value, isNull } = Object.fromEntries(entriesIn(filter, path));
   countValues(reading, path, 1);
   if (value !== undefined && key === undefined) {
-    throw refused(path, 'expected `key` with `value`, the name of the other system, received `value` alone');
+    throw badArgument(path, 'expected `key` with `value`, the name of the other system, received `value` alone');
   }
   const textAt = (part: string, sent: unknown) =>
     sent === undefined ? undefined : parseText([...path, part], sent, reading);
@@ -379,11 +381,12 @@ function externalIdConditions(name: string, filter: Filter, path: Path, reading:
 }
 
 /** Throws if the filter has too many values. Called before they are read. */
-function countValues({ used }: Reading, path: Path, added: number): void {
-  if (added > maxValues) throw refused(path, `expected at most ${count(maxValues)} values, received ${count(added)}`);
+function countValues({ used }: FilterContext, path: Path, added: number): void {
+  if (added > maxValues)
+    throw badArgument(path, `expected at most ${formatCount(maxValues)} values, received ${formatCount(added)}`);
   used.values += added;
   if (used.values > maxValues)
-    throw refused(['where'], `expected at most ${count(maxValues)} values and conditions, received more`);
+    throw badArgument(['where'], `expected at most ${formatCount(maxValues)} values and conditions, received more`);
 }
 
 const conditionCost = 10;

@@ -1,5 +1,5 @@
 /** The parsers of items to write, made once for the settings: the same rules and messages as over REST. */
-import { type Linkable, linkParser, mergeParser, patchParser, withoutNullId } from '../../model/links.ts';
+import { linkParser, mergeParser, type ParsedItem, patchParser, withoutNullId } from '../../model/links.ts';
 import type { RecordKind } from '../../model/record-kind.ts';
 import { createParser, type RecordParser, updateParser, type ValueLimits } from '../../model/schemas.ts';
 import { kindNamed, recordKinds } from '../../records/index.ts';
@@ -8,7 +8,7 @@ export type Parsers = ReturnType<typeof parsersFor>;
 
 /** Each returns an item, valid or not: the service reports the issues of all items together. */
 function parsersFor(kind: RecordKind, limits: ValueLimits) {
-  const withLinks = <T>(hasRefs: boolean, parse: (input: unknown) => Linkable<T>) =>
+  const withLinks = <T>(hasRefs: boolean, parse: (input: unknown) => ParsedItem<T>) =>
     linkParser({ kind, kindNamed, hasRefs }, limits, parse);
   const withMerge = <T>(parse: RecordParser<T>) => mergeParser(kind, 'mergeExternalIds', limits, parse);
   const create = createParser(kind, limits);

@@ -18,7 +18,7 @@ import {
   type RecordOrder,
   type ScalarValue,
 } from '../../store/query/record-query.ts';
-import { builder, comparedFields, enumType, type InputRef, refused, subjectOf } from './builder.ts';
+import { badArgument, builder, enumType, type InputRef, sortableFields, subjectOf } from './builder.ts';
 
 /** `{ startDate: 'desc' }` or `{ project: { name: 'asc' } }` */
 interface SentOrder {
@@ -41,7 +41,7 @@ const types = new Map(
       isOneOf: true,
       fields: (t) =>
         Object.fromEntries([
-          ...comparedFields(kind).map(([name, field]) => [
+          ...sortableFields(kind).map(([name, field]) => [
             name,
             t.field({ type: direction, description: describeOrder(field) }),
           ]),
@@ -70,7 +70,7 @@ export function parseOrder(kind: RecordKind, sent: readonly SentOrder[] | null |
   const orders = (sent ?? []).flatMap((order, index) => ordersIn(kind, order, ['orderBy', index]));
   const names = orders.map(({ order }) => orderName(order));
   const repeated = orders.find((_, index) => names.indexOf(names[index] ?? '') < index);
-  if (repeated) throw refused(repeated.path, 'expected each field once');
+  if (repeated) throw badArgument(repeated.path, 'expected each field once');
   // No two records have the same ID: what follows it has no effect.
   const id = names.indexOf('id');
   const effective = orders.slice(0, id < 0 ? undefined : id + 1).map(({ order }) => order);
@@ -97,7 +97,7 @@ function ordersIn(
       return [{ order: { field: name, direction: value, ...(links.length > 0 && { links }) }, path: at }];
     }
     const [, reference = '', { target = '' } = {}] = linkFields(kind).find(([link]) => link === name) ?? [];
-    if (links.length === maxLinks) throw refused(at, `expected at most ${maxLinks} links within each other`);
+    if (links.length === maxLinks) throw badArgument(at, `expected at most ${maxLinks} links within each other`);
     return ordersIn(kindNamed(target), value, at, [...links, { reference, target: kindNamed(target) }]);
   });
 }
@@ -116,7 +116,7 @@ const linksIn = (order: SentOrder): number =>
 export function cursorOf(orderBy: readonly RecordOrder[], record: { readonly id: string }): string {
   if (isDefaultOrder(orderBy)) return record.id;
   const values = valueOrders(orderBy).map((order) => (record as Readonly<Record<string, unknown>>)[orderName(order)]);
-  return Buffer.from(JSON.stringify([textOf(orderBy), values, record.id])).toString('base64url');
+  return Buffer.from(JSON.stringify([orderText(orderBy), values, record.id])).toString('base64url');
 }
 
 /** Characters of a cursor for each value: a text of 10,000 in JSON, where each may take six, and in base64. */
@@ -126,13 +126,13 @@ const maxPerValue = 80_000;
 export function parseCursor(kind: RecordKind, orderBy: readonly RecordOrder[], name: string, sent: string): Position {
   // One that is longer than any is not decoded: it can be as long as a request, and sent to many fields.
   const isLong = sent.length > maxPerValue * (1 + orderBy.length);
-  const cursor = kindOfId(sent) ? ([textOf(oldestFirst), [], sent] as const) : isLong ? undefined : decoded(sent);
+  const cursor = kindOfId(sent) ? ([orderText(oldestFirst), [], sent] as const) : isLong ? undefined : decoded(sent);
   const [order, values, id] = cursor ?? [];
   if (typeof id !== 'string' || kindOfId(id) !== kind) {
     throw badRequest(`${name}: ${expected(`a cursor from a page of ${kind.pluralLabel}`, sent)}`);
   }
-  if (order !== textOf(orderBy)) {
-    const problem = `expected a cursor from a page in the same order (${textOf(orderBy)}), received one of another order`;
+  if (order !== orderText(orderBy)) {
+    const problem = `expected a cursor from a page in the same order (${orderText(orderBy)}), received one of another order`;
     throw badRequest(`${name}: ${problem}`);
   }
   if (isDefaultOrder(orderBy)) return positionOfId(id);
@@ -145,7 +145,7 @@ const isDefaultOrder = ([first]: readonly RecordOrder[]): boolean =>
   first !== undefined && orderName(first) === 'id' && first.direction === 'asc';
 
 /** Returns `startDate DESC, project.name ASC` */
-const textOf = (orderBy: readonly RecordOrder[]): string =>
+const orderText = (orderBy: readonly RecordOrder[]): string =>
   orderBy.map((order) => `${orderName(order)} ${order.direction.toUpperCase()}`).join(', ');
 
 const valueOrders = (orderBy: readonly RecordOrder[]): RecordOrder[] =>

@@ -1,7 +1,7 @@
 /** The queries, one line per field: a search for `workOrders` lands here. They read through the loaders and decide nothing. */
 import type { Limits } from '../../config.ts';
 import { badRequest, ServiceError } from '../../errors.ts';
-import { count } from '../../model/issues.ts';
+import { formatCount } from '../../model/issues.ts';
 import type { RecordKind } from '../../model/record-kind.ts';
 import { isBlank } from '../../model/schemas.ts';
 import { keyText } from '../../model/sentences.ts';
@@ -19,6 +19,7 @@ import { noRecord } from '../../services/match.ts';
 import type { Session } from '../../services/write.ts';
 import type { FieldExtensions } from '../limits.ts';
 import {
+  badArgument,
   builder,
   type Context,
   type ForeignTypeName,
@@ -27,7 +28,6 @@ import {
   parseArgument,
   parseText,
   type QueryFields,
-  refused,
   typeLabel,
   typeOf,
 } from './builder.ts';
@@ -35,7 +35,7 @@ import { cursorField, feedField, historyById } from './changes.ts';
 import { page } from './records.ts';
 import { summaryField } from './summary.ts';
 
-const one = (t: QueryFields, kind: RecordKind) =>
+const recordField = (t: QueryFields, kind: RecordKind) =>
   t.field({
     type: typeOf(kind),
     nullable: true,
@@ -48,27 +48,27 @@ const one = (t: QueryFields, kind: RecordKind) =>
       }),
     },
     resolve(_root, { id, asOf }, { loaders, limits }) {
-      if ((kindOfId(id) ?? kind) !== kind) throw refused(['id'], noRecord(kind, id));
+      if ((kindOfId(id) ?? kind) !== kind) throw badArgument(['id'], noRecord(kind, id));
       if (asOf === null || asOf === undefined) return loaders.of(kind).load(id);
       const time = parseArgument(['asOf'], { type: 'dateTime' }, asOf, limits.maxTextLength);
       return loaders.versionAt(kind, id, String(time));
     },
   });
 
-const byUid = (t: QueryFields, kind: RecordKind) =>
+const recordByUidField = (t: QueryFields, kind: RecordKind) =>
   t.field({
     type: typeOf(kind),
     nullable: true,
     description: `The ${kind.label} with this unique reference ID, or null if there is none.`,
     args: { uid: t.arg.string({ required: true, description: `The \`uid\` of the ${kind.label}.` }) },
     async resolve(_root, { uid }, { loaders, limits }) {
-      const where = { field: 'uid', in: [parseKeyValue(kind, 'uid', uid, limits)] };
+      const where = { field: 'uid', in: [parseKeyArgument(kind, 'uid', uid, limits)] };
       const [record] = await loaders.list(kind, { where, limit: 1 });
       return record;
     },
   });
 
-const byExternalId = (t: QueryFields, kind: RecordKind) =>
+const recordByExternalIdField = (t: QueryFields, kind: RecordKind) =>
   t.field({
     type: typeOf(kind),
     nullable: true,
@@ -78,7 +78,7 @@ const byExternalId = (t: QueryFields, kind: RecordKind) =>
       value: t.arg.string({ required: true, description: 'The ID in that system, such as `4711`.' }),
     },
     async resolve(_root, { key, value }, { loaders, limits }) {
-      const sent = { key: parseText(['key'], key, limits), value: parseKeyValue(kind, 'value', value, limits) };
+      const sent = { key: parseText(['key'], key, limits), value: parseKeyArgument(kind, 'value', value, limits) };
       const [record, other] = await loaders.list(kind, { where: { field: 'externalIds', ...sent }, limit: 2 });
       if (!other) return record;
       const found = keyText({ by: { externalId: sent.key }, text: sent.value });
@@ -90,8 +90,8 @@ const byExternalId = (t: QueryFields, kind: RecordKind) =>
   });
 
 /** Returns the value to find a record by. Throws for an empty text, which finds none, as in upserts and links. */
-function parseKeyValue(kind: RecordKind, name: string, sent: string, limits: Limits): string {
-  if (isBlank(sent)) throw refused([name], { code: 'empty-key', kind: kind.label, received: sent });
+function parseKeyArgument(kind: RecordKind, name: string, sent: string, limits: Limits): string {
+  if (isBlank(sent)) throw badArgument([name], { code: 'empty-key', kind: kind.label, received: sent });
   return parseText([name], sent, limits);
 }
 
@@ -145,7 +145,9 @@ builder.queryType({
       extensions: {
         cost: ({ ids }, { maxPageSize }) => {
           if (ids.length <= maxPageSize) return { items: ids.length };
-          throw badRequest(`ids: expected at most ${count(maxPageSize)} IDs, received ${count(ids.length)}`);
+          throw badRequest(
+            `ids: expected at most ${formatCount(maxPageSize)} IDs, received ${formatCount(ids.length)}`,
+          );
         },
       } satisfies FieldExtensions,
       args: {
@@ -158,30 +160,30 @@ builder.queryType({
         return Promise.all(ids.map((id) => loadNode(context, id)));
       },
     }),
-    asset: one(t, asset),
-    assetByUid: byUid(t, asset),
-    assetByExternalId: byExternalId(t, asset),
+    asset: recordField(t, asset),
+    assetByUid: recordByUidField(t, asset),
+    assetByExternalId: recordByExternalIdField(t, asset),
     assets: page(t, asset),
     assetsSummary: summaryField(t, asset),
-    workOrder: one(t, workOrder),
-    workOrderByExternalId: byExternalId(t, workOrder),
+    workOrder: recordField(t, workOrder),
+    workOrderByExternalId: recordByExternalIdField(t, workOrder),
     workOrders: page(t, workOrder),
     workOrdersSummary: summaryField(t, workOrder),
-    project: one(t, project),
-    projectByExternalId: byExternalId(t, project),
+    project: recordField(t, project),
+    projectByExternalId: recordByExternalIdField(t, project),
     projects: page(t, project),
     projectsSummary: summaryField(t, project),
-    location: one(t, location),
-    locationByExternalId: byExternalId(t, location),
+    location: recordField(t, location),
+    locationByExternalId: recordByExternalIdField(t, location),
     locations: page(t, location),
     locationsSummary: summaryField(t, location),
-    transportOrder: one(t, transportOrder),
+    transportOrder: recordField(t, transportOrder),
     transportOrders: page(t, transportOrder),
     transportOrdersSummary: summaryField(t, transportOrder),
-    assetCategory: one(t, assetCategory),
+    assetCategory: recordField(t, assetCategory),
     assetCategories: page(t, assetCategory),
     assetCategoriesSummary: summaryField(t, assetCategory),
-    label: one(t, label),
+    label: recordField(t, label),
     labels: page(t, label),
     labelsSummary: summaryField(t, label),
     viewer: t.field({

@@ -23,9 +23,9 @@ import {
   node,
   type ObjectFields,
   type QueryFields,
+  type RecordShape,
   scalarOf,
   typeOf,
-  type Values,
 } from './builder.ts';
 import { historyField } from './changes.ts';
 import { exampleFilter, filterCost, filterOf, parseFilter } from './filter.ts';
@@ -55,7 +55,7 @@ for (const [name, description] of Object.entries(foreignTypes)) {
 }
 
 /** Read only if they are selected: all labels of a step, for objects of any type, are one statement, which costs as much as a link. */
-const labelFields = (t: ObjectFields<Values>, typeName: string) =>
+const labelFields = (t: ObjectFields<RecordShape>, typeName: string) =>
   Object.fromEntries(
     (['name', 'color'] as const).map((field) => [
       field,
@@ -69,7 +69,7 @@ const labelFields = (t: ObjectFields<Values>, typeName: string) =>
   );
 
 /** Returns both `projectId` and `project`; only the link for a field without the suffix `Id`, such as `createdBy`. */
-export function fieldsFor(t: ObjectFields<Values>, name: string, field: Field) {
+export function fieldsFor(t: ObjectFields<RecordShape>, name: string, field: Field) {
   const extensions = { storedField: name } satisfies FieldExtensions;
   const nullable = !field.required;
   const value = t.expose(name, { type: scalarOf(field), nullable, description: field.description, extensions });
@@ -100,22 +100,22 @@ export function fieldsFor(t: ObjectFields<Values>, name: string, field: Field) {
   return { [name]: value, [link]: linked };
 }
 
-interface Page {
+interface ConnectionPage {
   readonly records: readonly FoundRecord[];
   readonly hasNextPage: boolean;
   readonly hasPreviousPage: boolean;
   readonly orderBy: readonly RecordOrder[];
 }
 
-type FoundRecord = Values & { readonly id: string };
+type FoundRecord = RecordShape & { readonly id: string };
 
 /** A connection is lazy: its page and its count are read only if a field needs them, and each once. */
-interface Connection {
-  readonly page: () => Promise<Page>;
+interface LazyConnection {
+  readonly connectionField: () => Promise<ConnectionPage>;
   readonly count: () => Promise<number>;
 }
 
-const pageInfo = builder.objectRef<Page>('PageInfo').implement({
+const pageInfo = builder.objectRef<ConnectionPage>('PageInfo').implement({
   description: 'The position of a page among all records.',
   fields: (t) => ({
     hasNextPage: t.exposeBoolean('hasNextPage', { description: 'Whether there are records after this page.' }),
@@ -135,26 +135,26 @@ const pageInfo = builder.objectRef<Page>('PageInfo').implement({
 
 /** `AssetConnection` */
 const connectionOf = memoize((kind: RecordKind) =>
-  builder.objectRef<Connection>(`${kind.name}Connection`).implement({
+  builder.objectRef<LazyConnection>(`${kind.name}Connection`).implement({
     description: `A page of ${kind.pluralLabel}, oldest first unless \`orderBy\` is set.`,
     fields: (t) => ({
       nodes: t.field({
         type: [typeOf(kind)],
         description: `The ${kind.pluralLabel} of the page.`,
-        resolve: async ({ page }) => (await page()).records,
+        resolve: async ({ connectionField }) => (await connectionField()).records,
       }),
       edges: t.field({
         type: [edgeOf(kind)],
         description: `The ${kind.pluralLabel} of the page, each with its cursor.`,
-        resolve: async ({ page }) => {
-          const { records, orderBy } = await page();
+        resolve: async ({ connectionField }) => {
+          const { records, orderBy } = await connectionField();
           return records.map((record) => ({ record, orderBy }));
         },
       }),
       pageInfo: t.field({
         type: pageInfo,
         description: 'The position of the page among all records.',
-        resolve: ({ page }) => page(),
+        resolve: ({ connectionField }) => connectionField(),
       }),
       totalCount: t.int({
         description: `The number of ${kind.pluralLabel} on all pages.`,
@@ -165,7 +165,7 @@ const connectionOf = memoize((kind: RecordKind) =>
 );
 
 const edgeOf = (kind: RecordKind) =>
-  builder.objectRef<Pick<Page, 'orderBy'> & { readonly record: FoundRecord }>(`${kind.name}Edge`).implement({
+  builder.objectRef<Pick<ConnectionPage, 'orderBy'> & { readonly record: FoundRecord }>(`${kind.name}Edge`).implement({
     description: `One entry of a page: ${withArticle(kind.label)} and its cursor.`,
     fields: (t) => ({
       cursor: t.string({
@@ -217,9 +217,9 @@ export const page = (t: QueryFields, kind: RecordKind) =>
     ...connectionOptions(kind, `All ${kind.pluralLabel} of the workspace`),
     resolve(_root, args, { loaders, limits }, info) {
       const query = parseArguments(kind, args, limits);
-      let read: Promise<Page> | undefined;
+      let read: Promise<ConnectionPage> | undefined;
       return {
-        page() {
+        connectionField() {
           read ??= loaders.listPage(kind, query, info).then((records) => pageFrom(records, query));
           return read;
         },
@@ -229,10 +229,10 @@ export const page = (t: QueryFields, kind: RecordKind) =>
   });
 
 /** The fields that follow references backwards: one statement reads the pages and the counts of all parents. */
-const reverseLinkFields = (t: ObjectFields<Values>, typeName: string) =>
+const reverseLinkFields = (t: ObjectFields<RecordShape>, typeName: string) =>
   Object.fromEntries(reverseLinksOf(typeName).map((link) => [link.name, reverseLinkField(t, link)]));
 
-const reverseLinkField = (t: ObjectFields<Values>, link: ReverseLink) =>
+const reverseLinkField = (t: ObjectFields<RecordShape>, link: ReverseLink) =>
   t.field({
     ...connectionOptions(link.kind, describeReverseLink(link)),
     // Fields of objects in a list must not throw at once: graphql-js would no longer handle what rejects of the items before (see its
@@ -240,7 +240,7 @@ const reverseLinkField = (t: ObjectFields<Values>, link: ReverseLink) =>
     async resolve({ id }, args, { loaders, limits }, info) {
       const { query, pages } = loaders.referring(link, info, () => parseArguments(link.kind, args, limits));
       return {
-        page: async () => pageFrom((await pages.load(id)).records, query),
+        connectionField: async () => pageFrom((await pages.load(id)).records, query),
         count: async () => {
           const { count } = await pages.load(id);
           if (count === undefined) throw new Error('the records were not counted');
@@ -272,7 +272,10 @@ function parseArguments(kind: RecordKind, args: ConnectionArgs, limits: Limits):
   };
 }
 
-function pageFrom(found: Page['records'], { fromEnd, after, before, limit, orderBy }: PageQuery): Page {
+function pageFrom(
+  found: ConnectionPage['records'],
+  { fromEnd, after, before, limit, orderBy }: PageQuery,
+): ConnectionPage {
   const isCut = found.length === limit;
   const records = isCut ? found.slice(0, -1) : found;
   return {

@@ -6,23 +6,23 @@ import type { RecordKind } from '../../model/record-kind.ts';
 import type { Bounds, Grouping } from '../../store/query/record-query.ts';
 import { type CostFunction, describePageSize, type FieldExtensions, pageCost, pageSize } from '../limits.ts';
 import {
+  badArgument,
   builder,
-  comparedFields,
   type ObjectFields,
   type QueryFields,
-  refused,
+  type RecordShape,
+  sortableFields,
   subjectOf,
-  type Values,
 } from './builder.ts';
 import { filterCost, parseFilter } from './filter.ts';
 import { fieldsFor, whereArgument } from './records.ts';
 
 /** A group of records: their number, and the values of the fields that are grouped by. */
-type Group = Values & Bounds;
+type SummaryGroup = RecordShape & Bounds;
 
-interface SummaryOf extends Bounds {
+interface Summary extends Bounds {
   readonly totalCount: number;
-  readonly groups: readonly Group[];
+  readonly groups: readonly SummaryGroup[];
   readonly hasMoreGroups: boolean;
 }
 
@@ -47,7 +47,7 @@ export function summaryField(t: QueryFields, kind: RecordKind) {
       }),
       first: t.arg.int({ description: describePageSize('groups') }),
     },
-    resolve: async (_root, { where, groupBy, timeZone, first }, { loaders, limits }): Promise<SummaryOf> => {
+    resolve: async (_root, { where, groupBy, timeZone, first }, { loaders, limits }): Promise<Summary> => {
       const query = {
         limit: pageSize('first', first, limits),
         groupBy: parseGroupings(groupBy, options),
@@ -77,7 +77,7 @@ const costOfSummary =
     ...pageCost({ first }, limits),
   });
 
-const dateField = (t: ObjectFields<Group>, { name, by, description }: GroupingOption) =>
+const dateField = (t: ObjectFields<SummaryGroup>, { name, by, description }: GroupingOption) =>
   t.string({
     nullable: true,
     description: description.replace('`timeZone`', `$&, such as \`${by === 'month' ? '2026-03' : '2026-03-01'}\``),
@@ -86,10 +86,10 @@ const dateField = (t: ObjectFields<Group>, { name, by, description }: GroupingOp
 
 /** Returns a function for the fields `min` and `max`. They have two types: the look-ahead knows by types what is selected of each. */
 function boundFieldsOf(kind: RecordKind) {
-  const bounded = comparedFields(kind).filter(([, { type }]) => type === 'dateTime' || type === 'number');
+  const bounded = sortableFields(kind).filter(([, { type }]) => type === 'dateTime' || type === 'number');
   const fieldOf = (bound: keyof Bounds, values: string) => {
     const description = `${values} of these ${kind.pluralLabel}; null where none has a value.`;
-    const type = builder.objectRef<Values>(`${kind.name}${capitalized(bound)}`).implement({
+    const type = builder.objectRef<RecordShape>(`${kind.name}${capitalized(bound)}`).implement({
       description,
       fields: (t) => Object.assign({}, ...bounded.map(([name, field]) => fieldsFor(t, name, optional(field)))),
     });
@@ -105,7 +105,7 @@ const optional = (field: Field): Field => ({ ...field, required: false, descript
 
 function createSummaryType(kind: RecordKind, options: GroupingOptions) {
   const boundFields = boundFieldsOf(kind);
-  const group = builder.objectRef<Group>(`${kind.name}Group`).implement({
+  const group = builder.objectRef<SummaryGroup>(`${kind.name}Group`).implement({
     description: `${capitalized(kind.pluralLabel)} that have the values of \`groupBy\` in common; fields that they are not grouped by are null.`,
     fields: (t) => ({
       count: t.exposeInt('count', { description: `The number of ${kind.pluralLabel} in the group.` }),
@@ -120,7 +120,7 @@ function createSummaryType(kind: RecordKind, options: GroupingOptions) {
       ),
     }),
   });
-  return builder.objectRef<SummaryOf>(`${kind.name}Summary`).implement({
+  return builder.objectRef<Summary>(`${kind.name}Summary`).implement({
     description: `The number of ${kind.pluralLabel} that match, in total and in groups.`,
     fields: (t) => ({
       totalCount: t.exposeInt('totalCount', { description: `The number of all ${kind.pluralLabel} that match.` }),
@@ -146,7 +146,7 @@ type GroupingOptions = ReadonlyMap<string, GroupingOption>;
 /** Returns the options of a kind: `LOCATION`, `MONTH_OF_START` and so on. */
 const groupingOptions = (kind: RecordKind): GroupingOptions =>
   new Map(
-    comparedFields(kind).flatMap(([field, declared]): [string, GroupingOption][] => {
+    sortableFields(kind).flatMap(([field, declared]): [string, GroupingOption][] => {
       if (declared.type === 'id') return [];
       if (declared.type !== 'dateTime') {
         const description = 'refersTo' in declared ? `${capitalized(declared.refersTo)}.` : declared.description;
@@ -169,9 +169,9 @@ const createGroupingType = ({ name, pluralLabel }: RecordKind, options: Grouping
 
 /** Throws a ServiceError 400. */
 function parseGroupings(sent: readonly string[], options: GroupingOptions): GroupingOption[] {
-  if (sent.length === 0) throw refused(['groupBy'], 'expected at least one value, received none');
+  if (sent.length === 0) throw badArgument(['groupBy'], 'expected at least one value, received none');
   return sent.flatMap((value, index) => {
-    if (sent.indexOf(value) < index) throw refused(['groupBy', index], 'expected each value once');
+    if (sent.indexOf(value) < index) throw badArgument(['groupBy', index], 'expected each value once');
     return options.get(value) ?? [];
   });
 }
@@ -185,5 +185,5 @@ function parseTimeZone(sent: string | null | undefined): string | undefined {
   } catch {
     // The name is unknown.
   }
-  throw refused(['timeZone'], expected('an IANA time zone such as "Europe/Berlin"', sent));
+  throw badArgument(['timeZone'], expected('an IANA time zone such as "Europe/Berlin"', sent));
 }

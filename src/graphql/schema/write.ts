@@ -6,17 +6,17 @@ import type { GraphQLResolveInfo } from 'graphql';
 import { badRequest, ServiceError } from '../../errors.ts';
 import type { DescribedIssue, Parsed, Path } from '../../model/issues.ts';
 import { capitalized, listField, withArticle } from '../../model/labels.ts';
-import type { RecordKey, RecordKind, RecordOf } from '../../model/record-kind.ts';
+import type { AnyRecord, RecordKey, RecordKind } from '../../model/record-kind.ts';
 import { textProblem, type ValueLimits } from '../../model/schemas.ts';
 import { kindOfId, recordKinds } from '../../records/index.ts';
-import { isRejected, type Rejected, requireBatchSize } from '../../services/item.ts';
+import { isRejection, type Rejection, requireBatchSize } from '../../services/item.ts';
 import {
   createRecords,
   deleteRecords,
   type ImportBatch,
   importRecords,
   type Session,
-  type Upserted,
+  type UpsertResult,
   updateRecord,
   updateRecords,
   upsertRecords,
@@ -42,7 +42,7 @@ interface Mutation<T> {
   run(session: Session): Promise<T>;
   readonly dryRun?: boolean;
   /** The records by ID that later fields of a dry run must find instead of the stored ones; null for IDs that must have none. */
-  readonly primed?: (result: T) => readonly (readonly [id: string, record: RecordOf<RecordKind> | null])[];
+  readonly primed?: (result: T) => readonly (readonly [id: string, record: AnyRecord | null])[];
   /** The argument with which the paths of issues begin: `input` unless set. */
   readonly argument?: string;
 }
@@ -66,7 +66,7 @@ export async function resolveMutation<T>(
   return result;
 }
 
-const byId = (records: readonly RecordOf<RecordKind>[]) => records.map((record) => [record.id, record] as const);
+const entriesById = (records: readonly AnyRecord[]) => records.map((record) => [record.id, record] as const);
 
 /** Throws a ServiceError for a batch that is too large. */
 const costOfBatch: CostFunction = ({ input }, { maxBatch }) => {
@@ -132,7 +132,7 @@ interface Batch {
   readonly description: string;
   readonly input: InputRef<unknown>;
   readonly inputDescription: string;
-  run(session: Session, input: readonly unknown[], context: Context): Promise<readonly RecordOf<RecordKind>[]>;
+  run(session: Session, input: readonly unknown[], context: Context): Promise<readonly AnyRecord[]>;
 }
 
 // Each mutation is nullable: one that fails must not remove the results of the others in the same request.
@@ -148,7 +148,7 @@ const batchField = (t: MutationFields, kind: RecordKind, { description, input: t
       resolveMutation(context, info, {
         run: (session) => run(session, input, context),
         dryRun,
-        primed: byId,
+        primed: entriesById,
       }),
   });
 
@@ -206,14 +206,14 @@ export const upsertField = (t: MutationFields, kind: RecordKind) =>
     },
     resolve(_root, { input, by, onInvalid, dryRun }, context, info) {
       const { limits, parsersOf } = context;
-      const key = parseKey(by, limits);
+      const key = parseRecordKey(by, limits);
       const items = input.map(key ? parsersOf(kind).upsert : parsersOf(kind).upsertById);
       const withBefore = fieldsBelow(info.fieldNodes, `Upserted${kind.name}`, info.fragments).has('before');
       const options = { by: key, limits, onInvalid, withBefore };
       return resolveMutation(context, info, {
         run: (session) => upsertRecords(session, kind, items, options),
         dryRun,
-        primed: (upserted) => byId(recordsOf(upserted)),
+        primed: (upserted) => entriesById(acceptedRecords(upserted)),
       });
     },
   });
@@ -227,25 +227,25 @@ const outcome = enumType('UpsertOutcome', 'What an upsert did with an item.', {
 
 /** `UpsertedAsset` */
 const upsertedType = memoize((kind: RecordKind) =>
-  builder.objectRef<Upserted>(`Upserted${kind.name}`).implement({
+  builder.objectRef<UpsertResult>(`Upserted${kind.name}`).implement({
     description: `${capitalized(withArticle(kind.label))} after an upsert, and what the upsert did with it.`,
     fields: (t) => ({
       record: t.field({
         type: typeOf(kind),
         nullable: true,
         description: `The ${kind.label} as it is now; null only if the item was rejected, which needs \`onInvalid: SKIP\`.`,
-        resolve: (upserted) => (isRejected(upserted) ? null : upserted.record),
+        resolve: (upserted) => (isRejection(upserted) ? null : upserted.record),
       }),
       before: t.field({
         type: typeOf(kind),
         nullable: true,
         description: `The ${kind.label} as it was, whose links lead to what is stored now; null if it was created, or the item rejected.`,
-        resolve: (upserted) => (isRejected(upserted) ? null : upserted.before),
+        resolve: (upserted) => (isRejection(upserted) ? null : upserted.before),
       }),
       issues: t.field({
         type: [issueType],
         description: 'What is wrong with the item, if it was rejected.',
-        resolve: (upserted) => (isRejected(upserted) ? upserted.issues : []),
+        resolve: (upserted) => (isRejection(upserted) ? upserted.issues : []),
       }),
       outcome: t.expose('outcome', { type: outcome, description: 'What the upsert did.' }),
     }),
@@ -290,8 +290,8 @@ export const deleteField = (t: MutationFields, kind: RecordKind) =>
       const { argument, sent } = requireOneList(ids, by, keys);
       const { limits } = context;
       // The service says which IDs it does not know.
-      const items = sent.map((text) => (by ? parseKeyValue(text, limits.maxTextLength) : { value: text }));
-      const options = { references, maxCleared: limits.maxBatch, by: by ? parseKey(by, limits) : undefined };
+      const items = sent.map((text) => (by ? parseDeletionKey(text, limits.maxTextLength) : { value: text }));
+      const options = { references, maxCleared: limits.maxBatch, by: by ? parseRecordKey(by, limits) : undefined };
       return resolveMutation(context, info, {
         run: (session) => deleteRecords(session, kind, items, options),
         dryRun,
@@ -311,15 +311,15 @@ function requireOneList(ids: SentList, by: object | null | undefined, keys: Sent
   throw badRequest(`expected either ids, or by and keys; received ${names.join(' and ') || 'none of them'}`);
 }
 
-function parseKeyValue(text: string, maxLength: number): Parsed<string> {
+function parseDeletionKey(text: string, maxLength: number): Parsed<string> {
   const problem = textProblem(text, maxLength);
   return problem ? { issues: [{ path: [], ...problem }], validFields: {} } : { value: text };
 }
 
 /** The results of an import, in the order sent. */
-type Imported = ReadonlyMap<RecordKind, readonly Upserted[]>;
+type Imported = ReadonlyMap<RecordKind, readonly UpsertResult[]>;
 
-interface RejectedItem extends Rejected {
+interface RejectedItem extends Rejection {
   readonly list: string;
   readonly index: number;
 }
@@ -375,7 +375,7 @@ const importedType = builder.objectRef<Imported>('ImportedRecords').implement({
       t.field({
         type: [typeOf(kind)],
         description: `The ${kind.pluralLabel} that were not rejected, in the order sent.`,
-        resolve: (imported) => recordsOf(imported.get(kind)),
+        resolve: (imported) => acceptedRecords(imported.get(kind)),
       }),
     ),
     results: t.field({
@@ -409,7 +409,7 @@ export const importField = (t: MutationFields) =>
         const name = listField(kind);
         const key = by?.[name];
         const parsers = parsersOf(kind);
-        const own = key ? parseKey(key, limits, ['by', name]) : undefined;
+        const own = key ? parseRecordKey(key, limits, ['by', name]) : undefined;
         const parse = key ? (own ? parsers.importUpsert : parsers.importUpsertById) : parsers.importCreate;
         const records = (input[name] ?? []).map((record) => parse(record));
         return { kind, records, path: [name], op: key ? 'upsert' : 'create', by: own };
@@ -420,7 +420,7 @@ export const importField = (t: MutationFields) =>
           return new Map(recordKinds.map((kind, at) => [kind, results[at] ?? []]));
         },
         dryRun,
-        primed: (imported) => byId([...imported.values()].flatMap(recordsOf)),
+        primed: (imported) => entriesById([...imported.values()].flatMap(acceptedRecords)),
       });
     },
   });
@@ -433,12 +433,12 @@ function selectsBefore({ fieldNodes, fragments }: GraphQLResolveInfo): boolean {
   );
 }
 
-const recordsOf = (results: readonly Upserted[] = []): RecordOf<RecordKind>[] =>
-  results.flatMap((result) => (isRejected(result) ? [] : [result.record]));
+const acceptedRecords = (results: readonly UpsertResult[] = []): AnyRecord[] =>
+  results.flatMap((result) => (isRejection(result) ? [] : [result.record]));
 
 const rejectedIn = (imported: Imported): RejectedItem[] =>
   [...imported].flatMap(([kind, results]) =>
-    results.flatMap((result, index) => (isRejected(result) ? [{ ...result, list: listField(kind), index }] : [])),
+    results.flatMap((result, index) => (isRejection(result) ? [{ ...result, list: listField(kind), index }] : [])),
   );
 
 /** Throws a ServiceError for too many records. */
@@ -451,7 +451,11 @@ const costOfImport: CostFunction = ({ input, onInvalid }, { maxBatch }) => {
 };
 
 /** Returns undefined for the ID. Throws a ServiceError 400. */
-function parseKey({ field, externalId }: SentKey, limits: ValueLimits, path: Path = ['by']): RecordKey | undefined {
+function parseRecordKey(
+  { field, externalId }: SentKey,
+  limits: ValueLimits,
+  path: Path = ['by'],
+): RecordKey | undefined {
   if (field) return field === 'id' ? undefined : { field };
   return { externalId: parseText([...path, 'externalId'], externalId, limits) };
 }

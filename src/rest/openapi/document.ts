@@ -5,7 +5,7 @@ import { createPage, loadOnce } from '../../http/pages.ts';
 import { idempotencyKeyPattern, maxMessageLength, mergePatchType } from '../../http/request.ts';
 import { apiVersion } from '../../http/server.ts';
 import { externalIds, type Field, longExternalIds, maxExternalIdsPerWrite } from '../../model/fields.ts';
-import { count } from '../../model/issues.ts';
+import { formatCount } from '../../model/issues.ts';
 import { capitalized, pathName, withArticle } from '../../model/labels.ts';
 import type { RecordKind } from '../../model/record-kind.ts';
 import { maxIdentifierLength, maxLengthOf } from '../../model/schemas.ts';
@@ -83,7 +83,7 @@ const introduction = ({ maxBodyBytes, maxNesting }: Limits): string =>
   `
 Records are created in batches, all or nothing, and returned in the order sent. To read them with everything they refer to, and to update, upsert or delete them, use GraphQL at \`/graphql\`. All rules are on the page [Interface](/documentation/docs/interface.md).
 
-**Requests.** Bodies are JSON in UTF-8, with the content type \`application/json\`, plain or with \`Content-Encoding: gzip\`. They have at most ${count(maxBodyBytes)} bytes and ${maxNesting} levels. Unknown fields are rejected, unless the request has \`Prefer: handling=lenient\`. Times are RFC 3339 with a zone, or a date, which means midnight UTC.
+**Requests.** Bodies are JSON in UTF-8, with the content type \`application/json\`, plain or with \`Content-Encoding: gzip\`. They have at most ${formatCount(maxBodyBytes)} bytes and ${maxNesting} levels. Unknown fields are rejected, unless the request has \`Prefer: handling=lenient\`. Times are RFC 3339 with a zone, or a date, which means midnight UTC.
 
 **References.** In a field such as \`locationId\`, an ID of this service must be the ID of a stored record of the right kind. Any other text is stored as sent, as an ID of another system. Only the \`parentId\` of an asset category must be stored here.
 
@@ -98,7 +98,7 @@ const requestHeaders = {
   Prefer: '`handling=lenient` (RFC 7240): unknown fields are ignored instead of rejected.',
   'Idempotency-Key':
     'A value unique to this request, such as the random UUID `6ec0bd7f-11c0-43da-975e-2a8ad9ebae0b`. Requests with the same key and the same body run once, and repeats get the first response. See **Retries**.',
-  'X-Change-Message': `Why the records are created or changed, in UTF-8 and at most ${count(maxMessageLength)} characters: it is kept with each change, beside the user of the key and the ID of the request.`,
+  'X-Change-Message': `Why the records are created or changed, in UTF-8 and at most ${formatCount(maxMessageLength)} characters: it is kept with each change, beside the user of the key and the ID of the request.`,
   'If-None-Match':
     'The `ETag` of a response that the client has: if it is still current, the response is 304 without a body.',
 };
@@ -131,8 +131,8 @@ const operations: Record<Route['operation'], (route: Route, limits: Limits) => J
 function createOperation(route: Route, limits: Limits): Json {
   const { kind } = route;
   const { maxBatch } = limits;
-  const ids = `${count(maxExternalIdsPerWrite)} external IDs together (${longExternalIds})`;
-  const batch = [`${count(maxBatch)} records`, ...(kind.fields.externalIds ? [ids] : [])].join(', and ');
+  const ids = `${formatCount(maxExternalIdsPerWrite)} external IDs together (${longExternalIds})`;
+  const batch = [`${formatCount(maxBatch)} records`, ...(kind.fields.externalIds ? [ids] : [])].join(', and ');
   const unique = Object.keys(kind.fields).find((name) => kind.fields[name]?.unique);
   const unless = `, unless they have a \`${unique}\`: it is unique in the workspace, and if another ${kind.label} has it, the response is 409`;
   return {
@@ -214,7 +214,7 @@ function responses(route: Route, names: readonly HeaderName[], description: stri
 const many = ({ name }: RecordKind): Json => ({ type: 'array', items: ref('schemas', name) });
 
 const textLimit = ({ maxRecordLength }: Limits): string =>
-  `${count(maxRecordLength)} characters in all texts, external IDs included`;
+  `${formatCount(maxRecordLength)} characters in all texts, external IDs included`;
 
 const exportPath = '/export/{file}';
 

@@ -6,7 +6,7 @@
 import type { Knex } from 'knex';
 import { ServiceError } from '../../errors.ts';
 import { boolean, dateTime, required, text } from '../../model/fields.ts';
-import type { Table, ValuesOf } from '../../model/record-kind.ts';
+import type { FieldValues, Table } from '../../model/record-kind.ts';
 import { WorkspaceDeleted } from '../connections/database-error.ts';
 import type { Run } from '../connections/driver.ts';
 import type { Database } from '../database.ts';
@@ -33,7 +33,7 @@ const fields = {
 
 export type { WorkspaceId };
 
-export type ApiKey = Omit<ValuesOf<typeof fields>, 'workspaceId'> & { readonly workspace: WorkspaceId };
+export type ApiKey = Omit<FieldValues<typeof fields>, 'workspaceId'> & { readonly workspace: WorkspaceId };
 
 export const apiKeys: Table = { table: 'api_keys', label: 'API key', key: ['id'], storedFields: fields };
 

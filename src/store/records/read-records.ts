@@ -2,8 +2,8 @@
 import type { Knex } from 'knex';
 import { badRequest } from '../../errors.ts';
 import { textLength, textLengthOfAll } from '../../model/fields.ts';
-import { count } from '../../model/issues.ts';
-import type { RecordKind, RecordOf, Table } from '../../model/record-kind.ts';
+import { formatCount } from '../../model/issues.ts';
+import type { AnyRecord, RecordKind, RecordOf, Table } from '../../model/record-kind.ts';
 import type { ReverseLink } from '../../model/reverse-link.ts';
 import type { Row } from '../connections/driver.ts';
 import {
@@ -69,7 +69,7 @@ export interface LinkToRead {
 }
 
 export interface RecordPage {
-  readonly records: readonly RecordOf<RecordKind>[];
+  readonly records: readonly AnyRecord[];
   readonly count?: number;
 }
 
@@ -249,8 +249,8 @@ async function requireFewAncestors(scope: WorkspaceScope, link: ReverseLink, ids
   const { label, pluralLabel } = link.kind;
   throw badRequest(
     ids.length === 1
-      ? `the ${label} has more than ${count(maxAncestors)} ancestors`
-      : `${count(ids.length)} ${pluralLabel} have more than ${count(maxAncestors)} ancestors together: request fewer at a time`,
+      ? `the ${label} has more than ${formatCount(maxAncestors)} ancestors`
+      : `${formatCount(ids.length)} ${pluralLabel} have more than ${formatCount(maxAncestors)} ancestors together: request fewer at a time`,
     'too many ancestors',
   );
 }

@@ -4,7 +4,7 @@
  */
 import { tooLarge } from '../../errors.ts';
 import { externalIdCount, longExternalIds, maxExternalIdsPerWrite, textLengthOfAll } from '../../model/fields.ts';
-import { count } from '../../model/issues.ts';
+import { formatCount } from '../../model/issues.ts';
 import type { RecordKind } from '../../model/record-kind.ts';
 import type { Row, Run, Statement, Usage } from '../connections/driver.ts';
 import { tableColumns } from '../query/columns.ts';
@@ -129,7 +129,7 @@ function requireFewExternalIds(changes: readonly Change[]): void {
   const stored = countIn(written.map(({ after }) => after));
   const removed = countIn(written.map(({ before }) => before));
   if (Math.max(stored, removed) <= maxExternalIdsPerWrite) return;
-  const most = `more than ${count(maxExternalIdsPerWrite)} external IDs (${longExternalIds})`;
+  const most = `more than ${formatCount(maxExternalIdsPerWrite)} external IDs (${longExternalIds})`;
   const problem = `the records have ${most}: send, change or delete fewer at a time`;
   throw tooLarge(problem, 'too many external IDs');
 }

@@ -2,7 +2,7 @@
 import type { Knex } from 'knex';
 import { tooLarge } from '../../errors.ts';
 import { textLengthOfAll } from '../../model/fields.ts';
-import { count } from '../../model/issues.ts';
+import { formatCount } from '../../model/issues.ts';
 import type { AnyRecord, Criterion, RecordKind } from '../../model/record-kind.ts';
 import type { ReverseLink } from '../../model/reverse-link.ts';
 import { TransactionConflict } from '../connections/database-error.ts';
@@ -62,8 +62,8 @@ export interface Creation<T> extends Pick<Insert, 'references'> {
 export interface Change {
   readonly kind: RecordKind;
   readonly action: Action;
-  readonly before: Row | null;
-  readonly after: Row | null;
+  readonly before: AnyRecord | null;
+  readonly after: AnyRecord | null;
   readonly at: string;
 }
 
@@ -75,7 +75,7 @@ const maxBytes = 50_000_000;
 
 const tooMuchText = (recordsHold: string) =>
   tooLarge(
-    `${recordsHold} more than ${count(maxBytes)} bytes of text: change or delete fewer at a time`,
+    `${recordsHold} more than ${formatCount(maxBytes)} bytes of text: change or delete fewer at a time`,
     'records too large',
   );
 
