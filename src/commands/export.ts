@@ -7,7 +7,7 @@ import { pipeline } from 'node:stream/promises';
 import type { ReadableStream } from 'node:stream/web';
 import { type ExportFileOptions, type Yardgraph, YardgraphError } from '../../client/index.ts';
 import { errorCode, StartError } from '../errors.ts';
-import { kindCalled } from '../import/columns.ts';
+import { parseKindName } from '../import/columns.ts';
 import { expected } from '../model/issues.ts';
 import { listField } from '../model/labels.ts';
 import { recordKinds } from '../records/index.ts';
@@ -88,7 +88,7 @@ async function writeExport(output: string, bytes: Readable, count: number): Prom
 type ListName = Parameters<Yardgraph['exportFile']>[0];
 
 function readListName(kindName: string): ListName {
-  const kind = kindCalled(kindName);
+  const kind = parseKindName(kindName);
   // The cast is safe: the client is generated from the kinds.
   if (kind) return listField(kind) as ListName;
   if (kindName === 'all') return kindName;

@@ -1,8 +1,14 @@
-/** `yardgraph undo`: reverses a range of changes of a running service, with a preview. */
+/** `yardgraph undo`: reverses a range of changes in a running service, after a preview. */
 import { randomUUID } from 'node:crypto';
 import type { Yardgraph } from '../../client/index.ts';
 import { Interrupted, StartError } from '../errors.ts';
-import { describeChanges, type MadeChanges, madeSince, revertedParts, uniqueMessage } from '../import/made-changes.ts';
+import {
+  describeChanges,
+  findMadeChanges,
+  type MadeChanges,
+  revertInParts,
+  uniqueMessage,
+} from '../import/made-changes.ts';
 import { expected, formatCount } from '../model/issues.ts';
 import { connect, isExpected, messageOf } from './service.ts';
 import { confirm, createProgressBar, exitCodes, withInterrupts } from './terminal.ts';
@@ -42,11 +48,11 @@ export async function undoChanges(options: UndoOptions): Promise<number> {
     const { counts, made, reasons, earliest, error } = await revert(undo, false);
     print(counts, ['reversed', 'kept', 'failed'], reasons);
     if (error) {
-      // Reversed again, changes whose records earlier ones have changed, too, would count as kept.
+      // In a second reversal, records with an earlier change in the range would count as kept.
       const next = earliest === undefined ? 'the same command again' : `it again with --to ${earliest - 1}`;
       console.error(`${messageOf(error, url)}. To go on, run ${next}.`);
     }
-    const own = madeSince(yardgraph, { after, message, number: made });
+    const own = findMadeChanges(yardgraph, { after, message, number: made });
     const described = await own.then(describeChanges).catch((thrown) => {
       if (!isExpected(thrown)) throw thrown;
       return `${messageOf(thrown, url)}. Its changes, after ${after}, have the message "${message}".`;
@@ -79,7 +85,7 @@ async function preview(undo: Undo): Promise<{ readonly after: string; readonly i
 
 const maxListed = 1_000;
 
-/** Reverses the changes, or looks what would become of them, until an error. `reasons` are why some are not reversed, the latest first. */
+/** Reverses the changes, or checks them, until an error. `reasons` tell why some are not reversed, the latest first. */
 async function revert({ yardgraph, of, signal }: Undo, dryRun: boolean) {
   const counts = { reversed: 0, kept: 0, failed: 0 };
   const reasons: string[] = [];
@@ -89,12 +95,12 @@ async function revert({ yardgraph, of, signal }: Undo, dryRun: boolean) {
   const bar = createProgressBar(`${dryRun ? 'checking' : 'reversing'} {percentage}% {value}/{total} changes`);
   bar.start(of.last - of.first + 1, 0);
   try {
-    for await (const { first, last, ...part } of revertedParts(yardgraph, of, { dryRun, signal })) {
+    for await (const { first, last, ...part } of revertInParts(yardgraph, of, { dryRun, signal })) {
       bar.increment(last - first + 1);
       earliest = first;
       counts.reversed += part.reversed;
       made += part.made;
-      // While later changes are not reversed, whether earlier ones can be is known only of those on which nothing depends.
+      // A preview reverses nothing, so it cannot check a change on which later ones depend.
       if (dryRun && last !== of.last) undecided += part.kept + part.failed;
       else {
         counts.kept += part.kept;

@@ -7,9 +7,9 @@
 import { createSessionOpener } from '../auth/authenticate.ts';
 import { anonymousIn, anonymousWorkspace } from '../auth/keyring.ts';
 import { ServiceError } from '../errors.ts';
-import { itemsOf, RowIndex } from '../import/items.ts';
+import { buildItems, RowIndex } from '../import/items.ts';
 import { findFiles } from '../import/local-files.ts';
-import { fileReader, rowsInOrder, scan, treeOrdersOf } from '../import/reading.ts';
+import { createFileReader, readTreeOrders, rowsInOrder, scanFiles } from '../import/reading.ts';
 import type { FileRow } from '../import/row.ts';
 import { linkParser } from '../model/links.ts';
 import type { RecordKind } from '../model/record-kind.ts';
@@ -38,15 +38,15 @@ export async function fillDemo(database: Database): Promise<void> {
 
 async function readDemoBatches() {
   const { files } = findFiles([__dirname], undefined);
-  const reader = fileReader({}, {});
-  const scanned = await scan(files, reader);
+  const reader = createFileReader({}, {});
+  const scanned = await scanFiles(files, reader);
   const upsertKeys = new Map<RecordKind, string>();
-  const orders = await treeOrdersOf(reader, scanned, upsertKeys);
+  const orders = await readTreeOrders(reader, scanned, upsertKeys);
   const rows: FileRow[] = [];
   for await (const row of rowsInOrder(reader, scanned, orders)) rows.push(row);
   const index = new RowIndex({ files, scanned, upsertKeys });
-  index.begin(rows);
-  const items = itemsOf(index, rows);
+  index.startPart(rows);
+  const items = buildItems(index, rows);
   return linkOrder.map((kind) => {
     const parse = linkParser({ kind, kindNamed, hasRefs: true }, limits, createParser(kind, limits));
     const records = items.flatMap(({ row, record }) => (row.kind === kind ? [parse(record)] : []));

@@ -4,9 +4,15 @@
  */
 import { html, nothing, render } from 'lit-html';
 import { Yardgraph } from '../../client/index.ts';
-import { damagedError, formOf, type ImportFile, isCompressed } from '../import/file.ts';
+import { damagedError, describeFile, type ImportFile, isCompressed } from '../import/file.ts';
 import { type Output, prepare, preview, requireResumable, store } from '../import/import.ts';
-import { describeChanges, type MadeChanges, madeSince, revertedParts, uniqueMessage } from '../import/made-changes.ts';
+import {
+  describeChanges,
+  findMadeChanges,
+  type MadeChanges,
+  revertInParts,
+  uniqueMessage,
+} from '../import/made-changes.ts';
 import { profileOf } from '../import/profiles.ts';
 import type { ImportRun } from '../import/run.ts';
 import { formatCount } from '../model/issues.ts';
@@ -96,7 +102,7 @@ export function openImport(kind: string, dropped: readonly File[]): void {
     const { profile, encoding } = settingOf(form);
     // Reading a file that has changed fails.
     const files: ImportFile[] = dropped.map((file) => ({
-      ...formOf(file.name, kindNamed(kind)),
+      ...describeFile(file.name, kindNamed(kind)),
       bytes: () => bytesOf(file),
       isUnchanged: () => true,
     }));
@@ -150,14 +156,14 @@ export function openImport(kind: string, dropped: readonly File[]): void {
       for (const { name, texts } of refusedFiles)
         if (texts.length > 0)
           shown.said.push(html`<p><a href=${URL.createObjectURL(new Blob(texts))} download=${name}>${name}</a></p>`);
-      const made = await madeSince(yardgraph, { after: run.after, message, number: changed });
+      const made = await findMadeChanges(yardgraph, { after: run.after, message, number: changed });
       say(describeChanges(made));
       return made && { label: 'Undo', run: () => undo(made) };
     }
 
     async function undo(made: MadeChanges): Promise<Next> {
       const counts = { reversed: 0, kept: 0 };
-      for await (const part of revertedParts(yardgraph, made, { signal: stop.signal })) {
+      for await (const part of revertInParts(yardgraph, made, { signal: stop.signal })) {
         counts.reversed += part.reversed;
         counts.kept += part.kept + part.failed;
       }

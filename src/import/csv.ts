@@ -1,10 +1,11 @@
 /**
  * Reads CSV as spreadsheets, databases and people write it, without losing or changing a cell.
  *
- * A quote at the start of a cell must be closed before a separator or the end of a line. Where quotes do not add up, nobody knows which
- * line is to blame, so both are refused: the line with the quote that opens, and the line with the next quote, at which it fails. The lines
- * between are read as rows of their own. They have no quotes or pairs of them, so none opens a cell that goes on: each line is looked at
- * twice at most. Libraries for CSV stop there, or take the text up to some later quote for one cell.
+ * A quote at the start of a cell must be closed before a separator or the end of a line. If it is not, either of two
+ * lines may be wrong, and both are refused: the line with the opening quote, and the line with the next quote. The
+ * lines between them are read as rows. They have no quotes or pairs of quotes, so none of them opens a quoted cell,
+ * and each line is scanned twice at most. CSV libraries stop at such a quote, or read the text up to a later quote as
+ * one cell.
  */
 import { StartError } from '../errors.ts';
 import { formatCount, quote } from '../model/issues.ts';
@@ -12,39 +13,39 @@ import { reasonColumn, reasonMark } from './columns.ts';
 import type { SourceRow, Warning } from './row.ts';
 
 export interface TableOptions {
-  /** The names of the columns of a file without a header. */
+  /** The columns of a file without a header. */
   readonly columns?: readonly string[] | undefined;
-  /** True for what may be the name of a column: it tells the header from titles above it, and one separator from another. */
+  /** True for the name of a known column. It tells the header from titles above it, and one separator from another. */
   isKnown(name: string): boolean;
   warn(warning: Warning): void;
 }
 
-/** How a file is written. A file of its refused rows is written alike. */
+/** The form of a file, in which its refused rows are written, too. */
 export interface Table {
   readonly separator: string;
   readonly names: readonly string[];
-  /** That of the first line. */
+  /** The line break of the first line. */
   readonly lineBreak?: string;
-  /** True for a program that quotes all cells, also those without a value. */
+  /** True for a program that quotes all cells, also empty ones. */
   readonly quotesAll?: boolean;
 }
 
-/** The most characters of a row of several lines. A line may have twice as many: a file without line breaks is no table. */
+/** The most characters of a row of several lines. A single line may have twice as many. */
 const maxRowLength = 2_000_000;
 
-/** The header and the separator are looked for in these. */
+/** The lines that may have the header, and tell the separator. */
 const beginningLines = 50;
 
-/** Takes text in pieces, and returns the rows that end within it. */
+/** Takes text in pieces, and returns the rows completed by each. */
 export class CsvParser {
-  /** Set when the header has been read. */
+  /** Set once the header is read. */
   table: Table | undefined;
   private readonly fileName: string;
   private readonly options: TableOptions;
-  /** What is not returned yet, and the number of its first line. */
+  /** The text after the last completed row, and its line. */
   private text = '';
   private firstLine = 1;
-  /** The last row whose quotes do not add up, while the rows below may be the rest of one of its cells. */
+  /** The last row with an unclosed quote, while the rows below may be the rest of its cell. */
   private broken: { readonly line: number; readonly cells: number } | undefined;
 
   constructor(fileName: string, options: TableOptions) {
@@ -62,27 +63,27 @@ export class CsvParser {
     const { text, table } = this;
     // A carriage return at the end may be the first half of a line break.
     const end = isLast ? text.length : 1 + Math.max(text.lastIndexOf('\n'), text.slice(0, -1).lastIndexOf('\r'));
-    const rows = rowsIn(text.slice(0, end), this.firstLine, table, isLast);
+    const rows = splitRows(text.slice(0, end), this.firstLine, table, isLast);
     this.skipTo(rows.at(-1)?.next ?? 0);
-    requireLines(this.text, this.firstLine, this.fileName);
+    requireLineEnds(this.text, this.firstLine, this.fileName);
     return rows.flatMap((row) => this.sourceOf(row, table) ?? []);
   }
 
   private skipTo(position: number): void {
-    this.firstLine += lineBreaks(this.text.slice(0, position));
+    this.firstLine += lineBreaksIn(this.text.slice(0, position));
     this.text = this.text.slice(position);
   }
 
-  /** Finds out from the first lines how the file is written, and passes over its header. */
+  /** Detects the form of the file from its first lines, and skips the header. */
   private begin(end: number | undefined): Table {
     const { columns, warn } = this.options;
     const [line = '', declared] = /^"?sep=([^"])"?(?:\r\n?|\n)/i.exec(this.text) ?? [];
     const [own = ''] = this.text.match(lineBreak) ?? [];
     const start = this.text.slice(line.length, end);
     this.skipTo(line.length);
-    const { separator, header, above, other } = findTable(start, this.firstLine, declared, this.options);
-    // A file of refused rows has a header, also if the one before had none.
-    const hasHeader = !columns || columns.every((name, at) => name === nameOf(header?.cells[at] ?? null));
+    const { separator, header, above, other } = detectTable(start, this.firstLine, declared, this.options);
+    // A file of refused rows has a header even if the original file had none.
+    const hasHeader = !columns || columns.every((name, at) => name === headerName(header?.cells[at] ?? null));
     if (!hasHeader) return { separator, names: columns, lineBreak: own };
     const refuse = (problem: string) => new StartError(`${this.fileName}: ${problem}`);
     if (!header) throw refuse('it is empty: expected a line with the names of the columns');
@@ -95,12 +96,12 @@ export class CsvParser {
     const message = `the lines above the header are left out: ${quote(above.map(({ text }) => text).join('\n'))}`;
     if (above[0]) warn({ line: above[0].line, column: '', message });
     this.skipTo(header.next);
-    const names = withoutSurplus(header.cells, 0).map(nameOf);
+    const names = withoutSurplus(header.cells, 0).map(headerName);
     return { separator, names, lineBreak: own, quotesAll: header.isQuoted };
   }
 
-  /** Returns undefined for an empty row, and for the header once more, as where files were put together. */
-  private sourceOf({ line, text, cells: sent, problem }: Row, { names, quotesAll }: Table): SourceRow | undefined {
+  /** Returns undefined for an empty row, and for a repeated header, as in concatenated files. */
+  private sourceOf({ line, text, cells: sent, problem }: CsvRow, { names, quotesAll }: Table): SourceRow | undefined {
     if (problem !== undefined) {
       this.broken = { line, cells: sent.length };
       return { line, names, cells: [], text, problem };
@@ -121,13 +122,15 @@ export class CsvParser {
     if (reason && !reason.startsWith(reasonMark)) {
       const what = `the column ${quote(reasonColumn)} has ${quote(reason)}`;
       const message = `${what}: does a cell with a separator need quotes? If it is a note of yours, clear it`;
-      // As one of the row's own cells, it comes back.
+      // Written back as a cell of the row.
       return { ...refuse(message), cells: [...cells, null] };
     }
     const warn = (message: string) => this.options.warn({ line, column: '', message });
-    // The end of the row, or a line break within a cell without quotes.
     if (cells.length < names.length) warn('the row has fewer cells than the header');
-    else if (cells.length > 1 && cells.every((cell, at) => nameOf(cell).toLowerCase() === names[at]?.toLowerCase())) {
+    else if (
+      cells.length > 1 &&
+      cells.every((cell, at) => headerName(cell).toLowerCase() === names[at]?.toLowerCase())
+    ) {
       warn('the header once more: this line is left out');
       return undefined;
     }
@@ -135,8 +138,8 @@ export class CsvParser {
   }
 }
 
-/** Throws a StartError if a line does not end. */
-export function requireLines(rest: string, line: number, fileName: string): void {
+/** Throws a StartError for an endless line. */
+export function requireLineEnds(rest: string, line: number, fileName: string): void {
   if (rest.length <= 2 * maxRowLength) return;
   throw new StartError(
     `${fileName}: line ${line} is longer than ${formatCount(2 * maxRowLength)} characters: is it a table?`,
@@ -146,34 +149,40 @@ export function requireLines(rest: string, line: number, fileName: string): void
 const nulProblem = 'it has a NUL character: is the file in another encoding, such as --encoding utf-16le?';
 
 /**
- * The header is the row with the most known names, or else the first that is not empty; the separator is the one that makes the most names in
- * the header known, or else the most cells in it, or else the one that is rarer in texts.
+ * Finds header and separator. The header is the row with the most known names, else the first row that is not empty.
+ * The separator is the one with which the header has the most known names, else the most cells, else the one that is
+ * rarer in texts.
  */
-function findTable(start: string, firstLine: number, declared: string | undefined, { columns, isKnown }: TableOptions) {
-  const knownIn = ({ cells }: Row) => cells.filter((cell) => cell && isKnown(nameOf(cell))).length;
+function detectTable(
+  start: string,
+  firstLine: number,
+  declared: string | undefined,
+  { columns, isKnown }: TableOptions,
+) {
+  const knownIn = ({ cells }: CsvRow) => cells.filter((cell) => cell && isKnown(headerName(cell))).length;
   const tables = (declared === undefined ? ['\t', '|', ';', ','] : [declared]).map((separator) => {
-    const rows = rowsIn(start, firstLine, { separator, names: [] }, true).filter(
+    const rows = splitRows(start, firstLine, { separator, names: [] }, true).filter(
       ({ cells, problem }) => problem !== undefined || !isEmpty(cells),
     );
-    // Without a header, the separator is the one that makes the most rows as wide as they must be.
+    // Without a header: the separator with which the most rows have the right width.
     const fitting = rows.filter(({ cells }) => cells.length === columns?.length).length;
     const known = columns ? fitting : Math.max(0, ...rows.map(knownIn));
     const at = columns ? 0 : rows.findIndex((row) => knownIn(row) === known);
     const [header, above] = [rows[at], rows.slice(0, Math.max(0, at))];
-    // Of nothing but names: what is between them would be taken for titles.
+    // Rows between two headers would be taken for titles.
     const other = above.find((row) => knownIn(row) === row.cells.filter(Boolean).length);
     return { separator, header, above, other, known, width: header?.cells.length ?? 0 };
   });
   return tables.reduce((best, table) => ((table.known - best.known || table.width - best.width) > 0 ? table : best));
 }
 
-const nameOf = (cell: string | null): string => cell?.trim().replace(/\s/g, ' ') ?? '';
+const headerName = (cell: string | null): string => cell?.trim().replace(/\s/g, ' ') ?? '';
 
-/** Also for the end of a file of DOS. */
-const isEmpty = (cells: Row['cells']): boolean =>
+/** DOS ends a file with \x1A. */
+const isEmpty = (cells: CsvRow['cells']): boolean =>
   cells.every((cell) => cell === null || cell === '\x1A' || cell.trim() === '');
 
-/** Without the empty cells at the end that are more than this. */
+/** Drops empty cells at the end beyond the width. */
 function withoutSurplus<T>(cells: readonly T[], width: number): readonly T[] {
   let { length } = cells;
   while (length > width && !cells[length - 1]) length -= 1;
@@ -182,15 +191,15 @@ function withoutSurplus<T>(cells: readonly T[], width: number): readonly T[] {
 
 const lineBreak = /\r\n?|\n/g;
 
-export const lineBreaks = (text: string): number => text.match(lineBreak)?.length ?? 0;
+export const lineBreaksIn = (text: string): number => text.match(lineBreak)?.length ?? 0;
 
-interface Row {
+interface CsvRow {
   readonly line: number;
   readonly text: string;
   readonly cells: readonly (string | null)[];
-  /** True if every cell is. */
+  /** True if all cells are quoted. */
   readonly isQuoted: boolean;
-  /** Of lines that are refused together. */
+
   readonly problem: string | undefined;
   /** The position of the next row. */
   readonly next: number;
@@ -198,18 +207,23 @@ interface Row {
 
 const quotesHelp = 'a quote within a quoted cell is written twice';
 
-/** Returns the rows in whole lines, but for one at the end that may go on. */
-function rowsIn(text: string, firstLine: number, table: Table, isLast: boolean): Row[] {
+/** Splits whole lines into rows, except a row at the end that may be incomplete. */
+function splitRows(text: string, firstLine: number, table: Table, isLast: boolean): CsvRow[] {
   const { separator, names, lineBreak: own = '' } = table;
-  const rows: Row[] = [];
+  const rows: CsvRow[] = [];
   let failing = { line: 0, problem: '' };
   for (let [at, line] = [0, firstLine]; at < text.length; ) {
     let problem = line === failing.line ? failing.problem : undefined;
-    let { cells, isQuoted = false, opens, end } = problem ? lineAt(text, at, separator) : rowAt(text, at, separator);
+    let {
+      cells,
+      isQuoted = false,
+      opens,
+      end,
+    } = problem ? splitLine(text, at, separator) : scanRow(text, at, separator);
     if (opens !== undefined) {
       if (end === text.length && !isLast && end - at <= maxRowLength) break;
-      const opensIn = line + lineBreaks(text.slice(at, opens));
-      const failsIn = line + lineBreaks(text.slice(at, end));
+      const opensIn = line + lineBreaksIn(text.slice(at, opens));
+      const failsIn = line + lineBreaksIn(text.slice(at, end));
       if (end < text.length && failsIn > opensIn) {
         failing = { line: failsIn, problem: `its quotes and those of line ${opensIn} do not add up: ${quotesHelp}` };
       }
@@ -218,7 +232,7 @@ function rowsIn(text: string, firstLine: number, table: Table, isLast: boolean):
       problem = `the quote before ${start} is not closed at the end of its cell: ${quotesHelp}`;
       cells = text.slice(at, end).split(separator);
     } else if (cells.length < names.length && line > failing.line && !text.startsWith(own, end)) {
-      // Is it the beginning of a row with other line breaks than that at its end?
+      // A row may contain line breaks of another form than the one that ends rows.
       const [joined = ''] = text.slice(at, at + maxJoined).split(own, 1);
       const below = at + joined.length;
       if (!isLast && below === text.length && joined.length < maxJoined) break;
@@ -230,32 +244,32 @@ function rowsIn(text: string, firstLine: number, table: Table, isLast: boolean):
     }
     const next = end + (text.startsWith('\r\n', end) ? 2 : 1);
     rows.push({ line, text: text.slice(at, end), cells, isQuoted, problem, next });
-    line += lineBreaks(text.slice(at, next));
+    line += lineBreaksIn(text.slice(at, next));
     at = next;
   }
   return rows;
 }
 
-/** The most characters of a row with line breaks that are not in quotes. */
+/** The most characters of a row with unquoted line breaks. */
 const maxJoined = 1_000;
 
-/** The cells of a row, and where it ends; or where a quote opens that is not closed before `end`. */
-interface Scanned {
+/** The cells of a row and its end; or an opening quote that is not closed before `end`. */
+interface ScannedRow {
   readonly cells: readonly (string | null)[];
   readonly isQuoted?: boolean;
   readonly opens?: number;
   readonly end: number;
 }
 
-/** Reads a line without regard to quotes. */
-function lineAt(text: string, at: number, separator: string): Scanned {
+/** Splits a line at all separators, also those in quotes. */
+function splitLine(text: string, at: number, separator: string): ScannedRow {
   const end = endOfLine(text, at);
   const cells = text.slice(at, end).split(separator);
   return { cells: cells.map((cell) => cell || null), end };
 }
 
-function rowAt(text: string, at: number, separator: string): Scanned {
-  if (!text.slice(at, endOfLine(text, at)).includes('"')) return lineAt(text, at, separator);
+function scanRow(text: string, at: number, separator: string): ScannedRow {
+  if (!text.slice(at, endOfLine(text, at)).includes('"')) return splitLine(text, at, separator);
   const cells: (string | null)[] = [];
   let isQuoted = true;
   for (let start = at; ; ) {
@@ -288,7 +302,7 @@ function afterSpace(text: string, start: number, separator: string): number {
   return at;
 }
 
-/** Passes over quotes that are written twice. Returns -1 if there is none. */
+/** Skips doubled quotes. Returns -1 without a closing quote. */
 function closingQuote(text: string, start: number): number {
   let at = text.indexOf('"', start);
   while (at >= 0 && text[at + 1] === '"') at = text.indexOf('"', at + 2);

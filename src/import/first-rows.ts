@@ -1,17 +1,17 @@
 /**
- * The first row with each text, for millions of rows: 64 bits of a hash stand for a text, in a quarter of the memory of a Map. Among a million
- * texts, two have the same hash, and refuse a row, once in forty million imports.
+ * The first row with each text, for millions of rows. A 64-bit hash stands for a text, which takes a quarter of the
+ * memory of a Map. Two of a million texts have the same hash, which refuses a row, once in forty million imports.
  */
 export class FirstRows {
-  /** Pairs of 32 bits; as many as there are rows, 0 where there is none. */
+  /** Two words for each slot of `#rows`, in which 0 marks an empty slot. */
   #hashes = new Uint32Array(2_048);
   #rows = new Float64Array(1_024);
   #size = 0;
 
-  /** Notes a row, a number from 1, unless an earlier one has the text: then returns that. */
+  /** Returns the earlier row with the text, or adds this row, a number from 1. */
   add(text: string, row: number): number | undefined {
     if (this.#size > this.#rows.length * 0.7) this.#grow();
-    const [low, high] = hashOf(text);
+    const [low, high] = hashText(text);
     const at = this.#placeOf(low, high);
     if (this.#rows[at] !== 0) return this.#rows[at];
     this.#size += 1;
@@ -44,8 +44,8 @@ export class FirstRows {
   }
 }
 
-/** Two hashes as cyrb53 makes them, of 32 bits each. */
-function hashOf(text: string): [low: number, high: number] {
+/** cyrb53, with both of its 32-bit halves. */
+function hashText(text: string): [low: number, high: number] {
   let [a, b] = [0xdeadbeef, 0x41c6ce57];
   for (let at = 0; at < text.length; at += 1) {
     const code = text.charCodeAt(at);

@@ -1,97 +1,106 @@
-/** The steps of an import, and what each tells people: `prepare` reads the files, `preview` checks the rows, and `store` stores them. */
+/**
+ * The steps of an import and their reports: `prepare` reads the files, `preview` checks the rows, `store` stores
+ * them.
+ */
 import type { Yardgraph } from '../../client/index.ts';
 import { StartError } from '../errors.ts';
 import { formatCount, quote } from '../model/issues.ts';
 import { pluralize } from '../model/labels.ts';
 import type { RecordKind } from '../model/record-kind.ts';
-import { upsertKeysOf } from './columns.ts';
+import { parseUpsertKeys } from './columns.ts';
 import { RowIndex } from './items.ts';
 import { type Profile, requireKind } from './profiles.ts';
-import { fileReader, scan, treeOrdersOf } from './reading.ts';
-import { countedRows, Refusals, refusedWriter, Tally } from './report.ts';
+import { createFileReader, readTreeOrders, scanFiles } from './reading.ts';
+import { countedRows, createRefusedWriter, Refusals, Tally } from './report.ts';
 import {
   deleteRecords,
+  findMissingRecords,
   type Import,
   type ImportRun,
-  missingRecords,
   type Storing,
-  sendAll,
+  sendRows,
   type Totals,
 } from './run.ts';
-import { collectWarnings } from './warnings.ts';
+import { WarningCollector } from './warnings.ts';
 
-/** The most rows of an import that is one mutation unless somebody says otherwise. */
+/**
+ * An import of at most so many rows is one mutation, and all or nothing. A larger one uses less memory, and holds up
+ * others briefly.
+ */
 const maxSmall = 5_000;
+const defaultPartSize = 1_000;
 
 /** The options of an import besides its profile. */
-interface Setting extends Pick<Import, 'yardgraph' | 'files' | 'signal' | 'onProgress'> {
-  /** The most rows of a mutation. Unless set, a small import is one, and a large one takes little memory, and others wait for it briefly. */
+interface ImportSettings extends Pick<Import, 'yardgraph' | 'files' | 'signal' | 'onProgress'> {
+  /** The most rows of a mutation. */
   readonly partSize?: number | undefined;
   readonly deleteMissing?: number | undefined;
   readonly encoding?: string | undefined;
   readonly columns?: string | undefined;
 }
 
-/** Reads the files for the first time. Throws a StartError with everything that cannot be read, and the options that do not go with it. */
-export async function prepare(profile: Profile, { encoding, columns, ...setting }: Setting): Promise<Import> {
-  const reader = fileReader(profile, { encoding, columns });
+/** Reads the files for the first time. Throws a StartError that lists all problems of files and options. */
+export async function prepare(profile: Profile, { encoding, columns, ...settings }: ImportSettings): Promise<Import> {
+  const reader = createFileReader(profile, { encoding, columns });
   const { upsertBy = [] } = profile;
   const created = (profile.createMissing ?? []).flatMap((name) => requireKind('create-missing', name) ?? []);
-  const scanned = await scan(setting.files, reader);
+  const scanned = await scanFiles(settings.files, reader);
   const kinds = scanned.sections.map(({ kind }) => kind);
-  const { keys: upsertKeys, problems } = upsertKeysOf(kinds, upsertBy);
+  const { keys: upsertKeys, problems } = parseUpsertKeys(kinds, upsertBy);
   problems.unshift(...scanned.problems);
-  if (setting.deleteMissing !== undefined && !kinds.every((kind) => upsertKeys.has(kind))) {
+  if (settings.deleteMissing !== undefined && !kinds.every((kind) => upsertKeys.has(kind))) {
     problems.push('--delete-missing: say by --upsert-by how records are found');
   }
   if (problems.length > 0) throw new StartError(problems.join('\n'));
   const createMissing = new Set(created);
   return {
     deleteMissing: undefined,
-    ...setting,
-    partSize: setting.partSize ?? (scanned.total <= maxSmall ? maxSmall : 1_000),
+    ...settings,
+    partSize: settings.partSize ?? (scanned.total <= maxSmall ? maxSmall : defaultPartSize),
     ...{ reader, scanned, upsertKeys, createMissing },
     keyedApart: new Set(created.filter((kind) => !['id', 'name'].includes(upsertKeys.get(kind) ?? 'id'))),
-    treeOrders: await treeOrdersOf(reader, scanned, upsertKeys),
-    warnings: new Map(setting.files.map((file) => [file, collectWarnings()])),
+    treeOrders: await readTreeOrders(reader, scanned, upsertKeys),
+    warnings: new Map(settings.files.map((file) => [file, new WarningCollector()])),
   };
 }
 
-/** Notes that an import begins. */
+/** Returns the note of a new import. */
 export async function startRun(yardgraph: Yardgraph, id: string): Promise<ImportRun> {
   const { viewer, changeCursor } = await yardgraph.graphql('{ viewer { workspace { id } } changeCursor }');
   return { id, after: changeCursor, startedAt: Date.now(), workspace: viewer.workspace.id, missing: {} };
 }
 
-/** In milliseconds: the service knows an idempotency key for 24 hours. */
-const keyLifetime = 23 * 3_600_000;
+/** The service keeps an idempotency key for 24 hours. */
+const keyLifetimeMs = 23 * 3_600_000;
 
-/** Throws a StartError if an import that was stopped cannot be resumed: it is too late, or of another workspace. */
+/** Throws a StartError if a stopped import cannot be resumed: it is too old, or of another workspace. */
 export async function requireResumable(work: Import, { startedAt, workspace }: ImportRun, restart: string) {
   const now = await startRun(work.yardgraph, '');
   if (now.workspace !== workspace) {
     throw new StartError(`the import that was stopped is of the workspace ${workspace}: use its key, or ${restart}`);
   }
-  // With `--upsert-by id`, rows without an ID are created.
+  // `--upsert-by id` creates rows without an ID.
   const creates = work.scanned.sections.some(({ kind }) => (work.upsertKeys.get(kind) ?? 'id') === 'id');
-  if (creates && Date.now() - startedAt >= keyLifetime) {
+  if (creates && Date.now() - startedAt >= keyLifetimeMs) {
     throw new StartError(
       `the import began more than 23 hours ago, and the service soon forgets which rows it has stored. Look for the last one, then import the rest of the rows as a file of its own, or use --upsert-by, and ${restart}`,
     );
   }
 }
 
-/** Where an import tells what becomes of its rows. */
+/** Prints the report of an import. */
 export interface Output {
   say(text: string): void;
   table(head: readonly string[], rows: readonly (readonly (string | number)[])[]): void;
 }
 
-/** Shows what would become of the rows. It is clean if all would be stored, and no more deleted than is allowed. */
+/**
+ * Prints the outcome of a dry run. It is clean if all rows would be stored, and no more records deleted than allowed.
+ */
 export async function preview(work: Import, { say, table }: Output) {
   const tally = new Tally();
   const refusals = new Refusals();
-  const totals = await sendAll(work, {
+  const totals = await sendRows(work, {
     index: new RowIndex({ ...work, isPreview: true }),
     warns: true,
     onPart(outcomes) {
@@ -110,12 +119,12 @@ export async function preview(work: Import, { say, table }: Output) {
   for (const text of refusals.lines()) say(text);
   sayUnchecked(totals, say);
   sayWarnings(work, say);
-  sayMissing('To create for links to them', totals, say);
-  const missing = await missingRecords(work, totals);
+  sayCreatedNames('To create for links to them', totals, say);
+  const missing = await findMissingRecords(work, totals);
   for (const [kind, ids] of missing) {
     say(`To delete, because they are not in the files: ${pluralize(ids.length, kind)}`);
   }
-  const tooMany = exceeding(work, missing);
+  const tooMany = deletionProblem(work, missing);
   if (missing.size > 0 && refused > 0) say('As not all rows would be stored, none is deleted.');
   else if (tooMany) say(tooMany);
   return { changed: created + updated, isClean: refused === 0 && !tooMany };
@@ -127,7 +136,7 @@ function sayUnchecked({ unchecked: { count: rows, first } }: Totals, say: Output
   say(`Not checked: links of ${countedRows(rows)} to rows of earlier batches, ${where}`);
 }
 
-function sayMissing(what: string, { missing }: Totals, say: Output['say']): void {
+function sayCreatedNames(what: string, { missing }: Totals, say: Output['say']): void {
   for (const [kind, { size }] of missing) if (size > 0) say(`${what}: ${pluralize(size, kind)}`);
 }
 
@@ -141,33 +150,32 @@ function sayWarnings({ warnings }: Import, say: Output['say']): void {
   }
 }
 
-function exceeding({ deleteMissing = 0 }: Import, missing: ReadonlyMap<RecordKind, readonly string[]>) {
+function deletionProblem({ deleteMissing = 0 }: Import, missing: ReadonlyMap<RecordKind, readonly string[]>) {
   const number = [...missing.values()].flat().length;
   if (number <= deleteMissing) return undefined;
   return `Nothing is deleted: ${formatCount(number)} records are not in the files, and --delete-missing allows ${formatCount(deleteMissing)}.`;
 }
 
-/** Where the refused rows of a file go. */
+/** The file for the refused rows of a file. */
 export interface RefusedFile {
-  /** As people are told. */
   readonly name: string;
   write(text: string): void;
 }
 
 interface StoreOptions {
   readonly storing: Storing;
-  /** Those of the files in their order; only refused rows are written. */
+  /** One for each file, in the same order. */
   readonly refusedFiles: readonly RefusedFile[];
-  /** Without a preview, storing also says what is probably wrong. */
+  /** Without a preview, storing prints the warnings. */
   readonly isPreviewed: boolean;
 }
 
-/** Stores the rows, and says what has become of them. */
+/** Stores the rows, and prints their outcomes. */
 export async function store(work: Import, { storing, refusedFiles, isPreviewed }: StoreOptions, { say }: Output) {
   const index = new RowIndex(work);
   const tables = await Promise.all(work.files.map(work.reader.table));
-  const writers = refusedFiles.map(({ write }, file) => refusedWriter(tables[file], index, write));
-  const totals = await sendAll(work, {
+  const writers = refusedFiles.map(({ write }, file) => createRefusedWriter(tables[file], index, write));
+  const totals = await sendRows(work, {
     ...{ index, storing, warns: !isPreviewed },
     onPart(outcomes) {
       const refused = outcomes.filter(({ outcome }) => outcome === 'REJECTED');
@@ -178,13 +186,13 @@ export async function store(work: Import, { storing, refusedFiles, isPreviewed }
   say(
     `${formatCount(created)} created, ${formatCount(updated)} updated, ${formatCount(unchanged)} unchanged, ${formatCount(refused)} refused`,
   );
-  sayMissing('Created for links to them', totals, say);
+  sayCreatedNames('Created for links to them', totals, say);
   sayRefusedFiles(
     refusedFiles.filter((_, at) => !writers[at]?.isEmpty()),
     say,
   );
   if (!isPreviewed) sayWarnings(work, say);
-  const deletion = work.deleteMissing === undefined ? undefined : await deleteOthers(work, totals, say);
+  const deletion = work.deleteMissing === undefined ? undefined : await deleteMissing(work, totals, say);
   const names = [...totals.missing.values()].reduce((sum, { size }) => sum + size, 0);
   return {
     changed: created + updated + names + (deletion?.deleted ?? 0),
@@ -197,17 +205,17 @@ function sayRefusedFiles([first, ...others]: readonly RefusedFile[], say: Output
   if (first && others.length === 0) {
     say(`The refused rows are in ${first.name}, each with the reason: fix them, and import that file.`);
   } else if (first) {
-    // Links between their rows are found only within one import.
+    // Their rows may link to each other, which takes one import.
     say('The refused rows are in these files, each with the reason: fix them, and import the files together.');
     for (const { name } of [first, ...others]) say(`  ${name}`);
   }
 }
 
-/** Deletes all that is not in the files, or nothing. */
-async function deleteOthers(work: Import, totals: Totals, say: Output['say']) {
+/** Deletes all records without a row, or none. */
+async function deleteMissing(work: Import, totals: Totals, say: Output['say']) {
   const isStored = totals.rows.REJECTED === 0;
-  const missing = isStored ? await missingRecords(work, totals) : new Map<RecordKind, string[]>();
-  const problem = isStored ? exceeding(work, missing) : 'As not all rows are stored, none is deleted.';
+  const missing = isStored ? await findMissingRecords(work, totals) : new Map<RecordKind, string[]>();
+  const problem = isStored ? deletionProblem(work, missing) : 'As not all rows are stored, none is deleted.';
   if (problem) {
     say(problem);
     return { isWhole: false, deleted: 0 };
@@ -215,11 +223,11 @@ async function deleteOthers(work: Import, totals: Totals, say: Output['say']) {
   let deleted = 0;
   const refused: string[] = [];
   for (const [kind, ids] of missing) {
-    const others = await deleteRecords(work, kind, ids);
-    const number = ids.length - others.length;
+    const referenced = await deleteRecords(work, kind, ids);
+    const number = ids.length - referenced.length;
     say(`Deleted, because they are not in the files: ${pluralize(number, kind)}`);
     deleted += number;
-    refused.push(...others.map(({ id, message }) => `${id} was not deleted: ${message}`));
+    refused.push(...referenced.map(({ id, message }) => `${id} was not deleted: ${message}`));
   }
   for (const text of refused.slice(0, 10)) say(`  ${text}`);
   if (refused.length > 10) say(`  and ${formatCount(refused.length - 10)} more`);

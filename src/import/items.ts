@@ -1,7 +1,8 @@
 /**
- * Turns rows into items of `importRecords`. The service resolves all links within a part: the ID that a row has in its file becomes the `ref`
- * of its item, and everything else is sent as the cells say it. Links to rows of earlier parts lead to the records that these have become. A
- * preview stores no earlier part, so it leaves such links out where the service would look for what is not there yet.
+ * Builds the items of `importRecords` from rows. Within a part the service resolves all links: the ID of a row in its
+ * file becomes the `ref` of its item, and every other link is passed on as its cells describe it. A link to a row of
+ * an earlier part leads to the record that the row was stored as. A preview stores nothing, so it leaves out the
+ * links whose target an earlier part would create or change, and counts them.
  */
 import { quote } from '../model/issues.ts';
 import { linkFields } from '../model/links.ts';
@@ -12,53 +13,53 @@ import type { ImportFile } from './file.ts';
 import { FirstRows } from './first-rows.ts';
 import type { Scanned } from './reading.ts';
 import {
-  copied,
-  externalKey,
+  columnPath,
+  detached,
+  externalSystem,
   type FileRow,
+  keyValue,
   type LinkCell,
-  pathOf,
   type RowIssue,
   type RowOutcome,
-  textAt,
-  valueAt,
+  rowKeyText,
 } from './row.ts';
 
-/** An item to send, unless it has issues. */
+/** The item of a row. It is sent unless it has issues. */
 export interface RowItem {
   readonly row: FileRow;
   readonly record: Values;
   readonly issues: readonly RowIssue[];
-  /** The fields of links that were left out. */
+  /** Link fields that the preview leaves out. */
   readonly unchecked: ReadonlySet<string>;
-  /** Cells whose IDs are kept as those of another system. */
+  /** Cells whose IDs are stored as IDs of another system. */
   readonly foreign: readonly LinkCell[];
 }
 
-/** Where a link by the ID of a row leads: to an item of the same part, to a record, or nowhere. */
+/** The target of a link by the ID of a row: an item of the same part, or a record. */
 type Target = { readonly ref: string; readonly row: FileRow } | { readonly id: string } | 'refused' | 'unchecked';
 
 interface IndexOptions {
   readonly files: readonly ImportFile[];
   readonly scanned: Scanned;
-  /** By kind, how the stored record of a row is found; rows of other kinds are created. */
+  /** By kind, the key that finds the stored record of a row. Rows of other kinds are created. */
   readonly upsertKeys: ReadonlyMap<RecordKind, string>;
   readonly isPreview?: boolean;
 }
 
-/** The rows of an import so far, as later rows need them: their keys, their names, and the records to which links lead. */
+/** The rows so far, as later rows need them: their keys and names, and the records they were stored as. */
 export class RowIndex {
   readonly #options: IndexOptions;
-  /** By kind and key; a row is its line and the place of its file, as one number. */
+  /** By kind and key. A row is one number: its line, and the index of its file. */
   readonly #firstRows = new Map<RecordKind, Map<string, FirstRows>>();
   /** By kind and name: the ID of the row, undefined if several rows have the name. */
   readonly #names = new Map<RecordKind, Map<string, string | undefined>>();
-  /** By kind and the ID of a row: its record, null if the row was refused, undefined if a preview would create it. */
+  /** By kind and the ID of the row: its record, null if the row was refused, undefined if a preview would create it. */
   readonly #records = new Map<RecordKind, Map<string, string | null | undefined>>();
-  /** The rows of the part that is being sent, by their IDs. */
+  /** The rows of the current part by their IDs. */
   readonly #refs = new Map<RecordKind, Map<string, { readonly ref: string; readonly row: FileRow }>>();
-  /** Texts that records would get or lose in an earlier part of a preview. */
-  readonly #pending = new Set<string>();
-  /** IDs of rows, and whether stored records have them as names. */
+  /** In a preview: texts that an earlier part would give to a record, or take from one. */
+  readonly #changedTexts = new Set<string>();
+  /** IDs of rows: true if a stored record has the ID as its name. */
   readonly #storedNames = new Map<string, boolean>();
 
   constructor(options: IndexOptions) {
@@ -75,32 +76,32 @@ export class RowIndex {
   }
 
   /**
-   * Notes a row, once, and refuses it if an earlier row has the same ID or upsert key, which it would overwrite. A refused row counts, too, so
-   * that a preview and each start decide alike.
+   * Adds a row. Returns it with an issue if an earlier row has the same ID or upsert key, which this row would
+   * overwrite. An earlier row counts even if it is refused, so that a preview and every resumed run decide alike.
    */
-  note(row: FileRow): FileRow {
+  add(row: FileRow): FileRow {
     const names = this.#names.get(row.kind);
-    const name = textAt(row, 'name');
-    if (names && name !== undefined) names.set(copied(name), names.has(name) ? undefined : row.id);
+    const name = rowKeyText(row, 'name');
+    if (names && name !== undefined) names.set(detached(name), names.has(name) ? undefined : row.id);
     const { files } = this.#options;
     const issues: RowIssue[] = [];
     for (const [by, rows] of this.#firstRows.get(row.kind) ?? []) {
-      const text = textAt(row, by);
+      const text = rowKeyText(row, by);
       if (text === undefined || isBlank(text)) continue;
       const first = rows.add(text, row.source.line * files.length + files.indexOf(row.file));
       if (first !== undefined) {
-        const where = lineOf(Math.floor(first / files.length), files[first % files.length], row.file);
-        issues.push({ path: pathOf(by), message: `${where} also has the ${by} ${quote(text)}` });
+        const where = describeLine(Math.floor(first / files.length), files[first % files.length], row.file);
+        issues.push({ path: columnPath(by), message: `${where} also has the ${by} ${quote(text)}` });
       }
     }
     return issues.length === 0 ? row : { ...row, issues: [...row.issues, ...issues] };
   }
 
-  /** Lets links lead to the rows of a part that is about to be sent. */
-  begin(rows: readonly FileRow[]): void {
+  /** Makes the rows of a part the targets of refs. */
+  startPart(rows: readonly FileRow[]): void {
     for (const refs of this.#refs.values()) refs.clear();
     for (const [index, row] of rows.entries()) {
-      if (row.issues.length > 0) this.settle({ row, outcome: 'REJECTED' });
+      if (row.issues.length > 0) this.addOutcome({ row, outcome: 'REJECTED' });
       else if (row.id !== undefined) this.#refs.get(row.kind)?.set(row.id, { ref: String(index), row });
     }
   }
@@ -109,94 +110,96 @@ export class RowIndex {
     return id === undefined ? undefined : this.#refs.get(kind)?.get(id)?.ref;
   }
 
-  settle(settled: Pick<RowOutcome, 'row' | 'outcome' | 'id' | 'before' | 'after'>): void {
+  addOutcome(settled: Pick<RowOutcome, 'row' | 'outcome' | 'id' | 'before' | 'after'>): void {
     const { row, outcome, id, before, after } = settled;
     const { kind, id: rowId } = row;
     const { isPreview = false, scanned } = this.#options;
     const refs = this.#refs.get(kind);
     if (rowId !== undefined && refs?.get(rowId)?.row === row) refs.delete(rowId);
-    this.#noteRecord(kind, rowId, outcome === 'REJECTED' ? null : isPreview && outcome === 'CREATED' ? undefined : id);
+    this.#addRecord(kind, rowId, outcome === 'REJECTED' ? null : isPreview && outcome === 'CREATED' ? undefined : id);
     for (const by of (isPreview && scanned.linkKeys.get(kind)) || []) {
-      const [old, now] = [valueAt(before, by) ?? null, valueAt(after, by) ?? null];
+      const [old, now] = [keyValue(before, by) ?? null, keyValue(after, by) ?? null];
       if (by === 'id' || old === now) continue;
-      for (const text of [old, now]) if (typeof text === 'string') this.#pending.add(keyOfText(kind, by, text));
+      for (const text of [old, now]) if (typeof text === 'string') this.#changedTexts.add(textKey(kind, by, text));
     }
   }
 
-  #noteRecord(kind: RecordKind, rowId: string | undefined, record: string | null | undefined): void {
+  #addRecord(kind: RecordKind, rowId: string | undefined, record: string | null | undefined): void {
     const records = this.#records.get(kind);
-    // Of rows with the same ID, the first one counts: the others were refused.
-    if (rowId !== undefined && records && !(record === null && records.has(rowId))) records.set(copied(rowId), record);
+    // The first row with an ID is the target of links: later ones are refused.
+    if (rowId !== undefined && records && !(record === null && records.has(rowId)))
+      records.set(detached(rowId), record);
   }
 
-  rowWithId(kind: RecordKind, id: string): Target | undefined {
-    const item = this.#refs.get(kind)?.get(id);
+  targetOf(kind: RecordKind, rowId: string): Target | undefined {
+    const item = this.#refs.get(kind)?.get(rowId);
     if (item) return item;
     const records = this.#records.get(kind);
-    const record = records?.get(id);
+    const record = records?.get(rowId);
     if (typeof record === 'string') return { id: record };
     if (record === null) return 'refused';
-    return records?.has(id) ? 'unchecked' : undefined;
+    return records?.has(rowId) ? 'unchecked' : undefined;
   }
 
-  /** The IDs of rows by which links lead to them, once each: stored records may have them as names. */
-  idsLikeNames(rows: readonly FileRow[]): ReadonlyMap<RecordKind, ReadonlySet<string>> {
+  /** Returns the IDs of rows in links that may also be names of stored records. Returns each ID once in an import. */
+  idsInDoubt(rows: readonly FileRow[]): ReadonlyMap<RecordKind, ReadonlySet<string>> {
     const ids = new Map<RecordKind, Set<string>>();
     for (const { by, target, value } of rows.flatMap(({ links }) => links)) {
-      const key = keyOfText(target, 'name', value ?? '');
-      if (by !== 'any' || value === null || this.#storedNames.has(key) || !this.rowWithId(target, value)) continue;
+      const key = textKey(target, 'name', value ?? '');
+      if (by !== 'any' || value === null || this.#storedNames.has(key) || !this.targetOf(target, value)) continue;
       ids.set(target, (ids.get(target) ?? new Set()).add(value));
       this.#storedNames.set(key, false);
     }
     return ids;
   }
 
-  noteStoredName(kind: RecordKind, name: string): void {
-    this.#storedNames.set(keyOfText(kind, 'name', name), true);
+  addStoredName(kind: RecordKind, name: string): void {
+    this.#storedNames.set(textKey(kind, 'name', name), true);
   }
 
-  /** True if a row of the import has the name, even a refused one. */
-  isNameOfRow = (kind: RecordKind, name: string): boolean => this.#names.get(kind)?.has(name) ?? false;
+  /** True if a row of the import has the name, even a refused row. */
+  isRowName = (kind: RecordKind, name: string): boolean => this.#names.get(kind)?.has(name) ?? false;
 
   /** True if the row with this ID has it as its name, too, and no other row has. */
   isIdAndName = (kind: RecordKind, text: string): boolean => this.#names.get(kind)?.get(text) === text;
 
-  isNameOfOther = (kind: RecordKind, name: string): boolean =>
-    this.isNameOfRow(kind, name) || this.#storedNames.get(keyOfText(kind, 'name', name)) === true;
+  isName = (kind: RecordKind, name: string): boolean =>
+    this.isRowName(kind, name) || this.#storedNames.get(textKey(kind, 'name', name)) === true;
 
-  isPending = (kind: RecordKind, by: string, text: string): boolean => this.#pending.has(keyOfText(kind, by, text));
+  isChangedEarlier = (kind: RecordKind, by: string, text: string): boolean =>
+    this.#changedTexts.has(textKey(kind, by, text));
 
   upsertKey = (kind: RecordKind): string | undefined => this.#options.upsertKeys.get(kind);
 }
 
-/** No key has a space. */
-const keyOfText = ({ name }: RecordKind, by: string, text: string): string => copied(`${name}.${by} ${text}`);
+/** Unambiguous, because no key has a space. */
+const textKey = ({ name }: RecordKind, by: string, text: string): string => detached(`${name}.${by} ${text}`);
 
-/** Returns `line 2`, or `line 2 of assets.csv` if that is another file. */
-export const lineOf = (line: number, file: ImportFile | undefined, from: ImportFile): string =>
+/** Returns `line 2`, or `line 2 of assets.csv` from another file. */
+export const describeLine = (line: number, file: ImportFile | undefined, from: ImportFile): string =>
   `line ${line}${file === from ? '' : ` of ${file?.name}`}`;
 
-/** Returns the items of the rows of a part, which the index has begun. */
-export function itemsOf(index: RowIndex, rows: readonly FileRow[]): RowItem[] {
+/** Returns the items of a part's rows. Call `startPart` first. */
+export function buildItems(index: RowIndex, rows: readonly FileRow[]): RowItem[] {
   const refs = new Set<string>();
   const items = rows.map((row) => {
-    const record = recordOf(row, index);
+    const record = buildRecord(row, index);
     const issues = [...row.issues];
     const unchecked = new Set<string>();
     const foreign: LinkCell[] = [];
-    for (const cells of row.issues.length > 0 ? [] : linksOf(row, index)) {
-      const link = linkOf(index, cells);
+    for (const cells of row.issues.length > 0 ? [] : groupLinkCells(row, index)) {
+      const link = buildLink(index, cells);
       if (link === 'unchecked') unchecked.add(cells[0].field);
       else if ('issue' in link) issues.push(link.issue);
       else record[link.name] = link.value;
       if (typeof link === 'object' && 'ref' in link) refs.add(link.ref);
       foreign.push(...cells.filter((cell) => isForeign(cell) && record[cell.field] === cell.value));
     }
-    // Later rows of the part link to no refused one.
-    if (issues.length > row.issues.length) index.settle({ row, outcome: 'REJECTED' });
+    // So that later rows of the part do not link to it.
+    if (issues.length > row.issues.length) index.addOutcome({ row, outcome: 'REJECTED' });
     return { row, record, issues, unchecked, foreign };
   });
-  // Items without refs are stored faster.
+  // The service stores items without a ref faster.
   for (const { row, record } of items) {
     const ref = index.refOf(row);
     if (ref !== undefined && refs.has(ref)) record.ref = ref;
@@ -204,7 +207,7 @@ export function itemsOf(index: RowIndex, rows: readonly FileRow[]): RowItem[] {
   return items;
 }
 
-function recordOf({ kind, id, fields, externalIds }: FileRow, index: RowIndex): Record<string, unknown> {
+function buildRecord({ kind, id, fields, externalIds }: FileRow, index: RowIndex): Record<string, unknown> {
   const by = index.upsertKey(kind);
   const ids = Object.entries(externalIds);
   const set = by === undefined ? ids.filter(([, value]) => value !== null) : ids;
@@ -219,10 +222,11 @@ function recordOf({ kind, id, fields, externalIds }: FileRow, index: RowIndex): 
 type LinkCells = readonly [LinkCell, ...LinkCell[]];
 
 /**
- * The cells of each link of a row. Rows with the IDs of stored records come from an export, which says a link in all ways, so an empty cell
- * says that the target has no such text. In other rows, it says nothing beside one with a value.
+ * Returns the cells of each link of a row. A row with the ID of a stored record comes from an export, which writes a
+ * link in several columns: an empty cell means that the target has no such text. In other rows, an empty cell beside
+ * a filled one means nothing.
  */
-function linksOf({ kind, links }: FileRow, index: RowIndex): LinkCells[] {
+function groupLinkCells({ kind, links }: FileRow, index: RowIndex): LinkCells[] {
   const isExported = index.upsertKey(kind) === 'id';
   return linkFields(kind).flatMap(([, field]) => {
     const all = links.filter((link) => link.field === field);
@@ -235,81 +239,85 @@ function linksOf({ kind, links }: FileRow, index: RowIndex): LinkCells[] {
 const isForeign = ({ by, value, target }: LinkCell): boolean =>
   by === 'id' && value !== null && kindOfId(value) !== target;
 
-/** A field of the item, or why there is none; or a preview cannot check the link. */
+/** A field of the item, an issue, or a link that the preview cannot check. */
 type ItemLink =
   | { readonly name: string; readonly value: unknown; readonly ref?: string }
   | { readonly issue: RowIssue }
   | 'unchecked';
 
-function linkOf(index: RowIndex, cells: LinkCells): ItemLink {
+function buildLink(index: RowIndex, cells: LinkCells): ItemLink {
   const [{ name, field, target }] = cells;
   if (cells.every(({ value }) => value === null)) return { name: field, value: null };
-  const byId = cells.find(({ by }) => by === 'id' || by === 'any');
-  const others = cells.filter((cell) => cell !== byId);
-  const isPending = ({ by, value }: LinkCell) => value !== null && index.isPending(target, by, value);
-  if (others.some(isPending)) return 'unchecked';
-  if (!byId) return { name, value: criteriaOf(others) };
-  const { by, value } = byId;
+  const idCell = cells.find(({ by }) => by === 'id' || by === 'any');
+  const textCells = cells.filter((cell) => cell !== idCell);
+  if (textCells.some(({ by, value }) => value !== null && index.isChangedEarlier(target, by, value)))
+    return 'unchecked';
+  if (!idCell) return { name, value: linkCriteria(textCells) };
+  const { by, value } = idCell;
   if (value === null) return contradiction(cells);
   const isRecordId = kindOfId(value) === target;
-  // The ID of a stored record, although a row has it: that row is found by it.
-  const row = isRecordId && index.upsertKey(target) === 'id' ? undefined : index.rowWithId(target, value);
+  // With `--upsert-by id`, the ID of a stored record finds the record, also where the import has its row.
+  const row = isRecordId && index.upsertKey(target) === 'id' ? undefined : index.targetOf(target, value);
   if (by === 'any' && !isRecordId) {
-    if (!row || index.isIdAndName(target, value)) return linkByName(index, byId, others);
-    if (index.isNameOfOther(target, value)) return twoMeanings(byId);
+    if (!row || index.isIdAndName(target, value)) return linkByName(index, idCell, textCells);
+    if (index.isName(target, value)) return ambiguousCell(idCell);
   }
   if (row === 'unchecked') return 'unchecked';
-  if (row === 'refused') return refusedRow(field, value);
+  if (row === 'refused') return refusedTarget(field, value);
   if (row && 'ref' in row) {
-    const isTrue = others.every((cell) => (textAt(row.row, cell.by) ?? null) === cell.value);
-    return isTrue ? { name, value: { ref: row.ref }, ref: row.ref } : contradiction(cells);
+    const isMet = textCells.every((cell) => (rowKeyText(row.row, cell.by) ?? null) === cell.value);
+    return isMet ? { name, value: { ref: row.ref }, ref: row.ref } : contradiction(cells);
   }
   const id = row?.id ?? value;
-  // What is stored elsewhere has no other texts here.
-  const isAlone = others.length === 0 || (!row && !isRecordId && others.every((cell) => cell.value === null));
-  return isAlone ? { name: field, value: id } : { name, value: { id, ...criteriaOf(others) } };
+  // A record of another system has no texts here.
+  const isForeignId = !row && !isRecordId && textCells.every((cell) => cell.value === null);
+  if (textCells.length === 0 || isForeignId) return { name: field, value: id };
+  return { name, value: { id, ...linkCriteria(textCells) } };
 }
 
-function linkByName(index: RowIndex, cell: LinkCell, others: readonly LinkCell[]): ItemLink {
+function linkByName(index: RowIndex, cell: LinkCell, textCells: readonly LinkCell[]): ItemLink {
   const { name, target, value } = cell;
-  if (value !== null && index.isPending(target, 'name', value)) return 'unchecked';
-  const isContradicted = others.some((other) => other.by === 'name' && other.value !== value);
-  return isContradicted ? contradiction([cell, ...others]) : { name, value: { ...criteriaOf(others), name: value } };
+  if (value !== null && index.isChangedEarlier(target, 'name', value)) return 'unchecked';
+  if (textCells.some((other) => other.by === 'name' && other.value !== value))
+    return contradiction([cell, ...textCells]);
+  return { name, value: { ...linkCriteria(textCells), name: value } };
 }
 
-function criteriaOf(cells: readonly LinkCell[]): Values {
+function linkCriteria(cells: readonly LinkCell[]): Values {
   const criteria: Record<string, unknown> = {};
   for (const { by, value } of cells) {
-    const system = externalKey(by);
+    const system = externalSystem(by);
     if (system === undefined) criteria[by] = value;
     else criteria.externalIds = { ...(criteria.externalIds as object), [system]: value };
   }
   return criteria;
 }
 
-export const refusedRow = (field: string, id: string): { readonly issue: RowIssue } => ({
+export const refusedTarget = (field: string, id: string): { readonly issue: RowIssue } => ({
   issue: { path: [field], message: `the row with the ID ${quote(id)} was refused` },
 });
 
-export const sayAlike = 'change them alike, or leave a column out with --skip';
+export const alikeHelp = 'change them alike, or leave a column out with --skip';
 
 function contradiction([first, ...others]: LinkCells): ItemLink {
   const texts = [first, ...others].map(({ by, value }) => `${by} ${value === null ? 'nothing' : quote(value)}`);
-  const message = `expected one ${first.target.label}, received ${texts.join(' and ')}: ${sayAlike}`;
+  const message = `expected one ${first.target.label}, received ${texts.join(' and ')}: ${alikeHelp}`;
   return { issue: { path: [first.name], message } };
 }
 
-function twoMeanings({ name, target, value }: LinkCell): ItemLink {
+function ambiguousCell({ name, target, value }: LinkCell): ItemLink {
   const both = `a row has ${quote(value ?? '')} as its ID, and another ${target.label} as its name`;
   const message = `${both}: say which by --link-by ${name}=id or --link-by ${name}=name`;
   return { issue: { path: [name], message } };
 }
 
-/** The records that rows have become, by the cells of `row` that have the IDs of these rows. */
-export function recordIdsIn(index: RowIndex, { links }: FileRow): Map<number, string> {
+/**
+ * Returns the IDs of the stored records that the cells of a row link to by the ID of a row, by the index of the cell.
+ */
+export function recordIdsByCell(index: RowIndex, { links }: FileRow): Map<number, string> {
   const ids = new Map<number, string>();
   for (const { by, target, value, cell } of links) {
-    const row = (by === 'id' || by === 'any') && value !== null ? index.rowWithId(target, value) : undefined;
+    const row = (by === 'id' || by === 'any') && value !== null ? index.targetOf(target, value) : undefined;
     if (typeof row === 'object' && 'id' in row) ids.set(cell, row.id);
   }
   return ids;

@@ -1,24 +1,26 @@
-/** Reads records from JSON: an object in each line, or an array of objects. Numbers keep the digits that they are written with. */
+/** Reads records from JSON: an object in each line, or an array of objects. Numbers keep their digits. */
 import { isLosslessNumber, parse } from 'lossless-json';
 import { StartError } from '../errors.ts';
 import { expected, formatCount, isObject, quote } from '../model/issues.ts';
-import { kindCalled } from './columns.ts';
-import { lineBreaks, requireLines } from './csv.ts';
+import { parseKindName } from './columns.ts';
+import { lineBreaksIn, requireLineEnds } from './csv.ts';
 import type { ImportFile } from './file.ts';
-import { type Cell, type SourceRow, textOf } from './row.ts';
+import { type Cell, cellText, type SourceRow } from './row.ts';
 
-/** The most characters of an array, because it is read as a whole. */
+/** The most characters of an array, which is held in memory. */
 const maxArrayLength = 64_000_000;
 
-/** The member with the text of a refused line that cannot be read: it is read in place of the object. */
+/**
+ * The member that holds an unreadable line in a file of refused rows. An import reads the line instead of the object.
+ */
 export const lineName = 'refused line';
 
 type Text = readonly [text: string, line: number];
 
-/** Takes text in pieces, and returns the rows that end within it. The first character shows which of the two forms it has. */
+/** Takes text in pieces, and returns the rows completed by each. The first character tells an array from lines. */
 export class JsonParser {
   private readonly file: Pick<ImportFile, 'name' | 'kind'>;
-  /** What is not returned yet, and the number of its first line. */
+  /** The text after the last completed row, and its line. */
   private text = '';
   private firstLine = 1;
   private isArray: boolean | undefined;
@@ -30,9 +32,8 @@ export class JsonParser {
 
   read(piece: string, isLast: boolean): SourceRow[] {
     this.text += piece;
-    // Only white space so far.
     if (this.isArray === undefined && this.text.trim() === '') {
-      requireLines(this.text, this.firstLine, this.file.name);
+      requireLineEnds(this.text, this.firstLine, this.file.name);
       return [];
     }
     this.isArray ??= this.text.trimStart().startsWith('[');
@@ -45,7 +46,7 @@ export class JsonParser {
     const lines = this.text.split('\n');
     this.text = isLast ? '' : (lines.pop() ?? '');
     this.firstLine += lines.length;
-    requireLines(this.text, this.firstLine, this.file.name);
+    requireLineEnds(this.text, this.firstLine, this.file.name);
     return lines.map((line, index) => [line, firstLine + index]);
   }
 
@@ -56,7 +57,7 @@ export class JsonParser {
       const help = `make a line of each element, such as by jq -c '.[]' ${name} > all.ndjson`;
       throw new StartError(`${name}: ${most}: ${help}`);
     }
-    return isLast ? elementsOf(this.text, this.firstLine, name) : [];
+    return isLast ? splitArray(this.text, this.firstLine, name) : [];
   }
 
   private rowOf(text: string, line: number): SourceRow {
@@ -66,27 +67,27 @@ export class JsonParser {
       throw new StartError(`${file}: line ${line}: an object goes on in the next lines: ${help}`);
     }
     const refused = (problem: string) => ({ line, names: [], cells: [], text, problem });
-    const values = readObject(text);
+    const values = parseObject(text);
     if (typeof values === 'string') return refused(values);
-    const within = values[lineName];
-    if (typeof within === 'string') return this.rowOf(within, line);
-    const { kind: said, ...others } = values;
-    const kind = typeof said === 'string' ? kindCalled(said) : undefined;
-    if (kind === undefined && (said !== undefined || !this.file.kind)) {
-      return refused(`kind: ${expected('one such as "ASSET"', textOf(said) ?? said)}`);
+    const refusedLine = values[lineName];
+    if (typeof refusedLine === 'string') return this.rowOf(refusedLine, line);
+    const { kind: kindName, ...cells } = values;
+    const kind = typeof kindName === 'string' ? parseKindName(kindName) : undefined;
+    if (kind === undefined && (kindName !== undefined || !this.file.kind)) {
+      return refused(`kind: ${expected('one such as "ASSET"', cellText(kindName) ?? kindName)}`);
     }
-    const names = Object.keys(others);
+    const names = Object.keys(cells);
     const isAlike = names.length === this.names.length && names.every((name, index) => name === this.names[index]);
     if (!isAlike) this.names = names;
-    return { line, kind, names: this.names, cells: Object.values(others), text };
+    return { line, kind, names: this.names, cells: Object.values(cells), text };
   }
 }
 
-/** Splits an array by its commas and brackets alone, so that most of what is wrong within an element refuses only this one. */
-function elementsOf(array: string, firstLine: number, fileName: string): Text[] {
+/** Splits an array by commas and brackets alone, so that an invalid element is refused alone. */
+function splitArray(array: string, firstLine: number, fileName: string): Text[] {
   const elements: Text[] = [];
   let start = array.indexOf('[') + 1;
-  let line = firstLine + lineBreaks(array.slice(0, start));
+  let line = firstLine + lineBreaksIn(array.slice(0, start));
   let depth = 0;
   let isString = false;
   for (const { 0: token, index } of array.matchAll(/\\.|["[\]{},]/g)) {
@@ -98,7 +99,7 @@ function elementsOf(array: string, firstLine: number, fileName: string): Text[] 
     if (isEnd || (depth === 1 && token === ',')) {
       const text = array.slice(start, index);
       elements.push([text.trim(), line + breaksAbove(text)]);
-      line += lineBreaks(text);
+      line += lineBreaksIn(text);
       start = index + 1;
     }
     if (isEnd && array.slice(start).trim() === '') return elements;
@@ -109,10 +110,10 @@ function elementsOf(array: string, firstLine: number, fileName: string): Text[] 
   throw new StartError(`${fileName}: line ${line + breaksAbove(array.slice(start))}: ${problem}`);
 }
 
-const breaksAbove = (text: string): number => lineBreaks(text) - lineBreaks(text.trimStart());
+const breaksAbove = (text: string): number => lineBreaksIn(text) - lineBreaksIn(text.trimStart());
 
-/** Returns the members of the object, or why there are none. */
-export function readObject(text: string): Record<string, Cell> | string {
+/** Returns the members of a JSON object, or the problem. */
+export function parseObject(text: string): Record<string, Cell> | string {
   let twice: string | undefined;
   try {
     const value = parse(text, null, {

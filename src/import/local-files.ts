@@ -1,4 +1,4 @@
-/** The files of an import on the disk: which ones are read, and where their refused rows go, which is never over anything else. */
+/** Finds the files of an import on the disk, and paths for refused rows that overwrite nothing else. */
 import { createHash } from 'node:crypto';
 import {
   closeSync,
@@ -17,23 +17,24 @@ import { createGunzip } from 'node:zlib';
 import { errorCode, StartError } from '../errors.ts';
 import type { RecordKind } from '../model/record-kind.ts';
 import { reasonColumn } from './columns.ts';
-import { damagedError, fileEndings, formOf, type ImportFile, isCompressed } from './file.ts';
+import { damagedError, describeFile, fileEndings, type ImportFile, isCompressed } from './file.ts';
 
 /** A file on the disk. */
 export interface LocalFile extends ImportFile {
   readonly path: string;
 }
 
-/** What a system keeps in a folder for itself, such as `.DS_Store` and a lock of LibreOffice, and the line of an import. */
-const isOfNobody = (name: string): boolean =>
+/** Files such as `.DS_Store` and locks of LibreOffice, and the note of an import. */
+const isSystemFile = (name: string): boolean =>
   /^(?:\.|~\$|thumbs\.db$|desktop\.ini$)/i.test(name) || /\.import-run(?:-new)?$/.test(name);
 
-/** What an earlier import has refused: to be fixed, and named then. */
+/** Refused rows of an earlier import: somebody fixes them, and names the file then. */
 const isRefused = (name: string): boolean => /\.refused(?:-\d{1,9})?\.[a-z]{2,6}$/i.test(name);
 
 /**
- * Finds the files with these paths, and those in folders, each once; `kind` is that of files whose names say none. Throws a StartError for a
- * file that is named and cannot be imported. `refused` and `skipped` are what else is in the folders.
+ * Finds the files with these paths, and those in folders, once each. `kind` is the kind of files whose name tells
+ * none. `refused` and `skipped` are all other files in the folders. Throws a StartError for a named file that cannot
+ * be imported.
  */
 export function findFiles(paths: readonly string[], kind: RecordKind | undefined) {
   const found = new Map<string, string>();
@@ -42,7 +43,7 @@ export function findFiles(paths: readonly string[], kind: RecordKind | undefined
     const stats = statSync(path, { throwIfNoEntry: false });
     if (!stats) throw new StartError(`there is no file ${path}`);
     const isFolder = stats.isDirectory();
-    const inside = isFolder ? readdirSync(path).filter((name) => !isOfNobody(name)) : [];
+    const inside = isFolder ? readdirSync(path).filter((name) => !isSystemFile(name)) : [];
     for (const each of isFolder ? inside.toSorted().map((name) => join(path, name)) : [path]) {
       const isRead = statSync(each, { throwIfNoEntry: false })?.isFile() && fileEndings.test(each);
       if (isFolder && isRefused(each)) refused.push(each);
@@ -50,7 +51,7 @@ export function findFiles(paths: readonly string[], kind: RecordKind | undefined
       else found.set(realpathSync(each), each);
     }
   }
-  const files = [...found.values()].map((path) => fileOf(path, kind));
+  const files = [...found.values()].map((path) => localFile(path, kind));
   if (files.length === 0) {
     const others = [...refused, ...skipped].slice(0, 10).join(', ');
     const expected = 'files that end with .csv, .tsv, .tab, .txt, .ndjson, .jsonl, .json, or one of these and .gz';
@@ -59,15 +60,15 @@ export function findFiles(paths: readonly string[], kind: RecordKind | undefined
   return { files, refused, skipped };
 }
 
-function fileOf(path: string, kindOfOthers: RecordKind | undefined): LocalFile {
-  const form = formOf(basename(path), kindOfOthers);
-  const version = versionOf(path);
-  return { ...form, path, bytes: () => bytesOf(path), isUnchanged: () => versionOf(path) === version };
+function localFile(path: string, kindOfOthers: RecordKind | undefined): LocalFile {
+  const form = describeFile(basename(path), kindOfOthers);
+  const version = fileVersion(path);
+  return { ...form, path, bytes: () => readBytes(path), isUnchanged: () => fileVersion(path) === version };
 }
 
-async function* bytesOf(path: string): AsyncGenerator<Buffer> {
+async function* readBytes(path: string): AsyncGenerator<Buffer> {
   const stream = createReadStream(path);
-  if (!isCompressed(startOf(path, 2))) yield* stream;
+  if (!isCompressed(readStart(path, 2))) yield* stream;
   else {
     try {
       yield* pipeline(stream, createGunzip(), () => {});
@@ -77,7 +78,7 @@ async function* bytesOf(path: string): AsyncGenerator<Buffer> {
   }
 }
 
-function startOf(path: string, length: number): Buffer {
+function readStart(path: string, length: number): Buffer {
   const file = openSync(path, 'r');
   try {
     const bytes = Buffer.alloc(length);
@@ -87,20 +88,20 @@ function startOf(path: string, length: number): Buffer {
   }
 }
 
-function versionOf(path: string): string | undefined {
+function fileVersion(path: string): string | undefined {
   const stats = statSync(path, { throwIfNoEntry: false });
   return stats && `${stats.size} ${stats.mtimeMs}`;
 }
 
-export async function hashOf({ path }: LocalFile): Promise<string> {
+export async function hashFile({ path }: LocalFile): Promise<string> {
   const hash = createHash('sha256');
   for await (const chunk of createReadStream(path)) hash.update(chunk);
   return hash.digest('hex');
 }
 
 /**
- * Where the refused rows of each file go: beside it, under a name that nothing has, or where the option says. Throws a StartError for a place
- * that has something else than refused rows.
+ * Returns the path for the refused rows of each file: an unused name beside the file, or the path or folder of
+ * `--refused`. Throws a StartError for a path with anything but refused rows.
  */
 export function refusedPaths(files: readonly LocalFile[], option: string | undefined): string[] {
   const isFolder = option !== undefined && statSync(option, { throwIfNoEntry: false })?.isDirectory();
@@ -116,13 +117,14 @@ export function refusedPaths(files: readonly LocalFile[], option: string | undef
   }
   const taken = new Set(files.map(({ path }) => realpathSync(path)));
   return files.map(({ path }) => {
-    // An assets.csv.gz is read, but not written.
+    // Compressed files are read, but not written.
     const { name, ext } = parse(path.replace(/\.gz$/i, ''));
     for (let n = 1; ; n += 1) {
       const found = join(option ?? dirname(path), `${name}.refused${n === 1 ? '' : `-${n}`}${ext}`);
       const place = join(realpathSync(dirname(found)), basename(found));
       const stats = lstatSync(found, { throwIfNoEntry: false });
-      // Without the option, somebody may be fixing an earlier one. A link may lead to a file to import, or nowhere.
+      // Somebody may be fixing an earlier file, unless the option names the folder. A link may lead to a file to
+      // import, or nowhere.
       if (taken.has(place) || (stats && (!isFolder || stats.isSymbolicLink()))) continue;
       requireOverwritable(found);
       taken.add(place);
@@ -131,19 +133,19 @@ export function refusedPaths(files: readonly LocalFile[], option: string | undef
   });
 }
 
-/** Throws a StartError if there is something else than refused rows at a place where they are to be written. */
+/** Throws a StartError if a path has anything but refused rows. */
 export function requireOverwritable(path: string, advice = 'name another file'): void {
   if (!statSync(dirname(path), { throwIfNoEntry: false })?.isDirectory()) {
     throw new StartError(`--refused: there is no folder ${dirname(path)}`);
   }
   const stats = lstatSync(path, { throwIfNoEntry: false });
-  const isOther = stats && !(stats.isFile() && hasReasons(startOf(path, 100_000).toString()));
+  const isOther = stats && !(stats.isFile() && hasReasons(readStart(path, 100_000).toString()));
   if (isOther || path.endsWith('.import-run')) {
     throw new StartError(`--refused: ${path} has something else than refused rows: ${advice}`);
   }
 }
 
-/** True if the reasons are the last column or member of the first row; also for an empty file. */
+/** True if the last column or member of the first row is the reason, and for an empty file. */
 function hasReasons(start: string): boolean {
   const first = start.split('\n', 1).join().trimEnd();
   if (first.startsWith('{')) return first.includes(`"${reasonColumn}":"`) && first.endsWith('"}');

@@ -1,22 +1,22 @@
-/** The changes that a command or an import has made, and how they are reversed. */
+/** Finds and reverses the changes of a command or an import. */
 import type { RevertedChanges, Yardgraph } from '../../client/index.ts';
-import { isRejected } from './requests.ts';
+import { isRejectedRequest } from './requests.ts';
 
-/** Of the changes from the first to the last one, those with this message: no others have it. */
+/** The changes of a range that have this message, which no others have. Without a message, all changes of the range. */
 export interface MadeChanges {
   readonly first: number;
   readonly last: number;
   readonly message?: string | undefined;
 }
 
-/** Returns a message that no other changes have, also not those of another run with the same text. Names of files may have line breaks. */
+/** Returns a message of one run only, also if several have the same text. File names may contain line breaks. */
 export const uniqueMessage = (text: string, run: string): string => `${text.replace(/\p{Cc}/gu, ' ').trim()} (${run})`;
 
 /**
- * Returns what was changed after a cursor: without the message if nobody else wrote meanwhile. Undefined if nothing was. A run that was
- * resumed may have made more changes than the `number` that its last start knows of.
+ * Returns the changes with the message after a cursor, or the whole range if nobody else wrote meanwhile; undefined
+ * if there are none. `number` is the number of changes of this start: a resumed run may have made more.
  */
-export async function madeSince(
+export async function findMadeChanges(
   yardgraph: Yardgraph,
   { after, message, number }: { readonly after: string; readonly message: string; readonly number: number },
 ): Promise<MadeChanges | undefined> {
@@ -24,12 +24,12 @@ export async function madeSince(
   const all = { first, last };
   if (last - first + 1 === number) return number === 0 ? undefined : all;
   if (number > 0) return { ...all, message };
-  let own = 0;
+  let madeByRun = 0;
   for await (const { nodes } of yardgraph.changes({ after, follow: false })) {
-    own += nodes.filter((change) => change.message === message).length;
+    madeByRun += nodes.filter((change) => change.message === message).length;
   }
-  if (own === 0) return undefined;
-  return own === last - first + 1 ? all : { ...all, message };
+  if (madeByRun === 0) return undefined;
+  return madeByRun === last - first + 1 ? all : { ...all, message };
 }
 
 export function describeChanges(made: MadeChanges | undefined): string {
@@ -39,14 +39,14 @@ export function describeChanges(made: MadeChanges | undefined): string {
   return `Its changes: ${range}${message === undefined ? '' : `, as far as they have the message "${message}"`}.`;
 }
 
-/** The most changes that are reversed at a time: what the service accepts, unless its settings say less. */
+/** The most changes of a request. The settings of the service may allow fewer. */
 const maxPart = 10_000;
 
 /**
- * Reverses the changes in parts, each all or nothing, the latest first, because later changes may depend on earlier ones. A part is halved if
- * it is too large for the service, which may be because of what its records hold.
+ * Reverses the changes in parts, each all or nothing, the latest first, because later changes may depend on earlier
+ * ones. Halves a part that is too large for the service, which depends on the texts of its records.
  */
-export async function* revertedParts(
+export async function* revertInParts(
   yardgraph: Yardgraph,
   { first, last, message }: MadeChanges,
   { dryRun, signal }: { readonly dryRun?: boolean; readonly signal: AbortSignal },
@@ -58,7 +58,7 @@ export async function* revertedParts(
     const length = end - start + 1;
     const range = { after: String(start - 1), upTo: String(end), message };
     const part = await yardgraph.revertChanges(range, { dryRun }).catch((error) => {
-      if (!isRejected(error) || length === 1) throw error;
+      if (!isRejectedRequest(error) || length === 1) throw error;
       return undefined;
     });
     if (!part) {
@@ -67,7 +67,7 @@ export async function* revertedParts(
     }
     yield { ...part, first: start, last: end };
     end = start - 1;
-    // Only some parts may be dense.
+    // Perhaps only this part had long texts.
     size = Math.min(maxPart, 2 * length);
   }
 }

@@ -1,4 +1,4 @@
-/** Reads the rows of a file as they stand in it: of any size, compressed or not, in any encoding. */
+/** Reads the source rows of a file of any size and encoding. */
 import { StartError } from '../errors.ts';
 import { expected } from '../model/issues.ts';
 import { CsvParser, type Table, type TableOptions } from './csv.ts';
@@ -11,51 +11,51 @@ export interface ReadOptions extends TableOptions {
 }
 
 /**
- * Yields all rows but the empty ones; those that cannot be read have a problem. Throws a StartError if nothing more can be read: a header that
- * is not one, another encoding, a compressed file that is damaged.
+ * Yields all rows except empty ones. An unreadable row has a `problem`. Throws a StartError where reading must end:
+ * at an invalid header, another encoding, a damaged archive.
  */
 export async function* readRows(file: ImportFile, options: ReadOptions): AsyncGenerator<SourceRow> {
   const parser = file.format === 'csv' ? new CsvParser(file.name, options) : new JsonParser(file);
-  // Rows pass this one generator of their own, because each takes as long as to split a line.
+  // Each generator that a row passes costs as much as splitting a line: this is the only one.
   for await (const rows of readPieces(file, parser, options)) for (const row of rows) yield row;
 }
 
-/** How the file is written, and the names of its columns. */
-export async function tableOf(file: ImportFile, options: ReadOptions): Promise<Table> {
+/** Returns the form of a CSV file, and its columns. */
+export async function readTable(file: ImportFile, options: ReadOptions): Promise<Table> {
   const parser = new CsvParser(file.name, { ...options, warn: () => {} });
   for await (const _ of readPieces(file, parser, options)) if (parser.table) break;
   return parser.table ?? { separator: ',', names: [] };
 }
 
-/** Yields the rows that end in each piece of the file. */
+/** Yields the rows completed by each piece of the file. */
 async function* readPieces(file: ImportFile, parser: CsvParser | JsonParser, { encoding = 'utf-8' }: ReadOptions) {
   let decoder: TextDecoder | undefined;
   let line = 1;
   const decode = (bytes?: Uint8Array): string => {
     try {
       const text = decoder?.decode(bytes, { stream: bytes !== undefined }) ?? '';
-      line += breaksIn(text);
+      line += countLineBreaks(text);
       return text;
     } catch (error) {
       if (!(error instanceof TypeError)) throw error;
       const { encoding: tried = encoding } = decoder ?? {};
       const [decoded = ''] = new TextDecoder(tried).decode(bytes).split('\uFFFD', 1);
-      const where = `${file.name}, line ${line + breaksIn(decoded)}: the text is not ${tried.toUpperCase()}`;
+      const where = `${file.name}, line ${line + countLineBreaks(decoded)}: the text is not ${tried.toUpperCase()}`;
       throw new StartError(`${where}. Save it as UTF-8, or name its encoding: --encoding windows-1252`);
     }
   };
   for await (const bytes of file.bytes()) {
-    decoder ??= new TextDecoder(encodingOf(file, bytes) ?? encoding, { fatal: true });
+    decoder ??= new TextDecoder(detectEncoding(file, bytes) ?? encoding, { fatal: true });
     yield parser.read(decode(bytes), false);
   }
   yield parser.read(decode(), true);
 }
 
-/** The number of line breaks in a piece: a carriage return at its end may be the first half of one. */
-const breaksIn = (piece: string): number => piece.match(/\n|\r(?!\n|$)/g)?.length ?? 0;
+/** Counts the line breaks of a piece. A carriage return at its end may be the first half of one. */
+const countLineBreaks = (piece: string): number => piece.match(/\n|\r(?!\n|$)/g)?.length ?? 0;
 
-/** The encoding that the first bytes say. */
-function encodingOf({ name }: ImportFile, start: Uint8Array): string | undefined {
+/** Returns the encoding of a byte order mark. */
+function detectEncoding({ name }: ImportFile, start: Uint8Array): string | undefined {
   const begins = (...bytes: readonly number[]) => bytes.every((byte, at) => start[at] === byte);
   if (begins(0xef, 0xbb, 0xbf)) return 'utf-8';
   if (begins(0xff, 0xfe)) return 'utf-16le';

@@ -1,45 +1,46 @@
 /**
- * Reads the files of an import as rows of records: `scan` finds out which kinds and columns there are, and `partsOf` yields the rows that are
- * sent together. No file is held in memory.
+ * Reads the files of an import as rows of records. `scanFiles` finds the kinds and columns, and `readParts` yields
+ * the rows of each request. No file is held in memory: a file is read once for each step, and the rows of a tree once
+ * for each part.
  */
 import { StartError } from '../errors.ts';
 import { listField } from '../model/labels.ts';
 import type { RecordKind } from '../model/record-kind.ts';
 import { asset, linkOrder, recordKinds } from '../records/index.ts';
-import { type Column, columnFinder, columnsOf, meaningOf } from './columns.ts';
+import { type Column, columnKey, createColumnFinder, matchColumns } from './columns.ts';
 import type { Table } from './csv.ts';
 import { type ImportFile, requireUnchanged } from './file.ts';
 import { type Profile, rowOptions } from './profiles.ts';
-import { type ReadOptions, readRows, requireEncoding, tableOf } from './read.ts';
-import { copied, type FileRow, type SourceRow, textAt } from './row.ts';
-import { rowReader } from './values.ts';
+import { type ReadOptions, readRows, readTable, requireEncoding } from './read.ts';
+import { detached, type FileRow, rowKeyText, type SourceRow } from './row.ts';
+import { createRowReader } from './values.ts';
 import type { Warn } from './warnings.ts';
 
 /** The rows of a kind in a file. */
 interface Section {
   readonly file: ImportFile;
   readonly kind: RecordKind;
-  /** True for the first section of its file, which has the rows that cannot be read, and so may be of any kind. */
+  /** The first section of a file also has its unreadable rows, whose kind is unknown. */
   readonly isFirst: boolean;
 }
 
-/** What a first reading of the files finds. */
+/** The result of a first reading of the files. */
 export interface Scanned {
-  /** In the order in which they are stored: links lead to rows of the same kind, or of earlier ones. */
+  /** In the order of storing: a link leads to a row of the same kind, or of an earlier one. */
   readonly sections: readonly Section[];
   /** The number of rows. */
   readonly total: number;
-  /** The columns of each kind, by what they mean. */
+  /** The columns of each kind by their keys. */
   readonly columns: ReadonlyMap<RecordKind, ReadonlyMap<string, Column>>;
-  /** How links lead to records, by their kind: `id`, `name`, `externalIds.erp`. */
+  /** The keys by which links find records, by the kind of these: `id`, `name`, `externalIds.erp`. */
   readonly linkKeys: ReadonlyMap<RecordKind, ReadonlySet<string>>;
-  /** Why the files cannot be imported: everything that is wrong with each. */
+  /** All reasons why the files cannot be imported. */
   readonly problems: readonly string[];
 }
 
 const maxProblems = 20;
 
-export async function scan(files: readonly ImportFile[], reader: FileReader): Promise<Scanned> {
+export async function scanFiles(files: readonly ImportFile[], reader: FileReader): Promise<Scanned> {
   const found: Section[] = [];
   const columns = new Map<RecordKind, Map<string, Column>>();
   const problems = new Set<string>();
@@ -54,7 +55,7 @@ export async function scan(files: readonly ImportFile[], reader: FileReader): Pr
       if (problem && problems.size < maxProblems) problems.add(`${file.name}: ${problem}`);
       const ofKind = columns.get(kind) ?? new Map<string, Column>();
       columns.set(kind, ofKind);
-      for (const column of named) ofKind.set(meaningOf(column), column);
+      for (const column of named) ofKind.set(columnKey(column), column);
     };
     const first = total;
     try {
@@ -71,11 +72,11 @@ export async function scan(files: readonly ImportFile[], reader: FileReader): Pr
       if (!(error instanceof StartError)) throw error;
       problems.add(error.message);
     }
-    // Of which no line can be read.
+    // No line of the file can be read.
     if (total > first && found.every((section) => section.file !== file)) note(asset, []);
   }
   const sections = linkOrder.flatMap((kind) => found.filter((section) => section.kind === kind));
-  const linkKeys = linkKeysIn([...columns.values()].flatMap((ofKind) => [...ofKind.values()]));
+  const linkKeys = collectLinkKeys([...columns.values()].flatMap((ofKind) => [...ofKind.values()]));
   return { sections, total, columns, linkKeys, problems: [...problems] };
 }
 
@@ -85,7 +86,7 @@ function askKind(files: readonly ImportFile[]): string {
   return `${files.map(({ name }) => name).join(', ')}: which kind of record ${which} ${names}, or say it: --kind assets`;
 }
 
-function linkKeysIn(columns: Iterable<Column>): Map<RecordKind, Set<string>> {
+function collectLinkKeys(columns: Iterable<Column>): Map<RecordKind, Set<string>> {
   const keys = new Map<RecordKind, Set<string>>();
   for (const column of columns) {
     if (column.is !== 'link') continue;
@@ -98,35 +99,35 @@ function linkKeysIn(columns: Iterable<Column>): Map<RecordKind, Set<string>> {
 
 const keysOf = (by: string): readonly string[] => (by === 'any' ? ['id', 'name'] : [by]);
 
-/** The rows of kinds that form a tree, by their places: parents first. */
+/** By kind that forms a tree: the places of its rows, parents first. */
 export type TreeOrders = ReadonlyMap<RecordKind, readonly number[]>;
 
-/** Reads the files of trees once more. By kind, `upsertKeys` says how the stored record of a row is found. */
-export async function treeOrdersOf(
+/** Reads the files of trees once more. `upsertKeys` are the keys that find the stored records of rows, by kind. */
+export async function readTreeOrders(
   reader: FileReader,
   { sections, columns }: Scanned,
   upsertKeys: ReadonlyMap<RecordKind, string>,
 ): Promise<TreeOrders> {
   const orders = new Map<RecordKind, readonly number[]>();
   for (const [kind, named] of columns) {
-    const keys = linkKeysIn(named.values()).get(kind);
+    const keys = collectLinkKeys(named.values()).get(kind);
     if (!keys) continue;
     const uniqueKeys = [...(keys.has('id') ? ['id'] : []), upsertKeys.get(kind) ?? []].flat();
     const placesByText = new Map<string, number[]>();
     const firstTexts = new Set<string>();
     const links: string[][] = [];
-    for await (const row of rowsOf(reader, sections, kind)) {
+    for await (const row of readSectionRows(reader, sections, kind)) {
       const toKind = row.links.filter(({ target, value }) => target === kind && value !== null);
       const place =
-        links.push(toKind.flatMap(({ by, value }) => keysOf(by).map((key) => copied(`${key} ${value}`)))) - 1;
-      const textsOf = (all: Iterable<string>) => [...all].flatMap((by) => toText(by, textAt(row, by)));
-      // No link leads to a row that is refused because of an earlier one.
+        links.push(toKind.flatMap(({ by, value }) => keysOf(by).map((key) => detached(`${key} ${value}`)))) - 1;
+      const textsOf = (all: Iterable<string>) => [...all].flatMap((by) => toText(by, rowKeyText(row, by)));
+      // A row that repeats the key of an earlier one is refused, so no link leads to it.
       const isRepeated = textsOf(uniqueKeys).some((text) => firstTexts.has(text));
-      for (const text of textsOf(uniqueKeys)) firstTexts.add(copied(text));
+      for (const text of textsOf(uniqueKeys)) firstTexts.add(detached(text));
       if (isRepeated) continue;
       for (const text of textsOf(keys)) {
         const places = placesByText.get(text) ?? [];
-        if (places.push(place) === 1) placesByText.set(copied(text), places);
+        if (places.push(place) === 1) placesByText.set(detached(text), places);
       }
     }
     const parentsOf = (place: number) => (links[place] ?? []).flatMap((text) => placesByText.get(text) ?? []);
@@ -137,7 +138,7 @@ export async function treeOrdersOf(
 
 const toText = (by: string, text: string | undefined): string[] => (text === undefined ? [] : [`${by} ${text}`]);
 
-/** Returns the numbers of all nodes, each after its parents but for those of a circle. */
+/** Returns the numbers of all nodes, parents first. In a circle, one node comes before its parent. */
 export function parentsFirst(size: number, parentsOf: (node: number) => readonly number[]): number[] {
   const order: number[] = [];
   const states: ('open' | 'done')[] = [];
@@ -157,13 +158,13 @@ export function parentsFirst(size: number, parentsOf: (node: number) => readonly
   return order;
 }
 
-async function* rowsOf(reader: FileReader, sections: readonly Section[], kind: RecordKind, warnOf?: WarnOf) {
+async function* readSectionRows(reader: FileReader, sections: readonly Section[], kind: RecordKind, warnOf?: WarnOf) {
   for (const section of sections) if (section.kind === kind) yield* reader.rows(section, warnOf?.(section.file));
 }
 
 type WarnOf = (file: ImportFile) => Warn | undefined;
 
-/** Yields all rows in the order in which they are stored. A tree is read once for each part of its rows. */
+/** Yields all rows in the order of storing. */
 export async function* rowsInOrder(
   reader: FileReader,
   { sections }: Scanned,
@@ -173,17 +174,17 @@ export async function* rowsInOrder(
 ): AsyncGenerator<FileRow> {
   for (const kind of new Set(sections.map((section) => section.kind))) {
     const order = treeOrders.get(kind);
-    if (!order) yield* rowsOf(reader, sections, kind, warnOf);
+    if (!order) yield* readSectionRows(reader, sections, kind, warnOf);
     for (let start = 0; order && start < order.length; start += partSize) {
       const wanted = new Map(order.slice(start, start + partSize).map((place, index) => [place, index]));
       const rows: FileRow[] = [];
       let place = 0;
-      for await (const row of rowsOf(reader, sections, kind, start === 0 ? warnOf : undefined)) {
+      for await (const row of readSectionRows(reader, sections, kind, start === 0 ? warnOf : undefined)) {
         const index = wanted.get(place);
         if (index !== undefined) rows[index] = row;
         place += 1;
       }
-      // A file that was changed meanwhile may have fewer.
+      // A file that has changed meanwhile may have fewer rows.
       yield* rows.filter(Boolean);
     }
   }
@@ -195,25 +196,25 @@ interface Reading {
   readonly reader: FileReader;
   readonly scanned: Scanned;
   readonly treeOrders: TreeOrders;
-  /** Kinds of which no part has rows beside those of other kinds that come later. */
+  /** Kinds whose rows share no part with rows of later kinds. */
   readonly keyedApart: ReadonlySet<RecordKind>;
   readonly partSize: number;
 }
 
 /** Yields the rows in parts, of one or more kinds. Throws an Interrupted if a file has changed. */
-export async function* partsOf(work: Reading, warnOf?: WarnOf) {
-  const parts = readParts(work, warnOf);
+export async function* readParts(work: Reading, warnOf?: WarnOf) {
+  const parts = splitIntoParts(work, warnOf);
   for (let next = parts.next(); ; ) {
     const { done, value } = await next;
     if (done) return;
-    // The next part is read once this one is under way. An error is thrown when its part is due, or not at all if nobody asks for it.
+    // Reads the next part while the service stores this one. Its error is thrown when that part is due.
     next = new Promise((resolve) => setTimeout(resolve)).then(() => parts.next());
     next.catch(() => {});
     yield value;
   }
 }
 
-async function* readParts({ reader, scanned, treeOrders, keyedApart, partSize }: Reading, warnOf?: WarnOf) {
+async function* splitIntoParts({ reader, scanned, treeOrders, keyedApart, partSize }: Reading, warnOf?: WarnOf) {
   let part: FileRow[] = [];
   let length = 0;
   for await (const row of rowsInOrder(reader, scanned, treeOrders, partSize, warnOf)) {
@@ -235,14 +236,14 @@ async function* readParts({ reader, scanned, treeOrders, keyedApart, partSize }:
 
 export interface FileReader {
   sources(file: ImportFile): AsyncGenerator<SourceRow>;
-  columns(kind: RecordKind, names: readonly string[]): ReturnType<typeof columnsOf>;
+  columns(kind: RecordKind, names: readonly string[]): ReturnType<typeof matchColumns>;
   rows(section: Section, warn?: Warn): AsyncGenerator<FileRow>;
-  /** How a table is written. */
+  /** Returns the separator and columns of a CSV file. */
   table(file: ImportFile): Promise<Table> | undefined;
 }
 
-/** Returns what reads files as the options say. Throws a StartError for an option that is not of its form. */
-export function fileReader(
+/** Throws a StartError for an invalid option. */
+export function createFileReader(
   profile: Profile,
   { encoding, columns }: { readonly encoding?: string | undefined; readonly columns?: string | undefined },
 ): FileReader {
@@ -252,23 +253,23 @@ export function fileReader(
   const names = columns?.split(',').map((name) => name.trim());
 
   function readOptions({ kind }: ImportFile, warn: Warn = () => {}): ReadOptions {
-    const find = kind && columnFinder(kind, optionsOf(kind));
+    const find = kind && createColumnFinder(kind, optionsOf(kind));
     return { encoding, columns: names, isKnown: (name) => name.trim() !== '' && find?.(name) !== undefined, warn };
   }
 
   return {
     sources: (file) => readRows(file, readOptions(file)),
-    columns: (kind, header) => columnsOf(kind, header, optionsOf(kind)),
+    columns: (kind, header) => matchColumns(kind, header, optionsOf(kind)),
     async *rows({ file, kind, isFirst }, warn) {
-      const read = rowReader(kind, optionsOf(kind), warn);
+      const read = createRowReader(kind, optionsOf(kind), warn);
       let place = 0;
       for await (const source of readRows(file, readOptions(file, warn))) {
-        const own = source.kind ?? file.kind;
-        if (own !== kind && (own || !isFirst)) continue;
+        const rowKind = source.kind ?? file.kind;
+        if (rowKind !== kind && (rowKind || !isFirst)) continue;
         yield Object.assign(read(source), { file, place });
         place += 1;
       }
     },
-    table: (file) => (file.format === 'csv' ? tableOf(file, readOptions(file)) : undefined),
+    table: (file) => (file.format === 'csv' ? readTable(file, readOptions(file)) : undefined),
   };
 }

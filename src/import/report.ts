@@ -1,4 +1,4 @@
-/** What an import tells people: what would become of each column, why rows are refused, and these rows as a file. */
+/** Reports of an import: counts by column, reasons of refused rows, and the file of refused rows. */
 import { stringify } from 'lossless-json';
 import { csvCell } from '../model/csv.ts';
 import { isSame } from '../model/fields.ts';
@@ -8,18 +8,18 @@ import { linkFields } from '../model/links.ts';
 import type { RecordKind } from '../model/record-kind.ts';
 import { reasonColumn, reasonMark } from './columns.ts';
 import type { Table } from './csv.ts';
-import { type RowIndex, recordIdsIn } from './items.ts';
+import { type RowIndex, recordIdsByCell } from './items.ts';
 import { lineName } from './json.ts';
-import { type Cell, type RecordRow, type RowIssue, type RowOutcome, type SourceRow, valueAt } from './row.ts';
+import { type Cell, keyValue, type RecordRow, type RowIssue, type RowOutcome, type SourceRow } from './row.ts';
 
 const none = { created: 0, changed: 0, cleared: 0, unchanged: 0, refused: 0 };
 type Counts = Record<keyof typeof none, number>;
 
 const counted = { CREATED: 'created', UPDATED: 'changed', UNCHANGED: 'unchanged', REJECTED: 'refused' } as const;
 
-/** Counts what becomes of rows, and of each of their columns. */
+/** Counts the outcomes of rows, and of each of their columns. */
 export class Tally {
-  /** By column; those of the rows are the first, without a name. */
+  /** By column. The counts of whole rows come first, without a name. */
   private readonly kinds = new Map<RecordKind, Map<string, Counts>>();
 
   add({ row, outcome, issues, unchecked, before, after }: RowOutcome): void {
@@ -33,16 +33,17 @@ export class Tally {
     };
     addTo('', counted[outcome]);
     if (outcome === 'REJECTED') {
-      for (const column of new Set(issues.flatMap(({ path }) => columnAt(kind, path) ?? []))) addTo(column, 'refused');
+      for (const column of new Set(issues.flatMap(({ path }) => issueColumn(kind, path) ?? [])))
+        addTo(column, 'refused');
       return;
     }
     let isCleared = false;
-    eachCell(row, (column, value) => {
+    forEachCell(row, (column, value) => {
       if (outcome === 'CREATED') {
         if (value !== null) addTo(column, 'created');
         return;
       }
-      const [old, now] = [valueAt(before, column) ?? null, valueAt(after, column) ?? null];
+      const [old, now] = [keyValue(before, column) ?? null, keyValue(after, column) ?? null];
       if (unchecked.has(column)) addTo(column, 'changed');
       else if (isSame(old, now)) addTo(column, 'unchanged');
       else addTo(column, now === null ? 'cleared' : 'changed');
@@ -51,7 +52,7 @@ export class Tally {
     if (isCleared) addTo('', 'cleared');
   }
 
-  /** A line for each kind, with those of its columns below it. */
+  /** Returns a line for each kind, with a line for each of its columns below. */
   table(): { readonly head: readonly string[]; readonly rows: readonly (readonly (string | number)[])[] } {
     const rows = [...this.kinds].flatMap(([{ pluralLabel }, columns]) =>
       [...columns].map(([name, counts]) => [name === '' ? pluralLabel : `  ${name}`, ...Object.values(counts)]),
@@ -60,17 +61,17 @@ export class Tally {
   }
 }
 
-function eachCell({ fields, externalIds, links }: RecordRow, visit: (column: string, value: unknown) => void): void {
+function forEachCell({ fields, externalIds, links }: RecordRow, visit: (column: string, value: unknown) => void): void {
   for (const field of Object.keys(fields)) visit(field, fields[field]);
   for (const key of Object.keys(externalIds)) visit(`externalIds.${key}`, externalIds[key]);
   for (const [index, { field }] of links.entries()) {
-    // Of a link that is said in several ways, one may be empty.
-    const ways = links.filter((link) => link.field === field);
-    if (ways[0] === links[index]) visit(field, ways.find(({ value }) => value !== null) ?? null);
+    // A link may have several cells, and some of them may be empty.
+    const cells = links.filter((link) => link.field === field);
+    if (cells[0] === links[index]) visit(field, cells.find(({ value }) => value !== null) ?? null);
   }
 }
 
-function columnAt(kind: RecordKind, [first, second]: RowIssue['path']): string | undefined {
+function issueColumn(kind: RecordKind, [first, second]: RowIssue['path']): string | undefined {
   const field = linkFields(kind).find(([name]) => name === first)?.[1];
   if (/^(merge)?externalIds$/i.test(String(first)) && second !== undefined) return `externalIds.${second}`;
   return field ?? (first === undefined ? undefined : String(first));
@@ -79,7 +80,7 @@ function columnAt(kind: RecordKind, [first, second]: RowIssue['path']): string |
 const maxListed = 10;
 const maxReasons = 1_000;
 
-/** Why rows are refused: the first ones, and of more than these, how many have which reason. */
+/** The first refused rows, or of more than these, the number of rows for each reason. */
 export class Refusals {
   private count = 0;
   private readonly first: string[] = [];
@@ -88,10 +89,10 @@ export class Refusals {
   add({ row, issues }: RowOutcome): void {
     this.count += 1;
     const place = `${row.file.name}, line ${row.source.line}`;
-    if (this.first.length < maxListed) this.first.push(`  ${place}: ${reasonsOf(issues)}`);
+    if (this.first.length < maxListed) this.first.push(`  ${place}: ${formatReasons(issues)}`);
     for (const issue of issues) {
       const [text = ''] = formatIssue(issue).split(', received ', 1);
-      // Without what is quoted.
+      // Quoted values differ between rows with the same reason.
       const key = text
         .split('"')
         .filter((_, index) => index % 2 === 0)
@@ -117,13 +118,16 @@ export class Refusals {
 
 export const countedRows = (n: number): string => `${formatCount(n)} ${n === 1 ? 'row' : 'rows'}`;
 
-const reasonsOf = (issues: readonly RowIssue[]): string => issues.map(formatIssue).join('; ');
+const formatReasons = (issues: readonly RowIssue[]): string => issues.map(formatIssue).join('; ');
 
-/** Writes refused rows in the form of the file they are from, with the reasons in a last column: what is written can be fixed and imported. */
-export function refusedWriter(table: Table | undefined, index: RowIndex, write: (text: string) => void) {
+/**
+ * Writes refused rows in the form of their file, with the reasons in a last column. The rows can be fixed and
+ * imported.
+ */
+export function createRefusedWriter(table: Table | undefined, index: RowIndex, write: (text: string) => void) {
   const { names = [], separator = ',' } = table ?? {};
-  const lineOf = (cells: readonly (string | null)[], reason: string): string => {
-    // A row may have fewer cells than the header, or more: the reason stands below its name unless there are more.
+  const describeLine = (cells: readonly (string | null)[], reason: string): string => {
+    // The reason stands below its column, or after the last cell of a row with too many cells.
     const isLonger = cells.length > names.length;
     const all = isLonger ? cells : names.map((_, index) => cells[index] ?? null);
     const isReason = (cell: string | null, index: number) =>
@@ -132,38 +136,41 @@ export function refusedWriter(table: Table | undefined, index: RowIndex, write: 
       .map((cell) => csvCell(cell, separator))
       .join(separator);
   };
-  const textOf = ({ row, issues }: RowOutcome): string => {
+  const formatRow = ({ row, issues }: RowOutcome): string => {
     const { source } = row;
-    const reason = reasonsOf(issues);
-    // The IDs of rows are known to this import only: later, links need those of the records.
-    const known = recordIdsIn(index, row);
+    const reason = formatReasons(issues);
+    // Only this import knows the IDs of rows: later, links need the IDs of records.
+    const known = recordIdsByCell(index, row);
     const cells = source.cells.map((cell, index) => known.get(index) ?? cell);
-    if (!table) return objectOf(source, cells, reason);
+    if (!table) return refusedObject(source, cells, reason);
     if (cells.length === 0) return source.text + separator + csvCell(reasonMark + reason, separator);
-    return lineOf(
+    return describeLine(
       cells.map((cell) => (cell === null ? null : String(cell))),
       reasonMark + reason,
     );
   };
-  // A byte order mark, because spreadsheet programs read other files as Windows-1252.
-  const start = table ? `\uFEFF${lineOf(names, reasonColumn)}\n` : '';
+  // Without a byte order mark, spreadsheet programs read the file as Windows-1252.
+  const start = table ? `\uFEFF${describeLine(names, reasonColumn)}\n` : '';
   let isEmpty = true;
   return {
     isEmpty: () => isEmpty,
     add(rows: readonly RowOutcome[]): void {
       if (rows.length === 0) return;
-      write((isEmpty ? start : '') + rows.map((row) => `${textOf(row)}\n`).join(''));
+      write((isEmpty ? start : '') + rows.map((row) => `${formatRow(row)}\n`).join(''));
       isEmpty = false;
     },
   };
 }
 
-/** A row of JSON with the reason; what cannot be read is kept as a text. */
-function objectOf({ text, kind, names, problem }: SourceRow, cells: readonly Cell[], reason: string): string {
-  const own: (readonly [string, Cell])[] = names.map((name, index) => [name, cells[index] ?? null]);
-  const sent = problem === undefined ? own : ([[lineName, text]] as const);
-  const said = kind && constantCase(uncapitalized(kind.name));
-  const members = [...(said ? [['kind', said] as const] : []), ...sent.filter(([name]) => name !== reasonColumn)];
-  // With the digits of numbers as they are written.
-  return String(stringify(Object.fromEntries([...members, [reasonColumn, reason]])));
+/** Returns a row of JSON with the reason. An unreadable line is kept as a text. */
+function refusedObject({ text, kind, names, problem }: SourceRow, cells: readonly Cell[], reason: string): string {
+  const named: (readonly [string, Cell])[] = names.map((name, index) => [name, cells[index] ?? null]);
+  const members = problem === undefined ? named : ([[lineName, text]] as const);
+  const kindName = kind && constantCase(uncapitalized(kind.name));
+  const values = [
+    ...(kindName ? [['kind', kindName] as const] : []),
+    ...members.filter(([name]) => name !== reasonColumn),
+  ];
+  // `stringify` keeps the digits of numbers.
+  return String(stringify(Object.fromEntries([...values, [reasonColumn, reason]])));
 }

@@ -1,24 +1,24 @@
-/** The requests of an import: its mutation, reads in pages, and batches without what the service rejects. */
+/** The requests of an import: its mutation, its lookups and deletions. */
 import { GraphqlError, ServiceError, type Yardgraph } from '../../client/index.ts';
 import { constantCase, listField } from '../model/labels.ts';
 import type { RecordKind, Values } from '../model/record-kind.ts';
-import { externalKey, type Outcome, type RowIssue } from './row.ts';
+import { externalSystem, type Outcome, type RowIssue } from './row.ts';
 
-/** True if the service rejects what was sent, or how much that is, and has done nothing. */
-export function isRejected(error: unknown): error is ServiceError {
+/** True if the service has rejected the request, for its content or its size, and stored nothing. */
+export function isRejectedRequest(error: unknown): error is ServiceError {
   if (!(error instanceof ServiceError) || error.mayBeStored) return false;
   if (!(error instanceof GraphqlError)) return error.status === 413;
   return error.errors.every(({ extensions }) => extensions?.code === 'BAD_USER_INPUT');
 }
 
-export interface Item {
+export interface ImportItem {
   readonly kind: RecordKind;
   readonly record: Values;
-  /** True for an item that is created if no others of its kind are found by a key. */
+  /** True for an item that is created, unless other items of its kind are found by a key. */
   readonly isCreated?: boolean;
 }
 
-/** What became of an item, or would become of it. */
+/** The outcome of an item, stored or previewed. */
 export interface ItemResult {
   readonly outcome: Outcome;
   readonly record: Values | null;
@@ -28,15 +28,15 @@ export interface ItemResult {
 
 interface ImportOptions {
   readonly upsertKeys: ReadonlyMap<RecordKind, string>;
-  /** By kind, the fields to return as they are and as they would be: with them, it is a dry run. */
+  /** By kind, the fields to return before and after. Makes the mutation a dry run. */
   readonly compared?: ReadonlyMap<RecordKind, ReadonlySet<string>> | undefined;
   readonly idempotencyKey?: string | undefined;
 }
 
-/** Sends items of any kinds as one mutation, which leaves out those that are not valid. Returns the results in their order. */
+/** Imports items of any kinds in one mutation, which skips invalid ones. Returns their results in the same order. */
 export async function importItems(
   yardgraph: Yardgraph,
-  items: readonly Item[],
+  items: readonly ImportItem[],
   { upsertKeys, compared, idempotencyKey }: ImportOptions,
 ): Promise<ItemResult[]> {
   const kinds = [...new Set(items.map(({ kind }) => kind))];
@@ -44,7 +44,7 @@ export async function importItems(
   for (const { kind, record } of items) input[listField(kind)]?.push(record);
   const by = kinds.flatMap((kind) => {
     const key = items.every((item) => item.kind !== kind || item.isCreated) ? undefined : upsertKeys.get(kind);
-    return key === undefined ? [] : [[listField(kind), keyOf(key)] as const];
+    return key === undefined ? [] : [[listField(kind), importKey(key)] as const];
   });
   const selections = kinds.map((kind) => {
     const fields = [...(compared?.get(kind) ?? [])].join(' ');
@@ -61,53 +61,52 @@ export async function importItems(
   return items.map(({ kind }) => next.get(kind)?.next().value as ItemResult);
 }
 
-const keyOf = (by: string): object => {
-  const externalId = externalKey(by);
+const importKey = (by: string): object => {
+  const externalId = externalSystem(by);
   return externalId === undefined ? { field: constantCase(by) } : { externalId };
 };
 
-/** What a condition of a filter may have, and a page unless the settings of the service say less. */
+/** The most texts that a condition of a filter may list. */
 const maxListed = 1_000;
 
-interface Page {
-  readonly nodes: readonly Values[];
-  readonly pageInfo: { readonly hasNextPage: boolean; readonly endCursor?: string };
-}
-
-/** Returns which of these texts records have in a field. */
-export async function storedTexts(
+/** Returns those of the names that stored records have. */
+export async function findStoredNames(
   yardgraph: Yardgraph,
   kind: RecordKind,
-  field: 'id' | 'name',
-  texts: readonly string[],
+  names: readonly string[],
 ): Promise<ReadonlySet<string>> {
   const list = listField(kind);
-  const query = `query ($where: ${kind.name}Filter, $first: Int, $after: String) {
-    ${list}(first: $first, after: $after, where: $where) { nodes { ${field} } pageInfo { hasNextPage endCursor } }
+  const query = `query ($where: ${kind.name}Filter, $after: String) {
+    ${list}(after: $after, where: $where) { nodes { name } pageInfo { hasNextPage endCursor } }
   }`;
-  const read = async (variables: object): Promise<Page> => {
-    const data = await yardgraph.graphql(query, { ...variables, first: maxListed }).catch((error) => {
-      // The service may have smaller pages.
-      if (!isRejected(error)) throw error;
-      return yardgraph.graphql(query, { ...variables });
-    });
-    return data[list];
-  };
-  const found = new Set<string>();
-  for (let start = 0; start < texts.length; start += maxListed) {
-    const where = { [field]: { in: texts.slice(start, start + maxListed) } };
-    for (let after: string | undefined, isLast = false; !isLast; ) {
-      const { nodes, pageInfo } = await read({ where, after });
-      for (const { [field]: text } of nodes) found.add(String(text));
-      after = pageInfo.endCursor;
-      isLast = !pageInfo.hasNextPage;
+  const stored = new Set<string>();
+  for (let start = 0; start < names.length; start += maxListed) {
+    const where = { name: { in: names.slice(start, start + maxListed) } };
+    for (let page = { hasNextPage: true, endCursor: undefined }; page.hasNextPage; ) {
+      const data = await yardgraph.graphql(query, { where, after: page.endCursor });
+      for (const { name } of data[list].nodes) stored.add(name);
+      page = data[list].pageInfo;
     }
   }
-  return found;
+  return stored;
 }
 
-/** Sends items in as few parts as the service accepts: one that it rejects as a whole, for its size or for an item, is sent in halves. */
-export async function halving<I, R>(
+/** Returns how many of the IDs are those of stored records. */
+export async function countStored(yardgraph: Yardgraph, kind: RecordKind, ids: readonly string[]): Promise<number> {
+  const list = listField(kind);
+  const query = `query ($where: ${kind.name}Filter) { ${list}(where: $where) { totalCount } }`;
+  let count = 0;
+  for (let start = 0; start < ids.length; start += maxListed) {
+    const where = { id: { in: ids.slice(start, start + maxListed) } };
+    count += (await yardgraph.graphql(query, { where }))[list].totalCount;
+  }
+  return count;
+}
+
+/**
+ * Sends items at once. If the service rejects the request as a whole, for its size or for one item, sends its halves.
+ */
+export async function sendInHalves<I, R>(
   items: readonly I[],
   send: (items: readonly I[]) => Promise<readonly R[]>,
   reject: (item: I, message: string) => R,
@@ -116,17 +115,17 @@ export async function halving<I, R>(
     return [...(await send(items))];
   } catch (error) {
     const [first] = items;
-    if (!isRejected(error) || first === undefined) throw error;
+    if (!isRejectedRequest(error) || first === undefined) throw error;
     if (items.length === 1) return [reject(first, error.message)];
     const half = Math.ceil(items.length / 2);
-    const results = await halving(items.slice(0, half), send, reject);
-    return [...results, ...(await halving(items.slice(half), send, reject))];
+    const results = await sendInHalves(items.slice(0, half), send, reject);
+    return [...results, ...(await sendInHalves(items.slice(half), send, reject))];
   }
 }
 
-/** Deletes records, but those that others refer to: returns these, and why. */
+/** Deletes the records that no other refers to. Returns the rest, with the reasons. */
 export async function deleteUnreferenced(yardgraph: Yardgraph, kind: RecordKind, ids: readonly string[]) {
-  const refused: { readonly id: string; readonly message: string }[] = [];
+  const referenced: { readonly id: string; readonly message: string }[] = [];
   // The service checks which IDs are of the kind.
   const records = yardgraph[listField(kind) as 'assets'];
   for (let left = ids; left.length > 0; ) {
@@ -139,9 +138,10 @@ export async function deleteUnreferenced(yardgraph: Yardgraph, kind: RecordKind,
       left = left.filter((id) => !messages.has(id));
       messages.delete(undefined);
       if (messages.size === 0) throw error;
-      // Without what the message advises to callers of the interface.
-      for (const [id = '', message] of messages) refused.push({ id, message: message.split('; delete ', 1)[0] ?? '' });
+      // The rest of the message advises callers of the interface.
+      for (const [id = '', message] of messages)
+        referenced.push({ id, message: message.split('; delete ', 1)[0] ?? '' });
     }
   }
-  return refused;
+  return referenced;
 }

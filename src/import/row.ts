@@ -1,36 +1,36 @@
-/** A row on its way: as it stands in the file, as the record that its cells describe, and what became of it. */
+/** The stages of a row: as it stands in its file, as the record that its cells describe, and its outcome. */
 import { isLosslessNumber, type LosslessNumber } from 'lossless-json';
 import type { RecordKind, Values } from '../model/record-kind.ts';
 import type { ImportFile } from './file.ts';
 
 /** A row as it stands in the file. */
 export interface SourceRow {
-  /** The line of the file at which it begins, from 1. */
+  /** The line of the file at which the row begins, from 1. */
   readonly line: number;
-  /** The kind that the row names: the kind of the file is that of all other rows. */
+  /** The kind that the row names. Unset where the file decides. */
   readonly kind?: RecordKind | undefined;
   /** The names of the columns: the same array for all rows of a table. */
   readonly names: readonly string[];
-  /** By name. A row that ends early has fewer. */
+  /** By column. A row that ends early has fewer. */
   readonly cells: readonly Cell[];
-  /** Why the row cannot be read, such as quotes that do not add up: it is refused, with `text` as it stands. */
+  /** Why the row cannot be read, such as an unclosed quote: the row is refused, and written back as `text`. */
   readonly problem?: string | undefined;
   readonly text: string;
 }
 
 /**
- * Null for an empty cell; an empty text where it is quoted (`""`), unless the program quotes all cells. Values of JSON are as they are,
- * numbers with the digits as they are written.
+ * Null for an empty cell, '' for a quoted empty one (`""`) unless the program quotes all cells. JSON values keep
+ * their type, and numbers their digits.
  */
 export type Cell = string | null | boolean | LosslessNumber | object;
 
-/** The text of a cell, with all digits of a number; undefined for other values of JSON. */
-export function textOf(cell: unknown): string | undefined {
+/** Returns the text of a cell, with all digits of a number; undefined for other JSON values. */
+export function cellText(cell: unknown): string | undefined {
   if (isLosslessNumber(cell)) return cell.value;
   return typeof cell === 'string' ? cell : undefined;
 }
 
-/** Why a row is refused: the service adds a code, and the path of another item that the issue is about. */
+/** Why a row is refused. The service adds a code, and the path of the other item involved. */
 export interface RowIssue {
   readonly path: readonly (string | number)[];
   readonly message: string;
@@ -38,21 +38,21 @@ export interface RowIssue {
   readonly other?: readonly (string | number)[] | null;
 }
 
-/** A row as a record of its kind. Fields without a cell are absent; null clears one. */
+/** A row as a record of its kind. A field without a cell is absent; null clears a field. */
 export interface RecordRow {
   readonly kind: RecordKind;
   readonly source: SourceRow;
-  /** The column `id`: a name for the row, or the ID of a stored record. */
+  /** The column `id`: the name of the row in this import, or the ID of a stored record. */
   readonly id?: string | undefined;
-  /** Without references, and without the external IDs that have columns of their own. */
+  /** All fields but references, and external IDs that have their own columns. */
   readonly fields: Readonly<Record<string, unknown>>;
-  /** External IDs that have columns of their own: each is set, or cleared by null, and leaves the others as they are. */
+  /** External IDs that have their own columns: a text sets one, null clears it, and all others stay. */
   readonly externalIds: Readonly<Record<string, string | null>>;
   readonly links: readonly LinkCell[];
   readonly issues: readonly RowIssue[];
 }
 
-/** A row of an import, with its place among the rows of its kind in its file. */
+/** A row of an import, with its place among the rows of its kind and file. */
 export interface FileRow extends RecordRow {
   readonly file: ImportFile;
   readonly place: number;
@@ -69,60 +69,60 @@ export interface LinkCell {
   readonly by: string;
   /** Null clears the link. */
   readonly value: string | null;
-  /** The place in `source.cells`. */
+  /** The index in `source.cells`. */
   readonly cell: number;
 }
 
 export type Outcome = 'CREATED' | 'UPDATED' | 'UNCHANGED' | 'REJECTED';
 
-/** What became of a row, or would become of it. */
+/** The outcome of a row, stored or previewed. */
 export interface RowOutcome {
   readonly row: FileRow;
   readonly outcome: Outcome;
   readonly issues: readonly RowIssue[];
   readonly id?: string | undefined;
-  /** In a preview: the record as it is, and as it would be. */
+  /** In a preview: the record before and after the import. */
   readonly before?: Values | undefined;
   readonly after?: Values | undefined;
-  /** Links that a preview leaves out, because an earlier part would create or change the record that they lead to. */
+  /** Link fields that a preview leaves out, because an earlier part would create or change their target. */
   readonly unchecked: ReadonlySet<string>;
-  /** Cells with IDs that are kept as those of another system. */
+  /** Cells whose IDs are stored as IDs of another system. */
   readonly foreign: readonly LinkCell[];
 }
 
-/** `erp` of `externalIds.erp`, which is how a link or an upsert names an external ID. */
-export const externalKey = (by: string): string | undefined =>
+/** Returns `erp` for `externalIds.erp`, the form in which links and upserts name an external ID. */
+export const externalSystem = (by: string): string | undefined =>
   by.startsWith('externalIds.') ? by.slice('externalIds.'.length) : undefined;
 
-/** The path of a column in the item: `['externalIds', 'sap.de']` for `externalIds.sap.de`. */
-export function pathOf(meaning: string): string[] {
-  const key = externalKey(meaning);
-  return key === undefined ? meaning.split('.') : ['externalIds', key];
+/** Returns the path of a column in the item: `['externalIds', 'sap.de']` for `externalIds.sap.de`. */
+export function columnPath(key: string): string[] {
+  const system = externalSystem(key);
+  return system === undefined ? key.split('.') : ['externalIds', system];
 }
 
-/** What a record has by a key of links or upserts. */
-export function valueAt(record: Values | undefined, by: string): unknown {
-  const key = externalKey(by);
-  return key === undefined ? record?.[by] : (record?.externalIds as Values | undefined)?.[key];
+/** Returns the value that a record has for a key of links or upserts. */
+export function keyValue(record: Values | undefined, by: string): unknown {
+  const system = externalSystem(by);
+  return system === undefined ? record?.[by] : (record?.externalIds as Values | undefined)?.[system];
 }
 
-/** What the cells of a row say by a key of links or upserts. */
-export function textAt({ id, fields, externalIds }: RecordRow, by: string): string | undefined {
+/** Returns the text that the cells of a row set for a key of links or upserts. */
+export function rowKeyText({ id, fields, externalIds }: RecordRow, by: string): string | undefined {
   if (by === 'id') return id;
-  const key = externalKey(by);
-  const text = (key === undefined ? undefined : externalIds[key]) ?? valueAt(fields, by);
+  const system = externalSystem(by);
+  const text = (system === undefined ? undefined : externalIds[system]) ?? keyValue(fields, by);
   return typeof text === 'string' ? text : undefined;
 }
 
-/** A part of a text keeps the whole piece of the file in memory. */
-export const copied = (text: string): string => JSON.parse(JSON.stringify(text));
+/** Copies a text: V8 keeps the whole chunk of the file in memory for a slice of it. */
+export const detached = (text: string): string => JSON.parse(JSON.stringify(text));
 
-/** Something that is allowed, and probably wrong. */
+/** Something that is allowed, and probably a mistake. */
 export interface Warning {
   readonly line: number;
   readonly column: string;
-  /** The same for all warnings of a sort, which are counted together. */
+  /** Warnings with the same message are counted together. */
   readonly message: string;
-  /** What it is about, such as the value, quoted. */
+  /** The value concerned, quoted. */
   readonly detail?: string;
 }

@@ -1,7 +1,8 @@
 /**
- * Sends the rows of an import to the service, part by part: each part is one mutation. A preview sends the same parts as dry runs. Parts that
- * may create records without a key have idempotency keys that follow from the run and the place of their rows: a second start sends all parts
- * again, and the service returns what it has stored already. Rows that are upserted by a key need none: sent again, they find their records.
+ * Sends the rows of an import to the service in parts, each as one mutation; a preview sends the same parts as dry
+ * runs. A part that may create records has an idempotency key made of the run and the place of its rows, so a resumed
+ * run sends all parts again and the service returns stored results. A part whose rows are all found by a key needs
+ * none: sent again, it finds their records.
  */
 import type { Yardgraph } from '../../client/index.ts';
 import { StartError } from '../errors.ts';
@@ -9,21 +10,29 @@ import { quote } from '../model/issues.ts';
 import { listField, pluralize } from '../model/labels.ts';
 import type { RecordKind } from '../model/record-kind.ts';
 import { kindNamed, linkOrder } from '../records/index.ts';
-import { fieldOf } from './columns.ts';
+import { columnFields } from './columns.ts';
 import type { ImportFile } from './file.ts';
-import { itemsOf, lineOf, type RowIndex, type RowItem, refusedRow, sayAlike } from './items.ts';
-import { type FileReader, partsOf, type Scanned, type TreeOrders } from './reading.ts';
-import { deleteUnreferenced, halving, type Item, type ItemResult, importItems, storedTexts } from './requests.ts';
+import { alikeHelp, buildItems, describeLine, type RowIndex, type RowItem, refusedTarget } from './items.ts';
+import { type FileReader, readParts, type Scanned, type TreeOrders } from './reading.ts';
 import {
-  externalKey,
+  countStored,
+  deleteUnreferenced,
+  findStoredNames,
+  type ImportItem,
+  type ItemResult,
+  importItems,
+  sendInHalves,
+} from './requests.ts';
+import {
+  externalSystem,
   type FileRow,
+  keyValue,
   type LinkCell,
   type Outcome,
   type RowIssue,
   type RowOutcome,
-  valueAt,
 } from './row.ts';
-import type { collectWarnings } from './warnings.ts';
+import type { WarningCollector } from './warnings.ts';
 
 export interface Import {
   readonly yardgraph: Yardgraph;
@@ -31,46 +40,47 @@ export interface Import {
   readonly reader: FileReader;
   readonly scanned: Scanned;
   readonly treeOrders: TreeOrders;
-  /** By kind, how the stored record of a row is found; rows of other kinds are created. */
+  /** By kind, the key that finds the stored record of a row. Rows of other kinds are created. */
   readonly upsertKeys: ReadonlyMap<RecordKind, string>;
-  /** Kinds of which records are created for names of links that none has. */
+  /** Kinds whose records are created for names in links that no record has. */
   readonly createMissing: ReadonlySet<RecordKind>;
-  /** Those of them whose rows are found by a key that a name does not have: a part creates records for names, or has such rows. */
+  /**
+   * Of these kinds, those whose upsert key a name does not set: rows and created names of such a kind cannot share a
+   * part.
+   */
   readonly keyedApart: ReadonlySet<RecordKind>;
-  /** The most records that are deleted because they are not in the files. */
+  /** The most records to delete because the files lack them. */
   readonly deleteMissing: number | undefined;
-  /** What is probably wrong in the files. */
-  readonly warnings: ReadonlyMap<ImportFile, ReturnType<typeof collectWarnings>>;
+  readonly warnings: ReadonlyMap<ImportFile, WarningCollector>;
   readonly partSize: number;
   readonly signal: AbortSignal;
   readonly onProgress: (rows: number) => void;
 }
 
-/** What is noted of an import before it stores anything, so that it can be resumed. */
+/** The note of an import, kept before it stores anything, by which a second start resumes it. */
 export interface ImportRun {
   readonly id: string;
-  /** The cursor of the last change before. */
+  /** The cursor of the last change before the import. */
   readonly after: string;
-  /** In milliseconds. */
+  /** In milliseconds since 1970. */
   readonly startedAt: number;
   /** The ID of the workspace. */
   readonly workspace: string;
-  /** The kinds and names of the records that parts create for links, by their idempotency keys. */
+  /** By idempotency key: the kinds and names of the records that a part creates for links. */
   readonly missing: Record<string, readonly (readonly [kind: string, name: string])[]>;
 }
 
-/** How the rows are stored. */
 export interface Storing {
   readonly run: ImportRun;
-  /** Keeps the run, as it is now, for another start. */
+  /** Keeps the current state of the run for another start. */
   readonly save: () => void;
   /** By file: its place, and a hash. */
   readonly fileKeys: readonly string[];
-  /** Set if the run is resumed: how to begin anew. */
+  /** How to restart instead. Set if the run is resumed. */
   readonly restart: string | undefined;
 }
 
-/** One way through all rows: a preview, unless they are stored. */
+/** One pass over all rows: a preview, unless `storing` is set. */
 export interface Pass {
   readonly index: RowIndex;
   readonly storing?: Storing;
@@ -78,41 +88,39 @@ export interface Pass {
   readonly onPart: (outcomes: readonly RowOutcome[]) => void;
 }
 
-/** Totals of an import, or of a preview. */
+/** Totals of an import or a preview. */
 export interface Totals {
   readonly rows: Record<Outcome, number>;
   /** By kind, the names for which records are created. */
   readonly missing: ReadonlyMap<RecordKind, Set<string>>;
-  /** By kind, if all other records are to be deleted: the records of the rows. */
+  /**
+   * By kind, with `deleteMissing`: the records of all rows. A kind without a row has no entry, because its export may
+   * have failed.
+   */
   readonly kept: Map<RecordKind, Set<string>>;
-  /** Of rows with links that a preview cannot check. */
+  /** Rows with links that the preview cannot check. */
   readonly unchecked: { count: number; first: FileRow | undefined };
 }
 
-export async function sendAll(work: Import, pass: Pass): Promise<Totals> {
+export async function sendRows(work: Import, pass: Pass): Promise<Totals> {
   const totals: Totals = {
     rows: { CREATED: 0, UPDATED: 0, UNCHANGED: 0, REJECTED: 0 },
     missing: new Map([...work.createMissing].map((kind) => [kind, new Set()])),
-    // All records of a kind of which the files have no row stay: a file may be empty because an export has failed.
     kept: new Map(),
     unchecked: { count: 0, first: undefined },
   };
   const warnOf = (file: ImportFile) => (pass.warns ? work.warnings.get(file)?.warn : undefined);
-  for await (const part of partsOf(work, warnOf)) {
+  for await (const part of readParts(work, warnOf)) {
     work.signal.throwIfAborted();
-    const rows = part.map((row) => pass.index.note(row));
-    const outcomes = await halving(
+    const rows = part.map((row) => pass.index.add(row));
+    const outcomes = await sendInHalves(
       rows,
       (some) => sendPart(work, pass, totals.missing, some),
-      (row, message) => refuse(pass.index, row, message),
+      (row, message) => rejectRow(pass.index, row, message),
     );
-    for (const outcome of outcomes) addTo(totals, outcome, work.deleteMissing !== undefined);
-    for (const { row, foreign } of outcomes) {
-      const { source, file } = row;
-      for (const { field, target, cell } of foreign) {
-        const message = `no ${target.label} here has such an ID: it is kept as one of another system`;
-        warnOf(file)?.({ line: source.line, column: source.names[cell] ?? field, message });
-      }
+    for (const outcome of outcomes) {
+      addToTotals(totals, outcome, work.deleteMissing !== undefined);
+      warnOfForeignIds(outcome, warnOf(outcome.row.file));
     }
     pass.onPart(outcomes);
     work.onProgress(part.length);
@@ -120,36 +128,44 @@ export async function sendAll(work: Import, pass: Pass): Promise<Totals> {
   return totals;
 }
 
-function addTo({ rows, kept, unchecked }: Totals, { row, outcome, id, ...others }: RowOutcome, keeps: boolean): void {
-  rows[outcome] += 1;
-  if (keeps) {
+function addToTotals({ rows, kept, unchecked }: Totals, outcome: RowOutcome, keepsIds: boolean): void {
+  const { row, id } = outcome;
+  rows[outcome.outcome] += 1;
+  if (keepsIds) {
     const ids = kept.get(row.kind) ?? new Set();
     kept.set(row.kind, ids);
     if (id !== undefined) ids.add(id);
   }
-  if (outcome === 'REJECTED' || others.unchecked.size === 0) return;
+  if (outcome.outcome === 'REJECTED' || outcome.unchecked.size === 0) return;
   unchecked.count += 1;
   unchecked.first ??= row;
 }
 
-function refuse(index: RowIndex, row: FileRow, message: string): RowOutcome {
+function warnOfForeignIds({ row: { source }, foreign }: RowOutcome, warn?: WarningCollector['warn']): void {
+  for (const { field, target, cell } of foreign) {
+    const message = `no ${target.label} here has such an ID: it is kept as one of another system`;
+    warn?.({ line: source.line, column: source.names[cell] ?? field, message });
+  }
+}
+
+function rejectRow(index: RowIndex, row: FileRow, message: string): RowOutcome {
   const issues = [{ path: [], message }];
-  const refused = { row, outcome: 'REJECTED', issues, unchecked: new Set<string>(), foreign: [] } as const;
-  index.settle(refused);
-  return refused;
+  const outcome = { row, outcome: 'REJECTED', issues, unchecked: new Set<string>(), foreign: [] } as const;
+  index.addOutcome(outcome);
+  return outcome;
 }
 
 async function sendPart(work: Import, pass: Pass, missing: Totals['missing'], rows: readonly FileRow[]) {
   const { index, storing } = pass;
-  index.begin(rows);
-  for (const [kind, ids] of index.idsLikeNames(rows)) {
-    for (const name of await storedTexts(work.yardgraph, kind, 'name', [...ids])) index.noteStoredName(kind, name);
+  index.startPart(rows);
+  for (const [kind, ids] of index.idsInDoubt(rows)) {
+    for (const name of await findStoredNames(work.yardgraph, kind, [...ids])) index.addStoredName(kind, name);
   }
-  const items = itemsOf(index, rows);
+  const items = buildItems(index, rows);
   const valid = items.filter(({ issues }) => issues.length === 0);
-  const sent = valid.map(({ row, record }): Item => ({ kind: row.kind, record }));
-  const idempotencyKey = storing && keyOfPart(work, storing, rows);
-  const checked = await checkNames(work, pass, valid, sent, idempotencyKey);
+  const sent = valid.map(({ row, record }): ImportItem => ({ kind: row.kind, record }));
+  const idempotencyKey = storing && partKey(work, storing, rows);
+  const checked = await findNamesToCreate(work, pass, valid, sent, idempotencyKey);
   for (const { kind, record } of checked.names) missing.get(kind)?.add(String(record.name));
   const results = storing
     ? await importItems(work.yardgraph, [...sent, ...checked.names], { ...work, idempotencyKey })
@@ -158,50 +174,49 @@ async function sendPart(work: Import, pass: Pass, missing: Totals['missing'], ro
   const resultOf = new Map(valid.map((item, at) => [item, results[at]]));
   const outcomes = items.map((item): RowOutcome => {
     const { outcome = 'REJECTED', record, before, issues = item.issues } = resultOf.get(item) ?? {};
-    const explained = issues.map((issue) => explain(issue, item, valid, work.createMissing));
+    const explained = issues.map((issue) => explainIssue(issue, item, valid, work.createMissing));
     const id = record?.id as string | undefined;
     return { ...item, outcome, id, issues: explained, before: before ?? undefined, after: record ?? undefined };
   });
-  for (const outcome of outcomes) index.settle(outcome);
+  for (const outcome of outcomes) index.addOutcome(outcome);
   return outcomes;
 }
 
-/** Unset if nothing can be stored twice: records of all rows are found by a key. A part and its first half are different requests. */
-function keyOfPart({ files, upsertKeys }: Import, { run, fileKeys }: Storing, rows: readonly FileRow[]) {
+/** Undefined if every row is found by a key. The number of rows tells a part from its first half. */
+function partKey({ files, upsertKeys }: Import, { run, fileKeys }: Storing, rows: readonly FileRow[]) {
   const [first] = rows;
   if (!first || rows.every(({ kind }) => (upsertKeys.get(kind) ?? 'id') !== 'id')) return undefined;
   return `import-${run.id}-${fileKeys[files.indexOf(first.file)]}-${first.kind.name}-${first.place}-${rows.length}`;
 }
 
 /**
- * Returns the records that a part must create for names in its links, which dry runs find out, and the results of the last dry run. Other
- * rows may depend on rows that such a name refuses, so several dry runs may be needed. A resumed run keeps to what it has sent.
+ * Returns the records that a part creates for names in its links, found by dry runs, and the results of the last one.
+ * It takes several dry runs if rows depend on rows that an unknown name refuses. A resumed run reuses the names noted
+ * by its first start.
  */
-async function checkNames(
+async function findNamesToCreate(
   { yardgraph, upsertKeys, createMissing, scanned }: Import,
   { index, storing }: Pass,
   items: readonly RowItem[],
-  sent: readonly Item[],
+  sent: readonly ImportItem[],
   key: string | undefined,
-): Promise<{ readonly names: readonly Item[]; readonly results: readonly ItemResult[] }> {
+): Promise<{ readonly names: readonly ImportItem[]; readonly results: readonly ItemResult[] }> {
   const noted = key === undefined ? undefined : storing?.run.missing[key];
-  if (noted) return { names: noted.map(([kind, name]) => nameItem(kindNamed(kind), name)), results: [] };
+  if (noted) return { names: noted.map(([kind, name]) => namedItem(kindNamed(kind), name)), results: [] };
   if (storing && createMissing.size === 0) return { names: [], results: [] };
-  const names = new Map<string, Item>();
-  const compared = storing ? new Map() : comparedFields(scanned);
+  const names = new Map<string, ImportItem>();
+  const compared = storing ? new Map() : fieldsToCompare(scanned);
   for (;;) {
     const results = await importItems(yardgraph, [...sent, ...names.values()], { upsertKeys, compared });
     const { size } = names;
     for (const [at, { row }] of items.entries()) {
-      const cells = (results[at]?.issues ?? []).map((issue) => missingName(issue, row));
-      // Of rows that are refused for another reason, nothing is created.
+      const cells = (results[at]?.issues ?? []).map((issue) => unknownNameCell(issue, row));
       const creatable = cells.flatMap((cell) =>
-        cell && createMissing.has(cell.target) && !index.isNameOfRow(cell.target, cell.value ?? '') ? [cell] : [],
+        cell && createMissing.has(cell.target) && !index.isRowName(cell.target, cell.value ?? '') ? [cell] : [],
       );
+      // The row has other issues, too: nothing is created for a refused row.
       if (creatable.length < cells.length) continue;
-      for (const { target, value } of creatable) {
-        names.set(`${target.name} ${value}`, nameItem(target, value));
-      }
+      for (const { target, value } of creatable) names.set(`${target.name} ${value}`, namedItem(target, value));
     }
     if (names.size > size) continue;
     if (storing && key !== undefined && size > 0) {
@@ -212,59 +227,63 @@ async function checkNames(
   }
 }
 
-const nameItem = (kind: RecordKind, name: string | null): Item => ({ kind, record: { name }, isCreated: true });
+const namedItem = (kind: RecordKind, name: string | null): ImportItem => ({ kind, record: { name }, isCreated: true });
 
-/** The cell with a name that no record has. */
-function missingName({ code, path }: RowIssue, { links }: FileRow): LinkCell | undefined {
+/** Returns the cell with the name that no record has. */
+function unknownNameCell({ code, path }: RowIssue, { links }: FileRow): LinkCell | undefined {
   if (code !== 'no-record' || path[1] !== 'name') return undefined;
   return links.find(({ name, by, value }) => name === path[0] && ['name', 'any'].includes(by) && value !== null);
 }
 
-/** By kind, the fields that columns have, and those by which links lead to its records. */
-function comparedFields({ columns, linkKeys }: Scanned): Map<RecordKind, Set<string>> {
-  const fields = new Map([...columns].map(([kind, ofKind]) => [kind, new Set([...ofKind.values()].flatMap(fieldOf))]));
+/** Returns by kind the fields that have columns, and the keys by which links find its records. */
+function fieldsToCompare({ columns, linkKeys }: Scanned): Map<RecordKind, Set<string>> {
+  const fields = new Map(
+    [...columns].map(([kind, ofKind]) => [kind, new Set([...ofKind.values()].flatMap(columnFields))]),
+  );
   for (const [target, keys] of linkKeys) {
-    for (const by of keys) fields.get(target)?.add(externalKey(by) === undefined ? by : 'externalIds');
+    for (const by of keys) fields.get(target)?.add(externalSystem(by) === undefined ? by : 'externalIds');
   }
   return fields;
 }
 
-/** Names other rows by their lines, where the service names other items, and the options that help. */
-function explain(
+/** Replaces the service's paths of items by lines of files, and adds the options that help. */
+function explainIssue(
   issue: RowIssue,
   { row, record }: RowItem,
   items: readonly RowItem[],
   created: ReadonlySet<RecordKind>,
 ): RowIssue {
   const { code, path, message, other } = issue;
-  const say = (text: string): RowIssue => ({ ...issue, message: text });
+  const explained = (text: string): RowIssue => ({ ...issue, message: text });
   const [list, place] = other ?? [];
   const { row: otherRow } = items.filter((item) => listField(item.row.kind) === list)[Number(place)] ?? {};
-  const line = otherRow && lineOf(otherRow.source.line, otherRow.file, row.file);
+  const line = otherRow && describeLine(otherRow.source.line, otherRow.file, row.file);
   const link = row.links.find(({ name, value }) => name === path[0] && value !== null);
   if (code === 'taken' && line) {
-    return say(`${line} also has the ${path[0]} ${quote(String(valueAt(record, String(path[0]))))}`);
+    return explained(`${line} also has the ${path[0]} ${quote(String(keyValue(record, String(path[0]))))}`);
   }
-  if (code === 'rejected-target' && link && path[1] === 'ref') return refusedRow(link.field, link.value ?? '').issue;
+  if (code === 'rejected-target' && link && path[1] === 'ref') return refusedTarget(link.field, link.value ?? '').issue;
   if (code === 'several' && link && line)
-    return say(`several ${link.target.pluralLabel} have it, one of them in ${line}`);
-  if (line) return say(`${message} (${line})`);
-  if (code === 'no-match') return say(`${message}: ${sayAlike}`);
-  const cell = missingName(issue, row);
+    return explained(`several ${link.target.pluralLabel} have it, one of them in ${line}`);
+  if (line) return explained(`${message} (${line})`);
+  if (code === 'no-match') return explained(`${message}: ${alikeHelp}`);
+  const cell = unknownNameCell(issue, row);
   if (!cell) return issue;
+  const column = quote(`${row.source.names[cell.cell]}=${cell.field}`);
   const help = [
     ...(created.has(cell.target) ? [] : [`create it with --create-missing ${listField(cell.target)}`]),
-    ...(cell.by === 'any'
-      ? [`--map ${quote(`${row.source.names[cell.cell]}=${cell.field}`)} for IDs of another system`]
-      : []),
+    ...(cell.by === 'any' ? [`--map ${column} for IDs of another system`] : []),
   ];
-  return help.length > 0 ? say(`${message}: ${help.join(', or use ')}`) : issue;
+  return help.length > 0 ? explained(`${message}: ${help.join(', or use ')}`) : issue;
 }
 
-/** Throws a StartError if the service returns records that it has stored before, and that are not there any more. */
+/**
+ * Throws a StartError if records of a stored result are gone, as after an undo: the service would not store them
+ * again.
+ */
 async function requireStored(
   { yardgraph }: Import,
-  sent: readonly Item[],
+  sent: readonly ImportItem[],
   results: readonly ItemResult[],
   restart: string,
 ): Promise<void> {
@@ -273,44 +292,46 @@ async function requireStored(
       const { outcome, record } = results[at] ?? {};
       return item.kind === kind && outcome === 'CREATED' ? [String(record?.id)] : [];
     });
-    const stored = await storedTexts(yardgraph, kind, 'id', created);
-    const gone = created.filter((id) => !stored.has(id));
-    if (gone.length === 0) continue;
+    const gone = created.length - (await countStored(yardgraph, kind, created));
+    if (gone === 0) continue;
     throw new StartError(
-      `the import cannot go on: records that it has stored are not there any more, as after an undo, and would not be stored again (${pluralize(gone.length, kind)}, such as ${gone[0]}). Undo the rest of its changes, and ${restart}`,
+      `the import cannot go on: records that it has stored are not there any more, as after an undo, and would not be stored again (${pluralize(gone, kind)}). Undo the rest of its changes, and ${restart}`,
     );
   }
 }
 
-/** The stored records that have a key and are not in the files: by kind, those first that link to others. */
-export async function missingRecords(work: Import, { kept }: Totals): Promise<Map<RecordKind, string[]>> {
+/**
+ * Returns by kind the IDs of stored records that have the upsert key and no row, in an order in which they can be
+ * deleted.
+ */
+export async function findMissingRecords(work: Import, { kept }: Totals): Promise<Map<RecordKind, string[]>> {
   const missing = new Map<RecordKind, string[]>();
   for (const kind of linkOrder.toReversed()) {
     const ids = kept.get(kind);
     if (!ids) continue;
-    const options = { where: haveKey(work.upsertKeys.get(kind)), signal: work.signal };
-    const others: string[] = [];
+    const options = { where: keyFilter(work.upsertKeys.get(kind)), signal: work.signal };
+    const withoutRow: string[] = [];
     for await (const { id } of work.yardgraph.export(listField(kind) as 'assets', options)) {
-      if (!ids.has(id)) others.push(id);
+      if (!ids.has(id)) withoutRow.push(id);
     }
-    if (others.length > 0) missing.set(kind, others);
+    if (withoutRow.length > 0) missing.set(kind, withoutRow);
   }
   return missing;
 }
 
-/** The filter for records that an upsert by this key may find. */
-function haveKey(by: string | undefined) {
+/** Returns the filter for records that an upsert by the key may find. */
+function keyFilter(by: string | undefined) {
   if (by === undefined || by === 'id') return undefined;
-  const system = externalKey(by);
+  const system = externalSystem(by);
   return system === undefined ? { [by]: { isNull: false } } : { externalIds: { key: system } };
 }
 
-/** Deletes records. Returns those that others refer to, and are kept. */
+/** Deletes records. Returns those that stay, because other records refer to them. */
 export async function deleteRecords({ yardgraph, partSize, signal }: Import, kind: RecordKind, ids: readonly string[]) {
-  const refused: Awaited<ReturnType<typeof deleteUnreferenced>> = [];
+  const referenced: Awaited<ReturnType<typeof deleteUnreferenced>> = [];
   for (let start = 0; start < ids.length; start += partSize) {
     signal.throwIfAborted();
-    refused.push(...(await deleteUnreferenced(yardgraph, kind, ids.slice(start, start + partSize))));
+    referenced.push(...(await deleteUnreferenced(yardgraph, kind, ids.slice(start, start + partSize))));
   }
-  return refused;
+  return referenced;
 }

@@ -1,4 +1,7 @@
-/** What cells mean, with one rule for each type of field. A value is never guessed or changed: what a cell does not say exactly is refused. */
+/**
+ * Parses cells, with one rule for each type of field. A value is never guessed or changed: a cell with two meanings
+ * is refused.
+ */
 import { isLosslessNumber } from 'lossless-json';
 import { DateTime, type Zone } from 'luxon';
 import { StartError } from '../errors.ts';
@@ -9,12 +12,20 @@ import { constantCase, uncapitalized } from '../model/labels.ts';
 import type { RecordKind } from '../model/record-kind.ts';
 import { requiredMessage } from '../model/schemas.ts';
 import { labelKey, labelledTypes } from '../records/index.ts';
-import { type Column, type ColumnOptions, columnsOf, isVerbatim, meaningOf, plain } from './columns.ts';
-import { readObject } from './json.ts';
-import { type Cell, type LinkCell, pathOf, type RecordRow, type RowIssue, type SourceRow, textOf } from './row.ts';
-import { rowChecker, type Warn } from './warnings.ts';
+import { type Column, type ColumnOptions, columnKey, keepsWhiteSpace, matchColumns, normalizeName } from './columns.ts';
+import { parseObject } from './json.ts';
+import {
+  type Cell,
+  cellText,
+  columnPath,
+  type LinkCell,
+  type RecordRow,
+  type RowIssue,
+  type SourceRow,
+} from './row.ts';
+import { createRowChecker, type Warn } from './warnings.ts';
 
-/** How cells are written: see the options of a profile. */
+/** How a file writes its cells: the options of a profile. */
 export interface CellForm {
   readonly dates?: DateForm | undefined;
   readonly timeZone?: Zone | undefined;
@@ -24,14 +35,14 @@ export interface CellForm {
   readonly null?: string | undefined;
 }
 
-/** Returns a function that reads the rows of a file. It throws a StartError for columns that are unknown, or are the same. */
-export function rowReader(
+/** Returns a function that parses the rows of a file. It throws a StartError for unknown and repeated columns. */
+export function createRowReader(
   kind: RecordKind,
   options: ColumnOptions & { readonly form: CellForm },
   warn?: Warn,
 ): (source: SourceRow) => RecordRow {
   const { form } = options;
-  const check = warn && rowChecker(form, warn);
+  const check = warn && createRowChecker(form, warn);
   let names: readonly string[] | undefined;
   let columns: readonly Column[] = [];
   return (source) => {
@@ -42,7 +53,7 @@ export function rowReader(
     }
     if (source.names !== names) {
       names = source.names;
-      const found = columnsOf(kind, names, options);
+      const found = matchColumns(kind, names, options);
       if (found.problem) throw new StartError(found.problem);
       columns = found.columns;
       const detail = found.leftOut.map((name) => quote(name)).join(', ');
@@ -65,15 +76,15 @@ function readRow(cells: readonly Cell[], columns: readonly Column[], form: CellF
     const sent = cells[index];
     if (sent === undefined || column.is === 'skipped') continue;
     const cell = form.excel && typeof sent === 'string' ? withoutApostrophe(sent) : sent;
-    const isEmpty = hasNoValue(cell, column, form);
+    const isEmpty = isEmptyCell(cell, column, form);
     if (isEmpty && (form.blank === 'keep' || column.is === 'unnamed')) continue;
-    const refuse = (message: string) => issues.push({ path: pathOf(meaningOf(column)), message });
-    const text = isEmpty ? null : textOf(cell);
+    const refuse = (message: string) => issues.push({ path: columnPath(columnKey(column)), message });
+    const text = isEmpty ? null : cellText(cell);
     if (column.is === 'unnamed') {
       const message = "a column without a name has a value: name it, or leave it out with --skip ''";
       issues.push({ path: [], message });
     } else if (column.is === 'field') {
-      const read = isEmpty ? { value: null } : valueIn(column.field.type, cell, form);
+      const read = isEmpty ? { value: null } : parseCell(column.field.type, cell, form);
       if (isEmpty && column.field.required) refuse(requiredMessage(column.field));
       else if ('value' in read) fields.set(column.name, read.value);
       else refuse(expected(read.expected, text ?? cell));
@@ -87,55 +98,58 @@ function readRow(cells: readonly Cell[], columns: readonly Column[], form: CellF
     }
   }
   if (columns.some(({ is }) => is === 'labelledType')) {
-    const type = labelledTypes.find((name) => plain(name) === plain(labelledType ?? ''));
+    const type = labelledTypes.find((name) => normalizeName(name) === normalizeName(labelledType ?? ''));
     const known = labelledTypes.map((name) => constantCase(uncapitalized(name))).join(', ');
     if (type === undefined) issues.push({ path: ['type'], message: expected(`one of ${known}`, labelledType) });
     else if (id === undefined) issues.push({ path: ['id'], message: 'required: the ID that records have' });
     else fields.set('key', labelKey(type, id));
     id = undefined;
   }
-  // `fromEntries` sets a key such as `__proto__` like any other.
+  // Unlike an assignment, `fromEntries` sets `__proto__` as a key.
   return { id, fields: Object.fromEntries(fields), externalIds: Object.fromEntries(externalIds), links, issues };
 }
 
-/** An empty text is a value of a field of text only, and there not as a key. White space is no text by which a link is found. */
-function hasNoValue(cell: Cell, column: Column, form: CellForm): boolean {
+/** Only a text field can have an empty text, unless it is a key. White space does not find the target of a link. */
+function isEmptyCell(cell: Cell, column: Column, form: CellForm): boolean {
   if (cell === null || cell === form.null) return true;
   const isText = column.is === 'field' && column.field.type === 'text' && !column.field.unique;
   if (typeof cell !== 'string' || isText) return false;
   const isLinkByText = column.is === 'link' && column.by !== 'id';
-  return (isVerbatim(column) && !isLinkByText ? cell : cell.trim()) === '';
+  return (keepsWhiteSpace(column) && !isLinkByText ? cell : cell.trim()) === '';
 }
 
 type Read = { readonly value: unknown } | { readonly expected: string };
 
-function valueIn(type: string, cell: Cell, form: CellForm): Read {
-  const text = textOf(cell);
-  if (type === 'externalIds') return externalIdsIn(cell);
-  if (type === 'boolean') return truthIn(text ?? String(cell));
-  if (type === 'number') return numberIn(text?.trim() ?? '', form.decimalComma === true && typeof cell === 'string');
-  if (type === 'dateTime') return dateTimeIn(text?.trim() ?? '', form);
+function parseCell(type: string, cell: Cell, form: CellForm): Read {
+  const text = cellText(cell);
+  if (type === 'externalIds') return parseExternalIds(cell);
+  if (type === 'boolean') return parseBoolean(text ?? String(cell));
+  if (type === 'number') return parseNumber(text?.trim() ?? '', form.decimalComma === true && typeof cell === 'string');
+  if (type === 'dateTime') return parseTime(text?.trim() ?? '', form);
   return text === undefined ? { expected: 'text' } : { value: text };
 }
 
-/** Without `x`, which means yes in some lists, and no beside a tick in others. */
-function truthIn(text: string): Read {
+/** `x` is refused: it means yes in some lists, and no beside a tick in others. */
+function parseBoolean(text: string): Read {
   const word = text.trim().toLowerCase();
   if (['true', 'yes', 'y', 't', '1', 'ja', 'j', 'wahr', 'checked'].includes(word)) return { value: true };
   if (['false', 'no', 'n', 'f', '0', 'nein', 'falsch'].includes(word)) return { value: false };
   return { expected: 'yes or no (true, 1, ja, wahr; false, 0, nein, falsch)' };
 }
 
-function externalIdsIn(cell: Cell): Read {
-  const ids = typeof cell === 'string' ? readObject(cell) : cell;
+function parseExternalIds(cell: Cell): Read {
+  const ids = typeof cell === 'string' ? parseObject(cell) : cell;
   if (!isObject(ids) || isLosslessNumber(ids)) return { expected: 'an object of texts such as {"erp":"4711"}' };
-  const texts = Object.entries(ids).map(([key, id]) => [key, textOf(id)] as const);
+  const texts = Object.entries(ids).map(([key, id]) => [key, cellText(id)] as const);
   const wrong = texts.find(([, text]) => text === undefined);
   return wrong ? { expected: `an object with text as ${quote(wrong[0])}` } : { value: Object.fromEntries(texts) };
 }
 
-/** Separators of thousands are read before the sign of decimals only: `1.234` may have three of them. SAP writes a minus behind the number. */
-function numberIn(written: string, hasComma: boolean): Read {
+/**
+ * Reads separators of thousands only before a decimal sign, because `1.234` may have three decimals. SAP writes the
+ * minus at the end.
+ */
+function parseNumber(written: string, hasComma: boolean): Read {
   const text = written.replace(/^(\d.*)-$/, '-$1');
   const sent = hasComma ? text.replace(/[.,]/g, (mark) => (mark === ',' ? '.' : ',')) : text;
   const number = /^[+-]?\d{1,3}(?:,\d{3})+\.\d+$/.test(sent) ? sent.replaceAll(',', '') : sent;
@@ -144,25 +158,26 @@ function numberIn(written: string, hasComma: boolean): Read {
     return { expected: `a number such as 53.08${text.includes(',') ? ', or 53,08 with --decimal-comma' : ''}` };
   }
   const value = Number(number);
-  // A number is kept if it is the same when written with as many digits: 0.1 and 0.10 are, 12345678901234567890 and 1e400 are not.
-  const all = digitsOf(number).slice(0, 101);
+  // A number is lossless if it is the same when written with as many digits: 0.10 is, 12345678901234567890 and 1e400
+  // are not.
+  const all = significantDigits(number).slice(0, 101);
   const digits = /^[^e]*\./i.test(number) ? all.replace(/0+$/, '') : all;
-  const isKept = all.length <= 100 && digitsOf(value.toPrecision(digits.length || 1)) === digits;
+  const isKept = all.length <= 100 && significantDigits(value.toPrecision(digits.length || 1)) === digits;
   return isKept ? { value } : { expected: `a number that is kept with all its digits, not as ${value}` };
 }
 
-/** The digits from the first that is not zero, without the point and the exponent. */
-const digitsOf = (number: string): string => number.replace(/e.*/i, '').replace(/\D/g, '').replace(/^0+/, '');
+/** Returns the digits from the first that is not zero, without point and exponent. */
+const significantDigits = (number: string): string => number.replace(/e.*/i, '').replace(/\D/g, '').replace(/^0+/, '');
 
-/** How a file writes dates, by its form of 31 December 2026: `31.12.2026`, `12/31/26`. */
+/** How a file writes dates, shown by 31 December 2026: `31.12.2026`, `12/31/26`. */
 interface DateForm {
   readonly example: string;
-  /** `dmy`, `mdy` or `ymd`: nobody writes year, day, month, which would read other dates wrongly. */
+  /** `dmy`, `mdy` or `ymd`. `ydm` is refused: nobody writes it, so it would be a mistake that changes dates. */
   readonly order: string;
   readonly separator: string;
 }
 
-export function dateFormOf(given: string): DateForm {
+export function parseDateForm(given: string): DateForm {
   const example = given.trim();
   const [separator = ''] = /[./-]/.exec(example) ?? [];
   const letters: Readonly<Record<string, string>> = { 31: 'd', 12: 'm', 26: 'y', 2026: 'y' };
@@ -173,7 +188,7 @@ export function dateFormOf(given: string): DateForm {
   throw new StartError(`--dates: ${expected(what, given)}`);
 }
 
-export function timeZoneOf(name: string): Zone {
+export function parseTimeZone(name: string): Zone {
   const { isValid, zone } = DateTime.local({ zone: name });
   if (!isValid) throw new StartError(`--time-zone: ${expected('a time zone such as Europe/Berlin', name)}`);
   return zone;
@@ -183,14 +198,14 @@ export function timeZoneOf(name: string): Zone {
 const dateAndTime =
   /^([^:]{6,30}?)(?:(?:T|,? {1,2})(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?(?: ?([ap])\.?m\.?| uhr)?(?: ?(Z|UTC|GMT|[+-]\d{2}(?::?\d{2})?))?)?$/i;
 
-/** Returns the time as the service stores it; a date is midnight UTC. */
-function dateTimeIn(text: string, { dates, timeZone }: CellForm): Read {
-  // What is written as the service writes it needs no other rule, and takes a third of the time.
+/** Returns the time in the form in which the service stores it. A date is midnight UTC. */
+function parseTime(text: string, { dates, timeZone }: CellForm): Read {
+  // The service's own form needs no other rule, and takes a third of the time.
   if (/^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}:\d{2}(?:\.\d{1,3})?Z)?$/.test(text)) return parseDateTime(text);
   const spaced = text.length > 100 ? '' : text.replace(/\s/g, ' ');
   const [, date = '', hour, minute, second = '00', fraction = '', half, zone] = dateAndTime.exec(spaced) ?? [];
-  const day = dayIn(date.toLowerCase(), dates);
-  if (day === undefined) return { expected: dateHint(text, dates) };
+  const day = parseDay(date.toLowerCase(), dates);
+  if (day === undefined) return { expected: expectedDate(text, dates) };
   if (hour === undefined) return parseDateTime(day);
   const isOfDay = half === undefined ? Number(hour) <= 23 : Number(hour) >= 1 && Number(hour) <= 12;
   if (!isOfDay) return { expected: 'a time from 00:00 to 23:59, or 1:00 to 12:59 am or pm' };
@@ -201,14 +216,17 @@ function dateTimeIn(text: string, { dates, timeZone }: CellForm): Read {
   const asSaid = parseDateTime(`${time}${offset}`);
   if (zone !== undefined || 'expected' in asSaid) return asSaid;
   if (!timeZone) return { expected: 'a time with a zone such as Z or +02:00, or with --time-zone Europe/Berlin' };
-  const [instant, other] = instantsAt(Date.parse(asSaid.value), timeZone);
+  const [instant, other] = instantsShownAs(Date.parse(asSaid.value), timeZone);
   if (instant !== undefined && other === undefined) return parseDateTime(new Date(instant).toISOString());
   const once = `a time that clocks in ${timeZone.name} show, and show once`;
   return { expected: `${once}: its offset is needed, such as +02:00` };
 }
 
-/** The times at which clocks in the zone show this one, which is given as if it were UTC: one as a rule, none or two when they change. */
-function instantsAt(local: number, zone: Zone): number[] {
+/**
+ * Returns the instants at which clocks of the zone show `local`, a time as if in UTC: none or two when the clocks
+ * change.
+ */
+function instantsShownAs(local: number, zone: Zone): number[] {
   const aDay = 86_400_000;
   const offsets = new Set([zone.offset(local - aDay), zone.offset(local + aDay)].map((minutes) => minutes * 60_000));
   const candidates = [...offsets].map((offset) => local - offset);
@@ -218,15 +236,15 @@ function instantsAt(local: number, zone: Zone): number[] {
 const datePattern =
   /^(\d{1,4}|[a-zäö]{3,9})([./, -]{1,2})(\d{1,2}|[a-zäö]{3,9})(?:st|nd|rd|th)?([./, -]{1,2})(\d{1,4})$/;
 
-/** In English and German: each is known by its first three letters or more. */
+/** In English and German. The first three letters suffice. */
 const months =
   `january januar jänner,february februar feber,march märz maerz mrz,april,may mai,june juni,july juli,august,
   september,october oktober,november,december dezember`
     .split(',')
     .map((forms) => forms.trim().split(' '));
 
-/** Returns a date as `2026-03-01`, or undefined if it cannot be read without a guess. */
-function dayIn(text: string, dates: DateForm | undefined): string | undefined {
+/** Returns a date as `2026-03-01`; undefined if that takes a guess. */
+function parseDay(text: string, dates: DateForm | undefined): string | undefined {
   const [, first = '', mark = '', second = '', other, third = ''] = datePattern.exec(text) ?? [];
   const name = /[a-zäö]+/.exec(text)?.[0];
   const named = name === undefined ? 0 : months.findIndex((forms) => forms.some((form) => form.startsWith(name))) + 1;
@@ -242,7 +260,7 @@ function dayIn(text: string, dates: DateForm | undefined): string | undefined {
   return `${century}${year}-${String(named || month).padStart(2, '0')}-${day.padStart(2, '0')}`;
 }
 
-function dateHint(text: string, dates: DateForm | undefined): string {
+function expectedDate(text: string, dates: DateForm | undefined): string {
   if (/^(?:19|20)\d\d$/.test(text)) return `${aDate} (of a year alone, write a day, such as ${text}-01-01)`;
   if (/^\d{4,6}(?:[.,]\d{1,15})?$/.test(text)) {
     return `${aDate} (spreadsheets number days: give the column the format of a date, and save it again)`;

@@ -1,74 +1,76 @@
-/** What is allowed in a file, and probably wrong. */
+/** Finds cells that are allowed, and probably a mistake. */
 import { hasApostrophe } from '../model/csv.ts';
 import { quote } from '../model/issues.ts';
-import { type Column, isVerbatim, meaningOf } from './columns.ts';
-import { type SourceRow, textOf, type Warning } from './row.ts';
+import { type Column, columnKey, keepsWhiteSpace } from './columns.ts';
+import { cellText, type SourceRow, type Warning } from './row.ts';
 
 export type Warn = (warning: Warning) => void;
 
-/** Keeps the first warning of each message, and counts them. */
-export function collectWarnings() {
-  const groups = new Map<string, { readonly message: string; readonly first: Warning; count: number }>();
-  function warn(warning: Warning): void {
+/** Keeps the first warning of each message, and counts the rest. */
+export class WarningCollector {
+  readonly #groups = new Map<string, { readonly message: string; readonly first: Warning; count: number }>();
+
+  readonly warn: Warn = (warning) => {
     const { message } = warning;
-    const group = groups.get(message) ?? { message, first: warning, count: 0 };
-    groups.set(message, group);
+    const group = this.#groups.get(message) ?? { message, first: warning, count: 0 };
+    this.#groups.set(message, group);
     group.count += 1;
-  }
-  return { warn, groups: () => [...groups.values()] };
+  };
+
+  groups = () => [...this.#groups.values()];
 }
 
-/** Signs in texts and IDs that another program has changed them, or means something else. */
+/** Signs that another program has changed a text or an ID. */
 const signs: readonly (readonly [sign: RegExp, message: string])[] = [
   [/^[\s\u200B]|[\s\u200B]$/, 'there is white space around the value'],
   [/^\d(?:[.,]\d{1,30})?e\+\d{1,3}$/i, 'a spreadsheet has probably rounded this ID'],
-  // What becomes of letters such as `ü` and of quotes when a program reads UTF-8 as Windows-1252; and what no program could read.
+  // UTF-8 letters such as `ü` and quotes, read as Windows-1252, and the replacement character.
   [
     /\u00C3[\u0080-\u00BF]|\u00E2\u20AC|\uFFFD/,
     'letters were probably damaged by another program: is the encoding of the file another?',
   ],
   [/^="[^"]*"$/, 'the formula around the value is taken for a part of it'],
-  // What spreadsheets show for a formula without a result, and what programs write for nothing.
+  // Error values of spreadsheets, and the null values of other programs.
   [
     /^(?:NA|N\/A|NaN|nan|None|NULL|\[NULL\]|\(null\)|\\N|#(?:N\/A|NV|REF!|BEZUG!|VALUE!|WERT!|NAME\?|DIV\/0!))$/,
     'this is stored as text: --null reads it as empty',
   ],
 ];
 
-/** The first text of a row of totals, or of what a program writes around a table. */
+/** The first text of a row of totals, or of a line that a program prints around a table. */
 const ofTotals =
   /^(?:(?:sub|grand )?total|sum|count|(?:zwischen|gesamt)?summe|gesamt|anzahl|page \d+ of|seite \d+ von|\(\d+ rows?|[-=+|]{3})(?:[-=+|:\s\d.,)]| affected)*$/i;
 
-/** The most values that are compared, for some 20 MB of memory. */
+/** The most values to compare, in some 20 MB of memory. */
 const maxCompared = 100_000;
 
-/** True if records are found by the values of a column. */
+/** True if the values of a column find records. */
 const isKey = (column: Column): boolean =>
   column.is !== 'field' || (column.field.type === 'text' && column.field.matchable === true);
 
-/** Returns a function that is called with each row of a file. */
-export function rowChecker(
+/** Returns a function to call with each row of a file. */
+export function createRowChecker(
   form: { readonly excel?: boolean | undefined; readonly null?: string | undefined },
   warn: Warn,
 ): (source: SourceRow, columns: readonly Column[], fields: Readonly<Record<string, unknown>>) => void {
-  /** The first of the values that are alike, and its line. */
+  /** By a value without case and white space: its first form, and the line. */
   const firsts = new Map<string, { readonly text: string; readonly line: number }>();
 
   return ({ line, names, cells }, columns, fields) => {
     for (const [index, column] of columns.entries()) {
-      const text = textOf(cells[index]);
+      const text = cellText(cells[index]);
       if (column.is === 'skipped' || !text || text === form.null) continue;
       const say = (message: string, detail = quote(text)) =>
         warn({ line, column: names[index] ?? '', message, detail });
       const time = column.is === 'field' && column.field.type === 'dateTime' ? fields[column.name] : undefined;
       if (typeof time === 'string' && (time < '1900' || time >= '2101')) say('the date is before 1900 or after 2100');
-      if (!isVerbatim(column)) continue;
+      if (!keepsWhiteSpace(column)) continue;
       for (const [sign, message] of signs) if (sign.test(text)) say(message);
       if (!form.excel && hasApostrophe(text)) {
         say('there is an apostrophe before the value: --excel takes off what an export has added');
       }
       if (!isKey(column)) continue;
-      const alike = `${meaningOf(column)}\n${text.normalize('NFKC').trim().replace(/\s+/g, ' ').toLowerCase()}`;
+      const alike = `${columnKey(column)}\n${text.normalize('NFKC').trim().replace(/\s+/g, ' ').toLowerCase()}`;
       const first = firsts.get(alike);
       if (!first && firsts.size < maxCompared) firsts.set(alike, { text, line });
       else if (first && first.text !== text) {

@@ -166,32 +166,6 @@ describe('refused rows', () => {
 });
 
 describe('links', () => {
-  test('lead to later rows of their own kind, of the same part or of another', async () => {
-    const file = 'id,name,parent id\nc,Mobile,b\nb,Tower,a\na,Cranes,\nd,Small,c\n';
-
-    expect((await imports.import({ 'asset-categories.csv': file }, '--batch', '2')).code).toBe(0);
-    const categories = await imports.records('assetCategories', 'name parent { name }');
-    const byName = (name: string) => categories.find((category: { name: string }) => category.name === name);
-    expect(['Mobile', 'Tower', 'Cranes', 'Small'].map(byName)).toEqual([
-      { name: 'Mobile', parent: { name: 'Tower' } },
-      { name: 'Tower', parent: { name: 'Cranes' } },
-      { name: 'Cranes', parent: null },
-      { name: 'Small', parent: { name: 'Mobile' } },
-    ]);
-  });
-
-  test.each(['1', '10'])('in a circle refuse its rows, in parts of %s rows', async (batch) => {
-    const file = 'id,name,parent id\na,A,b\nb,B,a\nc,C,\nd,D,c\n';
-
-    const { code, out } = await imports.import({ 'asset-categories.csv': file }, '--batch', batch);
-
-    expect([code, out.at(-3)]).toEqual([2, '2 created, 0 updated, 0 unchanged, 2 refused']);
-    expect(await imports.records('assetCategories', 'name parent { name }')).toEqual([
-      { name: 'C', parent: null },
-      { name: 'D', parent: { name: 'C' } },
-    ]);
-  });
-
   test('to rows that would be refused are refused by the preview, too; refused rows of several files are fixed together', async () => {
     const { code, out } = await imports.import({
       'locations.csv': 'id,externalIds.erp,name,latitude\n1,L1,North,high\n2,L2,South,\n',
@@ -350,14 +324,6 @@ test('a row of JSON that is refused again says its last reason only, and the ID 
 
   await imports.import({ 'fixed.ndjson': first.split('\n')[1]?.replace('"D"', '"D\\"}"') ?? '' });
   expect(await imports.records('projects', 'name')).toEqual([{ name: 'D' }]);
-});
-
-test('a line of JSON without a kind is of the kind that the name of its file says', async () => {
-  const { code } = await imports.import({ 'assets.ndjson': '{"kind":"LOCATION","name":"Yard"}\n{"name":"Crane"}\n' });
-
-  expect(code).toBe(0);
-  expect(await imports.records('locations', 'name')).toEqual([{ name: 'Yard' }]);
-  expect(await imports.records('assets', 'name')).toEqual([{ name: 'Crane' }]);
 });
 
 test('a dry run stores nothing, and leaves no file', async () => {

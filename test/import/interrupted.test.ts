@@ -74,8 +74,8 @@ test('whichever request or response is the last one that arrives', async () => {
   const expected = { stored: await stored(whole.service), refused: refused(), out: whole.out };
   expect(requests).toBeGreaterThan(12);
 
-  // At more than twenty places: a request is the last one that arrives, or its response is.
-  for (let stop = 1; stop < 2 * requests; stop += Math.max(1, Math.floor(requests / 10))) {
+  // Odd: the response is lost. Even: the request is the last that arrives. Random imports stop everywhere else.
+  for (const stop of [1, 2, 3, 4, requests, requests + 1, 2 * requests - 1]) {
     [passed, last, isResponseLost] = [0, Math.ceil(stop / 2), stop % 2 === 1];
     const first = await run(`stopped-${stop}`, '2');
     // Before the first change, nothing was stored, and nothing is noted.
@@ -93,7 +93,7 @@ test('whichever request or response is the last one that arrives', async () => {
     expect(refused().filter(Boolean)).toEqual(expected.refused);
     expect(imports.files().filter((name) => name.endsWith('.import-run'))).toEqual([]);
   }
-}, 120_000);
+}, 300_000);
 
 test('a signal that comes when it has ended does not make it look interrupted', async () => {
   const before = new Set(process.listeners('SIGINT'));
@@ -189,7 +189,7 @@ describe('an import', () => {
       expect([code, err]).toEqual([
         1,
         expect.stringMatching(
-          /the import cannot go on: records that it has stored are not there any more, as after an undo, and would not be stored again \(1 asset, such as asset_\w+\)\. Undo the rest of its changes, and delete assets\.csv\.import-run to begin anew$/,
+          /the import cannot go on: records that it has stored are not there any more, as after an undo, and would not be stored again \(1 asset\)\. Undo the rest of its changes, and delete assets\.csv\.import-run to begin anew$/,
         ),
       ]);
       rmSync(imports.path('assets.csv.import-run'));

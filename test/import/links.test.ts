@@ -3,7 +3,6 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { useImports } from '../support/import.ts';
 
 const imports = useImports();
-const limited = useImports({ MAX_PAGE_SIZE: '7' });
 
 const refusalsIn = (out: readonly string[]) => out.filter((line) => /^ {2}\S+, line \d+: /.test(line));
 
@@ -89,76 +88,6 @@ describe('links by name', () => {
     ]);
   });
 
-  test('that two records exchange lead to them as they are then', async () => {
-    await imports.import({ 'locations.csv': 'id,name\n1,A\n2,B\n', 'projects.csv': 'name,locationId\nP,1\nQ,2\n' });
-    const files: Record<string, string> = {};
-    for (const kind of ['locations', 'projects']) {
-      const { out } = await imports.command('export', kind, '--names');
-      const exchanged = out.map((line) => line.replace(/,([AB]),/, (_, name) => `,${name === 'A' ? 'B' : 'A'},`));
-      files[`${kind}.csv`] = `${exchanged.join('\n')}\n`;
-    }
-    expect(files['locations.csv']).toMatch(/,B,.*,A,/s);
-
-    const { code, out } = await imports.import(files, '--upsert-by', 'id', '--skip', 'locationId');
-
-    expect([code, out[0]]).toEqual([0, '4 rows: 0 to create, 2 to update, 2 unchanged, 0 refused']);
-    expect(await imports.records('projects', 'name location { name }')).toEqual([
-      { name: 'P', location: { name: 'B' } },
-      { name: 'Q', location: { name: 'A' } },
-    ]);
-  });
-
-  test('of which several rows of their own kind have the name lead nowhere, wherever these are', async () => {
-    const { code, out } = await imports.import(
-      { 'asset-categories.csv': 'name,parent.name\nA,\nB,A\nA,\n' },
-      ...['--batch', '1', '--no-preview'],
-    );
-
-    expect([code, out[0]]).toEqual([2, '2 created, 0 updated, 0 unchanged, 1 refused']);
-    expect(imports.read('asset-categories.refused.csv')).toMatch(/\nB,A,.*parent\.name: 2 asset categories have /);
-  });
-
-  test('lead to the names that the same import gives, and in the preview, too, not to those that it takes away', async () => {
-    await imports.import({ 'locations.csv': 'name,externalIds.erp\nNorth,1\n' });
-    const files = {
-      'locations.csv': 'name,externalIds.erp\nHarbour,1\n',
-      'projects.csv': 'name,location\nA,North\nB,Harbour\n',
-    };
-    const options = ['--link-by', 'location=name', '--upsert-by', 'externalIds.erp', '--upsert-by', 'projects=create'];
-
-    const { code, out } = await imports.import(files, ...options);
-
-    expect([code, out[0], ...refusalsIn(out)]).toEqual([
-      2,
-      '3 rows: 1 to create, 1 to update, 0 unchanged, 1 refused',
-      expect.stringContaining('  projects.csv, line 2: location.name: there is no location with the name "North"'),
-    ]);
-    expect(out).toContain('1 created, 1 updated, 0 unchanged, 1 refused');
-    expect(await imports.records('projects', 'name location { name }')).toEqual([
-      { name: 'B', location: { name: 'Harbour' } },
-    ]);
-  });
-
-  test('and by reference lead to rows of their own kind that come later, in other parts', async () => {
-    const categories = 'name,parent.name\nMobile,Cranes\nSmall,Mobile\nCranes,\n';
-    const files = {
-      'asset-categories.csv': categories,
-      'projects.csv': 'name,reference\nWall,P-1\n',
-      'work-orders.csv': 'name,project\nDig,P-1\n',
-    };
-
-    const { code } = await imports.import(files, '--link-by', 'project=reference', '--batch', '1');
-
-    expect(code).toBe(0);
-    expect(await imports.records('assetCategories', 'name parent { name }')).toEqual(
-      expect.arrayContaining([
-        { name: 'Mobile', parent: { name: 'Cranes' } },
-        { name: 'Small', parent: { name: 'Mobile' } },
-      ]),
-    );
-    expect(await imports.records('workOrders', 'project { name }')).toEqual([{ project: { name: 'Wall' } }]);
-  });
-
   test('lead to a parent in the same file that is stored already, and a parent said by its row and its name is one', async () => {
     const { code } = await imports.import({ 'asset-categories.csv': 'id,name,parentId,parent.name\na,A,,\nb,B,a,A\n' });
     const again = await imports.import(
@@ -174,21 +103,6 @@ describe('links by name', () => {
     ]);
     const categories = await imports.records('assetCategories', 'name parent { name }');
     expect(categories).toEqual(expect.arrayContaining(['B', 'C'].map((name) => ({ name, parent: { name: 'A' } }))));
-  });
-
-  test('lead to a row of their own kind that changes a stored record, and to the first of two with one key', async () => {
-    const file = { 'asset-categories.csv': 'name,parent.name\nB,A\nC,B\nA,\nA,\n' };
-    for (const counts of ['3 to create, 0 to update, 0 unchanged', '0 to create, 0 to update, 3 unchanged']) {
-      const { code, out, table } = await imports.import(file, '--upsert-by', 'name');
-      expect([code, out[0]]).toEqual([2, `4 rows: ${counts}, 1 refused`]);
-      expect(table.at(-1)).toMatch(/^parentId [20] 0 0 [03] 0$/);
-    }
-    expect(await imports.records('assetCategories', 'name parent { name }')).toEqual(
-      expect.arrayContaining([
-        { name: 'B', parent: { name: 'A' } },
-        { name: 'C', parent: { name: 'B' } },
-      ]),
-    );
   });
 
   test('create nothing for a name beside an ID that leads elsewhere, as after a location was renamed', async () => {
@@ -222,27 +136,6 @@ describe('links by name', () => {
       { name: 'Depot', assets: { totalCount: 2 } },
       { name: 'Gate', assets: { totalCount: 1 } },
     ]);
-  });
-
-  test('create nothing for rows that cannot be read', async () => {
-    const file = 'name,startDate,location.name\nA,soon,Depot\nB,,Hall\n';
-
-    const { code, out } = await imports.import({ 'work-orders.csv': file }, '--create-missing', 'locations');
-
-    expect([code, out[2]]).toEqual([2, 'To create for links to them: 1 location']);
-    expect(await imports.records('locations', 'name')).toEqual([{ name: 'Hall' }]);
-  });
-
-  test('create nothing for a name whose row is refused: fixed and imported, it would be there twice', async () => {
-    const files = { 'locations.csv': 'name,latitude\nBad,999\n', 'projects.csv': 'name,location.name\nWall,Bad\n' };
-
-    const { code, out } = await imports.import(files, '--create-missing', 'locations');
-
-    expect([code, out.find((line) => line.includes('projects.csv, line 2'))]).toEqual([
-      1,
-      expect.stringContaining('projects.csv, line 2: location: the location with name "Bad" was rejected'),
-    ]);
-    expect(await imports.records('locations', 'name')).toEqual([]);
   });
 
   test('lead nowhere from cells of white space, for which nothing is created either', async () => {
@@ -357,22 +250,4 @@ describe('a column called as the link', () => {
       { name: 'D', currentLocation: { name: '1' } },
     ]);
   });
-});
-
-test('links are found though the service has small pages', async () => {
-  const names = Array.from({ length: 30 }, (_, n) => `L${n}`);
-  await limited.import({ 'locations.csv': `name\n${names.join('\n')}\n` });
-
-  const { code } = await limited.import({
-    'projects.csv': `name,location.name\n${names.map((name) => `P,${name}\n`).join('')}`,
-  });
-
-  expect(code).toBe(0);
-  expect(
-    (
-      await limited.service.data(
-        '{ projects(where: { location: { name: { isNull: false } } }, first: 0) { totalCount } }',
-      )
-    ).projects.totalCount,
-  ).toBe(30);
 });

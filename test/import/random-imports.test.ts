@@ -197,7 +197,7 @@ test(
     proxies.push(proxy);
     for (
       let seed = first;
-      seed < first + Number(process.env.RUNS ?? byEffort({ small: 60, long: 10_000 }));
+      seed < first + Number(process.env.RUNS ?? byEffort({ small: 40, long: 10_000 }));
       seed += 1
     ) {
       const random = createRandom(seed);
@@ -271,5 +271,5 @@ test(
       if (partSize === 100 && size === 0 && previewed) expect(previewed, story).toEqual(counts);
     }
   },
-  byEffort({ small: 120_000, long: 7_200_000 }),
+  byEffort({ small: 300_000, long: 7_200_000 }),
 );

@@ -3,11 +3,11 @@ import { readFileSync } from 'node:fs';
 import * as fc from 'fast-check';
 import { LosslessNumber } from 'lossless-json';
 import { describe, expect, test } from 'vitest';
-import { columnFinder, kindCalled, upsertKeysOf } from '../../src/import/columns.ts';
+import { createColumnFinder, parseKindName, parseUpsertKeys } from '../../src/import/columns.ts';
 import { type Profile, profileOf, rowOptions } from '../../src/import/profiles.ts';
 import type { Cell, SourceRow } from '../../src/import/row.ts';
-import { rowReader } from '../../src/import/values.ts';
-import { collectWarnings } from '../../src/import/warnings.ts';
+import { createRowReader } from '../../src/import/values.ts';
+import { WarningCollector } from '../../src/import/warnings.ts';
 import { withApostrophe } from '../../src/model/csv.ts';
 import { formatIssue } from '../../src/model/issues.ts';
 import type { RecordKind } from '../../src/model/record-kind.ts';
@@ -23,7 +23,7 @@ const profileNamed = (profile: string, options: Profile = {}) =>
 
 /** Reads a row of these cells, by the names of their columns. */
 function read(kind: RecordKind, row: Readonly<Record<string, Cell>>, profile: Profile = {}) {
-  const readOne = rowReader(kind, rowOptions(profile, kind));
+  const readOne = createRowReader(kind, rowOptions(profile, kind));
   const { fields, externalIds, links, id, issues } = readOne(source(Object.keys(row), Object.values(row)));
   const linked = links.map(({ name, by, value }) => [`${name}.${by}`, value] as const);
   return { fields, externalIds, links: Object.fromEntries(linked), id, issues: issues.map(formatIssue) };
@@ -223,7 +223,7 @@ test.each<[string, RecordKind, Readonly<Record<string, Cell>>, object, Profile?]
 });
 
 test('missing cells at the end keep what is stored', () => {
-  const row = rowReader(location, rowOptions({}, location))(source(['name', 'city'], ['a']));
+  const row = createRowReader(location, rowOptions({}, location))(source(['name', 'city'], ['a']));
 
   expect(row.fields).toEqual({ name: 'a' });
 });
@@ -273,8 +273,8 @@ describe('the columns of a file', () => {
     ['assetCategories', 'parent.name', 'link parent name'],
     ['assetCategories', 'parent.externalIds.erp', undefined],
   ])('%s: %s is %s', (kindName, name, expected) => {
-    const kind = kindCalled(kindName) as RecordKind;
-    const column = columnFinder(kind, rowOptions({}, kind))(name);
+    const kind = parseKindName(kindName) as RecordKind;
+    const column = createColumnFinder(kind, rowOptions({}, kind))(name);
     const { is, ...rest } = column ?? {};
     const about = Object.entries(rest).flatMap(([key, value]) =>
       typeof value === 'string' && !(column?.is === 'link' && key === 'field') ? [value] : [],
@@ -321,8 +321,8 @@ describe('the columns of a file', () => {
       'unknown column "Depot", mapped to "locatoin',
     );
 
-    const { warn, groups } = collectWarnings();
-    const readOne = rowReader(asset, rowOptions({ skipOthers: true }, asset), warn);
+    const { warn, groups } = new WarningCollector();
+    const readOne = createRowReader(asset, rowOptions({ skipOthers: true }, asset), warn);
     const names = ['Colour', 'name', 'Weight'];
     for (const line of [2, 3]) readOne(source(names, ['red', 'a', '1'], line));
     const first = { line: 2, column: '', message: expect.stringContaining('left out'), detail: '"Colour", "Weight"' };
@@ -330,7 +330,9 @@ describe('the columns of a file', () => {
   });
 
   test('--upsert-by says what a column says, for all kinds or for one', () => {
-    const keysOf = (...options: readonly string[]) => [...upsertKeysOf([asset, project, label], options).keys.values()];
+    const keysOf = (...options: readonly string[]) => [
+      ...parseUpsertKeys([asset, project, label], options).keys.values(),
+    ];
 
     for (const name of ['externalIds.erp', 'external-ids.erp', 'External ID.erp']) {
       expect(keysOf(name)).toEqual(['externalIds.erp', 'externalIds.erp', 'key']);
@@ -339,8 +341,8 @@ describe('the columns of a file', () => {
     expect(keysOf('id')).toEqual(['id', 'id', 'id']);
     expect(keysOf('uid', 'projects=Reference', 'labels=create')).toEqual(['uid', 'reference']);
     expect(keysOf()).toEqual(['key']);
-    expect(upsertKeysOf([asset, project], ['externalIds.a=b']).problems).toEqual([]);
-    expect(upsertKeysOf([asset], ['locations=name', 'assets=name']).problems).toEqual([
+    expect(parseUpsertKeys([asset, project], ['externalIds.a=b']).problems).toEqual([]);
+    expect(parseUpsertKeys([asset], ['locations=name', 'assets=name']).problems).toEqual([
       '--upsert-by: assets cannot be found by "name": expected --upsert-by assets=uid, or --upsert-by assets=externalIds.erp, or --upsert-by assets=id, or --upsert-by assets=create',
     ]);
     expect(() => keysOf('tools=uid')).toThrow('--upsert-by: unknown kind "tools", expected one such as assets');
@@ -353,15 +355,15 @@ describe('the columns of a file', () => {
     [['externalIds.a', 'externalIds.b', 'externalIds'], 'the columns "externalIds.a" and "externalIds" say the same'],
     [['location', 'Current location ID'], 'the columns "location" and "Current location ID" say the same'],
   ])('%j are refused', (names, message) => {
-    const readOne = rowReader(asset, rowOptions({}, asset));
+    const readOne = createRowReader(asset, rowOptions({}, asset));
     expect(() => readOne(source(names, ['a', 'b']))).toThrow(message);
   });
 });
 
 describe('warnings', () => {
   function warningsOf(kind: RecordKind, columns: string, rows: readonly string[], profile: Profile = {}) {
-    const { warn, groups } = collectWarnings();
-    const readOne = rowReader(kind, rowOptions(profile, kind), warn);
+    const { warn, groups } = new WarningCollector();
+    const readOne = createRowReader(kind, rowOptions(profile, kind), warn);
     const names = columns.split('|');
     for (const [index, row] of rows.entries()) readOne(source(names, row.split('|'), index + 2));
     return groups().map(({ message, first: { line, column, detail }, count }) => {
@@ -434,8 +436,8 @@ describe('profiles', () => {
   test.each(['snipe-it', 'shelf', 'homebox', 'atlas'])('all columns that %s maps exist', (name) => {
     const profile = profileNamed(name);
     for (const kindName of profile.kind === undefined ? Object.keys(profile.kinds ?? {}) : [profile.kind]) {
-      const kind = kindCalled(kindName) as RecordKind;
-      const find = columnFinder(kind, rowOptions(profile, kind));
+      const kind = parseKindName(kindName) as RecordKind;
+      const find = createColumnFinder(kind, rowOptions(profile, kind));
       const { map } = rowOptions(profile, kind);
       expect([...map.keys()].filter((column) => find(column) === undefined)).toEqual([]);
     }
