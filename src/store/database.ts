@@ -1,7 +1,7 @@
 /** Opens, migrates and closes the database. Knows connections, but no records. */
 import { type Knex, knex } from 'knex';
 import { StartError } from '../errors.ts';
-import { type Connections, createConnections, startWaiting } from './connections/connections.ts';
+import { Connections, startWaiting } from './connections/connections.ts';
 import { DatabaseError, failureReason, isTimeout } from './connections/database-error.ts';
 import type { DatabaseOptions, Driver, Pools, Run } from './connections/driver.ts';
 import { defaultOptions, isPostgresUrl, sqlitePath } from './database-settings.ts';
@@ -11,7 +11,7 @@ import type { Dialect } from './query/dialect.ts';
 import { migrate, migrationNames, migrationSource, pendingMigrations, schemaVersion } from './schema/migrations.ts';
 import { sqliteDialect } from './sqlite/dialect.ts';
 import { createSqliteDriver } from './sqlite/driver.ts';
-import { createQueue, type RunTransaction } from './writes/queue.ts';
+import { type RunTransaction, WriteQueue } from './writes/queue.ts';
 
 export { DatabaseError, isTimeout, migrationNames, type Run, schemaVersion, startWaiting };
 
@@ -60,10 +60,10 @@ export async function connectDatabase(databaseUrl: string, options = defaultOpti
   const dialect = await explainFailure<Dialect>(driver, async () =>
     isPostgresUrl(databaseUrl) ? openPostgresDialect(async (sql) => (await writes.raw(sql)).rows) : sqliteDialect,
   ).catch(closeAndThrow(close));
-  const { useToWrite, ...statements } = createConnections(pools, driver, dialect, options);
+  const { useToWrite, ...statements } = new Connections(pools, driver, dialect, options);
   return {
     ...statements,
-    transaction: createQueue({ useToWrite }, driver, dialect, options),
+    transaction: new WriteQueue({ useToWrite }, driver, dialect, options).transaction,
     dialect,
     driver,
     options,

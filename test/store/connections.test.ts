@@ -1,7 +1,7 @@
 /** The connections of workspaces on a machine that hangs, and of all others. The database's driver is scripted. */
 import { Client, knex } from 'knex';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { type Connections, createConnections } from '../../src/store/connections/connections.ts';
+import { Connections } from '../../src/store/connections/connections.ts';
 import type { Driver } from '../../src/store/connections/driver.ts';
 
 const [poolSize, connectionTimeout, statementTimeout] = [10, 10_000, 5_000];
@@ -45,7 +45,7 @@ beforeEach(() => {
   });
   // By itself, Knex does so only for a client that loads a library.
   pool.client.initializePool();
-  connections = createConnections(
+  connections = new Connections(
     { writes: pool },
     driver,
     { beginSnapshot: 'begin' },

@@ -51,7 +51,7 @@ export function createKeyStore({ run, read, dialect }: Pick<Database, 'run' | 'r
   async function select(condition?: Knex.Raw): Promise<ApiKey[]> {
     const rows = builder('api_keys').join('workspaces', 'workspaces.number', 'api_keys.workspace_id');
     if (condition) rows.where(condition);
-    const found = await selectRecords(dialect, read, namedKeys, rows.orderBy(['name', 'created_at', 'id']));
+    const found = await selectRecords({ dialect, run: read }, namedKeys, rows.orderBy(['name', 'created_at', 'id']));
     return found.map(
       ({ workspaceId: number, name, ...key }) => ({ ...key, workspace: { number, name } }) as object as ApiKey,
     );

@@ -129,7 +129,7 @@ async function readAll(
       const position = key.map((field) => last?.[field] as string | number);
       rows.whereRaw(`(${columns.join(', ')}) > (${key.map(() => '?').join(', ')})`, position);
     }
-    const page: readonly Row[] = await selectRecords(dialect, run, table, rows);
+    const page: readonly Row[] = await selectRecords({ dialect, run }, table, rows);
     for (const record of page) hash.update(`${JSON.stringify(record)}\n`);
     records += page.length;
     if (page.length > 0) await use(page);

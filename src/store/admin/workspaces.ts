@@ -1,5 +1,4 @@
 /** The operator's view of workspaces. Requests never come here: their store is bound to one workspace. */
-import type { Knex } from 'knex';
 import { StartError } from '../../errors.ts';
 import type { Table } from '../../model/record-kind.ts';
 import { program } from '../../program.ts';
@@ -18,147 +17,165 @@ export interface Workspace extends WorkspaceId {
 export const recordCount = ({ records }: Workspace): number =>
   [...records.values()].reduce((sum, size) => sum + size, 0);
 
-/**
- * False for a workspace that has only the log of deleted records, and for the workspace of requests without a key before its
- * first record.
- */
+export interface Workspaces {
+  list(): Promise<Workspace[]>;
+  find(name: string): Promise<Workspace | undefined>;
+  /** Throws StartError if there is no such workspace. */
+  findExisting(name: string): Promise<Workspace>;
+  /**
+   * Renames a workspace. If another one has the new name, it may have keys, but must never have had records: its keys
+   * then give access to the renamed one. All keys keep working, with the name in their prefix that they were created with.
+   */
+  rename(from: string, to: string): Promise<Workspace>;
+  /** Refuses to delete the last keys. Throws StartError if the name now belongs to another workspace than the one shown. */
+  remove(name: string, shown?: WorkspaceId): Promise<void>;
+}
+
+export function createWorkspaces(database: Database, tables: readonly Table[]): Workspaces {
+  const reads = scopeOn(database, tables, database.read);
+  /** Serializes changes: on Postgres, two commands could otherwise together delete all keys. */
+  const change = <T>(work: (scope: OperatorScope) => Promise<T>): Promise<T> =>
+    database.transaction(async (run) => {
+      const { lockMaintenance } = database.dialect;
+      if (lockMaintenance) await run(lockMaintenance);
+      return work(scopeOn(database, tables, run));
+    });
+  return {
+    list: () => listWorkspaces(reads),
+    find: (name) => findByName(reads, name),
+    findExisting: (name) => findExisting(reads, name),
+    rename: (from, to) => change((scope) => renameWorkspace(scope, from, to)),
+    remove: (name, shown) => change((scope) => removeWorkspace(scope, name, shown)),
+  };
+}
+
+interface OperatorScope extends Pick<Database, 'dialect'> {
+  readonly run: Run;
+  /** The tables of records. */
+  readonly tables: readonly Table[];
+}
+
+const scopeOn = ({ dialect }: Database, tables: readonly Table[], run: Run): OperatorScope => ({
+  dialect,
+  tables,
+  run,
+});
+
+async function listWorkspaces(scope: OperatorScope): Promise<Workspace[]> {
+  const rows = scope.dialect.builder('workspaces').whereNotNull('name').orderBy('name').select('name');
+  const shown: Workspace[] = [];
+  for (const { name } of await runQuery(scope.run, rows)) {
+    const workspace = await findByName(scope, String(name));
+    if (workspace && isShown(workspace)) shown.push(workspace);
+  }
+  return shown;
+}
+
+/** False if there is only a log of deleted records, or nothing yet, as for requests without a key before the first record. */
 const isShown = (workspace: Workspace): boolean => recordCount(workspace) > 0 || workspace.keys.length > 0;
 
-export type Workspaces = ReturnType<typeof createWorkspaces>;
-
-export function createWorkspaces(database: Database, tables: readonly Table[]) {
-  const { dialect, read, transaction } = database;
-  const { builder, lock } = dialect;
-  const keysIn = (run: Run) => createKeyStore({ run, read: run, dialect });
-
-  async function find(run: Run, name: string): Promise<Workspace | undefined> {
-    const id = await findWorkspace(dialect, run, name);
-    if (!id) return undefined;
-    const records = new Map<string, number>();
-    for (const table of tables) records.set(table.table, await count(run, table, id));
-    return { ...id, records, keys: await keysIn(run).ofWorkspace(id) };
+async function findByName(scope: OperatorScope, name: string): Promise<Workspace | undefined> {
+  const { dialect, run, tables } = scope;
+  const id = await findWorkspace(dialect, run, name);
+  if (!id) return undefined;
+  const records = new Map<string, number>();
+  for (const table of tables) {
+    const [row] = await runQuery(run, rowsQuery(dialect, table, id.number).count({ count: '*' }));
+    records.set(table.table, Number(row?.count));
   }
+  return { ...id, records, keys: await createKeyStore({ run, read: run, dialect }).ofWorkspace(id) };
+}
 
-  async function count(run: Run, table: Table, { number }: WorkspaceId): Promise<number> {
-    const [row] = await runQuery(run, rowsQuery(dialect, table, number).count({ count: '*' }));
-    return Number(row?.count);
+async function findExisting(scope: OperatorScope, name: string): Promise<Workspace> {
+  const workspace = await findByName(scope, name);
+  if (workspace && (isShown(workspace) || (await hasLog(scope, workspace)))) return workspace;
+  throw new StartError(`there is no workspace ${name}: see ${program} workspaces list`);
+}
+
+async function hasLog({ dialect, run }: OperatorScope, { number }: WorkspaceId): Promise<boolean> {
+  return (await runQuery(run, rowsQuery(dialect, changes, number).select('number').limit(1))).length > 0;
+}
+
+async function renameWorkspace(scope: OperatorScope, from: string, to: string): Promise<Workspace> {
+  if (from === to) throw new StartError(`the workspace is already called ${to}`);
+  const renamed = await findExisting(scope, from);
+  await takeName(scope, to, renamed);
+  const { dialect, run } = scope;
+  await runQuery(run, dialect.builder('workspaces').where('number', renamed.number).update({ name: to }));
+  return renamed;
+}
+
+/** If the name belongs to a workspace that never had records, gives its keys to the renamed one. */
+async function takeName(scope: OperatorScope, name: string, renamed: WorkspaceId): Promise<void> {
+  const { dialect, run } = scope;
+  const holder = await findWorkspace(dialect, run, name);
+  if (!holder) return;
+  await stopWrites(scope, holder);
+  const found = await findByName(scope, name);
+  if (found && recordCount(found) > 0) {
+    throw new StartError(`the workspace ${name} already has records: choose a name without records`);
   }
-
-  async function hasLog(run: Run, { number }: WorkspaceId): Promise<boolean> {
-    return (await runQuery(run, rowsQuery(dialect, changes, number).select('number').limit(1))).length > 0;
-  }
-
-  async function findExisting(run: Run, name: string): Promise<Workspace> {
-    const workspace = await find(run, name);
-    if (workspace && (isShown(workspace) || (await hasLog(run, workspace)))) return workspace;
-    throw new StartError(`there is no workspace ${name}: see ${program} workspaces list`);
-  }
-
-  /** Serializes changes: on Postgres, two commands could otherwise together delete all keys. */
-  const change = <T>(work: (run: Run) => Promise<T>): Promise<T> =>
-    transaction(async (run) => {
-      if (dialect.lockMaintenance) await run(dialect.lockMaintenance);
-      return work(run);
-    });
-
-  const stopWrites = ({ number }: WorkspaceId, run: Run) => takeChangeNumbers(dialect, run, number, 1);
-
-  /**
-   * Writes are stopped after a first pass. Before, this would wait itself, for those that have locked records and need a number. What they
-   * have committed meanwhile is deleted in a second pass.
-   */
-  async function deleteRecords(run: Run, workspace: WorkspaceId): Promise<void> {
-    const deleteAll = async () => {
-      for (const table of tables) await runQuery(run, rowsQuery(dialect, table, workspace.number).delete());
-    };
-    await deleteAll();
-    await stopWrites(workspace, run);
-    await deleteAll();
-  }
-
-  /**
-   * Gives up the number of a workspace without records, in which writes are stopped. What is still written with it, by a process that
-   * has not noticed yet, fails.
-   */
-  async function giveUp(run: Run, { number }: WorkspaceId): Promise<void> {
-    for (const table of ['changes', 'idempotency_keys']) {
-      await runQuery(run, builder(table).where('workspace_id', number).delete());
-    }
-    const last: Knex.Raw = builder.raw('number');
-    await runQuery(run, builder('change_numbers').where('workspace_id', number).update({ final_number: last }));
-    await runQuery(run, builder('workspaces').where('number', number).update({ name: null }));
-  }
-
-  /** Gives the keys of a workspace that has never had records to the one that gets its name. */
-  async function takeName(run: Run, name: string, { number }: WorkspaceId): Promise<void> {
-    const other = await findWorkspace(dialect, run, name);
-    if (!other) return;
-    await stopWrites(other, run);
-    const found = await find(run, name);
-    if (found && recordCount(found) > 0) {
-      throw new StartError(`the workspace ${name} already has records: choose a name without records`);
-    }
-    if (await hasLog(run, other)) {
-      throw new StartError(
-        `the workspace ${name} has had records, whose history would be lost: choose another name, or delete it first`,
-      );
-    }
-    await runQuery(run, builder('api_keys').where('workspace_id', other.number).update({ workspace_id: number }));
-    await giveUp(run, other);
-  }
-
-  return {
-    async list(): Promise<Workspace[]> {
-      const rows = builder('workspaces').whereNotNull('name').orderBy('name').select('name');
-      const found: Workspace[] = [];
-      for (const { name } of await runQuery(read, rows)) {
-        const workspace = await find(read, String(name));
-        if (workspace && isShown(workspace)) found.push(workspace);
-      }
-      return found;
-    },
-
-    find: (name: string): Promise<Workspace | undefined> => find(read, name),
-
-    findExisting: (name: string): Promise<Workspace> => findExisting(read, name),
-
-    /**
-     * Gives a workspace another name. If there is a workspace with that name, it may have keys, but must never have had records: its keys
-     * give access to the renamed one. All keys keep working, with the name in their prefix that their workspace had before.
-     */
-    rename: (from: string, to: string): Promise<Workspace> =>
-      change(async (run) => {
-        if (from === to) throw new StartError(`the workspace is already called ${to}`);
-        const renamed = await findExisting(run, from);
-        await takeName(run, to, renamed);
-        await runQuery(run, builder('workspaces').where('number', renamed.number).update({ name: to }));
-        return renamed;
-      }),
-
-    /** Refuses to delete the last keys. Throws a StartError if the name now belongs to another workspace than the one shown. */
-    remove: (name: string, shown?: WorkspaceId): Promise<void> =>
-      change(async (run) => {
-        const deleted = await findExisting(run, name);
-        if (shown && shown.number !== deleted.number) {
-          throw new StartError(`${name} has become the name of another workspace: nothing was deleted`);
-        }
-        if (deleted.keys.length > 0) await requireOtherKeys(run, deleted);
-        // Locks come first, as in writes: otherwise this could wait for a write that waits for it. A write that runs meanwhile may store
-        // a lock again, which has no effect.
-        if (lock) await runQuery(run, builder('locks').where('workspace_id', deleted.number).delete());
-        await deleteRecords(run, deleted);
-        await giveUp(run, deleted);
-        await runQuery(run, builder('api_keys').where('workspace_id', deleted.number).delete());
-      }),
-  };
-
-  /** Rejects deleting the last keys: without any, the service would be open again. */
-  async function requireOtherKeys(run: Run, { name, keys }: Workspace): Promise<void> {
-    const [row] = await runQuery(run, builder('api_keys').count({ count: '*' }));
-    if (Number(row?.count) > keys.length) return;
+  if (await hasLog(scope, holder)) {
     throw new StartError(
-      `${name} has the only API keys, without which the service would be open to everybody on its machine: ` +
-        'create a key for another workspace first',
+      `the workspace ${name} has had records, whose history would be lost: choose another name, or delete it first`,
     );
   }
+  const keys = dialect.builder('api_keys').where('workspace_id', holder.number);
+  await runQuery(run, keys.update({ workspace_id: renamed.number }));
+  await giveUpNumber(scope, holder);
+}
+
+async function removeWorkspace(scope: OperatorScope, name: string, shown?: WorkspaceId): Promise<void> {
+  const { dialect, run } = scope;
+  const { builder, lock } = dialect;
+  const deleted = await findExisting(scope, name);
+  if (shown && shown.number !== deleted.number) {
+    throw new StartError(`${name} has become the name of another workspace: nothing was deleted`);
+  }
+  if (deleted.keys.length > 0) await requireOtherKeys(scope, deleted);
+  // Locks first, as in writes: otherwise this could deadlock with a write. A running write may store a lock again, which
+  // has no effect.
+  if (lock) await runQuery(run, builder('locks').where('workspace_id', deleted.number).delete());
+  await deleteRecords(scope, deleted);
+  await giveUpNumber(scope, deleted);
+  await runQuery(run, builder('api_keys').where('workspace_id', deleted.number).delete());
+}
+
+/** Without any keys, the service would be open again. */
+async function requireOtherKeys({ dialect, run }: OperatorScope, { name, keys }: Workspace): Promise<void> {
+  const [row] = await runQuery(run, dialect.builder('api_keys').count({ count: '*' }));
+  if (Number(row?.count) > keys.length) return;
+  throw new StartError(
+    `${name} has the only API keys, without which the service would be open to everybody on its machine: ` +
+      'create a key for another workspace first',
+  );
+}
+
+/**
+ * Deletes the records, then stops writes, then deletes the records committed meanwhile. Stopped before the first pass,
+ * writes that have locked records and need a change number would deadlock with it.
+ */
+async function deleteRecords(scope: OperatorScope, workspace: WorkspaceId): Promise<void> {
+  const { dialect, run, tables } = scope;
+  const deleteAll = async () => {
+    for (const table of tables) await runQuery(run, rowsQuery(dialect, table, workspace.number).delete());
+  };
+  await deleteAll();
+  await stopWrites(scope, workspace);
+  await deleteAll();
+}
+
+/** Writes of the workspace wait for its change number until the transaction ends. */
+const stopWrites = ({ dialect, run }: OperatorScope, { number }: WorkspaceId) =>
+  takeChangeNumbers(dialect, run, number, 1);
+
+/** Retires the number of a workspace without records, after `stopWrites`. Later writes with the number fail. */
+async function giveUpNumber({ dialect, run }: OperatorScope, { number }: WorkspaceId): Promise<void> {
+  const { builder } = dialect;
+  for (const table of ['changes', 'idempotency_keys']) {
+    await runQuery(run, builder(table).where('workspace_id', number).delete());
+  }
+  const last = builder.raw('number');
+  await runQuery(run, builder('change_numbers').where('workspace_id', number).update({ final_number: last }));
+  await runQuery(run, builder('workspaces').where('number', number).update({ name: null }));
 }

@@ -1,6 +1,7 @@
 /**
- * Connections of Knex's pools, and the statements on them. Each use of a connection is limited: the wait for it, its statements, and how many
- * a workspace holds. After an error nobody knows what the connection still does, so it is kept only if it is proven to be idle.
+ * Runs statements on the connections of Knex's pools. Three things are limited: the wait for a connection, the time of
+ * each statement, and the connections that a workspace holds. After an error the state of a connection is unknown: it
+ * stays in the pool only if it proves to be idle.
  */
 import type { Knex } from 'knex';
 import { LRUCache } from 'lru-cache';
@@ -12,135 +13,181 @@ import {
   databaseUnavailable,
   isDiskFull,
   needsNewConnection,
+  type StatementPhase,
 } from './database-error.ts';
-import type { DatabaseOptions, Driver, Pools, Row, Run } from './driver.ts';
+import type { DatabaseOptions, Driver, PooledConnection, Pools, Row, Run } from './driver.ts';
 
 /** Reads do not wait for writes, except in a SQLite database in memory. */
 interface Reads {
   readonly read: Run;
-  snapshot<T>(work: Work<T>): Promise<T>;
-}
-
-export interface Connections extends Reads {
-  /** A statement that may write, outside of the queue of writes. */
-  readonly run: Run;
-  /** Throws a ServiceError 503 if the last write found the disk full, a few seconds ago at most: later ones may find room. */
-  requireRoom(): void;
-  /** Holds at most half of the connections. Workspaces whose last statement timed out hold two together. */
-  forWorkspace(workspaceId: number): Reads;
-  /** Like the `snapshot` of a workspace, for work that may read for minutes, on connections for which nothing else waits. Few run at a time. */
-  longSnapshot<T>(workspaceId: number, work: Work<T>): Promise<T>;
-  /** Uses a connection that may write. It counts for the workspace, if there is one. */
-  useToWrite(workspaceId: number | undefined, work: (connection: ConnectionLease) => Promise<void>): Promise<void>;
+  readonly snapshot: <T>(work: Work<T>) => Promise<T>;
 }
 
 export type Work<T> = (run: Run) => Promise<T>;
 
-/** A connection while it is used. It runs one statement at a time. */
+/** A connection while it is in use. It runs one statement at a time. */
 export interface ConnectionLease {
-  /** Throws the store's errors. A statement that is `alone` is a transaction by itself: its error may be one at COMMIT. */
-  send(sql: string, values?: readonly unknown[], at?: StatementPhase, setUp?: string): Promise<readonly Row[]>;
-  /** `failed` after an error: then it is kept only if it is idle. `lost` after one that leaves nothing to be trusted. */
+  /** Throws the errors of database-error.ts. */
+  readonly send: (
+    sql: string,
+    values?: readonly unknown[],
+    phase?: StatementPhase,
+    setUp?: string,
+  ) => Promise<readonly Row[]>;
+  /** `failed` after an error: the connection is kept if it is idle. `lost` after an error that closes it. */
   readonly state: 'unused' | 'sound' | 'failed' | 'lost';
 }
 
-type StatementPhase = Parameters<typeof databaseError>[2];
-
-/** What the pools hold. Knex discards a connection that has this mark. */
-interface Pooled {
-  __knex__disposed?: unknown;
-}
-
-/** Milliseconds for which a full disk is reported. */
+/** How long a full disk is reported after a write has found it full. */
 const diskFullMs = 10_000;
 
-/** Milliseconds after which a connection is closed if its statement was cancelled but does not end. */
+/** A connection is closed if a cancelled statement has not ended by then. */
 const cancelGraceMs = 5_000;
 
-/** The most workspaces whose running work is counted. Beyond that, the least recently used are forgotten. */
+/** The most workspaces whose connections are counted. Beyond that, the least recently used are forgotten. */
 const maxWorkspaces = 10_000;
 
-export function createConnections(
-  { writes, reads = writes, longReads }: Pools<Knex>,
-  driver: Driver,
-  { beginSnapshot }: Pick<Dialect, 'beginSnapshot'>,
-  { connectionTimeout, statementTimeout }: Pick<DatabaseOptions, 'connectionTimeout' | 'statementTimeout'>,
-): Connections {
-  const half = Math.ceil(reads.client.config.pool.max / 2);
-  const limits = new LRUCache<number, LimitFunction>({ max: maxWorkspaces, memoMethod: () => pLimit(half) });
-  /** Workspaces whose last statement timed out. On Citus their machine may hang, and each of their statements then holds a connection. */
-  const timedOut = new Set<number | undefined>();
-  const timedOutLimit = pLimit(Math.min(half, 2));
-  /** The error of the last write, if the disk was full, and when that was. */
-  let full: { readonly error: unknown; readonly at: number } | undefined;
+/** Functions that callers take off the object are properties. */
+export class Connections implements Reads {
+  readonly read: Run;
+  readonly snapshot: Reads['snapshot'];
+  readonly #writes: Knex;
+  readonly #reads: Knex;
+  readonly #longReads: Knex | undefined;
+  readonly #driver: Driver;
+  readonly #beginSnapshot: string;
+  readonly #connectionTimeout: number;
+  readonly #statementTimeout: number;
+  readonly #limits: LRUCache<number, LimitFunction>;
+  /** Workspaces whose last statement timed out: on Citus their machine may hang, and then each statement holds a connection. */
+  readonly #timedOut = new Set<number | undefined>();
+  readonly #timedOutLimit: LimitFunction;
+  /** The error of the last write, if it found the disk full. */
+  #diskFull: { readonly error: unknown; readonly at: number } | undefined;
 
-  async function use<T>(
+  constructor(
+    { writes, reads = writes, longReads }: Pools<Knex>,
+    driver: Driver,
+    { beginSnapshot }: Pick<Dialect, 'beginSnapshot'>,
+    { connectionTimeout, statementTimeout }: Pick<DatabaseOptions, 'connectionTimeout' | 'statementTimeout'>,
+  ) {
+    this.#writes = writes;
+    this.#reads = reads;
+    this.#longReads = longReads;
+    this.#driver = driver;
+    this.#beginSnapshot = beginSnapshot;
+    this.#connectionTimeout = connectionTimeout;
+    this.#statementTimeout = statementTimeout;
+    const half = Math.ceil(reads.client.config.pool.max / 2);
+    this.#limits = new LRUCache<number, LimitFunction>({ max: maxWorkspaces, memoMethod: () => pLimit(half) });
+    this.#timedOutLimit = pLimit(Math.min(half, 2));
+    const { read, snapshot } = this.forWorkspace(undefined);
+    this.read = read;
+    this.snapshot = snapshot;
+  }
+
+  /** Holds at most half of the connections. Workspaces whose last statement timed out hold two together. */
+  readonly forWorkspace = (workspaceId: number | undefined): Reads => ({
+    read: (sql, values) => this.#use(this.#reads, workspaceId, ({ send }) => send(sql, values)),
+    snapshot: (work) => this.#use(this.#reads, workspaceId, (connection) => this.#snapshotOn(connection, work)),
+  });
+
+  /** Runs a statement that may write, outside of the queue of writes. */
+  readonly run: Run = (sql, values) => this.#use(this.#writes, undefined, ({ send }) => send(sql, values));
+
+  /** Uses a connection that may write. It counts for the workspace, if there is one. */
+  readonly useToWrite = (
+    workspaceId: number | undefined,
+    work: (connection: ConnectionLease) => Promise<void>,
+  ): Promise<void> => this.#use(this.#writes, workspaceId, work);
+
+  /** Throws a ServiceError 503 if a write has just found the disk full. Later writes may find room. */
+  readonly requireRoom = (): void => {
+    if (this.#diskFull && Date.now() - this.#diskFull.at < diskFullMs) throw this.#diskFull.error;
+  };
+
+  /** A snapshot for work that may read for minutes, on connections that nothing else waits for. Few run at a time. */
+  readonly longSnapshot = async <T>(workspaceId: number, work: Work<T>): Promise<T> => {
+    if (!this.#longReads) return this.forWorkspace(workspaceId).snapshot(work);
+    const { afterLongRead } = this.#driver;
+    return this.#use(this.#longReads, undefined, async (connection) => {
+      try {
+        return await this.#snapshotOn(connection, work);
+      } finally {
+        if (afterLongRead) await this.run(afterLongRead).catch(() => {});
+      }
+    });
+  };
+
+  async #use<T>(
     pool: Knex,
     workspaceId: number | undefined,
     work: (connection: ConnectionLease) => Promise<T>,
     limit?: LimitFunction,
   ): Promise<T> {
-    const useWithin = (next: LimitFunction) => inTurn(next, () => use(pool, workspaceId, work, next));
-    if (workspaceId !== undefined && !limit) return useWithin(limits.memo(workspaceId));
-    const pooled: Pooled = await pool.client.acquireConnection().catch((error: unknown) => {
+    const useWithin = (next: LimitFunction) => this.#inTurn(next, () => this.#use(pool, workspaceId, work, next));
+    if (workspaceId !== undefined && !limit) return useWithin(this.#limits.memo(workspaceId));
+    const pooled: PooledConnection = await pool.client.acquireConnection().catch((error: unknown) => {
       throw connectionError(error);
     });
-    // Checked only now: another statement of the workspace may have timed out while this one waited for a connection.
-    if (timedOut.has(workspaceId) && limit !== timedOutLimit) {
+    // Checked only now: a statement of the workspace may have timed out while this one waited for a connection.
+    if (this.#timedOut.has(workspaceId) && limit !== this.#timedOutLimit) {
       await pool.client.releaseConnection(pooled);
-      return useWithin(timedOutLimit);
+      return useWithin(this.#timedOutLimit);
     }
-    const connection = connectionOn(pooled, workspaceId);
+    const connection = this.#lease(pooled, workspaceId);
     try {
       return await work(connection);
     } finally {
       const { state } = connection;
       // Not after each statement: BEGIN succeeds even if the workspace's machine hangs.
-      if (state === 'sound') timedOut.delete(workspaceId);
-      if (state === 'lost' || (state === 'failed' && !(await driver.isIdle(pooled).catch(() => false)))) close(pooled);
+      if (state === 'sound') this.#timedOut.delete(workspaceId);
+      const isUsable =
+        state !== 'lost' && (state !== 'failed' || (await this.#driver.isIdle(pooled).catch(() => false)));
+      if (!isUsable) this.#close(pooled);
       await pool.client.releaseConnection(pooled);
     }
   }
 
   /** Leaves half of the connections to other workspaces and to the service itself. */
-  function inTurn<T>(limit: LimitFunction, work: () => Promise<T>): Promise<T> {
+  #inTurn<T>(limit: LimitFunction, work: () => Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
-      const isInTime = startWaiting(connectionTimeout, reject);
+      const isInTime = startWaiting(this.#connectionTimeout, reject);
       void limit(async () => {
         if (isInTime()) await work().then(resolve, reject);
       });
     });
   }
 
-  /** At once, because it may hold locks: Knex's pool would wait until the next connection is requested. */
-  function close(pooled: Pooled): void {
+  /** Closes a connection at once, because it may hold locks. Knex's pool would wait until the next one is requested. */
+  #close(pooled: PooledConnection): void {
     pooled.__knex__disposed ??= 'closed after an error';
-    driver.destroy(pooled);
+    this.#driver.destroy(pooled);
   }
 
-  function connectionOn(pooled: Pooled, workspaceId: number | undefined): ConnectionLease {
+  #lease(pooled: PooledConnection, workspaceId: number | undefined): ConnectionLease {
     let state: ConnectionLease['state'] = 'unused';
     return {
       get state() {
         return state;
       },
-      async send(sql, values = [], at = 'work', setUp = undefined) {
-        // Knex's own event, by which tests count statements.
-        writes.client.emit('query', { sql, bindings: values });
+      send: async (sql, values = [], phase = 'in transaction', setUp = undefined) => {
+        // Knex's event, by which tests count statements.
+        this.#writes.client.emit('query', { sql, bindings: values });
         let timer = setTimeout(() => {
-          if (workspaceId !== undefined) timedOut.add(workspaceId);
-          driver.cancel(pooled);
-          timer = setTimeout(() => close(pooled), cancelGraceMs);
-        }, statementTimeout);
+          if (workspaceId !== undefined) this.#timedOut.add(workspaceId);
+          this.#driver.cancel(pooled);
+          timer = setTimeout(() => this.#close(pooled), cancelGraceMs);
+        }, this.#statementTimeout);
         try {
-          const rows = await driver.query(pooled, sql, values, setUp);
-          if (at !== 'work') full = undefined;
+          const rows = await this.#driver.query(pooled, sql, values, setUp);
+          if (phase !== 'in transaction') this.#diskFull = undefined;
           if (state === 'unused') state = 'sound';
           return rows;
         } catch (thrown) {
           state = state === 'lost' || needsNewConnection(thrown) ? 'lost' : 'failed';
-          const error = databaseError(thrown, pooled.__knex__disposed !== undefined, at);
-          if (isDiskFull(error)) full = { error, at: Date.now() };
+          const error = databaseError(thrown, pooled.__knex__disposed !== undefined, phase);
+          if (isDiskFull(error)) this.#diskFull = { error, at: Date.now() };
           throw error;
         } finally {
           clearTimeout(timer);
@@ -150,11 +197,11 @@ export function createConnections(
   }
 
   /** A reader has nothing to commit. */
-  async function snapshotOn<T>(connection: ConnectionLease, work: Work<T>): Promise<T> {
+  async #snapshotOn<T>(connection: ConnectionLease, work: Work<T>): Promise<T> {
     let isBegun = false;
     const begin = () => {
       isBegun = true;
-      return connection.send(beginSnapshot);
+      return connection.send(this.#beginSnapshot);
     };
     try {
       return await inTransaction(connection, begin, work);
@@ -162,35 +209,9 @@ export function createConnections(
       if (isBegun) await rollBack(connection);
     }
   }
-
-  const readsOf = (workspaceId?: number): Reads => ({
-    read: (sql, values) => use(reads, workspaceId, ({ send }) => send(sql, values)),
-    snapshot: (work) => use(reads, workspaceId, (connection) => snapshotOn(connection, work)),
-  });
-  const run: Run = (sql, values) => use(writes, undefined, ({ send }) => send(sql, values));
-
-  return {
-    ...readsOf(),
-    run,
-    useToWrite: (workspaceId, work) => use(writes, workspaceId, work),
-    requireRoom() {
-      if (full && Date.now() - full.at < diskFullMs) throw full.error;
-    },
-    forWorkspace: readsOf,
-    async longSnapshot(workspaceId, work) {
-      if (!longReads) return readsOf(workspaceId).snapshot(work);
-      return use(longReads, undefined, async (connection) => {
-        try {
-          return await snapshotOn(connection, work);
-        } finally {
-          if (driver.afterLongRead) await run(driver.afterLongRead).catch(() => {});
-        }
-      });
-    },
-  };
 }
 
-/** Waiting longer than for a connection is a 503. Returns a function that ends the wait, and tells whether it was not too long. */
+/** Rejects with a 503 after the time limit for connections. Returns a function that ends the wait: true if it was in time. */
 export function startWaiting(connectionTimeout: number, reject: (reason: unknown) => void): () => boolean {
   let isLate = false;
   const timer = setTimeout(() => {
@@ -204,9 +225,9 @@ export function startWaiting(connectionTimeout: number, reject: (reason: unknown
 }
 
 /**
- * Runs work whose first statement is preceded by `begin`; without statements, nothing is sent. Each statement waits for the one before, and
- * fails if that has failed. Knex's own transactions continue with the work when BEGIN has failed, and do not distinguish an error at COMMIT,
- * after which the outcome is unknown, from an earlier one.
+ * Calls `begin` before the first statement of the work; without statements, nothing is sent. Each statement waits for the
+ * previous one, and fails if that failed. Knex's transactions go on with the work after BEGIN has failed, and do not tell
+ * an error at COMMIT, after which the outcome is unknown, from an earlier one.
  */
 export async function inTransaction<T>(
   { send }: ConnectionLease,
@@ -231,5 +252,5 @@ export async function inTransaction<T>(
   }
 }
 
-/** An error is ignored: SQLite may have rolled back by itself, as on a full disk. The connection is inspected in any case. */
+/** Ignores an error: SQLite may have rolled back by itself, as on a full disk. The connection is checked in any case. */
 export const rollBack = ({ send }: ConnectionLease): Promise<unknown> => send('rollback').catch(() => {});

@@ -5,13 +5,21 @@
 import { diskFullType, mayBeStored, ServiceError, unavailable } from '../../errors.ts';
 
 /**
- * What an error means. `is` says for the write: after a conflict with another transaction it is retried; it was for a deleted workspace; the
- * database is unavailable, which is a 503; or else it is a defect, a 500. `isStored` says whether it may be stored all the same, if the
- * error came at COMMIT or from a statement that is a transaction by itself: 'early' errors of the latter come before its commit. `closes`
- * says that the connection is closed. Otherwise it is kept, if it is idle afterwards, in no transaction and without an active statement.
+ * When an error came: before COMMIT in a transaction, at its COMMIT, or from a statement that is a transaction by itself.
+ */
+export type StatementPhase = 'in transaction' | 'commit' | 'alone';
+
+/**
+ * The consequences of an error:
+ * - `is`: a `conflict` with another transaction, after which the write is retried; a write to a `deleted` workspace; an
+ *   `unavailable` database, a 503; or a `defect`, a 500.
+ * - `isStored`: whether the write may be stored if the error came at COMMIT or from a statement alone. `early` errors of
+ *   such a statement come before its commit.
+ * - `closes`: the connection is closed. Otherwise it is kept if it is idle.
  *
- * If a group of new records fails because of a conflict, a deleted workspace or a defect, nothing is stored, and each creation is stored by
- * itself: the cause may be one of them. After any other error a retry is useless, or could store them twice.
+ * If the insert of a group of creations fails by a conflict, a deleted workspace or a defect, nothing is stored and each
+ * creation is retried alone, because another one may have caused it. After other errors a retry is useless, or could
+ * store the records twice.
  */
 interface ErrorMeaning {
   readonly is: 'conflict' | 'deleted' | 'unavailable' | 'defect';
@@ -19,32 +27,32 @@ interface ErrorMeaning {
   readonly closes?: true;
 }
 
-/** Parts of the messages with which Citus reports a lost connection to another machine, or the end of its own server. None has a code of its own. */
+/** Citus reports a lost connection to another machine, or the end of its own server, without a code of their own. */
 const lostInCluster =
   /server closed the connection|no connection to the server|connection not open|could not (?:receive data from|send data to) server|SSL (?:connection|error|SYSCALL error)|connection error|connection to the remote node|connection marked as essential|terminating connection|postmaster was shut down/;
 
-/** By the codes of SQLite and Postgres, and parts of messages. The first that matches applies. */
+/** The first match applies, by the code of SQLite or Postgres and a part of the message. */
 const meanings: readonly (ErrorMeaning & { readonly code: RegExp; readonly message?: RegExp })[] = [
-  // A serialization failure, a deadlock, a value that was taken or a row that was deleted after it had been looked up.
+  // A serialization failure, a deadlock, or a value taken or a row deleted after it was looked up.
   { code: /^(?:40001|40P01|23505|23503)$/, is: 'conflict', isStored: 'no' },
   { code: /^SQLITE_CONSTRAINT/, message: /UNIQUE constraint failed/, is: 'conflict', isStored: 'no' },
   { code: /^(?:23514|SQLITE_CONSTRAINT)$/, message: /change_numbers_open/, is: 'deleted', isStored: 'no' },
-  // The server is read-only, as one that is now a standby, or the file cannot be opened.
+  // The server is read-only, such as a new standby, or the file cannot be opened.
   { code: /^(?:25006$|SQLITE_CANTOPEN)/, is: 'unavailable', isStored: 'early', closes: true },
   // The connection is lost, the server shuts down, or the file cannot be read or written.
   { code: /^(?:08...$|57P0[1-3]$|SQLITE_IOERR)/, is: 'unavailable', isStored: 'unknown', closes: true },
-  // Resources such as the disk are used up, locks are held, or the statement was cancelled because it took too long.
+  // Resources such as the disk are used up, locks are held, or the statement timed out and was cancelled.
   {
     code: /^(?:53...$|55...$|57014$|SQLITE_(?:BUSY|FULL|INTERRUPT|LOCKED|READONLY))/,
     is: 'unavailable',
     isStored: 'early',
   },
-  // The server refuses to connect, has rolled back, waited too long for the transaction, was stopped or cannot use its files.
+  // The server refuses connections, rolled back, timed out the idle transaction, stopped, or cannot use its files.
   { code: /^(?:28...|3D...|40...|25P0[34]|57...|58...)$/, is: 'unavailable', isStored: 'unknown' },
   { code: /^XX000$/, message: lostInCluster, is: 'unavailable', isStored: 'unknown' },
   // Nothing in memory can be trusted.
   { code: /^SQLITE_(?:CORRUPT|NOMEM|NOTADB|PROTOCOL|MISUSE)/, is: 'defect', isStored: 'no', closes: true },
-  // Citus reports XX000 when some of its nodes have committed, and others may not have.
+  // Citus reports XX000 when some of its nodes have committed and others may not have.
   { code: /^(?:XX...|unknown)$/, is: 'defect', isStored: 'unknown' },
 ];
 
@@ -59,20 +67,20 @@ function classifyError(error: unknown, isConnectionLost = false): ErrorMeaning {
 /** True if the connection is to be closed. */
 export const needsNewConnection = (error: unknown): boolean => classifyError(error).closes ?? false;
 
-/** Converts a driver's error to one without SQL and values. It came in a transaction, at its COMMIT, or from a statement that is one by itself. */
-export function databaseError(error: unknown, isConnectionLost: boolean, at: 'work' | 'commit' | 'alone'): Error {
+/** Converts a driver's error to one without SQL and values. */
+export function databaseError(error: unknown, isConnectionLost: boolean, phase: StatementPhase): Error {
   const { is, isStored } = classifyError(error, isConnectionLost);
   const code = databaseCode(error);
-  const isUncertain = at === 'commit' ? isStored !== 'no' : at === 'alone' && isStored === 'unknown';
+  const isUncertain = phase === 'commit' ? isStored !== 'no' : phase === 'alone' && isStored === 'unknown';
   if (isUncertain) return mayBeStored('check whether the records were stored before retrying', code);
   if (is === 'conflict') return new TransactionConflict(code);
   if (is === 'deleted') return new WorkspaceDeleted();
   return is === 'unavailable' ? databaseUnavailable(code) : new DatabaseError(`database error: ${code}`, code);
 }
 
-/** A failure of the database that the client can do nothing about. */
+/** A failure of the database, a 500. */
 export class DatabaseError extends Error {
-  /** The database's own, such as `XX000` or `SQLITE_CORRUPT`. */
+  /** Such as `XX000` or `SQLITE_CORRUPT`. */
   readonly code: string | undefined;
 
   constructor(message: string, code?: string) {
@@ -90,7 +98,7 @@ export class TransactionConflict extends ServiceError {
     this.#code = code;
   }
 
-  /** Returns the error after the last attempt. A constraint that is violated on every attempt is a defect of this service. */
+  /** Returns the error after the last attempt: a constraint violated on every attempt is a defect of this service. */
   afterLastAttempt(): Error {
     return /^(?:23|SQLITE_CONSTRAINT)/.test(this.#code)
       ? new DatabaseError(`database error: ${this.#code}`, this.#code)
@@ -98,7 +106,7 @@ export class TransactionConflict extends ServiceError {
   }
 }
 
-/** Thrown on writes to a deleted workspace, which a process may have cached for a few seconds. */
+/** A write to a deleted workspace, which a process may have cached for a few seconds. */
 export class WorkspaceDeleted extends ServiceError {
   constructor() {
     super(503, 'the workspace is being deleted, try again', [], { cause: 'WORKSPACE_DELETED' });
@@ -109,7 +117,7 @@ const isFull = (code: string): boolean => code === 'SQLITE_FULL' || code === '53
 
 export const isDiskFull = (error: unknown): boolean => error instanceof ServiceError && isFull(String(error.cause));
 
-/** True if a statement ran for too long, and was cancelled: the same one again would only take as long. */
+/** True if a statement was cancelled because it ran too long: a retry would take as long. */
 export const isTimeout = (error: unknown): boolean => error instanceof ServiceError && isCancelled(String(error.cause));
 
 const isCancelled = (code: string): boolean => code === '57014' || code === 'SQLITE_INTERRUPT';
@@ -131,7 +139,7 @@ const databaseCode = (error: unknown): string => {
   return error.name === 'Error' ? 'unknown' : error.name;
 };
 
-/** In one line, for the operator. From Knex's messages, only the driver's part, without the SQL before it. */
+/** Returns one line for the operator: of Knex's messages only the driver's part, without the SQL before it. */
 export const failureReason = (error: unknown): string => {
   const message = error instanceof Error ? error.message : String(error);
   const [line = ''] = (/SQLITE_.*/.exec(message)?.[0] ?? message.split(' - ').at(-1) ?? '').split('\n');

@@ -3,28 +3,32 @@ import type { Knex } from 'knex';
 
 export type Row = Readonly<Record<string, unknown>>;
 
-/** Runs a statement in the database's own form, and returns its rows. Throws the errors of database-error.ts. */
+/** Runs a statement with the database's own parameters and returns its rows. Throws the errors of database-error.ts. */
 export type Run = (sql: string, values?: readonly unknown[]) => Promise<readonly Row[]>;
 
 export interface DatabaseOptions {
-  /** The most connections that a process opens to Postgres, not counting those for long reads (`maxLongReads`). */
+  /** The most connections that a process opens to Postgres, without those for long reads. */
   readonly poolSize: number;
-  /** Milliseconds to wait for a connection, whether it must be opened or is in use. */
+  /** Milliseconds to wait for a connection to be opened, or to become free. */
   readonly connectionTimeout: number;
   /** Milliseconds that a statement may run. */
   readonly statementTimeout: number;
 }
 
-/** Statements that only read have a pool of their own where writes would otherwise make them wait. */
+/** Reads have a pool of their own where they would otherwise wait for writes. */
 export interface Pools<Pool> {
   readonly writes: Pool;
   readonly reads?: Pool;
-  /** For reads that take long: nothing else waits for its connections. Absent where there is one connection only. */
+  /** For long reads, so that nothing else waits for their connections. Absent if there is only one connection. */
   readonly longReads?: Pool;
 }
 
-/** Connections are those of Knex's pools, which Knex opens with the driver's own library. */
-export interface Driver {
+/** A connection that Knex opened with the driver's library. Knex discards one that has this mark. */
+export interface PooledConnection {
+  __knex__disposed?: unknown;
+}
+
+export interface Driver<Connection extends PooledConnection = PooledConnection> {
   readonly name: 'SQLite' | 'Postgres';
   /** For messages: without the password. */
   readonly location: string;
@@ -34,23 +38,23 @@ export interface Driver {
   /** True if each workspace has group commits of its own; false if there is one writer. */
   readonly hasGroupsByWorkspace: boolean;
 
-  /** Returns the rows. Throws the driver's error. Must not be called on a connection before the last statement has ended. */
-  query(connection: unknown, sql: string, values: readonly unknown[], setUp?: string): Promise<readonly Row[]>;
-  /** True if a connection is outside of any transaction, and no statement on it is still active. */
-  isIdle(connection: unknown): Promise<boolean>;
-  cancel(connection: unknown): void;
+  /** Returns the rows, or throws the driver's error. The previous statement on the connection must have ended. */
+  query(connection: Connection, sql: string, values: readonly unknown[], setUp?: string): Promise<readonly Row[]>;
+  /** True if the connection is outside of any transaction and has no active statement. */
+  isIdle(connection: Connection): Promise<boolean>;
+  cancel(connection: Connection): void;
   /** Closes a connection, at the latest when its statement ends. */
-  destroy(connection: unknown): void;
+  destroy(connection: Connection): void;
 }
 
 export interface Statement {
   readonly sql: string;
   readonly values: readonly unknown[];
-  /** What a connection must have run before: without effect if it has already. */
+  /** Statements that the connection must have run before. To repeat them has no effect. */
   readonly setUp?: string | undefined;
 }
 
 export interface Usage {
-  /** One that several requests share counts for each; those that begin or end transactions or set up a connection do not count. */
+  /** A statement that several requests share counts for each. BEGIN, COMMIT and the set-up of connections do not count. */
   statements: number;
 }

@@ -58,12 +58,14 @@ export const columnList = (table: Table): string =>
 export function recordFromValues(
   columns: readonly TableColumn[],
   values: readonly unknown[],
+  workspaceName?: string,
   start = 0,
 ): Record<string, unknown> {
   const record: Record<string, unknown> = {};
   let at = start;
   for (const column of columns) {
-    record[column.field] = fromColumn(column, values[at]);
+    const isNamed = column.type === 'workspace' && workspaceName !== undefined;
+    record[column.field] = isNamed ? workspaceName : fromColumn(column, values[at]);
     at += 1;
   }
   return record;

@@ -232,9 +232,9 @@ export async function selectEach(
   return (await runQuery(run, rows)).map(({ found }) => found);
 }
 
+/** Records have the name of their workspace if the scope has it, and its number otherwise. */
 export async function selectRecords(
-  dialect: Dialect,
-  run: Run,
+  { dialect, run, workspaceName }: { readonly dialect: Dialect; readonly run: Run; readonly workspaceName?: string },
   table: Table,
   query: Knex.QueryBuilder,
   isBounded?: boolean,
@@ -242,7 +242,7 @@ export async function selectRecords(
   const columns = tableColumns(table);
   const select = (selected: string) => query.select(dialect.builder.raw(selected));
   const rows = await selectValues(dialect, run, columns, select, isBounded);
-  return rows.map((values) => recordFromValues(columns, values));
+  return rows.map((values) => recordFromValues(columns, values, workspaceName));
 }
 
 /**

@@ -86,16 +86,14 @@ export function fetchRows(
 ): Promise<Row[]> {
   const { dialect, run } = scope;
   const table = pickFields(whole, fields);
-  if (limit === undefined) return selectRecords(dialect, run, table, rows);
+  if (limit === undefined) return selectRecords(scope, table, rows);
   return readBounded(scope, {
     table,
     linked: linkedTables(links),
     maxRows: limit,
     measure: () => measureRows(dialect, run, table, rows),
     read: async (withLinked) =>
-      withLinked
-        ? selectLinked(scope, table, rows, links)
-        : withLength(await selectRecords(dialect, run, table, rows, true)),
+      withLinked ? selectLinked(scope, table, rows, links) : withLength(await selectRecords(scope, table, rows, true)),
   });
 }
 
@@ -104,7 +102,6 @@ export function createRecordReads(scope: WorkspaceScope): RecordReads {
   return {
     find: async (kind, ids, fields) =>
       asRecords(
-        scope,
         kind,
         await fetchRows(scope, kind, dialect.rowsById(kind, workspaceId, ids), { fields, limit: ids.length }),
       ),
@@ -112,7 +109,7 @@ export function createRecordReads(scope: WorkspaceScope): RecordReads {
     async list(kind, query = {}, links = []) {
       const rows = rowsQuery(dialect, kind, workspaceId, { orderBy: oldestFirst, ...query });
       const table = withLinkedFields(kind, query.orderBy);
-      return asRecords(scope, kind, await fetchRows(scope, table, rows, query, links));
+      return asRecords(kind, await fetchRows(scope, table, rows, query, links));
     },
 
     async count(kind, query) {
@@ -137,7 +134,7 @@ export function createRecordReads(scope: WorkspaceScope): RecordReads {
       return new Map(
         pages.map(({ records, count }, index) => [
           ids[index] ?? '',
-          { records: asRecords(scope, link.kind, records), ...(count !== undefined && { count }) },
+          { records: asRecords(link.kind, records), ...(count !== undefined && { count }) },
         ]),
       );
     },
@@ -152,7 +149,6 @@ const linkedTables = (links: readonly LinkToRead[]): Table[] =>
 interface JoinedTable {
   readonly columns: readonly TableColumn[];
   readonly start: number;
-  readonly hasWorkspace: boolean;
   readonly links: readonly JoinedLink[];
 }
 
@@ -180,7 +176,6 @@ async function selectLinked(
     return {
       columns,
       start,
-      hasWorkspace: columns.some(({ type }) => type === 'workspace'),
       links: links.map((link) => ({
         name: link.name,
         referenceAt: start + columns.findIndex(({ field }) => field === link.field),
@@ -199,9 +194,8 @@ async function selectLinked(
   }
 
   /** One loop over the values of a row, for each of its records: collecting them in lists of lists took a tenth of a list's time. */
-  function recordOf(values: readonly unknown[], { columns, start, hasWorkspace, links }: JoinedTable) {
-    const record = recordFromValues(columns, values, start);
-    if (hasWorkspace) record.workspaceId = workspaceName;
+  function recordOf(values: readonly unknown[], { columns, start, links }: JoinedTable) {
+    const record = recordFromValues(columns, values, workspaceName, start);
     for (const { name, referenceAt, isFoundAt, to } of links) {
       const linked = values[isFoundAt] ? recordOf(values, to) : null;
       if (linked) linked.id = values[referenceAt];
@@ -255,21 +249,9 @@ async function requireFewAncestors(scope: WorkspaceScope, link: ReverseLink, ids
   );
 }
 
-function nameWorkspace({ workspaceName }: Pick<WorkspaceScope, 'workspaceName'>, rows: readonly Row[]): void {
-  for (const row of rows as readonly { workspaceId?: unknown }[]) {
-    if (row.workspaceId !== undefined) row.workspaceId = workspaceName;
-  }
-}
-
 /** The cast is safe: rows have the columns of the kind's fields, and are written only from its records. */
-export function asRecords<K extends RecordKind>(
-  scope: Pick<WorkspaceScope, 'workspaceName'>,
-  _kind: K,
-  rows: readonly Row[],
-): RecordOf<K>[] {
-  nameWorkspace(scope, rows);
-  return rows as readonly object[] as RecordOf<K>[];
-}
+export const asRecords = <K extends RecordKind>(_kind: K, rows: readonly Row[]): RecordOf<K>[] =>
+  rows as readonly object[] as RecordOf<K>[];
 
 /** The pages of many parents. Their queries refer to the ID of the parent as `parent.value`. */
 interface PagesSelection {
@@ -284,7 +266,10 @@ interface PagesSelection {
  * Runs one statement for the pages of all parents, and returns them in the order of the parents. A subquery for each parent reads only its
  * page: a window function numbers all records, which takes a hundred times as long.
  */
-async function selectPages({ dialect, run }: WorkspaceScope, { table, parentIds, page, count }: PagesSelection) {
+async function selectPages(
+  { dialect, run, workspaceName }: WorkspaceScope,
+  { table, parentIds, page, count }: PagesSelection,
+) {
   const { builder, jsonArrayOf, jsonRow, fromJson } = dialect;
   const columns = tableColumns(table);
   const toValues = fromJson(columns);
@@ -300,7 +285,9 @@ async function selectPages({ dialect, run }: WorkspaceScope, { table, parentIds,
   }
   if (count) pages.select(count.as('count'));
   return (await runQuery(run, pages)).map((row) => ({
-    records: page ? parseRows(row.records).map((values) => recordFromValues(columns, toValues(values))) : [],
+    records: page
+      ? parseRows(row.records).map((values) => recordFromValues(columns, toValues(values), workspaceName))
+      : [],
     ...(count && { count: Number(row.count) }),
   }));
 }

@@ -1,28 +1,30 @@
 /**
- * The queue of writes. Those that wait together share a commit, a write to disk, and are acknowledged after it.
+ * The queue of writes. Writes that wait at the same time share a commit, which is one write to disk.
  *
- * SQLite has one writer, and therefore one queue. On Postgres a transaction is alone, and waits for a connection only; the creations of each
- * workspace have a queue, because they wait for the row of its change number anyway. Workspaces take turns: one that writes much waits for
- * itself.
+ * SQLite has one writer, and so one queue. On Postgres a transaction waits for a connection only, but the creations of
+ * each workspace have a queue: they would wait for the row of its change number anyway. Workspaces take turns.
  *
- * The states of a write, and what moves it on:
+ * The states of a write:
  *
- *   waiting   --- no connection in time -----------------------------> rejected (503)
- *   waiting   --- taken with other creations of its kind ------------> one statement, a transaction by itself
- *     statement --- succeeds ----------------------------------------> resolved
- *     statement --- may have failed for another creation ------------> waiting again, as a transaction
- *     statement --- fails otherwise ---------------------------------> rejected
- *   waiting   --- taken as a transaction, the first one or small ----> open (BEGIN, or a savepoint)
- *     open      --- its work fails, rolled back to its savepoint ----> done, with its error
- *     open      --- its work fails, the transaction is lost ---------> rejected; those done before it wait again
- *     open      --- its work succeeds -------------------------------> done
- *     done      --- COMMIT succeeds ---------------------------------> resolved, or rejected with its error
- *     done      --- COMMIT fails ------------------------------------> rejected: a 503 if a retry may store it twice
- *   rejected with a conflict ----------------------------------------> waiting again, at most six times
+ *   waiting     no connection in time                   -> rejected (503)
+ *   waiting     taken with creations of the same kind   -> statement, a transaction by itself
+ *   waiting     taken first, or small                   -> open (BEGIN, or a savepoint)
+ *   statement   succeeds                                -> resolved
+ *   statement   another creation may have failed it     -> waiting, as a transaction
+ *   statement   fails otherwise                         -> rejected
+ *   open        the work succeeds                       -> done
+ *   open        the work fails, savepoint rolled back   -> done, with its error
+ *   open        the work fails, transaction lost        -> rejected; writes done before it are waiting again
+ *   done        COMMIT succeeds                         -> resolved, or rejected with its error
+ *   done        COMMIT fails                            -> rejected (503 if the write may be stored)
+ *   rejected    with a conflict                         -> waiting, in at most six attempts
  *
- * Invariants: a write is resolved only after the commit that stores it. A write that runs again has stored nothing. The error of a savepoint
- * is held until the commit, since a write of the same group, which may not be stored either, may have caused it. After any error the
- * connection is proven idle or closed (connections.ts).
+ * Invariants:
+ * - A write is resolved only after the commit that stores it.
+ * - A write runs again only if nothing of it is stored.
+ * - The error of a rolled-back savepoint is held until the commit. If that fails, the error becomes a 503: a write of the
+ *   same group, now lost, may have caused it.
+ * - After any error the connection is proven idle or closed (connections.ts).
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { ServiceError } from '../../errors.ts';
@@ -39,7 +41,7 @@ import { databaseUnavailable, TransactionConflict, WorkspaceDeleted } from '../c
 import type { DatabaseOptions, Driver } from '../connections/driver.ts';
 import type { Dialect, Insert } from '../query/dialect.ts';
 
-/** Work that conflicts with other transactions runs again, a few times. */
+/** Work that conflicts with another transaction runs again. */
 export type RunTransaction = <T>(
   work: Work<T>,
   options?: QueueOptions<T> & { readonly maxAttempts?: number },
@@ -47,18 +49,18 @@ export type RunTransaction = <T>(
 
 interface QueueOptions<T> {
   readonly workspaceId?: number | undefined;
-  /** True if it is done soon: it may join others, which are acknowledged after it. */
+  /** True if the work is short: it may join a commit, and delays the acknowledgement of the other writes. */
   readonly isSmall?: boolean;
-  /** Does what the work would do if the database refuses nothing, and is tried first. */
+  /** Stores the same as the work, if the database accepts it. It is tried first. */
   readonly creation?: QueuedCreation<T> | undefined;
 }
 
-/** A creation (see apply-changes.ts), which is stored by the same statement as others of its kind. */
+/** A creation (see tx.ts), stored by one statement with waiting creations of the same kind. */
 export interface QueuedCreation<T> {
   readonly kind: RecordKind;
-  /** As a part of the most that a statement stores. */
+  /** Its share of the most that one statement stores. */
   readonly size: number;
-  /** Called when the records are stored: their IDs are then in the order of the commits. */
+  /** Called right before the statement, so that the IDs of the records are in the order of the commits. */
   toInsert(): Promise<{ readonly insert: Insert; readonly returned: T }>;
 }
 
@@ -74,130 +76,48 @@ interface Queue {
   waiting: QueuedWrite[];
   /** The write that was taken last. */
   last?: QueuedWrite | undefined;
-  /** How many groups are being stored. */
+  /** The number of groups that are being stored. */
   running: number;
 }
 
-/** Retry n waits a random time below `basePauseMs * 2 ** n`, so that the same two transactions do not meet again. */
+/** Before retry n, a write waits a random time below `basePauseMs * 2 ** n`: the same two must not meet again. */
 const basePauseMs = 10;
 
 /** After this time no other transaction joins a shared commit. */
 const maxSharedMs = 50;
 
-/** Part of a statement kept free for small creations behind a large first one. */
+/** The share of a statement that is kept free for small creations after a large first one. */
 const reserve = 0.1;
 
-export function createQueue(
-  { useToWrite }: Pick<Connections, 'useToWrite'>,
-  { hasGroupsByWorkspace }: Pick<Driver, 'hasGroupsByWorkspace'>,
-  { begin, insertWithLog }: Pick<Dialect, 'begin' | 'insertWithLog'>,
-  { connectionTimeout }: Pick<DatabaseOptions, 'connectionTimeout'>,
-): RunTransaction {
-  const queues = new Map<number | undefined, Queue>();
-  // On Postgres one group is sent while another is synced to disk. More would be smaller, and wait for each other at the change number.
-  const maxRunning = hasGroupsByWorkspace ? 2 : 1;
+export class WriteQueue {
+  /** By workspace on Postgres; a single one on SQLite. */
+  readonly #queues = new Map<number | undefined, Queue>();
+  readonly #connections: Pick<Connections, 'useToWrite'>;
+  readonly #hasGroupsByWorkspace: boolean;
+  /** On Postgres one group is sent while another is synced to disk. More would be smaller, and wait for a change number. */
+  readonly #maxRunning: number;
+  readonly #dialect: Pick<Dialect, 'begin' | 'insertWithLog'>;
+  readonly #connectionTimeout: number;
 
-  const enqueue = <T>(work: Work<T>, options: QueueOptions<T>): Promise<T> =>
-    new Promise((resolve, reject) => {
-      const isInTime = startWaiting(connectionTimeout, reject);
-      // The cast is safe: it is resolved with what its own work returns.
-      add({ ...options, work, isInTime, resolve: resolve as QueuedWrite['resolve'], reject });
-    });
-
-  function add(added: QueuedWrite): void {
-    const isAlone = hasGroupsByWorkspace && !added.creation;
-    const workspaceId = hasGroupsByWorkspace ? added.workspaceId : undefined;
-    const found = isAlone ? undefined : queues.get(workspaceId);
-    const queue = found ?? { workspaceId, waiting: [], running: 0 };
-    if (!isAlone) queues.set(workspaceId, queue);
-    queue.waiting.push(added);
-    if (queue.running === maxRunning) return;
-    queue.running += 1;
-    // Later, so that requests that have already arrived are read first and can join the group.
-    setImmediate(() => void drain(queue));
+  constructor(
+    connections: Pick<Connections, 'useToWrite'>,
+    { hasGroupsByWorkspace }: Pick<Driver, 'hasGroupsByWorkspace'>,
+    dialect: Pick<Dialect, 'begin' | 'insertWithLog'>,
+    { connectionTimeout }: Pick<DatabaseOptions, 'connectionTimeout'>,
+  ) {
+    this.#connections = connections;
+    this.#hasGroupsByWorkspace = hasGroupsByWorkspace;
+    this.#maxRunning = hasGroupsByWorkspace ? 2 : 1;
+    this.#dialect = dialect;
+    this.#connectionTimeout = connectionTimeout;
   }
 
-  async function drain(queue: Queue): Promise<void> {
-    while (queue.waiting.length > 0) {
-      await useToWrite(queue.workspaceId, (connection) => storeNext(connection, queue)).catch((error: unknown) => {
-        // There is no connection for any of them.
-        for (const { isInTime, reject } of queue.waiting.splice(0)) if (isInTime()) reject(error);
-      });
-    }
-    queue.running -= 1;
-    if (queue.running === 0 && queues.get(queue.workspaceId) === queue) queues.delete(queue.workspaceId);
-  }
-
-  async function storeNext(connection: ConnectionLease, queue: Queue): Promise<void> {
-    const first = takeNext(queue, () => true);
-    if (first?.creation) await storeCreations(connection, takeSameKind(queue, first, first.creation));
-    else if (first) await shareCommit(connection, queue, first);
-  }
-
-  async function storeCreations(connection: ConnectionLease, taken: readonly QueuedWrite[]): Promise<void> {
-    const group = taken.filter(({ isInTime }) => isInTime());
-    const creations = group.flatMap(({ creation }) => creation ?? []);
-    const [first] = creations;
-    if (!first || !insertWithLog) return;
-    try {
-      const made = await Promise.all(creations.map((creation) => creation.toInsert()));
-      const inserts = made.map(({ insert }) => insert);
-      const { sql, values, setUp } = insertWithLog(first.kind, inserts);
-      await connection.send(sql, values, 'alone', setUp);
-      for (const [index, { resolve }] of group.entries()) resolve(made[index]?.returned);
-    } catch (error) {
-      for (const { reject } of group) reject(error);
-    }
-  }
-
-  /** After the first transaction, only small ones join, each in a savepoint. */
-  async function shareCommit(connection: ConnectionLease, queue: Queue, first: QueuedWrite): Promise<void> {
-    const { send } = connection;
-    const done: { readonly write: QueuedWrite; readonly isRolledBack?: true; settle(): void }[] = [];
-    const end = Date.now() + maxSharedMs;
-    const takeJoining = () => (Date.now() < end ? takeNext(queue, mayShareCommit) : undefined);
-    let isBegun = false;
-    for (let next: QueuedWrite | undefined = first; next; next = takeJoining()) {
-      const write = next;
-      if (!write.isInTime()) continue;
-      let opened: 'transaction' | 'savepoint' | undefined;
-      const open = () => {
-        opened = isBegun ? 'savepoint' : 'transaction';
-        isBegun = true;
-        return send(opened === 'savepoint' ? 'savepoint own' : begin);
-      };
+  readonly transaction: RunTransaction = async (work, { creation, maxAttempts = 6, ...options } = {}) => {
+    for (let attempts = creation && this.#dialect.insertWithLog ? 0 : 1; ; attempts += 1) {
       try {
-        const returned = await inTransaction(connection, open, write.work);
-        if (opened === 'savepoint') await send('release own');
-        done.push({ write, settle: () => write.resolve(returned) });
+        return await this.#enqueue(work, attempts === 0 ? { ...options, creation } : options);
       } catch (error) {
-        if (opened === undefined) {
-          write.reject(error);
-        } else if (opened === 'savepoint' && (await rollBackSavepoint(connection))) {
-          done.push({ write, isRolledBack: true, settle: () => write.reject(error) });
-        } else {
-          await rollBack(connection);
-          write.reject(error);
-          queue.waiting.unshift(...done.map((before) => before.write));
-          return;
-        }
-      }
-    }
-    try {
-      if (isBegun) await send('commit', [], 'commit');
-      for (const { settle } of done) settle();
-    } catch (error) {
-      await rollBack(connection);
-      for (const { write, isRolledBack } of done) write.reject(isRolledBack ? uncommittedError(error) : error);
-    }
-  }
-
-  return async (work, { creation, maxAttempts = 6, ...options } = {}) => {
-    for (let attempts = creation && insertWithLog ? 0 : 1; ; attempts += 1) {
-      try {
-        return await enqueue(work, attempts === 0 ? { ...options, creation } : options);
-      } catch (error) {
-        // Nobody knows which of a group the database has refused: each then looks up everything in a transaction.
+        // The database does not say which creation of a group it refused: each one is retried as a transaction.
         if (attempts === 0 && isWorthRetryingAlone(error)) continue;
         if (!(error instanceof TransactionConflict)) throw error;
         if (attempts >= maxAttempts) throw error.afterLastAttempt();
@@ -205,14 +125,129 @@ export function createQueue(
       }
     }
   };
+
+  #enqueue<T>(work: Work<T>, options: QueueOptions<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const isInTime = startWaiting(this.#connectionTimeout, reject);
+      // The cast is safe: the write is resolved with the result of its work.
+      this.#add({ ...options, work, isInTime, resolve: resolve as QueuedWrite['resolve'], reject });
+    });
+  }
+
+  #add(added: QueuedWrite): void {
+    const isAlone = this.#hasGroupsByWorkspace && !added.creation;
+    const workspaceId = this.#hasGroupsByWorkspace ? added.workspaceId : undefined;
+    const found = isAlone ? undefined : this.#queues.get(workspaceId);
+    const queue = found ?? { workspaceId, waiting: [], running: 0 };
+    if (!isAlone) this.#queues.set(workspaceId, queue);
+    queue.waiting.push(added);
+    if (queue.running === this.#maxRunning) return;
+    queue.running += 1;
+    // Later, so that requests that have already arrived are read first and can join the group.
+    setImmediate(() => void this.#drain(queue));
+  }
+
+  async #drain(queue: Queue): Promise<void> {
+    const { useToWrite } = this.#connections;
+    while (queue.waiting.length > 0) {
+      await useToWrite(queue.workspaceId, (connection) => this.#storeNext(connection, queue)).catch(
+        (error: unknown) => {
+          // No connection could be opened: none of the writes can be stored.
+          for (const { isInTime, reject } of queue.waiting.splice(0)) if (isInTime()) reject(error);
+        },
+      );
+    }
+    queue.running -= 1;
+    if (queue.running === 0 && this.#queues.get(queue.workspaceId) === queue) this.#queues.delete(queue.workspaceId);
+  }
+
+  async #storeNext(connection: ConnectionLease, queue: Queue): Promise<void> {
+    const { begin, insertWithLog } = this.#dialect;
+    const first = takeNext(queue, () => true);
+    if (first?.creation && insertWithLog) {
+      await storeCreations(connection, insertWithLog, takeSameKind(queue, first, first.creation));
+    } else if (first) {
+      await shareCommit(connection, begin, queue, first);
+    }
+  }
 }
 
-/** Prefers another workspace than that of the last one, and after a large write a small one, which waits for one of its workspace at most. */
+async function storeCreations(
+  connection: ConnectionLease,
+  insertWithLog: NonNullable<Dialect['insertWithLog']>,
+  taken: readonly QueuedWrite[],
+): Promise<void> {
+  const group = taken.filter(({ isInTime }) => isInTime());
+  const creations = group.flatMap(({ creation }) => creation ?? []);
+  const [first] = creations;
+  if (!first) return;
+  try {
+    const stored = await Promise.all(creations.map((creation) => creation.toInsert()));
+    const inserts = stored.map(({ insert }) => insert);
+    const { sql, values, setUp } = insertWithLog(first.kind, inserts);
+    await connection.send(sql, values, 'alone', setUp);
+    for (const [index, { resolve }] of group.entries()) resolve(stored[index]?.returned);
+  } catch (error) {
+    for (const { reject } of group) reject(error);
+  }
+}
+
+/** Runs the first transaction; then small ones join it, each in a savepoint. */
+async function shareCommit(
+  connection: ConnectionLease,
+  begin: string,
+  queue: Queue,
+  first: QueuedWrite,
+): Promise<void> {
+  const { send } = connection;
+  const done: { readonly write: QueuedWrite; readonly isRolledBack?: true; settle(): void }[] = [];
+  const end = Date.now() + maxSharedMs;
+  const takeJoining = () => (Date.now() < end ? takeNext(queue, mayShareCommit) : undefined);
+  let isBegun = false;
+  for (let next: QueuedWrite | undefined = first; next; next = takeJoining()) {
+    const write = next;
+    if (!write.isInTime()) continue;
+    let opened: 'transaction' | 'savepoint' | undefined;
+    const open = () => {
+      opened = isBegun ? 'savepoint' : 'transaction';
+      isBegun = true;
+      return send(opened === 'savepoint' ? 'savepoint own' : begin);
+    };
+    try {
+      const returned = await inTransaction(connection, open, write.work);
+      if (opened === 'savepoint') await send('release own');
+      done.push({ write, settle: () => write.resolve(returned) });
+    } catch (error) {
+      if (opened === undefined) {
+        write.reject(error);
+      } else if (opened === 'savepoint' && (await rollBackSavepoint(connection))) {
+        done.push({ write, isRolledBack: true, settle: () => write.reject(error) });
+      } else {
+        await rollBack(connection);
+        write.reject(error);
+        queue.waiting.unshift(...done.map((before) => before.write));
+        return;
+      }
+    }
+  }
+  try {
+    if (isBegun) await send('commit', [], 'commit');
+    for (const { settle } of done) settle();
+  } catch (error) {
+    await rollBack(connection);
+    for (const { write, isRolledBack } of done) write.reject(isRolledBack ? uncommittedError(error) : error);
+  }
+}
+
+/**
+ * Prefers another workspace than the last one, and after a large write a small one, which waits for one large write of
+ * its workspace at most.
+ */
 function takeNext(queue: Queue, mayBeTaken: (write: QueuedWrite) => boolean): QueuedWrite | undefined {
   const { waiting, last } = queue;
-  const all = waiting.filter(mayBeTaken);
-  const others = all.filter(({ workspaceId }) => workspaceId !== last?.workspaceId);
-  const candidates = others.length > 0 ? others : all;
+  const takeable = waiting.filter(mayBeTaken);
+  const ofOtherWorkspaces = takeable.filter(({ workspaceId }) => workspaceId !== last?.workspaceId);
+  const candidates = ofOtherWorkspaces.length > 0 ? ofOtherWorkspaces : takeable;
   const small = last && !last.isSmall ? candidates.find(({ isSmall }) => isSmall) : undefined;
   const next = small ?? candidates[0];
   if (!next) return undefined;
@@ -223,7 +258,7 @@ function takeNext(queue: Queue, mayBeTaken: (write: QueuedWrite) => boolean): Qu
 
 const mayShareCommit = ({ isSmall, creation }: QueuedWrite): boolean => isSmall === true && !creation;
 
-/** Takes the creations of the first one's kind, as many as one statement stores, and returns them behind it. */
+/** Takes waiting creations of the first one's kind, as many as one statement stores. */
 function takeSameKind(queue: Queue, first: QueuedWrite, { kind, size }: QueuedCreation<unknown>): QueuedWrite[] {
   const group = [first];
   let total = size;
@@ -237,10 +272,6 @@ function takeSameKind(queue: Queue, first: QueuedWrite, { kind, size }: QueuedCr
   return group;
 }
 
-/**
- * A rolled-back savepoint is not stored, even if the shared commit fails. Its error becomes a 503: it may have collided with a write of the
- * same group that was lost.
- */
 const uncommittedError = (error: unknown): unknown =>
   error instanceof ServiceError ? databaseUnavailable(String(error.cause)) : error;
 
@@ -253,6 +284,6 @@ const rollBackSavepoint = (connection: ConnectionLease): Promise<boolean> =>
       () => false,
     );
 
-/** After any other error, trying each by itself is useless, or could store it twice. */
+/** After any other error a retry is useless, or could store the creation twice. */
 const isWorthRetryingAlone = (error: unknown): boolean =>
   !(error instanceof ServiceError) || error instanceof TransactionConflict || error instanceof WorkspaceDeleted;
