@@ -1,40 +1,40 @@
-/** Waits for changes of workspaces, by whatever process: for streams of the feed. */
+/** Waits for changes of workspaces by any process, for streams of the feed. */
 import pLimit from 'p-limit';
 
-/** Milliseconds between two reads, within which changes of other processes are noticed. */
+/** Changes of other processes are noticed after at most this time. */
 const pollIntervalMs = 500;
 
-/** Milliseconds from a write of this process to the next read: many writes need few. */
+/** The pause after a write of this process: many writes need few reads. */
 const pauseAfterWriteMs = 10;
 
 interface Watch {
-  /** The number of the workspace's last change, when it was last read. */
+  /** The number of the workspace's last change, as last read. */
   last: number;
-  /** Each ends if the workspace has a change with a greater number than it knows. */
+  /** Each ends once the workspace has a change with a greater number than `after`. */
   readonly waiting: Set<{ readonly after: number; end(): void }>;
-  /** Set by a write. A read that runs already may miss it. */
+  /** Set by a write, which a running read may miss. */
   isOutdated: boolean;
   /** Shortens the pause between two reads. */
   wake(): void;
 }
 
 interface ChangeWatch {
-  /** To be called after this process has changed something in the workspace. */
+  /** Called after a write of this process to the workspace. */
   changed(workspaceId: number): void;
   /** Resolves when the workspace has a change with a greater number, or the signal is aborted. */
   wait(workspaceId: number, after: number, signal: AbortSignal): Promise<void>;
 }
 
 /**
- * While anybody waits for changes of a workspace, the number of its last change is read at intervals, and soon after a write of this process.
- * Workspaces whose read has failed, because their machine is unavailable, are read one at a time: such a read may hold a connection until it
- * times out.
+ * While a stream waits for a workspace, the number of its last change is read at intervals, and soon after a write of this
+ * process. Workspaces whose last read failed are read one at a time: if their machine is unavailable, a read may hold a
+ * connection until it times out.
  */
 export function createChangeWatch(readLastChange: (workspaceId: number) => Promise<number>): ChangeWatch {
   const watches = new Map<number, Watch>();
   const oneAtATime = pLimit(1);
 
-  /** Reads the number until nobody waits. */
+  /** Polls until no stream waits. */
   async function follow(workspaceId: number, watch: Watch): Promise<void> {
     const read = () => readLastChange(workspaceId);
     let hasFailed = false;
@@ -49,7 +49,7 @@ export function createChangeWatch(readLastChange: (workspaceId: number) => Promi
     watches.delete(workspaceId);
   }
 
-  /** Those who wait keep a connection open; the timers need not keep the process running. */
+  /** The timers are unref'd: the client connections of the streams keep the process running. */
   const pause = (watch: Watch) =>
     new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, pollIntervalMs).unref();

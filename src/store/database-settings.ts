@@ -1,4 +1,4 @@
-/** The settings of the database, and what its URL says: `sqlite:PATH`, or a URL of Postgres, interpreted as libpq does. Loads no driver. */
+/** The settings of the database, and its URL: `sqlite:PATH`, or a URL of Postgres as libpq reads it. Loads no driver. */
 import { parse, toClientConfig } from 'pg-connection-string';
 import { StartError } from '../errors.ts';
 import { failureReason } from './connections/database-error.ts';
@@ -7,7 +7,7 @@ import type { DatabaseOptions } from './connections/driver.ts';
 /** SQLite's name for a database without a file. */
 export const inMemory = ':memory:';
 
-/** Where the service keeps its file unless told otherwise. */
+/** The SQLite file, unless set. */
 export const defaultPath = 'data/yardgraph.db';
 
 export const defaultOptions: DatabaseOptions = {
@@ -16,7 +16,7 @@ export const defaultOptions: DatabaseOptions = {
   statementTimeout: 30_000,
 };
 
-/** Returns the path in `sqlite:PATH`; undefined when the text has another form, such as a mistyped `sqlite::memory:`. */
+/** Returns the path in `sqlite:PATH`; undefined for another form, such as a mistyped `sqlite::memory:`. */
 export const sqlitePath = (databaseUrl: string): string | undefined =>
   /^sqlite:(?!\/\/)(:memory:|[^:\s].*)$/.exec(databaseUrl)?.[1];
 
@@ -36,7 +36,7 @@ export function databaseUrlProblem(databaseUrl: string, { mayBeMemory = true } =
 
 export const isPostgresUrl = (databaseUrl: string): boolean => /^postgres(?:ql)?:\/\//.test(databaseUrl);
 
-/** The parameters of a URL, with the meaning they have for libpq. */
+/** With their meaning in libpq. */
 const urlParameters = [
   'host',
   'port',
@@ -68,7 +68,7 @@ export function connectionSettings(databaseUrl: string, { connectionTimeout }: D
   };
 }
 
-/** Returns the settings, with `connectTimeout` in milliseconds; 0 if the URL has none. Throws an error that says what is wrong. */
+/** Returns `connectTimeout` in milliseconds; 0 if the URL has none. Throws an error that names the problem. */
 function readUrl(databaseUrl: string) {
   // libpq accepts a user without a host, which URL rejects: `base` stands in for the host.
   const withHost = databaseUrl.replace(/^(\w+:\/\/[^/?]*@)?\//, '$1base/');
@@ -80,7 +80,7 @@ function readUrl(databaseUrl: string) {
     );
   }
   const { searchParams, pathname } = parsed;
-  // A password with an unescaped slash would otherwise end up, in part, in the name of the database.
+  // A part of a password with an unescaped slash would otherwise become the name of the database.
   if (/[/@]/.test(pathname.slice(1))) throw new Error('expected one name after the host: escape the password');
   const unknown = [...searchParams.keys()].filter((name) => !urlParameters.includes(name));
   if (unknown.length > 0) {

@@ -21,9 +21,9 @@ export interface Database extends Omit<Connections, 'useToWrite'> {
   readonly driver: Driver;
   readonly options: DatabaseOptions;
   readonly knex: Knex;
-  /** Brings the schema up to date, and returns the names of the migrations it ran. Throws StartError if it cannot. */
+  /** Brings the schema up to date and returns the names of the migrations that ran. Throws StartError. */
   migrate(): Promise<readonly string[]>;
-  /** Returns the names of the migrations that `migrate` would run. Throws StartError if they cannot be determined. */
+  /** Returns the names of the migrations that `migrate` would run. Throws StartError. */
   pendingMigrations(): Promise<readonly string[]>;
   /** Resolves if the database responds and its disk is not full; rejects with a 503 otherwise. */
   ping(): Promise<void>;
@@ -37,14 +37,14 @@ function createDriver(databaseUrl: string, options: DatabaseOptions): Driver {
   return createSqliteDriver(path, options);
 }
 
-/** Silences Knex, whose own messages contain SQL, or repeat an error. */
+/** Silences Knex: its messages contain SQL, or repeat an error. */
 const silent: Knex.Logger = { debug() {}, deprecate() {}, error() {}, warn() {} };
 
 export const knexConfig = (databaseUrl: string): Knex.Config => writesConfig(createDriver(databaseUrl, defaultOptions));
 
 const writesConfig = ({ pools }: Driver): Knex.Config => ({
   ...pools.writes,
-  // Otherwise Knex would write all values of a failed statement into its error.
+  // Otherwise Knex would put all values of a failed statement into its error.
   compileSqlOnError: false,
   migrations: { migrationSource },
 });
@@ -54,7 +54,8 @@ export async function connectDatabase(databaseUrl: string, options = defaultOpti
   const pools = openPools(driver);
   const { writes } = pools;
   const close = async () => {
-    // SQLite merges its log into the file when the last connection is closed, but not if two are closed at the same time.
+    // One after the other: SQLite merges its log into the file when the last connection is closed, but not if two are
+    // closed at the same time.
     for (const pool of [pools.reads, pools.longReads, writes]) await pool?.destroy();
   };
   const dialect = await explainFailure<Dialect>(driver, async () =>
@@ -83,7 +84,7 @@ function openPools(driver: Driver): Pools<Knex> {
     try {
       return knex({ ...config, log: silent });
     } catch (error) {
-      // Knex tells how to install the driver in a project of one's own.
+      // Knex's message says how to install the driver in a project that uses Knex.
       if (!(error instanceof Error && error.message.startsWith('Knex: run'))) throw error;
       throw new StartError(
         `the driver of ${driver.name} is missing, or not compiled for this machine: install Yardgraph again, and let npm run the driver's script (--allow-scripts=sqlite3, see docs/install.md)`,

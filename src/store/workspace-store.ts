@@ -1,5 +1,5 @@
-/** The records of one workspace: every statement filters by it or writes it. Contains no rules, which belong to services. */
-import type { AnyRecord, RecordKind, RecordOf } from '../model/record-kind.ts';
+/** The records of one workspace: every statement filters by it or writes it. Rules belong to services. */
+import type { RecordKind, RecordOf, Values } from '../model/record-kind.ts';
 import { createChangeWatch } from './change-watch.ts';
 import type { Run, Usage } from './connections/driver.ts';
 import type { Database } from './database.ts';
@@ -10,46 +10,48 @@ import { createReadBudget, type ReadLimits, type Turn, type WorkspaceScope } fro
 import type { LinkToRead, RecordPage } from './records/read-records.ts';
 import { createRecordReads, type RecordReads } from './records/read-records.ts';
 import { createTextCache, type DerivedText } from './records/text-cache.ts';
-import { dryRunIn, queuedCreation, writeIn } from './writes/apply-changes.ts';
+import { applyWrite, dryRun, toQueuedCreation } from './writes/apply-changes.ts';
 import { type RepeatableRequest, writeWithKey } from './writes/idempotency.ts';
 import type { Creation, Decide } from './writes/tx.ts';
 
 export type { LinkToRead, RecordPage, RecordReads, Usage };
 
 export interface TransactionOptions<T> {
-  /** If the key has a stored result, returns it, or throws a ServiceError 409 if that was another request, and stores nothing. */
+  /** The write is stored once per key: see writes/idempotency.ts. */
   readonly key?: RepeatableRequest | undefined;
-  /** True for a dry run, which stores nothing. No other write waits for it. */
+  /** True for a dry run, which stores and locks nothing. */
   readonly isDryRun?: boolean;
-  /** Tried first: what is decided if all references are found and no value is taken. */
+  /** Tried first: the decision if all references exist and no value is taken. */
   readonly creation?: Creation<T> | undefined;
-  /** The number of items, if it says how long the transaction takes. */
+  /** The number of items, if the time of the transaction depends on them alone. */
   readonly items?: number;
 }
 
-/** The most items of a write that others may be made to wait for: it takes a few milliseconds. */
+/** Such a write takes a few milliseconds, and may share its commit with others. */
 const maxItemsOfSmallWrite = 100;
 
 export interface WorkspaceStore extends WorkspaceReads {
-  /** Stores the changes that are decided in the transaction, with their log, or nothing. */
+  /** Stores the decided changes and their log, or nothing. */
   transaction<T>(decide: Decide<T>, options?: TransactionOptions<T>): Promise<T>;
 }
 
 export interface WorkspaceReads extends RecordReads, ChangeReads {
   readonly workspaceName: string;
   snapshot<T>(work: (store: RecordReads) => Promise<T>): Promise<T>;
-  /** Like `snapshot`, for work that may read for minutes. Others do not wait for it; few run at a time. */
+  /** Like `snapshot`, for work that may read for minutes. Nothing else waits for it; few run at a time. */
   longSnapshot<T>(work: (store: RecordReads) => Promise<T>): Promise<T>;
-  /** Throws ResponseTooLarge beyond one response's text. `hold` gets the length of what is read, and may refuse to read on. */
-  withBudget(limits: ReadLimits, hold?: (length: number) => void, turn?: Turn): RecordReads & ChangeReads;
-  /** Another one after each change, also where a backup goes on. One statement serves all who ask while another one is answered. */
+  /** Reads for one response. Throws ResponseTooLarge. See `createReadBudget`. */
+  withBudget(limits: ReadLimits, reserveResponse?: (length: number) => void, turn?: Turn): RecordReads & ChangeReads;
+  /**
+   * Returns a token that differs after each change, even after a backup is restored. Concurrent calls share one statement.
+   */
   sharedVersion(): Promise<string>;
   /**
-   * Returns a text that includes every write committed before the call. It is cached until the workspace's next change: from the
-   * second request on, or from the first if the version is known. All calls with a name must pass an equivalent `write`.
+   * Returns a text that includes every write committed before the call, cached until the workspace's next change: from the
+   * second request on, or from the first if the version is given. Calls with the same name must pass equivalent `write`s.
    */
   deriveText<T extends DerivedText>(name: string, write: () => Promise<T>, version?: string): Promise<T>;
-  /** Resolves when the workspace has a change with a greater number, written by whatever process, or the signal is aborted. */
+  /** Resolves when any process has stored a change with a greater number, or the signal is aborted. */
   waitForChange(after: number, signal: AbortSignal): Promise<void>;
 }
 
@@ -60,12 +62,13 @@ export interface StoreUser {
 
 type OpenStore = (workspace: WorkspaceId, user: StoreUser) => WorkspaceStore;
 
-/** Called once per database: the stores that it opens share cached values. */
+/** Called once per database: its stores share caches. */
 export function createStoreOpener(database: Database): OpenStore {
   const { dialect } = database;
   const texts = createTextCache();
-  const lastIn = (workspaceId: number) => readLastChange({ dialect, run: database.read, workspaceId });
-  const watch = createChangeWatch(async (workspaceId) => (await lastIn(workspaceId)).number);
+  const watch = createChangeWatch(
+    async (workspaceId) => (await readLastChange({ dialect, run: database.read, workspaceId })).number,
+  );
 
   return (workspace, user) => {
     const { number: workspaceId, name: workspaceName } = workspace;
@@ -79,12 +82,12 @@ export function createStoreOpener(database: Database): OpenStore {
     });
     const reads = createReads(scopeOf(read));
     const transaction: WorkspaceStore['transaction'] = async (decide, { key, isDryRun, creation, items } = {}) => {
-      if (isDryRun) return snapshot((run) => dryRunIn(scopeOf(run), decide));
+      if (isDryRun) return snapshot((run) => dryRun(scopeOf(run), decide));
       const store = () =>
-        database.transaction((run) => writeIn(scopeOf(run), author, decide, key), {
+        database.transaction((run) => applyWrite(scopeOf(run), author, decide, key), {
           workspaceId,
           isSmall: items !== undefined && items <= maxItemsOfSmallWrite,
-          creation: creation && queuedCreation({ workspaceId, usage }, author, creation, key),
+          creation: creation && toQueuedCreation({ workspaceId, usage }, author, creation, key),
         });
       const { returned, isRepeat } = await (key ? writeWithKey(key, scopeOf(read), store) : store());
       if (isRepeat) key?.onRepeat();
@@ -98,10 +101,10 @@ export function createStoreOpener(database: Database): OpenStore {
       transaction,
       snapshot: (work) => snapshot((run) => work(createRecordReads(scopeOf(run)))),
       longSnapshot: (work) => database.longSnapshot(workspaceId, (run) => work(createRecordReads(scopeOf(run)))),
-      withBudget: (limits, hold, turn) =>
-        createReads({ ...scopeOf(read), budget: createReadBudget(limits, hold, turn) }),
+      withBudget: (limits, reserveResponse, turn) =>
+        createReads({ ...scopeOf(read), budget: createReadBudget(limits, reserveResponse, turn) }),
       sharedVersion: () => texts.readVersion(source),
-      // The cast is safe: it is what this or an equivalent function has made.
+      // The cast is safe: calls with the same name pass equivalent functions.
       deriveText: async <T extends DerivedText>(name: string, write: () => Promise<T>, version?: string) =>
         (await texts.derive(source, name, write, version)) as T,
       waitForChange: (after, signal) => watch.wait(workspaceId, after, signal),
@@ -121,12 +124,12 @@ const createReads = (scope: WorkspaceScope): RecordReads & ChangeReads => ({
   ...createChangeReads(scope),
 });
 
-/** In the order of IDs, each page as it is when it is asked for. Without records, yields one page that is empty. */
+/** Yields pages in the order of IDs, each read when it is requested. Without records, yields one empty page. */
 export async function* pagesById(
   { list }: Pick<RecordReads, 'list'>,
   kind: RecordKind,
   { limit, where }: Pick<RecordQuery, 'where'> & { readonly limit: number },
-): AsyncGenerator<readonly AnyRecord[]> {
+): AsyncGenerator<readonly RecordOf<RecordKind>[]> {
   let after: RecordQuery['after'];
   for (;;) {
     const records = await list(kind, { where, after, limit });
@@ -137,7 +140,7 @@ export async function* pagesById(
   }
 }
 
-/** Returns the records that have one of these values in a field of which no two have the same, by the value. */
+/** Returns the records by their values of a unique field. */
 export async function findByUniqueField<K extends RecordKind>(
   { list }: Pick<RecordReads, 'list'>,
   kind: K,
@@ -148,5 +151,5 @@ export async function findByUniqueField<K extends RecordKind>(
   if (values.length === 0) return new Map();
   const byValue = { where: { field, in: values }, orderBy: [{ field, direction: 'asc' }] } as const;
   const found = await list(kind, { ...byValue, limit: values.length, fields });
-  return new Map(found.map((record) => [String(record[field]), record]));
+  return new Map(found.map((record) => [String((record as Values)[field]), record]));
 }

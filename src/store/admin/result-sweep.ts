@@ -1,21 +1,20 @@
-/** Deletes the stored results of keyed writes once they are too old to be repeated. */
+/** Deletes stored results of writes once they are too old to be repeated. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Database } from '../database.ts';
 import { literally, runQuery } from '../query/rows.ts';
 import { idempotencyResults } from '../query/tables.ts';
 
-/** Milliseconds. */
 const resultLifetimeMs = 24 * 60 * 60 * 1_000;
 const sweepIntervalMs = 10 * 60 * 1_000;
 const slicePauseMs = 20;
 
-/** Rows per statement: other writes go on in between. A result of 1,000 records has 130 KB; on busy cores, 100 of these took 0.07 s. */
+/** Rows per statement: other writes go on in between. A result of 1,000 records has 130 KB; on busy cores, 100 took 0.07 s. */
 const sliceLength = 100;
 
-type Swept = Pick<Database, 'dialect' | 'read' | 'run'>;
+type ResultStore = Pick<Database, 'dialect' | 'read' | 'run'>;
 
-/** Deletes old results now and from time to time; several processes may do so at once. An error is left to the next attempt. */
-export function startSweep(database: Swept, onError: (error: unknown) => void): () => void {
+/** Sweeps now and at intervals. Several processes may do so at once. After an error, the next sweep tries again. */
+export function startSweep(database: ResultStore, onError: (error: unknown) => void): () => void {
   let isOver = false;
   const sweep = async () => {
     while (!isOver && (await deleteSlice(database, Date.now() - resultLifetimeMs)) === sliceLength)
@@ -30,8 +29,8 @@ export function startSweep(database: Swept, onError: (error: unknown) => void): 
   };
 }
 
-/** Deletes the oldest results from before a time, about as many as a slice has, and returns how many it has found. */
-async function deleteSlice({ dialect, read, run }: Swept, before: number): Promise<number> {
+/** Deletes about a slice of the oldest results from before a time, and returns the number that it found. */
+async function deleteSlice({ dialect, read, run }: ResultStore, before: number): Promise<number> {
   const rows = () => dialect.builder(idempotencyResults.table);
   const oldest = await runQuery(
     read,
@@ -42,7 +41,7 @@ async function deleteSlice({ dialect, read, run }: Swept, before: number): Promi
       .select('created_at'),
   );
   const last = oldest.at(-1)?.created_at;
-  // By their time, and not by their keys: one parameter, and a statement that a distributed table supports.
+  // By time, not by key: one parameter, and a statement that a distributed table supports.
   if (last !== undefined) await runQuery(run, rows().where('created_at', '<=', last).delete());
   return oldest.length;
 }

@@ -1,4 +1,4 @@
-/** Converts records to rows and back: snake_case column names, and the column value for each type of field. */
+/** Columns of tables: snake_case names, and the conversion of values by type of field. */
 import { LRUCache } from 'lru-cache';
 import { type StoredField, textLength } from '../../model/fields.ts';
 import type { Table } from '../../model/record-kind.ts';
@@ -13,15 +13,15 @@ export interface TableColumn {
 }
 
 export interface SelectedColumn {
-  /** The name of the column, with the alias of its table if there are several tables. */
+  /** With the alias of the table in a join. */
   readonly name: string;
   readonly type: ColumnType;
 }
 
-/** True for columns with JSON, which takes time to parse. */
+/** JSON takes time to parse. */
 export const isJson = ({ type }: Pick<SelectedColumn, 'type'>): boolean => type === 'externalIds' || type === 'json';
 
-/** The value of a linked record is called as no column of a table is: `project__name` */
+/** `createdAt` becomes `created_at`; `project.name`, the value of a linked record, `project__name`. */
 export const columnName = (field: string): string =>
   field.replaceAll('.', '__').replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
@@ -71,30 +71,30 @@ export function recordFromValues(
   return record;
 }
 
-/** External IDs are stored as JSON, with their keys in the order sent. All other values are parameters as they are. */
+/** External IDs are stored as JSON, with their keys in the order sent. */
 export function toColumn(column: Pick<TableColumn, 'type'>, value: unknown): unknown {
   if (value === null || value === undefined) return null;
   return isJson(column) ? JSON.stringify(value) : value;
 }
 
-/** Of the values that rows have as JSON, only booleans have another form: SQLite stores them as 0 and 1. */
+/** In rows as JSON, only booleans differ from the values of records: SQLite stores them as 0 and 1. */
 export const fromColumn = ({ type }: Pick<TableColumn, 'type'>, value: unknown): unknown =>
   type === 'boolean' && value !== null ? Boolean(value) : value;
 
-/** Characters of the rows of a statement, unless a single row has more. Quotes and control characters can make the JSON longer. */
+/** Characters of the rows of a statement, before JSON escapes. A single row may have more. */
 const maxLength = 4_000_000;
 
 export function* sliceRows(rows: readonly Row[], maxRows: number): Generator<readonly Row[]> {
   let start = 0;
   let length = 0;
   for (const [index, row] of rows.entries()) {
-    const own = textLength(row);
-    if (index > start && (index - start >= maxRows || length + own > maxLength)) {
+    const rowLength = textLength(row);
+    if (index > start && (index - start >= maxRows || length + rowLength > maxLength)) {
       yield rows.slice(start, index);
       start = index;
       length = 0;
     }
-    length += own;
+    length += rowLength;
   }
   if (start < rows.length) yield start === 0 ? rows : rows.slice(start);
 }

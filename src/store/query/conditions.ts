@@ -1,4 +1,7 @@
-/** Only `not` and its like tell false from null. Every table is limited to the workspace, and every value is a parameter. */
+/**
+ * The SQL of conditions. Every table is limited to the workspace, and every value is a parameter. SQL may be null where
+ * the condition is false; only `not` and its like must tell them apart.
+ */
 import type { Knex } from 'knex';
 import { isAscii, type StoredField } from '../../model/fields.ts';
 import type { Table } from '../../model/record-kind.ts';
@@ -12,7 +15,7 @@ interface ConditionScope {
   readonly workspaceId: number;
   readonly table: Table;
   readonly alias: string;
-  /** The number of subqueries around it, which makes the aliases inside differ from those outside. */
+  /** The number of enclosing subqueries, which keeps their aliases apart. */
   readonly depth: number;
 }
 
@@ -25,8 +28,8 @@ export function conditionSql(scope: ConditionScope, condition: Condition): Knex.
 }
 
 /**
- * Returns true or false for what is so in every record, such as `all: []`. Constants do not become SQL: Postgres would fold the filter by
- * workspace with them, which Citus needs wherever a condition is a part of a subquery.
+ * Returns a boolean for a condition that is constant, such as `all: []`. With a constant in SQL, Postgres would fold away
+ * the filter by workspace, which Citus needs in each subquery.
  */
 function foldedSql(scope: ConditionScope, condition: Condition): Knex.Raw | boolean {
   const { dialect } = scope;
@@ -42,7 +45,7 @@ function foldedSql(scope: ConditionScope, condition: Condition): Knex.Raw | bool
   if ('key' in condition) return externalIdSql(scope, condition);
   const { type, required } = requireField(scope.table.storedFields, condition.field);
   const column = columnOf(scope, condition.field);
-  // Postgres 17 folds these, too.
+  // Postgres 17 would fold these, too.
   if ('isSet' in condition) return required ? condition.isSet : dialect.filters.isSet(column, condition.isSet);
   if ('in' in condition && condition.in.length === 0) return false;
   return comparisonSql(dialect, type, column, condition);
@@ -68,7 +71,7 @@ function joinConditions(
   return parts.length === 0 ? !decides : joinBalanced(scope.dialect, parts, operator);
 }
 
-/** Balanced: SQLite allows expressions that are 1,000 levels deep, and a chain has a level for each condition. */
+/** A balanced tree: SQLite allows 1,000 levels of an expression, and a chain has a level for each condition. */
 function joinBalanced(dialect: Dialect, parts: readonly Knex.Raw[], operator: 'and' | 'or'): Knex.Raw {
   const [first] = parts;
   if (first && parts.length === 1) return first;
@@ -95,8 +98,9 @@ function linkSql<T>(
 }
 
 /**
- * Returns conditions of which a record that matches meets one: the first if few linked records have a text, by which they are looked up.
- * Postgres expects more of them the more workspaces have that text, and would look for a page among all records.
+ * Returns alternatives, one of which every match meets, if the condition looks up linked records by a text: one applies
+ * if few linked records have it, the other if many have. Otherwise Postgres would search a page among all records: it
+ * expects more linked records the more workspaces have the text.
  */
 export function lookupVariants(scope: ConditionScope, condition: Condition): readonly Knex.Raw[] {
   if ('all' in condition) return condition.all.map((part) => lookupVariants(scope, part)).find(([few]) => few) ?? [];
@@ -129,7 +133,7 @@ function reverseSql(
   const column = columnOf(inner, field);
   const from = `${kind.table} as ${alias}`;
   if (isSome) return filters.isAmong(`${scope.alias}.id`, { column, from, where });
-  // The databases look these up for each record, and so need not find all of them for one page.
+  // Looked up for each record: for one page, not all linked records are read.
   return builder.raw(`not exists (select 1 from ${from} where ${column} = ${scope.alias}.id and ?)`, [where]);
 }
 
@@ -141,23 +145,24 @@ const innerScope = (scope: ConditionScope, table: Table): ConditionScope => {
 /** False if no record matches. */
 function inWorkspace({ dialect, workspaceId, alias }: ConditionScope, matches: Knex.Raw | boolean): Knex.Raw | false {
   if (matches === false) return false;
-  const own = dialect.builder.raw(`${alias}.workspace_id = ?`, [workspaceId]);
-  return matches === true ? own : dialect.builder.raw('? and ?', [own, matches]);
+  const isInWorkspace = dialect.builder.raw(`${alias}.workspace_id = ?`, [workspaceId]);
+  return matches === true ? isInWorkspace : dialect.builder.raw('? and ?', [isInWorkspace, matches]);
 }
 
-/** Kilometres. */
-const earthRadius = 6_371.0088;
+/** Mean radius. */
+const earthRadiusKm = 6_371.0088;
 
 /** The haversine formula, with both sides squared, after a range of latitudes for which an index can be used. */
 function nearSql(
   scope: ConditionScope,
   { latitude, longitude, withinKm }: Extract<Condition, { near: object }>['near'],
 ) {
-  const [lat, lon] = [columnOf(scope, 'latitude'), columnOf(scope, 'longitude')];
-  const angle = Math.min(withinKm / earthRadius, Math.PI);
-  // A little more than needed, so that rounding excludes nothing.
+  const lat = columnOf(scope, 'latitude');
+  const lon = columnOf(scope, 'longitude');
+  const angle = Math.min(withinKm / earthRadiusKm, Math.PI);
+  // Slightly more, so that rounding excludes nothing.
   const degrees = (angle * 180) / Math.PI + 1e-9;
-  // Postgres fails where a result is too small for a number. With this much more, none is.
+  // Postgres fails if a result underflows; with this much more, none does.
   const tiny = '1e-100';
   const squaredSine = (degrees: string) => `pow(sin(radians(${degrees} - ? + ${tiny}) / 2), 2)`;
   return scope.dialect.builder.raw(
@@ -168,7 +173,7 @@ function nearSql(
       latitude,
       Math.cos((latitude * Math.PI) / 180),
       longitude,
-      // The other side of the Earth is as far as anything can be, rounding included.
+      // Nothing is farther than the other side of the Earth, whatever the rounding.
       angle === Math.PI ? 2 : Math.sin(angle / 2) ** 2 + 1e-200,
     ],
   );
@@ -187,9 +192,9 @@ function comparisonSql(dialect: Dialect, type: StoredField['type'], column: stri
     return builder.raw(`${column} ${operators[comparison.compare]} ?`, [comparison.value]);
   }
   if ('in' in comparison) {
-    const [value, ...others] = comparison.in;
-    // With `=`, an index that begins with the column can serve an order by the columns after it.
-    if (value !== undefined && others.length === 0) return builder.raw(`${column} = ?`, [value]);
+    const [value] = comparison.in;
+    // With `=`, an index on the column and others also serves an order by the others.
+    if (value !== undefined && comparison.in.length === 1) return builder.raw(`${column} = ?`, [value]);
     return filters.isOneOf(column, type, comparison.in);
   }
   const { text, value } = comparison;
@@ -203,7 +208,7 @@ function comparisonSql(dialect: Dialect, type: StoredField['type'], column: stri
 
 const operators = { gt: '>', gte: '>=', lt: '<', lte: '<=' } as const;
 
-/** Both databases' `lower` changes A to Z only: enough for texts without other letters, in far less time than patterns. */
+/** Both databases' `lower` changes A to Z only: enough for ASCII texts, and far faster than patterns. */
 function ignoringCase(
   dialect: Dialect,
   column: string,
@@ -229,7 +234,7 @@ function ignoringCase(
   return plain.length === 0 ? matchesPattern : builder.raw('(? or ?)', [matchesPlain(), matchesPattern]);
 }
 
-/** Returns the first text, by code points, that follows all texts with this prefix; undefined if there is none. */
+/** Returns the first text, by code points, after all texts with this prefix; undefined if there is none. */
 function firstTextAfter(prefix: string): string | undefined {
   const codePoints = Array.from(prefix, (character) => character.codePointAt(0) ?? 0);
   while (codePoints.at(-1) === 0x10_ff_ff) codePoints.pop();

@@ -1,4 +1,4 @@
-/** The SQL that SQLite and Postgres write differently. All other SQL is written once, by Knex's query builder. */
+/** The SQL that differs between SQLite and Postgres. All other SQL is written once, by Knex's query builder. */
 import type { Knex } from 'knex';
 import type { StoredField } from '../../model/fields.ts';
 import type { RecordKind, Table } from '../../model/record-kind.ts';
@@ -7,19 +7,19 @@ import type { SelectedColumn } from './columns.ts';
 import type { ScalarValue } from './record-query.ts';
 import type { LogRow } from './tables.ts';
 
-/** The records of a creation (writes/apply-changes.ts), and what is stored with them. */
+/** The records of a creation (writes/tx.ts), with their log and key. */
 export interface Insert {
-  /** Their workspace is that of the change. */
+  /** In the workspace of the change. */
   readonly records: readonly Row[];
-  /** The IDs that must exist, by the kinds of their records. */
+  /** The IDs that must exist, by kind. */
   readonly references: ReadonlyMap<RecordKind, readonly string[]>;
-  /** What their rows of the log have in common. */
+  /** The common values of their rows of the log. */
   readonly change: Omit<LogRow, 'recordId'>;
   /** A row of `idempotencyResults`, if the request has a key. */
   readonly keyed: Row | undefined;
 }
 
-/** A text whose characters each have one or more forms, and whether other text may come before and after it. */
+/** A text whose characters have one or more forms, with or without other text before and after it. */
 export interface Pattern {
   readonly characters: readonly (readonly string[])[];
   readonly isAnchoredAtStart: boolean;
@@ -28,25 +28,28 @@ export interface Pattern {
 
 /** Columns are SQL; everything else is a parameter. */
 export interface Filters {
-  /** Has the same text for any number of values. */
+  /** The SQL does not depend on the number of values. */
   isOneOf(column: string, type: StoredField['type'], values: readonly ScalarValue[]): Knex.Raw;
   isSet(column: string, isSet: boolean): Knex.Raw;
   contains(column: string, text: string): Knex.Raw;
   endsWith(column: string, text: string): Knex.Raw;
   matchesAny(column: string, patterns: readonly Pattern[]): Knex.Raw;
   hasExternalId(records: ExternalIdsColumn, key: string, value?: string): Knex.Raw;
-  /** Returns a subquery for the IDs of the first few records with an external ID, whose key and value are SQL. */
+  /** Returns a subquery for the IDs of records with an external ID, whose key and value are SQL. */
   idsWithExternalId(
     records: Omit<ExternalIdsColumn, 'alias'>,
     key: string,
     value: string,
     limit?: number,
   ): Knex.QueryBuilder;
-  /** Returns an expression for the ID of a record in another system, whose key is SQL. */
+  /** Returns an expression for the external ID whose key is SQL. */
   externalId(column: string, key: string): string;
-  /** True if a column has one of the values that another column has in the rows of a table, written as the database reads them best. */
+  /** True if the column's value is among the values of a column in other rows. */
   isAmong(column: string, rows: { readonly column: string; readonly from: string; readonly where: Knex.Raw }): Knex.Raw;
-  /** True if it is among these rows, which are read first, and they are few; and true if they are many. Empty where `isAmong` does as well. */
+  /**
+   * Returns two alternatives to `isAmong`: the rows are few, are read first, and have the value; or the rows are many.
+   * Empty where `isAmong` does as well.
+   */
   isAmongFew(...filter: Parameters<Filters['isAmong']>): readonly Knex.Raw[];
 }
 
@@ -57,35 +60,35 @@ interface ExternalIdsColumn {
   readonly column: string;
 }
 
-export interface Dialect {
+/** Statements around and in transactions. */
+interface TransactionSql {
   readonly begin: string;
   readonly beginSnapshot: string;
-  /** Builds statements in this dialect. Has no connection: it runs nothing. */
-  readonly builder: Knex;
-  /** The function that returns the elements of a JSON array as rows, in a column `value`. */
-  readonly jsonElements: string;
-  /** The function that aggregates JSON into an array, which is null on Postgres if there are no rows. */
-  readonly jsonArrayOf: string;
-  /** The first statement of a transaction that copies into this database, which may be idle while it waits for the source. */
-  readonly prepareCopy?: string;
-  /** The last statement of such a transaction: makes the database give new workspaces greater numbers than those that were copied. */
-  readonly finishCopy?: string;
-  /** Makes a transaction that migrates, creates a key, or renames or deletes a workspace, wait for those of other processes. */
-  readonly lockMaintenance?: string;
-  /** Waits for others that hold the lock; the parameters are its workspace and name. Absent where only one transaction writes at a time. */
+  /** Waits for the workspace's lock with a name, its two parameters. Absent if only one transaction writes at a time. */
   readonly lock?: string;
-  /** Before thousands of external IDs are looked up. */
+  /** Serializes transactions of all processes that migrate, create a key, or rename or delete a workspace. */
+  readonly lockMaintenance?: string;
+  /** Runs before thousands of external IDs are looked up. */
   readonly prepareExternalIds?: string;
-  readonly filters: Filters;
-  /** Returns an expression for the bytes of a column's text, which does not read the text where the database stores its length. */
-  byteLength(column: string): string;
-  /** Statements that insert the records, thousands per statement, unless they are long. */
+  /** The first statement of a copy into this database, which may be idle while it waits for the source. */
+  readonly prepareCopy?: string;
+  /** The last statement of a copy: new workspaces get greater numbers than the copied ones. */
+  readonly finishCopy?: string;
+}
+
+/** Statements that write. Rows are split into statements of thousands, or fewer long ones. */
+interface WriteSql {
   inserts(table: Table, records: readonly Row[]): Iterable<Statement>;
-  /** Inserts records of one kind with their keys and log. Fails if a reference has no record. Absent where this takes a transaction. */
+  /** Inserts creations of one kind with their log and keys. Fails if a reference has no record. Absent if this takes a transaction. */
   readonly insertWithLog?: ((kind: RecordKind, inserts: readonly Insert[]) => Statement) | undefined;
-  /** Statements that set these fields in the records, thousands per statement, unless they are long. */
+  /** Sets these fields in the records. */
   updates(table: Table, workspaceId: number, records: readonly Row[], fields: ReadonlySet<string>): Iterable<Statement>;
   deletions(table: Table, workspaceId: number, ids: readonly string[]): Iterable<Statement>;
+}
+
+/** Queries for rows, and their parts. */
+interface RowSql {
+  readonly filters: Filters;
   rowsById(table: Table, workspaceId: number, ids: readonly string[]): Knex.QueryBuilder;
   rowsReferring(
     from: { readonly table: Table; readonly field: string },
@@ -93,17 +96,32 @@ export interface Dialect {
     ids: readonly string[],
     limit: number,
   ): Knex.QueryBuilder;
-  /** Returns a join with the row of a table whose ID is in the column `reference`, or nulls if there is none in the workspace, a parameter. */
+  /** Returns a left join of the row whose ID is in the column `reference`. The workspace is a parameter. */
   joinById(to: { readonly table: Table; readonly alias: string }, reference: string): string;
-  /** Returns an expression for a JSON array of a row's values, which `fromJson` turns into those of a record. */
+  /** Returns IDs as the table `parent` with the column `value`. */
+  parents(ids: readonly string[]): Knex.Raw;
+  /** Returns an expression for the bytes of a text. Reads only its length where the database stores it. */
+  byteLength(column: string): string;
+  /** Returns an expression for the first characters of a date, such as 7 of `2026-03-01`; `offset` is the SQL of seconds after UTC. */
+  date(column: string, length: number, offset?: string): string;
+}
+
+/** Rows as JSON, which drivers return twice as fast as columns. */
+interface JsonSql {
+  /** The function that returns the elements of a JSON array as rows, in a column `value`. */
+  readonly jsonElements: string;
+  /** The function that aggregates JSON into an array; null on Postgres if there are no rows. */
+  readonly jsonArrayOf: string;
+  /** Returns an expression for a JSON array of a row's values. */
   jsonRow(columns: readonly SelectedColumn[]): string;
-  /** Returns a function that changes values of a parsed array, where JSON has no form for them or another one. */
+  /** Returns a function that converts a parsed `jsonRow` in place to the values of a record. */
   fromJson(columns: readonly Pick<SelectedColumn, 'type'>[]): (values: unknown[]) => unknown[];
-  /** Returns aggregates for all rows of a page, whose texts `parsePage` turns into an array for each row. No column may have JSON. */
+  /** Returns aggregates for the rows of a page, which `parsePage` turns into an array for each row. No column may have JSON. */
   jsonPage(columns: readonly SelectedColumn[]): readonly string[];
   parsePage(texts: readonly unknown[]): unknown[][];
-  /** Returns an expression for the first characters of a time's date, such as 7 of `2026-03-01`, this many seconds (SQL) after UTC. */
-  date(column: string, length: number, offset?: string): string;
-  /** Returns these IDs as rows, to select from: the table `parent`, with the column `value`. */
-  parents(ids: readonly string[]): Knex.Raw;
+}
+
+export interface Dialect extends TransactionSql, WriteSql, RowSql, JsonSql {
+  /** Builds statements in this dialect. Has no connection: it runs nothing. */
+  readonly builder: Knex;
 }

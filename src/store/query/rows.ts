@@ -1,4 +1,4 @@
-/** The rows of a query: those that match, in its order, from a place in it. Records without a value come last in either direction. */
+/** Selects the rows of a query: matches in order from a position. Records without a value come last in either direction. */
 import type { Knex } from 'knex';
 import type { StoredField } from '../../model/fields.ts';
 import type { Table } from '../../model/record-kind.ts';
@@ -21,22 +21,24 @@ export interface RowSource {
   readonly dialect: Dialect;
   readonly workspaceId: number;
   readonly table: Table;
-  /** A subquery for rows of the table, if only some of them can match. */
+  /** A subquery to select from instead of the whole table. */
   readonly from?: Knex.QueryBuilder;
   readonly restriction?: Knex.Raw;
 }
 
-/** Selects all rows of the query. The caller adds the columns to read, or a count, a lock or an update. */
+/** The caller adds the columns, or a count, a lock or an update. */
 export function selectRows(source: RowSource, query: RecordQuery): Knex.QueryBuilder {
   const terms = termsOf(source.table, query.orderBy ?? []);
   return orderRows(matchingRows(source, query, terms), terms, query);
 }
 
 /**
- * Like `selectRows`, for a page of a long list. After a value, records without one still follow; with `or … is null`, a database would
- * read its index from the beginning of the list, which for a page in the middle of a million took 1.5 s. So the rest of those with a value
- * and those without are a query each, of one page at most, and ordered together: a parallel plan of Postgres may read them in any order.
- * So are the parts of `lookupVariants`.
+ * Like `selectRows`, for a page of a long list.
+ *
+ * After a position with a value come the remaining records with a value, then the records without one. With
+ * `or … is null`, a database reads its index from the beginning of the list: 1.5 s for a page in the middle of a million.
+ * So each part is a query of one page at most, and their union is ordered again, because a parallel plan of Postgres may
+ * return the parts in any order. The alternatives of `lookupVariants` are parts, too.
  */
 function selectList(source: RowSource, query: RecordQuery): Knex.QueryBuilder {
   const { dialect, table, restriction } = source;
@@ -76,14 +78,14 @@ function matchingRows(source: RowSource, query: RecordQuery, terms: readonly Ter
   return rows;
 }
 
-/** The table, with a column for each value of a linked record that is in the order. */
+/** The table, with a column for each value of a linked record in the order. */
 function fromSql({ dialect, workspaceId, table, from }: RowSource, orderBy: readonly RecordOrder[]): Knex.Raw | string {
   const { builder } = dialect;
   const columns: string[] = [];
-  /** By the reference that each follows: orders through the same links share them. */
+  /** By reference: orders through the same links share joins. */
   const joins = new Map<string, { readonly alias: string; readonly sql: string }>();
   for (const order of orderBy) {
-    // Not the name of the table: it means the linked record within the join of a kind that refers to itself.
+    // Not the name of the table, which is also that of the joined table if the kind refers to itself.
     let last = 'record';
     for (const { reference, target } of order.links ?? []) {
       const column = `${last}.${columnName(reference)}`;
@@ -102,7 +104,7 @@ function fromSql({ dialect, workspaceId, table, from }: RowSource, orderBy: read
   ]);
 }
 
-/** Adds the values of linked records that are in the order to the fields of a table. */
+/** Adds the values of linked records in the order to the fields of a table. */
 export function withLinkedFields(table: Table, orderBy: readonly RecordOrder[] = []): Table {
   const linked = orderBy.flatMap((order): [string, StoredField][] => {
     const target = order.links?.at(-1)?.target;
@@ -118,7 +120,7 @@ function orderRows(rows: Knex.QueryBuilder, terms: readonly Term[], { orderBy, f
   return rows;
 }
 
-/** Throws unless the number is whole: Knex omits a limit that is not a number. */
+/** Knex omits a limit that is not a number. */
 export function requireWhole(limit: number): number {
   if (!Number.isSafeInteger(limit)) throw new Error(`expected a whole number as limit, received ${limit}`);
   return limit;
@@ -128,11 +130,11 @@ interface Term {
   readonly column: string;
   readonly descending: boolean;
   readonly mayBeNull: boolean;
-  /** The place of its value in a position; undefined for the ID. */
+  /** The place of the value in a position; undefined for the ID. */
   readonly index: number | undefined;
 }
 
-/** Returns the terms of an order. The ID is always the last. */
+/** The ID is always the last term. */
 function termsOf(table: Table, orderBy: readonly RecordOrder[]): Term[] {
   const { storedFields } = withLinkedFields(table, orderBy);
   const terms = orderBy
@@ -147,7 +149,7 @@ function termsOf(table: Table, orderBy: readonly RecordOrder[]): Term[] {
   return [...terms, { column: `${table.table}.id`, descending, mayBeNull: false, index: undefined }];
 }
 
-/** Only fields that may be without a value say where those are: what both databases do otherwise is the order of indexes on the others. */
+/** Only optional fields have `nulls first` or `last`: for required fields, the default fits the order of indexes. */
 function orderSql(terms: readonly Term[], fromEnd: boolean): string {
   return terms
     .map(({ column, descending, mayBeNull }) => {
@@ -169,7 +171,7 @@ function beyondPositionSql(
   const { column, descending, mayBeNull } = term;
   const operator = (side === 'after') === descending ? '<' : '>';
   if (terms.every((other) => !other.mayBeNull && other.descending === descending)) {
-    // As one row, for which the databases use all columns of an index.
+    // The databases use all columns of an index to compare rows.
     const row = (items: readonly string[]) => (items.length === 1 ? items[0] : `(${items.join(', ')})`);
     return builder.raw(
       `${row(terms.map((other) => other.column))} ${operator} ${row(terms.map(() => '?'))}`,
@@ -183,7 +185,7 @@ function beyondPositionSql(
   }
   const beyond = builder.raw(`(${column} ${operator} ? or ${column} = ? and ?)`, [value, value, beyondRest]);
   if (mayBeNull && side === 'after') return builder.raw(`(? or ${column} is null)`, [beyond]);
-  // Where to begin in an index.
+  // Redundant, but says where to begin in an index.
   return builder.raw(`(${column} ${operator}= ? and ?)`, [value, beyond]);
 }
 
@@ -198,12 +200,12 @@ export const rowsQuery = (
 ): Knex.QueryBuilder => selectList({ dialect, table, workspaceId }, query);
 
 /**
- * Writes a limit into the statement. Where it is a parameter, Postgres plans a prepared statement anew each time, which took a quarter of its
+ * Writes a limit into the statement. If it is a parameter, Postgres plans a prepared statement each time, a quarter of its
  * time for a linked list, and Citus rejects it in statements on several workspaces.
  */
 export const literally = { skipBinding: true } as const;
 
-/** Runs a query, in the database's own form. Knex's errors have the SQL in their messages, and must not leave the store. */
+/** Knex's errors have SQL in their messages, and must not leave the store. */
 export function runQuery(run: Run, query: Knex.QueryBuilder | Knex.Raw): ReturnType<Run> {
   const { sql, bindings } = compileQuery(query);
   return run(sql, bindings);
@@ -218,8 +220,8 @@ function compileQuery(query: Knex.QueryBuilder | Knex.Raw): Knex.SqlNative {
 }
 
 /**
- * Returns the value that a subquery selects for each of these, by one statement. The subquery, in brackets if it is raw, refers to the parts of
- * what was sent as `sent.value ->> 0`, `1`, ….
+ * Runs a subquery for each list of values in one statement and returns its results in order. The subquery refers to the
+ * values as `sent.value ->> 0`, `1`, …, and is in brackets if it is raw.
  */
 export async function selectEach(
   { builder, jsonElements }: Dialect,
@@ -246,8 +248,8 @@ export async function selectRecords(
 }
 
 /**
- * Reads rows as JSON: one by one through the drivers, their values take twice as long. With `isBounded`, the rows are so few that they may be
- * one text; external IDs could make it too long for V8.
+ * Reads rows as JSON, in half of the time of columns. With `isBounded`, the rows are so few that they may be one text;
+ * with external IDs, it could be too long for V8.
  */
 export async function selectValues(
   dialect: Dialect,
@@ -262,7 +264,7 @@ export async function selectValues(
     const rows = await runQuery(run, select(`${jsonRow(columns)} as record`));
     return rows.map(({ record }) => toValues(JSON.parse(String(record))));
   }
-  // Names of the page's own, because tables that are joined have columns of the same name.
+  // Unique names: joined tables have columns of the same name.
   const named = columns.map(({ type }, index) => ({ name: `c${index}`, type }));
   const rows = select(columns.map(({ name }, index) => `${name} as c${index}`).join(', '));
   const parts = jsonPage(named).map((aggregate, index) => ({ aggregate, name: `c${index}` }));

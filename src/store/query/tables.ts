@@ -1,4 +1,4 @@
-/** The tables of the service itself, besides those of the records: what their rows mean, and how those of a write belong together. */
+/** The tables of the service, besides those of records and API keys. */
 import { dateTime, json, required, text } from '../../model/fields.ts';
 import type { Table } from '../../model/record-kind.ts';
 import type { Row } from '../connections/driver.ts';
@@ -6,7 +6,7 @@ import type { Row } from '../connections/driver.ts';
 const wholeNumber = (description: string) =>
   ({ type: 'number', description, min: 1, max: Number.MAX_SAFE_INTEGER }) as const;
 
-/** Identifies a workspace: to databases by its number, to clients by its name. */
+/** Databases identify a workspace by number, clients by name. */
 export interface WorkspaceId {
   readonly number: number;
   readonly name: string;
@@ -30,14 +30,14 @@ export interface ChangeAuthor {
 
 export type Action = 'created' | 'updated' | 'deleted';
 
-/** What a row of the log has, but the number: it gets that when it is stored. A record that is restored counts as created. */
+/** A row of the log, which gets its number when it is stored. A restored record counts as created. */
 export interface LogRow extends ChangeAuthor {
   readonly workspaceId: number;
   readonly kind: string;
   readonly action: Action;
   readonly recordId: string;
   readonly at: string;
-  /** The record before it was changed or deleted, without its workspace, which may be renamed; null if it was created. */
+  /** The record before the change, without its workspace, which may be renamed; null for a creation. */
   readonly before: Row | null;
 }
 
@@ -77,7 +77,7 @@ export const idempotencyResults: Table = {
   key: ['workspaceId', 'key', 'operation'],
   storedFields: {
     workspaceId: required(text('workspace')),
-    // Compared as a whole, like an ID: only the first characters of texts are in an index.
+    // An ID, which the index compares as a whole: of texts, it has only the first characters.
     key: { type: 'id', required: true, description: 'key that the client has sent' },
     operation: required(text('what the request does')),
     requestHash: required(text('SHA-256 of the request')),

@@ -1,9 +1,10 @@
 /**
- * Limits the text that one request may read into memory. A page has a limited number of records, but a single record may have hundreds of thousands of characters: so each read first
- * reserves the most text that its records can have. If less than that is left, a statement of its own measures the records, which are read
- * only if they are not too long. Between these two statements others may write longer records, or delete those before them on the page. That
- * takes a write at this very moment, the records remain as few, each of limited length, and they count like all others: what exceeds the
- * budget is missing to the next read.
+ * Limits the text that one request reads into memory. The records of a page are few, but each may have hundreds of
+ * thousands of characters. So a read first reserves the most text that its records can have. If less is left, a statement
+ * measures the records, and they are read only if they fit.
+ *
+ * A write between these two statements may make the records longer. They stay few, each of limited length, and the excess
+ * is deducted from the budget of the next read.
  */
 import type { Knex } from 'knex';
 import pLimit, { type LimitFunction } from 'p-limit';
@@ -17,17 +18,17 @@ import type { Dialect } from '../query/dialect.ts';
 import { runQuery } from '../query/rows.ts';
 
 export interface ReadLimits extends ValueLimits {
-  /** Characters of text in a response. Reads for it may have twice as many, because the database measures text in bytes. */
+  /** In characters. Reads may have twice as many, because the database measures text in bytes. */
   readonly maxResponseLength: number;
 }
 
 export interface BoundedRead<T> {
   readonly table: Table;
-  /** What is read together with the rows, unless its texts may be too long: a record counts once for each row that links to it. */
+  /** The tables of linked records, read with the rows unless their texts may be too long. A record counts for each row. */
   readonly linked?: readonly Table[];
   readonly maxRows: number;
   read(withLinked: boolean): Promise<ReadResult<T>>;
-  /** Returns the bytes of the texts that `read` would read without what is linked: at least as many as they have characters. */
+  /** Returns the bytes of the texts that `read` reads without linked records: at least the number of characters. */
   measure(): Promise<number>;
 }
 
@@ -36,12 +37,12 @@ export interface ReadBudget {
   read<T>(read: BoundedRead<T>): Promise<T>;
 }
 
-/** What statements on one workspace need. */
+/** The context of statements on one workspace. */
 export interface WorkspaceScope {
   readonly dialect: Dialect;
   readonly run: Run;
   readonly workspaceId: number;
-  /** The name of the workspace, which records have as its ID. */
+  /** The `workspaceId` of records. */
   readonly workspaceName: string;
   readonly budget?: ReadBudget | undefined;
 }
@@ -59,35 +60,40 @@ export const withLength = <T extends readonly object[]>(rows: T): ReadResult<T> 
   length: textLengthOfAll(rows),
 });
 
-/** What may read more than a page of 50 records can have with all their external IDs takes a turn, unless others have it and it `isNeeded` not. */
+/** Long reads take turns. A read that could be long, but `isNeeded` finds short, need not wait. */
 export interface Turn {
   begin(isNeeded: () => Promise<boolean>): Promise<void>;
   end(): void;
 }
 
-/** The part of a response's text that linked records may have to be read with their rows: enough for a page of 1,000 with a name each. */
+/** The share of a response's text up to which linked records are read with their rows: 1,000 records with a name each. */
 const linkedPart = 0.4;
 
-/** `hold` gets the length of all that it reads, and 0 before each read, which does not begin if it throws. */
-export function createReadBudget(limits: ReadLimits, hold = (_length: number) => {}, turn?: Turn): ReadBudget {
-  // In characters. A page reads one record more than it shows, to know whether others follow.
+/** Calls `reserveResponse` with 0 before each read and with the length after it. If it throws, the read fails. */
+export function createReadBudget(
+  limits: ReadLimits,
+  reserveResponse = (_length: number) => {},
+  turn?: Turn,
+): ReadBudget {
+  // In characters. A page reads one more record than it shows, to know whether there is a next page.
   let left = 2 * limits.maxResponseLength + limits.maxRecordLength;
+  // A page of 50 records with all of their external IDs is not long.
   const longAt = left - 10_000_000;
-  /** Reads whose reservation was within the budget, and which may still give back a part of it. */
+  /** Reads that may still give back a part of their reservation. */
   const running = new Set<Promise<unknown>>();
-  /** Made when it is first needed: most responses never need it. */
+  /** Created on demand: most responses never need it. */
   let oneAtATime: LimitFunction | undefined;
 
-  /** Runs a read for which `reserved` is taken from the budget, and gives back what it does not need. */
+  /** Takes `reserved` from the budget, and gives the unused part back after the read. */
   async function readWith<T>(reserved: number, { read, measure }: BoundedRead<T>, ofLinked = 0): Promise<T> {
     left -= reserved;
     let used = 0;
     try {
       if (left < longAt) await turn?.begin(async () => left + reserved - ofLinked - (await measure()) < longAt);
-      hold(0);
+      reserveResponse(0);
       const { result, length } = await read(ofLinked > 0);
       used = length;
-      hold(length);
+      reserveResponse(length);
       return result;
     } finally {
       left += reserved - used;
@@ -124,7 +130,7 @@ export function createReadBudget(limits: ReadLimits, hold = (_length: number) =>
   };
 }
 
-/** Returns the bytes of the texts of rows, which are not read. */
+/** Returns the bytes of the texts of rows, without reading the texts. */
 export async function measureRows(dialect: Dialect, run: Run, table: Table, rows: Knex.QueryBuilder): Promise<number> {
   const { builder } = dialect;
   const measured = rows.clone().select(builder.raw(`${bytesSql(dialect, table)} as bytes`));

@@ -1,9 +1,9 @@
-/** Texts made from a workspace's records, such as responses, cached until the next change in the workspace. */
+/** Caches texts derived from a workspace's records, such as responses, until the next change of the workspace. */
 import { LRUCache } from 'lru-cache';
 import { isTimeout } from '../connections/database-error.ts';
 import type { WorkspaceId } from '../query/tables.ts';
 
-/** Bytes of all texts together. Each character takes two if one of them is beyond Latin-1. */
+/** Bytes of all texts. A character takes two if the text has any beyond Latin-1. */
 const maxSize = 32 * 1_048_576;
 
 const maxNames = 10_000;
@@ -13,33 +13,33 @@ interface TextSource {
   version(): Promise<string>;
 }
 
-/** Bytes where a response is nothing but the text: to encode 500 records each time takes a third of their response. Undefined is cached, too. */
+/** A Buffer where it is a whole response: to encode 500 records each time takes a third of it. Undefined is cached, too. */
 export type DerivedText = string | Buffer | undefined;
 
-/** A text of this version of the workspace, or of a later one. */
-type Cached = { readonly version: string; readonly text: DerivedText };
+/** The text has this version of the workspace, or a later one. */
+type CachedText = { readonly version: string; readonly text: DerivedText };
 
-const byteSize = ({ text = '' }: Cached): number => 1 + (typeof text === 'string' ? 2 * text.length : text.length);
+const byteSize = ({ text = '' }: CachedText): number => 1 + (typeof text === 'string' ? 2 * text.length : text.length);
 
 export function createTextCache() {
-  const cache = new LRUCache<string, Cached>({ maxSize, sizeCalculation: byteSize });
+  const cache = new LRUCache<string, CachedText>({ maxSize, sizeCalculation: byteSize });
   const requested = new LRUCache<string, true>({ max: maxNames });
-  const making = new Map<string, Promise<DerivedText>>();
-  const reading = new Map<number, Promise<string>>();
-  const nextReading = new Map<number, Promise<string>>();
+  const inProgress = new Map<string, Promise<DerivedText>>();
+  const versionReads = new Map<number, Promise<string>>();
+  const nextVersionReads = new Map<number, Promise<string>>();
 
-  /** A read in progress may miss a commit from before this request arrived, so the request waits for the next read, with all others. */
+  /** A read in progress may miss a commit from before this call: all calls meanwhile share the next read. */
   function readVersion(source: TextSource): Promise<string> {
     const { number } = source.workspace;
     const begin = () => {
-      nextReading.delete(number);
-      const own = source.version().finally(() => reading.delete(number));
-      reading.set(number, own);
-      return own;
+      nextVersionReads.delete(number);
+      const version = source.version().finally(() => versionReads.delete(number));
+      versionReads.set(number, version);
+      return version;
     };
-    const next = nextReading.get(number) ?? reading.get(number)?.then(begin, begin);
+    const next = nextVersionReads.get(number) ?? versionReads.get(number)?.then(begin, begin);
     if (!next) return begin();
-    nextReading.set(number, next);
+    nextVersionReads.set(number, next);
     return next;
   }
 
@@ -47,31 +47,31 @@ export function createTextCache() {
     source: TextSource,
     name: string,
     write: () => Promise<DerivedText>,
-    sent?: string,
+    knownVersion?: string,
   ): Promise<DerivedText> {
-    // The texts contain the name of the workspace, which may change.
+    // With the name of the workspace, because texts contain it and it may change.
     const key = `${source.workspace.number} ${source.workspace.name} ${name}`;
-    // A text that was not requested before is written at once: to look for a cached one takes a statement.
-    if (!requested.has(key) && sent === undefined) {
+    // A first request is not cached: to read the version takes a statement.
+    if (!requested.has(key) && knownVersion === undefined) {
       requested.set(key, true);
       return write();
     }
-    // Read before the records, so that a write in the meantime makes the text out of date.
-    const version = sent ?? (await readVersion(source));
+    // Read before the records, so that a write in between makes the text out of date.
+    const version = knownVersion ?? (await readVersion(source));
     const current = cache.get(key);
     if (current?.version === version) return current.text;
-    const work = `${key} ${version}`;
-    // If it fails, each tries for itself: the client for which it was written may have left. A statement that takes too long would take
-    // too long for each of them: eight alike held both readers of a workspace for 8 seconds instead of 1.
-    const shared = making.get(work)?.catch((error) => {
+    const keyOfVersion = `${key} ${version}`;
+    // If it fails, each caller writes its own: the client of the first may have left. After a timeout none does: eight
+    // equal requests held both readers of a workspace for 8 seconds instead of 1.
+    const shared = inProgress.get(keyOfVersion)?.catch((error) => {
       if (isTimeout(error)) throw error;
       return write();
     });
     if (shared) return shared;
-    const made = write().finally(() => making.delete(work));
-    making.set(work, made);
-    const text = await made;
-    // One that took longer may be older.
+    const written = write().finally(() => inProgress.delete(keyOfVersion));
+    inProgress.set(keyOfVersion, written);
+    const text = await written;
+    // A slower text may be older than the cached one.
     if (cache.get(key) === current) cache.set(key, { version, text });
     return text;
   }

@@ -1,14 +1,20 @@
 /**
- * The results of writes whose requests may be repeated: stored under the key of the request, in the write's own transaction, so
- * that a repeat finds it and writes nothing. A result is stored as JSON, with whole records: a repeat returns them as they were, and
- * GraphQL can select any of their fields. Once they are too old to be repeated, they are deleted. Knows no HTTP.
+ * Stored results of writes with an idempotency key. Knows no HTTP.
+ *
+ * Invariants:
+ * - A result is stored in the transaction of its write: either both are committed, or neither is.
+ * - A repeat returns the stored result and writes nothing. The key with another request is a 409.
+ * - The result is JSON with whole records: a repeat returns the records as they were, and GraphQL selects any of their
+ *   fields.
+ * - If a write fails, the stored result decides, if there is one: the failure may be due to the data of the first attempt.
+ *   Without one, a write that may be stored is reported as such, and a retry with the key is safe.
+ * - Results are deleted after 24 hours (admin/result-sweep.ts).
  */
 import { promisify } from 'node:util';
 import { brotliCompress, brotliDecompress, constants } from 'node:zlib';
 import pLimit from 'p-limit';
 import { idempotencyKeyReused, mayBeStored, mayBeStoredType, ServiceError } from '../../errors.ts';
 import type { Row } from '../connections/driver.ts';
-import type { RecordQuery } from '../query/record-query.ts';
 import { rowsQuery } from '../query/rows.ts';
 import { idempotencyResults } from '../query/tables.ts';
 import type { WorkspaceScope } from '../records/read-budget.ts';
@@ -18,20 +24,75 @@ export interface IdempotencyKey {
   /** The operation, such as `POST /assets`: keys are scoped to it. */
   readonly operation: string;
   readonly key: string;
-  /** Differs from that of any request that asks for something else. */
+  /** Differs between different requests. */
   readonly requestHash: string;
 }
 
-/** A request with a key. */
 export interface RepeatableRequest extends IdempotencyKey {
   /** Called if the result is that of an earlier request. */
   readonly onRepeat: () => void;
 }
 
-/** What a write has returned, or an earlier one with its key. */
 export interface WriteResult<T> {
   readonly returned: T;
+  /** True if an earlier write with the key stored the result. */
   readonly isRepeat: boolean;
+}
+
+export async function writeWithKey<T>(
+  request: IdempotencyKey,
+  scope: WorkspaceScope,
+  write: () => Promise<WriteResult<T>>,
+): Promise<WriteResult<T>> {
+  try {
+    return await write();
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    const isUnknown = error.type === mayBeStoredType;
+    // While the database is unavailable, a second attempt to reach it would only take longer.
+    if (error.status >= 500 && !isUnknown) throw error;
+    const earlier = await findStoredResult<T>(scope, request).catch(rethrowKeyReuse);
+    if (earlier) return earlier;
+    throw isUnknown ? retryWithKey(error) : error;
+  }
+}
+
+/** Ignores other errors: if the database cannot be reached, the error of the write says more. */
+function rethrowKeyReuse(error: unknown): undefined {
+  if (error instanceof ServiceError && error.status === 409) throw error;
+}
+
+const retryWithKey = ({ cause }: ServiceError) =>
+  mayBeStored('retry with the same Idempotency-Key, which stores the records once', String(cause));
+
+/** Throws a ServiceError 409 if the key has the result of another request. */
+export async function findStoredResult<T>(
+  scope: WorkspaceScope,
+  { operation, key, requestHash }: IdempotencyKey,
+): Promise<WriteResult<T> | undefined> {
+  const isOfKey = {
+    all: [
+      { field: 'key', in: [key] },
+      { field: 'operation', in: [operation] },
+    ],
+  };
+  const rows = rowsQuery(scope.dialect, idempotencyResults, scope.workspaceId, { where: isOfKey });
+  const [found] = await fetchRows(scope, idempotencyResults, rows, {});
+  if (!found) return undefined;
+  if (found.requestHash !== requestHash) throw idempotencyKeyReused();
+  return { returned: JSON.parse(await decompressJson(String(found.result))), isRepeat: true };
+}
+
+/** One at a time: a transaction may hold 50 MB of records, and its JSON as much again. */
+const oneAtATime = pLimit(1);
+
+export async function storeResult(
+  { dialect, run, workspaceId }: WorkspaceScope,
+  key: IdempotencyKey,
+  returned: unknown,
+): Promise<void> {
+  const row = await oneAtATime(() => idempotencyRow(workspaceId, key, returned));
+  for (const { sql, values } of dialect.inserts(idempotencyResults, [row])) await run(sql, values);
 }
 
 export const idempotencyRow = async (
@@ -56,7 +117,7 @@ const compressedMark = 'br:';
 const compress = promisify(brotliCompress);
 const decompress = promisify(brotliDecompress);
 
-/** The fastest that makes a result much shorter: 1,000 assets of 670 KB take 2 ms of CPU and 95 KB, with deflate 4 ms and 140 KB. */
+/** The fastest quality: 1,000 assets of 670 KB take 2 ms of CPU and 95 KB, with deflate 4 ms and 140 KB. */
 const fast = { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } };
 
 async function compressJson(json: string): Promise<string> {
@@ -67,64 +128,4 @@ async function compressJson(json: string): Promise<string> {
 async function decompressJson(text: string): Promise<string> {
   if (!text.startsWith(compressedMark)) return text;
   return (await decompress(Buffer.from(text.slice(compressedMark.length), 'base64'))).toString();
-}
-
-const rowsFor = ({ dialect, workspaceId }: WorkspaceScope, where: RecordQuery['where']) =>
-  rowsQuery(dialect, idempotencyResults, workspaceId, { where });
-
-/** Returns what an earlier request with the key has returned, if there is one. Throws a ServiceError 409 if it was another request. */
-export async function findStoredResult<T>(
-  scope: WorkspaceScope,
-  { operation, key, requestHash }: IdempotencyKey,
-): Promise<WriteResult<T> | undefined> {
-  const rows = rowsFor(scope, {
-    all: [
-      { field: 'key', in: [key] },
-      { field: 'operation', in: [operation] },
-    ],
-  });
-  const [found] = await fetchRows(scope, idempotencyResults, rows, {});
-  if (!found) return undefined;
-  if (found.requestHash !== requestHash) throw idempotencyKeyReused();
-  // The same request has returned it.
-  return { returned: JSON.parse(await decompressJson(String(found.result))), isRepeat: true };
-}
-
-/** A write that fails while a result is stored returns it, or throws a 409: what the earlier write stored may be the reason. */
-export async function writeWithKey<T>(
-  request: IdempotencyKey,
-  scope: WorkspaceScope,
-  write: () => Promise<WriteResult<T>>,
-): Promise<WriteResult<T>> {
-  try {
-    return await write();
-  } catch (error) {
-    if (!(error instanceof ServiceError)) throw error;
-    const isUnknown = error.type === mayBeStoredType;
-    // While the database is unavailable, a second attempt to reach it would only take longer.
-    if (error.status >= 500 && !isUnknown) throw error;
-    const earlier = await findStoredResult<T>(scope, request).catch(rethrowKeyReuse);
-    if (earlier) return earlier;
-    throw isUnknown ? retryWithKey(error) : error;
-  }
-}
-
-/** If the database cannot be reached, the first error says what happened. */
-function rethrowKeyReuse(error: unknown): undefined {
-  if (error instanceof ServiceError && error.status === 409) throw error;
-}
-
-const retryWithKey = ({ cause }: ServiceError) =>
-  mayBeStored('retry with the same Idempotency-Key, which stores the records once', String(cause));
-
-/** One at a time: a transaction may hold 50 MB of records, and its JSON as much again. */
-const oneResult = pLimit(1);
-
-export async function storeResult(
-  { dialect, run, workspaceId }: WorkspaceScope,
-  key: IdempotencyKey,
-  returned: unknown,
-) {
-  const row = await oneResult(() => idempotencyRow(workspaceId, key, returned));
-  for (const { sql, values } of dialect.inserts(idempotencyResults, [row])) await run(sql, values);
 }
