@@ -26,9 +26,9 @@ interface ChangeWatch {
 }
 
 /**
- * While a stream waits for a workspace, the number of its last change is read at intervals, and soon after a write of this
- * process. Workspaces whose last read failed are read one at a time: if their machine is unavailable, a read may hold a
- * connection until it times out.
+ * While a stream waits for a workspace, the number of its last change is read at intervals, and soon after a write of
+ * this process. Workspaces whose last read failed are read one at a time: if their machine is unavailable, a read may
+ * hold a connection until it times out.
  */
 export function createChangeWatch(readLastChange: (workspaceId: number) => Promise<number>): ChangeWatch {
   const watches = new Map<number, Watch>();

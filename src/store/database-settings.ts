@@ -1,4 +1,6 @@
-/** The settings of the database, and its URL: `sqlite:PATH`, or a URL of Postgres as libpq reads it. Loads no driver. */
+/**
+ * The settings of the database, and its URL: `sqlite:PATH`, or a URL of Postgres as libpq reads it. Loads no driver.
+ */
 import { parse, toClientConfig } from 'pg-connection-string';
 import { StartError } from '../errors.ts';
 import { failureReason } from './connections/database-error.ts';

@@ -33,7 +33,9 @@ export type ChangePageQuery = Omit<ChangesQuery, 'upTo'>;
 
 export interface ChangePage {
   readonly changes: readonly LoggedChange[];
-  /** The next page begins after this number. All changes up to it are on this page or earlier ones, or of other kinds. */
+  /**
+   * The next page begins after this number. All changes up to it are on this page or earlier ones, or of other kinds.
+   */
   readonly end: number;
   readonly hasMore: boolean;
 }
@@ -54,7 +56,9 @@ export interface ChangeReads {
   lastChange(): Promise<number>;
   /** Returns changes in the order of their numbers. If a change is committed, all with lower numbers are. */
   changes(query: ChangesQuery): Promise<LoggedChange[]>;
-  /** May be empty although `hasMore`: changes of some kinds may be far apart. Throws a 400 if `after` is in the future. */
+  /**
+   * May be empty although `hasMore`: changes of some kinds may be far apart. Throws a 400 if `after` is in the future.
+   */
   changePage(query: ChangePageQuery): Promise<ChangePage>;
   /** Returns the changes of each record, the latest first, in the order of the IDs. */
   histories(ids: readonly string[], query: HistoryQuery): Promise<LoggedChange[][]>;
@@ -115,7 +119,8 @@ function readChanges(
   const rows = logRows(scope).where('number', '>', requireWhole(after)).orderBy('number').limit(requireWhole(limit));
   if (upTo !== undefined) rows.where('number', '<=', requireWhole(upTo));
   if (kinds) {
-    // Postgres expects half of the rows to satisfy this expression: if it expected fewer, it would read all and sort them.
+    // Postgres expects half of the rows to satisfy this expression: if it expected fewer, it would read all and sort
+    // them.
     const isOfKind = kinds.map(() => 'kind = ?').join(' or ') || 'false';
     rows.whereRaw(`case when ${isOfKind} then true else false end`, kinds);
   }
@@ -198,7 +203,9 @@ async function readVersions<K extends RecordKind>(
   });
 }
 
-/** Returns the records that have not changed after the latest key. Others are not read: they may have become far longer. */
+/**
+ * Returns the records that have not changed after the latest key. Others are not read: they may have become far longer.
+ */
 async function unchangedSince<K extends RecordKind>(
   scope: WorkspaceScope,
   kind: K,

@@ -43,12 +43,14 @@ export interface WorkspaceReads extends RecordReads, ChangeReads {
   /** Reads for one response. Throws ResponseTooLarge. See `createReadBudget`. */
   withBudget(limits: ReadLimits, reserveResponse?: (length: number) => void, turn?: Turn): RecordReads & ChangeReads;
   /**
-   * Returns a token that differs after each change, even after a backup is restored. Concurrent calls share one statement.
+   * Returns a token that differs after each change, even after a backup is restored. Concurrent calls share one
+   * statement.
    */
   sharedVersion(): Promise<string>;
   /**
-   * Returns a text that includes every write committed before the call, cached until the workspace's next change: from the
-   * second request on, or from the first if the version is given. Calls with the same name must pass equivalent `write`s.
+   * Returns a text that includes every write committed before the call, cached until the workspace's next change: from
+   * the second request on, or from the first if the version is given. Calls with the same name must pass equivalent
+   * `write`s.
    */
   deriveText<T extends DerivedText>(name: string, write: () => Promise<T>, version?: string): Promise<T>;
   /** Resolves when any process has stored a change with a greater number, or the signal is aborted. */

@@ -1,7 +1,6 @@
 /**
- * Stored API keys, looked up by prefix, and listed for the operator across all workspaces; and the table of workspaces to which they give
- * access: a number, which all rows of a workspace have, and a name, which an operator can change. A deleted workspace has no name, but keeps its
- * number, so that the number is never used again.
+ * API keys of all workspaces, and the workspaces to which they give access. All rows of a workspace have its number; an
+ * operator can change its name. A deleted workspace has no name but keeps its number, which is never used again.
  */
 import type { Knex } from 'knex';
 import { ServiceError } from '../../errors.ts';
@@ -85,7 +84,7 @@ export function createKeyStore({ run, read, dialect }: Pick<Database, 'run' | 'r
       for (const { sql, values } of dialect.inserts(apiKeys, [row])) await run(sql, values);
     },
 
-    /** Updates the key with this prefix, in whatever workspace it is now. Returns whether it still exists. */
+    /** Updates the key with this prefix in any workspace. Returns whether it exists. */
     async update(id: string, changes: Omit<Partial<ApiKey>, 'workspace'>): Promise<boolean> {
       const changed = changedColumns(apiKeys, { ...changes });
       return (await runQuery(run, builder('api_keys').where('id', id).update(changed).returning('id'))).length > 0;
@@ -100,7 +99,7 @@ export async function findWorkspace({ builder }: Dialect, run: Run, name: string
   return row && { number: Number(row.number), name };
 }
 
-/** Returns the workspace with this name, and creates it if there is none. Throws a 503 if another process deletes it at once. */
+/** Creates the workspace if there is none. Throws a 503 if another process deletes it at once. */
 export async function openWorkspace(
   { dialect, read, run }: Pick<Database, 'dialect' | 'read' | 'run'>,
   name: string,

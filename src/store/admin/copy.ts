@@ -1,4 +1,4 @@
-/** Copies all records of all workspaces, and their log, from one database to another, and compares the copies with the originals. */
+/** Copies a database to another one, and compares the copy with the original. */
 import { createHash } from 'node:crypto';
 import { StartError } from '../../errors.ts';
 import type { Table } from '../../model/record-kind.ts';
@@ -10,7 +10,7 @@ import { literally, runQuery, selectRecords } from '../query/rows.ts';
 import { changeNumbers, changes, idempotencyResults, workspaceNames } from '../query/tables.ts';
 import { apiKeys } from './api-keys.ts';
 
-/** All tables. Without the idempotency keys, a request repeated after a move to another database would run twice. */
+/** All tables. Without idempotency keys, a request repeated after a move to another database would run twice. */
 export const tablesToCopy = (recordKinds: readonly Table[]): readonly Table[] => [
   workspaceNames,
   ...recordKinds,
@@ -20,7 +20,7 @@ export const tablesToCopy = (recordKinds: readonly Table[]): readonly Table[] =>
   idempotencyResults,
 ];
 
-/** The result for one table. The checksum covers all fields of all records, ordered by what identifies them. */
+/** The checksum covers all fields of all records, in the order of their keys. */
 interface CopiedTable {
   readonly table: Table;
   readonly records: number;
@@ -28,7 +28,7 @@ interface CopiedTable {
 }
 
 interface CopyProgress {
-  /** `total` counts each record twice: once when it is written, and once when it is compared. */
+  /** `total` counts each record twice: it is written and compared. */
   start(total: number): void;
   step(records: number, doing: string): void;
 }
@@ -41,7 +41,10 @@ interface Side {
 /** Few, because a single record may have hundreds of thousands of characters. */
 const recordsPerPage = 100;
 
-/** Copies one snapshot, all of it or nothing, a page at a time. Throws StartError if the target is not empty, or differs in the end. */
+/**
+ * Copies one snapshot, all or nothing, page by page. Throws StartError if the target is not empty, or differs in the
+ * end.
+ */
 export async function copyTables(
   from: Database,
   to: Database,
@@ -57,7 +60,7 @@ export async function copyTables(
       const target: Side = { dialect: to.dialect, run: write };
       if (to.dialect.prepareCopy) await write(to.dialect.prepareCopy);
       for (const table of tables) {
-        // If all other tables are empty, so are the target's workspaces, which are replaced.
+        // If all other tables are empty, so are the workspaces, which are replaced.
         if (table !== workspaceNames && (await countRows(target, table)) > 0) {
           throw new StartError(`the target is not empty: it has ${table.label} records`);
         }
@@ -74,7 +77,7 @@ export async function copyTables(
   });
 }
 
-/** Parents are set when all records are there: databases check a foreign key at each statement, and a parent may come after its children. */
+/** Sets parents at the end: each statement checks foreign keys, and a parent may come after its children. */
 async function copyTable(source: Side, target: Side, table: Table, progress: CopyProgress): Promise<CopiedTable> {
   const parent = parentField(table);
   const copied = await readAll(source, table, async (page) => {
@@ -112,7 +115,7 @@ async function runAll({ run }: Side, statements: Iterable<Statement>): Promise<v
   for (const { sql, values } of statements) await run(sql, values);
 }
 
-/** Reads all records in the order of their keys, a page at a time. */
+/** Reads all records in the order of their keys, page by page. */
 async function readAll(
   { dialect, run }: Side,
   table: Table,

@@ -8,7 +8,10 @@ const resultLifetimeMs = 24 * 60 * 60 * 1_000;
 const sweepIntervalMs = 10 * 60 * 1_000;
 const slicePauseMs = 20;
 
-/** Rows per statement: other writes go on in between. A result of 1,000 records has 130 KB; on busy cores, 100 took 0.07 s. */
+/**
+ * Rows per statement: other writes go on in between. A result of 1,000 records has 130 KB; on busy cores, 100 took 0.07
+ * s.
+ */
 const sliceLength = 100;
 
 type ResultStore = Pick<Database, 'dialect' | 'read' | 'run'>;

@@ -24,10 +24,13 @@ export interface Workspaces {
   findExisting(name: string): Promise<Workspace>;
   /**
    * Renames a workspace. If another one has the new name, it may have keys, but must never have had records: its keys
-   * then give access to the renamed one. All keys keep working, with the name in their prefix that they were created with.
+   * then give access to the renamed one. All keys keep working, with the name in their prefix that they were created
+   * with.
    */
   rename(from: string, to: string): Promise<Workspace>;
-  /** Refuses to delete the last keys. Throws StartError if the name now belongs to another workspace than the one shown. */
+  /**
+   * Refuses to delete the last keys. Throws StartError if the name now belongs to another workspace than the one shown.
+   */
   remove(name: string, shown?: WorkspaceId): Promise<void>;
 }
 
@@ -71,7 +74,10 @@ async function listWorkspaces(scope: OperatorScope): Promise<Workspace[]> {
   return shown;
 }
 
-/** False if there is only a log of deleted records, or nothing yet, as for requests without a key before the first record. */
+/**
+ * False if there is only a log of deleted records, or nothing yet, as for requests without a key before the first
+ * record.
+ */
 const isShown = (workspace: Workspace): boolean => recordCount(workspace) > 0 || workspace.keys.length > 0;
 
 async function findByName(scope: OperatorScope, name: string): Promise<Workspace | undefined> {
@@ -133,8 +139,8 @@ async function removeWorkspace(scope: OperatorScope, name: string, shown?: Works
     throw new StartError(`${name} has become the name of another workspace: nothing was deleted`);
   }
   if (deleted.keys.length > 0) await requireOtherKeys(scope, deleted);
-  // Locks first, as in writes: otherwise this could deadlock with a write. A running write may store a lock again, which
-  // has no effect.
+  // Locks first, as in writes: otherwise this could deadlock with a write. A running write may store a lock again,
+  // which has no effect.
   if (lock) await runQuery(run, builder('locks').where('workspace_id', deleted.number).delete());
   await deleteRecords(scope, deleted);
   await giveUpNumber(scope, deleted);

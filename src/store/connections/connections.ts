@@ -59,7 +59,10 @@ export class Connections implements Reads {
   readonly #connectionTimeout: number;
   readonly #statementTimeout: number;
   readonly #limits: LRUCache<number, LimitFunction>;
-  /** Workspaces whose last statement timed out: on Citus their machine may hang, and then each statement holds a connection. */
+  /**
+   * Workspaces whose last statement timed out: on Citus their machine may hang, and then each statement holds a
+   * connection.
+   */
   readonly #timedOut = new Set<number | undefined>();
   readonly #timedOutLimit: LimitFunction;
   /** The error of the last write, if it found the disk full. */
@@ -211,7 +214,10 @@ export class Connections implements Reads {
   }
 }
 
-/** Rejects with a 503 after the time limit for connections. Returns a function that ends the wait: true if it was in time. */
+/**
+ * Rejects with a 503 after the time limit for connections. Returns a function that ends the wait: true if it was in
+ * time.
+ */
 export function startWaiting(connectionTimeout: number, reject: (reason: unknown) => void): () => boolean {
   let isLate = false;
   const timer = setTimeout(() => {
@@ -225,9 +231,9 @@ export function startWaiting(connectionTimeout: number, reject: (reason: unknown
 }
 
 /**
- * Calls `begin` before the first statement of the work; without statements, nothing is sent. Each statement waits for the
- * previous one, and fails if that failed. Knex's transactions go on with the work after BEGIN has failed, and do not tell
- * an error at COMMIT, after which the outcome is unknown, from an earlier one.
+ * Calls `begin` before the first statement of the work; without statements, nothing is sent. Each statement waits for
+ * the previous one, and fails if that failed. Knex's transactions go on with the work after BEGIN has failed, and do
+ * not tell an error at COMMIT, after which the outcome is unknown, from an earlier one.
  */
 export async function inTransaction<T>(
   { send }: ConnectionLease,
@@ -252,5 +258,7 @@ export async function inTransaction<T>(
   }
 }
 
-/** Ignores an error: SQLite may have rolled back by itself, as on a full disk. The connection is checked in any case. */
+/**
+ * Ignores an error: SQLite may have rolled back by itself, as on a full disk. The connection is checked in any case.
+ */
 export const rollBack = ({ send }: ConnectionLease): Promise<unknown> => send('rollback').catch(() => {});

@@ -1,11 +1,12 @@
 /**
- * The errors that the store throws when a statement fails. Drivers put values into their messages, and Knex adds the SQL:
- * neither may reach a response or a log.
+ * The errors that the store throws when a statement fails. Drivers put values into their messages, and Knex adds the
+ * SQL: neither may reach a response or a log.
  */
 import { diskFullType, mayBeStored, ServiceError, unavailable } from '../../errors.ts';
 
 /**
- * When an error came: before COMMIT in a transaction, at its COMMIT, or from a statement that is a transaction by itself.
+ * When an error came: before COMMIT in a transaction, at its COMMIT, or from a statement that is a transaction by
+ * itself.
  */
 export type StatementPhase = 'in transaction' | 'commit' | 'alone';
 
@@ -13,13 +14,13 @@ export type StatementPhase = 'in transaction' | 'commit' | 'alone';
  * The consequences of an error:
  * - `is`: a `conflict` with another transaction, after which the write is retried; a write to a `deleted` workspace; an
  *   `unavailable` database, a 503; or a `defect`, a 500.
- * - `isStored`: whether the write may be stored if the error came at COMMIT or from a statement alone. `early` errors of
- *   such a statement come before its commit.
+ * - `isStored`: whether the write may be stored if the error came at COMMIT or from a statement alone. `early` errors
+ *   of such a statement come before its commit.
  * - `closes`: the connection is closed. Otherwise it is kept if it is idle.
  *
- * If the insert of a group of creations fails by a conflict, a deleted workspace or a defect, nothing is stored and each
- * creation is retried alone, because another one may have caused it. After other errors a retry is useless, or could
- * store the records twice.
+ * If the insert of a group of creations fails by a conflict, a deleted workspace or a defect, nothing is stored and
+ * each creation is retried alone, because another one may have caused it. After other errors a retry is useless, or
+ * could store the records twice.
  */
 interface ErrorMeaning {
   readonly is: 'conflict' | 'deleted' | 'unavailable' | 'defect';

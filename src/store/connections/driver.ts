@@ -55,6 +55,8 @@ export interface Statement {
 }
 
 export interface Usage {
-  /** A statement that several requests share counts for each. BEGIN, COMMIT and the set-up of connections do not count. */
+  /**
+   * A statement that several requests share counts for each. BEGIN, COMMIT and the set-up of connections do not count.
+   */
   statements: number;
 }

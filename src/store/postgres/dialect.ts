@@ -1,15 +1,15 @@
 /**
- * The SQL of Postgres. Nothing here changes a session beyond its transaction, so that connections may come through a pooler in
+ * The SQL of Postgres. Sessions are not changed beyond a transaction: connections may come through a pooler in
  * transaction mode.
  *
- * With Citus, tables are distributed by workspace. What is different for it is only what fails otherwise:
- * - Inserts return something. Citus runs an `insert … select` as a COPY. If the transaction has read the same shard before, it then commits
- *   without two-phase commit, and acknowledged batches are lost when a worker dies. It does not use COPY for an insert with `returning`.
- * - Records, their changes and keys are inserted by a statement each: it refuses one that writes several tables.
- * - Limits of statements on several workspaces are no parameters, which it refuses there: see `literally`.
- * - No constant stands in a subquery, with which Postgres would fold the filter by workspace: see conditions.ts.
- * - Lookups by external IDs have a plain condition on the workspace, without which it refuses a subquery.
- * - Locks are rows, because an advisory lock holds on one node only.
+ * With Citus, tables are distributed by workspace. Its SQL differs only where it would fail:
+ * - Inserts have `returning`. Citus runs an `insert … select` without it as a COPY; if the transaction has read the
+ *   same shard before, it commits without two-phase commit, and loses acknowledged batches when a worker dies.
+ * - Records, changes and keys are inserted by a statement each: Citus refuses one that writes several tables.
+ * - Limits of statements on several workspaces are literals: see `literally`.
+ * - No constant stands in a subquery: see conditions.ts.
+ * - Lookups by external IDs have a plain condition on the workspace.
+ * - Locks are rows: an advisory lock holds on one node only.
  */
 import { type Knex, knex } from 'knex';
 import type { Table } from '../../model/record-kind.ts';
@@ -28,7 +28,6 @@ import { requireWhole } from '../query/rows.ts';
 import { changes, idempotencyResults } from '../query/tables.ts';
 import { toDateTime } from './driver.ts';
 
-/** Throws an error with the reason if the server cannot be used. */
 export async function openPostgresDialect(read: Run): Promise<Dialect> {
   const [row] = await read("select exists (select from pg_extension where extname = 'citus') as is_citus");
   const problem = await findSettingsProblem(read);
@@ -39,7 +38,7 @@ export async function openPostgresDialect(read: Run): Promise<Dialect> {
 function createPostgresDialect({ isCitus }: { readonly isCitus: boolean }): Dialect {
   // Names of tables and columns need no quotes.
   const builder = knex({ client: 'pg', wrapIdentifier: (name) => name });
-  // With `= any(…)`, a server without statistics would read all of the workspace in another index.
+  // With `= any(…)`, a server without statistics would read the whole workspace by another index.
   const lateralRows: Dialect['rowsReferring'] = ({ table, field }, workspaceId, ids, limitPerId) =>
     builder.from(
       builder.raw(
@@ -50,19 +49,19 @@ function createPostgresDialect({ isCitus }: { readonly isCitus: boolean }): Dial
     );
   return {
     builder,
-    // If a process stops responding in the middle of a transaction, its connection is closed and its locks are released.
+    // Releases the locks of a process that stops responding in a transaction.
     begin: "begin; set local idle_in_transaction_session_timeout = '60s'",
     beginSnapshot: 'begin isolation level repeatable read read only',
     jsonElements: 'json_array_elements',
     jsonArrayOf: 'json_agg',
     prepareCopy: 'set local idle_in_transaction_session_timeout = 0',
     finishCopy: "select setval(pg_get_serial_sequence('workspaces', 'number'), max(number)) from workspaces",
-    // At a higher isolation level it would not see what others did while it waited for the lock.
+    // At a higher isolation level it would not see the commits that it waited for.
     lockMaintenance:
       "set transaction isolation level read committed; select pg_advisory_xact_lock(hashtext('yardgraph maintenance'))",
     lock: `insert into locks (workspace_id, name) values ($1, $2)
       on conflict (workspace_id, name) do update set name = excluded.name`,
-    // Otherwise a small table would be read from end to end for each of them, because comparing JSON counts as cheap.
+    // Otherwise a small table would be scanned for each ID: comparing JSON counts as cheap.
     prepareExternalIds: "select set_config('enable_seqscan', 'off', true)",
     filters: createFilters(builder, isCitus),
     byteLength: (column) => `octet_length(${column}::text)`,
@@ -77,7 +76,7 @@ function createPostgresDialect({ isCitus }: { readonly isCitus: boolean }): Dial
     },
     rowsById: (table, workspaceId, ids) => lateralRows({ table, field: 'id' }, workspaceId, ids, 1),
     rowsReferring: (from, workspaceId, ids, limit) => lateralRows(from, workspaceId, ids, limit).limit(limit),
-    // Without `lateral` and a limit, a server without statistics would read the whole table for a page of a hundred records.
+    // Without `lateral` and a limit, a server without statistics reads the whole table for a page of 100 records.
     joinById: ({ table, alias }, reference) =>
       `left join lateral (select ${columnList(table)} from ${table.table}
         where workspace_id = ? and id = ${reference} limit 1) ${alias} on true`,
@@ -90,7 +89,7 @@ function createPostgresDialect({ isCitus }: { readonly isCitus: boolean }): Dial
         return values;
       };
     },
-    // An array for each column: building one for each row took a tenth longer for a linked list of a hundred, and one text of all of them 3 %.
+    // By column: for a linked list of 100, an array for each row took a tenth longer, and one text of all rows 3 %.
     jsonPage: (columns) => columns.map(({ name }) => `json_agg(${name})`),
     parsePage(texts) {
       // Without rows, they are null.
@@ -100,10 +99,10 @@ function createPostgresDialect({ isCitus }: { readonly isCitus: boolean }): Dial
   };
 }
 
-/** The most arguments of a function of Postgres. */
+/** The limit of Postgres for the arguments of a function. */
 const maxArguments = 100;
 
-/** More columns become an array of arrays: a record with what it links to, and what that links to, may have hundreds. */
+/** More columns become an array of arrays: a record with its linked records may have hundreds. */
 function jsonRow(columns: readonly SelectedColumn[]): string {
   const arrays: string[] = [];
   for (let start = 0; start < columns.length; start += maxArguments) {
@@ -113,7 +112,7 @@ function jsonRow(columns: readonly SelectedColumn[]): string {
   return arrays.length > 1 ? `json_build_array(${arrays.join(', ')})` : arrays.join();
 }
 
-/** Returns what is wrong with the server's settings, with which some values would be returned differently than they were sent. */
+/** With other settings, some values would be returned differently than they were sent. */
 async function findSettingsProblem(read: Run): Promise<string | undefined> {
   const [settings] = await read(
     `select current_setting('server_encoding') as encoding, current_setting('DateStyle') as date_style,
@@ -137,17 +136,17 @@ const createFilters = (builder: Knex, isCitus: boolean): Filters => ({
     if (value === undefined) return builder.raw(`(${alias}.${column} ->> ?::text) is not null`, [key]);
     const object = JSON.stringify({ [workspaceId]: { [key]: value } });
     const found = builder.raw(
-      `${table} as found where ${isInWorkspace(isCitus)} and ${containsExternalId(column, '?::jsonb')}`,
+      `${table} as found where ${workspaceSql(isCitus)} and ${holdsExternalIdSql(column, '?::jsonb')}`,
       [workspaceId, object, object],
     );
-    // Looked up first: otherwise Postgres may read the workspace's rows in order until it has found enough of them.
+    // Looked up first: otherwise Postgres may read the workspace's rows in order until it has found enough.
     return builder.raw(`${alias}.id = any(array(select found.id from ?))`, [found]);
   },
   idsWithExternalId({ workspaceId, table, column }, key, value, limit) {
     const object = `jsonb_build_object(?::text, jsonb_build_object(${key}, ${value}))`;
     const workspaceKey = String(workspaceId);
     return builder(`${table} as found`)
-      .whereRaw(`${isInWorkspace(isCitus)} and ${containsExternalId(column, object)}`, [
+      .whereRaw(`${workspaceSql(isCitus)} and ${holdsExternalIdSql(column, object)}`, [
         workspaceId,
         workspaceKey,
         workspaceKey,
@@ -157,10 +156,10 @@ const createFilters = (builder: Knex, isCitus: boolean): Filters => ({
       .select('found.id');
   },
   externalId: (column, key) => `(${column} ->> ${key})`,
-  // Postgres makes a join of `exists`. Within `or` and `not` it would compare each row with all of the values of an `in`.
+  // Postgres makes `exists` a join. Within `or` and `not`, it would compare each row with all values of an `in`.
   isAmong: (column, rows) =>
     builder.raw(`exists (select 1 from ${rows.from} where ${rows.column} = ${column} and ?)`, [rows.where]),
-  // Of more than a hundred, a page is soon found in any order.
+  // If there are more than 100, a page is soon found in any order.
   isAmongFew(column, rows) {
     const values = builder.raw(`array(select ${rows.column} from ${rows.from} where ? limit 101)`, [rows.where]);
     const areMany = builder.raw('cardinality(?) > 100', [values]);
@@ -169,16 +168,16 @@ const createFilters = (builder: Knex, isCitus: boolean): Filters => ({
 });
 
 /**
- * On a server without statistics, Postgres would read the whole workspace for each lookup, by an index that begins with it: 1,000 lookups
- * among 80,000 records took 4 seconds instead of 50 ms. Citus needs the plain condition, which says which machine has the row.
+ * `+ 0` hides the index that begins with the workspace: on a server without statistics, 1,000 lookups among 80,000
+ * records took 4 seconds with it instead of 50 ms. Citus needs the plain condition to find the machine.
  */
-const isInWorkspace = (isCitus: boolean) => (isCitus ? 'found.workspace_id = ?' : 'found.workspace_id + 0 = ?');
+const workspaceSql = (isCitus: boolean) => (isCitus ? 'found.workspace_id = ?' : 'found.workspace_id + 0 = ?');
 
 /**
- * Compares as the index does, whose entries contain the workspace. The condition is there twice because Postgres then expects few rows to
- * meet it, so that the machines of Citus use that index, too.
+ * Matches the expression of the index, which contains the workspace. Repeated, because Postgres then expects few rows,
+ * so that the machines of Citus use the index, too.
  */
-function containsExternalId(column: string, object: string): string {
+function holdsExternalIdSql(column: string, object: string): string {
   const condition = `jsonb_set('{}', array[found.workspace_id::text], found.${column}::jsonb) @> ${object}`;
   return `${condition} and ${condition}`;
 }
@@ -216,7 +215,7 @@ const fieldList = (columns: readonly JsonColumn[]): string => columns.map(({ fie
 const recordset = (parameter: string, columns: readonly JsonColumn[]): string =>
   `json_to_recordset(${parameter}) as sent (${columns.map(({ field, type }) => `"${field}" ${jsonTypes[type]}`).join(', ')})`;
 
-/** Without `workspace`, the parameter with its number, the rows have it. */
+/** `workspace` is the parameter with its number, unless the rows have it. */
 function insertFrom(parameter: string, table: Table, workspace?: string): string {
   const columns = tableColumns(table);
   const sent = workspace === undefined ? columns : columns.filter(({ type }) => type !== 'workspace');
@@ -225,7 +224,7 @@ function insertFrom(parameter: string, table: Table, workspace?: string): string
     select ${values.join(', ')} from ${recordset(parameter, sent)}`;
 }
 
-/** With a parameter per value, of which a statement may have 65,535, batches take a third longer than with one JSON text. */
+/** One JSON text: batches with a parameter per value, at most 65,535, take a third longer. */
 function* inserts(table: Table, unordered: readonly Row[], isCitus: boolean): Generator<Statement> {
   const records = sortByText(unordered, uniqueFieldOf(table));
   const sql = insertFrom('$1', table) + (isCitus ? ' returning 1' : '');
@@ -235,16 +234,16 @@ function* inserts(table: Table, unordered: readonly Row[], isCitus: boolean): Ge
 const uniqueFieldOf = ({ storedFields }: Table): string | undefined =>
   Object.keys(storedFields).find((name) => storedFields[name]?.unique);
 
-/** Of two transactions of a workspace with the same unique values, one then waits for the other: in different orders, they could deadlock. */
+/** Transactions that insert the same unique values in different orders could deadlock. */
 function sortByText(rows: readonly Row[], field: string | undefined): readonly Row[] {
   if (field === undefined) return rows;
-  const textOf = (row: Row) => String(row[field] ?? '');
-  return rows.toSorted((a, b) => (textOf(a) < textOf(b) ? -1 : Number(textOf(a) > textOf(b))));
+  const textIn = (row: Row) => String(row[field] ?? '');
+  return rows.toSorted((a, b) => (textIn(a) < textIn(b) ? -1 : Number(textIn(a) > textIn(b))));
 }
 
 const loggedColumns = tableColumns(changes).filter(({ field }) => field !== 'number' && field !== 'recordId');
 
-/** The parts of the log of an insert: what its rows have in common, their records, and how many come before them. */
+/** The log of each insert: the common values of its rows, its records, and the number of records of earlier inserts. */
 const insertColumns: readonly JsonColumn[] = [
   ...loggedColumns,
   { field: 'recordIds', type: 'json' },
@@ -252,10 +251,9 @@ const insertColumns: readonly JsonColumn[] = [
 ];
 
 /**
- * The insert of records of one workspace and its changes as one statement, which needs no BEGIN and COMMIT. Records that are referred to are
- * locked first, so that nobody deletes them before the commit; if one is not there, the statement fails by a division by zero. Postgres runs
- * the parts whose rows nothing reads last, and of these the last one first: the number of the workspace is locked only after the records and
- * the keys have been inserted.
+ * Inserts records of one workspace and their log by one statement, without BEGIN and COMMIT. It locks referenced
+ * records first; if one is missing, it fails by a division by zero. Postgres runs the parts whose rows are not read at
+ * the end, in reverse order: the change number is locked only after the records and keys are inserted.
  */
 function insertWithLog(table: Table, inserts: readonly Insert[]): Statement {
   const records = inserts.flatMap((insert) => insert.records);
@@ -332,6 +330,6 @@ function deletions(table: Table, workspaceId: number, ids: readonly string[]): S
   ];
 }
 
-/** A locked row stays in its place. By its ID, a server without statistics would read all of the workspace for a hundred records. */
+/** A locked row stays in place. By ID, a server without statistics would read the whole workspace for 100 records. */
 const rowPlaceSql = ({ table }: Table, workspaceId: string, id: string): string =>
   `cross join lateral (select ctid as place from ${table} where workspace_id = ${workspaceId} and id = ${id} limit 1) as found`;

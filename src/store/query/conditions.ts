@@ -28,8 +28,8 @@ export function conditionSql(scope: ConditionScope, condition: Condition): Knex.
 }
 
 /**
- * Returns a boolean for a condition that is constant, such as `all: []`. With a constant in SQL, Postgres would fold away
- * the filter by workspace, which Citus needs in each subquery.
+ * Returns a boolean for a condition that is constant, such as `all: []`. With a constant in SQL, Postgres would fold
+ * away the filter by workspace, which Citus needs in each subquery.
  */
 function foldedSql(scope: ConditionScope, condition: Condition): Knex.Raw | boolean {
   const { dialect } = scope;
@@ -253,8 +253,8 @@ const patternOf = (text: string, part: Part): Pattern => ({
 });
 
 /**
- * Returns the character and its upper and lower case, by JavaScript, so that both databases find the same: their own rules depend on
- * version and locale. A form of several characters does not count: `ß` has no upper case here.
+ * Returns the character and its upper and lower case, by JavaScript, so that both databases find the same: their own
+ * rules depend on version and locale. A form of several characters does not count: `ß` has no upper case here.
  */
 const formsOf = (character: string): readonly string[] => [
   ...new Set([character, character.toUpperCase(), character.toLowerCase()].filter(isSingle)),

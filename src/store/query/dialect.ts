@@ -64,7 +64,9 @@ interface ExternalIdsColumn {
 interface TransactionSql {
   readonly begin: string;
   readonly beginSnapshot: string;
-  /** Waits for the workspace's lock with a name, its two parameters. Absent if only one transaction writes at a time. */
+  /**
+   * Waits for the workspace's lock with a name, its two parameters. Absent if only one transaction writes at a time.
+   */
   readonly lock?: string;
   /** Serializes transactions of all processes that migrate, create a key, or rename or delete a workspace. */
   readonly lockMaintenance?: string;
@@ -79,7 +81,10 @@ interface TransactionSql {
 /** Statements that write. Rows are split into statements of thousands, or fewer long ones. */
 interface WriteSql {
   inserts(table: Table, records: readonly Row[]): Iterable<Statement>;
-  /** Inserts creations of one kind with their log and keys. Fails if a reference has no record. Absent if this takes a transaction. */
+  /**
+   * Inserts creations of one kind with their log and keys. Fails if a reference has no record. Absent if this takes a
+   * transaction.
+   */
   readonly insertWithLog?: ((kind: RecordKind, inserts: readonly Insert[]) => Statement) | undefined;
   /** Sets these fields in the records. */
   updates(table: Table, workspaceId: number, records: readonly Row[], fields: ReadonlySet<string>): Iterable<Statement>;
@@ -102,7 +107,10 @@ interface RowSql {
   parents(ids: readonly string[]): Knex.Raw;
   /** Returns an expression for the bytes of a text. Reads only its length where the database stores it. */
   byteLength(column: string): string;
-  /** Returns an expression for the first characters of a date, such as 7 of `2026-03-01`; `offset` is the SQL of seconds after UTC. */
+  /**
+   * Returns an expression for the first characters of a date, such as 7 of `2026-03-01`; `offset` is the SQL of seconds
+   * after UTC.
+   */
   date(column: string, length: number, offset?: string): string;
 }
 
@@ -116,7 +124,10 @@ interface JsonSql {
   jsonRow(columns: readonly SelectedColumn[]): string;
   /** Returns a function that converts a parsed `jsonRow` in place to the values of a record. */
   fromJson(columns: readonly Pick<SelectedColumn, 'type'>[]): (values: unknown[]) => unknown[];
-  /** Returns aggregates for the rows of a page, which `parsePage` turns into an array for each row. No column may have JSON. */
+  /**
+   * Returns aggregates for the rows of a page, which `parsePage` turns into an array for each row. No column may have
+   * JSON.
+   */
   jsonPage(columns: readonly SelectedColumn[]): readonly string[];
   parsePage(texts: readonly unknown[]): unknown[][];
 }

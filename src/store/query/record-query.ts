@@ -5,7 +5,10 @@ import type { ReverseLink } from '../../model/reverse-link.ts';
 
 export interface RecordQuery {
   readonly where?: Condition | undefined;
-  /** Records without a value come last in either direction. Ties are broken by ID, in the last direction. Any order unless set. */
+  /**
+   * Records without a value come last in either direction. Ties are broken by ID, in the last direction. Any order
+   * unless set.
+   */
   readonly orderBy?: readonly RecordOrder[];
   /** Reads the order from its end, the last record first. */
   readonly fromEnd?: boolean;

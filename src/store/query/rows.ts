@@ -1,4 +1,6 @@
-/** Selects the rows of a query: matches in order from a position. Records without a value come last in either direction. */
+/**
+ * Selects the rows of a query: matches in order from a position. Records without a value come last in either direction.
+ */
 import type { Knex } from 'knex';
 import type { StoredField } from '../../model/fields.ts';
 import type { Table } from '../../model/record-kind.ts';
@@ -35,9 +37,9 @@ export function selectRows(source: RowSource, query: RecordQuery): Knex.QueryBui
 /**
  * Like `selectRows`, for a page of a long list.
  *
- * After a position with a value come the remaining records with a value, then the records without one. With
- * `or … is null`, a database reads its index from the beginning of the list: 1.5 s for a page in the middle of a million.
- * So each part is a query of one page at most, and their union is ordered again, because a parallel plan of Postgres may
+ * After a position with a value come the remaining records with a value, then the records without one. With `or … is
+ * null`, a database reads its index from the beginning of the list: 1.5 s for a page in the middle of a million. So
+ * each part is a query of one page at most, and their union is ordered again, because a parallel plan of Postgres may
  * return the parts in any order. The alternatives of `lookupVariants` are parts, too.
  */
 function selectList(source: RowSource, query: RecordQuery): Knex.QueryBuilder {
@@ -200,8 +202,8 @@ export const rowsQuery = (
 ): Knex.QueryBuilder => selectList({ dialect, table, workspaceId }, query);
 
 /**
- * Writes a limit into the statement. If it is a parameter, Postgres plans a prepared statement each time, a quarter of its
- * time for a linked list, and Citus rejects it in statements on several workspaces.
+ * Writes a limit into the statement. If it is a parameter, Postgres plans a prepared statement each time, a quarter of
+ * its time for a linked list, and Citus rejects it in statements on several workspaces.
  */
 export const literally = { skipBinding: true } as const;
 

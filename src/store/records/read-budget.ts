@@ -1,10 +1,10 @@
 /**
  * Limits the text that one request reads into memory. The records of a page are few, but each may have hundreds of
- * thousands of characters. So a read first reserves the most text that its records can have. If less is left, a statement
- * measures the records, and they are read only if they fit.
+ * thousands of characters. So a read first reserves the most text that its records can have. If less is left, a
+ * statement measures the records, and they are read only if they fit.
  *
- * A write between these two statements may make the records longer. They stay few, each of limited length, and the excess
- * is deducted from the budget of the next read.
+ * A write between these two statements may make the records longer. They stay few, each of limited length, and the
+ * excess is deducted from the budget of the next read.
  */
 import type { Knex } from 'knex';
 import pLimit, { type LimitFunction } from 'p-limit';
@@ -24,7 +24,9 @@ export interface ReadLimits extends ValueLimits {
 
 export interface BoundedRead<T> {
   readonly table: Table;
-  /** The tables of linked records, read with the rows unless their texts may be too long. A record counts for each row. */
+  /**
+   * The tables of linked records, read with the rows unless their texts may be too long. A record counts for each row.
+   */
   readonly linked?: readonly Table[];
   readonly maxRows: number;
   read(withLinked: boolean): Promise<ReadResult<T>>;
@@ -66,7 +68,9 @@ export interface Turn {
   end(): void;
 }
 
-/** The share of a response's text up to which linked records are read with their rows: 1,000 records with a name each. */
+/**
+ * The share of a response's text up to which linked records are read with their rows: 1,000 records with a name each.
+ */
 const linkedPart = 0.4;
 
 /** Calls `reserveResponse` with 0 before each read and with the length after it. If it throws, the read fails. */

@@ -1,4 +1,4 @@
-/** Reads the records of one workspace: every statement is limited to it. */
+/** Reads records. Every statement is limited to the workspace. */
 import type { Knex } from 'knex';
 import { badRequest } from '../../errors.ts';
 import { textLength, textLengthOfAll } from '../../model/fields.ts';
@@ -46,21 +46,23 @@ import {
 import { readSummary } from './summaries.ts';
 
 export interface RecordReads {
-  /** Returns the records with these IDs, in no particular order. IDs without a record are left out. */
+  /** In no particular order. IDs without a record are left out. */
   find<K extends RecordKind>(kind: K, ids: readonly string[], fields?: RecordQuery['fields']): Promise<RecordOf<K>[]>;
   /**
-   * Returns the records that match the query, oldest first unless it has another order, with the fields that it names. They have what these
-   * links lead to, unless the texts of all of it together may be too long.
+   * Oldest first, unless ordered. Includes the linked records, unless their combined text could exceed the budget.
    */
   list<K extends RecordKind>(kind: K, query?: RecordQuery, links?: readonly LinkToRead[]): Promise<RecordOf<K>[]>;
   count(kind: RecordKind, query?: Pick<RecordQuery, 'where'>): Promise<number>;
-  /** Oldest first unless ordered; every parent is there. Throws a ServiceError 400 for too many ancestors: a few records can have millions. */
+  /**
+   * Oldest first, unless ordered. Has every parent. Throws a 400 for too many ancestors: a few records can have
+   * millions.
+   */
   pages(link: ReverseLink, parentIds: readonly string[], query: PagesQuery): Promise<ReadonlyMap<string, RecordPage>>;
   summarize(kind: RecordKind, query: SummaryQuery): Promise<Summary>;
 }
 
 export interface LinkToRead {
-  /** The name under which a record has the linked one; null if there is none. */
+  /** The property that holds the linked record; null if there is none. */
   readonly name: string;
   readonly field: string;
   readonly kind: RecordKind;
@@ -74,8 +76,8 @@ export interface RecordPage {
 }
 
 /**
- * Returns the rows of a query, with these fields. A query with a limit is read within the budget, and where that allows it, together with
- * what these links lead to: with one statement for each link, half of the time of a list would be statements.
+ * Reads a query with a limit within the budget, and if that allows it, with the linked records: a statement for each
+ * link would take half of the time of a list.
  */
 export function fetchRows(
   scope: WorkspaceScope,
@@ -152,7 +154,7 @@ interface JoinedTable {
   readonly links: readonly JoinedLink[];
 }
 
-/** The ID of a linked record is in the reference: without a second one, the rows of a page are a quarter shorter. */
+/** The ID of a linked record is that of the reference: selected again, it makes the rows of a page a third longer. */
 interface JoinedLink {
   readonly name: string;
   readonly referenceAt: number;
@@ -160,7 +162,7 @@ interface JoinedLink {
   readonly to: JoinedTable;
 }
 
-/** Returns the records of the page in the order of its rows, the query for which must not be used again. */
+/** Adds columns to the query, which must not be used again. */
 async function selectLinked(
   { dialect, run, workspaceId, workspaceName }: WorkspaceScope,
   table: Table,
@@ -189,11 +191,11 @@ async function selectLinked(
     const alias = `t${joins.length + 1}`;
     joins.push(dialect.joinById({ table, alias }, `${from}.${columnName(field)}`));
     const isFoundAt = selected.push({ name: `${alias}.id is not null`, type: 'boolean' }) - 1;
-    const others = tableColumns(table).filter((column) => column.field !== 'id');
-    return { isFoundAt, to: select(others, links, alias) };
+    const columns = tableColumns(table).filter((column) => column.field !== 'id');
+    return { isFoundAt, to: select(columns, links, alias) };
   }
 
-  /** One loop over the values of a row, for each of its records: collecting them in lists of lists took a tenth of a list's time. */
+  /** Reads the values of a row in place: to split them into lists took a tenth of a list's time. */
   function recordOf(values: readonly unknown[], { columns, start, links }: JoinedTable) {
     const record = recordFromValues(columns, values, workspaceName, start);
     for (const { name, referenceAt, isFoundAt, to } of links) {
@@ -207,7 +209,7 @@ async function selectLinked(
   const columns = tableColumns(table);
   const joined = select(columns, links, 't0');
   const bindings = [rows.select(columns.map(({ name }) => name)), ...joins.map(() => workspaceId)];
-  // As text, because Knex takes as long to build a query of joins as to build the page in it.
+  // As text: Knex takes as long for the joins as for the page in them.
   const query = (list: string) => dialect.builder.raw(`select ${list} from ? as t0 ${joins.join(' ')}`, bindings);
   const found = await selectValues(dialect, run, selected, query, true);
   let length = 0;
@@ -215,7 +217,7 @@ async function selectLinked(
   return { result: found.map((values) => recordOf(values, joined)), length };
 }
 
-/** By ID: null for a root. At most `limit` are read. */
+/** Returns parents by ID, at most `limit`: null for a root. */
 export async function readParents(
   scope: WorkspaceScope,
   tree: ReverseLink,
@@ -223,19 +225,19 @@ export async function readParents(
   limit: number,
 ): Promise<ReadonlyMap<string, string | null>> {
   const rows = await runQuery(scope.run, parentsOf(scope, tree, ids).limit(limit));
-  // Above a root, the recursion has added a row without a record.
+  // Above a root, the recursion adds a row without a record.
   const records = rows.filter(({ id }) => id !== null);
   return new Map(records.map(({ id, parent }) => [String(id), parent === null ? null : String(parent)]));
 }
 
-/** The most ancestors of the records of a page together: reading so many parents takes some hundredths of a second. */
+/** The most ancestors of all records of a page: so many parents are read in some hundredths of a second. */
 const maxAncestors = 20_000;
 
 async function requireFewAncestors(scope: WorkspaceScope, link: ReverseLink, ids: readonly string[]): Promise<void> {
   const parents = await readParents(scope, link, ids, maxAncestors + 1);
   let total = parents.size > maxAncestors ? parents.size : 0;
   for (const id of ids) {
-    // A record that is its own ancestor is where this ends, too.
+    // Ends at a record that is its own ancestor, too.
     for (let above = parents.get(id); above && above !== id && total <= maxAncestors; above = parents.get(above))
       total += 1;
   }
@@ -253,18 +255,18 @@ async function requireFewAncestors(scope: WorkspaceScope, link: ReverseLink, ids
 export const asRecords = <K extends RecordKind>(_kind: K, rows: readonly Row[]): RecordOf<K>[] =>
   rows as readonly object[] as RecordOf<K>[];
 
-/** The pages of many parents. Their queries refer to the ID of the parent as `parent.value`. */
+/** Queries for the pages of many parents, which refer to the ID of the parent as `parent.value`. */
 interface PagesSelection {
   readonly table: Table;
   readonly parentIds: readonly string[];
-  /** The rows of a parent, with these columns; undefined if only the count is wanted. */
+  /** Selects columns of the rows of a parent; undefined if only counts are requested. */
   readonly page: ((columns: string) => Knex.QueryBuilder) | undefined;
   readonly count: Knex.QueryBuilder | undefined;
 }
 
 /**
- * Runs one statement for the pages of all parents, and returns them in the order of the parents. A subquery for each parent reads only its
- * page: a window function numbers all records, which takes a hundred times as long.
+ * Returns the pages in the order of the parents. A subquery for each parent reads only its page: a window function
+ * would number all records and take a hundred times as long.
  */
 async function selectPages(
   { dialect, run, workspaceName }: WorkspaceScope,
@@ -292,7 +294,7 @@ async function selectPages(
   }));
 }
 
-/** Returns the bytes of the texts of all pages, which are not read. */
+/** Returns the bytes of the texts of all pages, without reading the texts. */
 async function measurePages(
   { dialect, run }: WorkspaceScope,
   { parentIds, table, page }: PagesSelection,

@@ -1,4 +1,4 @@
-/** Summaries of the records of one workspace: counted in groups by the database, with the least and greatest values. */
+/** Summaries of records: counts of groups, with the least and greatest values, by the database. */
 import { LRUCache } from 'lru-cache';
 import { IANAZone } from 'luxon';
 import { badRequest } from '../../errors.ts';
@@ -20,14 +20,14 @@ export function readSummary(scope: WorkspaceScope, kind: RecordKind, query: Summ
       const result = await summarize(scope, kind, query);
       return { result, length: textLengthOfAll(result.groups) };
     },
-    // To measure groups takes as long as to read them: they count once they are read, one summary at a time.
+    // To measure groups takes as long as to read them: they count once they are read.
     measure: async () => 0,
   });
 }
 
 const dateLengths = { month: 7, day: 10 };
 
-/** Runs one statement, after one for each time that is grouped by in a time zone. Totals are those of all groups, even beyond the limit. */
+/** One statement, after one for each date in a time zone. Totals include the groups beyond the limit. */
 async function summarize(
   { dialect, run, workspaceId }: WorkspaceScope,
   kind: RecordKind,
@@ -68,7 +68,7 @@ async function summarize(
   const rows = await runQuery(run, groups.limit(requireWhole(limit + 1)));
 
   const columns = tableColumns(kind);
-  // The casts are safe: fields that group have single values, and times and numbers come in the form that records have.
+  // The casts are safe: fields of groupings are scalars, and times and numbers have the form of records.
   const valueIn = (value: unknown, { field, by }: Grouping): ScalarValue | null => {
     const column = by === 'value' ? columns.find((other) => other.field === field) : undefined;
     return (column ? fromColumn(column, value) : value) as ScalarValue | null;
@@ -92,7 +92,7 @@ async function summarize(
   };
 }
 
-/** The most different years of a time that is grouped by in a time zone: one year's offsets take 0.5 ms to compute. */
+/** The most different years of a date in a time zone: the offsets of a year take 0.5 ms to compute. */
 const maxYears = 100;
 
 interface Offset {
@@ -100,13 +100,13 @@ interface Offset {
   readonly seconds: number;
 }
 
-/** In milliseconds. No zone has had two changes of its offset within six days: the shortest time between them is a week. */
+/** No zone has changed its offset twice within six days: the shortest time so far is a week. */
 const shortestPeriodMs = 6 * 24 * 60 * 60 * 1_000;
 
 /**
- * Returns the offsets of a time zone in these years, each from when it begins. They are computed here, because SQLite knows no time zones,
- * and Postgres may have other versions of their rules than Node. Times of other years, stored since the years were read, have the offset
- * at the end of the year before. A date that would be outside of the years 0001 to 9999 is that in UTC.
+ * Returns the offsets of a time zone in these years, each from its beginning. SQLite knows no time zones, and Postgres
+ * may have other versions of their rules than Node. Times of other years, stored since the years were read, get the
+ * last offset of an earlier year. Dates that would leave the years 0001 to 9999 stay in UTC.
  */
 function offsetsIn(timeZone: string, years: readonly string[]): Offset[] {
   const zone = IANAZone.create(timeZone);
@@ -127,15 +127,15 @@ function offsetsIn(timeZone: string, years: readonly string[]): Offset[] {
   };
   return years.toSorted().flatMap((year) => {
     const key = `${timeZone} ${year}`;
-    const known = knownOffsets.get(key) ?? ofYear(year);
-    knownOffsets.set(key, known);
-    return known;
+    const offsets = offsetsByZoneAndYear.get(key) ?? ofYear(year);
+    offsetsByZoneAndYear.set(key, offsets);
+    return offsets;
   });
 }
 
-const knownOffsets = new LRUCache<string, readonly Offset[]>({ max: 10_000 });
+const offsetsByZoneAndYear = new LRUCache<string, readonly Offset[]>({ max: 10_000 });
 
-/** A binary search, in which a time is compared as often as the number of offsets can be halved. */
+/** A binary search in SQL. */
 function offsetSql(column: string, offsets: readonly Offset[]): string {
   const middle = offsets.length >> 1;
   const { from, seconds } = offsets[middle] ?? { from: 0, seconds: 0 };

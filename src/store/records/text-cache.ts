@@ -13,7 +13,9 @@ interface TextSource {
   version(): Promise<string>;
 }
 
-/** A Buffer where it is a whole response: to encode 500 records each time takes a third of it. Undefined is cached, too. */
+/**
+ * A Buffer where it is a whole response: to encode 500 records each time takes a third of it. Undefined is cached, too.
+ */
 export type DerivedText = string | Buffer | undefined;
 
 /** The text has this version of the workspace, or a later one. */

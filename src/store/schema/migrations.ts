@@ -18,17 +18,19 @@ export const migrationSource: Knex.MigrationSource<string> = {
   getMigration: (name) => import(`../../../migrations/${name}.ts`),
 };
 
-/** The newest migration, which says which databases this version of the service can use. */
+/** The newest migration, which says which databases this version can use. */
 export const schemaVersion = migrationNames.at(-1) ?? '';
 
-/** The first migration of versions before 0.3.0, whose databases are not brought up to date: see docs/install.md. */
+/** The first migration of versions before 0.3.0, whose databases are not migrated: see docs/install.md. */
 const earlierSchema = '0001_record_kinds';
 
 const maxAttempts = 50;
-/** Milliseconds. */
 const pauseBetweenAttemptsMs = 100;
 
-/** In one transaction, for which other processes wait; one that is killed leaves nothing, not even Knex's lock. Throws StartError. */
+/**
+ * In one transaction, for which other processes wait. A killed process leaves nothing, not even Knex's lock. Throws
+ * StartError.
+ */
 export async function migrate(knex: Knex, { lockMaintenance }: Dialect): Promise<readonly string[]> {
   for (let attempt = 1; ; attempt += 1) {
     try {
@@ -40,14 +42,17 @@ export async function migrate(knex: Knex, { lockMaintenance }: Dialect): Promise
         return pending;
       });
     } catch (error) {
-      // SQLite does not wait for a lock when it switches a new file to WAL, nor between a transaction's read and its write.
+      // SQLite does not wait for a lock when it switches to WAL, nor between a transaction's read and write.
       if (attempt === maxAttempts || !failureReason(error).includes('SQLITE_BUSY')) throw error;
       await setTimeout(pauseBetweenAttemptsMs);
     }
   }
 }
 
-/** Returns the names of the migrations that the database lacks. Throws StartError if it has any that this version does not know. */
+/**
+ * Returns the names of the missing migrations. Throws StartError if the database has a migration unknown to this
+ * version.
+ */
 export async function pendingMigrations(knex: Knex): Promise<string[]> {
   const applied: string[] = (await knex.schema.hasTable('knex_migrations'))
     ? await knex('knex_migrations').pluck('name')

@@ -1,4 +1,4 @@
-/** The SQL of SQLite: what it reads and writes otherwise than Postgres. */
+/** The SQL of SQLite. */
 import { knex } from 'knex';
 import type { RecordKind, Table } from '../../model/record-kind.ts';
 import type { Row, Statement } from '../connections/driver.ts';
@@ -20,8 +20,8 @@ const builder = knex({ client: 'sqlite3', useNullAsDefault: true, wrapIdentifier
 
 export const sqliteDialect: Dialect = {
   builder,
-  // Takes the write lock at once. Later, between a read and a write, that would fail if another process had written in the
-  // meantime, whatever the busy timeout. No rows need to be locked, because nobody else writes while the lock is held.
+  // Takes the write lock at once: between a read and a write, that would fail if another process had written meanwhile.
+  // Rows need no locks, because nobody else writes.
   begin: 'begin immediate',
   beginSnapshot: 'begin',
   jsonElements: 'json_each',
@@ -63,7 +63,8 @@ function createFilters(): Filters {
         JSON.stringify(values.map(binaryParts)),
       ]);
     },
-    // Without a hint, SQLite assumes few nulls and prefers the wrong index; these likelihoods were chosen with explain.test.ts.
+    // Without a hint, SQLite assumes few nulls and takes the wrong index. The likelihoods were chosen with
+    // explain.test.ts.
     isSet: (column, isSet) =>
       builder.raw(isSet ? `likelihood(${column} is not null, 0.1)` : `likelihood(${column} is null, 0.25)`),
     contains: (column, text) => builder.raw(`instr(${column}, ?) > 0`, [text]),
@@ -71,10 +72,10 @@ function createFilters(): Filters {
       text === ''
         ? builder.raw(`${column} is not null`)
         : builder.raw(`substr(${column}, ?) = ?`, [-Array.from(text).length, text]),
-    // Not as one parameter, whose JSON would be parsed again for each row.
+    // The JSON of a single parameter would be parsed for each row.
     matchesAny: (column, patterns) =>
       builder.raw(`(${patterns.map(() => `${column} glob ?`).join(' or ')})`, patterns.map(globOf)),
-    // The table that triggers keep: see the migration.
+    // Triggers keep this table: see the migration.
     hasExternalId: ({ workspaceId, table, alias, column }, key, value) =>
       builder.raw(
         `${alias}.id in (select id from ${table}_${column} where workspace_id = ? and key = ?${
@@ -90,14 +91,14 @@ function createFilters(): Filters {
         .modify((rows) => limit !== undefined && rows.limit(limit))
         .select('id'),
     externalId: (column, key) => `(select value from json_each(${column}) where key = ${key})`,
-    // Reads these rows once, by their own indexes. With `exists`, SQLite would look them up for every row of the outer table.
+    // Reads the rows once, by their indexes. With `exists`, SQLite would look them up for each row of the outer table.
     isAmong: (column, rows) =>
       builder.raw(`${column} in (select ${rows.column} from ${rows.from} where ?)`, [rows.where]),
     isAmongFew: () => [],
   };
 }
 
-/** Returns a pattern for GLOB. Letters with several forms have no meaning of their own in it. */
+/** Returns a pattern for GLOB, in which letters with several forms have no special meaning. */
 function globOf({ characters, isAnchoredAtStart, isAnchoredAtEnd }: Pattern): string {
   const parts = characters.map((forms) => {
     const text = forms.join('');
@@ -106,7 +107,7 @@ function globOf({ characters, isAnchoredAtStart, isAnchoredAtEnd }: Pattern): st
   return `${isAnchoredAtStart ? '' : '*'}${parts.join('')}${isAnchoredAtEnd ? '' : '*'}`;
 }
 
-/** A column with JSON becomes an element of the array, not a text in it, so that it is parsed once. */
+/** JSON becomes an element of the array, not a text in it, so that it is parsed once. */
 function jsonRow(columns: readonly SelectedColumn[]): string {
   return `json_array(${columns.map(elementOf).join(', ')})`;
 }
@@ -119,7 +120,7 @@ function elementOf(column: SelectedColumn): string {
 /** SQLite writes numbers into JSON with 15 digits. As texts of 18, they are read as exactly the same numbers. */
 const numberText = (column: string): string => `iif(${column} is null, null, format('%!.18g', ${column}))`;
 
-/** Building such a statement takes less than 10 ms. */
+/** Such a statement is built in less than 10 ms. */
 const rowsPerStatement = 2_500;
 
 function* inserts(table: Table, records: readonly Row[]): Generator<Statement> {
@@ -157,7 +158,10 @@ function deletions({ table }: Table, workspaceId: number, ids: readonly string[]
   ];
 }
 
-/** One JSON for what differs, a parameter for what is the same: a parameter per value takes 4 times as long, all in JSON a third longer. */
+/**
+ * Values shared by all records are parameters, the others one JSON: a parameter per value takes 4 times as long, all in
+ * JSON a third longer.
+ */
 function selectRowsSql(columns: readonly TableColumn[], records: readonly Row[]): Statement {
   const isShared = ({ field }: TableColumn) => records.every((record) => record[field] === records[0]?.[field]);
   const shared = new Set(columns.filter(isShared));
@@ -167,14 +171,14 @@ function selectRowsSql(columns: readonly TableColumn[], records: readonly Row[])
     sql: `select ${sources.join(', ')} from jsonb_each(?)`,
     values: [
       ...[...shared].map((column) => toColumn(column, records[0]?.[column.field])),
-      JSON.stringify(records.map(differing.of)),
+      JSON.stringify(records.map(differing.encode)),
     ],
   };
 }
 
 function arrayEncoding(columns: readonly TableColumn[]) {
   const sources = new Map<string, string>();
-  /** A number takes two elements, everything else one. */
+  /** A number takes two elements, other values one. */
   let elements = 0;
   for (const column of columns) {
     const isNumber = column.type === 'number';
@@ -183,9 +187,9 @@ function arrayEncoding(columns: readonly TableColumn[]) {
     sources.set(column.field, isNumber ? `(value ->> ${elements - 2}) * pow(2, ${last})` : last);
   }
   return {
-    /** SQL for the value of each field, by its name. */
+    /** The SQL of values, by field. */
     sources: sources as ReadonlyMap<string, string>,
-    of(record: Row): unknown[] {
+    encode(record: Row): unknown[] {
       const values: unknown[] = [];
       for (const column of columns) {
         const value = toColumn(column, record[column.field]);
@@ -197,7 +201,7 @@ function arrayEncoding(columns: readonly TableColumn[]) {
   };
 }
 
-/** Returns a number as an integer times a power of two: SQLite converts one decimal in ten thousand to a neighbouring number. */
+/** An integer times a power of two: SQLite converts one decimal in ten thousand to a neighbouring number. */
 function binaryParts(value: unknown): [number | null, number] {
   if (typeof value !== 'number') return [null, 0];
   if (!Number.isFinite(value)) throw new Error('expected a finite number');
@@ -212,27 +216,29 @@ const changeColumns = tableColumns(changes).filter(({ field }) => field !== 'num
 const keyColumns = tableColumns(idempotencyResults);
 
 interface ViewStatement extends Pick<Statement, 'sql' | 'setUp'> {
-  of(insert: Insert): unknown[];
+  encode(insert: Insert): unknown[];
 }
 
-/** By the names of their views. */
+/** By view, whose name says the kind and the targets. */
 const viewStatements = new Map<string, ViewStatement>();
 
-/** By one statement: a view's trigger does the rest. A transaction takes a third longer, and waits for the main thread in between. */
+/**
+ * Inserts into a view, whose trigger does the rest. A transaction takes a third longer, and waits for the main thread.
+ */
 function insertWithLog(kind: RecordKind, inserts: readonly Insert[]): Statement {
   const targets = [...new Set(inserts.flatMap(({ references }) => [...references.keys()]))];
   const view = ['new', kind.table, ...targets.map(({ table }) => table)].join('_');
   const statement = viewStatements.get(view) ?? createViewStatement(view, kind, targets);
   viewStatements.set(view, statement);
-  const { sql, setUp, of } = statement;
-  return { sql, setUp, values: [JSON.stringify(inserts.map(of))] };
+  const { sql, setUp, encode } = statement;
+  return { sql, setUp, values: [JSON.stringify(inserts.map(encode))] };
 }
 
 function createViewStatement(view: string, kind: RecordKind, targets: readonly RecordKind[]): ViewStatement {
   const columns = tableColumns(kind);
   const isSent = ({ field }: TableColumn) => field === 'id' || Object.hasOwn(kind.fields, field);
   const sent = arrayEncoding(columns.filter(isSent));
-  // What the service sets is the same in all records of an insert.
+  // The service's fields are the same in all records of an insert.
   const shared = columns.filter((column) => !isSent(column));
   const named = (prefix: string, { name }: TableColumn) => `${prefix}_${name}`;
   const names = [
@@ -259,10 +265,10 @@ function createViewStatement(view: string, kind: RecordKind, targets: readonly R
       select ${changeColumns.map((column) => `new.${named('change', column)}`).join(', ')},
         ${sent.sources.get('id')}, number - new.size + 1 + key
       from change_numbers cross join jsonb_each(new.sent) where workspace_id = new.change_workspace_id;`;
-  const valuesOf = (row: Row | undefined, from: readonly TableColumn[]) =>
+  const valuesIn = (row: Row | undefined, from: readonly TableColumn[]) =>
     from.map((column) => toColumn(column, row?.[column.field]));
   return {
-    // Otherwise SQLite would copy the whole insert for each of these columns.
+    // `materialized`: otherwise SQLite would copy the whole insert for each column.
     sql: `insert into ${view}
       with creation as materialized (
         select value -> 0 as own, value -> 1 as ids, jsonb_extract(value, '$[2]') as sent from jsonb_each(?))
@@ -270,15 +276,15 @@ function createViewStatement(view: string, kind: RecordKind, targets: readonly R
     setUp: `create temp view if not exists ${view} as
         select ${[...names, 'ids', 'sent'].map((name) => `null as ${name}`).join(', ')};
       create temp trigger if not exists ${view}_insert instead of insert on ${view} begin ${trigger} end;`,
-    of: ({ records, references, change, keyed }) => [
+    encode: ({ records, references, change, keyed }) => [
       [
-        ...valuesOf({ ...records[0], workspaceId: change.workspaceId }, shared),
-        ...valuesOf(change as object as Row, changeColumns),
-        ...valuesOf(keyed, keyColumns),
+        ...valuesIn({ ...records[0], workspaceId: change.workspaceId }, shared),
+        ...valuesIn(change as object as Row, changeColumns),
+        ...valuesIn(keyed, keyColumns),
         records.length,
       ],
       targets.map((target) => references.get(target) ?? []),
-      records.map(sent.of),
+      records.map(sent.encode),
     ],
   };
 }

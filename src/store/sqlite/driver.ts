@@ -76,9 +76,9 @@ function requireFolder(path: string): void {
 const maxBusyTimeoutMs = 5_000;
 
 /**
- * FULL: an acknowledged write survives a power cut, at the cost of one fsync per commit. 32 MB of pages are cached instead
- * of 2, and the log grows to 64 MB instead of 4 before it is written back: in large tables, references in random order
- * change the same pages again and again.
+ * FULL: an acknowledged write survives a power cut, at the cost of one fsync per commit. 32 MB of pages are cached
+ * instead of 2, and the log grows to 64 MB instead of 4 before it is written back: in large tables, references in
+ * random order change the same pages again and again.
  */
 const pragmas = `
   pragma journal_mode = wal;
@@ -104,7 +104,9 @@ interface PreparedStatement {
   finalize(done: () => void): void;
 }
 
-/** True if no transaction is open and no writing statement is active: if one is, SQLite rejects `begin`, or `commit`. */
+/**
+ * True if no transaction is open and no writing statement is active: if one is, SQLite rejects `begin`, or `commit`.
+ */
 const isIdle = (connection: SqliteConnection): Promise<boolean> =>
   new Promise((resolve) => {
     connection.exec('begin; commit', (error) => resolve(!error));
@@ -128,9 +130,9 @@ function statementsOn(connection: SqliteConnection): ConnectionStatements {
 }
 
 /**
- * Caches the prepared statements of a connection: to prepare one each time would be a third of the cost of a small query.
- * The driver finalizes a statement on the main thread, which would block the process while another statement runs on the
- * connection. So statements run one at a time, and are finalized only while none runs.
+ * Caches the prepared statements of a connection: to prepare one each time would be a third of the cost of a small
+ * query. The driver finalizes a statement on the main thread, which would block the process while another statement
+ * runs on the connection. So statements run one at a time, and are finalized only while none runs.
  */
 class ConnectionStatements {
   readonly #connection: SqliteConnection;

@@ -47,7 +47,9 @@ export async function dryRun<T>(scope: WorkspaceScope, decide: Decide<T>): Promi
   return returned;
 }
 
-/** Limits of a creation. The statement of so many records takes 20 ms to build. On SQLite, each external ID is a row. */
+/**
+ * Limits of a creation. The statement of so many records takes 20 ms to build. On SQLite, each external ID is a row.
+ */
 const maxCreated = 5_000;
 const maxCreatedLength = 4_000_000;
 
@@ -175,7 +177,9 @@ function toLogRow(workspaceId: number, author: ChangeAuthor, { kind, action, bef
   return { ...author, workspaceId, kind: kind.name, action, recordId, at, before: before && values };
 }
 
-/** Takes the next change numbers of a workspace and returns the last one. Holds their row until the transaction ends. */
+/**
+ * Takes the next change numbers of a workspace and returns the last one. Holds their row until the transaction ends.
+ */
 export async function takeChangeNumbers(
   { builder }: Dialect,
   run: Run,

@@ -6,8 +6,8 @@
  * - A repeat returns the stored result and writes nothing. The key with another request is a 409.
  * - The result is JSON with whole records: a repeat returns the records as they were, and GraphQL selects any of their
  *   fields.
- * - If a write fails, the stored result decides, if there is one: the failure may be due to the data of the first attempt.
- *   Without one, a write that may be stored is reported as such, and a retry with the key is safe.
+ * - If a write fails, the stored result decides, if there is one: the failure may be due to the data of the first
+ *   attempt. Without one, a write that may be stored is reported as such, and a retry with the key is safe.
  * - Results are deleted after 24 hours (admin/result-sweep.ts).
  */
 import { promisify } from 'node:util';

@@ -4,26 +4,24 @@
  * SQLite has one writer, and so one queue. On Postgres a transaction waits for a connection only, but the creations of
  * each workspace have a queue: they would wait for the row of its change number anyway. Workspaces take turns.
  *
- * The states of a write:
- *
- *   waiting     no connection in time                   -> rejected (503)
- *   waiting     taken with creations of the same kind   -> statement, a transaction by itself
- *   waiting     taken first, or small                   -> open (BEGIN, or a savepoint)
- *   statement   succeeds                                -> resolved
- *   statement   another creation may have failed it     -> waiting, as a transaction
- *   statement   fails otherwise                         -> rejected
- *   open        the work succeeds                       -> done
- *   open        the work fails, savepoint rolled back   -> done, with its error
- *   open        the work fails, transaction lost        -> rejected; writes done before it are waiting again
- *   done        COMMIT succeeds                         -> resolved, or rejected with its error
- *   done        COMMIT fails                            -> rejected (503 if the write may be stored)
- *   rejected    with a conflict                         -> waiting, in at most six attempts
+ *   waiting     no connection in time                  -> rejected (503)
+ *   waiting     taken with creations of its kind       -> statement, a transaction by itself
+ *   waiting     taken first, or small                  -> open (BEGIN, or a savepoint)
+ *   statement   succeeds                               -> resolved
+ *   statement   another creation may have failed it    -> waiting, as a transaction
+ *   statement   fails otherwise                        -> rejected
+ *   open        succeeds                               -> done
+ *   open        fails, savepoint rolled back           -> done, with its error
+ *   open        fails, transaction lost                -> rejected; writes done before it are waiting again
+ *   done        COMMIT succeeds                        -> resolved, or rejected with its error
+ *   done        COMMIT fails                           -> rejected (503 if it may be stored)
+ *   rejected    with a conflict                        -> waiting, in at most six attempts
  *
  * Invariants:
  * - A write is resolved only after the commit that stores it.
  * - A write runs again only if nothing of it is stored.
- * - The error of a rolled-back savepoint is held until the commit. If that fails, the error becomes a 503: a write of the
- *   same group, now lost, may have caused it.
+ * - The error of a rolled-back savepoint is held until the commit. If that fails, the error becomes a 503: a write of
+ *   the same group, now lost, may have caused it.
  * - After any error the connection is proven idle or closed (connections.ts).
  */
 import { setTimeout as pause } from 'node:timers/promises';
@@ -94,7 +92,9 @@ export class WriteQueue {
   readonly #queues = new Map<number | undefined, Queue>();
   readonly #connections: Pick<Connections, 'useToWrite'>;
   readonly #hasGroupsByWorkspace: boolean;
-  /** On Postgres one group is sent while another is synced to disk. More would be smaller, and wait for a change number. */
+  /**
+   * On Postgres one group is sent while another is synced to disk. More would be smaller, and wait for a change number.
+   */
   readonly #maxRunning: number;
   readonly #dialect: Pick<Dialect, 'begin' | 'insertWithLog'>;
   readonly #connectionTimeout: number;

@@ -3,9 +3,9 @@
  *
  * Invariants:
  * - A decision has no effects outside of the transaction: after a conflict it is made again.
- * - Locks are taken in one order: names, referenced records, changed records, unique values; and records of a kind by ID.
- *   Two writes that lock in different orders could deadlock. A write that breaks the order is a defect and fails here.
- *   The order of kinds, targets before the records that refer to them, is up to services and not checked here.
+ * - Locks are taken in one order: names, referenced records, changed records, unique values; and records of a kind by
+ *   ID. Two writes that lock in different orders could deadlock. A write that breaks the order is a defect and fails
+ *   here. The order of kinds, targets before the records that refer to them, is up to services and not checked here.
  * - A record is changed or deleted only after it was read with a lock.
  * - A dry run locks nothing, so that no other write waits for it.
  * - A transaction reads at most 50 MB of text: a batch of a few bytes may name records with much text.
@@ -257,8 +257,8 @@ const criterionTexts = ({ by, text }: Criterion) => [
 ];
 
 /**
- * Returns a subquery for the IDs of matches, whose `sent.value` are the `criterionTexts` of a list, and whether it reads
- * the index of external IDs.
+ * Returns a subquery for the IDs of matches, whose `sent.value` are the `criterionTexts` of a list, and whether it
+ * reads the index of external IDs.
  */
 function matchingIds(
   { dialect, workspaceId }: WorkspaceScope,
