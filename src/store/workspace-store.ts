@@ -1,5 +1,5 @@
 /** The records of one workspace: every statement filters by it or writes it. Rules belong to services. */
-import type { RecordKind, RecordOf, Values } from '../model/record-kind.ts';
+import type { AnyRecord, RecordKind, RecordOf } from '../model/record-kind.ts';
 import { createChangeWatch } from './change-watch.ts';
 import type { Run, Usage } from './connections/driver.ts';
 import type { Database } from './database.ts';
@@ -131,7 +131,7 @@ export async function* pagesById(
   { list }: Pick<RecordReads, 'list'>,
   kind: RecordKind,
   { limit, where }: Pick<RecordQuery, 'where'> & { readonly limit: number },
-): AsyncGenerator<readonly RecordOf<RecordKind>[]> {
+): AsyncGenerator<readonly AnyRecord[]> {
   let after: RecordQuery['after'];
   for (;;) {
     const records = await list(kind, { where, after, limit });
@@ -153,5 +153,5 @@ export async function findByUniqueField<K extends RecordKind>(
   if (values.length === 0) return new Map();
   const byValue = { where: { field, in: values }, orderBy: [{ field, direction: 'asc' }] } as const;
   const found = await list(kind, { ...byValue, limit: values.length, fields });
-  return new Map(found.map((record) => [String((record as Values)[field]), record]));
+  return new Map(found.map((record) => [String(record[field]), record]));
 }
