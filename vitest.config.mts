@@ -14,10 +14,10 @@ const onAnyDatabase = [
   'test/{browser,client,docs,explorer,http,import,model,pages}/**',
   'test/auth/!(wall).test.ts',
   'test/export/command.test.ts',
-  'test/graphql/!(audits|cached|changes|deletions|filters|history|imports|kinds|labels|links|orders|query-model|reverse-links|revert-changes|statements|summaries|updates|upserts).test.ts',
+  'test/graphql/!(cached|history|kinds|labels|links|query-model|revert-changes|statements|writes).test.ts',
   'test/process/{cli,import-kills,keys,logs,package,start-and-end}.test.ts',
   'test/rest/**',
-  'test/spec/{bad-input,compression,endpoints,errors,external-id-limit,long-lists,updates}.test.ts',
+  'test/spec/{bad-input,endpoints,errors,external-id-limit,long-lists,updates}.test.ts',
   'test/store/{change-watch,connections,long-rows}.test.ts',
   'test/structure/{imports,regular-expressions}.test.ts',
 ];
@@ -64,10 +64,7 @@ export default defineConfig({
               test: {
                 ...shared.test,
                 name: 'pgbouncer',
-                include: [
-                  'test/spec/{idempotency,together}.test.ts',
-                  'test/spec/postgres/{concurrency,limits}.test.ts',
-                ],
+                include: ['test/spec/{idempotency,batches}.test.ts', 'test/spec/postgres/{concurrency,limits}.test.ts'],
                 globalSetup: ['test/support/pgbouncer.ts'],
               },
             },

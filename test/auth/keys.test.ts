@@ -4,9 +4,13 @@ import { createApp } from '../../src/app.ts';
 import { revokeKey } from '../../src/auth/keys.ts';
 import { loadConfig } from '../../src/config.ts';
 import { unavailable } from '../../src/errors.ts';
+import { matchableFields, type RecordKind } from '../../src/model/record-kind.ts';
+import { project, recordKinds } from '../../src/records/index.ts';
+import { routes } from '../../src/rest/routes.ts';
 import { createKeyStore } from '../../src/store/admin/api-keys.ts';
 import type { Run } from '../../src/store/connections/driver.ts';
 import { passTime } from '../support/clock.ts';
+import { unknownId } from '../support/records.ts';
 import { startService, useSharedService } from '../support/service.ts';
 
 const service = useSharedService({ FAILED_LOGIN_LIMIT: '10000' }, { closed: true });
@@ -227,4 +231,37 @@ test('the first key counts at once, also where it is not known yet that there is
 
   expect((await first.create('/assets', { name: 'Pump' }))[0].workspaceId).toBe('acme');
   expect((await open.get('/asset-categories')).status).toBe(401);
+});
+
+/** What the records of a kind can be upserted by. */
+const keyOf = (kind: RecordKind) => {
+  const [field] = matchableFields(kind);
+  return field ? `field: ${field.toUpperCase()}` : 'externalId: "erp"';
+};
+
+test('a read-only key is refused by every write, also by dry runs', async () => {
+  const reader = service.as(await service.key({ readOnly: true }));
+  for (const { method, path } of routes) {
+    if (method === 'GET') continue;
+    const { status } = await reader.send(
+      method,
+      path.replace(':id', unknownId(project)),
+      method === 'POST' ? [{}] : {},
+    );
+    expect([method, path, status]).toEqual([method, path, 403]);
+  }
+  for (const mutation of [
+    ...recordKinds.flatMap((kind) => [
+      `create${kind.plural}(input: []) { id }`,
+      `update${kind.plural}(input: [], dryRun: true) { id }`,
+      `delete${kind.plural}(ids: [], dryRun: true) { id }`,
+      `upsert${kind.plural}(by: { ${keyOf(kind)} }, input: []) { outcome }`,
+    ]),
+    'importRecords(input: {}) { assets { id } }',
+    'updateProject(id: "x", input: {}) { id }',
+    'revertChanges(after: "0", upTo: "0") { reversed }',
+  ]) {
+    const { status } = await reader.graphql(`mutation { ${mutation} }`);
+    expect([mutation, status]).toEqual([mutation, 403]);
+  }
 });

@@ -1,7 +1,8 @@
-/** What holds for all pages in a real browser: they fit into its window, lead to each other, and work behind a proxy. */
+/** All pages in a real browser: they fit into its window, lead to each other, work behind a proxy, and load nothing from elsewhere. */
 import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
+import { routes } from '../../src/rest/routes.ts';
 import {
   describeInChromium,
   execute,
@@ -11,7 +12,8 @@ import {
   useBrowser,
   usePages,
 } from '../support/browser.ts';
-import { listen, useSharedService } from '../support/service.ts';
+import { createFile } from '../support/database.ts';
+import { listen, startService, useSharedService } from '../support/service.ts';
 
 describeInChromium('the pages', () => {
   const browser = useBrowser();
@@ -94,3 +96,85 @@ async function startProxy(origin: string, path: string): Promise<string> {
   });
   return `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
 }
+
+/** Each test is one walk through the page, which takes seconds to open. */
+describeInChromium('the reference', () => {
+  const browser = useBrowser();
+  const service = useSharedService();
+  const newPage = usePages(browser);
+
+  test('executes examples unchanged, and again, and fits into its window, light and dark', async () => {
+    const origin = await listen(service.app);
+    const { page, visit } = await newPage(origin);
+    const [project] = await service.create('/projects', { name: 'Bridge' });
+    await page.goto(`${origin}/reference`);
+    await page.locator('.opblock').first().waitFor();
+    expect(await page.locator('.opblock').count()).toBe(routes.length + ['export'].length);
+    const isDark = () => page.evaluate("document.documentElement.classList.contains('dark-mode')");
+    expect(await isDark()).toBe(false);
+    await look(page, 'reference');
+    expect(await isDark()).toBe(true);
+
+    const update = await openOperation(page, 'PATCH', '/projects/{id}');
+    await update.getByRole('button', { name: 'Execute' }).click();
+    await update.locator('input.invalid').waitFor();
+    expect(await update.textContent()).toContain('If there is none yet, create one first.');
+    expect(visit.requests.filter((url) => url.includes('/projects'))).toEqual([]);
+    await update.getByPlaceholder('id', { exact: true }).fill(project.id);
+
+    const create = await openOperation(page, 'POST', '/projects');
+    const list = await openOperation(page, 'GET', '/asset-categories');
+    for (const _ of ['once', 'again']) {
+      expect([await execute(create), await execute(update), await execute(list)]).toEqual([201, 200, 200]);
+    }
+    const { nodes } = (await service.data('{ projects(orderBy: [{ createdAt: ASC }]) { nodes { name } } }')).projects;
+    const names = nodes.map(({ name }: { name: string }) => name);
+    expect(names).toEqual(['Harbour wall, phase 2', 'Harbour wall', 'Harbour wall']);
+    await look(page, 'reference-responses');
+    expect(visit).toMatchObject({ outside: [], errors: [] });
+  });
+});
+
+describeInChromium('EventSource', () => {
+  const browser = useBrowser();
+  const newPage = usePages(browser);
+
+  /** Opens an EventSource in the page, which keeps what it gets in \`window.received\`. */
+  const script = `(query) => {
+    window.received = [];
+    const source = new EventSource('/graphql?query=' + encodeURIComponent(query));
+    source.addEventListener('next', ({ data, lastEventId }) => {
+      const { nodes } = JSON.parse(data).data.changes;
+      window.received.push({ lastEventId, cursors: nodes.map(({ cursor }) => cursor) });
+    });
+    source.addEventListener('complete', () => source.close());
+    return new Promise((resolve) => source.addEventListener('open', () => resolve(true)));
+  }`;
+  const query = 'subscription { changes { nodes { cursor } } }';
+
+  test('gets each change once, also what was changed while the service was away', async () => {
+    const { url, remove } = await createFile();
+    const first = await startService({ DATABASE_URL: url });
+    const origin = await listen(first.app);
+    const { page } = await newPage(origin);
+    await page.goto(`${origin}/`);
+    await page.evaluate(`(${script})(${JSON.stringify(query)})`);
+    await first.create('/assets', { name: 'Crane' });
+    await expect.poll(() => page.evaluate('window.received')).toHaveLength(1);
+
+    await first.stop();
+    const second = await startService({ DATABASE_URL: url });
+    await second.create('/assets', { name: 'Pump' }, { name: 'Lift' });
+    await second.app.listen({ port: Number(new URL(origin).port), host: '127.0.0.1' });
+
+    await expect
+      .poll(() => page.evaluate('window.received'), { timeout: 30_000 })
+      .toEqual([
+        { lastEventId: '1', cursors: ['1'] },
+        { lastEventId: '3', cursors: ['2', '3'] },
+      ]);
+    await page.close();
+    await second.stop();
+    await remove();
+  });
+});

@@ -146,15 +146,6 @@ test('dryRun returns what a write would do, and stores nothing', async () => {
   expect(await yardgraph.changeCursor()).toBe('1');
 });
 
-test('a write may have a message, which its changes keep, and a key, with which it is stored once', async () => {
-  const options = { changeMessage: 'nightly import', idempotencyKey: 'night 17' };
-  const write = () => yardgraph.assets.upsert({ field: 'UID' }, [{ uid: 'CR-1', name: 'Crane' }], options);
-
-  expect([(await write())[0].outcome, (await write())[0].outcome]).toEqual(['CREATED', 'CREATED']);
-  const [page] = await pagesOf(yardgraph.changes({ follow: false }));
-  expect(page?.nodes.map(({ message }) => message)).toEqual(['nightly import']);
-});
-
 test('changes returns every change once, in order, page by page, from a cursor on, until the loop ends', async () => {
   const [crane] = await yardgraph.assets.create([{ name: 'Crane' }, { name: 'Pump' }]);
   await yardgraph.assets.update([{ id: crane.id, name: 'Tower crane' }]);

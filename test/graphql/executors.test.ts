@@ -22,16 +22,10 @@ async function responsesTo(request: object) {
 }
 
 describe('the second response is the same as the first', () => {
-  test.each<[string, object]>([
-    ['names with underscores in front', { query: '{ __proto__: workOrders(first: 1) { totalCount } }' }],
-    [
-      'several operations',
-      {
-        query: 'query one { locations { totalCount } } query two { projects { totalCount } }',
-        operationName: 'two',
-      },
-    ],
-  ])('%s', async (_, request) => {
+  test.each([
+    { query: '{ __proto__: workOrders(first: 1) { totalCount } }' },
+    { query: 'query one { locations { totalCount } } query two { projects { totalCount } }', operationName: 'two' },
+  ])('%j', async (request) => {
     const { response, expected } = await responsesTo(request);
 
     expect(expected).toMatch(/^200 \{"data":/);
@@ -40,34 +34,20 @@ describe('the second response is the same as the first', () => {
 
   test.each<[string, string, object?]>([
     ['a variable that is missing', 'query ($id: ID!) { node(id: $id) { id } }'],
-    [
-      'a variable of another type',
-      'query ($first: Int) { workOrders(first: $first) { nodes { id } } }',
-      { first: 'x' },
-    ],
+    ['null for a directive', 'query ($n: Boolean = true) { changeCursor @include(if: $n) }', { n: null }],
+    ['a variable of another type', 'query ($n: Int) { workOrders(first: $n) { nodes { id } } }', { n: 'x' }],
     [
       'null as the only order',
-      'query ($name: OrderDirection) { assets(orderBy: { name: $name }) { totalCount } }',
-      { name: null },
+      'query ($n: OrderDirection) { assets(orderBy: { name: $n }) { totalCount } }',
+      { n: null },
     ],
-    ['null in a list', 'query ($kind: RecordKind = ASSET) { changes(kinds: [$kind]) { endCursor } }', { kind: null }],
+    ['null in a list', 'query ($n: RecordKind = ASSET) { changes(kinds: [$n]) { endCursor } }', { n: null }],
   ])('also with an error: %s', async (_, query, variables) => {
     const { response, expected } = await responsesTo({ query, variables });
 
     expect(expected).toContain('"errors":');
     expect(response).toBe(expected);
   });
-});
-
-test('fields of a list that are refused beside others that are still being read end neither the response nor the process', async () => {
-  await service.create('/projects', { name: 'with a status', statusId: 'status-1' }, { name: 'without one' });
-  const query = `{ projects(where: { name: { startsWith: "with" } }, orderBy: [{ name: ASC }]) { nodes {
-    status { name } workOrders(before: "x") { totalCount } history(first: 0) { endCursor }
-  } } }`;
-  const { response, expected } = await responsesTo({ query });
-
-  // A rejection that nobody handles would fail the run.
-  expect([response, expected]).toEqual(Array(2).fill(expect.stringMatching(/^200 \{"errors":.*"data":null\}$/)));
 });
 
 test('a variable inside external IDs that are a literal is read each time', async () => {

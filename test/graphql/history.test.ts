@@ -1,7 +1,7 @@
-/** The history of single records, and records as they were. */
-import { beforeEach, describe, expect, test } from 'vitest';
-import { project as projectKind } from '../../src/records/index.ts';
-import { deleteRecords } from '../support/changes.ts';
+/** The history of single records, records as they were, and pages of the feed. query-model.test.ts has what feed and histories return. */
+import { describe, expect, test } from 'vitest';
+import { assetCategory, project as projectKind } from '../../src/records/index.ts';
+import { deleteRecords, plantCreations } from '../support/changes.ts';
 import { unknownId } from '../support/records.ts';
 import { useWorkspaces } from '../support/service.ts';
 
@@ -62,66 +62,77 @@ describe('history', () => {
   });
 });
 
-describe('asOf', () => {
-  let id: string;
-  /** The times from which on the project had each name. */
-  let times: string[];
-
-  const nameAt = async (time: string) =>
-    (await service.data('query ($id: ID!, $time: DateTime) { project(id: $id, asOf: $time) { name } }', { id, time }))
-      .project?.name ?? null;
-
-  const later = (time: string, milliseconds: number) => new Date(Date.parse(time) + milliseconds).toISOString();
-
-  beforeEach(async () => {
-    const [project] = await service.create('/projects', { name: 'Wall' });
-    id = project.id;
-    const [pier, harbourWall] = [
-      await service.patch(`/projects/${id}`, { name: 'Pier' }),
-      await service.patch(`/projects/${id}`, { name: 'Harbour wall' }),
-    ];
-    times = [project.createdAt, pier.body.updatedAt, harbourWall.body.updatedAt];
+test('asOf returns the record as it was at a time, with all fields, and links to what is stored now', async () => {
+  const { id } = await renamedProject(['Wall', 'Harbour wall']);
+  const [yard] = await service.create('/locations', { name: 'North yard' });
+  const { body: moved } = await service.patch(`/projects/${id}`, {
+    locationId: yard.id,
+    externalIds: { erp: 'P-7' },
   });
+  await service.patch(`/projects/${id}`, { locationId: null, externalIds: null });
 
-  test('returns the record as it was at each time', async () => {
-    const [created = '', pier = '', harbourWall = ''] = times;
+  const data = await service.data(
+    `query ($id: ID!, $time: DateTime) {
+      now: project(id: $id) { locationId updatedAt }
+      then: project(id: $id, asOf: $time) { id name locationId externalIds updatedAt location { name } history(first: 1) { endCursor } }
+      null: project(id: $id, asOf: null) { locationId }
+    }`,
+    { id, time: moved.updatedAt },
+  );
 
-    expect(await nameAt(later(created, -1))).toBeNull();
-    expect(await nameAt(created)).toBe('Wall');
-    expect(await nameAt(later(pier, -1))).toBe('Wall');
-    expect(await nameAt(pier)).toBe('Pier');
-    expect(await nameAt(later(harbourWall, -1))).toBe('Pier');
-    expect(await nameAt(harbourWall)).toBe('Harbour wall');
-    expect(await nameAt('2100-01-01')).toBe('Harbour wall');
+  expect(data.now.locationId).toBeNull();
+  expect(data.null).toEqual({ locationId: null });
+  expect(data.then).toEqual({
+    id,
+    name: 'Harbour wall',
+    locationId: yard.id,
+    externalIds: { erp: 'P-7' },
+    updatedAt: moved.updatedAt,
+    location: { name: 'North yard' },
+    history: { endCursor: '5' },
   });
+});
 
-  test('returns several versions in one query, with all fields, and links to what is stored now', async () => {
-    const [yard] = await service.create('/locations', { name: 'North yard' });
-    const { body: moved } = await service.patch(`/projects/${id}`, {
-      locationId: yard.id,
-      externalIds: { erp: 'P-7' },
-    });
-    await service.patch(`/projects/${id}`, { locationId: null, externalIds: null });
-
-    const data = await service.data(
-      `query ($id: ID!, $time: DateTime) {
-        now: project(id: $id) { locationId updatedAt }
-        then: project(id: $id, asOf: $time) { id name locationId externalIds updatedAt location { name } history(first: 1) { endCursor } }
-        null: project(id: $id, asOf: null) { locationId }
-      }`,
-      { id, time: moved.updatedAt },
+/** All changes, read in pages of this size. */
+async function allChanges(first: number, kinds?: string[]) {
+  const nodes: { cursor: string }[] = [];
+  let pages = 0;
+  for (let after = '0'; ; ) {
+    const { changes } = await service.data(
+      `query ($first: Int, $after: String, $kinds: [RecordKind!]) {
+        changes(first: $first, after: $after, kinds: $kinds) { nodes { cursor } endCursor hasMore } }`,
+      { first, after, kinds },
     );
+    nodes.push(...changes.nodes);
+    pages += 1;
+    after = changes.endCursor;
+    if (!changes.hasMore) return { nodes, pages, after };
+  }
+}
 
-    expect(data.now.locationId).toBeNull();
-    expect(data.null).toEqual({ locationId: null });
-    expect(data.then).toEqual({
-      id,
-      name: 'Harbour wall',
-      locationId: yard.id,
-      externalIds: { erp: 'P-7' },
-      updatedAt: moved.updatedAt,
-      location: { name: 'North yard' },
-      history: { endCursor: '6' },
+describe('the feed', () => {
+  test('after a cursor beyond the last change is refused, so that consumers notice when a backup was restored', async () => {
+    await service.create('/locations', { name: 'North yard' });
+
+    const { body } = await service.graphql('{ changes(after: "2") { endCursor } }');
+
+    expect(body.errors[0]).toMatchObject({
+      message:
+        'the cursor "2" is beyond the last change, which is "1"; after restoring a backup, consumers must start over',
+      extensions: { code: 'BAD_USER_INPUT' },
     });
+  });
+
+  test('of kinds whose changes are far apart has empty pages in between, which read at most 100,000 rows each', async () => {
+    await service.create('/locations', { name: 'North yard' });
+    await plantCreations(service, assetCategory, 110_000);
+    await service.create('/locations', { name: 'South yard' });
+    await plantCreations(service, assetCategory, 10);
+
+    const { nodes, pages, after } = await allChanges(5, ['LOCATION', 'LOCATION', 'ASSET']);
+
+    expect(nodes.map(({ cursor }) => cursor)).toEqual(['1', '110002']);
+    expect(pages).toBeGreaterThan(1);
+    expect(after).toBe('110012');
   });
 });

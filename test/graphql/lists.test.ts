@@ -1,5 +1,8 @@
 /** What is refused in the arguments of lists and look-ups, and what they cost. query-model.test.ts has what valid ones return. */
 import { expect, test } from 'vitest';
+import { loadConfig } from '../../src/config.ts';
+import { filterCost, parseFilter } from '../../src/graphql/schema/filter.ts';
+import { asset } from '../../src/records/index.ts';
 import { startService, useSharedService, useWorkspaces } from '../support/service.ts';
 
 const service = useWorkspaces();
@@ -133,6 +136,9 @@ test.each<[field: string, message: string]>([
   ['assetByExternalId(key: "erp", value: " ")', 'value: expected a value to find the asset by, received " "'],
   ['assetByUid(uid: "a\\u0000")', 'uid: expected text without the character NUL, received "a\\u0000"'],
   ['asset(id: "x", asOf: "soon")', 'asOf: expected a date such as 2026-03-01'],
+  ['changes(after: "soon")', 'after: expected a cursor of a change, such as "4711", received "soon"'],
+  ['changes(first: 0)', 'first: expected a whole number from 1 to 1000, received 0'],
+  ['changes(kinds: [])', 'kinds: expected at least one value, received none'],
 ])('%s is refused', async (field, message) => {
   const { status, body } = await shared.graphql(`{ ${field} { __typename } }`);
 
@@ -235,4 +241,20 @@ test.each([
   ['references to clear', 'deleteAssets(ids: ["a", "b"], references: CLEAR) { id }', 5 + 2 * 11 + 100_000],
 ])('the cost of %s', async (_, field, cost) => {
   expect(await costOf(`${/^(?:revert|delete)/.test(field) ? 'mutation' : 'query'} { ${field} }`)).toBe(cost);
+});
+
+test('a filter is read once, in however many fields its variable stands', () => {
+  let reads = 0;
+  const where = {
+    get name() {
+      reads += 1;
+      return { eq: 'Crane' };
+    },
+  };
+  const costs = [1, 2, 3].map(() => filterCost(asset, where, loadConfig({}).limits));
+  const condition = parseFilter(asset, where, loadConfig({}).limits);
+
+  expect(costs).toEqual([10, 10, 10]);
+  expect(condition).toMatchObject({ field: 'name' });
+  expect(reads).toBe(1);
 });

@@ -4,9 +4,9 @@ import { describe, expect, test } from 'vitest';
 import type { Field } from '../../src/model/fields.ts';
 import { type DescribedIssue, formatPath } from '../../src/model/issues.ts';
 import type { RecordKind } from '../../src/model/record-kind.ts';
-import { asset, project, workOrder } from '../../src/records/index.ts';
+import { asset } from '../../src/records/index.ts';
 import { byEffort } from '../support/effort.ts';
-import { createDocument, importDocument, updateDocument } from '../support/mutations.ts';
+import { createDocument, importDocument, updateDocument, upsertDocument } from '../support/mutations.ts';
 import { anyRecord, kinds, unknownId } from '../support/records.ts';
 import { useSharedService } from '../support/service.ts';
 
@@ -24,13 +24,6 @@ const asProblem = ({ path: [argument, index, ...field], message, code, other }: 
     code,
     ...(other && { other: formatPath(other.slice(1)) }),
   };
-};
-
-const issuesOf = async (document: string, variables: object): Promise<DescribedIssue[]> => {
-  const { body } = await service.graphql(document, variables);
-  expect(body.errors).toHaveLength(1);
-  expect(body.errors[0].extensions.code).toBe('BAD_USER_INPUT');
-  return body.errors[0].extensions.issues;
 };
 
 /** Values of the type of a field, most of them invalid: GraphQL itself rejects values of other types. */
@@ -88,59 +81,48 @@ test.each(kinds)(
   600_000,
 );
 
-test('a ref that is empty, the ID that is missing and the time of a change are checked with everything else', async () => {
-  const [{ id }] = await service.create('/projects', { name: 'Bridge' });
+const upsertItem = fc.record(
+  {
+    uid: fc.constantFrom('A', 'B', 'C', 'D', 'taken', ''),
+    name: fc.constantFrom('Crane', 'Pump', ' ', null),
+    acquiredAt: fc.constantFrom('2026-03-01', 'soon', null),
+    currentLocationId: fc.constantFrom('ERP-1', 'location_01h455vb4pex5vsknk084sn02q'),
+  },
+  { requiredKeys: ['name'] },
+);
 
-  expect(await issuesOf(createDocument(workOrder), { input: [{ name: 'a' }, { project: { ref: '' } }] })).toEqual([
-    {
-      path: ['input', 1, 'project', 'ref'],
-      message: 'expected a text of 1 to 255 characters, received ""',
-      code: 'invalid-ref',
-    },
-  ]);
-  expect(
-    await issuesOf(updateDocument(project), {
-      input: [{ id, ifUpdatedAt: 5 }, { name: 'a' }, { id: null }, { id: 5 }],
+test('onInvalid: SKIP rejects just what the batch would fail for, and stores the others as a batch of their own would', async () => {
+  const run = async (input: object[], onInvalid: string) => {
+    const document = upsertDocument(asset, 'outcome record { name } issues { path message code other }');
+    const { body } = await service.graphql(document, { by: { field: 'UID' }, input, onInvalid, dryRun: true });
+    return { items: body.data.result, issues: body.errors?.[0].extensions.issues ?? [] };
+  };
+  await service.create('/assets', { name: 'Crane', uid: 'taken' });
+  await fc.assert(
+    fc.asyncProperty(fc.array(upsertItem, { maxLength: 8 }), async (input) => {
+      const { items } = await run(input, 'SKIP');
+      const { issues } = await run(input, 'FAIL');
+      const listed = items.flatMap(({ issues }: { issues: DescribedIssue[] }, index: number) =>
+        issues.map(({ path, other, ...issue }) => ({
+          ...issue,
+          path: ['input', index, ...path],
+          ...(other && { other: ['input', ...other.map(Number)] }),
+        })),
+      );
+      expect(listed).toEqual(issues);
+      const isValid = (_: object, index: number) => items[index].outcome !== 'REJECTED';
+      expect((await run(input.filter(isValid), 'FAIL')).items).toEqual(items.filter(isValid));
     }),
-  ).toEqual([
-    {
-      path: ['input', 0, 'ifUpdatedAt'],
-      message: 'expected a date such as 2026-03-01 or 2026-03-01T07:30:00Z, received 5',
-      code: 'wrong-type',
-    },
-    { path: ['input', 1, 'id'], message: 'required: the ID of the project, given by the service', code: 'required' },
-    { path: ['input', 2, 'id'], message: 'expected an ID of 1 to 255 characters, received null', code: 'invalid-id' },
-    {
-      path: ['input', 3, 'id'],
-      message: 'there is no project with the ID "5": IDs of this service start with project_',
-      code: 'no-record',
-    },
-  ]);
+    { numRuns: byEffort({ small: 20, long: 300 }) },
+  );
 });
 
 describe('an issue has the path of another item that it is about, too:', () => {
-  const twice = <T>(item: T): [T, T] => [item, item];
-
-  test('the first with a unique value, also over REST', async () => {
-    const input = twice({ name: 'Crane', uid: 'twice' });
-
-    const { body } = await service.graphql(createDocument(asset), { input });
-    const rest = await service.post('/assets', input, { accept: 'application/problem+json' });
-
-    expect(body.errors[0].extensions.issues).toMatchObject([{ code: 'taken', other: ['input', 0] }]);
-    expect(rest.body.errors).toMatchObject([{ index: 1, code: 'taken', other: '[0]' }]);
-  });
-
-  test('the first change of a record', async () => {
-    const [{ id }] = await service.create('/projects', { name: 'Bridge' });
-
-    expect(await issuesOf(updateDocument(project), { input: twice({ id }) })).toMatchObject([
-      { path: ['input', 1, 'id'], code: 'repeated', other: ['input', 0] },
-    ]);
-  });
-
   test('the first with a ref, in an import with the name of its list', async () => {
-    expect(await issuesOf(importDocument(), { input: { locations: twice({ ref: 'yard' }) } })).toMatchObject([
+    const input = { locations: [{ ref: 'yard' }, { ref: 'yard' }] };
+    const { body } = await service.graphql(importDocument(), { input });
+
+    expect(body.errors[0].extensions.issues).toMatchObject([
       { path: ['input', 'locations', 1, 'ref'], code: 'repeated-ref', other: ['input', 'locations', 0] },
     ]);
   });
@@ -165,38 +147,18 @@ describe('an issue has the path of another item that it is about, too:', () => {
   });
 });
 
-describe('a value that does not match the types of the schema is an error of GraphQL:', () => {
-  test.each<[string, string, object, string, string]>([
-    [
-      'a number for text',
-      createDocument(asset),
-      { input: [{ name: 5 }] },
-      'input[0].name',
-      'String cannot represent a non string value: 5',
-    ],
-    [
-      'an unknown field, such as __proto__',
-      createDocument(asset),
-      { input: [JSON.parse('{"__proto__":{"name":"a"}}')] },
-      'input[0]',
-      'Field "__proto__" is not defined by type "CreateAssetInput".',
-    ],
-  ])('%s', async (_, document, variables, at, reason) => {
-    const { body } = await service.graphql(document, variables);
-
-    const [name] = at.split(/[.[]/);
-    expect(body.errors).toEqual([
-      {
-        message: `Variable "$${name}" got an invalid value at "${at}"; ${reason}`,
-        locations: [expect.anything()],
-        extensions: { code: 'BAD_USER_INPUT' },
-      },
-    ]);
-    expect(body.data).toBeUndefined();
-  });
-});
-
 describe('as ever in GraphQL,', () => {
+  test.each([
+    ['[0].name', { name: 5 }, 'String cannot represent a non string value: 5'],
+    ['[0]', JSON.parse('{"__proto__":{"name":"a"}}'), 'Field "__proto__" is not defined by type "CreateAssetInput".'],
+  ])('a value of another type is an error of GraphQL: input%s', async (at, item, reason) => {
+    const { body } = await service.graphql(createDocument(asset), { input: [item] });
+
+    const message = `Variable "$input" got an invalid value at "input${at}"; ${reason}`;
+    const extensions = { code: 'BAD_USER_INPUT' };
+    expect(body).toEqual({ errors: [{ message, locations: [expect.anything()], extensions }] });
+  });
+
   test('an ID may be a whole number, and a single item needs no list', async () => {
     const input = { name: 'Crane', statusId: 5 };
 

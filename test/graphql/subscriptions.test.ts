@@ -1,7 +1,5 @@
 /** The feed as server-sent events: in the form that graphql-sse and a browser's EventSource read. */
 import { connect, type Socket } from 'node:net';
-import { setTimeout as pause } from 'node:timers/promises';
-import { createClient } from 'graphql-sse';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { unavailable } from '../../src/errors.ts';
 import { asset as assetKind } from '../../src/records/index.ts';
@@ -83,22 +81,6 @@ describe('a subscription', () => {
     expect(await events.cursors()).toEqual(upTo(111, 120));
     await service.create('/assets', ...names(2));
     expect(await events.cursors()).toEqual([121, 122]);
-  });
-
-  test('over GET, goes on where Last-Event-ID says, whatever the argument', async () => {
-    await service.create('/assets', ...names(9));
-    const events = await openEvents(service.app, {
-      method: 'GET',
-      url: '/graphql',
-      query: { query: subscription, variables: '{"after":"2"}' },
-      headers: { accept: 'text/event-stream', 'last-event-id': '7', ...service.headers },
-    });
-    onTestFinished(events.close);
-
-    expect((await events.next())?.data.data.changes.nodes.map(({ cursor }: { cursor: string }) => cursor)).toEqual([
-      '8',
-      '9',
-    ]);
   });
 
   test('of some kinds sends nothing of the others, and goes on behind them', async () => {
@@ -261,18 +243,6 @@ describe('the end of a subscription', () => {
     expect(await events.next()).toBeUndefined();
     expect(events.text()).not.toContain('complete');
   });
-
-  test('comes when the service closes, and is not complete: clients connect again', async () => {
-    const own = await startService();
-    const events = await Promise.all([follow(own), follow(own)]);
-
-    await own.stop();
-
-    for (const each of events) {
-      expect(await each.next()).toBeUndefined();
-      expect(each.text()).toBe(':\n\n');
-    }
-  });
 });
 
 describe('limits', () => {
@@ -322,31 +292,6 @@ describe('while the database is unavailable', () => {
     expect(event?.data.data.changes.nodes[0].record.name).toBe('Crane');
     expect(failed).toHaveLength(1);
   });
-});
-
-test('the client of graphql-sse gets each change, until it ends the subscription', async () => {
-  const url = `${await listen(service.app)}/graphql`;
-  const client = createClient({ url, headers: service.headers, retryAttempts: 0 });
-  const events = client.iterate<{ changes: { endCursor: string } }>({ query: subscription });
-
-  const cursors: (string | undefined)[] = [];
-  const reading = (async () => {
-    for await (const { data } of events) {
-      cursors.push(data?.changes.endCursor);
-      if (cursors.length === 3) break;
-      await service.create('/assets', { name: 'Crane' });
-    }
-  })();
-  // Until the subscription has begun, nothing is sent for what is created.
-  while (cursors.length === 0) {
-    await service.create('/assets', { name: 'Pump' });
-    await pause(50);
-  }
-  await reading;
-
-  expect(cursors.map(Number)).toEqual(cursors.map(Number).toSorted((a, b) => a - b));
-  expect(new Set(cursors).size).toBe(3);
-  client.dispose();
 });
 
 /** Connections that have asked for the subscription, and read nothing of it. */

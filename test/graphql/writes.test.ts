@@ -1,20 +1,17 @@
-/** Batches of updates, deletions and imports: what is refused, and what their responses show. test/services/write-model.test.ts has what they store. */
-import { describe, expect, test } from 'vitest';
+/** Batches of writes: what is refused, and what their responses show. test/services/write-model.test.ts has what they store. */
+import { describe, expect, test, vi } from 'vitest';
 import type { Path } from '../../src/model/issues.ts';
-import { asset, assetCategory, location, workOrder } from '../../src/records/index.ts';
+import { asset, assetCategory, location, transportOrder, workOrder } from '../../src/records/index.ts';
+import { isPostgres } from '../support/database.ts';
 import { placesIn } from '../support/issues.ts';
-import {
-  createDocument,
-  deleteDocument,
-  importDocument,
-  updateDocument,
-  upsertDocument,
-} from '../support/mutations.ts';
+import { deleteDocument, importDocument, updateDocument, upsertDocument } from '../support/mutations.ts';
+import { numberOf } from '../support/open-store.ts';
 import { unknownId } from '../support/records.ts';
 import { startService, useWorkspaces } from '../support/service.ts';
 
 const service = useWorkspaces();
 
+const outcomes = (items: { outcome: string }[]) => items.map(({ outcome }) => outcome);
 const lastChange = async () => (await service.data('{ changeCursor }')).changeCursor;
 
 /** The code and the issues of a write that stores nothing. */
@@ -41,6 +38,8 @@ test('every failing item of an update is listed, with its position and the reaso
     { id: yard.id },
     { id: 'ERP-1' },
     { id: crane.id },
+    { name: 'a', ifUpdatedAt: 5 },
+    { id: null },
   ];
 
   const { code, issues } = await refusal(updateDocument(asset), { input });
@@ -74,27 +73,13 @@ test('every failing item of an update is listed, with its position and the reaso
       message: 'there is no asset with the ID "ERP-1": IDs of this service start with asset_',
     },
     { path: ['input', 5, 'id'], message: `item [0] of this batch also has the ID "${crane.id}"` },
+    { path: ['input', 6, 'id'], message: 'required: the ID of the asset, given by the service' },
+    {
+      path: ['input', 6, 'ifUpdatedAt'],
+      message: 'expected a date such as 2026-03-01 or 2026-03-01T07:30:00Z, received 5',
+    },
+    { path: ['input', 7, 'id'], message: 'expected an ID of 1 to 255 characters, received null' },
   ]);
-});
-
-test('an item is refused as a CONFLICT if the record was changed since the client has read it', async () => {
-  const [crane, pump] = await service.create('/assets', { name: 'Crane' }, { name: 'Pump' });
-  const change = (name: string) =>
-    service.graphql(updateDocument(asset, 'name updatedAt'), {
-      input: [
-        { id: pump.id, name: `${name} pump` },
-        { id: crane.id, name, ifUpdatedAt: crane.updatedAt },
-      ],
-    });
-
-  const first = await change('First');
-  const second = await change('Second');
-
-  const [, { updatedAt }] = first.body.data.result;
-  expect(second.body.errors[0]).toMatchObject({
-    message: `[1].ifUpdatedAt: expected the updatedAt of the stored asset, "${updatedAt}", received "${crane.updatedAt}"`,
-    extensions: { code: 'CONFLICT', issues: [{ path: ['input', 1, 'ifUpdatedAt'] }] },
-  });
 });
 
 test('every issue of every kind of an import is listed, with its path', async () => {
@@ -138,35 +123,6 @@ const byList = (a: { path: Path }, b: { path: Path }): number => {
   const lists: unknown[] = ['locations', 'projects', 'assets', 'workOrders'];
   return lists.indexOf(a.path[1]) - lists.indexOf(b.path[1]);
 };
-
-test('a link by an external ID that several records have is refused', async () => {
-  const externalIds = { erp: 'twice' };
-  const [a, b] = await service.create('/projects', { name: 'a', externalIds }, { name: 'b', externalIds });
-
-  expect((await refusal(createDocument(workOrder), { input: [{ project: erp('twice') }] })).issues).toEqual([
-    {
-      path: ['input', 0, 'project', 'externalId'],
-      message: `2 projects have the external ID "twice" of "erp": ${a.id}, ${b.id}`,
-    },
-  ]);
-});
-
-test('an import has at most as many records as a batch, in all lists together', async () => {
-  const small = await startService({ MAX_BATCH: '3' });
-  const response = (input: object) => small.graphql(importDocument(), { input });
-  const literal = await small.graphql(
-    'mutation { importRecords(input: { locations: [{}, {}], projects: [{ name: "a" }, { name: "b" }] }) { locations { id } } }',
-  );
-
-  const { body } = await response({ locations: [{}, {}], assets: [{ name: 'a' }, { name: 'b' }] });
-  const allowed = await response({ locations: [{}, {}], assets: [{ name: 'a' }] });
-
-  const message = 'expected at most 3 records, received 4: send them in several batches';
-  expect(body.errors).toMatchObject([{ message }]);
-  expect(literal.body.errors).toMatchObject([{ message }]);
-  expect(allowed.body.errors).toBeUndefined();
-  await small.stop();
-});
 
 test('each list of an import costs as much as was sent for it', async () => {
   const input = { locations: Array.from({ length: 999 }, () => ({})), projects: [{ name: 'Harbour wall' }] };
@@ -228,23 +184,6 @@ describe('a deletion by keys', () => {
       'mutation ($by: AssetKey, $keys: [String!]) { result: deleteAssets(by: $by, keys: $keys) { id name } }',
       { by, keys },
     );
-
-  test('deletes the records that have them, in the order sent', async () => {
-    const [crane, pump] = await service.create(
-      '/assets',
-      { name: 'Crane', externalIds: { erp: '1' }, uid: 'C-7' },
-      { name: 'Pump', externalIds: { erp: '2' } },
-    );
-
-    const { body } = await removeByKeys(['2', '1']);
-
-    expect(body.data.result).toEqual([
-      { id: pump.id, name: 'Pump' },
-      { id: crane.id, name: 'Crane' },
-    ]);
-    const [other] = await service.create('/assets', { name: 'Crane', uid: 'C-8' });
-    expect((await removeByKeys(['C-8'], { field: 'UID' })).body.data.result).toEqual([{ id: other.id, name: 'Crane' }]);
-  });
 
   test('lists every key that does not identify one record, and deletes nothing', async () => {
     const [, a, b] = await service.create(
@@ -387,4 +326,107 @@ test('records that a mutation creates are seen by reverse links selected on them
     [{ name: 'second' }],
   ]);
   expect(second.transportOrders.totalCount).toBe(first.transportOrders.totalCount + 1);
+});
+
+test('an upsert of what is stored already writes nothing, whatever the form of its values', async () => {
+  const sent = {
+    name: 'Crane',
+    uid: 'C-7',
+    acquiredAt: '2020-02-17T09:30:00+01:00',
+    externalIds: { erp: '4711', telematics: 'T-1' },
+  };
+  const [{ updatedAt }] = await service.create('/assets', sent);
+  const before = await lastChange();
+
+  const input = [{ ...sent, acquiredAt: '2020-02-17T08:30:00.000Z', externalIds: { telematics: 'T-1', erp: '4711' } }];
+  const document = upsertDocument(asset, 'outcome record { updatedAt }');
+  const { result } = await service.data(document, { by: { field: 'UID' }, input });
+
+  expect(result).toEqual([{ outcome: 'UNCHANGED', record: { updatedAt } }]);
+  expect(await lastChange()).toBe(before);
+});
+
+test.each([
+  ['transport orders by reference', transportOrder, { field: 'REFERENCE' }, { reference: 'TO-1' }],
+  ['transport orders by number', transportOrder, { field: 'NUMBER' }, { number: '2026-0001' }],
+  ['texts as long as they may be', workOrder, { field: 'REFERENCE' }, { reference: 'é'.repeat(500) }],
+  [
+    'external IDs with unusual names',
+    location,
+    { externalId: '__proto__' },
+    JSON.parse('{"externalIds":{"__proto__":"x"}}'),
+  ],
+] as const)('%s are found again', async (_, kind, by, item) => {
+  const document = upsertDocument(kind);
+  const first = await service.data(document, { by, input: [item] });
+  const second = await service.data(document, { by, input: [item] });
+
+  expect([...outcomes(first.result), ...outcomes(second.result)]).toEqual(['CREATED', 'UNCHANGED']);
+  expect(second.result[0].record.id).toBe(first.result[0].record.id);
+});
+
+const waitingCount = async () => {
+  const activity =
+    "select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
+  const [row] = await service.database.run(activity);
+  return String(row?.count);
+};
+
+test('a record that gets another key while an upsert waits for it is not the one to change', async () => {
+  const [{ id }] = await service.create('/work-orders', { reference: 'WO-1', notes: 'first' });
+  let upserted: ReturnType<typeof service.data> | undefined;
+
+  await service.database.transaction(async (run) => {
+    await run('update work_orders set reference = $1 where workspace_id = $2 and id = $3', [
+      'moved',
+      numberOf(service.workspace),
+      id,
+    ]);
+    const input = [{ reference: 'WO-1', notes: 'second' }];
+    upserted = service.data(upsertDocument(workOrder), { by: { field: 'REFERENCE' }, input });
+    // It has found the record, and waits for its lock. On SQLite it has not even begun.
+    if (isPostgres) await vi.waitFor(async () => expect(await waitingCount()).toBe('1'), { timeout: 30_000 });
+  });
+
+  expect(outcomes((await upserted)?.result)).toEqual(['CREATED']);
+  const { workOrders } = await service.data('{ workOrders { nodes { reference notes } } }');
+  expect(workOrders.nodes).toEqual([
+    { reference: 'moved', notes: 'first' },
+    { reference: 'WO-1', notes: 'second' },
+  ]);
+});
+
+test('an upsert by another key refuses an ID', async () => {
+  const input = [{ id: unknownId(asset), name: 'Crane', uid: 'C-7' }];
+  const { body } = await service.graphql(upsertDocument(asset), { by: { field: 'UID' }, input });
+
+  expect(body.errors[0].message).toBe('[0].id: read-only field, set by the service');
+});
+
+test('what was before is read and stored only if it is selected', async () => {
+  const [{ id }] = await service.create('/assets', { name: 'Crane', uid: 'only-before' });
+  const keyed = async (selected: string) => {
+    const query = upsertDocument(asset, selected);
+    const variables = { by: { field: 'ID' }, input: [{ id, uid: null, name: `${selected} crane` }] };
+    await service.post('/graphql', { query, variables }, { 'idempotency-key': selected });
+    const [row] = await service.database.run(
+      'select result from idempotency_keys where workspace_id = $1 and key = $2',
+      [numberOf(service.workspace), selected],
+    );
+    return String(row?.result);
+  };
+
+  expect(await keyed('outcome')).not.toContain('before');
+  expect(await keyed('outcome before { name }')).toContain('"before"');
+});
+
+test('a deletion by the key ID is one by IDs', async () => {
+  const [{ id }] = await service.create('/assets', { name: 'Crane' });
+
+  const { deleteAssets } = await service.data(
+    `mutation ($keys: [String!]) { deleteAssets(by: { field: ID }, keys: $keys) { id } }`,
+    { keys: [id] },
+  );
+
+  expect(deleteAssets).toEqual([{ id }]);
 });

@@ -1,10 +1,11 @@
-/** Which encoding a client gets (RFC 9110, 12.5.3), and which responses are not compressed. */
+/** Compressed responses, over REST and GraphQL alike: which encoding a client gets (RFC 9110, 12.5.3), and which are not compressed. */
 import { randomBytes } from 'node:crypto';
 import { Readable } from 'node:stream';
-import { gunzipSync } from 'node:zlib';
-import { afterAll, expect, test } from 'vitest';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { loadConfig } from '../../src/config.ts';
 import { createServer } from '../../src/http/server.ts';
+import { useSharedService } from '../support/service.ts';
 
 const app = createServer(loadConfig({ LOG_LEVEL: 'silent' }));
 afterAll(() => app.close());
@@ -93,4 +94,63 @@ test('the error that replaces a stream that cannot be read is not called compres
   expect(statusCode).toBe(500);
   expect([headers['content-encoding'], headers.etag]).toEqual([undefined, undefined]);
   expect(JSON.parse(body)).toEqual({ error: expect.stringContaining('unexpected error'), code: '500' });
+});
+
+const service = useSharedService();
+beforeAll(async () => {
+  await service.create('/asset-categories', ...Array.from({ length: 200 }, (_, n) => ({ name: `Cranes ${n}` })));
+});
+
+const list = (headers = {}) => service.app.inject({ url: '/asset-categories', headers });
+const tooLong = Array.from({ length: 40 }, () => ({ name: 'Crane', ['nmae'.repeat(25)]: 1 }));
+const query = { query: '{ assetCategories(first: 200) { nodes { id name } } }' };
+
+test.each<[name: string, status: number, url: string, accept: string, payload?: object]>([
+  ['a list', 200, '/asset-categories', '*/*'],
+  ['an error of many issues', 400, '/assets', '*/*', tooLong],
+  ['a problem of many issues', 400, '/assets', 'application/problem+json', tooLong],
+  ['a GraphQL response', 200, '/graphql', '*/*', query],
+])('%s is sent compressed to a client that accepts it, with its length', async (_, status, url, accept, payload) => {
+  const send = (encoding: string) =>
+    service.app.inject({
+      url,
+      method: payload ? 'POST' : 'GET',
+      headers: { accept, 'accept-encoding': encoding },
+      ...(payload && { payload }),
+    });
+  const [plain, gzip, br] = [await send('identity'), await send('gzip'), await send('br')];
+
+  for (const [encoding, { statusCode, headers, rawPayload }] of Object.entries({ gzip, br })) {
+    expect([statusCode, headers['content-encoding'], headers.vary]).toEqual([status, encoding, 'Accept-Encoding']);
+    expect(headers['content-type']).toBe(plain.headers['content-type']);
+    expect(Number(headers['content-length'])).toBe(rawPayload.length);
+    expect(rawPayload.length).toBeLessThan(plain.rawPayload.length / 3);
+  }
+  expect(gunzipSync(gzip.rawPayload).toString()).toBe(plain.body);
+  expect(brotliDecompressSync(br.rawPayload).toString()).toBe(plain.body);
+});
+
+test('a compressed list has a weak ETag, because its bytes are others, and each ETag gets a 304', async () => {
+  const plain = await list();
+  const compressed = await list({ 'accept-encoding': 'gzip' });
+  expect(compressed.headers.etag).toBe(`W/${plain.headers.etag}`);
+
+  for (const etag of [plain.headers.etag, compressed.headers.etag]) {
+    for (const { accepted, expected } of [
+      { accepted: {}, expected: plain },
+      { accepted: { 'accept-encoding': 'gzip' }, expected: compressed },
+      { accepted: { 'accept-encoding': 'br' }, expected: compressed },
+    ]) {
+      const { statusCode, headers, rawPayload } = await list({ ...accepted, 'if-none-match': etag });
+      const { etag: own } = expected.headers;
+      expect([statusCode, rawPayload.length, headers.etag, headers.vary]).toEqual([304, 0, own, 'Accept-Encoding']);
+      expect(headers['content-encoding']).toBeUndefined();
+    }
+  }
+});
+
+test('a short response is sent as it is', async () => {
+  const { headers } = await service.app.inject({ url: '/healthz', headers: { 'accept-encoding': 'br, gzip' } });
+
+  expect([headers['content-encoding'], headers.vary]).toEqual([undefined, undefined]);
 });

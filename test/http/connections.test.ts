@@ -35,19 +35,6 @@ async function rest(socket: Socket): Promise<string> {
   return text;
 }
 
-test('headers sent one byte at a time get a 408', async () => {
-  const port = await start({ HEADER_TIMEOUT: '300' });
-  const socket = await open(port);
-  const trickle = setInterval(() => socket.write('x'), 100);
-
-  socket.write('GET /healthz HTTP/1.1\r\nx: ');
-  const text = await rest(socket);
-  clearInterval(trickle);
-
-  expect(text).toMatch(/^HTTP\/1.1 408 /);
-  expect(text).toContain('"code":"408"');
-});
-
 /** The status line of a response on this connection, or `closed`. */
 async function ask(socket: Socket): Promise<string | undefined> {
   if (socket.destroyed) return 'closed';

@@ -25,29 +25,7 @@ async function readPart(path: string): Promise<{ client: Socket; ofServer: Socke
   return { client, ofServer };
 }
 
-test('a complete response is logged with its status', async () => {
-  const { headers } = await service.get('/asset-categories');
-
-  expect(requestLines()).toMatchObject([
-    {
-      reqId: headers['x-request-id'],
-      method: 'GET',
-      route: '/asset-categories',
-      status: 200,
-      address: '127.0.0.1',
-      msg: 'request completed',
-    },
-  ]);
-  expect(requestLines()[0]).not.toHaveProperty('reason');
-});
-
-test('the line of a GraphQL request has the name of its operation', async () => {
-  await service.graphql('query Machines { assets { nodes { id } } }');
-
-  expect(requestLines()).toMatchObject([{ route: '/graphql', operation: 'Machines' }]);
-});
-
-test('also where GraphQL refuses the document, or its variables', async () => {
+test('the line of a GraphQL request has the name of its operation, also where the document or its variables are refused', async () => {
   await service.graphql('query Machines { assets { nodes { nothing } } }');
   await service.graphql('query Machine($id: ID!) { asset(id: $id) { id } }');
 

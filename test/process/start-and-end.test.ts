@@ -38,27 +38,6 @@ test('a start takes options before settings, and says so if it ends by an unexpe
   expect(lines).toContainEqual(expect.objectContaining({ level: 60, msg: 'stopped', error: 'TypeError' }));
 });
 
-test('no query ends the process, although items of a list are still being read when a later one fails', async () => {
-  const service = processes.start({ DATABASE_URL: 'sqlite::memory:' });
-  const address = await service.ready();
-  const named = [{ statusId: 'status-1' }, { statusId: 'status-1' }, {}].map((project) => ({
-    name: 'Quay',
-    ...project,
-  }));
-  expect((await post(`${address}/projects`, named)).status).toBe(201);
-  const queries = [
-    '{ projects { nodes { status { name } workOrders(before: "x") { totalCount } } } }',
-    // A variable may be null although a directive needs a value, if it has a default.
-    'query ($is: Boolean = true) { projectsSummary(groupBy: [STATUS]) { groups { status { name } min { startDate @include(if: $is) } } } }',
-  ];
-  for (const query of [...queries, ...queries]) {
-    const { errors } = await (await post(`${address}/graphql`, { query, variables: { is: null } })).json();
-    expect(errors[0].extensions.code).toBe('BAD_USER_INPUT');
-  }
-
-  expect((await fetch(`${address}/readyz`)).status).toBe(200);
-});
-
 test('an end by SIGINT, sent twice as npm does, finishes what is in flight and waits for slow readers, but for nobody else', async () => {
   const service = processes.start({
     DATABASE_URL: 'sqlite::memory:',

@@ -1,9 +1,8 @@
-/** `yardgraph workspaces`: what the commands say, what running services notice, and what is left when they are killed. */
+/** `yardgraph workspaces`: what the commands say, and what running services notice. */
 
-import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { listField } from '../../src/model/labels.ts';
-import { asset, location, recordKinds } from '../../src/records/index.ts';
+import { location, recordKinds } from '../../src/records/index.ts';
 import { openWorkspace } from '../../src/store/admin/api-keys.ts';
 import { createWorkspaces, recordCount } from '../../src/store/admin/workspaces.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
@@ -11,13 +10,10 @@ import { createStoreOpener } from '../../src/store/workspace-store.ts';
 import { passTime } from '../support/clock.ts';
 import { runCommand } from '../support/command.ts';
 import { createDatabase } from '../support/database.ts';
-import { byEffort } from '../support/effort.ts';
 import { insert } from '../support/insert.ts';
 import { nobody } from '../support/open-store.ts';
-import { useProcesses } from '../support/process.ts';
 import { startOn, stopServices } from '../support/service.ts';
 
-const processes = useProcesses();
 let database: Awaited<ReturnType<typeof createDatabase>>;
 
 beforeEach(async () => {
@@ -29,7 +25,6 @@ afterEach(async () => {
   await database.remove();
 });
 
-const start = (...command: string[]) => processes.start({ DATABASE_URL: database.url }, ...command);
 const run = (...command: string[]) => runCommand({ DATABASE_URL: database.url }, ...command);
 const newKey = async (workspace: string) =>
   (await run('keys', 'create', '--workspace', workspace, '--user', 'erp')).out;
@@ -167,25 +162,6 @@ describe('while a service stores records,', () => {
   });
 });
 
-test('a name can be used again at once: what has the earlier key is not in the new workspace', async () => {
-  const key = await newKey('acme');
-  const { as } = await startOn(database.url);
-  const create = async (key: string) => (await as(key).post('/locations', [{}])).status;
-  expect(await create(key)).toBe(201);
-  await run('workspaces', 'rename', 'acme', 'harbour');
-
-  const newer = await newKey('acme');
-
-  expect([await create(key), await create(newer)]).toEqual([201, 201]);
-  expect(await sizes()).toEqual({ acme: 1, harbour: 2 });
-  await run('workspaces', 'delete', 'acme', '--yes');
-  const newest = await newKey('acme');
-  // Refused as the key of a deleted workspace, or, where it is still cached, as a write to it.
-  expect([401, 503]).toContain(await create(newer));
-  expect(await create(newest)).toBe(201);
-  expect(await sizes()).toEqual({ acme: 1, harbour: 2 });
-});
-
 test.each([
   [
     ['rename', 'acme', 'Acme Corp'],
@@ -201,51 +177,4 @@ test.each([
 
   expect([code, err.split('\n').at(-1)]).toEqual([1, line]);
   expect(await sizes()).toEqual({ acme: 3 });
-});
-
-const rounds = byEffort({ small: 2, long: 60 });
-const count = byEffort({ small: 8_000, long: 40_000 });
-
-/** Of two kinds, so that one might be changed without the other. */
-const addMany = () =>
-  inDatabase(async (opened) => {
-    const records = Array.from({ length: count / 2 }, (_, index) => ({ name: `record ${index}` }));
-    await insert(await storeOf(opened, 'acme'), asset, records);
-    await insert(await storeOf(opened, 'acme'), location, records);
-  });
-
-/** Starts to delete, and waits until the command has opened the database. */
-async function startToDelete(): Promise<ReturnType<typeof start>> {
-  const started = start('workspaces', 'delete', 'acme', '--yes');
-  const { said, child } = started;
-  while (!said.err.includes('database:')) {
-    if (child.exitCode !== null) throw new Error(`ended before it opened the database: ${said.err}`);
-    await pause(1);
-  }
-  return started;
-}
-
-test(`kill -9 in the middle of delete leaves all records or none, ${rounds} times`, async () => {
-  await addMany();
-  await add('yard', 1);
-  const outcomes = [];
-  const { exited } = await startToDelete();
-  const opened = performance.now();
-  expect(await exited).toBe(0);
-  const duration = performance.now() - opened;
-  await addMany();
-
-  for (let round = 0; round < rounds; round += 1) {
-    const { child, exited } = await startToDelete();
-    await pause((duration * round) / rounds);
-    child.kill('SIGKILL');
-    await exited;
-    const { yard, acme = 0 } = await sizes();
-    expect([yard, [0, count]]).toEqual([1, expect.arrayContaining([acme])]);
-    expect(await logged()).toEqual({ yard, ...(acme > 0 && { acme }) });
-    outcomes.push(acme === count ? 'undone' : 'done');
-    if (acme === 0) await addMany();
-  }
-
-  expect(outcomes).toContain('undone');
 });

@@ -30,38 +30,6 @@ const change = (before: Values | null, after: Values | null): Change => {
   return { kind: place, action, before, after, at: '2026-03-01T00:00:00.000Z' } as Change;
 };
 
-const orderOf = (changes: readonly Change[]) => orderChanges(changes).ordered;
-
-const ids = (changes: readonly Change[]) => changes.map(({ before, after }) => (after ?? before)?.id);
-
-test('a parent is created before its children, and deleted after them', () => {
-  const [hall, bay] = [
-    { id: 'hall', parentId: null },
-    { id: 'bay', parentId: 'hall' },
-  ];
-
-  expect(ids(orderOf([change(null, bay), change(null, hall)]))).toEqual(['hall', 'bay']);
-  expect(ids(orderOf([change(hall, null), change(bay, null)]))).toEqual(['bay', 'hall']);
-});
-
-test('a unique value is free before another record takes it, whatever frees it', () => {
-  const deleted = change({ id: 'old', code: 'P-1' }, null);
-  const moved = change({ id: 'first', code: 'P-2' }, { id: 'first', code: 'P-1' });
-  const restored = change(null, { id: 'again', code: 'P-2' });
-
-  expect(ids(orderOf([restored, moved, deleted]))).toEqual(['old', 'first', 'again']);
-});
-
-test('a reference is changed before its target is deleted', () => {
-  const bay = change({ id: 'bay', parentId: 'hall' }, { id: 'bay', parentId: 'yard' });
-
-  expect(ids(orderOf([change({ id: 'hall' }, null), bay, change(null, { id: 'yard' })]))).toEqual([
-    'yard',
-    'bay',
-    'hall',
-  ]);
-});
-
 test('records that exchange values have no order, whether directly or because one refers to the other', () => {
   const [first, second] = [
     change({ id: 'a', code: 'P-1' }, { id: 'a', code: 'P-2' }),

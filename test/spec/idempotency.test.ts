@@ -69,24 +69,6 @@ describe('A repeated create', () => {
   });
 });
 
-describe('A repeated change', () => {
-  test('gets the same response, and changes nothing, also after other changes', async () => {
-    const [wall] = await service.create('/projects', { name: 'Harbour wall', externalIds: { erp: '4711' } });
-    const headers = key(newKey());
-    const first = await service.patch(`/projects/${wall.id}`, { name: 'Harbour wall, phase 2' }, headers);
-    const immediately = await service.patch(`/projects/${wall.id}`, { name: 'Harbour wall, phase 2' }, headers);
-    await service.patch(`/projects/${wall.id}`, { name: 'Quay' });
-
-    const again = await service.patch(`/projects/${wall.id}`, { name: 'Harbour wall, phase 2' }, headers);
-
-    expect([first.status, again.status]).toEqual([200, 200]);
-    expect([immediately.text, again.text]).toEqual([first.text, first.text]);
-    expect(again.headers[marked]).toBe('true');
-    expect((await service.patch(`/projects/${wall.id}`, {})).body.name).toBe('Quay');
-    expect(await changes()).toBe(3);
-  });
-});
-
 describe('The same key', () => {
   test('with another body, path, content type or Prefer gets a 409', async () => {
     const [wall, quay] = await service.create('/projects', { name: 'Harbour wall' }, { name: 'Quay' });
@@ -189,10 +171,113 @@ describe('The header', () => {
     expect(body.error).toContain(quoted);
     expect(body.error.length).toBeLessThan(200);
   });
+});
 
-  test('means nothing in a request that only reads, whatever it is', async () => {
-    const { status, headers } = await service.get('/asset-categories', key(''));
+/** Sends an operation with a key. */
+const run = (query: string, variables: object = {}, more: object = {}) =>
+  service.post('/graphql', { query, variables, ...more }, key('a'));
 
-    expect([status, headers[marked]]).toEqual([200, undefined]);
+const updateOne = (list: string, id: string, values: string) =>
+  service.data(`mutation { update${list}(input: [{ id: "${id}", ${values} }]) { id } }`);
+
+describe('A repeated mutation of GraphQL', () => {
+  test('returns what its records link to as it is now', async () => {
+    const [wall] = await service.create('/projects', { name: 'Harbour wall' });
+    const query = `mutation { createWorkOrders(input: [{ projectId: "${wall.id}" }]) { projectId project { name } } }`;
+    await run(query);
+    await updateOne('Projects', wall.id, 'name: "Quay"');
+
+    const { data } = (await run(query)).body;
+
+    expect(data.createWorkOrders).toEqual([{ projectId: wall.id, project: { name: 'Quay' } }]);
   });
+
+  test('with other variables, another document or another operation name is an error of the field', async () => {
+    const query = 'mutation A($name: String!) { createAssets(input: [{ name: $name }]) { name } }';
+    await run(query, { name: 'Crane' });
+
+    for (const other of [
+      await run(query, { name: 'Pump' }),
+      await run(`${query} `, { name: 'Crane' }),
+      await run(query, { name: 'Crane' }, { operationName: 'A' }),
+    ]) {
+      expect(other.body).toMatchObject({
+        data: { createAssets: null },
+        errors: [
+          {
+            message: 'this Idempotency-Key was sent with another request: a new request needs a new key',
+            path: ['createAssets'],
+            extensions: { code: 'CONFLICT', type: 'urn:yardgraph:idempotency-key-reused' },
+          },
+        ],
+      });
+    }
+    expect(await changes()).toBe(1);
+  });
+});
+
+/** What each is sent to: a crane and a pump at a yard, and a project, all with the ID that the ERP has for them. */
+const writes: Record<string, (ids: Record<'wall', string>) => string> = {
+  'a change of one project': ({ wall }) => `updateProject(id: "${wall}", input: { name: "Quay" }) { name updatedAt }`,
+  reversals: () => 'revertChanges(after: "2", upTo: "4") { reversed kept failed notReversed { message } }',
+  'upserts that skip invalid items': () =>
+    `upsertAssets(by: { externalId: "erp" }, onInvalid: SKIP, input: [
+      { externalIds: { erp: "new", asset_01h455vb4pex5vsknk084sn02q: 7 }, name: "A path with a text that could be an ID" }
+      { externalIds: { erp: "crane" }, name: "Tower crane" }
+    ]) { outcome record { id name } issues { path message code other } }`,
+  'imports that skip invalid items': () =>
+    `importRecords(onInvalid: SKIP, input: { assets: [{ name: "Digger" }, { name: " " }, { name: "Truck" }] }) {
+      assets { id name } rejected { list index issues { path message code other } } }`,
+  'deletions by keys': () => 'deleteAssets(by: { externalId: "erp" }, keys: ["pump"]) { id name updatedAt }',
+};
+
+test.each(Object.entries(writes))(
+  '%s: a repeat gets the same response, and writes nothing, although the records have changed',
+  async (_, write) => {
+    const [yard] = await service.create('/locations', { name: 'North yard' });
+    const [crane] = await service.create(
+      '/assets',
+      { name: 'Crane', currentLocationId: yard.id, externalIds: { erp: 'crane' } },
+      { name: 'Pump', externalIds: { erp: 'pump' } },
+    );
+    const [wall] = await service.create('/projects', { name: 'Harbour wall', externalIds: { erp: 'wall' } });
+    const query = `mutation { ${write({ wall: wall.id })} }`;
+    const first = await run(query);
+    expect(first.body.errors).toBeUndefined();
+    await updateOne('Assets', crane.id, 'name: "Scrap"');
+    const before = await changes();
+
+    const again = await run(query);
+
+    expect(again.text).toBe(first.text);
+    expect([first, again].map(({ headers }) => headers[marked])).toEqual([undefined, 'true']);
+    expect(await changes()).toBe(before);
+  },
+);
+
+const two = `mutation {
+  first: createAssets(input: [{ name: "Crane" }]) { id }
+  second: createAssets(input: [{ name: "Pump", uid: "CR-1" }]) { id }
+}`;
+
+test('of several mutations in one request, a repeat carries out those that were not, and only them', async () => {
+  const [blocking] = await service.create('/assets', { name: 'Digger', uid: 'CR-1' });
+  const first = await run(two);
+  expect(first.body.data).toEqual({ first: [{ id: expect.any(String) }], second: null });
+  await updateOne('Assets', blocking.id, 'uid: null');
+
+  const again = await run(two);
+
+  expect(again.body.data).toEqual({ first: first.body.data.first, second: [{ id: expect.any(String) }] });
+  expect(again.headers[marked]).toBe('true');
+  expect((await service.data('{ assets { totalCount } }')).assets.totalCount).toBe(3);
+});
+
+test('the key is ignored by queries and dry runs, whatever it is', async () => {
+  const query = await service.post('/graphql', { query: '{ assets { totalCount } }' }, key(''));
+  const dry = 'mutation { createAssets(dryRun: true, input: [{ name: "Crane" }]) { name } }';
+
+  expect([query.body.data, query.headers[marked]]).toEqual([{ assets: { totalCount: 0 } }, undefined]);
+  for (const _ of ['first', 'again']) expect((await run(dry)).headers[marked]).toBeUndefined();
+  expect(await changes()).toBe(0);
 });

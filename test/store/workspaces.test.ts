@@ -1,6 +1,6 @@
 /** Renaming and deleting whole workspaces: what keeps working, what is deleted, and that no other workspace is touched. */
 import fc from 'fast-check';
-import { beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { createKey } from '../../src/auth/keys.ts';
 import { ServiceError, StartError } from '../../src/errors.ts';
 import { asset, location, recordKinds } from '../../src/records/index.ts';
@@ -178,6 +178,24 @@ test('a workspace whose records were deleted keeps its history: none gets its na
     ),
   );
   expect(await namesIn('acme')).toEqual(['a']);
+});
+
+test('a delete that ends halfway, as by kill -9, leaves all that the workspace holds', async () => {
+  await newKey('acme');
+  await newKey('yard');
+  await insert(await store('acme'), location, [{ name: 'a' }]);
+  const before = await contents('acme');
+  const { driver } = database;
+  const query = driver.query.bind(driver);
+  vi.spyOn(driver, 'query').mockImplementation(async (connection, sql, ...rest) => {
+    if (/^delete from .?api_keys/.test(sql)) throw new Error('the connection is lost');
+    return query(connection, sql, ...rest);
+  });
+
+  await expect(workspaces().remove('acme')).rejects.toThrow();
+  vi.restoreAllMocks();
+
+  expect(await contents('acme')).toEqual(before);
 });
 
 test('of two deletes at once that would leave no key, one is refused', async () => {

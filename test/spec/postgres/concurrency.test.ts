@@ -1,9 +1,11 @@
 /** Two nodes write to one database at the same time: the database enforces the rules, and no client gets a 5xx. */
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, inject, test } from 'vitest';
 import { ServiceError } from '../../../src/errors.ts';
 import { DatabaseError } from '../../../src/store/connections/database-error.ts';
 import { createDatabase } from '../../support/database.ts';
-import { hasTriggers } from '../../support/postgres.ts';
+import { untilWaiting } from '../../support/locks.ts';
+import { hasTriggers, query } from '../../support/postgres.ts';
+import { createRandom } from '../../support/random.ts';
 import { startService } from '../../support/service.ts';
 
 type Service = Awaited<ReturnType<typeof startService>>;
@@ -51,7 +53,7 @@ test('a batch that refers to a record which another transaction deletes waits, a
   await other.database.transaction(async (run) => {
     await run('delete from locations where workspace_id = $1 and id = $2', [1, id]);
     posted = one.post('/assets', [{ name: 'Crane', currentLocationId: id }]);
-    await new Promise((resolve) => setTimeout(resolve, 200));
+    await untilWaiting(one.database, 1);
   });
 
   const { status, body } = (await posted) ?? {};
@@ -136,4 +138,25 @@ describe('a transaction', () => {
 
     expect(setting).toEqual({ limit: '1min' });
   });
+});
+
+/** The server counts deadlocks when connections end, and keeps the count of a database that is used again. */
+async function deadlocks(): Promise<unknown> {
+  const name = new URL(database.url).pathname.slice(1);
+  return query(inject('postgres') ?? '', `select deadlocks from pg_stat_database where datname = '${name}'`);
+}
+
+test('of simultaneous batches with the same unique values in other orders, one is stored, the others are 409, and no deadlock occurs', async () => {
+  const before = await deadlocks();
+  const { shuffle } = createRandom(7);
+  const uids = numbers(200).map((n) => `uid ${n}`);
+
+  const responses = await Promise.all(
+    numbers(24).map((n) => (n % 2 === 0 ? one : other).post('/assets', shuffle(uids).map(asset))),
+  );
+
+  expect(responses.map(({ status }) => status).toSorted()).toEqual([201, ...Array(23).fill(409)]);
+  await other.stop();
+  other = await startService({ DATABASE_URL: database.url });
+  expect(await deadlocks()).toEqual(before);
 });

@@ -97,25 +97,3 @@ test('cancelling a statement that ends at its time limit does not affect the nex
   }
   await limited.close();
 });
-
-test('a query that costs much waits for another of its workspace as long as for a connection, and then gets 503', async () => {
-  const service = await startService({ DATABASE_URL: database.url, DATABASE_CONNECTION_TIMEOUT: '1000' });
-  const other = await openDatabase(database.url);
-  const send = () => service.graphql('{ assets(first: 1000) { nodes { id uid name ownerId statusId externalIds } } }');
-  const responses: ReturnType<typeof send>[] = [];
-
-  await other.transaction(async (run) => {
-    await run('lock table assets in access exclusive mode');
-    responses.push(send(), send());
-    const { status, headers, body } = await Promise.race(responses);
-
-    expect([status, headers['retry-after']]).toEqual([503, '1']);
-    expect(body).toEqual({
-      errors: [{ message: 'the database is not available, try again', extensions: { code: 'SERVICE_UNAVAILABLE' } }],
-    });
-  });
-
-  expect((await Promise.all(responses)).map(({ status }) => status).sort()).toEqual([200, 503]);
-  await service.stop();
-  await other.close();
-});

@@ -1,4 +1,4 @@
-/** The client's types of GraphQL's inputs and results are generated from the schema; `npm run schema` regenerates them. */
+/** The client's types are generated from the schema and from the OpenAPI document; `npm run schema` regenerates them. */
 import {
   type GraphQLInputField,
   type GraphQLInputObjectType,
@@ -12,11 +12,14 @@ import {
   isNonNullType,
   isObjectType,
 } from 'graphql';
+import { compile, type JSONSchema } from 'json-schema-to-typescript';
 import { expect, test } from 'vitest';
+import { loadConfig } from '../../src/config.ts';
 import { schema } from '../../src/graphql/schema/schema.ts';
 import { foreignTypes } from '../../src/model/fields.ts';
 import { listField } from '../../src/model/labels.ts';
 import { recordKinds } from '../../src/records/index.ts';
+import { openApiDocument } from '../../src/rest/openapi/document.ts';
 
 const header = `/** Types of GraphQL inputs and results, and the fields to select. Generated from the schema by \`npm run schema\`; do not edit. */
 import type {
@@ -210,3 +213,24 @@ export const changePageFields =\n  '${selectionOf(typeNamed('ChangePage'))}';
 export const revertedChangesFields = '${selectionOf(typeNamed('RevertedChanges'))}';
 `;
 }
+
+const openApiHeader = `/** Types of requests, responses and errors. Generated from the OpenAPI document by \`npm run schema\`; do not edit. */\n`;
+
+const options = {
+  bannerComment: '',
+  additionalProperties: false,
+  style: { singleQuote: true, printWidth: 120 },
+};
+
+test('client/openapi.ts is up to date', async () => {
+  const { components } = openApiDocument(loadConfig({}).limits) as {
+    components: { schemas: Record<string, JSONSchema> };
+  };
+  const types: string[] = [];
+  for (const [name, schema] of Object.entries(components.schemas)) {
+    const type = await compile(schema, name, options);
+    types.push(type.replace(/\/\*\*\n *\* (.*)\n *\*\//g, '/** $1 */'));
+  }
+
+  await expect([openApiHeader, ...types].join('\n')).toMatchFileSnapshot('../../client/openapi.ts');
+});
