@@ -31,8 +31,8 @@ const shared = {
   // As the build of the explorer does it.
   define: { SCHEMA: JSON.stringify(readKinds()) },
   test: {
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
     // Importing the service again for each file would take half of the CPU time.
     isolate: false,
   },
