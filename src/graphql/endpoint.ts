@@ -1,6 +1,6 @@
 /**
- * GraphQL over HTTP at /graphql. Stricter than yoga's defaults: JSON only, one operation per request, no CORS, and nothing is parsed that is
- * larger than the limits.
+ * GraphQL over HTTP at /graphql. Stricter than yoga: JSON only, one operation per request, no CORS, and documents over
+ * the limits are not parsed.
  */
 import type { ServerResponse } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -49,113 +49,130 @@ import {
   type YogaContext,
 } from './subscription.ts';
 
-/** The cache holds whole documents: clients can make it use this number times maxQueryLength of memory. */
-const cachedDocuments = 200;
+/** Cached documents, each of up to maxQueryLength characters. */
+const maxDocuments = 200;
 
-/** Executes GraphQL requests. Event streams end when the signal is aborted. */
+/** Returns the handlers of GraphQL requests. Event streams end when the signal is aborted. */
 export function createEndpoint(config: Config, closing: AbortSignal) {
-  const { limits, suggestions } = config;
-  const parsersOf = createItemParsers(limits);
-  const sendEvents = createEventStreams(closing);
-  const holdUntilClosed = createResponseBudget();
-  const documentCache = createCache<DocumentNode>({ max: cachedDocuments });
-  const yoga = createYoga<ServerContext, YogaContext>({
+  const documents = createCache<DocumentNode>({ max: maxDocuments });
+  const endpoint: Endpoint = {
+    config,
+    documents,
+    yoga: createYogaServer(config, documents),
+    sendEvents: createEventStreams(closing),
+    reserveUntilClosed: createResponseBudget(),
+  };
+  return {
+    executeQuery: (request: FastifyRequest, reply: FastifyReply) => executeQuery(endpoint, request, reply),
+    sendSchema: createPage(`${printSchema(schema)}\n`, 'text/plain; charset=utf-8'),
+    readFilter: (kind: RecordKind, where: unknown) => readWhere(config, kind, where),
+    sendError: sendGraphqlError,
+  };
+}
+
+interface Endpoint {
+  readonly config: Config;
+  readonly documents: ReturnType<typeof createCache<DocumentNode>>;
+  readonly yoga: ReturnType<typeof createYogaServer>;
+  readonly sendEvents: ReturnType<typeof createEventStreams>;
+  readonly reserveUntilClosed: ReturnType<typeof createResponseBudget>;
+}
+
+function createYogaServer(config: Config, documentCache: Endpoint['documents']) {
+  const { limits } = config;
+  return createYoga<ServerContext, YogaContext>({
     schema,
-    // Also of each event of a subscription.
-    context: { limits, parsersOf },
+    context: { limits, parsersOf: createItemParsers(limits) },
     plugins: [
       useOperationName(),
-      // Before those that execute: it gives them the operation and its variables.
+      // Before the executors, to which it gives the operation and its variables.
       useOperationLimits(schema, config),
       useLimitedValidation(config),
       useExecutor(schema, config),
       useSubscriptions(limits),
     ],
     maskedErrors: false,
-    parserAndValidationCache: {
-      documentCache,
-      errorCache: createCache({ max: cachedDocuments }),
-    },
+    parserAndValidationCache: { documentCache, errorCache: createCache({ max: maxDocuments }) },
     logging: false,
   });
+}
 
-  async function textOf(result: WrittenResult, mediaType: string, request: FastifyRequest, reply: FastifyReply) {
-    if (!result.errors) {
-      const { stringify = JSON.stringify } = result;
-      reply.type(`${mediaType}; charset=utf-8`);
-      return stringify(result);
-    }
-    const worded = formatErrors(result, request, suggestions ? schema : undefined);
-    const response = processRegularResult(worded, yoga.fetchAPI, mediaType);
-    reply.code(response.status);
-    for (const [name, value] of response.headers) reply.header(name, value);
-    return response.text();
-  }
-
-  return {
-    async executeQuery(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-      const acceptable = chooseType(request);
-      const params = graphqlParams(request, limits, (document) => documentCache.get(document) !== undefined);
-      const { session } = request;
-      const sessionFor = (responseName: string) =>
-        session.with({ key: readIdempotencyKey(request, reply, `mutation ${responseName}`) });
-      const client: ServerContext['client'] = {
-        acceptsEvents: acceptable.events,
-        lastEventId: String(request.headers['last-event-id'] ?? '') || undefined,
-        response: reply.raw,
-        holdText: holdUntilClosed(reply.raw),
-      };
-      const context = { session, sessionFor, requestLog: request, client };
-      // Without yoga's own Request and Response, which took a fifth of the time of a list. Its plugins read only the method of a request.
-      const method = { method: request.method } as Request;
-      const result = isPersistedQuery(params)
-        ? { errors: [persistedQueryNotSupported()] }
-        : await yoga.getResultForParams({ params, request: method }, context);
-      const { subscription, cost } = client;
-      if (subscription) return sendEvents(request, reply, subscription);
-      if (cost !== undefined) reply.header('query-cost', cost);
-      const text = await textOf(result as WrittenResult, acceptable.mediaType, request, reply);
-      if (acceptable.json || reply.statusCode !== 200) return reply.send(text);
-      return asEventStream(reply).send(singleEvent(text));
-    },
-
-    sendSchema: createPage(`${printSchema(schema)}\n`, 'text/plain; charset=utf-8'),
-
-    readFilter: (kind: RecordKind, where: unknown) => readWhere(config, kind, where),
-
-    sendError: sendGraphqlError,
+async function executeQuery(endpoint: Endpoint, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  const { config, documents, yoga } = endpoint;
+  const acceptable = chooseType(request);
+  const params = graphqlParams(request, config.limits, (document) => documents.get(document) !== undefined);
+  const { session } = request;
+  const sessionFor = (responseName: string) =>
+    session.with({ key: readIdempotencyKey(request, reply, `mutation ${responseName}`) });
+  const client: ServerContext['client'] = {
+    acceptsEvents: acceptable.events,
+    lastEventId: String(request.headers['last-event-id'] ?? '') || undefined,
+    response: reply.raw,
+    reserveResponse: endpoint.reserveUntilClosed(reply.raw),
   };
+  const context = { session, sessionFor, requestLog: request, client };
+  // Yoga's Request and Response took a fifth of the time of a list. Its plugins read only the method of a request.
+  const method = { method: request.method } as Request;
+  const result = isPersistedQuery(params)
+    ? { errors: [persistedQueryNotSupported()] }
+    : await yoga.getResultForParams({ params, request: method }, context);
+  const { subscription, cost } = client;
+  if (subscription) return endpoint.sendEvents(request, reply, subscription);
+  if (cost !== undefined) reply.header('query-cost', cost);
+  const text = await writeResult(endpoint, result as WrittenResult, acceptable.mediaType, request, reply);
+  if (acceptable.json || reply.statusCode !== 200) return reply.send(text);
+  return asEventStream(reply).send(singleEvent(text));
+}
+
+/** Sets the headers and the status of the response, and returns its text. */
+async function writeResult(
+  { config, yoga }: Endpoint,
+  result: WrittenResult,
+  mediaType: string,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<string> {
+  if (!result.errors) {
+    const { stringify = JSON.stringify } = result;
+    reply.type(`${mediaType}; charset=utf-8`);
+    return stringify(result);
+  }
+  const formatted = formatErrors(result, request, config.suggestions ? schema : undefined);
+  const response = processRegularResult(formatted, yoga.fetchAPI, mediaType);
+  reply.code(response.status);
+  for (const [name, value] of response.headers) reply.header(name, value);
+  return response.text();
 }
 
 /**
- * Characters that all responses may hold before further ones fail. Those that are being read then may each add a response. Limits of single
- * responses do not suffice: of a hundred of the longest, sent to clients that read nothing, the process took 8 GB and ended; now it takes 0.6.
+ * Characters in all open responses above which further responses fail; a response that has begun may exceed it. Limits
+ * of single responses do not suffice: a hundred of the longest, sent to clients that read nothing, took 8 GB and ended
+ * the process. Now they take 0.6 GB.
  */
-const maxHeld = 25_000_000;
+const maxReserved = 25_000_000;
 
-/** Returns a function for what all responses hold until they are closed, however slowly clients read. */
+/** Returns a function that reserves the characters of a response until it is closed, however slowly clients read. */
 export function createResponseBudget() {
-  let heldByAll = 0;
+  let reservedByAll = 0;
   return (response: Pick<ServerResponse, 'closed' | 'destroyed' | 'once'>): Context['reserveResponse'] => {
-    let held = 0;
+    let reserved = 0;
     let isClosed = response.closed || response.destroyed;
     response.once('close', () => {
       isClosed = true;
-      heldByAll -= held;
+      reservedByAll -= reserved;
     });
     return (length) => {
       if (isClosed) return;
-      // A response that has begun to read is completed: what it may read is limited.
-      if (held === 0 && heldByAll > maxHeld) {
+      if (reserved === 0 && reservedByAll > maxReserved) {
         throw unavailable('too many long responses are being sent, try again', 'RESPONSES_UNSENT');
       }
-      held += length;
-      heldByAll += length;
+      reserved += length;
+      reservedByAll += length;
     };
   };
 }
 
-/** Limits what GraphQL's validation says and suggests, and rejects introspection, except `__typename`, where it is off. */
+/** Limits the errors and suggestions of validation. Without introspection, `__typename` remains. */
 const useLimitedValidation = ({ introspection, suggestions }: Config): Plugin => ({
   onValidate({ addValidationRule, setValidationFn }) {
     if (!introspection) addValidationRule(NoSchemaIntrospectionCustomRule);
@@ -167,7 +184,7 @@ const useLimitedValidation = ({ introspection, suggestions }: Config): Plugin =>
 
 const mediaTypes = ['application/graphql-response+json', 'application/json'] as const;
 
-/** Says what is acceptable, and the type of the JSON, also in events, before anything is executed. Throws a ServiceError 406. */
+/** Returns the acceptable types, and the type of JSON, also in events. Throws a ServiceError 406. */
 function chooseType({ headers }: FastifyRequest) {
   const accepted = headers.accept?.toLowerCase() ?? '*/*';
   const isAny = accepted.includes('*/*');
@@ -180,24 +197,23 @@ function chooseType({ headers }: FastifyRequest) {
   return { json: mediaType !== undefined, events, mediaType: mediaType ?? mediaTypes[1] };
 }
 
-/** GraphQL's own type, if the client names both. */
 const preferredJson = ({ headers }: Pick<FastifyRequest, 'headers'>) =>
   mediaTypes.find((type) => headers.accept?.toLowerCase().includes(type));
 
-/** Throws a ServiceError 400 for a document over the limits. A cached one is not checked again. Yoga checks the parameters themselves. */
+/** Throws a ServiceError 400 for a document over the limits, which is not checked again while it is cached. */
 function graphqlParams(
   { method, body, query }: FastifyRequest,
   limits: Limits,
   isCached: (document: string) => boolean,
 ): GraphQLParams {
-  // The cast is safe: yoga checks the types before it uses them.
+  // The cast is safe: yoga checks the types of the parameters.
   const params = (method === 'POST' ? withoutEmpty(body) : parametersIn(query, limits)) as GraphQLParams;
   const document = params?.query;
   if (typeof document === 'string' && !isCached(document)) requireSmallDocument(document, limits);
   return params;
 }
 
-/** Programs with a form for a request send an empty text for what is not filled in. */
+/** Programs with a form for requests send an empty text for an empty input. */
 function withoutEmpty(body: unknown): unknown {
   if (!isObject(body)) return body;
   const { operationName, variables, extensions } = body;
@@ -205,10 +221,7 @@ function withoutEmpty(body: unknown): unknown {
   return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== ''));
 }
 
-/**
- * True for the hash of a document, without the document (automatic persisted queries): the client sends the document once it knows that the
- * service keeps none.
- */
+/** True for an automatic persisted query: a hash, after whose refusal the client sends the document. */
 const isPersistedQuery = (params: GraphQLParams): boolean =>
   isObject(params) && !params.query && isObject(params.extensions) && isObject(params.extensions.persistedQuery);
 
@@ -217,7 +230,7 @@ const persistedQueryNotSupported = () =>
     extensions: { code: 'PERSISTED_QUERY_NOT_SUPPORTED', http: { status: 200 } },
   });
 
-/** Returns the parameters of a GET: an empty one is absent. */
+/** Returns the parameters of a GET; empty parameters are absent. */
 function parametersIn(query: unknown, limits: Limits): GraphQLParams {
   const sent = query as Readonly<Record<string, unknown>>;
   const parsed = (name: string) => (sent[name] ? parseJson(name, Buffer.from(String(sent[name])), limits) : undefined);
@@ -229,7 +242,7 @@ function parametersIn(query: unknown, limits: Limits): GraphQLParams {
   } as GraphQLParams;
 }
 
-/** For the log. */
+/** Logs the name of the operation. */
 const useOperationName = (): Plugin<ServerContext> => ({
   onParse:
     () =>
@@ -239,13 +252,13 @@ const useOperationName = (): Plugin<ServerContext> => ({
     },
 });
 
-/** GraphQL's errors, and the paths in them, repeat names of the document. */
+/** Errors and their paths repeat the names in a document. */
 const maxNameLength = 100;
 
 const opening: readonly string[] = [TokenKind.BRACE_L, TokenKind.BRACKET_L, TokenKind.PAREN_L];
 const closing: readonly string[] = [TokenKind.BRACE_R, TokenKind.BRACKET_R, TokenKind.PAREN_R];
 
-/** Reads the tokens one by one, before the parser calls itself for each level. Throws a ServiceError 400. */
+/** Reads tokens one by one, where the parser would call itself for each level. Throws a ServiceError 400. */
 function requireSmallDocument(text: string, { maxQueryLength, maxTokens, maxNesting }: Limits): void {
   if (text.length > maxQueryLength)
     throw badRequest(`the document is longer than ${formatCount(maxQueryLength)} characters`);
@@ -265,12 +278,12 @@ function requireSmallDocument(text: string, { maxQueryLength, maxTokens, maxNest
         throw badRequest(`the document has a name longer than ${maxNameLength} characters`);
     }
   } catch (error) {
-    // The parser will find the first syntax error again, and report it.
+    // The parser reports syntax errors.
     if (!(error instanceof GraphQLError)) throw error;
   }
 }
 
-/** Sends an error thrown before GraphQL runs: a missing key, an exceeded rate limit, a body that is not JSON, parameters that yoga refuses. */
+/** Sends an error from before the execution: a missing key, an exceeded rate limit, a body that is not JSON. */
 function sendGraphqlError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const thrown = error instanceof GraphQLError ? badRequest(shortMessage(error)) : error;
   const response = errorResponseFor(thrown, request);
@@ -280,9 +293,9 @@ function sendGraphqlError(error: unknown, request: FastifyRequest, reply: Fastif
   return reply.code(status).send({ errors: [{ message, extensions: { code: errorCodeOf(status) } }] });
 }
 
-/** Throws a ServiceError 400 for the first thing that is wrong with the filter. */
+/** Throws a ServiceError 400 for the first error in the filter. */
 function readWhere({ limits, suggestions }: Config, kind: RecordKind, where: unknown): Condition | undefined {
-  // The cast is safe: every kind has an input type of this name.
+  // The casts are safe: every kind has an input type of this name, and the value has been coerced to it.
   const type = schema.getType(`${kind.name}Filter`) as GraphQLInputType;
   const coerced = coerceInputValue(
     where,
@@ -292,7 +305,6 @@ function readWhere({ limits, suggestions }: Config, kind: RecordKind, where: unk
     },
     !suggestions,
   );
-  // The cast is safe: it has the type.
   const filter = coerced as Filter | null;
   if (filterCost(kind, filter, limits) <= limits.maxCost) return parseFilter(kind, filter, limits);
   const most = `a filter that costs at most ${formatCount(limits.maxCost)}`;

@@ -1,6 +1,6 @@
 /**
- * Words the errors of GraphQL responses: a ServiceError gets its code and issues, GraphQL's own messages are shortened and say what to send
- * instead, all others are masked.
+ * Formats the errors of GraphQL responses: a ServiceError gets its code and issues, the messages of graphql-js are
+ * shortened and get hints, all other errors are masked.
  */
 import { InputValidationError } from '@pothos/plugin-validation';
 import { type ExecutionResult, GraphQLError, type GraphQLSchema } from 'graphql';
@@ -16,16 +16,16 @@ import {
 import { maxQuoted, type Path, truncate } from '../model/issues.ts';
 import { hintFor, withoutSuggestion } from './hints.ts';
 
-/** More errors add little, and GraphQL repeats in each what was sent. The message of a REST error also lists ten issues. */
+/** As many as the issues in the message of a REST error. Each error of graphql-js repeats input. */
 export const maxErrors = 10;
 
-/** The rule on fields of one name aborts all rules once its budget is spent. graphql-js does not say why, and does not export this error. */
+/** graphql-js aborts validation once the budget of its rule on fields of the same name is spent, without a reason. */
 export const withReason = (error: GraphQLError): GraphQLError =>
   error.message === 'Validation aborted.'
     ? new GraphQLError('the document has too many fields of the same name, or too many fragments, to be validated')
     : error;
 
-/** Words the errors of a result for clients, with hints from the schema, if there is one. */
+/** Formats the errors of a result for clients, with hints if there is a schema. */
 export function formatErrors(
   result: ExecutionResult,
   requestLog: RequestLog,
@@ -36,14 +36,14 @@ export function formatErrors(
   const kept = all.filter((error, index) => index < maxErrors || isTopLevel(error));
   const errors = kept.map((error) => formatError(error, requestLog, hintsFrom));
   if (kept.length < all.length) errors.push(othersOmitted(errors));
-  // First, as the specification recommends.
+  // Errors first, as the specification recommends.
   return { errors, ...rest };
 }
 
-/** True if a top-level field failed. Mutations fail one by one: the client must learn which ones are stored. */
+/** All errors of top-level fields are listed: the client must know which mutations have failed. */
 const isTopLevel = ({ path }: GraphQLError): boolean => path?.length === 1;
 
-/** The number of omitted errors is unknown, because validation stops early. Like every error, this one has a code. */
+/** The number of omitted errors is unknown, because validation stops early. */
 const othersOmitted = (listed: readonly GraphQLError[]): GraphQLError =>
   new GraphQLError(`only ${listed.length} errors are listed, there are more`, {
     extensions: { code: listed[0]?.extensions.code },
@@ -67,11 +67,11 @@ function formatError(error: GraphQLError, requestLog: RequestLog, hintsFrom?: Gr
   return reworded(response.message, extensionsOf(response));
 }
 
-/** Cursors of changes are the only arguments that Pothos validates: the message of each issue is the value (schema/changes.ts). */
+/** Pothos validates only cursors of changes: the message of each issue is the value (schema/changes.ts). */
 const refusedArguments = ({ issues }: InputValidationError): ServiceError =>
   invalid(issues.map(({ path = [], message }) => ({ path: path as Path, code: 'invalid-cursor', received: message })));
 
-/** Statuses of the whole request, which become the status of the response; others belong to a field. */
+/** Statuses of the whole response; other statuses belong to a field. */
 const ofWholeRequest: readonly number[] = [403, 406, 429, 503];
 
 /** The paths of issues start at the argument: `["input", 1, "name"]`. */
@@ -112,12 +112,15 @@ export function errorCodeOf(status: number): string {
   return status >= 500 ? 'INTERNAL_SERVER_ERROR' : badUserInput;
 }
 
-/** GraphQL quotes the whole input. For a variable, path and reason suffice; else only literals can be long: endpoint.ts limits names. */
+/**
+ * graphql-js quotes the whole input. For a variable, path and reason suffice. Otherwise only literals can be long:
+ * endpoint.ts limits names.
+ */
 export function shortMessage({ message, originalError: reason }: GraphQLError): string {
   // Variable "$input" got invalid value { … } at "input[0].name"; REASON
   const variable = /^Variable "(\$\w+)" got invalid value /.exec(message)?.[1];
   if (variable && reason) {
-    // Only the end is searched: the value before it may be of any length.
+    // The value before the end may be of any length.
     const end = message.slice(0, -reason.message.length).slice(-200);
     const path = / at "([^"]*)"; $/.exec(end)?.[1] ?? variable.slice(1);
     return `Variable "${variable}" got an invalid value at "${path}"; ${truncate(reason.message, maxQuoted)}`;

@@ -1,7 +1,7 @@
-/** What GraphQL's own errors say to send instead, for the mistakes that people make first. */
+/** Hints in the errors of graphql-js, for the mistakes that people make first. */
 import { type GraphQLError, type GraphQLSchema, isEnumType, isInputObjectType, isObjectType } from 'graphql';
 
-/** The most values of an enum that an error lists. */
+/** The most values of an enum in a hint. */
 const maxListed = 20;
 
 const hasField = (schema: GraphQLSchema, type: string, field: string): boolean => {
@@ -14,8 +14,8 @@ export const withoutSuggestion = (message: string): string => message.split(' Di
 
 const keyAndValue = 'Send the other system and the ID there: { key: "erp", value: "4711" }';
 
-/** Returns the type of the filter that was expected; whether a list was sent; and the variable, if the document names one there. */
-function sentForFilter(
+/** Returns the expected type, if the error is about a filter; whether a list was sent; and the variable, if any. */
+function parseFilterError(
   error: GraphQLError,
   message: string,
 ): readonly [filter: string | undefined, isList: boolean, variable?: string | undefined] {
@@ -28,14 +28,13 @@ function sentForFilter(
   return [position, list !== undefined, variable];
 }
 
-/** Returns undefined for all other mistakes. */
 export function hintFor(schema: GraphQLSchema, error: GraphQLError): string | undefined {
-  // The error of a variable begins with its whole value, which may contain anything; the error of the value itself says why.
+  // The message about a variable begins with its value, which may contain anything; the original error has the reason.
   const { message } = error.originalError ?? error;
   const [, field = '', record = ''] = /^Cannot query field "(\w+)" on type "(\w+)Connection"\./.exec(message) ?? [];
   if (hasField(schema, record, field)) return `The records are in nodes: nodes { ${field} }`;
 
-  const [filter = '', isList = false, value = '…'] = sentForFilter(error, message);
+  const [filter = '', isList = false, value = '…'] = parseFilterError(error, message);
   if (isList && hasField(schema, filter, 'in')) return `Send an operator with the values: { in: ${value} }`;
   if (hasField(schema, filter, 'eq')) return `Send an operator with the value: { eq: ${value} }`;
   if (hasField(schema, filter, 'key')) return keyAndValue;

@@ -1,9 +1,9 @@
 /**
- * Reads the variables of an operation, and rejects it over the limits, before anything is executed. A field costs 1, more for an object, and
- * everything inside a list once for each of its items: aliases, fragments, pages and batches multiply, and a few hundred characters can
- * request millions of fields. One walk measures a validated operation with its arguments. It visits a fragment once, however often it is
- * spread, and once more for each mutation: chains of fragments that spread each other twice would otherwise take longer to measure than to
- * refuse.
+ * Reads the variables of an operation, and rejects an operation over the limits before it is executed. A field costs 1,
+ * an object more, and a list multiplies the cost of its items: with aliases, fragments, pages and batches, a few
+ * hundred characters could request millions of fields. One walk measures a validated operation. It visits a fragment
+ * once, however often it is spread, and once more for each mutation: otherwise, a chain of fragments that spread each
+ * other twice would take longer to measure than to refuse.
  */
 import { MapperKind, mapSchema } from '@graphql-tools/utils';
 import {
@@ -38,32 +38,31 @@ import { maxErrors } from './errors.ts';
 
 /** The GraphQL extensions of this schema's fields. */
 export interface FieldExtensions {
-  /** The stored field that the field of a record, of a group of records or of a change is read from. */
+  /** The stored field from which the GraphQL field is read. */
   readonly storedField?: string;
   readonly cost?: CostFunction;
 }
 
-/** Returns what a field costs besides the 1 of a value or the 5 of an object. Throws a ServiceError for a list that is too long. */
+/** Returns the cost of a field, without its base cost. Throws a ServiceError for a list that is too long. */
 export type CostFunction = (args: Arguments, limits: Limits) => FieldCost;
 
-// biome-ignore lint/suspicious/noExplicitAny: they have the types that the field declares.
+// biome-ignore lint/suspicious/noExplicitAny: the field declares the types of its arguments.
 type Arguments = Readonly<Record<string, any>>;
 
 interface FieldCost {
   readonly own?: number;
-  /** The most objects that the field returns: the selection is counted once for each. 1 unless set. */
+  /** The most objects that the field returns, by which the cost of its selection is multiplied. 1 unless set. */
   readonly items?: number;
   readonly lists?: Lists;
 }
 
-/** The lengths of lists in the object that a field returns, or in an object of that, by name, where they depend on the field's arguments. */
+/** The lengths of lists below a field, by name, if they depend on the field's arguments. */
 interface Lists {
   readonly [name: string]: number | Lists;
 }
 
 const defaultPageSize = ({ maxPageSize }: Limits): number => Math.min(50, maxPageSize);
 
-/** All fields of a page are counted once for each of its records. */
 export const pageCost = ({ first, last }: Arguments, limits: Limits) => ({
   items: Math.max(1, first ?? last ?? defaultPageSize(limits)),
 });
@@ -71,7 +70,7 @@ export const pageCost = ({ first, last }: Arguments, limits: Limits) => ({
 export const describePageSize = (counted: string, least = 0): string =>
   `The number of ${counted}, from ${least} to the setting \`MAX_PAGE_SIZE\`; 50 unless set, or as many as it allows.`;
 
-/** Returns the size of a page, also if none was sent. Throws a ServiceError 400 unless a page may have it. */
+/** Throws a ServiceError 400 for a size out of range. */
 export function pageSize(name: string, sent: number | null | undefined, limits: Limits, least = 0): number {
   const { maxPageSize } = limits;
   const size = sent ?? defaultPageSize(limits);
@@ -79,10 +78,10 @@ export function pageSize(name: string, sent: number | null | undefined, limits: 
   throw badRequest(`${name}: ${expected(`a whole number from ${least} to ${maxPageSize}`, size)}`);
 }
 
-/** The cost of an object: waiting for a link's loader takes at least ten times as long as reading a value. */
+/** A link waits for its loader, at least ten times as long as a value takes to read. */
 export const objectCost = 5;
 
-/** The cost of a value with an alias: the same long text under a hundred names makes a response of hundreds of megabytes. */
+/** The cost of a value with an alias: a long text under a hundred names makes a response of hundreds of megabytes. */
 const aliasCost = 50;
 
 /** Typical lengths of introspection's lists: GraphQL defines these fields, so they cannot declare a cost. */
@@ -97,45 +96,58 @@ const introspectionFields: Readonly<Record<string, SchemaField>> = {
 type SchemaField = GraphQLField<unknown, unknown>;
 
 interface Measurement {
-  /** Levels of fields, including fragments. */
+  /** The levels of fields, including fragments. */
   readonly depth: number;
-  /** Those of a fragment count once for each spread, those of a list once. */
+  /** The fields of a fragment count once for each spread, the fields of a list once. */
   readonly fields: number;
   readonly cost: number;
-  /** The dearest of the fields, whether in a fragment or not. */
+  /** The dearest field, whether in a fragment or not. */
   readonly dearest?: { readonly node: FieldNode; readonly cost: number; readonly below: Measurement } | undefined;
 }
 
 interface OperationMeasurement extends Measurement {
-  /** As written: those of a fragment count once, however often it is spread. */
+  /** As written: the aliases in a fragment count once, however often it is spread. */
   readonly aliases: number;
 }
 
 const nothing: Measurement = { depth: 0, fields: 0, cost: 0 };
 
-/** Where a selection is: the lengths of lists in its object, and what its fragments measure there. */
+/** The lengths of lists in the object around a selection, and the measurements of fragments there. */
 interface SelectionContext {
   readonly lists: Lists;
   readonly fragments: Map<string, Measurement>;
 }
 
 /** Measures a validated operation. Throws a ServiceError for a list in an argument that is too long. */
-export function measure(
-  { schema, document, variableValues }: ExecutionArgs,
-  operation: OperationDefinitionNode,
-  limits: Limits,
-): OperationMeasurement {
-  const fragments = new Map<string, FragmentDefinitionNode>();
-  for (const node of document.definitions) {
-    if (node.kind === Kind.FRAGMENT_DEFINITION) fragments.set(node.name.value, node);
-  }
-  const usual: SelectionContext = { lists: {}, fragments: new Map() };
-  let aliases = 0;
+export function measure(args: ExecutionArgs, operation: OperationDefinitionNode, limits: Limits): OperationMeasurement {
+  return new OperationMeter(args, limits).measure(operation);
+}
 
-  function measureAll(type: GraphQLNamedType, { selections }: SelectionSetNode, place: SelectionContext): Measurement {
+class OperationMeter {
+  readonly #args: ExecutionArgs;
+  readonly #limits: Limits;
+  readonly #definitions = new Map<string, FragmentDefinitionNode>();
+  readonly #usual: SelectionContext = { lists: {}, fragments: new Map() };
+  #aliases = 0;
+
+  constructor(args: ExecutionArgs, limits: Limits) {
+    this.#args = args;
+    this.#limits = limits;
+    for (const node of args.document.definitions) {
+      if (node.kind === Kind.FRAGMENT_DEFINITION) this.#definitions.set(node.name.value, node);
+    }
+  }
+
+  measure({ operation, selectionSet }: OperationDefinitionNode): OperationMeasurement {
+    const type = this.#args.schema.getRootType(operation);
+    const measured = type ? this.#measureAll(type, selectionSet, this.#usual) : nothing;
+    return { ...measured, aliases: this.#aliases };
+  }
+
+  #measureAll(type: GraphQLNamedType, { selections }: SelectionSetNode, context: SelectionContext): Measurement {
     let { depth, fields, cost, dearest } = nothing;
     for (const node of selections) {
-      const measured = measureSelection(type, node, place);
+      const measured = this.#measureSelection(type, node, context);
       depth = Math.max(depth, measured.depth);
       fields += measured.fields;
       cost += measured.cost;
@@ -144,63 +156,60 @@ export function measure(
     return { depth, fields, cost, dearest };
   }
 
-  function measureSelection(type: GraphQLNamedType, node: SelectionNode, place: SelectionContext): Measurement {
+  #measureSelection(type: GraphQLNamedType, node: SelectionNode, context: SelectionContext): Measurement {
     switch (node.kind) {
       case Kind.FIELD:
-        return measureField(type, node, place);
+        return this.#measureField(type, node, context);
       case Kind.FRAGMENT_SPREAD:
-        return measureFragment(node.name.value, place);
+        return this.#measureFragment(node.name.value, context);
       case Kind.INLINE_FRAGMENT: {
-        const condition = node.typeCondition && schema.getType(node.typeCondition.name.value);
-        return measureAll(condition ?? type, node.selectionSet, place);
+        const condition = node.typeCondition && this.#args.schema.getType(node.typeCondition.name.value);
+        return this.#measureAll(condition ?? type, node.selectionSet, context);
       }
     }
   }
 
-  function measureFragment(name: string, place: SelectionContext): Measurement {
-    const known = place.fragments.get(name);
+  #measureFragment(name: string, context: SelectionContext): Measurement {
+    const known = context.fragments.get(name);
     if (known) return known;
-    const fragment = fragments.get(name);
-    const type = fragment && schema.getType(fragment.typeCondition.name.value);
-    const measured = type ? measureAll(type, fragment.selectionSet, place) : nothing;
-    place.fragments.set(name, measured);
+    const fragment = this.#definitions.get(name);
+    const type = fragment && this.#args.schema.getType(fragment.typeCondition.name.value);
+    const measured = type ? this.#measureAll(type, fragment.selectionSet, context) : nothing;
+    context.fragments.set(name, measured);
     return measured;
   }
 
-  function measureField(parent: GraphQLNamedType, node: FieldNode, { lists }: SelectionContext): Measurement {
-    if (node.alias) aliases += 1;
+  #measureField(parent: GraphQLNamedType, node: FieldNode, { lists }: SelectionContext): Measurement {
+    if (node.alias) this.#aliases += 1;
     const field = findField(parent, node.name.value);
-    const declared = costOf(node, field);
-    const { [node.name.value]: listed } = lists;
-    const listsBelow = typeof listed === 'object' ? listed : declared.lists;
-    // Only fields of Mutation set the lengths of lists. What fragments measured elsewhere cannot be reused there.
-    const place = listsBelow ? { lists: listsBelow, fragments: new Map() } : usual;
+    const declared = this.#costOf(node, field);
+    const { [node.name.value]: length } = lists;
+    const listsBelow = typeof length === 'object' ? length : declared.lists;
+    // Only fields of Mutation set the lengths of lists, with which fragments have other costs than elsewhere.
+    const context = listsBelow ? { lists: listsBelow, fragments: new Map() } : this.#usual;
     const type = field && getNamedType(field.type);
-    const below = type && node.selectionSet ? measureAll(type, node.selectionSet, place) : nothing;
-    const times = typeof listed === 'number' ? listed : (declared.items ?? 1);
+    const below = type && node.selectionSet ? this.#measureAll(type, node.selectionSet, context) : nothing;
+    const times = typeof length === 'number' ? length : (declared.items ?? 1);
     const cost = baseCost(node, type) + (declared.own ?? 0) + times * below.cost;
     return { depth: 1 + below.depth, fields: 1 + below.fields, cost, dearest: { node, cost, below } };
   }
 
-  function costOf(node: FieldNode, field: SchemaField | undefined): FieldCost {
+  #costOf(node: FieldNode, field: SchemaField | undefined): FieldCost {
     if (!field) return {};
-    if (isIntrospection(getNamedType(field.type))) return { items: introspectionSize(schema, field) };
+    if (isIntrospection(getNamedType(field.type))) return { items: introspectionSize(this.#args.schema, field) };
     const { cost } = field.extensions as FieldExtensions;
-    const args = cost && argumentsOf(field, node);
-    return args ? cost(args, limits) : {};
+    const args = cost && this.#argumentsOf(field, node);
+    return args ? cost(args, this.#limits) : {};
   }
 
-  /** Undefined if they are not valid: the field fails before it reads anything. */
-  function argumentsOf(field: SchemaField, node: FieldNode): Arguments | undefined {
+  /** Undefined for invalid arguments: the field fails before it reads anything. */
+  #argumentsOf(field: SchemaField, node: FieldNode): Arguments | undefined {
     try {
-      return getArgumentValues(field, node, variableValues);
+      return getArgumentValues(field, node, this.#args.variableValues);
     } catch {
       return undefined;
     }
   }
-
-  const type = schema.getRootType(operation.operation);
-  return { ...(type ? measureAll(type, operation.selectionSet, usual) : nothing), aliases };
 }
 
 /** Undefined for `__typename`. */
@@ -212,7 +221,7 @@ function baseCost({ alias, selectionSet }: FieldNode, type: GraphQLNamedType | u
   return type && isIntrospection(type) ? 1 : objectCost;
 }
 
-/** The names are reserved. graphql-js compares with all names of introspection, which took two thirds of the walk. */
+/** Reserved names. The check of graphql-js, which compares all names of introspection, took two thirds of the walk. */
 const isIntrospection = ({ name }: GraphQLNamedType): boolean => name.startsWith('__');
 
 function introspectionSize(schema: GraphQLSchema, { name, type }: SchemaField): number {
@@ -221,20 +230,19 @@ function introspectionSize(schema: GraphQLSchema, { name, type }: SchemaField): 
   return introspectionSizes[name] ?? otherIntrospectionSize;
 }
 
-/** Returns `locations.nodes.workOrders`: at each level the dearest field, while it has more than a third of the cost. */
+/** `locations.nodes.workOrders`: the dearest field of each level, while it has more than a third of the cost. */
 function dearestPath({ cost, dearest }: Measurement): string[] {
   if (!dearest?.node.selectionSet || dearest.cost <= cost / 3) return [];
   const { alias, name } = dearest.node;
   return [(alias ?? name).value, ...dearestPath(dearest.below)];
 }
 
-/** The part of a request's context that tells its response the cost of the operation. */
-interface Costed {
+interface CostContext {
   readonly client?: { cost?: number };
 }
 
-/** What is executed: the operation of the document, and its variables as they were read, which are not read again. */
-export interface Prepared {
+/** The operation to execute, and its variables, already coerced. */
+export interface PreparedOperation {
   readonly operation: OperationDefinitionNode;
   readonly variables: Readonly<Record<string, unknown>>;
 }
@@ -242,8 +250,8 @@ export interface Prepared {
 /** A scalar of the schema that accepts any value. */
 const anyValue: NamedTypeNode = { kind: Kind.NAMED_TYPE, name: { kind: Kind.NAME, value: 'FieldValue' } };
 
-/** Returns the document with a type for its variables that leaves them as they are: an executor would read them a second time. */
-export function withReadVariables(document: DocumentNode, operation: OperationDefinitionNode): DocumentNode {
+/** Gives all variables a type that accepts any value: an executor would coerce them a second time. */
+export function withCoercedVariables(document: DocumentNode, operation: OperationDefinitionNode): DocumentNode {
   const variableDefinitions = operation.variableDefinitions?.map(({ kind, variable }) => ({
     kind,
     variable,
@@ -258,14 +266,11 @@ export function withReadVariables(document: DocumentNode, operation: OperationDe
 export function useOperationLimits(
   schema: GraphQLSchema,
   { limits, suggestions }: Pick<Config, 'limits' | 'suggestions'>,
-): Plugin<Costed & Prepared> {
+): Plugin<CostContext & PreparedOperation> {
   const variableOptions = { maxErrors, hideSuggestions: !suggestions };
   const lenientSchema = withoutRequiredFields(schema);
-  const check: Plugin<Costed & Prepared>['onExecute'] & Plugin<Costed & Prepared>['onSubscribe'] = ({
-    args,
-    extendContext,
-    setResultAndStopExecution,
-  }) => {
+  const check: Plugin<CostContext & PreparedOperation>['onExecute'] &
+    Plugin<CostContext & PreparedOperation>['onSubscribe'] = ({ args, extendContext, setResultAndStopExecution }) => {
     const { document, operationName, variableValues, contextValue } = args;
     const operation = getOperationAST(document, operationName);
     if (!operation) return;
@@ -280,8 +285,9 @@ export function useOperationLimits(
 }
 
 /**
- * Returns the schema to read variables with. Items may lack required fields: the service lists them with all else that is wrong, whereas
- * GraphQL would stop at the first few. The schema that clients see, and that documents are validated against, says what is required.
+ * Variables are coerced with a schema in which the fields of items are optional: GraphQL would stop at the first few
+ * missing fields, the service lists them with all other issues. Documents are validated with the schema that clients
+ * see.
  */
 const withoutRequiredFields = (schema: GraphQLSchema): GraphQLSchema =>
   mapSchema(schema, {
@@ -300,7 +306,7 @@ function refusal(
   args: ExecutionArgs,
   operation: OperationDefinitionNode,
   limits: Limits,
-  { client }: Costed,
+  { client }: CostContext,
 ): GraphQLError[] | undefined {
   try {
     const measured = measure(args, operation, limits);

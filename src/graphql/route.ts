@@ -1,13 +1,13 @@
-/** The route of GraphQL and of its page for browsers. GraphQL is loaded late, and must not be imported here. */
+/** The route of GraphQL and of its page for browsers. Loads GraphQL late, so that this file must not import it. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Config } from '../config.ts';
 import { acceptsHtml, loadOnce, type SendPage } from '../http/pages.ts';
 import type { RecordKind } from '../model/record-kind.ts';
 
-/** Milliseconds from the start until GraphQL is loaded, which takes a third of the time of a start: REST is served first. */
+/** REST is served first: GraphQL takes a third of the time of a start to load. */
 const preloadDelayMs = 200;
 
-/** Browsers get the page of `sendPage`; without it, what others get. Returns a function that reads filters for others. */
+/** Sends browsers the page of `sendPage`, if set. Returns a function that parses filters, for exports. */
 export function serveGraphql(app: FastifyInstance, config: Config, sendPage?: SendPage) {
   const endpoint = loadOnce(async () => (await import('./endpoint.ts')).createEndpoint(config, app.closing.signal));
 
@@ -24,7 +24,7 @@ export function serveGraphql(app: FastifyInstance, config: Config, sendPage?: Se
     handler: async (request, reply) =>
       sendPage && isPage(request) ? sendPage(request, reply) : (await endpoint()).executeQuery(request, reply),
   });
-  // For tools of developers, also where introspection is off: it needs a key as soon as there is one.
+  // Also without introspection; it needs a key once there is one.
   app.get('/schema.graphql', async (request, reply) => (await endpoint()).sendSchema(request, reply));
   return async (kind: RecordKind, where: unknown) => (await endpoint()).readFilter(kind, where);
 }

@@ -1,7 +1,7 @@
 /**
- * Subscriptions over server-sent events: graphql-sse's distinct connections, which EventSource reads, too. Each event is executed like a
- * query. There may be many streams, so each holds little: nothing between two events, and one event until its client has read it. Yoga's own
- * events have no IDs, with which browsers say where to go on.
+ * Subscriptions over server-sent events: the distinct connections mode of graphql-sse, which EventSource also reads.
+ * The operation is executed for each event, like a query. As there may be many streams, each holds nothing between two
+ * events, and one event until its client has read it. Yoga's own events have no IDs, from which browsers resume.
  */
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
@@ -15,28 +15,28 @@ import { badRequest, ResponseTooLarge, ServiceError, unavailable } from '../erro
 import { formatCount } from '../model/issues.ts';
 import type { ChangePage } from '../store/log.ts';
 import { formatErrors, rootCause } from './errors.ts';
-import { createLoaders, type FeedQuery } from './execution/loaders.ts';
+import { type FeedQuery, Loaders } from './execution/loaders.ts';
 import type { Context } from './schema/builder.ts';
 import type { SubscriptionContext } from './schema/changes.ts';
 
 export const eventStreamType = 'text/event-stream';
 
-/** The most open streams in this process. Each may be executed for each change of its workspace. */
+/** The most open streams in this process: each change of a workspace executes all its streams. */
 const maxStreams = 500;
 
-/** The most characters of an event. There may be hundreds of streams, and each holds an event until its client has read it. */
+/** The most characters of an event: hundreds of streams may each hold one until its client has read it. */
 const maxEventLength = 500_000;
 
-/** Milliseconds between two attempts to read from a database that is unavailable. */
+/** Between two attempts to read from an unavailable database. */
 const retryDelayMs = 1_000;
 
 /**
- * Milliseconds between keep-alive comments, without which proxies and clients would close the connection. The key is
- * checked as often: including its time in the cache, a revoked key ends a stream within five seconds.
+ * Between keep-alive comments, without which proxies and clients close the connection. Each also checks the key:
+ * including its time in the cache, a revoked key ends a stream within five seconds.
  */
 const keepAliveIntervalMs = 3_000;
 
-/** Milliseconds that a client has to read what was sent, if its stream ends before it is complete. */
+/** The time to read the last events of a stream that ends before it is complete. */
 const closeAfterMs = 1_000;
 
 export interface ServerContext extends Pick<Context, 'session' | 'sessionFor' | 'requestLog'> {
@@ -44,7 +44,7 @@ export interface ServerContext extends Pick<Context, 'session' | 'sessionFor' | 
     readonly acceptsEvents: boolean;
     readonly lastEventId: string | undefined;
     readonly response: ServerResponse;
-    readonly holdText: Context['reserveResponse'];
+    readonly reserveResponse: Context['reserveResponse'];
     cost?: number;
     subscription?: Subscription;
   };
@@ -53,7 +53,7 @@ export interface ServerContext extends Pick<Context, 'session' | 'sessionFor' | 
 interface Subscription {
   /** The texts of the events. */
   readonly events: AsyncIterable<string>;
-  /** Aborted when the client leaves, its access ends, all is sent, or the service stops: nothing more is read or sent. */
+  /** Aborted when the client leaves, its key is revoked, all events are sent, or the service stops. */
   readonly end: AbortController;
 }
 
@@ -61,60 +61,11 @@ export type YogaContext = Pick<Context, 'limits' | 'parsersOf'>;
 
 type BeginningContext = SubscriptionContext & ServerContext;
 
+type Yoga = YogaServerInstance<ServerContext, YogaContext>;
+
+/** Leaves the events to the endpoint: yoga itself sends nothing. */
 export function useSubscriptions(limits: Limits): Plugin<BeginningContext, ServerContext, YogaContext> {
-  let yoga: YogaServerInstance<ServerContext, YogaContext>;
-
-  /** Leaves the events to the endpoint: for yoga, there is nothing to send. */
-  async function subscribe(args: ExecutionArgs, context: BeginningContext, end: AbortController) {
-    const { session, requestLog, stream, client } = context;
-
-    /** Executes the operation for a page. Waits for the database: a skipped page would be lost. */
-    const resultOf = (rootValue: ChangePage) =>
-      whenAvailable(async () => {
-        const { execute, contextFactory } = yoga.getEnveloped({ session, requestLog });
-        const result: ExecutionResult = await execute({ ...args, rootValue, contextValue: await contextFactory() });
-        const failure = result.errors?.map(rootCause).find(isUnavailable);
-        if (failure) throw failure;
-        return result;
-      }, stream.signal);
-
-    /** Returns the same text as the body of a response to a query. */
-    const textOf = async (result: ExecutionResult): Promise<string> =>
-      processRegularResult(formatErrors(result, requestLog), yoga.fetchAPI, 'application/json').text();
-
-    /** Yields one event, or where that would be too long, one for each change. Returns whether others may follow. */
-    async function* eventsOf(page: ChangePage): AsyncGenerator<string, boolean> {
-      const result = await resultOf(page);
-      if (!result) return false;
-      const data = isTooLarge(result) ? undefined : await textOf(result);
-      if (data !== undefined && data.length <= maxEventLength) {
-        yield eventText(data, result.data ? page.end : undefined);
-        // The content of an event without an ID is unknown: continuing after it would leave a gap.
-        return !!result.data;
-      }
-      if (page.changes.length === 1) throw tooLong(page);
-      for (const part of onesOf(page)) if (!(yield* eventsOf(part))) return false;
-      return true;
-    }
-
-    async function* events(pages: AsyncIterable<ChangePage>): AsyncGenerator<string> {
-      try {
-        for await (const page of pages) if (!(yield* eventsOf(page))) return;
-      } catch (error) {
-        yield eventText(await textOf({ errors: [asGraphqlError(error)] }));
-      }
-    }
-
-    if (!client.acceptsEvents) throw new ServiceError(406, notAccepted);
-    // All else that goes wrong in it is in its result.
-    const source = await createSourceEventStream(args).catch(() => {
-      throw badRequest('a subscription must select a field');
-    });
-    if (!isAsyncIterable(source)) return source;
-    client.subscription = { events: events(source as AsyncIterable<ChangePage>), end };
-    return {};
-  }
-
+  let yoga: Yoga;
   return {
     onYogaInit: (init) => {
       yoga = init.yoga as never;
@@ -127,14 +78,75 @@ export function useSubscriptions(limits: Limits): Plugin<BeginningContext, Serve
       client.response.once('close', leave);
       if (client.response.closed) leave();
       const readPage = (query: FeedQuery) =>
-        whenAvailable(
-          () => createLoaders(session.store.withBudget(limits), schema, document).changePage(query),
-          signal,
-        );
+        whenAvailable(() => new Loaders(session.store.withBudget(limits), schema, document).changePage(query), signal);
       extendContext({ stream: { lastEventId: client.lastEventId, readPage, signal } });
-      setSubscribeFn((args: ExecutionArgs) => subscribe(args, contextValue, end));
+      setSubscribeFn(async (args: ExecutionArgs) => {
+        if (!client.acceptsEvents) throw new ServiceError(406, notAccepted);
+        const pages = await createSourceEventStream(args).catch(() => {
+          throw badRequest('a subscription must select a field');
+        });
+        if (!isAsyncIterable(pages)) return pages;
+        const source = new SubscriptionEvents(yoga, args, contextValue);
+        client.subscription = { events: source.events(pages as AsyncIterable<ChangePage>), end };
+        return {};
+      });
     },
   };
+}
+
+/** Executes the operation of a subscription for pages of changes, and yields the texts of its events. */
+class SubscriptionEvents {
+  readonly #yoga: Yoga;
+  readonly #args: ExecutionArgs;
+  readonly #context: BeginningContext;
+
+  constructor(yoga: Yoga, args: ExecutionArgs, context: BeginningContext) {
+    this.#yoga = yoga;
+    this.#args = args;
+    this.#context = context;
+  }
+
+  async *events(pages: AsyncIterable<ChangePage>): AsyncGenerator<string> {
+    try {
+      for await (const page of pages) if (!(yield* this.#eventsOf(page))) return;
+    } catch (error) {
+      yield eventText(await this.#textOf({ errors: [asGraphqlError(error)] }));
+    }
+  }
+
+  /** Yields one event, or one per change if that would be too long. Returns whether more events may follow. */
+  async *#eventsOf(page: ChangePage): AsyncGenerator<string, boolean> {
+    const result = await this.#execute(page);
+    if (!result) return false;
+    const data = isTooLarge(result) ? undefined : await this.#textOf(result);
+    if (data !== undefined && data.length <= maxEventLength) {
+      yield eventText(data, result.data ? page.end : undefined);
+      // An event without data and ID ends the stream: to continue would leave a gap.
+      return !!result.data;
+    }
+    if (page.changes.length === 1) throw tooLong(page);
+    for (const part of splitPage(page)) if (!(yield* this.#eventsOf(part))) return false;
+    return true;
+  }
+
+  /** Waits for an unavailable database, so that no page is skipped. */
+  #execute(rootValue: ChangePage): Promise<ExecutionResult | undefined> {
+    const { session, requestLog, stream } = this.#context;
+    return whenAvailable(async () => {
+      const { execute, contextFactory } = this.#yoga.getEnveloped({ session, requestLog });
+      const contextValue = await contextFactory();
+      const result: ExecutionResult = await execute({ ...this.#args, rootValue, contextValue });
+      const failure = result.errors?.map(rootCause).find(isUnavailable);
+      if (failure) throw failure;
+      return result;
+    }, stream.signal);
+  }
+
+  /** Returns the text that the response to a query would have. */
+  async #textOf(result: ExecutionResult): Promise<string> {
+    const formatted = formatErrors(result, this.#context.requestLog);
+    return processRegularResult(formatted, this.#yoga.fetchAPI, 'application/json').text();
+  }
 }
 
 const notAccepted = `a subscription is sent as server-sent events: expected an Accept header that allows ${eventStreamType}`;
@@ -144,21 +156,21 @@ const isUnavailable = (error: unknown): boolean => error instanceof ServiceError
 const isTooLarge = ({ errors = [] }: ExecutionResult): boolean =>
   errors.some((error) => rootCause(error) instanceof ResponseTooLarge);
 
-/** Returns the changes of the page as pages of their own. */
-const onesOf = ({ changes, end, hasMore }: ChangePage): ChangePage[] =>
+/** Returns a page for each change. */
+const splitPage = ({ changes, end, hasMore }: ChangePage): ChangePage[] =>
   changes.map((change, index) => {
     const isLast = index === changes.length - 1;
     return { changes: [change], end: isLast ? end : change.number, hasMore: isLast ? hasMore : true };
   });
 
-/** For a single change. Clients that reconnect would get it again. */
+/** The error for a single change. Clients that reconnect would get it again: it says how to skip the change. */
 function tooLong({ changes }: ChangePage): ServiceError {
   const most = `an event may have ${formatCount(maxEventLength)} characters, and this one of one change has more`;
   const advice = `select fewer fields, or leave it out, with after: "${changes[0]?.number}"`;
   return new ServiceError(413, `${most}: ${advice}`, [], { reason: 'response too large' });
 }
 
-/** Repeats the work while the database is unavailable. Undefined once the signal is aborted, even after an error. */
+/** Repeats the work while the database is unavailable. Returns undefined once the signal is aborted. */
 async function whenAvailable<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T | undefined> {
   while (!signal.aborted) {
     try {
@@ -180,19 +192,19 @@ const asGraphqlError = (error: unknown): GraphQLError =>
 const comment = ':\n\n';
 const complete = 'event: complete\ndata:\n\n';
 
-/** A browser sends the ID of the last event as `Last-Event-ID` when it reconnects. The data is JSON without line breaks. */
+/** Browsers send the ID of the last event as `Last-Event-ID` when they reconnect. The data has no line breaks. */
 const eventText = (data: string, id?: number): string =>
   `event: next\n${id === undefined ? '' : `id: ${id}\n`}data: ${data}\n\n`;
 
 export const singleEvent = (data: string): string => `${eventText(data)}${complete}`;
 
-/** Sets the headers of an event stream. Proxies such as nginx must not collect events before they send them on. */
+/** Sets the headers of an event stream. Proxies such as nginx must not buffer events. */
 export const asEventStream = (reply: FastifyReply): FastifyReply =>
   reply.type(eventStreamType).header('x-accel-buffering', 'no');
 
 /**
- * Returns the function that sends events. If the client leaves, its access ends or the service stops before all are sent, there is no
- * `complete`, and clients reconnect. It throws a ServiceError 503 if too many streams are open.
+ * Returns a function that sends the events of a subscription. A stream that ends early has no `complete` event, so that
+ * its client reconnects. Throws a ServiceError 503 if too many streams are open.
  */
 export function createEventStreams(closing: AbortSignal) {
   const open = new Set<AbortController>();
@@ -219,10 +231,10 @@ export function createEventStreams(closing: AbortSignal) {
       open.delete(end);
       clearInterval(timer);
       body.end();
-      // A stopping service does not wait for a client that does not read: it reconnects, and gets what it has not read.
+      // A stopping service does not wait for clients that do not read: they reconnect, and resume.
       if (!isComplete && !reply.raw.closed) setTimeout(() => reply.raw.destroy(), closeAfterMs).unref();
     };
-    // An abort before now is not reported again.
+    // An earlier abort is not reported.
     if (end.signal.aborted) stop();
     else end.signal.addEventListener('abort', stop);
     const failed = (error: unknown) => request.log.error({ err: error }, 'an event stream has failed');
@@ -235,7 +247,7 @@ export function createEventStreams(closing: AbortSignal) {
   };
 }
 
-/** Writes each event when the client has read enough of those before. */
+/** Writes each event once the client has read enough of the earlier events. */
 async function writeEvents(
   events: AsyncIterable<string>,
   [body, response]: readonly [PassThrough, ServerResponse],

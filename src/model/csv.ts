@@ -1,4 +1,4 @@
-/** Returns a cell. One without a value is empty; an empty text is quoted, which distinguishes the two. */
+/** A cell without a value is empty, an empty text is quoted. */
 export function csvCell(text: string | null, separator = ','): string {
   if (text === null) return '';
   const needsQuotes = text === '' || text.includes(separator) || /["\r\n]|^\s|\s$/.test(text);
@@ -6,8 +6,8 @@ export function csvCell(text: string | null, separator = ','): string {
 }
 
 /**
- * Adds an apostrophe before a text that spreadsheet programs would execute, and before one that looks as if it had got one: so
- * `withoutApostrophe` returns every text as it was.
+ * Adds an apostrophe before a text that spreadsheet programs would execute, and before a text that looks like the
+ * result: `withoutApostrophe` restores every text.
  */
 export const withApostrophe = (text: string): string => (/^'*[=+\-@\t\r]/.test(text) ? `'${text}` : text);
 

@@ -1,6 +1,6 @@
 /**
- * Parses datetimes: RFC 3339 with a time zone, or a date, which means midnight UTC. Only years 0001 to 9999 and existing
- * calendar days are valid. `Date` alone would read 30 February as 1 March, and a time without a zone as local time.
+ * Parses datetimes: RFC 3339 with a time zone, or a date, which means midnight UTC. Valid are the years 0001 to 9999.
+ * `Date` alone would read 30 February as 1 March, and a time without a zone as local time.
  */
 import * as z from 'zod';
 import type { DateForm } from './issues.ts';
@@ -17,7 +17,7 @@ type ParsedTime = { readonly value: string } | { readonly form: DateForm; readon
 
 const wrong = (form: DateForm): ParsedTime => ({ form, expected: dateForms[form] });
 
-/** Returns the time in UTC, truncated to milliseconds, `2026-03-01T07:30:00.000Z`, or what was expected instead of the text. */
+/** Returns the time in UTC, truncated to milliseconds: `2026-03-01T07:30:00.000Z`. */
 export function parseDateTime(sent: string): ParsedTime {
   const match = pattern.exec(sent);
   if (!match) return wrong(hasTime.test(sent) ? 'date-time' : 'date');
@@ -34,5 +34,5 @@ export function parseDateTime(sent: string): ParsedTime {
   return hasSupportedYear(value) ? { value } : wrong('year');
 }
 
-/** An offset can move the year out of range. `Date` prints years below 0 and above 9999 with a sign and six digits. */
+/** An offset can move the year out of range: `Date` prints such years with a sign and six digits. */
 export const hasSupportedYear = (iso: string): boolean => iso.length === 24 && !iso.startsWith('0000');

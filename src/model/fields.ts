@@ -1,16 +1,13 @@
-/**
- * The types of field a record can have, and the functions that declare them.
- * A declaration only describes a field; schemas, columns and GraphQL types are derived from it elsewhere.
- */
+/** The types of fields, and functions to declare them. Parsers, columns and GraphQL types are derived elsewhere. */
 
-/** Identifiers in external systems, by system, with keys and order exactly as received. */
+/** IDs in external systems, by system, with keys and order exactly as received. */
 export type ExternalIds = Readonly<Record<string, string>>;
 
-/** What is to become of some of them (RFC 7396): a text sets one, null removes it, and all others stay. */
+/** A merge patch (RFC 7396): a text sets an ID, null removes it, absent IDs stay. */
 export type ExternalIdsPatch = Readonly<Record<string, string | null>>;
 
-interface Described {
-  /** Whole sentences, for people who read the schemas of GraphQL and REST. */
+interface FieldBase {
+  /** Sentences for the schemas of GraphQL and REST. */
   readonly description: string;
   /** Must be sent on create; never null. */
   readonly required?: boolean;
@@ -18,22 +15,21 @@ interface Described {
   readonly indexed?: boolean;
 }
 
-/** A field without further rules. A point in time is always text in UTC with milliseconds: `2026-03-01T07:30:00.000Z`. */
-interface PlainField<Type extends string> extends Described {
+/** A `dateTime` is a text in UTC with milliseconds: `2026-03-01T07:30:00.000Z`. */
+interface PlainField<Type extends string> extends FieldBase {
   readonly type: Type;
 }
 
 export interface TextField extends PlainField<'text'> {
   readonly matchable?: boolean;
   readonly form?: TextForm;
-  /** An example for filters on unique fields, which the kind's example cannot have. */
+  /** For filters: the example of a kind has no unique values. */
   readonly example?: string;
 }
 
-/** What a text must look like, and how messages say so. */
 interface TextForm {
   readonly pattern: RegExp;
-  /** `a colour`, before `such as` the example. */
+  /** For messages: `a colour`, followed by `such as` and the example. */
   readonly called: string;
   readonly example: string;
 }
@@ -43,23 +39,23 @@ interface NumberField extends PlainField<'number'> {
   readonly max: number;
 }
 
-interface RefersTo {
-  /** In running text: `the location where the asset is` */
+interface ReferenceBase {
+  /** `the location where the asset is` */
   readonly refersTo: string;
-  /** The reverse link of the target, if it is not the name of the kind's list: see records/index.ts. */
+  /** The name of the reverse link; unless set, the name of the kind's list (records/index.ts). */
   readonly reverse?: string;
 }
 
-/** The identifier of a record stored in this service, or a foreign identifier, stored as sent. */
-export interface ReferenceField extends PlainField<'reference'>, RefersTo {
-  /** The name of the target kind, not the kind itself, so that kinds can refer to each other in any order. */
+/** The ID of a stored record, or a foreign identifier, stored as sent. */
+export interface ReferenceField extends PlainField<'reference'>, ReferenceBase {
+  /** A name, so that kinds can refer to each other in any order. */
   readonly target: string;
-  /** The target record must be stored in this service: foreign identifiers are rejected. */
+  /** Foreign identifiers are rejected. */
   readonly mustExist?: boolean;
 }
 
-/** The identifier of something kept in another system: stored as sent, never looked up. */
-export interface ForeignReferenceField extends PlainField<'foreignReference'>, RefersTo {
+/** The ID of an object in another system: stored as sent, never looked up. */
+export interface ForeignReferenceField extends PlainField<'foreignReference'>, ReferenceBase {
   readonly target: ForeignType;
 }
 
@@ -73,10 +69,10 @@ export type Field =
   | ReferenceField
   | ForeignReferenceField;
 
-/** The content of a column of any table. Only the service reads and writes `json`, in tables that hold no records. */
+/** The field of a column. `json` occurs only in tables without records. */
 export type StoredField = Field | PlainField<'json'>;
 
-/** Types that records refer to but this service does not store: only their identifiers are available. */
+/** The types of objects in other systems, of which this service has only the IDs. */
 export const foreignTypes = {
   AllocationOrder: 'An allocation order, kept in another system.',
   AssetType: 'A type of asset, kept in another system.',
@@ -90,7 +86,7 @@ export const foreignTypes = {
 
 type ForeignType = keyof typeof foreignTypes;
 
-/** Returns the length of a text, or of all texts and names in an object, in UTF-16 code units; otherwise 0. */
+/** Returns the length of all texts and property names in a value, in UTF-16 code units. */
 export function textLength(value: unknown): number {
   if (typeof value === 'string') return value.length;
   if (typeof value !== 'object' || value === null) return 0;
@@ -105,12 +101,12 @@ export const isAscii = (text: string): boolean => /^[\0-\x7f]*$/.test(text);
 export function isSame(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (typeof a !== 'object' || typeof b !== 'object' || !a || !b) return false;
-  const others = new Map(Object.entries(b));
+  const otherEntries = new Map(Object.entries(b));
   const entries = Object.entries(a);
-  return entries.length === others.size && entries.every(([key, text]) => others.get(key) === text);
+  return entries.length === otherEntries.size && entries.every(([key, text]) => otherEntries.get(key) === text);
 }
 
-/** What is left without any is null, like a field that was cleared. */
+/** Returns null if the patch removes the last ID. */
 export function mergedExternalIds(stored: ExternalIds | null, patch: ExternalIdsPatch): ExternalIds | null {
   const merged = Object.entries({ ...stored, ...patch }).filter(
     (entry): entry is [string, string] => entry[1] !== null,
@@ -126,8 +122,8 @@ export function textLengthOfAll(records: readonly object[]): number {
 }
 
 /**
- * Returns what a record's external IDs count towards the limits of a batch: each counts once per started 100 characters
- * of its key and value, because databases store and index them whole. Values may be as sent.
+ * Counts external IDs towards the limits of a batch: each counts once per started 100 characters of its key and value,
+ * because databases store and index them whole. Accepts input that is not validated.
  */
 export function externalIdCount(externalIds: object): number {
   let total = 0;
@@ -147,7 +143,6 @@ export const maxExternalIdsPerWrite = 30_000;
 
 export const text = (description: string) => ({ type: 'text', description }) as const;
 
-/** Declares a finite number from `min` to `max`, both included. */
 export const number = (description: string, { min, max }: { min: number; max: number }) =>
   ({ type: 'number', description, min, max }) as const;
 
@@ -162,10 +157,10 @@ export const externalIds = () =>
     description: 'The IDs of the record in other systems, by the name of the system: `{"erp": "4711"}`.',
   }) as const;
 
-type Backwards = Pick<RefersTo, 'reverse'>;
+type ReferenceOptions = Pick<ReferenceBase, 'reverse'>;
 
-/** Indexed, because references are followed backwards. */
-export const reference = (target: string, refersTo: string, { reverse }: Backwards = {}) =>
+/** Indexed for reverse links. */
+export const reference = (target: string, refersTo: string, { reverse }: ReferenceOptions = {}) =>
   ({
     type: 'reference',
     indexed: true,
@@ -175,7 +170,7 @@ export const reference = (target: string, refersTo: string, { reverse }: Backwar
     description: `The ID of ${refersTo}. An ID of another system is stored as sent.`,
   }) as const;
 
-export const foreignReference = (target: ForeignType, refersTo: string, { reverse }: Backwards = {}) =>
+export const foreignReference = (target: ForeignType, refersTo: string, { reverse }: ReferenceOptions = {}) =>
   ({
     type: 'foreignReference',
     indexed: true,

@@ -1,14 +1,14 @@
-/** Validation issues, for REST and GraphQL alike: data, which model/sentences.ts puts into words. */
+/** Validation issues, for REST and GraphQL alike: data, which model/sentences.ts turns into messages. */
 import type { Criterion, RecordKey } from './record-kind.ts';
 
-/** The location in the input: `[2, 'name']` in a batch, `['name']` in a single record, `[]` for the whole input. */
+/** A location in the input: `[2, 'name']` in a batch, `['name']` in a single record, `[]` for the whole input. */
 export type Path = readonly (string | number)[];
 
 export type PathOf = (index: number) => Path;
 
 /**
- * The codes of issues, and the values that the sentence of each has. Clients compare codes, so that none is ever renamed. Values are plain
- * JSON: `kind` is the label of a record kind, `received` a value as sent, `found` has IDs, and paths of items that have none yet.
+ * The codes of issues, and the values in their messages, as plain JSON: `kind` is the label of a record kind,
+ * `received` the value sent, `found` has IDs, and paths of new items. Clients compare codes: a code is never renamed.
  */
 export interface IssueValues {
   // Values
@@ -60,20 +60,19 @@ export type IssueData<Code extends IssueCode = IssueCode> = {
   [C in Code]: { readonly code: C } & Readonly<IssueValues[C]>;
 }[Code];
 
-/** What a value should have been, where its type alone says it. */
 export type ValueType =
   | ('text' | 'text-or-null' | 'number' | 'boolean' | 'date' | 'link')
   | ('external-id' | 'external-ids' | 'external-ids-patch');
 
 export type DateForm = 'date' | 'date-time' | 'day' | 'zone' | 'year';
 
-/** Records of a kind, or more than so many of them. */
+/** `isMore`: there are more than `count` records. */
 export type Count = Readonly<{ kind: string; plural: string; count: number; isMore?: boolean }>;
 
-/** An issue as parsers find it; `other` is the path of another item that it is about, too. */
+/** `other` is the path of a second item that the issue is about. */
 export type ValidationIssue = IssueData & { readonly path: Path; readonly other?: Path };
 
-/** A place in the input, and what is wrong there. Only an issue of a cell, which an import finds, has no code. */
+/** An issue with its message. The issues that an import finds in cells have no code. */
 export interface Issue {
   readonly path: Path;
   readonly message: string;
@@ -81,10 +80,10 @@ export interface Issue {
   readonly other?: Path | null | undefined;
 }
 
-/** An issue as clients get it. */
+/** An issue in a response. */
 export type DescribedIssue = Issue & { readonly code: IssueCode };
 
-/** The parsed value, or all issues and the fields that have none. */
+/** The parsed value, or all issues and the valid fields. */
 export type Parsed<T> =
   | { readonly value: T; readonly issues?: never; readonly validFields?: never }
   | {
@@ -106,10 +105,10 @@ export const truncate = (text: string, maxLength: number): string =>
 export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Formats a number as `10,000`. */
+/** `10,000` */
 export const formatCount = (n: number): string => n.toLocaleString('en-US');
 
-/** Quotes input, truncated to 100 characters, with unprintable characters escaped, also those that terminals act upon. */
+/** Quotes input, truncated to 100 characters, and escapes characters that are unprintable or control a terminal. */
 export function quote(sent: string): string {
   const text = JSON.stringify(sent.length > maxQuoted ? sent.slice(0, maxQuoted) : sent).replace(
     /[\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g,
@@ -118,8 +117,8 @@ export function quote(sent: string): string {
   return sent.length > maxQuoted ? `${text}…` : text;
 }
 
-/** Returns `expected text, received 5` */
-export const expected = (what: string, received: unknown): string => `expected ${what}, received ${describe(received)}`;
+/** `expected text, received 5` */
+export const expected = (form: string, received: unknown): string => `expected ${form}, received ${describe(received)}`;
 
 function describe(received: unknown): string {
   if (received === undefined) return 'nothing';
@@ -128,7 +127,7 @@ function describe(received: unknown): string {
   return typeof received === 'string' ? quote(received) : String(received).slice(0, maxQuoted);
 }
 
-/** Returns a path as text: `[2].externalIds.sap` */
+/** `[2].externalIds.sap` */
 export function formatPath(path: Path): string {
   return path
     .map((step, depth) => {
@@ -139,6 +138,6 @@ export function formatPath(path: Path): string {
     .join('');
 }
 
-/** Returns an issue as text: `[0].name: required` */
+/** `[0].name: required` */
 export const formatIssue = ({ path, message }: Pick<Issue, 'path' | 'message'>): string =>
   path.length === 0 ? message : `${formatPath(path)}: ${message}`;

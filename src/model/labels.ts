@@ -1,11 +1,11 @@
-/** Labels in running text, and names derived from them. Pure; knows nothing of the formats that the text ends up in. */
+/** Labels in running text, and the names derived from the names of kinds and fields. */
 import { formatCount } from './issues.ts';
 import type { RecordKind } from './record-kind.ts';
 
-/** Adds the indefinite article: `an asset`, `a work order`. Goes by the first letter, which suffices for our labels. */
+/** `an asset`, `a work order`: the first letter decides, which suffices for our labels. */
 export const withArticle = (label: string): string => `${/^[aeiou]/i.test(label) ? 'an' : 'a'} ${label}`;
 
-/** Returns `1 asset`, `2 asset categories`, `1,000 work orders` */
+/** `1 asset`, `1,000 work orders` */
 export const pluralize = (n: number, { label, pluralLabel }: Pick<RecordKind, 'label' | 'pluralLabel'>): string =>
   `${formatCount(n)} ${n === 1 ? label : pluralLabel}`;
 
@@ -15,14 +15,14 @@ export const capitalized = (text: string): string => text.charAt(0).toUpperCase(
 
 export const uncapitalized = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1);
 
-/** Returns the name of a reference's link: `project` for `projectId`, and `createdBy` itself. */
+/** `project` for `projectId`, and `createdBy` itself */
 export const linkField = (field: string): string => field.replace(/Id$/, '');
 
-/** Returns the name of a kind's list: `workOrders` */
+/** `workOrders` */
 export const listField = ({ plural }: RecordKind): string => uncapitalized(plural);
 
-/** Returns the name of a kind in paths: `work-orders` */
+/** `work-orders` */
 export const pathName = (kind: RecordKind): string => listField(kind).replace(/[A-Z]/g, '-$&').toLowerCase();
 
-/** Returns `CURRENT_LOCATION` for `currentLocation`: the form of names in GraphQL's enums. */
+/** `CURRENT_LOCATION` for `currentLocation`, as in GraphQL's enums */
 export const constantCase = (name: string): string => name.replace(/[A-Z]/g, '_$&').toUpperCase();

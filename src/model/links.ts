@@ -1,7 +1,7 @@
 /**
- * Parts of an input item besides the fields of its kind: links, which say of a record what it has instead of its ID, or the `ref` of another
- * item; the item's own `ref`; external IDs that are merged into the stored ones; and which record it changes in which version. The services
- * resolve them: see services/match.ts.
+ * Parses the parts of an input item that are no fields of its kind: its links (to a record by criteria, or to another
+ * item by `ref`), its `ref`, external IDs to merge, and the ID and `updatedAt` of the record to change. The services
+ * resolve them in services/match.ts.
  */
 import { type ExternalIdsPatch, externalIds, type ReferenceField } from './fields.ts';
 import { type IssueData, isObject, type Parsed, type Path, type ValidationIssue, validValues } from './issues.ts';
@@ -33,7 +33,7 @@ export interface Link {
   /** The reference to set: `projectId` */
   readonly field: string;
   readonly target: RecordKind;
-  /** The `ref` of a record that the same mutation creates; otherwise, the link leads to the one stored record that has all of `said`. */
+  /** The `ref` of an item of the same mutation. Without it, the target is the only record that meets `criteria`. */
   readonly ref?: string;
   readonly criteria: LinkCriteria;
 }
@@ -43,7 +43,7 @@ export type LinkCriteria = readonly LinkCriterion[];
 
 type LinkCriterion = Criterion & { readonly path: Path };
 
-/** A parsed item with what it may have besides the fields of its kind. */
+/** A parsed item, with the parts that are no fields of its kind. */
 export type ParsedItem<T> = Parsed<T> & {
   /** The ID of the record to change. */
   readonly id?: string;
@@ -54,7 +54,7 @@ export type ParsedItem<T> = Parsed<T> & {
   readonly merge?: ExternalIdsMerge;
 };
 
-/** External IDs that are merged into the stored ones, instead of replacing them. */
+/** External IDs to merge into the stored ones. */
 export interface ExternalIdsMerge {
   /** The name in the input. */
   readonly name: string;
@@ -68,7 +68,7 @@ export const linkFields = ({ fields }: RecordKind): LinkFields =>
     declared.type === 'reference' ? [[linkField(field), field, declared] as const] : [],
   );
 
-/** The fields of a link to a stored record of the kind. */
+/** The names of criteria in a link to a record of the kind. */
 export const linkKeys = (kind: RecordKind): readonly string[] => {
   const matchable = new Set(['name', ...matchableFields(kind)]);
   const texts = Object.keys(kind.fields).filter((name) => matchable.has(name));
@@ -78,11 +78,11 @@ export const linkKeys = (kind: RecordKind): readonly string[] => {
 interface LinkParserOptions {
   readonly kind: RecordKind;
   readonly kindNamed: (name: string) => RecordKind;
-  /** True for new items: they may have a `ref` of their own, and refer to others by theirs. */
+  /** Whether items may have a `ref`, and refer to other items by `ref`. */
   readonly hasRefs: boolean;
 }
 
-/** Parses an item with its links. A link that is null clears its reference, as the ID would. */
+/** A link that is null clears its reference. */
 export function linkParser<T>(
   { kind, kindNamed, hasRefs }: LinkParserOptions,
   limits: ValueLimits,
@@ -147,14 +147,14 @@ function parseLink(sent: unknown, target: RecordKind, keys: readonly string[], l
   return problem ? rejected({ path: ['ref'], ...problem }) : { value: { ref: String(ref), criteria: [] } };
 }
 
-/** The short form `externalId` says the same as `externalIds` with one of them. */
+/** `externalId` is short for `externalIds` with one entry. */
 function parseCriteria({ externalId, externalIds: ids, ...texts }: Values, target: RecordKind, limits: ValueLimits) {
   const criteria: LinkCriterion[] = [];
   const issues: ValidationIssue[] = [];
   for (const [name, text] of Object.entries(texts)) {
     const problem = criterionProblem(target, name, text, limits);
     if (problem) issues.push({ path: [name], ...problem });
-    // The casts here are safe: what has no problem has these types.
+    // The casts are safe: values without a problem have these types.
     else criteria.push({ path: [name], by: { field: name }, text: text as string | null });
   }
   if (ids !== undefined) {
@@ -194,7 +194,7 @@ function externalIdIssues(sent: unknown, limits: ValueLimits): ValidationIssue[]
   });
 }
 
-/** Parses changes of which the object `name` is merged into the stored external IDs: in `externalIds` itself, null clears all of them. */
+/** Parses changes with a merge patch of external IDs under `name`. `externalIds: null` clears all external IDs. */
 export function mergeParser<T>(
   kind: RecordKind,
   name: 'externalIds' | 'mergeExternalIds',
@@ -222,10 +222,7 @@ function withIssues<T>(item: ParsedItem<T>, issues: readonly ValidationIssue[]):
   return { ...rest, issues: [...issues, ...others], validFields };
 }
 
-/**
- * Parses changes to the record with an ID, which must be a text: the service finds out whether there is such a record. In an upsert, an item
- * without an ID is a new record.
- */
+/** Parses changes to a record by its ID. An item of an upsert without an ID is a new record. */
 export function patchParser<T>(
   kind: RecordKind,
   limits: ValueLimits,
@@ -247,7 +244,7 @@ export function patchParser<T>(
   };
 }
 
-/** Null is the ID of a record that has none yet, which needs no ID as its key. */
+/** `id: null` means a new record. */
 export const withoutNullId =
   <T>(parse: (input: unknown) => T) =>
   (input: unknown): T => {

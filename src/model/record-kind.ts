@@ -1,47 +1,40 @@
-/**
- * The declaration of a record kind, and the record types derived from it. Must not know databases, REST or GraphQL:
- * each of those folders derives its own representation.
- */
+/** The declaration of a record kind, and the types of its records. Knows no database, REST or GraphQL. */
 import { type ExternalIds, type Field, foreignReference, type StoredField } from './fields.ts';
 
 type Fields = Readonly<Record<string, Field>>;
 
 export type Values = Readonly<Record<string, unknown>>;
 
-/** What identifies records: a field, or the ID in another system. */
+/** The key that finds records: a field, or the ID in another system. */
 export type RecordKey = { readonly field: string } | { readonly externalId: string };
 
-/** A text by which a record is found; null if it must have none, or a blank one. */
+/** A text that finds a record. Null matches records without a text, or with a blank one. */
 export interface Criterion {
   readonly by: RecordKey;
   readonly text: string | null;
 }
 
-/** Fields in which the service records a user; the interface defines them for some kinds only. */
+/** Fields in which the service stores the user; only some kinds have them. */
 type Stamp = 'createdBy' | 'updatedBy';
 
 interface Declaration<F extends Fields, S extends Stamp> {
   readonly name: string;
   readonly plural: string;
-  /** In running text: `work order` */
+  /** `work order` */
   readonly label: string;
   readonly pluralLabel: string;
   readonly description: string;
   readonly table: string;
   readonly idPrefix: string;
-  /** The fields a client may send, in the interface's order. */
+  /** The fields that clients may send, in the interface's order. */
   readonly fields: F;
-  /**
-   * An example of input for the documentation. It must be accepted in any workspace, again and again, so it has no
-   * unique value and no ID of a record that is stored here.
-   */
+  /** Input for the documentation, valid in any workspace, again and again: no unique value, no ID of a record. */
   readonly example: { readonly [N in keyof NoInfer<F>]?: FieldValue<F[N]> };
   readonly stamps: readonly S[];
   /** REST responses show a field without a value as null, or omit it. */
   readonly unset: 'null' | 'omitted';
 }
 
-/** A table and its fields. Its rows are identified by workspaceId and id. */
 export interface Table {
   readonly table: string;
   readonly label: string;
@@ -51,7 +44,7 @@ export interface Table {
 }
 
 export interface RecordKind<F extends Fields = Fields, S extends Stamp = Stamp> extends Declaration<F, S>, Table {
-  /** All fields of a stored record, in the order of responses: the ID, the client's fields, the service's other fields. */
+  /** In the order of responses: the ID, the client's fields, the service's other fields. */
   readonly storedFields: Fields & { readonly id: Field };
 }
 
@@ -69,7 +62,7 @@ export type FieldValues<F extends Fields> = { readonly [N in keyof F]: NullableV
 
 type RequiredNames<F extends Fields> = { [N in keyof F]: F[N] extends { required: true } ? N : never }[keyof F];
 
-/** A type, not an interface: only then can records of a kind be used as any record. */
+/** A type, not an interface: only a type is assignable to `Values`. */
 type RecordBase = {
   readonly id: string;
   readonly workspaceId: string;
@@ -80,14 +73,14 @@ type RecordBase = {
 /** A stored record of any kind. */
 export type AnyRecord = RecordBase & Values;
 
-/** A stored record: every field is present, and null if not set. */
+/** A stored record: every field is present, or null. */
 export type RecordOf<K extends RecordKind> = RecordKind extends K
   ? AnyRecord
   : K extends RecordKind<infer F, infer S>
     ? RecordBase & FieldValues<F> & { readonly [N in S]: string | null }
     : never;
 
-/** Input to create a record: null and absent both mean "not set". */
+/** Input to create a record: null and absent both mean not set. */
 export type CreateOf<K extends RecordKind> =
   K extends RecordKind<infer F>
     ? { readonly [N in RequiredNames<F>]: FieldValue<F[N]> } & {
@@ -95,14 +88,14 @@ export type CreateOf<K extends RecordKind> =
       }
     : never;
 
-/** Input to change a record: absent means "unchanged", null means "cleared". */
+/** Input to change a record: absent fields stay, null clears a field. */
 export type UpdateOf<K extends RecordKind> =
   K extends RecordKind<infer F> ? { readonly [N in keyof F]?: NullableValue<F[N]> } : never;
 
 export const matchableFields = ({ fields }: RecordKind): readonly string[] =>
   Object.entries(fields).flatMap(([name, field]) => (field.type === 'text' && field.matchable ? [name] : []));
 
-/** Declares a record kind. Its table has one column per stored field: see docs/contributing.md. */
+/** Declares a record kind. Its table has one column per stored field (docs/contributing.md). */
 export function recordKind<const F extends Fields, const S extends Stamp = never>(
   declaration: Declaration<F, S>,
 ): RecordKind<F, S> {

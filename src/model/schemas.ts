@@ -1,7 +1,7 @@
 /**
- * The parsers of a record kind, derived from its fields: they turn unknown input into typed input, or return all issues at
- * once. Values are kept exactly as sent, except datetimes, which are converted to UTC. Plain functions: a library of schemas would
- * leave only the object and the types of its fields to itself, and every rule and message is the service's own.
+ * Derives the parsers of a record kind from its fields: they turn unknown input into typed input, or return all issues.
+ * Values are kept exactly as sent, except datetimes, which are converted to UTC. No schema library: it would only check
+ * JSON types, as every rule and message is specific to the service.
  */
 import { closest, distance } from 'fastest-levenshtein';
 import { parseDateTime } from './date-time.ts';
@@ -18,13 +18,13 @@ export interface ValueLimits {
 
 type UnknownFields = 'rejected' | 'ignored';
 
-/** Returns the issues of invalid input instead of throwing them: the service reports them with all others of the batch. */
+/** Returns issues instead of throwing them: the service reports the issues of the whole batch. */
 export type RecordParser<T> = (input: unknown) => Parsed<T>;
 
 export const createParser = <K extends RecordKind>(kind: K, limits: ValueLimits, unknownFields?: UnknownFields) =>
   recordParser<CreateOf<K>>(kind, limits, unknownFields, true);
 
-/** Parses changes to a record: every field may be absent, but a required field cannot be cleared. */
+/** Every field may be absent, but a required field cannot be cleared. */
 export const updateParser = <K extends RecordKind>(kind: K, limits: ValueLimits, unknownFields?: UnknownFields) =>
   recordParser<UpdateOf<K>>(kind, limits, unknownFields, false);
 
@@ -77,15 +77,14 @@ function recordParser<T>(
   };
 }
 
-/** Returns the issue that a problem is at this place, if there is one. */
 export const issueAt = (path: Path, problem: IssueData | undefined): ValidationIssue[] =>
   problem ? [{ path, ...problem }] : [];
 
-/** Returns issues of a field, or of a part of one, in paths that begin with its name. */
+/** Adds a name at the start of the issues' paths. */
 export const prefixed = (name: string, issues: readonly ValidationIssue[]): ValidationIssue[] =>
   issues.map((issue) => ({ ...issue, path: [name, ...issue.path] }));
 
-/** Counts UTF-16 code units: of a character that has two, both count. */
+/** Counts UTF-16 code units. */
 export const recordTooLong = (record: object, { maxRecordLength: max }: ValueLimits) =>
   textLengthOfAll([record]) > max ? ({ code: 'record-too-long', max } as const) : undefined;
 
@@ -96,7 +95,7 @@ const checked = (value: ComparedValue, problem: IssueData | undefined): ParsedVa
 
 export const wrongType = (type: ValueType, received: unknown): IssueData => ({ code: 'wrong-type', type, received });
 
-/** Parses a value that is not null. External IDs are not a single value: see `externalIdsIssues`. */
+/** Parses a value that is not null. External IDs are checked by `externalIdsIssues`. */
 function parseValue(field: Exclude<Field, { type: 'externalIds' }>, sent: unknown, limits: ValueLimits): ParsedValue {
   switch (field.type) {
     case 'boolean':
@@ -119,7 +118,7 @@ function parseValue(field: Exclude<Field, { type: 'externalIds' }>, sent: unknow
 
 export const maxIdentifierLength = 255;
 
-/** The longest text that has an index: an entry of Postgres's has at most 2,704 bytes, and a character up to four. */
+/** The longest indexed text: an index entry of Postgres has at most 2,704 bytes, a character up to four. */
 const maxIndexedLength = 500;
 
 export const maxLengthOf = (
@@ -129,13 +128,10 @@ export const maxLengthOf = (
 
 export const missingValue = ({ description }: Field): IssueData => ({ code: 'required', description });
 
-/** Returns `required: the name of the asset` */
+/** `required: the name of the asset` */
 export const requiredMessage = (field: Field): string => sentence(missingValue(field));
 
-/**
- * Returns what is wrong with a text; undefined if nothing is. SQLite would store NUL, which Postgres rejects, and would return
- * lone surrogates changed.
- */
+/** SQLite would store NUL, which Postgres rejects, and would change lone surrogates. */
 export function textProblem(text: string, maxLength: number): IssueData<'too-long' | 'invalid-character'> | undefined {
   if (isLongerThan(text, maxLength)) return { code: 'too-long', max: maxLength };
   if (text.includes('\0')) return { code: 'invalid-character', character: 'nul', received: text };
@@ -143,19 +139,19 @@ export function textProblem(text: string, maxLength: number): IssueData<'too-lon
   return undefined;
 }
 
-/** Limits count Unicode code points, but only where the UTF-16 length cannot decide: counting visits every character. */
+/** Counts Unicode code points, but only where the UTF-16 length cannot decide: counting visits every character. */
 const isLongerThan = (text: string, maxLength: number): boolean =>
   text.length > maxLength && (text.length > 2 * maxLength || Array.from(text).length > maxLength);
 
-/** True if a text has nothing but white space: it can be neither a name nor a key to find a record by. */
+/** White space alone is neither a name nor a key. */
 export const isBlank = (text: string): boolean => text.trim() === '';
 
-/** Programs send an empty text where a record has no unique one, but only one record could have it: they are to send null. */
+/** Programs send an empty text for a missing unique value, but only one record could have it: they must send null. */
 function blankProblem({ required = false, unique }: Field, text: string): IssueData | undefined {
   return (required || unique) && isBlank(text) ? { code: 'blank', orNull: !required, received: text } : undefined;
 }
 
-/** White space alone is no part of a form, such as the ID in the key of a label: without it, the text has the form, too. */
+/** The form must also hold without trailing white space, which alone is no ID in the key of a label. */
 function formProblem({ form }: TextField, text: string): IssueData | undefined {
   if (!form || [text, text.trimEnd()].every((each) => form.pattern.test(each))) return undefined;
   return { code: 'invalid-form', called: form.called, example: form.example, received: text };
@@ -208,7 +204,7 @@ function externalIdProblem(text: unknown, maxLength: number, isPatch: boolean): 
   return isPatch && text === null ? undefined : wrongType(isPatch ? 'text-or-null' : 'text', text);
 }
 
-/** The most unknown fields, or invalid external IDs, listed per record: more add no information, and each takes time. */
+/** The most unknown fields or invalid external IDs listed per record: more would only take time. */
 const maxListed = 10;
 
 export function unknownFieldIssues(
@@ -224,20 +220,20 @@ export function unknownFieldIssues(
   return count > 0 ? [...issues, { path: [], code: 'unlisted', count, what: 'fields' }] : issues;
 }
 
-/** Returns the field that was meant, but only for near misses: at most a third of the letters may differ. */
+/** Returns the closest field if at most a third of its letters differ. */
 function nearest(name: string, fieldNames: readonly string[]): string | undefined {
   if (name.length > 2 * Math.max(...fieldNames.map((fieldName) => fieldName.length))) return undefined;
   const guess = closest(name, fieldNames);
   return distance(name, guess) <= Math.ceil(guess.length / 3) ? guess : undefined;
 }
 
-/** Returns `, did you mean "name"?`, if a field is near. */
+/** `, did you mean "name"?` if a field is close */
 export const suggestion = (name: string, fieldNames: readonly string[]): string =>
   suggestionText(nearest(name, fieldNames));
 
 export type ComparedValue = string | number | boolean;
 
-/** Parses a value that a field is compared with: in the forms of input, but it need not be storable. */
+/** Parses a value to compare a field with. It has the form of input, but need not be storable. */
 export function parseComparedValue({ type }: Pick<Field, 'type'>, sent: unknown, maxLength: number): ParsedValue {
   switch (type) {
     case 'number':

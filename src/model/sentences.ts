@@ -1,4 +1,7 @@
-/** The sentences of all issues, and nothing else: test/model/issues.txt shows one of each form. None repeats more than 100 characters of input. */
+/**
+ * The sentences of all issues: test/model/issues.txt has an example of each. A sentence quotes at most 100 characters
+ * of the input.
+ */
 import {
   type Count,
   type DateForm,
@@ -16,11 +19,10 @@ import {
 import { pluralize, uncapitalized, withArticle } from './labels.ts';
 import type { Criterion } from './record-kind.ts';
 
-/** Returns the sentence of an issue: `required: the name of the asset` */
+/** `required: the name of the asset` */
 export const sentence = <Code extends IssueCode>(issue: IssueData<Code> & { readonly other?: Path }): string =>
   sentences[issue.code](issue);
 
-/** Returns the issue as clients get it. */
 export const describeIssue = (issue: ValidationIssue): DescribedIssue => {
   const { path, code, other } = issue;
   return { path, message: sentence(issue), code, other };
@@ -115,7 +117,6 @@ const sentences: Sentences = {
   'rejected-moves': () => 'other records that this batch moves were rejected',
 };
 
-/** Also for the columns of an import. */
 export const suggestionText = (name: string | undefined): string =>
   name === undefined ? '' : `, did you mean "${name}"?`;
 
@@ -136,7 +137,6 @@ const valueTypes: Readonly<Record<ValueType, string>> = {
   'external-ids-patch': 'an object of texts such as {"erp":"4711","crm":null}',
 };
 
-/** Also for the cells of an import. */
 export const dateForms: Readonly<Record<DateForm, string>> = {
   date: valueTypes.date,
   'date-time': 'a date and time such as 2026-03-01T07:30:00Z',
@@ -147,22 +147,21 @@ export const dateForms: Readonly<Record<DateForm, string>> = {
 
 const characters = { nul: 'the character NUL', surrogate: 'lone surrogates (invalid Unicode)' };
 
-/** Returns `the uid "C-7"`, `the ID "4711"` or `the external ID "4711" of "erp"` */
+/** `the uid "C-7"`, `the ID "4711"` or `the external ID "4711" of "erp"` */
 export function keyText({ by, text }: Criterion): string {
   if ('externalId' in by) return `the external ID ${quote(text ?? '')} of ${quote(by.externalId)}`;
   return `the ${by.field === 'id' ? 'ID' : by.field} ${quote(text ?? '')}`;
 }
 
-/** Returns one criterion as a key has it, and several as a list. */
 function describeKeyOrCriteria(criteria: readonly Criterion[]): string {
   const [first, second] = criteria;
   return first && !second ? keyText(first) : describeCriteria(criteria);
 }
 
-/** The most criteria that are listed: each has up to 100 characters. */
+/** Each criterion has up to 100 characters. */
 const maxListed = 5;
 
-/** Returns `name "North yard" and externalIds.crm null` */
+/** `name "North yard" and externalIds.crm null` */
 function describeCriteria(criteria: readonly Criterion[]): string {
   const texts = criteria.slice(0, maxListed).map(({ by, text }) => {
     const key = formatPath('field' in by ? [by.field] : ['externalIds', by.externalId]);
@@ -175,7 +174,7 @@ const itemText = (path: Path): string => `item ${formatPath(path)} of this batch
 
 const joinList = (ids: readonly string[], isMore = false): string => [...ids, ...(isMore ? ['…'] : [])].join(', ');
 
-/** Returns `2 assets`, or `more than 10,000 assets` */
+/** `2 assets`, or `more than 10,000 assets` */
 const countText = ({ kind, plural, count, isMore }: Count): string =>
   `${isMore ? 'more than ' : ''}${pluralize(count, { label: kind, pluralLabel: plural })}`;
 

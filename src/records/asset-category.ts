@@ -1,7 +1,7 @@
 import { matchable, mustExist, reference, text } from '../model/fields.ts';
 import { recordKind } from '../model/record-kind.ts';
 
-/** Interface: "Records". The tree cannot contain cycles: see services/checks.ts. */
+/** The tree has no cycles: see services/checks.ts. */
 export const assetCategory = recordKind({
   name: 'AssetCategory',
   plural: 'AssetCategories',

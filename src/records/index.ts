@@ -1,6 +1,6 @@
 /**
- * The registry of record kinds, each of which is declared in its own file, and what follows from all of them together: the IDs of records,
- * the order in which records are written that refer to each other, and the references followed backwards.
+ * The registry of record kinds, each declared in a file of this folder, and everything derived from all kinds together:
+ * the IDs of records, the order of writes, and reverse links.
  */
 import type { Field, ForeignReferenceField, ReferenceField } from '../model/fields.ts';
 import { listField } from '../model/labels.ts';
@@ -27,7 +27,7 @@ export {
   workOrder,
 };
 
-/** In the interface's order. */
+/** The kinds in the interface's order. */
 export const recordKinds: readonly RecordKind[] = [
   asset,
   workOrder,
@@ -47,7 +47,7 @@ export function kindNamed(name: string): RecordKind {
   return kind;
 }
 
-/** The kinds, each after those that its references lead to. Where kinds refer to each other, their order is that of the registry. */
+/** The kinds, targets of references first. Kinds that refer to each other keep the order of `recordKinds`. */
 export const linkOrder: readonly RecordKind[] = order();
 
 function order(): RecordKind[] {
@@ -85,25 +85,25 @@ function linksTo(kind: RecordKind): ReverseLink[] {
     if (!isReference(declared)) return [];
     const { target, reverse = listField(kind) } = declared;
     const link = { name: reverse, target, kind, field, direction: 'referring' } as const;
-    // Where each record has at most one parent of its own kind, which must exist, they form a tree.
+    // Records form a tree if each has at most one parent of the same kind, which must exist.
     const isTree = declared.type === 'reference' && declared.mustExist && target === kind.name;
     return isTree ? [link, { ...link, name: 'ancestors', direction: 'ancestors' }] : [link];
   });
 }
 
-/** Skips Workspace: a request sees a single one, so its links would repeat the lists. */
+/** Without Workspace: a request sees one workspace, whose links would repeat the lists. */
 function isReference(field: Field): field is ReferenceField | ForeignReferenceField {
   return field.type === 'reference' || (field.type === 'foreignReference' && field.target !== 'Workspace');
 }
 
-// IDs are TypeIDs, made of the kind's prefix and a UUIDv7: `asset_01h455vb4pex5vsknk084sn02q`. They sort by the time of creation.
+// IDs are TypeIDs of the kind's prefix and a UUIDv7: `asset_01h455vb4pex5vsknk084sn02q`. They sort by creation.
 
-/** A prefix, and 128 bits in Crockford's base 32: 26 characters, the first of which holds only three bits. */
+/** A prefix, and 128 bits in Crockford's base 32: 26 characters, the first with three bits. */
 const typeId = /^([a-z]+(?:_[a-z]+)*)_[0-7][0-9a-hjkmnp-tv-z]{25}$/;
 
 const maxIdLength = 63 + 1 + 26;
 
-/** Returns the kind of a record ID; undefined for any other text, which is a foreign identifier. */
+/** Returns undefined for a foreign identifier. */
 export function kindOfId(id: string): RecordKind | undefined {
   const prefix = id.length > maxIdLength ? undefined : typeId.exec(id)?.[1];
   return prefix === undefined ? undefined : kindsByIdPrefix.get(prefix);
@@ -118,15 +118,15 @@ const bits30 = (n: number): string => `${pairs[n >>> 20]}${bits20(n & 0xf_ffff)}
 
 const maxTail = 2 ** 30 - 1;
 
-/** The last identifier: its millisecond, the first 14 of its 26 digits, and the other 12, which count up: two numbers of 30 bits. */
+/** The last ID: its millisecond, the first 14 of its 26 digits, and the other 12 as two numbers that count up. */
 let time = 0;
 let head = '';
 let upperTail = 0;
 let lowerTail = 0;
 
 /**
- * Returns new identifiers, in ascending order. Within a process they are greater than all earlier ones, even within one millisecond and
- * when the clock goes back. Implemented here because a library that makes one at a time takes a tenth of the CPU time of a batched record.
+ * Returns new IDs in ascending order: within a process, each is greater than all earlier IDs, even if the clock goes
+ * back. A library that makes IDs one by one would take a tenth of the CPU time of a batched record.
  */
 export function newIds(prefix: string, count: number): string[] {
   const now = Date.now();
@@ -139,7 +139,7 @@ export function newIds(prefix: string, count: number): string[] {
   });
 }
 
-/** 48 bits of time, version 7, 12 random bits, variant 2, and 62 bits: random, but one is 0 to leave room for counting. */
+/** 48 bits of time, version 7, 12 random bits, variant 2, and 62 random bits, one of them 0 to leave room to count. */
 function startMillisecond(now: number): void {
   time = now;
   const [first = 0, second = 0, third = 0] = crypto.getRandomValues(new Uint32Array(3));

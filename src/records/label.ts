@@ -38,13 +38,13 @@ export const label = recordKind({
   unset: 'omitted',
 });
 
-/** The types that have labels. A workspace has its own name. */
+/** Types with labels: all but the workspace, which has a name. */
 export const labelledTypes: readonly string[] = Object.keys(foreignTypes).filter((name) => name !== 'Workspace');
 
-/** Returns the key of the label: `ASSET_TYPE:ERP-TYPE-12`, of an `AssetType`. */
+/** `ASSET_TYPE:ERP-TYPE-12`, for an `AssetType` */
 export const labelKey = (typeName: string, id: string): string => `${constantCase(uncapitalized(typeName))}:${id}`;
 
-/** The fields of a kind for whose values labels have names, with the column that has these in a file: `statusId`, `status.name`. */
+/** The fields whose values have labels, with the column of the label's name in a file: `statusId`, `status.name`. */
 export const labelledFields = ({ storedFields }: Pick<RecordKind, 'storedFields'>) =>
   Object.entries(storedFields).flatMap(([field, declared]) =>
     declared.type === 'foreignReference' && labelledTypes.includes(declared.target)

@@ -336,7 +336,7 @@ export async function lockTrees(tx: Tx, items: readonly Item[]): Promise<void> {
 
 const maxAncestors = 100_000;
 
-/** Rejects the items that together make a record its own ancestor: all items, or the valid ones if others are skipped. */
+/** Rejects items that together make a record its own ancestor: all items count, or only valid ones with `skip`. */
 export async function checkTrees(tx: Tx, items: readonly Item[], onInvalid: OnInvalid): Promise<void> {
   for (const tree of trees) {
     const { kind, field } = tree;

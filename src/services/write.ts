@@ -89,7 +89,7 @@ interface WriteOptions<T> {
   readonly limits?: ValueLimits;
   /** The most references that deletions clear. Unless set, referenced records are not deleted. */
   readonly maxCleared?: number | undefined;
-  /** Returns the result of a valid item. `stored` is undefined if a reversal deletes a record that is deleted already. */
+  /** Returns the result of a valid item. `stored` is undefined if a reversal finds its record deleted already. */
   resultOf?(item: Item, stored: StoredItem | undefined): T;
 }
 

@@ -80,12 +80,12 @@ test('a mutation counts as an unsent response, and is not executed while there a
     return `written ${writes}`;
   };
   const rootValue = { write };
-  const responses = (holdText: (length: number) => void) =>
+  const responses = (reserveResponse: (length: number) => void) =>
     execute({
       schema,
       document,
       rootValue,
-      contextValue: { holdText, operation: document.definitions[0], variables: {} },
+      contextValue: { reserveResponse, operation: document.definitions[0], variables: {} },
     });
 
   await responses((length) => held.push(length));
@@ -156,7 +156,7 @@ describe('of the queries that take much', () => {
         },
       };
       const contextValue: object = {
-        ...{ session: { store }, client: { cost, response, holdText() {} } },
+        ...{ session: { store }, client: { cost, response, reserveResponse() {} } },
         ...{ operation: document.definitions[0], variables: {} },
       };
       const args = { schema, document, contextValue };

@@ -1,7 +1,7 @@
 /**
- * Executes operations: a query that is seen for the second time by graphql-jit (jit.ts), any other operation by graphql-js. The text of a
- * query that is sent again with the same variables is cached until the next write to its workspace, for all who ask, or for each if it asks
- * for `viewer`. Yoga's own executor would return fields in the order in which they resolve.
+ * Executes operations: a query seen for the second time by graphql-jit (jit.ts), all others by graphql-js. The response
+ * to a repeated query is cached until the next write to its workspace, for all users, or per user if the document has
+ * `viewer`. Yoga's executor would return fields in the order in which they resolve.
  */
 import { createHash } from 'node:crypto';
 import {
@@ -21,153 +21,213 @@ import { mayBeStoredType, ResponseTooLarge, ServiceError, unavailable } from '..
 import { collectGarbage } from '../../http/server.ts';
 import { isTimeout, startWaiting } from '../../store/database.ts';
 import { rootCause } from '../errors.ts';
-import { type Prepared, withReadVariables } from '../limits.ts';
+import { type PreparedOperation, withCoercedVariables } from '../limits.ts';
 import type { Context } from '../schema/builder.ts';
 import type { ServerContext } from '../subscription.ts';
 import { compile, type ExecuteOperation } from './jit.ts';
-import { createLoaders } from './loaders.ts';
+import { Loaders } from './loaders.ts';
 
-/** A result that is turned into text with its own `stringify`, if it has one, whatever plugins have added to it. */
+/** A result with `stringify` is written by it, whatever plugins have added to the result. */
 export interface WrittenResult extends ExecutionResult {
   readonly stringify?: (result: ExecutionResult) => string;
 }
 
+/** The cost above which a query is heavy: a page of a thousand records, which may hold 100 MB while it is read. */
+const heavyCost = 10_000;
+
 /**
- * The cost from which a query is heavy, such as a page of a thousand records, and how many of these run at a time, of different workspaces: each
- * may hold 100 MB while it waits for what it reads. All at once, 24 pages of 10,000 long labels took 2.7 GB instead of 0.9.
+ * Heavy queries at a time, of different workspaces. All at once, 24 pages of 10,000 long labels took 2.7 GB, not 0.9.
  */
-const [heavyCost, maxHeavy] = [10_000, 2];
+const maxHeavy = 2;
 
-type Executed = Context & Prepared & Partial<Pick<ServerContext, 'client'>>;
+type ExecutionContext = Context & PreparedOperation & Partial<Pick<ServerContext, 'client'>>;
 
-export function useExecutor(schema: GraphQLSchema, { limits, databaseOptions }: Config): Plugin<Executed> {
+export function useExecutor(schema: GraphQLSchema, { limits, databaseOptions }: Config): Plugin<ExecutionContext> {
   const executeOperation = createExecutor(limits);
-  const heavyTurns = createTurns(databaseOptions, pLimit(maxHeavy));
-  // One at a time, and without the copies of the one before: of 24 million characters, each takes 250 MB.
-  const longTurns = createTurns(databaseOptions, pLimit(1), collectGarbage);
+  const heavyTurns = new TurnQueue(databaseOptions, pLimit(maxHeavy));
+  // One long response at a time, after the copies of the last are collected: 24 million characters take 250 MB a copy.
+  const longTurns = new TurnQueue(databaseOptions, pLimit(1), collectGarbage);
   return {
     onExecute({ args: { contextValue, document }, extendContext, setExecuteFn }) {
       const { session, client, operation } = contextValue;
-      // An event of a subscription is held by its stream, which has a limit of its own.
-      const { holdText = () => {}, cost = 0, response } = client ?? {};
+      // A subscription's stream limits its events itself.
+      const { reserveResponse = () => {}, cost = 0, response } = client ?? {};
       let isOver = false;
       const hasEnded = () => isOver || !!response?.closed;
-      const heavy = heavyTurns(session.store.workspaceName, hasEnded);
-      const long = longTurns(session.store.workspaceName, hasEnded);
-      const hold = (length: number) => {
+      const { workspaceName } = session.store;
+      const heavy = new QueuedTurn(heavyTurns, workspaceName, hasEnded);
+      const long = new QueuedTurn(longTurns, workspaceName, hasEnded);
+      const reserve = (length: number) => {
         if (hasEnded()) throw unavailable('the client has left', 'CLIENT_LEFT');
-        holdText(length);
+        reserveResponse(length);
       };
-      const store = session.store.withBudget(limits, hold, long);
-      extendContext({ loaders: createLoaders(store, schema, document), reserveResponse: holdText });
+      const store = session.store.withBudget(limits, reserve, long);
+      extendContext({ loaders: new Loaders(store, schema, document), reserveResponse });
+      const isHeavy = cost > heavyCost && operation.operation === OperationTypeNode.QUERY;
       setExecuteFn((args: ExecutionArgs) =>
-        (cost > heavyCost && operation.operation === OperationTypeNode.QUERY ? heavy.begin() : Promise.resolve())
+        (isHeavy ? heavy.begin() : Promise.resolve())
           .then(() => executeOperation(args))
           .finally(() => {
             isOver = true;
-            for (const turn of [heavy, long]) turn.end();
+            heavy.end();
+            long.end();
           }),
       );
     },
   };
 }
 
-/** A workspace has one turn at a time. `collect` is called before a turn if the one before ended with its operation. */
-function createTurns({ connectionTimeout }: Config['databaseOptions'], all: LimitFunction, collect = () => {}) {
-  const limits = new LRUCache<string, LimitFunction>({ max: 10_000, memoMethod: () => pLimit(1) });
-  let hasGarbage = true;
-  return (workspaceName: string, hasEnded: () => boolean) => {
-    let begun: Promise<void> | undefined;
-    let end = () => {};
-    const wait = (resolve: () => void, reject: (reason: unknown) => void) => {
-      const isInTime = startWaiting(connectionTimeout, reject);
-      const run = async () => {
+/**
+ * Gives each workspace one turn at a time. Before a turn, `collect` frees the memory of an operation that has ended.
+ */
+class TurnQueue {
+  readonly #connectionTimeout: number;
+  readonly #all: LimitFunction;
+  readonly #collect: () => void;
+  readonly #byWorkspace = new LRUCache<string, LimitFunction>({ max: 10_000, memoMethod: () => pLimit(1) });
+  #hasGarbage = true;
+
+  constructor({ connectionTimeout }: Config['databaseOptions'], all: LimitFunction, collect = () => {}) {
+    this.#connectionTimeout = connectionTimeout;
+    this.#all = all;
+    this.#collect = collect;
+  }
+
+  get isIdle(): boolean {
+    return this.#all.activeCount === 0;
+  }
+
+  /** Resolves once the turn has begun, which lasts until the promise of `run` settles. */
+  wait(workspaceName: string, hasEnded: () => boolean, run: (begin: () => void) => Promise<void>): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const isInTime = startWaiting(this.#connectionTimeout, reject);
+      const takeTurn = async () => {
         if (!isInTime() || hasEnded()) return reject(unavailable('the client has left', 'CLIENT_LEFT'));
-        if (hasGarbage) collect();
-        await new Promise<void>((over) => {
-          end = over;
-          resolve();
-        });
-        begun = undefined;
-        hasGarbage = hasEnded();
+        if (this.#hasGarbage) this.#collect();
+        await run(resolve);
+        this.#hasGarbage = hasEnded();
       };
-      void limits.memo(workspaceName)(() => all(run));
-    };
-    const take = () => (begun ??= new Promise(wait));
-    return {
-      begin: async (isNeeded = async () => true) =>
-        begun || all.activeCount === 0 || (await isNeeded()) ? take() : undefined,
-      end: () => end(),
-    };
-  };
+      void this.#byWorkspace.memo(workspaceName)(() => this.#all(takeTurn));
+    });
+  }
 }
 
-export function createExecutor(limits: Limits) {
-  /** How the operations run that have been seen; undefined for those seen once. */
-  const runs = new WeakMap<OperationDefinitionNode, ExecuteOperation | undefined>();
+/** The turn of one operation, taken once however often it is begun. */
+class QueuedTurn {
+  readonly #queue: TurnQueue;
+  readonly #workspaceName: string;
+  readonly #hasEnded: () => boolean;
+  #begun: Promise<void> | undefined;
+  #end = () => {};
 
-  function runFor(args: ExecutionArgs, operation: OperationDefinitionNode): ExecuteOperation {
-    const run = runs.get(operation) ?? (runs.has(operation) ? compile(args, operation, limits, interpret) : undefined);
-    runs.set(operation, run);
-    return run ?? interpret;
+  constructor(queue: TurnQueue, workspaceName: string, hasEnded: () => boolean) {
+    this.#queue = queue;
+    this.#workspaceName = workspaceName;
+    this.#hasEnded = hasEnded;
+  }
+
+  async begin(isNeeded = async () => true): Promise<void> {
+    if (this.#begun || this.#queue.isIdle || (await isNeeded())) await this.#take();
+  }
+
+  end(): void {
+    this.#end();
+  }
+
+  #take(): Promise<void> {
+    this.#begun ??= this.#queue.wait(this.#workspaceName, this.#hasEnded, async (begin) => {
+      await new Promise<void>((resolve) => {
+        this.#end = resolve;
+        begin();
+      });
+      this.#begun = undefined;
+    });
+    return this.#begun;
+  }
+}
+
+/** Returns the executor of operations, which compiles a query when it sees it for the second time. */
+export function createExecutor(limits: Limits) {
+  const seen = new WeakMap<OperationDefinitionNode, ExecuteOperation | undefined>();
+
+  function executeFor(args: ExecutionArgs, operation: OperationDefinitionNode): ExecuteOperation {
+    const isRepeated = seen.has(operation);
+    const compiled = seen.get(operation) ?? (isRepeated ? compile(args, operation, limits, interpret) : undefined);
+    seen.set(operation, compiled);
+    return compiled ?? interpret;
   }
 
   async function run(args: ExecutionArgs, operation: OperationDefinitionNode): Promise<ExecutionResult> {
-    const result = await runFor(args, operation)(args);
-    const tooLarge =
-      jsonTextLength(result.data) > limits.maxResponseLength
-        ? errorFor(new ResponseTooLarge(limits.maxResponseLength))
-        : result.errors?.find((error) => rootCause(error) instanceof ResponseTooLarge);
-    if (operation.operation !== OperationTypeNode.MUTATION) return tooLarge ? { errors: [tooLarge] } : result;
-    if (tooLarge) return { errors: [executedBut(tooLarge, 413)] };
-    // What the mutation has returned could not be read on, but it is stored.
-    const isStored = (error: GraphQLError) => (error.path?.length ?? 0) > 1 && statusOf(error) === 503;
-    const errors = result.errors?.map((error) => (isStored(error) ? executedBut(error, 503) : error));
-    return errors ? { ...result, errors } : result;
+    const result = await executeFor(args, operation)(args);
+    return checkResult(result, operation, limits);
   }
 
   return async (args: ExecutionArgs): Promise<ExecutionResult> => {
-    const { session, reserveResponse, operation, variables } = args.contextValue as Context & Prepared;
+    const { operation, variables } = args.contextValue as Context & PreparedOperation;
     const read = { ...args, variableValues: variables };
     const text = args.document.loc?.source.body;
-    const isMutation = operation.operation === OperationTypeNode.MUTATION;
-    if (!isMutation && (operation.operation !== OperationTypeNode.QUERY || text === undefined))
-      return run(read, operation);
-    let failed: ExecutionResult | undefined;
     try {
-      if (isMutation) {
-        // Refused before anything is stored; what is selected of the stored records counts like what a query reads.
-        reserveResponse(1);
-        const result = await run(read, operation);
-        reserveResponse(jsonTextLength(result.data));
-        return result;
+      if (operation.operation === OperationTypeNode.MUTATION)
+        return await runMutation(read, () => run(read, operation));
+      if (operation.operation === OperationTypeNode.QUERY && text !== undefined) {
+        return await runCachedQuery(read, text, () => run(read, operation));
       }
-      // All else is the same for everybody in the workspace.
-      const who = text?.includes('viewer') ? [session.userId, session.mayWrite] : [];
-      const data = await session.store.deriveText(
-        cacheNameOf(text, args.operationName, variables, ...who),
-        async () => {
-          const result = await run(read, operation);
-          if (!result.errors) return JSON.stringify(result.data);
-          failed = result;
-          const timeout = result.errors.map(rootCause).find(isTimeout);
-          if (timeout) throw timeout;
-          return undefined;
-        },
-      );
-      // Errors are not cached: where others have had one, each tries for itself, unless it was a timeout.
-      if (data === undefined) return failed ?? (await run(read, operation));
-      reserveResponse(data.length);
-      return withText(data);
     } catch (error) {
-      return failed ?? { errors: [errorFor(error as Error)] };
+      return { errors: [errorFor(error as Error)] };
     }
+    return run(read, operation);
   };
+}
+
+/** Limits the text of the result. A mutation has stored its records, even if they cannot be returned. */
+function checkResult(result: ExecutionResult, { operation }: OperationDefinitionNode, limits: Limits): ExecutionResult {
+  const tooLarge =
+    jsonTextLength(result.data) > limits.maxResponseLength
+      ? errorFor(new ResponseTooLarge(limits.maxResponseLength))
+      : result.errors?.find((error) => rootCause(error) instanceof ResponseTooLarge);
+  if (operation !== OperationTypeNode.MUTATION) return tooLarge ? { errors: [tooLarge] } : result;
+  if (tooLarge) return { errors: [executedBut(tooLarge, 413)] };
+  const isStored = (error: GraphQLError) => (error.path?.length ?? 0) > 1 && statusOf(error) === 503;
+  const errors = result.errors?.map((error) => (isStored(error) ? executedBut(error, 503) : error));
+  return errors ? { ...result, errors } : result;
+}
+
+/** Rejects the mutation before it runs if too much is reserved already. */
+async function runMutation({ contextValue }: ExecutionArgs, run: () => Promise<ExecutionResult>) {
+  const { reserveResponse } = contextValue as Context;
+  reserveResponse(1);
+  const result = await run();
+  reserveResponse(jsonTextLength(result.data));
+  return result;
+}
+
+/** Errors are not cached: each request runs the query again, except after a timeout. */
+async function runCachedQuery(args: ExecutionArgs, text: string, run: () => Promise<ExecutionResult>) {
+  const { session, reserveResponse } = args.contextValue as Context;
+  // Only `viewer` depends on the user.
+  const user = text.includes('viewer') ? [session.userId, session.mayWrite] : [];
+  const name = cacheNameOf(text, args.operationName, args.variableValues, ...user);
+  let failed: ExecutionResult | undefined;
+  try {
+    const data = await session.store.deriveText(name, async () => {
+      const result = await run();
+      if (!result.errors) return JSON.stringify(result.data);
+      failed = result;
+      const timeout = result.errors.map(rootCause).find(isTimeout);
+      if (timeout) throw timeout;
+      return undefined;
+    });
+    if (data === undefined) return failed ?? (await run());
+    reserveResponse(data.length);
+    return withText(data);
+  } catch (error) {
+    if (failed) return failed;
+    throw error;
+  }
 }
 
 const errorFor = (originalError: Error) => new GraphQLError(originalError.message, { originalError });
 
-/** Replaces a mutation's response that is too large: the records are stored nevertheless. */
 const executedBut = ({ path, message }: GraphQLError, status: 413 | 503): GraphQLError =>
   new GraphQLError(message, {
     path,
@@ -180,8 +240,8 @@ const statusOf = (error: unknown): number | undefined => {
 };
 
 const interpret: ExecuteOperation = (args) => {
-  const { operation } = args.contextValue as Prepared;
-  return execute({ ...args, document: withReadVariables(args.document, operation) });
+  const { operation } = args.contextValue as PreparedOperation;
+  return execute({ ...args, document: withCoercedVariables(args.document, operation) });
 };
 
 const cacheNameOf = (...query: readonly unknown[]): string =>
@@ -193,8 +253,8 @@ const withText = (data: string): WrittenResult => ({
 });
 
 /**
- * Returns the characters of all texts and names, as JSON has them: a thousand records can link to the same long text, and each has it in the
- * response. Control characters take six each: 40 million of them, which are few texts of 10,000, took 1.1 GB.
+ * Returns the length of all texts and names in JSON. A long text counts for each record that links to it, a control
+ * character counts six: 40 million of them, in texts of 10,000 characters, took 1.1 GB.
  */
 function jsonTextLength(value: unknown): number {
   if (typeof value === 'string') {
@@ -211,7 +271,7 @@ function jsonTextLength(value: unknown): number {
   return length;
 }
 
-/** Characters of texts such as IDs, of which even a response full of escapes is bounded by what an operation may cost. */
+/** Shorter texts are not searched for escapes: the cost of the operation limits their number. */
 const maxShort = 64;
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what JSON escapes.

@@ -1,16 +1,16 @@
 /**
- * Compiles queries with graphql-jit, which takes a third of the CPU that graphql-js takes for a linked list. What graphql-jit 0.8.9 does
- * otherwise than GraphQL is not compiled:
+ * Compiles queries with graphql-jit, which takes a third of the CPU of graphql-js for a linked list. Not compiled are
+ * operations for which graphql-jit 0.8.9 differs from GraphQL:
  *
- * | An operation with                      | would return                                                               |
- * |----------------------------------------|----------------------------------------------------------------------------|
- * | a mutation                             | what is stored would depend on its input, which it has read wrongly thrice |
- * | a directive                            | a field that is left out first keeps its place before those that follow    |
- * | the field name `__proto__`             | no such field                                                              |
- * | a variable named `toString` or similar | a function, where the variable is absent                                   |
- * | an absent variable inside an object    | null, which no filter accepts; and null where GraphQL refuses it           |
- * | a variable inside a scalar             | the scalar without it: `externalIds: { erp: $erp }`                        |
- * | more than 500 fields                   | the same, but compiling takes 0.01 ms for each                             |
+ * | Operation with                         | Difference                                                         |
+ * |----------------------------------------|--------------------------------------------------------------------|
+ * | a mutation                             | could store wrong records: three errors in reading input are known |
+ * | a directive                            | a skipped field keeps its place before the fields that follow      |
+ * | the field name `__proto__`             | the field is missing                                               |
+ * | a variable named `toString` or similar | a function, if the variable is absent                              |
+ * | an absent variable inside an object    | null, which no filter accepts, or which GraphQL refuses            |
+ * | a variable inside a scalar             | the variable is missing: `externalIds: { erp: $erp }`              |
+ * | more than 500 fields                   | none, but compiling takes 0.01 ms per field                        |
  */
 import {
   type DocumentNode,
@@ -28,7 +28,7 @@ import {
 } from 'graphql';
 import { compileQuery, isCompiledQuery } from 'graphql-jit';
 import type { Limits } from '../../config.ts';
-import { measure, withReadVariables } from '../limits.ts';
+import { measure, withCoercedVariables } from '../limits.ts';
 
 export type ExecuteOperation = (args: ExecutionArgs) => ExecutionResult | Promise<ExecutionResult>;
 
@@ -41,7 +41,7 @@ function mayCompile(args: ExecutionArgs, operation: OperationDefinitionNode, lim
   return measure(args, operation, limits).fields <= maxCompiledFields;
 }
 
-/** Compiles the operation if it returns the same as `interpret` for certain. */
+/** Returns `interpret` for operations that are not compiled. */
 export function compile(
   args: ExecutionArgs,
   operation: OperationDefinitionNode,
@@ -49,11 +49,11 @@ export function compile(
   interpret: ExecuteOperation,
 ): ExecuteOperation {
   const { schema, document } = args;
-  const inside = contentOf(schema, document);
+  const inside = inspectDocument(schema, document);
   if (!mayCompile(args, operation, limits) || inside.hasDirectives || inside.inScalars) return interpret;
-  // Errors have the stack of what was thrown; one for each of them would only be made.
+  // The original error has a stack.
   const options = { disablingCapturingStackErrors: true };
-  const query = compileQuery(schema, withReadVariables(document, operation), operation.name?.value, options);
+  const query = compileQuery(schema, withCoercedVariables(document, operation), operation.name?.value, options);
   if (!isCompiledQuery(query)) return interpret;
   const { source } = document.loc ?? {};
   return async (args) => {
@@ -65,8 +65,8 @@ export function compile(
   };
 }
 
-/** Returns whether a document has directives, the variables inside its objects and lists, and whether one is inside a scalar. */
-function contentOf(schema: GraphQLSchema, document: DocumentNode) {
+/** Returns the variables inside objects and lists, and whether the document has directives, or variables in scalars. */
+function inspectDocument(schema: GraphQLSchema, document: DocumentNode) {
   const names: string[] = [];
   let inScalars = false;
   let hasDirectives = false;
@@ -86,7 +86,7 @@ function contentOf(schema: GraphQLSchema, document: DocumentNode) {
   return { names, inScalars, hasDirectives };
 }
 
-/** Errors of graphql-jit have locations, but nothing that yoga could make them from. */
+/** Errors of graphql-jit have locations, where yoga expects positions. */
 function withPositions({ message, locations, path, originalError }: GraphQLError, source: Source): GraphQLError {
   const positions = locations?.map(({ line, column }) => {
     const breaks = /\r\n|[\n\r]/g;

@@ -1,7 +1,8 @@
 /**
- * Reads for one request, through the session's store, and so never from another workspace. All records requested in the same step are one
- * statement, with the columns that the document selects. A list looks ahead: links that can be read together with its records are. What the
- * list does not find there, such as a link in a fragment on an interface, is loaded by its own resolver.
+ * The reads of one request, through the session's store, and so never from another workspace. All records that one step
+ * of the execution loads are read by one statement, with the columns that the document selects. A list looks ahead: it
+ * reads the selected links together with its records. Links that it misses, such as links in a fragment on an
+ * interface, are loaded by their own resolvers.
  */
 import DataLoader from 'dataloader';
 import {
@@ -29,10 +30,10 @@ import {
 } from '../../store/workspace-store.ts';
 import type { FieldExtensions } from '../limits.ts';
 
-/** The query of a connection; its order determines the fields that cursors need. */
+/** The query of a connection. */
 export type PageQuery = Required<Pick<RecordQuery, 'where' | 'orderBy' | 'fromEnd' | 'after' | 'before' | 'limit'>>;
 
-/** Queries for changes: the document says whether values before them are read. */
+/** The document decides whether the values before a change are read. */
 export type FeedQuery = Omit<ChangePageQuery, 'withBefore'>;
 type RecordHistoryQuery = Omit<HistoryQuery, 'withBefore'>;
 
@@ -43,136 +44,158 @@ interface PageLoader {
 
 type RecordLoader = DataLoader<string, AnyRecord | null>;
 
-export type Loaders = ReturnType<typeof createLoaders>;
+export class Loaders {
+  readonly #store: ReturnType<WorkspaceReads['withBudget']>;
+  readonly #selected: SelectedFields;
+  /** Values before a change can be long: they are read only if the document selects them. */
+  readonly #withBefore: boolean;
+  readonly #records = new Map<RecordKind, RecordLoader>();
+  readonly #pages = new Map<readonly FieldNode[], PageLoader>();
+  readonly #histories = new Map<string, DataLoader<string, ChangePage>>();
+  readonly #labels = new DataLoader((keys: readonly string[]) => this.#readLabels(keys));
+  readonly #versions = new DataLoader((changes: readonly LoggedChange[]) => this.#readVersions(changes), {
+    cacheKeyFn: ({ number }: LoggedChange) => number,
+  });
 
-export function createLoaders(
-  store: ReturnType<WorkspaceReads['withBudget']>,
-  schema: GraphQLSchema,
-  document: DocumentNode,
-) {
-  const stored = storedFieldsIn(schema, document);
-  const records = new Map<RecordKind, RecordLoader>();
-  const pageLoaders = new Map<readonly FieldNode[], PageLoader>();
-  const histories = new Map<string, DataLoader<string, ChangePage>>();
-  const versions = new DataLoader(readVersions, { cacheKeyFn: ({ number }: LoggedChange) => number });
-  // `before` can be long: it is read only if the document selects it.
-  const withBefore = stored.get('Change')?.has('before') ?? false;
+  constructor(store: ReturnType<WorkspaceReads['withBudget']>, schema: GraphQLSchema, document: DocumentNode) {
+    this.#store = store;
+    this.#selected = selectedFieldsIn(schema, document);
+    this.#withBefore = this.#selected.get('Change')?.has('before') ?? false;
+  }
 
-  const fieldsOf: FieldsOf = ({ name }) => stored.get(name) ?? idOnly;
+  /** Returns the loader of records by ID: null for an unknown ID, or an ID of another kind. */
+  of(kind: RecordKind): RecordLoader {
+    return getOrCreate(this.#records, kind, () => new DataLoader((ids) => this.#readRecords(kind, ids)));
+  }
 
-  /** Returns the fields that are selected of a group's least or greatest values, which have no ID. */
-  const boundsOf = (typeName: string): string[] => [...(stored.get(typeName) ?? [])].filter((field) => field !== 'id');
-
-  const fieldsOfPage = (kind: RecordKind, { orderBy }: PageQuery): ReadonlySet<string> =>
-    new Set([...fieldsOf(kind), ...orderBy.map(orderName)]);
-
-  /** Returns the loader of a kind's records by their IDs; null for an ID that is unknown, or of another kind. */
-  const of = (kind: RecordKind): RecordLoader =>
-    madeOnce(records, kind, () => {
-      return new DataLoader(async (ids) => {
-        const ofKind = ids.filter((id) => kindOfId(id) === kind);
-        const found = ofKind.length > 0 ? await store.find(kind, ofKind, fieldsOf(kind)) : [];
-        const byId = new Map(found.map((record) => [record.id, record]));
-        return ids.map((id) => byId.get(id) ?? null);
-      });
-    });
-
-  /** Returns the loader of a field, which has one query: its arguments are parsed once for all objects that have the field. */
-  const referring = (link: ReverseLink, info: FieldInfo, parse: () => PageQuery): PageLoader =>
-    madeOnce(pageLoaders, info.fieldNodes, () => {
+  /** Returns the loader of a reverse link. `parse` reads the field's arguments once, for all parents. */
+  referring(link: ReverseLink, info: FieldInfo, parse: () => PageQuery): PageLoader {
+    return getOrCreate(this.#pages, info.fieldNodes, () => {
       const query = parse();
-      const { readsPage, readsCount } = selectedConnection(link.kind, info, fieldsOf);
-      const { limit, ...others } = query;
+      const { readsPage, readsCount } = selectedConnection(link.kind, info, this.#selected);
+      const { limit, ...withoutLimit } = query;
       const read = {
-        ...others,
+        ...withoutLimit,
         ...(readsPage && { limit }),
         withCount: readsCount,
-        fields: fieldsOfPage(link.kind, query),
+        fields: this.#fieldsOfPage(link.kind, query),
       };
       const pages = new DataLoader(async (parentIds: readonly string[]) => {
-        const found = await store.pages(link, parentIds, read);
+        const found = await this.#store.pages(link, parentIds, read);
         return parentIds.map((id) => found.get(id) ?? new Error('the store has left out a parent'));
       });
       return { query, pages };
     });
+  }
 
-  /** The labels of what is kept in other systems, of whatever type, by their keys. */
-  const labels = new DataLoader(async (keys: readonly string[]) => {
-    const found = await findByUniqueField(store, label, 'key', keys, fieldsOfLabels);
+  /** Returns the label with this key (see labelKey), or null. */
+  labelOf(key: string) {
+    return this.#labels.load(key);
+  }
+
+  list(kind: RecordKind, query: RecordQuery) {
+    return this.#store.list(kind, { ...query, fields: fieldsOf(kind, this.#selected) });
+  }
+
+  /** Returns a page of a list, with the links that the same statement can read. */
+  listPage(kind: RecordKind, query: PageQuery, info: FieldInfo) {
+    const { links } = selectedConnection(kind, info, this.#selected);
+    return this.#store.list(kind, { ...query, fields: this.#fieldsOfPage(kind, query) }, links);
+  }
+
+  count(kind: RecordKind, where: Condition | undefined) {
+    return this.#store.count(kind, { where });
+  }
+
+  summarize(kind: RecordKind, query: Omit<SummaryQuery, 'min' | 'max'>) {
+    // Bounds have no ID.
+    const boundsOf = (typeName: string) => [...(this.#selected.get(typeName) ?? [])].filter((field) => field !== 'id');
+    const bounds = { min: boundsOf(`${kind.name}Min`), max: boundsOf(`${kind.name}Max`) };
+    return this.#store.summarize(kind, { ...query, ...bounds });
+  }
+
+  changePage(query: FeedQuery) {
+    return this.#store.changePage({ ...query, withBefore: this.#withBefore });
+  }
+
+  /** Returns a page of a record's changes, latest first; an empty page for an unknown ID. */
+  history(id: string, query: RecordHistoryQuery): Promise<ChangePage> {
+    const key = `${query.limit} ${query.before}`;
+    const loader = getOrCreate(
+      this.#histories,
+      key,
+      () => new DataLoader((ids: readonly string[]) => this.#readHistories(ids, query)),
+    );
+    return loader.load(id);
+  }
+
+  /** Returns the record right after the change, or null after a deletion. */
+  async after(change: LoggedChange): Promise<Values | null> {
+    return change.action === 'deleted' ? null : this.#versions.load(change);
+  }
+
+  async versionAt(kind: RecordKind, id: string, time: string) {
+    return kindOfId(id) === kind ? this.#store.versionAt(kind, id, time) : null;
+  }
+
+  lastChange() {
+    return this.#store.lastChange();
+  }
+
+  /** Discards all loaded records, which may be stale after a write. */
+  clear(): void {
+    this.#records.clear();
+    this.#pages.clear();
+    this.#histories.clear();
+    this.#labels.clearAll();
+    this.#versions.clearAll();
+  }
+
+  /** Cursors need the fields of the order. */
+  #fieldsOfPage(kind: RecordKind, { orderBy }: PageQuery): ReadonlySet<string> {
+    return new Set([...fieldsOf(kind, this.#selected), ...orderBy.map(orderName)]);
+  }
+
+  async #readRecords(kind: RecordKind, ids: readonly string[]): Promise<(AnyRecord | null)[]> {
+    const idsOfKind = ids.filter((id) => kindOfId(id) === kind);
+    const fields = fieldsOf(kind, this.#selected);
+    const found = idsOfKind.length > 0 ? await this.#store.find(kind, idsOfKind, fields) : [];
+    const byId = new Map(found.map((record) => [record.id, record]));
+    return ids.map((id) => byId.get(id) ?? null);
+  }
+
+  async #readLabels(keys: readonly string[]) {
+    const found = await findByUniqueField(this.#store, label, 'key', keys, fieldsOfLabels);
     return keys.map((key) => found.get(key) ?? null);
-  });
+  }
 
-  const historiesOf = ({ limit, before }: RecordHistoryQuery) =>
-    madeOnce(histories, `${limit} ${before}`, () => {
-      return new DataLoader(async (ids: readonly string[]) => {
-        const wellFormed = ids.filter((id) => kindOfId(id));
-        const found = await store.histories(wellFormed, { before, limit: limit + 1, withBefore });
-        const byId = new Map(wellFormed.map((id, index) => [id, found[index]]));
-        return ids.map((id): ChangePage => {
-          const changes = byId.get(id) ?? [];
-          const page = changes.slice(0, limit);
-          return { changes: page, end: page.at(-1)?.number ?? before ?? 0, hasMore: changes.length > limit };
-        });
-      });
+  async #readHistories(ids: readonly string[], { limit, before }: RecordHistoryQuery): Promise<ChangePage[]> {
+    const wellFormed = ids.filter((id) => kindOfId(id));
+    const query = { before, limit: limit + 1, withBefore: this.#withBefore };
+    const found = await this.#store.histories(wellFormed, query);
+    const byId = new Map(wellFormed.map((id, index) => [id, found[index]]));
+    return ids.map((id): ChangePage => {
+      const changes = byId.get(id) ?? [];
+      const page = changes.slice(0, limit);
+      return { changes: page, end: page.at(-1)?.number ?? before ?? 0, hasMore: changes.length > limit };
     });
+  }
 
-  async function readVersions(changes: readonly LoggedChange[]): Promise<(Values | null)[]> {
+  async #readVersions(changes: readonly LoggedChange[]): Promise<(Values | null)[]> {
     const found = new Map<number, Values | null>();
     const readKind = async (name: string) => {
       const ofKind = changes.filter(({ kind }) => kind === name);
-      const after = await store.versions(kindNamed(name), ofKind);
-      ofKind.forEach(({ number }, index) => void found.set(number, after[index] ?? null));
+      const versions = await this.#store.versions(kindNamed(name), ofKind);
+      for (const [index, { number }] of ofKind.entries()) found.set(number, versions[index] ?? null);
     };
     await Promise.all([...new Set(changes.map(({ kind }) => kind))].map(readKind));
     return changes.map(({ number }) => found.get(number) ?? null);
   }
-
-  return {
-    of,
-    referring,
-
-    /** Returns the label with this key (see labelKey); null if there is none. */
-    labelOf: (key: string) => labels.load(key),
-
-    list: (kind: RecordKind, query: RecordQuery) => store.list(kind, { ...query, fields: fieldsOf(kind) }),
-
-    /** Returns a page of a list, together with what its records link to where one statement can read it. */
-    listPage: (kind: RecordKind, query: PageQuery, info: FieldInfo) =>
-      store.list(kind, { ...query, fields: fieldsOfPage(kind, query) }, selectedConnection(kind, info, fieldsOf).links),
-
-    count: (kind: RecordKind, where: Condition | undefined) => store.count(kind, { where }),
-
-    summarize: (kind: RecordKind, query: Omit<SummaryQuery, 'min' | 'max'>) =>
-      store.summarize(kind, { ...query, min: boundsOf(`${kind.name}Min`), max: boundsOf(`${kind.name}Max`) }),
-
-    changePage: (query: FeedQuery) => store.changePage({ ...query, withBefore }),
-
-    /** Returns a page of a record's changes, latest first; empty if no record has had the ID. */
-    history: (id: string, query: RecordHistoryQuery) => historiesOf(query).load(id),
-
-    /** Returns the record as the change left it; null if it was deleted. */
-    after: async (change: LoggedChange): Promise<Values | null> =>
-      change.action === 'deleted' ? null : versions.load(change),
-
-    versionAt: async (kind: RecordKind, id: string, time: string) =>
-      kindOfId(id) === kind ? store.versionAt(kind, id, time) : null,
-
-    lastChange: () => store.lastChange(),
-
-    /** Discards everything loaded, which may be stale after a write. */
-    clear(): void {
-      records.clear();
-      pageLoaders.clear();
-      histories.clear();
-      labels.clearAll();
-      versions.clearAll();
-    },
-  };
 }
 
-function madeOnce<Key, Value>(made: Map<Key, Value>, key: Key, create: () => Value): Value {
-  const value = made.get(key) ?? create();
-  made.set(key, value);
+function getOrCreate<Key, Value>(values: Map<Key, Value>, key: Key, create: () => Value): Value {
+  const value = values.get(key) ?? create();
+  values.set(key, value);
   return value;
 }
 
@@ -180,13 +203,15 @@ const fieldsOfLabels: ReadonlySet<string> = new Set(['key', 'name', 'color']);
 
 const idOnly: ReadonlySet<string> = new Set(['id']);
 
-type StoredFields = ReadonlyMap<string, ReadonlySet<string>>;
+/** The stored fields that a document selects, by type. Every record has its ID. */
+type SelectedFields = ReadonlyMap<string, ReadonlySet<string>>;
 
-const storedFields = new WeakMap<DocumentNode, StoredFields>();
+const fieldsOf = ({ name }: RecordKind, selected: SelectedFields): ReadonlySet<string> => selected.get(name) ?? idOnly;
 
-/** Returns the stored fields that a document reads, by the type that has them; every record has its ID. */
-function storedFieldsIn(schema: GraphQLSchema, document: DocumentNode): StoredFields {
-  const known = storedFields.get(document);
+const selectedFields = new WeakMap<DocumentNode, SelectedFields>();
+
+function selectedFieldsIn(schema: GraphQLSchema, document: DocumentNode): SelectedFields {
+  const known = selectedFields.get(document);
   if (known) return known;
   const found = new Map<string, Set<string>>();
   const types = new TypeInfo(schema);
@@ -196,14 +221,12 @@ function storedFieldsIn(schema: GraphQLSchema, document: DocumentNode): StoredFi
     if (storedField !== undefined) found.set(type, (found.get(type) ?? new Set(['id'])).add(storedField));
   };
   visit(document, visitWithTypeInfo(types, { Field: addField }));
-  storedFields.set(document, found);
+  selectedFields.set(document, found);
   return found;
 }
 
-/** The part of a resolver's `info` that says what is selected. */
+/** The selection in a resolver's `info`. */
 type FieldInfo = Pick<GraphQLResolveInfo, 'fieldNodes' | 'fragments'>;
-
-type FieldsOf = (kind: RecordKind) => ReadonlySet<string>;
 
 interface SelectedConnection {
   readonly readsPage: boolean;
@@ -211,13 +234,13 @@ interface SelectedConnection {
   readonly links: readonly LinkToRead[];
 }
 
-/** The most links read with a page: more make rows long, and the statement takes longer to plan than to run. */
+/** The most links read with a page: with more, the statement takes longer to plan than to run. */
 const maxJoined = 8;
 
-/** By the nodes of a field, which are the same in all executions of a compiled document. */
+/** By the nodes of a field, which all executions of a compiled document share. */
 const selectedByNodes = new WeakMap<readonly FieldNode[], SelectedConnection>();
 
-function selectedConnection(kind: RecordKind, info: FieldInfo, fieldsOf: FieldsOf): SelectedConnection {
+function selectedConnection(kind: RecordKind, info: FieldInfo, selectedByType: SelectedFields): SelectedConnection {
   const { fieldNodes, fragments } = info;
   const cached = selectedByNodes.get(fieldNodes);
   if (cached) return cached;
@@ -227,18 +250,18 @@ function selectedConnection(kind: RecordKind, info: FieldInfo, fieldsOf: FieldsO
   const selected = {
     readsPage: ['nodes', 'edges', 'pageInfo'].some((name) => parts.has(name)),
     readsCount: parts.has('totalCount'),
-    links: linksBelow(kind, records, fragments, fieldsOf),
+    links: selectedLinks(kind, records, fragments, selectedByType),
   };
   selectedByNodes.set(fieldNodes, selected);
   return selected;
 }
 
-/** Returns the links as a tree; none if there are too many of them. */
-function linksBelow(
+/** Returns the links as a tree, or none if there are too many. */
+function selectedLinks(
   kind: RecordKind,
   records: readonly FieldNode[],
   fragments: FieldInfo['fragments'],
-  fieldsOf: FieldsOf,
+  selectedByType: SelectedFields,
 ): readonly LinkToRead[] {
   let left = maxJoined;
   const follow = (from: RecordKind, nodes: readonly FieldNode[]): LinkToRead[] => {
@@ -248,7 +271,7 @@ function linksBelow(
       const below = selected.get(name);
       if (!below || left-- <= 0) continue;
       const to = kindNamed(target);
-      links.push({ name, field, kind: to, fields: fieldsOf(to), links: follow(to, below) });
+      links.push({ name, field, kind: to, fields: fieldsOf(to, selectedByType), links: follow(to, below) });
     }
     return links;
   };
@@ -256,7 +279,7 @@ function linksBelow(
   return left < 0 ? [] : links;
 }
 
-/** Each fragment is visited once: chains of fragments that spread each other twice would double the work with each link. */
+/** Visits each fragment once: the work would double with each link of a chain of fragments spread twice. */
 export function fieldsBelow(
   nodes: readonly FieldNode[],
   type: string,

@@ -1,6 +1,6 @@
 /**
- * What all types share: the Pothos builder with the scalars, the context of the resolvers, and checks of arguments that GraphQL cannot make.
- * The settings are in the context, so that one schema serves all of them.
+ * The Pothos builder, its scalars, the context of resolvers, and checks of arguments that GraphQL cannot make. The
+ * settings are in the context: one schema serves all settings.
  */
 import SchemaBuilder from '@pothos/core';
 import ValidationPlugin from '@pothos/plugin-validation';
@@ -19,7 +19,7 @@ import type { Session } from '../../services/write.ts';
 import type { Loaders } from '../execution/loaders.ts';
 import type { Parsers } from './item-parsers.ts';
 
-/** Created for each request and each event, so that users share nothing. */
+/** Created for each request and each event. */
 export interface Context {
   readonly session: Session;
   /** Returns the session of the mutation with this response name. Throws a ServiceError 400 for an invalid key. */
@@ -27,7 +27,10 @@ export interface Context {
   readonly loaders: Loaders;
   readonly limits: Limits;
   readonly parsersOf: (kind: RecordKind) => Parsers;
-  /** Counts a text of this length as held by the response until it is closed. Throws a ServiceError 503 before the first if too much is held. */
+  /**
+   * Reserves characters until the response is closed. The first call throws a ServiceError 503 if too many are
+   * reserved.
+   */
   readonly reserveResponse: (length: number) => void;
   readonly requestLog: RequestLog;
 }
@@ -37,7 +40,7 @@ interface Types {
   DefaultFieldNullability: false;
   Scalars: {
     ID: { Input: string; Output: string };
-    // The kind's schema validates the input and reports all issues together, as over REST.
+    // The kind's parser reports all issues together, as over REST.
     DateTime: { Input: unknown; Output: string };
     ExternalIds: { Input: unknown; Output: ExternalIds };
     FieldValue: { Input: never; Output: unknown };
@@ -46,7 +49,7 @@ interface Types {
 
 export type { InputRef } from '@pothos/core';
 
-// biome-ignore lint/suspicious/noExplicitAny: fields are derived, and only the kind's own types say what each holds.
+// biome-ignore lint/suspicious/noExplicitAny: fields are derived, so that only the kind knows their types.
 export type RecordShape = Readonly<Record<string, any>>;
 
 type Schema = (typeof builder)['$inferSchemaTypes'];
@@ -72,7 +75,7 @@ builder.scalarType('FieldValue', {
   serialize: (value) => value,
 });
 
-/** Values by their descriptions. In the schema, their names are in capitals: `WORK_ORDER` for `WorkOrder`. */
+/** Declares an enum by the descriptions of its values: `WORK_ORDER` for `WorkOrder`. */
 export const enumType = <V extends string>(name: string, description: string, values: Readonly<Record<V, string>>) =>
   builder.enumType(name, {
     description,
@@ -85,7 +88,7 @@ export const enumType = <V extends string>(name: string, description: string, va
     ),
   });
 
-/** Returns a function that makes something once for each key, such as the type of a record kind, when it is first needed. */
+/** Returns a function that creates one value per key, such as the type of a record kind, when it is first needed. */
 export function memoize<Key, Value extends object>(create: (key: Key) => Value): (key: Key) => Value {
   const made = new Map<Key, Value>();
   return (key) => {
@@ -120,34 +123,34 @@ const scalars = {
 
 export const scalarOf = ({ type }: Field) => scalars[type];
 
-/** Returns the fields to order and group by: all but the workspace, which is the same, and external IDs. */
+/** Returns the fields to order and group by. */
 export const sortableFields = (kind: RecordKind): [string, Exclude<Field, { type: 'externalIds' }>][] =>
   Object.entries(kind.storedFields).flatMap(([name, field]) =>
     name === 'workspaceId' || field.type === 'externalIds' ? [] : [[name, field]],
   );
 
-/** Returns the name of a type in running text: `work order type` */
+/** `work order type` */
 export const typeLabel = (name: string): string => name.replace(/(?<=.)[A-Z]/g, ' $&').toLowerCase();
 
-/** Describes the content of a field, without how it is stored: `The name of the asset` */
+/** `The name of the asset` */
 export function subjectOf(field: Field): string {
   if (field.type === 'externalIds') return 'An ID in another system';
   if (field.type === 'reference' || field.type === 'foreignReference') return `The ID of ${field.refersTo}`;
   return field.description.split(/[,;:.]/, 1)[0] ?? '';
 }
 
-/** Returns `The assets whose currentLocation is this location` */
+/** `The assets whose currentLocation is this location` */
 export function describeReverseLink({ kind, field, target, direction }: ReverseLink): string {
   const isThis = `this ${typeLabel(target)}`;
   if (direction === 'ancestors') return `The ${kind.pluralLabel} above ${isThis}, from its parent up to the root`;
   return `The ${kind.pluralLabel} whose \`${linkField(field)}\` is ${isThis}`;
 }
 
-/** Returns the error 400 that says where. */
+/** Returns a ServiceError 400 with the path of an argument. */
 export const badArgument = (path: Path, problem: string | IssueData) =>
   badRequest(formatIssue({ path, message: typeof problem === 'string' ? problem : sentence(problem) }));
 
-/** Returns the value in the form that records have. Texts may have at most `maxLength` characters. */
+/** Returns the value in the form of stored values. */
 export function parseArgument(path: Path, field: Pick<Field, 'type'>, sent: unknown, maxLength: number): ComparedValue {
   const parsed = parseComparedValue(field, sent, maxLength);
   if ('problem' in parsed) throw badArgument(path, parsed.problem);

@@ -1,6 +1,6 @@
 /**
- * Changes: the feed of a workspace, which a subscription follows, the histories of records, and the mutation that reverses changes. A cursor
- * is the number of a change. Nothing is held between two pages, and no data of a request.
+ * Changes: the feed of a workspace, which a subscription follows, the histories of records, and the mutation that
+ * reverses changes. A cursor is the number of a change.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import * as z from 'zod';
@@ -110,10 +110,9 @@ const changePageType = builder.objectRef<ChangePage>('ChangePage').implement({
   }),
 });
 
-/** The most fields that a change can have. */
 const maxFieldChanges = Math.max(...recordKinds.map(({ fields }) => Object.keys(fields).length));
 
-/** Returns the changed fields that clients may set; for a creation or a deletion, all that have a value. */
+/** Returns the changed fields that clients may set; all fields with a value for a creation or a deletion. */
 async function fieldChanges(change: LoggedChange, loaders: Loaders): Promise<FieldChange[]> {
   const before: RecordValues = change.before ?? {};
   const after = (await loaders.after(change)) ?? {};
@@ -136,7 +135,6 @@ const feedArguments = builder.args((t) => ({
 
 const pageOptions = { type: changePageType, extensions: { cost: pageCost } satisfies FieldExtensions };
 
-/** The field of Query that lists the changes of the workspace. */
 export const feedField = (t: QueryFields) =>
   t.field({
     ...pageOptions,
@@ -146,14 +144,12 @@ export const feedField = (t: QueryFields) =>
     resolve: (_root, args, { loaders, limits }) => loaders.changePage(parseFeed(args, limits)),
   });
 
-/** The field of Query where those begin who follow only new changes. */
 export const cursorField = (t: QueryFields) =>
   t.string({
     description: 'The cursor of the last change of the workspace: start here to follow only new changes.',
     resolve: async (_root, _args, { loaders }) => String(await loaders.lastChange()),
   });
 
-/** The field of Query for the history of any record. */
 export const historyById = (t: QueryFields) =>
   t.field({
     ...pageOptions,
@@ -163,7 +159,6 @@ export const historyById = (t: QueryFields) =>
     resolve: (_root, { id, ...args }, { loaders, limits }) => loaders.history(id, parseHistory(args, limits)),
   });
 
-/** The field of a record for its own history. */
 export const historyField = (t: ObjectFields<RecordShape>, of: RecordKind) =>
   t.field({
     ...pageOptions,
@@ -179,10 +174,10 @@ interface FeedArgs {
   readonly kinds?: readonly string[] | null | undefined;
 }
 
-/** It has at most 15 digits: no workspace has more changes. */
+/** The number of a change, of at most 15 digits. */
 const changeCursor = z.string().regex(/^\d{1,15}$/, { error: ({ input }) => String(input) });
 
-/** Returns the number of the change with this cursor, if one was sent. Throws a ServiceError 400. */
+/** Returns undefined if no cursor was sent. Throws a ServiceError 400. */
 function parseChangeCursor(argument: string, sent: string | null | undefined): number | undefined {
   if (sent === null || sent === undefined) return undefined;
   if (!changeCursor.safeParse(sent).success) throw badArgument([argument], { code: 'invalid-cursor', received: sent });
@@ -195,7 +190,7 @@ function parseFeed({ after, first, kinds }: FeedArgs, limits: Limits): FeedQuery
   return {
     after: parseChangeCursor('after', after) ?? 0,
     limit: pageSize('first', first, limits, 1),
-    // Each once, however many are sent.
+    // Clients may send a kind many times.
     ...(kinds && { kinds: [...new Set(kinds)] }),
   };
 }
@@ -206,18 +201,17 @@ const parseHistory = ({ after, first }: FeedArgs, limits: Limits) => ({
   before: parseChangeCursor('after', after),
 });
 
-/** The context of the subscription's resolver. It has no loaders: each event is executed later, with its own context. */
-export interface SubscriptionContext extends Omit<Context, 'loaders' | 'holdText'> {
+/** The context of the subscription's resolver. Events are executed later, with contexts that have loaders. */
+export interface SubscriptionContext extends Omit<Context, 'loaders' | 'reserveResponse'> {
   readonly stream: {
-    /** The ID of the last event that a browser received before it reconnected. */
+    /** The ID of the last event before a browser reconnected. */
     readonly lastEventId: string | undefined;
-    /** Reads what the document selects of a page, once the database is available; undefined when the subscription has ended. */
+    /** Waits for an unavailable database. Returns undefined once the subscription has ended. */
     readonly readPage: (query: FeedQuery) => Promise<ChangePage | undefined>;
     readonly signal: AbortSignal;
   };
 }
 
-/** In milliseconds. */
 const emptyPagePauseMs = 1_000;
 
 builder.subscriptionType({
@@ -228,14 +222,14 @@ builder.subscriptionType({
       description:
         'The changes of the workspace as they are made, from now on unless `after` is set, in the same order and with the same cursors as the query `changes`, 1 to 50 in each event. After a disconnect, pass the last `endCursor` as `after`, or send it as `Last-Event-ID`, as browsers do.',
       args: feedArguments,
-      // Pothos knows one type of context; the one here is made in subscription.ts.
+      // Pothos knows one type of context. The cast is safe: subscription.ts creates this one.
       subscribe: (_root, args, context: unknown) => follow(args, context as SubscriptionContext),
       resolve: (page: ChangePage) => page,
     }),
   }),
 });
 
-/** Follows the feed. A browser's header overrides the argument, which stays the same. Throws a ServiceError 400. */
+/** A browser that reconnects sends the header, and the same argument as before. Throws a ServiceError 400. */
 async function follow(args: FeedArgs, context: SubscriptionContext): Promise<AsyncIterable<ChangePage>> {
   const { session, stream, limits } = context;
   const query = parseFeed(args, limits);
@@ -250,7 +244,7 @@ async function* pagesAfter(query: FeedQuery, { session, stream }: SubscriptionCo
   while (!signal.aborted) {
     const page = await readPage({ ...query, after });
     if (!page) return;
-    // A change was announced that cannot be read, for example because an older copy of the database was restored.
+    // A change was announced, but cannot be read: for example, an older copy of the database was restored.
     if (hasWaited && page.end === after) await pause(emptyPagePauseMs, undefined, { signal }).catch(() => undefined);
     after = page.end;
     if (page.changes.length > 0) yield page;

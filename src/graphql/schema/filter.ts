@@ -1,6 +1,6 @@
 /**
- * The filters of record kinds. Each field of a filter is one object: how it is declared, and which conditions it stands for. GraphQL has validated
- * names and the types of values before. The cost follows from the conditions. Exports read the same filters as JSON.
+ * The filters of record kinds. Each field of a filter has its declaration, and a function that returns its conditions.
+ * GraphQL has validated names and types before. Exports read the same filters as JSON.
  */
 import type { Limits } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
@@ -29,27 +29,27 @@ export type Filter = Readonly<Record<string, any>>;
 interface FilterField {
   readonly type: InputRef<Filter> | [InputRef<Filter>];
   readonly description: string;
-  /** Throws a ServiceError 400 that says where and what was expected. */
+  /** Throws a ServiceError 400 with the path and the expected value. */
   conditions(sent: Filter, path: Path, reading: FilterContext): Condition[];
 }
 
-/** The limits of one filter, and what of them its parts have used so far. */
+/** The limits of a filter, and the values counted so far. */
 interface FilterContext {
   readonly maxTextLength: number;
   readonly relations: number;
   readonly used: { values: number };
 }
 
-/** Values and conditions in a filter: databases limit the parameters of a statement and the size of its expressions. */
+/** The most values and conditions in a filter: databases limit the parameters and expressions of a statement. */
 const maxValues = 1_000;
 
-/** The most characters of a text that becomes a pattern. */
+/** The most characters of a pattern. */
 const maxPatternLength = 1_000;
 
-/** The most levels of nested relations: each is a subquery. */
+/** The most levels of relations: each is a subquery. */
 const maxRelations = 5;
 
-/** Half of the circumference of the Earth, taken as a sphere, in kilometres. */
+/** Half the circumference of the Earth, taken as a sphere, in kilometres. */
 const maxDistance = 20_015;
 
 export const exampleFilter = '`{ createdAt: { gte: "2026-03-01" } }`';
@@ -142,7 +142,7 @@ const hasText =
   (text: 'contains' | 'startsWith' | 'endsWith'): ToCondition =>
   (field, [value], ignoreCase) => ({ field, text, value: String(value), ...(ignoreCase && { ignoreCase }) });
 
-/** The operators of comparisons, in addition to `isNull` and `ignoreCase`, which compare nothing. */
+/** The operators of comparisons. */
 const operators = {
   eq: ['The value is this one', isOneOf],
   ne: ['The value is not this one, or there is no value', (...compared) => ({ not: isOneOf(...compared) })],
@@ -270,10 +270,9 @@ const listFilterOf = memoize((kind: RecordKind) =>
   }),
 );
 
-/** A filter that was read, or what is wrong with it. */
 type ParsedFilter = { readonly condition: Condition; readonly cost: number } | { readonly refusal: ServiceError };
 
-/** By filters as GraphQL has read them, once for all fields that have the same variable: ten such fields with 10 MB of texts took 1.4 s. */
+/** Fields with the same variable share its filter: ten such fields with 10 MB of texts took 1.4 s. */
 const parsedFilters = new WeakMap<Filter, ParsedFilter>();
 
 function parsedFilter(kind: RecordKind, where: Filter, { maxTextLength }: Pick<Limits, 'maxTextLength'>): ParsedFilter {
@@ -291,7 +290,7 @@ function parsedFilter(kind: RecordKind, where: Filter, { maxTextLength }: Pick<L
   return parsed;
 }
 
-/** Returns the condition for a filter, if any. Throws a ServiceError 400 that says where and what was expected. */
+/** Throws a ServiceError 400 with the path and the expected value. */
 export function parseFilter(
   kind: RecordKind,
   where: Filter | null | undefined,
@@ -314,7 +313,7 @@ function conditionOf(kind: RecordKind, filter: Filter, path: Path, reading: Filt
 
 const isNull = '{ isNull: true }';
 
-/** Null could mean no condition or no value: neither is guessed. */
+/** Rejects null, which could mean no condition or no value. */
 function entriesIn(filter: Filter, path: Path, insteadOf: (name: string) => string | undefined = () => isNull) {
   const entries = Object.entries(filter);
   for (const [name, sent] of entries) {
@@ -361,7 +360,7 @@ function comparisons(name: string, field: Field, filter: Filter, path: Path, rea
   });
 }
 
-/** SQLite's patterns take these characters for the same one: with each of them, it would find records that Postgres does not. */
+/** Patterns of SQLite take these characters for the same one, and would match records that Postgres does not. */
 const alikeInSqlite = /[\ufffd-\uffff]/;
 const withoutAlike = 'text without the characters U+FFFD to U+FFFF, which `ignoreCase` cannot tell apart';
 
@@ -380,7 +379,7 @@ function externalIdConditions(name: string, filter: Filter, path: Path, reading:
   ];
 }
 
-/** Throws if the filter has too many values. Called before they are read. */
+/** Throws a ServiceError 400 if the filter has too many values. */
 function countValues({ used }: FilterContext, path: Path, added: number): void {
   if (added > maxValues)
     throw badArgument(path, `expected at most ${formatCount(maxValues)} values, received ${formatCount(added)}`);
@@ -390,14 +389,14 @@ function countValues({ used }: FilterContext, path: Path, added: number): void {
 }
 
 const conditionCost = 10;
-/** Characters of a text, which the database compares with the texts of many records, that cost 1. */
+/** The database compares a text with the texts of many records. */
 const charactersPerCost = 10;
-/** Cost per character of a text that is compared letter by letter, in several forms. */
+/** The cost per character of a text that is compared letter by letter, in several forms. */
 const letterCost = 10;
 const relationCost = 1_000;
 const relatedTimes = 10;
 
-/** Returns the cost of a filter; none if it is not valid: its field fails before it reads anything. */
+/** An invalid filter costs nothing: its field fails before it reads anything. */
 export function filterCost(kind: RecordKind, where: Filter | null | undefined, limits: Limits): number {
   const parsed = where && parsedFilter(kind, where, limits);
   return parsed && 'cost' in parsed ? parsed.cost : 0;

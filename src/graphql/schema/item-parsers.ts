@@ -1,4 +1,4 @@
-/** The parsers of items to write, made once for the settings: the same rules and messages as over REST. */
+/** The parsers of items to write, with the rules and messages of REST. */
 import { linkParser, mergeParser, type ParsedItem, patchParser, withoutNullId } from '../../model/links.ts';
 import type { RecordKind } from '../../model/record-kind.ts';
 import { createParser, type RecordParser, updateParser, type ValueLimits } from '../../model/schemas.ts';
@@ -6,7 +6,6 @@ import { kindNamed, recordKinds } from '../../records/index.ts';
 
 export type Parsers = ReturnType<typeof parsersFor>;
 
-/** Each returns an item, valid or not: the service reports the issues of all items together. */
 function parsersFor(kind: RecordKind, limits: ValueLimits) {
   const withLinks = <T>(hasRefs: boolean, parse: (input: unknown) => ParsedItem<T>) =>
     linkParser({ kind, kindNamed, hasRefs }, limits, parse);

@@ -5,7 +5,7 @@ import { matchableFields, type RecordKind } from '../../model/record-kind.ts';
 import { kindNamed, recordKinds } from '../../records/index.ts';
 import { builder, enumType, type InputFields, type InputRef, memoize, scalarOf } from './builder.ts';
 
-/** The type of an item or of a part of one: in a variable, its required fields may be missing, and the service says which. */
+/** In variables, required fields of items may be missing: the service reports them (graphql/limits.ts). */
 const itemType = (name: string, description: string, fields: (t: InputFields) => FieldRefs): InputRef<unknown> =>
   builder.inputType(name, { description, extensions: { isItem: true }, fields });
 
@@ -92,7 +92,7 @@ const externalId = itemType('ExternalIdInput', 'The ID of a record in another sy
   value: t.string({ required: true, description: 'The ID that the record has there.' }),
 }));
 
-/** What links can say of stored records, of whatever kind these are. */
+/** The criteria of links to records of any kind. */
 const linkKeyFields = (t: InputFields) => {
   const targets = recordKinds.flatMap((kind) => linkFields(kind).map(([, , { target }]) => kindNamed(target)));
   const names = targets.flatMap(linkKeys);
@@ -126,7 +126,7 @@ const anyLink = builder.inputType('RecordLink', {
   }),
 });
 
-/** Returns the fields of the links: `project` beside `projectId` */
+/** `project`, in addition to `projectId` */
 const linkInputFields = (t: InputFields, kind: RecordKind, type: InputRef<unknown>) =>
   Object.fromEntries(
     linkFields(kind).map(([name, field, { refersTo }]) => [
@@ -143,7 +143,7 @@ const inputFields = (t: InputFields, kind: RecordKind, { requires = false } = {}
     ]),
   );
 
-/** The fields of a change, of which none is required. */
+/** The optional fields of a change. */
 const changeFields = (t: InputFields, kind: RecordKind) => ({
   ...inputFields(t, kind),
   ...(kind.fields.externalIds && {

@@ -1,6 +1,6 @@
 /**
- * Orders by fields of the record, and by those of records it links to: `{ project: { name: ASC } }`. A cursor has the order, unless that is
- * the default, and the values: its use with another order is noticed. It only narrows a page.
+ * Orders by fields of the record, and of records it links to: `{ project: { name: ASC } }`. A cursor contains its
+ * order, unless that is the default, and is rejected with another order.
  */
 import { badRequest } from '../../errors.ts';
 import type { Field } from '../../model/fields.ts';
@@ -25,7 +25,7 @@ interface SentOrder {
   readonly [name: string]: RecordOrder['direction'] | SentOrder | null | undefined;
 }
 
-/** The most links of an order: each is a lookup for every record that matches. */
+/** The most links of an order: each is a lookup for every matching record. */
 const maxLinks = 2;
 
 const direction = enumType('OrderDirection', 'The direction of an order. Records without a value come last in both.', {
@@ -33,7 +33,7 @@ const direction = enumType('OrderDirection', 'The direction of an order. Records
   desc: 'From the greatest value, the latest time or the end of the alphabet.',
 });
 
-/** `WorkOrderOrderBy`, and the like for every kind. */
+/** `WorkOrderOrderBy` */
 const types = new Map(
   recordKinds.map((kind) => {
     const type = builder.inputRef<SentOrder>(`${kind.name}OrderBy`).implement({
@@ -59,19 +59,19 @@ const types = new Map(
 );
 export const orderOf = (kind: RecordKind) => types.get(kind) as InputRef<SentOrder>;
 
-/** Returns `By the name of the asset.` */
+/** `By the name of the asset.` */
 function describeOrder(field: Field): string {
   const subject = uncapitalized(subjectOf(field));
   return field.type === 'dateTime' ? `By the time ${subject}.` : `By ${subject}.`;
 }
 
-/** Returns the order for an argument. Throws a ServiceError 400. */
+/** Throws a ServiceError 400. */
 export function parseOrder(kind: RecordKind, sent: readonly SentOrder[] | null | undefined): readonly RecordOrder[] {
   const orders = (sent ?? []).flatMap((order, index) => ordersIn(kind, order, ['orderBy', index]));
   const names = orders.map(({ order }) => orderName(order));
   const repeated = orders.find((_, index) => names.indexOf(names[index] ?? '') < index);
   if (repeated) throw badArgument(repeated.path, 'expected each field once');
-  // No two records have the same ID: what follows it has no effect.
+  // No two records have the same ID: later fields have no effect.
   const id = names.indexOf('id');
   const effective = orders.slice(0, id < 0 ? undefined : id + 1).map(({ order }) => order);
   const isDefault = effective.length === 0 || isDefaultOrder(effective);
@@ -83,7 +83,7 @@ interface OrderAt {
   readonly path: Path;
 }
 
-/** Returns the one order that is set. (A variable that is not sent leaves none.) */
+/** Returns at most one order; none for an absent variable. */
 function ordersIn(
   kind: RecordKind,
   sent: SentOrder,
@@ -103,7 +103,7 @@ function ordersIn(
 }
 
 const orderCost = 10;
-/** Like a link in a filter, it is followed from every record that matches. */
+/** A link is followed from every matching record, as in a filter. */
 const linkCost = 1_000;
 
 export const costOfOrder = (sent: readonly SentOrder[] | null | undefined): number =>
@@ -112,19 +112,19 @@ export const costOfOrder = (sent: readonly SentOrder[] | null | undefined): numb
 const linksIn = (order: SentOrder): number =>
   Math.max(0, ...Object.values(order).map((value) => (typeof value === 'object' && value ? 1 + linksIn(value) : 0)));
 
-/** Returns the cursor of a record in an order. The record has the fields of the order. */
+/** Expects a record with the fields of the order. */
 export function cursorOf(orderBy: readonly RecordOrder[], record: { readonly id: string }): string {
   if (isDefaultOrder(orderBy)) return record.id;
   const values = valueOrders(orderBy).map((order) => (record as Readonly<Record<string, unknown>>)[orderName(order)]);
   return Buffer.from(JSON.stringify([orderText(orderBy), values, record.id])).toString('base64url');
 }
 
-/** Characters of a cursor for each value: a text of 10,000 in JSON, where each may take six, and in base64. */
+/** The characters of a value in a cursor: 10,000, of which each may take six in JSON, in base64. */
 const maxPerValue = 80_000;
 
-/** Returns the position of a cursor from a page in this order. Throws a ServiceError 400. */
+/** Throws a ServiceError 400. */
 export function parseCursor(kind: RecordKind, orderBy: readonly RecordOrder[], name: string, sent: string): Position {
-  // One that is longer than any is not decoded: it can be as long as a request, and sent to many fields.
+  // Too long a text is not decoded: it can be as long as a request, and sent to many fields.
   const isLong = sent.length > maxPerValue * (1 + orderBy.length);
   const cursor = kindOfId(sent) ? ([orderText(oldestFirst), [], sent] as const) : isLong ? undefined : decoded(sent);
   const [order, values, id] = cursor ?? [];
@@ -144,14 +144,14 @@ export function parseCursor(kind: RecordKind, orderBy: readonly RecordOrder[], n
 const isDefaultOrder = ([first]: readonly RecordOrder[]): boolean =>
   first !== undefined && orderName(first) === 'id' && first.direction === 'asc';
 
-/** Returns `startDate DESC, project.name ASC` */
+/** `startDate DESC, project.name ASC` */
 const orderText = (orderBy: readonly RecordOrder[]): string =>
   orderBy.map((order) => `${orderName(order)} ${order.direction.toUpperCase()}`).join(', ');
 
 const valueOrders = (orderBy: readonly RecordOrder[]): RecordOrder[] =>
   orderBy.filter((order) => orderName(order) !== 'id');
 
-/** Returns undefined unless the text has the form of a cursor, of whatever order. */
+/** Returns undefined for a text that is no cursor. */
 function decoded(sent: string): readonly unknown[] | undefined {
   try {
     const cursor: unknown = JSON.parse(Buffer.from(sent, 'base64url').toString());
@@ -161,7 +161,7 @@ function decoded(sent: string): readonly unknown[] | undefined {
   }
 }
 
-/** Returns undefined unless there is a value, or null, for each field of the order, in the form that records have. */
+/** Returns undefined unless each field of the order has a value in the form of stored values, or null. */
 function parseValues(
   kind: RecordKind,
   orderBy: readonly RecordOrder[],

@@ -1,4 +1,4 @@
-/** The queries, one line per field: a search for `workOrders` lands here. They read through the loaders and decide nothing. */
+/** The queries, one line per field: a search for `workOrders` lands here. */
 import type { Limits } from '../../config.ts';
 import { badRequest, ServiceError } from '../../errors.ts';
 import { formatCount } from '../../model/issues.ts';
@@ -89,13 +89,13 @@ const recordByExternalIdField = (t: QueryFields, kind: RecordKind) =>
     },
   });
 
-/** Returns the value to find a record by. Throws for an empty text, which finds none, as in upserts and links. */
+/** Throws a ServiceError 400 for an empty text, as in upserts and links. */
 function parseKeyArgument(kind: RecordKind, name: string, sent: string, limits: Limits): string {
   if (isBlank(sent)) throw badArgument([name], { code: 'empty-key', kind: kind.label, received: sent });
   return parseText([name], sent, limits);
 }
 
-/** Returns the field of Query that leads to everything linked to an ID of another system. Nothing is read for the field itself. */
+/** The field of an object in another system, whose links lead to records. The field itself reads nothing. */
 const foreignField = (t: QueryFields, name: ForeignTypeName) =>
   t.field({
     type: foreignType(name),

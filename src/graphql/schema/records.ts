@@ -1,7 +1,7 @@
 /**
- * The object types of records. Beside every reference is its link; objects of other systems have an ID, and the records here that refer to
- * it. Lists are connections, whose cursors are positions in an order, not counts: a page stays correct while records are added. What is not
- * selected costs no statement.
+ * The object types of records: each reference has a link. Objects of other systems have an ID, and links to the records
+ * that refer to it. Lists are connections. Their cursors are positions in an order, not counts: pages stay correct
+ * while records are added. Only selected fields cost a statement.
  */
 import type { InputShapeFromFields } from '@pothos/core';
 import type { Limits } from '../../config.ts';
@@ -54,7 +54,7 @@ for (const [name, description] of Object.entries(foreignTypes)) {
   });
 }
 
-/** Read only if they are selected: all labels of a step, for objects of any type, are one statement, which costs as much as a link. */
+/** One statement reads all labels of a step of the execution, for objects of any type: it costs as much as a link. */
 const labelFields = (t: ObjectFields<RecordShape>, typeName: string) =>
   Object.fromEntries(
     (['name', 'color'] as const).map((field) => [
@@ -68,7 +68,7 @@ const labelFields = (t: ObjectFields<RecordShape>, typeName: string) =>
     ]),
   );
 
-/** Returns both `projectId` and `project`; only the link for a field without the suffix `Id`, such as `createdBy`. */
+/** Returns `projectId` and `project`; only the link for a field without the suffix `Id`, such as `createdBy`. */
 export function fieldsFor(t: ObjectFields<RecordShape>, name: string, field: Field) {
   const extensions = { storedField: name } satisfies FieldExtensions;
   const nullable = !field.required;
@@ -92,7 +92,7 @@ export function fieldsFor(t: ObjectFields<RecordShape>, name: string, field: Fie
     description: `${capitalized(field.refersTo)}; null unless ${withArticle(target.label)} with this ID is stored here.`,
     extensions,
     resolve({ [name]: id, [link]: linked }, _args, { loaders }) {
-      // There at once where it was read together with the record.
+      // Set if the list has read the link together with the record.
       if (linked !== undefined) return linked;
       return id ? loaders.of(target).load(id) : null;
     },
@@ -109,7 +109,7 @@ interface ConnectionPage {
 
 type FoundRecord = RecordShape & { readonly id: string };
 
-/** A connection is lazy: its page and its count are read only if a field needs them, and each once. */
+/** Reads its page and its count only if a field needs them, and once. */
 interface LazyConnection {
   readonly connectionField: () => Promise<ConnectionPage>;
   readonly count: () => Promise<number>;
@@ -211,7 +211,6 @@ const connectionOptions = (kind: RecordKind, description: string) => ({
   args: argumentsOf(kind),
 });
 
-/** The field of Query that lists the records of a kind. */
 export const page = (t: QueryFields, kind: RecordKind) =>
   t.field({
     ...connectionOptions(kind, `All ${kind.pluralLabel} of the workspace`),
@@ -228,15 +227,15 @@ export const page = (t: QueryFields, kind: RecordKind) =>
     },
   });
 
-/** The fields that follow references backwards: one statement reads the pages and the counts of all parents. */
+/** One statement reads the pages and the counts of all parents. */
 const reverseLinkFields = (t: ObjectFields<RecordShape>, typeName: string) =>
   Object.fromEntries(reverseLinksOf(typeName).map((link) => [link.name, reverseLinkField(t, link)]));
 
 const reverseLinkField = (t: ObjectFields<RecordShape>, link: ReverseLink) =>
   t.field({
     ...connectionOptions(link.kind, describeReverseLink(link)),
-    // Fields of objects in a list must not throw at once: graphql-js would no longer handle what rejects of the items before (see its
-    // pull request 3761), and that ends the process.
+    // Async, so that it does not throw: a field that throws inside a list leaves rejections of earlier items unhandled,
+    // which ends the process (graphql-js, pull request 3761).
     async resolve({ id }, args, { loaders, limits }, info) {
       const { query, pages } = loaders.referring(link, info, () => parseArguments(link.kind, args, limits));
       return {
@@ -250,7 +249,7 @@ const reverseLinkField = (t: ObjectFields<RecordShape>, link: ReverseLink) =>
     },
   });
 
-/** Reads one record more than the page shows, to know whether others follow. */
+/** Reads one record more than the page, to know whether there are more. */
 function parseArguments(kind: RecordKind, args: ConnectionArgs, limits: Limits): PageQuery {
   const { first, last } = args;
   if (typeof first === 'number' && typeof last === 'number')

@@ -1,4 +1,4 @@
-/** Summaries: the records of a kind counted in groups, by the values of their fields, or by month or day. */
+/** Summaries: counts of records, in groups by the values of fields, by month or by day. */
 import type { Field } from '../../model/fields.ts';
 import { expected } from '../../model/issues.ts';
 import { capitalized, constantCase, linkField, uncapitalized } from '../../model/labels.ts';
@@ -17,7 +17,7 @@ import {
 import { filterCost, parseFilter } from './filter.ts';
 import { fieldsFor, whereArgument } from './records.ts';
 
-/** A group of records: their number, and the values of the fields that are grouped by. */
+/** The number of records in a group, and the values that they share. */
 type SummaryGroup = RecordShape & Bounds;
 
 interface Summary extends Bounds {
@@ -26,7 +26,7 @@ interface Summary extends Bounds {
   readonly hasMoreGroups: boolean;
 }
 
-/** A summary reads every record that matches, and once more to find the offsets of a time zone. */
+/** A summary reads every matching record, and once more to find the offsets of a time zone. */
 const summaryCost = 1_000;
 
 export function summaryField(t: QueryFields, kind: RecordKind) {
@@ -67,7 +67,7 @@ export function summaryField(t: QueryFields, kind: RecordKind) {
   });
 }
 
-/** To compute the offsets of a hundred years takes 0.1 s, once for each zone. */
+/** The offsets of a hundred years take 0.1 s to compute, once for each zone. */
 const timeZoneCost = 20_000;
 
 const costOfSummary =
@@ -84,7 +84,7 @@ const dateField = (t: ObjectFields<SummaryGroup>, { name, by, description }: Gro
     resolve: ({ [name]: date }) => date,
   });
 
-/** Returns a function for the fields `min` and `max`. They have two types: the look-ahead knows by types what is selected of each. */
+/** Returns a function for the fields `min` and `max`, of two types: the look-ahead tells selections apart by type. */
 function boundFieldsOf(kind: RecordKind) {
   const bounded = sortableFields(kind).filter(([, { type }]) => type === 'dateTime' || type === 'number');
   const fieldOf = (bound: keyof Bounds, values: string) => {
@@ -100,7 +100,7 @@ function boundFieldsOf(kind: RecordKind) {
   return <T extends Bounds>(t: ObjectFields<T>) => ({ min: min(t), max: max(t) });
 }
 
-/** A field of a record as one of a group, in which it may be null. */
+/** The fields of a group may be null. */
 const optional = (field: Field): Field => ({ ...field, required: false, description: `${subjectOf(field)}.` });
 
 function createSummaryType(kind: RecordKind, options: GroupingOptions) {
@@ -143,7 +143,7 @@ interface GroupingOption extends Grouping {
 
 type GroupingOptions = ReadonlyMap<string, GroupingOption>;
 
-/** Returns the options of a kind: `LOCATION`, `MONTH_OF_START` and so on. */
+/** `LOCATION`, `MONTH_OF_START` and so on */
 const groupingOptions = (kind: RecordKind): GroupingOptions =>
   new Map(
     sortableFields(kind).flatMap(([field, declared]): [string, GroupingOption][] => {
@@ -176,7 +176,10 @@ function parseGroupings(sent: readonly string[], options: GroupingOptions): Grou
   });
 }
 
-/** Returns the canonical name of a time zone. Throws a ServiceError 400 for other names, and for offsets, which only later versions of Node know. */
+/**
+ * Returns the canonical name of a time zone. Throws a ServiceError 400 for offsets, which only later versions of Node
+ * know.
+ */
 function parseTimeZone(sent: string | null | undefined): string | undefined {
   if (sent === null || sent === undefined) return undefined;
   try {

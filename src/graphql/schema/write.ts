@@ -1,6 +1,6 @@
 /**
- * The mutations that create, update, upsert and delete records of a kind, or import records of all kinds, and what all mutations share: how
- * they run, what they cost, and the arguments `dryRun` and `onInvalid`.
+ * The mutations that create, update, upsert and delete records of a kind, and the import of records of all kinds. All
+ * mutations share `resolveMutation`, the cost of writes, and the arguments `dryRun` and `onInvalid`.
  */
 import type { GraphQLResolveInfo } from 'graphql';
 import { badRequest, ServiceError } from '../../errors.ts';
@@ -35,15 +35,15 @@ import {
 } from './builder.ts';
 import { inputOf, keyType, type SentKey } from './items.ts';
 
-/** The cost of writing a record, in addition to the fields that are returned for it. */
+/** The cost to write a record, in addition to the cost of its selected fields. */
 export const writeCost = 10;
 
 interface Mutation<T> {
   run(session: Session): Promise<T>;
   readonly dryRun?: boolean;
-  /** The records by ID that later fields of a dry run must find instead of the stored ones; null for IDs that must have none. */
+  /** The records, by ID, that the selection of a dry run finds instead of stored ones; null for deleted records. */
   readonly primed?: (result: T) => readonly (readonly [id: string, record: AnyRecord | null])[];
-  /** The argument with which the paths of issues begin: `input` unless set. */
+  /** The argument at the start of the issues' paths: `input` unless set. */
   readonly argument?: string;
 }
 
@@ -68,7 +68,7 @@ export async function resolveMutation<T>(
 
 const entriesById = (records: readonly AnyRecord[]) => records.map((record) => [record.id, record] as const);
 
-/** Throws a ServiceError for a batch that is too large. */
+/** Throws a ServiceError 413 for too large a batch. */
 const costOfBatch: CostFunction = ({ input }, { maxBatch }) => {
   requireBatchSize(input.length, maxBatch);
   return { own: writeCost * input.length, items: input.length };
@@ -135,7 +135,7 @@ interface Batch {
   run(session: Session, input: readonly unknown[], context: Context): Promise<readonly AnyRecord[]>;
 }
 
-// Each mutation is nullable: one that fails must not remove the results of the others in the same request.
+// All mutations are nullable: a mutation that fails must not remove the results of other mutations in the request.
 
 const batchField = (t: MutationFields, kind: RecordKind, { description, input: type, inputDescription, run }: Batch) =>
   t.field({
@@ -171,7 +171,7 @@ export const updateField = (t: MutationFields, kind: RecordKind) =>
       updateRecords(session, kind, input.map(parsersOf(kind).patch), limits),
   });
 
-/** The same operation as PATCH over REST. */
+/** PATCH over REST. */
 export const updateOneField = (t: MutationFields, kind: RecordKind) =>
   t.field({
     type: typeOf(kind),
@@ -258,7 +258,7 @@ const handling = enumType('ReferenceHandling', 'What a deletion does if other re
     'Sets these references to null, which is recorded as a change of each record that has one. At most as many as the setting `MAX_BATCH` can be cleared at once.',
 });
 
-/** References that are cleared cost as much as the most records that may have them. Throws a ServiceError for a batch that is too large. */
+/** Clearing references costs as much as the most records that may have them. Throws a ServiceError 413. */
 const costOfDeletion: CostFunction = ({ ids, keys, references }, { maxBatch }) => {
   const size = (ids ?? keys ?? []).length;
   requireBatchSize(size, maxBatch);
@@ -289,7 +289,7 @@ export const deleteField = (t: MutationFields, kind: RecordKind) =>
     resolve(_root, { ids, by, keys, references, dryRun }, context, info) {
       const { argument, sent } = requireOneList(ids, by, keys);
       const { limits } = context;
-      // The service says which IDs it does not know.
+      // The service reports unknown IDs.
       const items = sent.map((text) => (by ? parseDeletionKey(text, limits.maxTextLength) : { value: text }));
       const options = { references, maxCleared: limits.maxBatch, by: by ? parseRecordKey(by, limits) : undefined };
       return resolveMutation(context, info, {
@@ -303,7 +303,7 @@ export const deleteField = (t: MutationFields, kind: RecordKind) =>
 
 type SentList = readonly string[] | null | undefined;
 
-/** Returns the list that was sent, and the name of its argument. Throws a ServiceError 400 if not exactly one was. */
+/** Returns the list that was sent, and its argument. Throws a ServiceError 400 unless exactly one was sent. */
 function requireOneList(ids: SentList, by: object | null | undefined, keys: SentList) {
   if (ids && !by && !keys) return { argument: 'ids', sent: ids };
   if (by && keys && !ids) return { argument: 'keys', sent: keys };
@@ -441,7 +441,7 @@ const rejectedIn = (imported: Imported): RejectedItem[] =>
     results.flatMap((result, index) => (isRejection(result) ? [{ ...result, list: listField(kind), index }] : [])),
   );
 
-/** Throws a ServiceError for too many records. */
+/** Throws a ServiceError 413 for too many records. */
 const costOfImport: CostFunction = ({ input, onInvalid }, { maxBatch }) => {
   const lengths = ofKinds((kind) => input[listField(kind)]?.length ?? 0);
   const size = Object.values(lengths).reduce((sum, length) => sum + length, 0);
@@ -450,7 +450,7 @@ const costOfImport: CostFunction = ({ input, onInvalid }, { maxBatch }) => {
   return { own: writeCost * size, lists: { ...lengths, results: lengths, rejected } };
 };
 
-/** Returns undefined for the ID. Throws a ServiceError 400. */
+/** Returns undefined for the ID, which needs no lookup. Throws a ServiceError 400. */
 function parseRecordKey(
   { field, externalId }: SentKey,
   limits: ValueLimits,
