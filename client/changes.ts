@@ -1,7 +1,4 @@
-/**
- * Reads the changes of the workspace, in the order of their commits, and of a single record. Reverses a range of
- * changes.
- */
+/** The methods that read and reverse changes. */
 import { YardgraphError } from './errors.ts';
 import type { Graphql } from './graphql.ts';
 import {

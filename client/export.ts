@@ -1,4 +1,4 @@
-/** Exports records from one state of the database, as a file or row by row, while the response arrives. */
+/** Exports records as a file, or row by row while the response arrives. */
 import { ConnectionError } from './errors.ts';
 import type { kinds } from './graphql-types.ts';
 import { requireKnown } from './options.ts';

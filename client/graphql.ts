@@ -24,7 +24,7 @@ export function graphql(send: Send): Graphql {
     requireKnown('graphql', options);
     const query = documentText(document);
     const body = { query, ...(variables && { variables }) };
-    // The word counts even in a comment: a read with a key does no harm.
+    // Even in a comment: a key does a read no harm.
     const write = /\bmutation\b/.test(query) ? options : undefined;
     return send({ method: 'POST', path: '/graphql', accept, body, write }, dataIn<Result>);
   };
@@ -99,7 +99,6 @@ const isIssue = (issue: unknown): issue is ReceivedIssue =>
 
 /** A document that carries the types of its result and its variables: a TypedDocumentNode or TypedDocumentString. */
 interface TypedDocument<Result, Variables> {
-  /** For the compiler only. */
   readonly __apiType?: ((variables: Variables) => Result) | undefined;
 }
 

@@ -1,7 +1,4 @@
-/**
- * Imports records of several kinds: in one mutation, or any number of rows in parts, a mutation each, which skips
- * invalid rows.
- */
+/** Imports records of several kinds in one mutation, or any number of rows in parts. */
 import type { Graphql } from './graphql.ts';
 import {
   type ImportedRecords,

@@ -34,7 +34,7 @@ const host = z.string().refine((text) => isIP(text) !== 0 || /^(?!-)(?![\d.]+$)[
   error: 'expected an IP address or a host name',
 });
 
-/** True for an origin as browsers send it: no path, no default port, no upper case, no pattern. */
+/** Browsers send origins without path, default port and upper case. */
 const isOrigin = (text: string): boolean =>
   /^https?:\/\/[^*]+$/.test(text) && URL.canParse(text) && new URL(text).origin === text;
 
@@ -86,7 +86,6 @@ const service = {
   requestsPerMinute: setting('RATE_LIMIT', wholeNumber(0, 1_000_000_000), 0),
   /** Per address and process. 0 means no limit. */
   failedLoginsPerMinute: setting('FAILED_LOGIN_LIMIT', wholeNumber(0, 1_000_000_000), 0),
-  /** Proxies whose header X-Forwarded-For tells the address of the client. */
   trustedProxies: setting('TRUSTED_PROXIES', proxies, []),
   databaseUrl: setting('DATABASE_URL', databaseUrl, `sqlite:${defaultPath}`),
 };

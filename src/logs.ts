@@ -26,10 +26,7 @@ export function announce(level: 'info' | 'warn', message: string, fields: object
   else pino({}, { write: (line) => console.log(line.trimEnd()) })[level](fields, message);
 }
 
-/**
- * Not Pino's destination: at the end of the process, it waits for as long as its lines cannot be written. This one
- * tries once.
- */
+/** Tries once at the end of the process, where Pino's destination would wait for its reader. */
 export function standardError(format = (line: string): string => line): Logs {
   // Opening the stream makes a pipe or socket non-blocking: without a reader, a write fails instead of waiting.
   const stderr: typeof process.stderr & { readonly _handle?: { setBlocking?(isBlocking: boolean): void } } =
@@ -39,7 +36,6 @@ export function standardError(format = (line: string): string => line): Logs {
 
   let rest: Buffer = Buffer.alloc(0);
   let waiting = '';
-  /** Characters since the last attempt to write. */
   let untried = 0;
   let lost = 0;
 

@@ -1,4 +1,3 @@
-/** The folder of this program, and its name in messages that show a command. */
 import { existsSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 

@@ -46,10 +46,7 @@ export async function serve(config: Config, prepare?: (database: Database) => Pr
   }
 }
 
-/**
- * Returns true if the service starts without keys. Throws a StartError if there is no key and the settings do not allow
- * open access.
- */
+/** Returns true if the service is open. Throws a StartError if the settings do not allow this. */
 async function checkOpenAccess(database: Database, { host, openAccess }: Config): Promise<boolean> {
   const isOpen = await createKeyStore(database).isDefinitelyEmpty();
   if (!isOpen || openAccess !== 'no') return isOpen;

@@ -21,7 +21,7 @@ declare module 'fastify' {
     isStillAuthenticated(): Promise<boolean>;
   }
   interface FastifyContextConfig {
-    /** True if a request needs no key: for pages and probes, which show no records. */
+    /** For pages and probes, which show no records. */
     isPublic?: (request: FastifyRequest) => boolean;
   }
 }
@@ -75,10 +75,7 @@ class Authenticator {
     this.#countFailedLogin = oneAtATime(app.createRateLimit({ max: failedLoginsPerMinute, keyGenerator: address }));
   }
 
-  /**
-   * Without a promise, for a request whose only key is cached and not limited: promises take 4 % of the CPU of a cached
-   * list.
-   */
+  /** Needs no promise: promises take 4 % of the CPU of a cached list. */
   authenticateCached(request: FastifyRequest): boolean {
     const [key, secondKey] = keysIn(request);
     if (key === undefined || secondKey !== undefined || this.#settings.requestsPerMinute > 0) return false;
@@ -115,14 +112,11 @@ class Authenticator {
 
   #openSession(request: FastifyRequest, identity: Identity): void {
     request.identity = identity;
-    // Throws a ServiceError 400 for a message that is too long.
     const author = { userId: identity.userId, requestId: request.id, message: readChangeMessage(request.headers) };
     request.session = this.#createSession(identity, { author, usage: request.usage });
   }
 
-  /**
-   * While the database is unavailable, a request with a key is authenticated by it, and one without a key gets the 503.
-   */
+  /** While the database is unavailable, requests with a key are authenticated by it; the others get the 503. */
   async #findAnonymous(keys: readonly string[]): Promise<Identity | undefined> {
     if (this.#settings.openAccess === 'no') return undefined;
     return this.#keyring.findAnonymous().catch((error: unknown) => {
@@ -188,7 +182,7 @@ function applyLimit(
   throw tooManyRequests(`at most ${max} ${what} per minute: try again in ${ttlInSeconds} s`);
 }
 
-/** Returns the distinct keys in `Authorization: Bearer KEY`, `Authorization: KEY` and `X-API-Key: KEY`. */
+/** Reads `Authorization: Bearer KEY`, `Authorization: KEY` and `X-API-Key: KEY`. */
 function keysIn({ headers }: FastifyRequest): string[] {
   const sent = [headers.authorization?.replace(/^bearer +/i, ''), headers['x-api-key']];
   return [...new Set(sent.filter((key) => typeof key === 'string'))];

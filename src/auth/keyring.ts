@@ -31,9 +31,7 @@ const maxCached = 10_000;
 
 const lifetimeMs = 2_000;
 
-/**
- * A statement with this many keys takes a few milliseconds, so no request waits long for the lookups of other requests.
- */
+/** Such a statement takes a few milliseconds: no request waits long for other lookups. */
 const keysPerStatement = 1_000;
 
 const useIntervalMs = 60_000;
@@ -46,17 +44,12 @@ export class Keyring {
   readonly #keys = new LRUCache<string, ApiKey>({ max: maxCached, ttl: lifetimeMs });
   /** A separate cache: unknown prefixes cannot evict keys. */
   readonly #unknown = new LRUCache<string, true>({ max: maxCached, ttl: lifetimeMs });
-  /**
-   * The prefixes of keys that this process has accepted, with the time when their use was last written: infinite before
-   * the first time.
-   */
+  /** Prefixes of accepted keys, with the time of the last update of their use; infinite during an update. */
   readonly #accepted = new LRUCache<string, number>({ max: maxCached });
   readonly #anonymous: LRUCache<string, Identity>;
   readonly #loader: DataLoader<string, ApiKey | undefined>;
   #requiresKey = false;
-  /**
-   * Strangers cause lookups too: one statement looks up all keys that were requested while the previous statement ran.
-   */
+  /** One statement at a time looks up all waiting keys: strangers cause lookups too. */
   #lookup: Promise<unknown> = Promise.resolve();
   /** One update at a time, since the database may not respond. */
   #useWritten: Promise<unknown> = Promise.resolve();
@@ -149,7 +142,7 @@ export class Keyring {
   }
 }
 
-/** Takes the same time wherever the two hashes differ. */
+/** Takes the same time wherever the hashes differ. */
 function isSameHash(hash: string, expected: string): boolean {
   const bytes = Buffer.from(hash);
   const expectedBytes = Buffer.from(expected);

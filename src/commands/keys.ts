@@ -28,9 +28,7 @@ async function printKey(text: string): Promise<void> {
   }
 }
 
-/**
- * Commits after the key was printed, so that nobody misses a stored key. Never retries, which would print a second key.
- */
+/** Commits after printing, so that nobody misses a stored key. A retry would print a second key. */
 const commitAfterPrinting = <T>(
   { transaction, dialect }: Database,
   work: (store: KeyStore, run: Run) => Promise<T>,

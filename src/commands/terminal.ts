@@ -20,7 +20,6 @@ export async function ask(question: string): Promise<string | undefined> {
   return entered;
 }
 
-/** Exit codes of commands that store their work in parts. */
 export const exitCodes = { all: 0, nothing: 1, some: 2, interrupted: 3 } as const;
 
 /** Runs the work with a signal that Ctrl-C or SIGTERM aborts. A second Ctrl-C or SIGTERM ends the process at once. */

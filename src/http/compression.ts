@@ -14,7 +14,6 @@ import type { FastifyInstance, FastifyReply } from 'fastify';
 
 export type Encoding = 'br' | 'gzip';
 
-/** Shorter bodies gain too little. */
 const minBytes = 1_024;
 
 /** Compressing a body of up to this length takes a tenth of a millisecond, less than handing it to another thread. */
@@ -43,7 +42,6 @@ export const codecs = {
   },
 };
 
-/** Returns the encoding that an `Accept-Encoding` header prefers; undefined for no encoding. */
 export function acceptedEncoding(header: string | undefined): Encoding | undefined {
   if (!header) return undefined;
   const qualities = new Map<string, number>();
@@ -64,7 +62,6 @@ export function compressResponses(app: FastifyInstance): void {
     running -= 1;
   };
 
-  /** Returns undefined beyond `maxConcurrent`. */
   async function compress(payload: unknown, encoding: Encoding): Promise<Buffer | Readable | undefined> {
     const codec = codecs[encoding];
     const body = isStream(payload) || Buffer.isBuffer(payload) ? payload : Buffer.from(String(payload));

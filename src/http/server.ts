@@ -30,14 +30,12 @@ declare module 'fastify' {
     readonly closing: AbortController;
   }
   interface FastifyRequest {
-    /** For the log; null unless the request was rejected. GraphQL may reject with status 200. */
+    /** Null unless the request was rejected. GraphQL may reject with status 200. */
     rejectionReason: string | null;
-    /** The name of the GraphQL operation. */
     operation: string | undefined;
   }
 }
 
-/** The time between two checks for requests that take too long to arrive. */
 const timeoutCheckIntervalMs = 1_000;
 
 export function createServer(
@@ -129,7 +127,7 @@ function corsHeaders({ headers: { origin } }: FastifyRequest, origins: readonly 
   return { vary: 'Origin', 'access-control-allow-origin': origin, 'access-control-expose-headers': exposedHeaders };
 }
 
-/** Returns the client's ID if it is safe to log and send back, otherwise a new ID. */
+/** Keeps the client's ID if it is safe to log. */
 function requestId({ headers }: IncomingMessage): string {
   const sent = headers['x-request-id'];
   return typeof sent === 'string' && /^[\w.:@/+=-]{1,128}$/.test(sent) ? sent : randomUUID();
@@ -149,20 +147,16 @@ function beginRequest(request: FastifyRequest, reply: FastifyReply, corsOrigins:
   });
 }
 
-/** A name, an IPv4 address, or an IPv6 address in brackets, and a port, in the characters of RFC 3986. */
+/** In the characters of RFC 3986. */
 const hostAndPort = /^(?:\[[\da-f:.]+\]|[\w.~!$&'()*+,;=%-]+)(?::\d*)?$/i;
 
-/**
- * RFC 9112 requires this, and authenticate.ts parses the header as a URL. It may be empty, and HTTP/1.0 does not have
- * it.
- */
+/** authenticate.ts parses the header as a URL. It may be empty, and absent in HTTP/1.0. */
 function requireValidHost({ raw }: FastifyRequest): void {
   const { host = raw.httpVersion === '1.0' ? '' : undefined } = raw.headers;
   if (host === '' || (host && hostAndPort.test(host) && URL.canParse(`http://${host}`))) return;
   throw badRequest(`Host: ${expected('a host name or an IP address, optionally with a port', host)}`);
 }
 
-/** Logs the request when its response is complete or its connection is closed, whichever comes first. */
 function logWhenClosed(request: FastifyRequest, reply: FastifyReply): void {
   let isComplete = false;
   // Unknown once the connection is closed. Behind a proxy that is not trusted, this is the proxy's address.
@@ -280,7 +274,6 @@ export function trackResponses(server: Server): ReadonlySet<ServerResponse> {
   server.on('connection', (socket: Socket) => {
     const responses = new Set<ServerResponse>();
     responsesBySocket.set(socket, responses);
-    // After Node's listeners.
     socket.once('close', () => setImmediate(() => responses.forEach(close)));
   });
   server.prependListener('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
@@ -318,7 +311,7 @@ async function finishResponses(server: Server, open: ReadonlySet<ServerResponse>
   server.closeAllConnections();
 }
 
-/** Closes sockets without traffic for `timeout` milliseconds, unless a response is due. */
+/** Closes sockets without traffic unless a response is due. */
 function closeStalledSockets(server: Server, timeout: number): void {
   server.setTimeout(timeout, (socket: HttpSocket) => {
     const isResponseDue = socket._httpMessage && socket.writableLength === 0;

@@ -1,6 +1,4 @@
-/**
- * Serves the documentation, each page at its path in the repository, so that the links between pages work unchanged.
- */
+/** Serves each page of the documentation at its path in the repository: its links work unchanged. */
 import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';

@@ -67,7 +67,7 @@ export function servePageFiles(app: FastifyInstance, { explorer }: Pick<Config, 
   });
 }
 
-/** Returns GraphiQL's first tabs: operations that run unchanged on any workspace, explained by their comments. */
+/** Operations that run unchanged on any workspace. */
 export function readTabs(): { query: string; variables: string }[] {
   const folder = join(__dirname, 'tabs');
   const names = readdirSync(folder).toSorted();
@@ -75,7 +75,6 @@ export function readTabs(): { query: string; variables: string }[] {
   return names.flatMap((name) => {
     if (!name.endsWith('.graphql')) return [];
     const variables = name.replace('.graphql', '.json');
-    // GraphiQL formats variables in the same way.
     const json = names.includes(variables) ? JSON.stringify(JSON.parse(readTab(variables)), null, 2) : '';
     return [{ query: readTab(name), variables: json }];
   });

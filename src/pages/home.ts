@@ -1,7 +1,4 @@
-/**
- * Serves `/`: redirects browsers to the explorer or the documentation, and sends programs the paths of everything.
- * Serves the icon.
- */
+/** Redirects browsers from `/` to the explorer or the documentation. Programs get all paths as JSON. */
 import type { FastifyInstance } from 'fastify';
 import { version } from '../../package.json';
 import type { Config } from '../config.ts';
@@ -37,7 +34,6 @@ const homeLinks = (graphiql: boolean, explorer: boolean) => ({
   readiness: '/readyz',
 });
 
-/** Three linked records. */
 const icon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32">
 <rect width="32" height="32" rx="7" fill="#0b5cad"/>
 <path d="M9 22 16 9l7 13z" fill="none" stroke="#fff" stroke-width="2"/>

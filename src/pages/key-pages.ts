@@ -30,13 +30,11 @@ ${more}<a href="reference">REST reference</a>
 
 interface KeyPage {
   readonly title: string;
-  /** The name of the files of a library, which `script` starts. */
+  /** Names the files of a library, which `script` starts. */
   readonly library?: string;
   readonly script: string;
   readonly body: string;
-  /** First in the bar. */
   readonly links?: string;
-  /** Settings for the script. */
   readonly settings?: Readonly<Record<string, string>>;
 }
 

@@ -39,10 +39,7 @@ function createHandler(route: Route, limits: Limits): Handler {
   };
 }
 
-/**
- * The content type and the handling of unknown fields are part of the request that a key identifies: they change its
- * meaning.
- */
+/** The content type and the preference change the meaning of a request, so its key covers them. */
 function sessionWithKey({ method, template }: Route, request: FastifyRequest, reply: FastifyReply) {
   const handling = `${preferredHandling(request) ?? ''}${isMergePatch(request) ? ' merge' : ''}`;
   return request.session.with({ key: readIdempotencyKey(request, reply, `${method} ${template}`, handling) });

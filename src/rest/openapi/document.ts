@@ -265,7 +265,7 @@ const exportOperation = (): Json => ({
   },
 });
 
-/** Returns the schemas of a kind: `Asset`, `NewAsset`, and `AssetChanges` if an operation updates it. */
+/** Returns `Asset`, `NewAsset`, and `AssetChanges` if an operation updates assets. */
 function kindSchemas(kind: RecordKind, limits: Limits): Json {
   const sent = Object.entries(kind.fields);
   const stored = Object.entries(kind.storedFields);

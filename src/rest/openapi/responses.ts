@@ -121,7 +121,6 @@ export const errorResponses: Json = Object.fromEntries(
   ]),
 );
 
-/** The errors of every operation, and the given ones. */
 export const errorsOf = (...statuses: readonly number[]): Json =>
   Object.fromEntries(
     [400, 401, 403, ...statuses, 429, 500, 503].map((status) => [status, ref('responses', errors[status]?.[0] ?? '')]),
