@@ -4,12 +4,22 @@ import { expect, test, vi } from 'vitest';
 import { version } from '../../package.json';
 import { fillDemo } from '../../src/demo/fill.ts';
 import { recordKinds } from '../../src/records/index.ts';
-import { blocksOf, pastePage, readPage, stepsOf } from '../support/docs.ts';
+import { blocksOf, checkedBlock, pastePage, pasteText, readPage, stepsOf } from '../support/docs.ts';
 import { post, useProcesses } from '../support/process.ts';
 import { listen, useService } from '../support/service.ts';
 
 const processes = useProcesses();
 const service = useService();
+
+test('the demo returns the linked records that README shows', async () => {
+  const page = 'README.md';
+  const address = await processes.start({}, 'demo').ready();
+  const query = checkedBlock(page, 'demo-query').replace('http://127.0.0.1:4000', address);
+
+  const response = await pasteText(query, processes.folder);
+
+  expect(JSON.parse(response)).toEqual(JSON.parse(checkedBlock(page, 'demo-response')));
+});
 
 test('the tour and the commands on keys in README can be pasted, in this order', async () => {
   const address = await processes.start().ready();
