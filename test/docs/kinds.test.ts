@@ -60,9 +60,9 @@ const lists: Readonly<Record<string, () => string>> = {
       ['Key', 'Finds'],
       [
         '`id`',
-        'any kind, by the ID of this workspace, as an export has it: an unknown ID is refused, a row without one is created',
+        'any kind, by the ID of this workspace, as in an export: an unknown ID is refused, and a row without an ID creates a record',
       ],
-      ['`externalIds.erp`', `${labelsOf(withExternalIds)}, by the ID that \`erp\` has given them`],
+      ['`externalIds.erp`', `${labelsOf(withExternalIds)}, by their IDs in the system \`erp\``],
       ...rows,
     );
   },
