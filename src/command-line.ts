@@ -105,7 +105,6 @@ function addServiceCommands(program: Command, { environment, config }: CommandCo
     .action(async (urls) => (await import('./commands/copy.ts')).copyDatabase(config(), urls));
 }
 
-/** Adds a command that is a client of a running service. */
 const addClientCommand = (program: Command, name: string, { YARDGRAPH_URL }: Environment): Command =>
   program
     .command(name)

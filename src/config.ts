@@ -59,7 +59,7 @@ const proxies = z
     error: 'expected addresses, ranges such as 10.0.0.0/8, or loopback, linklocal or uniquelocal, separated by commas',
   });
 
-/** The source of map tiles, and after a space the credit that the map must show. */
+/** A source, and after a space the credit that the map must show. */
 const tiles = z
   .string()
   .transform((text) => {
@@ -76,15 +76,13 @@ const tiles = z
     },
   );
 
-// Each setting is declared once, here. A test checks that docs/settings.md lists the same names in the same order.
+// docs/settings.md explains each setting; a test checks that it lists the same names in the same order.
 
 const service = {
   host: setting('HOST', host, '127.0.0.1'),
   port: setting('PORT', wholeNumber(0, 65_535), 4000),
   allowOpenAccess: setting('ALLOW_OPEN_ACCESS', oneOf(['loopback', 'no', openToAnyone]), 'loopback'),
-  /** Per API key, or per address while there are no keys, and per process. 0 means no limit. */
   requestsPerMinute: setting('RATE_LIMIT', wholeNumber(0, 1_000_000_000), 0),
-  /** Per address and process. 0 means no limit. */
   failedLoginsPerMinute: setting('FAILED_LOGIN_LIMIT', wholeNumber(0, 1_000_000_000), 0),
   trustedProxies: setting('TRUSTED_PROXIES', proxies, []),
   databaseUrl: setting('DATABASE_URL', databaseUrl, `sqlite:${defaultPath}`),
@@ -123,28 +121,19 @@ const http = {
 
 const fixedHttp = {
   maxHeaderBytes: 16_384,
-  /** The time to receive all headers, unless `requestTimeout` is shorter. */
   headerTimeout: 10_000,
-  /** The time to read an export, before its response begins. */
   exportTimeout: 100_000,
 };
 
-/** Limits of requests and responses; docs/interface.md has their statuses. */
 const limits = {
   maxBodyBytes: setting('MAX_BODY_BYTES', wholeNumber(1_024, 1_073_741_824), 10 * 1_048_576),
   maxBatch: setting('MAX_BATCH', wholeNumber(1, 1_000_000), 10_000),
-  /** Characters of a text that has no index. */
   maxTextLength: setting('MAX_TEXT_LENGTH', wholeNumber(1, 10_000_000), 10_000),
   maxExternalIds: setting('MAX_EXTERNAL_IDS', wholeNumber(0, 100_000), 100),
-  /** Characters of all texts of a record, including keys and values of external IDs. */
   maxRecordLength: setting('MAX_RECORD_LENGTH', wholeNumber(1, 1_000_000_000), 200_000),
-  /** Levels of fields in a GraphQL operation, including fragments. */
   maxDepth: setting('MAX_QUERY_DEPTH', wholeNumber(5, 200), 20),
-  /** Fields of a GraphQL operation, weighted by kind and multiplied by the sizes of their lists. */
   maxCost: setting('MAX_QUERY_COST', wholeNumber(1_000, 1_000_000_000), 500_000),
-  /** Characters of texts and external IDs in a GraphQL response. */
   maxResponseLength: setting('MAX_RESPONSE_LENGTH', wholeNumber(1_000, 500_000_000), 50_000_000),
-  /** Records in a page of a GraphQL connection, and IDs for `nodes`. */
   maxPageSize: setting('MAX_PAGE_SIZE', wholeNumber(1, 100_000), 1_000),
 };
 
@@ -187,7 +176,7 @@ export function loadConfig(env: Environment) {
   if (problems.length > 0) throw new StartError(problems.join('\n'));
 
   const isOn = (feature = environment === 'production' ? 'off' : 'on'): boolean => feature === 'on';
-  /** Access while there are no keys: for nobody, for this machine, or for anyone who can reach the port. */
+  /** Access while there are no keys. */
   const openAccess: 'no' | 'loopback' | 'anyone' =
     allowOpenAccess === openToAnyone ? 'anyone' : isLoopback(serviceValues.host) ? allowOpenAccess : 'no';
   return {
@@ -199,14 +188,14 @@ export function loadConfig(env: Environment) {
     graphiql: isOn(graphiql),
     explorer: isOn(explorer),
     introspection: isOn(introspection),
-    /** True if GraphQL errors suggest names of the schema: only where clients may read the schema anyway. */
+    /** GraphQL errors suggest names of the schema only if clients may read the schema. */
     suggestions: isOn(introspection),
     http: { ...httpValues, ...fixedHttp },
     limits: { ...limitValues, ...fixedLimits },
   };
 }
 
-/** Returns the values of a group. An invalid setting is undefined, and adds a line to `problems`. */
+/** An invalid setting is undefined, and adds a line to `problems`. */
 function readGroup<G extends Group>(group: G, env: Environment, problems: string[]): ValuesOf<G> {
   const values: Record<string, unknown> = {};
   for (const [key, { name, schema, defaultValue }] of Object.entries(group)) {

@@ -1,11 +1,7 @@
-/**
- * The errors whose messages people read: a ServiceError for clients, a StartError for operators. Clients see no other
- * error.
- */
+/** Clients see ServiceErrors only; a StartError is for operators. */
 import { type DescribedIssue, formatCount, formatIssue, type IssueCode, type ValidationIssue } from './model/issues.ts';
 import { describeIssue } from './model/sentences.ts';
 
-/** The HTTP statuses of docs/interface.md on which a client can act. */
 type ErrorStatus = 400 | 401 | 403 | 404 | 405 | 406 | 409 | 413 | 415 | 429 | 503;
 
 export class ServiceError extends Error {
@@ -70,9 +66,7 @@ export const diskFullType = 'urn:yardgraph:disk-full';
 /** After a 503 of this type only, a client must check before it retries. */
 export const mayBeStoredType = 'urn:yardgraph:may-be-stored';
 
-/**
- * The outcome of the commit is unknown. `cause` is the database's code: SQLite has no connection that could be lost.
- */
+/** The outcome of the commit is unknown. SQLite has no connection that could be lost. */
 export function mayBeStored(advice: string, cause: string): ServiceError {
   const problem = cause.startsWith('SQLITE_')
     ? 'the outcome of the commit is unknown'
@@ -91,7 +85,6 @@ export const idempotencyKeyReused = () =>
     reason: 'idempotency key reused',
   });
 
-/** The requested records have too much text for one response. */
 export class ResponseTooLarge extends ServiceError {
   constructor(maxLength: number) {
     const most = `more than ${formatCount(maxLength)} characters of text`;

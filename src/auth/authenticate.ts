@@ -33,7 +33,7 @@ export function createSessionOpener(database: Database) {
 
 type AccessSettings = Pick<Config, 'openAccess' | 'corsOrigins' | 'requestsPerMinute' | 'failedLoginsPerMinute'>;
 
-/** Authenticates every request before its body is read. Returns `isOpen`, which tells whether there are no keys yet. */
+/** Authenticates every request before its body is read. `isOpen` is true while there are no keys. */
 export async function authenticate(app: FastifyInstance, database: Database, settings: AccessSettings) {
   const keyring = new Keyring(database);
   // Checked now so that the first request is as fast as later ones; if it fails, requests check again.

@@ -1,7 +1,4 @@
-/**
- * `yardgraph keys`: creates, lists and revokes API keys. `create` prints only the key on standard output, so that it
- * can be piped into a file or a secret store; messages go to standard error.
- */
+/** `yardgraph keys`. `create` prints only the key on standard output, so that it can be piped into a secret store. */
 import ms from 'ms';
 import * as z from 'zod';
 import { anonymousWorkspace } from '../auth/keyring.ts';
@@ -53,7 +50,6 @@ export function createApiKey(config: Config, options: Partial<z.input<typeof new
       const printHints = await prepareHints(database, newKey.workspace, isFirst);
       const key = await commitAfterPrinting(database, async (transaction, run) => {
         const { dialect } = database;
-        // Prevents the deletion of the workspace meanwhile.
         if (dialect.lockMaintenance) await run(dialect.lockMaintenance);
         const created = await createKey(transaction, newKey);
         await printKey(created.text);
@@ -69,11 +65,7 @@ export function createApiKey(config: Config, options: Partial<z.input<typeof new
   );
 }
 
-/**
- * Returns a function that prints the effects of a new key: the first key closes the anonymous workspace, and a
- * workspace may be new because its name is misspelled. If a cluster is partly unavailable, the key is created without
- * these hints.
- */
+/** The first key closes the anonymous workspace, and a workspace may be new because its name is misspelled. If a cluster is partly unavailable, the key is created without these hints. */
 async function prepareHints(database: Database, name: string, isFirst: boolean): Promise<() => void> {
   const workspaces = createWorkspaces(database, recordKinds);
   const existing = await workspaces.find(name).catch(() => null);

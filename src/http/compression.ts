@@ -68,7 +68,6 @@ export function compressResponses(app: FastifyInstance): void {
     if (Buffer.isBuffer(body) && body.length <= maxSyncBytes) return codec.sync(body);
     if (running >= maxConcurrent) return undefined;
     running += 1;
-    // If the client disconnects, Fastify destroys the encoder, and the pipeline destroys the source.
     return Buffer.isBuffer(body) ? codec.async(body).finally(end) : pipeline(body, codec.stream(), end);
   }
 
@@ -81,7 +80,6 @@ export function compressResponses(app: FastifyInstance): void {
     if (isShort(payload)) return done(null, payload);
     compress(payload, encoding).then((body) => {
       if (body === undefined) return done(null, payload);
-      // Fastify sets the length of the encoded body. Clients cannot request ranges of it.
       reply.header('content-encoding', encoding).removeHeader('content-length').removeHeader('accept-ranges');
       done(null, body);
     }, done);

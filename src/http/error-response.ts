@@ -1,7 +1,4 @@
-/**
- * Turns any error into a status and a message, and sends it as REST does: two fields, or a problem (RFC 9457) for
- * clients that accept it. Nothing internal may reach the client.
- */
+/** Turns any error into a response. Nothing internal may reach the client. */
 import { STATUS_CODES } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { errorCode, mayBeStoredType, ServiceError } from '../errors.ts';
@@ -35,7 +32,6 @@ export const mayRetry = ({ status, type }: ErrorResponse): boolean => status ===
  */
 export function errorResponseFor(error: unknown, request: RequestLog): ErrorResponse {
   if (error instanceof ServiceError) {
-    // The first of several errors counts.
     request.rejectionReason ??= error.reason ?? reasonFor(error.status);
     if (error.status === 503) request.log.warn({ cause: error.cause }, error.message);
     return error;

@@ -1,7 +1,4 @@
-/**
- * Sends pages and their files from memory, compressed once. A page loads nothing from another origin but images, if it
- * is allowed to.
- */
+/** Sends pages and their files from memory, compressed once. */
 import { createHash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import fresh from 'fresh';
@@ -9,7 +6,7 @@ import { acceptedEncoding, addVary, codecs, type Encoding } from './compression.
 
 export type SendPage = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;
 
-/** Creates a page, or a file of a page. A client that has it gets a 304. */
+/** A client that has the page gets a 304. */
 export function createPage(text: string, type = 'text/html; charset=utf-8'): SendPage {
   const content = Buffer.from(text);
   // Weak, because it stands for the content in every encoding.
@@ -36,9 +33,7 @@ export const acceptsHtml = ({ headers }: FastifyRequest): boolean => !!headers.a
 export const contentSecurityPolicy = (sources: string, images = ''): string =>
   `default-src 'none'; ${sources}; img-src 'self' data:${images}; connect-src 'self'${images}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
 
-/**
- * `top` is the relative URL of the folder of the home page. The caller adds styles and scripts, and closes the head.
- */
+/** `top` leads to the home page. The caller adds styles and scripts, and closes the head. */
 export const pageHead = (title: string, top = ''): string => `<!doctype html>
 <html lang="en">
 <head>

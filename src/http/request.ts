@@ -1,7 +1,4 @@
-/**
- * Reads the requests of REST and GraphQL: JSON bodies in UTF-8, plain or gzip, within the limits, and the headers of
- * writes.
- */
+/** Reads JSON bodies within the limits, and the headers of writes. */
 import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
@@ -28,7 +25,6 @@ export function readJsonBodies(app: FastifyInstance, limits: Limits): void {
   const { maxBodyBytes } = limits;
   app.addHook('onRequest', (request, reply, done) => {
     requireUtf8AndGzip(request, reply);
-    // Only changes can be merged.
     if (isMergePatch(request) && request.method !== 'PATCH') throw new errorCodes.FST_ERR_CTP_INVALID_MEDIA_TYPE();
     done();
   });
@@ -145,7 +141,7 @@ export function requireSmallJson(bytes: Buffer, limits: Limits): void {
   const maxContainers = Math.max(100_000, 10 * maxBatch);
   const maxAllKeys = 5 * maxContainers;
   const maxKeys = Math.max(1_000, limits.maxExternalIds);
-  /** The number of keys in each open object or array, by depth. */
+  /** By depth, in each open object or array. */
   const keys = [0];
   let depth = 0;
   let containers = 0;
@@ -206,10 +202,7 @@ export const idempotencyKeyPattern = '^[ -~]{1,255}$';
 
 const validKey = new RegExp(idempotencyKeyPattern);
 
-/**
- * Returns the idempotency key and a hash that repeats of the request share; undefined without the header. `handling`
- * stands for the headers that change the meaning of the request. Throws a ServiceError 400 if the key is not valid.
- */
+/** Repeats of a request share the hash. `handling` stands for the headers that change the meaning of the request. Throws a ServiceError 400 if the key is not valid. */
 export function readIdempotencyKey(
   { method, url, headers, bodyHash }: FastifyRequest,
   reply: FastifyReply,
@@ -230,7 +223,7 @@ export function readIdempotencyKey(
 
 export const mergePatchType = 'application/merge-patch+json';
 
-/** True if the request merges external IDs (RFC 7396) instead of replacing them as a whole. */
+/** RFC 7396: merges external IDs instead of replacing all of them. */
 export const isMergePatch = ({ headers }: Pick<FastifyRequest, 'headers'>): boolean =>
   headers['content-type']?.split(';')[0]?.trim().toLowerCase() === mergePatchType;
 

@@ -1,7 +1,4 @@
-/**
- * The server without its routes: request IDs, headers, the log of requests, and the limits of connections, memory and
- * the event loop.
- */
+/** The server without its routes: headers, the log of requests, and limits. */
 import { randomUUID } from 'node:crypto';
 import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
@@ -58,8 +55,7 @@ export function createServer(
       // Otherwise Node responds to a request without Host, with an empty body.
       requireHostHeader: false,
     },
-    // The length of a path is limited by that of the headers: an ID of any length is an unknown ID, not an error of the
-    // router.
+    // A long ID is an unknown ID, not an error of the router.
     routerOptions: { maxParamLength: http.maxHeaderBytes },
     genReqId: requestId,
     // While the service stops, requests on open connections get their response instead of Fastify's 503.
@@ -121,7 +117,6 @@ function allowRequest({ headers }: FastifyRequest, reply: FastifyReply, origins:
 const exposedHeaders =
   'api-version, etag, export-count, idempotency-replayed, preference-applied, query-cost, ratelimit-limit, ratelimit-remaining, ratelimit-reset, retry-after, x-request-id';
 
-/** Lets pages of these origins read every response. Cookies are neither sent nor read. */
 function corsHeaders({ headers: { origin } }: FastifyRequest, origins: readonly string[]) {
   if (origin === undefined || !origins.includes(origin)) return { vary: 'Origin' };
   return { vary: 'Origin', 'access-control-allow-origin': origin, 'access-control-expose-headers': exposedHeaders };
@@ -187,11 +182,7 @@ function logWhenClosed(request: FastifyRequest, reply: FastifyReply): void {
   });
 }
 
-/**
- * Responds to requests without a route before they are authenticated and their bodies are read: OPTIONS gets the
- * methods of the path, another method 405 with `Allow`, and an unknown path 404. Must be called before routes are
- * added.
- */
+/** Responds to requests without a route before they are authenticated and their bodies are read. Must be called before routes are added. */
 export function rejectUnknownRoutes(app: FastifyInstance): void {
   const methodsByUrl = new Map<string, string[]>();
   app.addHook('onRoute', ({ url, method }) => {
@@ -263,11 +254,7 @@ type HttpSocket = Socket & { readonly _httpMessage?: ServerResponse<IncomingMess
 /** The time that a client has to read why its request was rejected, before its connection is closed. */
 const readRejectionMs = 1_000;
 
-/**
- * Returns the responses that are due or being sent, and closes them with their connection. Node closes only the
- * response being sent: responses to the requests pipelined behind it would never end, and would never release their
- * memory.
- */
+/** Returns the responses that are due or being sent, and closes them with their connection. Node closes only the response being sent: pipelined responses behind it would never end, and keep their memory. */
 export function trackResponses(server: Server): ReadonlySet<ServerResponse> {
   const open = new Set<ServerResponse>();
   const responsesBySocket = new WeakMap<Socket, Set<ServerResponse>>();
@@ -293,7 +280,6 @@ function close(response: ServerResponse): void {
   response.emit('close');
 }
 
-/** The service then stops although responses are still being sent. */
 const closeTimeoutMs = 30_000;
 
 /**
@@ -319,7 +305,6 @@ function closeStalledSockets(server: Server, timeout: number): void {
   });
 }
 
-/** Writes the error response to the socket: invalid HTTP never becomes a request. */
 function rejectBrokenHttp(log: FastifyBaseLogger, code: string | undefined, socket: HttpSocket): void {
   if (code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
   // Otherwise a request completed later would run, but could not get a response.
