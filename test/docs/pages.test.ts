@@ -53,10 +53,10 @@ test.each(pages)('every block of %s that is to be checked is read by a test', (p
   }
 });
 
-/** The source of the page's own test; empty if it has none. */
+/** The source of the page's test, or of the test of several pages. */
 function testOf(page: string): string {
   const file = `test/docs/${basename(page, '.md')}.test.ts`;
-  return existsSync(file) ? readFileSync(file, 'utf8') : '';
+  return readFileSync(existsSync(file) ? file : 'test/docs/pasted.test.ts', 'utf8');
 }
 
 test('every setting is on its page, in order, with its real default', () => {
