@@ -1,7 +1,6 @@
 /**
  * Reads the files of an import as rows of records. `scanFiles` finds the kinds and columns, and `readParts` yields
- * the rows of each request. No file is held in memory: a file is read once for each step, and the rows of a tree once
- * for each part.
+ * the rows of each request. No file is held in memory: each step reads it from its beginning.
  */
 import { StartError } from '../errors.ts';
 import { listField } from '../model/labels.ts';
@@ -99,8 +98,8 @@ function collectLinkKeys(columns: Iterable<Column>): Map<RecordKind, Set<string>
 
 const keysOf = (by: string): readonly string[] => (by === 'any' ? ['id', 'name'] : [by]);
 
-/** By kind that forms a tree: the places of its rows, parents first. */
-export type TreeOrders = ReadonlyMap<RecordKind, readonly number[]>;
+/** By kind that forms a tree: returns the places of the rows to store once the row at a place is read. */
+export type TreeOrders = ReadonlyMap<RecordKind, (place: number) => readonly number[]>;
 
 /** Reads the files of trees once more. `upsertKeys` are the keys that find the stored records of rows, by kind. */
 export async function readTreeOrders(
@@ -108,7 +107,7 @@ export async function readTreeOrders(
   { sections, columns }: Scanned,
   upsertKeys: ReadonlyMap<RecordKind, string>,
 ): Promise<TreeOrders> {
-  const orders = new Map<RecordKind, readonly number[]>();
+  const orders = new Map<RecordKind, (place: number) => readonly number[]>();
   for (const [kind, named] of columns) {
     const keys = collectLinkKeys(named.values()).get(kind);
     if (!keys) continue;
@@ -138,9 +137,21 @@ export async function readTreeOrders(
 
 const toText = (by: string, text: string | undefined): string[] => (text === undefined ? [] : [`${by} ${text}`]);
 
-/** Returns the numbers of all nodes, parents first. In a circle, one node comes before its parent. */
-export function parentsFirst(size: number, parentsOf: (node: number) => readonly number[]): number[] {
-  const order: number[] = [];
+/**
+ * Returns a function that returns the nodes to visit once a node is read, so that all are visited after their parents: the
+ * node itself, and the earlier ones that have waited for it. In a circle, one node comes before its parent.
+ */
+export function parentsFirst(size: number, parentsOf: (node: number) => readonly number[]) {
+  const turns: number[] = [];
+  const waiting = new Map<number, number[]>();
+  const finish = (node: number): void => {
+    const turn = parentsOf(node).reduce((latest, parent) => Math.max(latest, turns[parent] ?? 0), node);
+    turns[node] = turn;
+    if (turn === node) return;
+    const others = waiting.get(turn);
+    if (others) others.push(node);
+    else waiting.set(turn, [node]);
+  };
   const states: ('open' | 'done')[] = [];
   for (let start = 0; start < size; start += 1) {
     const stack = [start];
@@ -150,12 +161,12 @@ export function parentsFirst(size: number, parentsOf: (node: number) => readonly
         for (const parent of parentsOf(node)) if (states[parent] === undefined) stack.push(parent);
       } else {
         stack.pop();
-        if (states[node] === 'open') order.push(node);
+        if (states[node] === 'open') finish(node);
         states[node] = 'done';
       }
     }
   }
-  return order;
+  return (node: number): readonly number[] => (turns[node] === node ? [node, ...(waiting.get(node) ?? [])] : []);
 }
 
 async function* readSectionRows(reader: FileReader, sections: readonly Section[], kind: RecordKind, warnOf?: WarnOf) {
@@ -164,28 +175,26 @@ async function* readSectionRows(reader: FileReader, sections: readonly Section[]
 
 type WarnOf = (file: ImportFile) => Warn | undefined;
 
-/** Yields all rows in the order of storing. */
+/** Yields all rows in the order of storing. Holds the rows of a tree that come before their parents in memory. */
 export async function* rowsInOrder(
   reader: FileReader,
   { sections }: Scanned,
   treeOrders: TreeOrders,
-  partSize = Infinity,
   warnOf?: WarnOf,
 ): AsyncGenerator<FileRow> {
   for (const kind of new Set(sections.map((section) => section.kind))) {
-    const order = treeOrders.get(kind);
-    if (!order) yield* readSectionRows(reader, sections, kind, warnOf);
-    for (let start = 0; order && start < order.length; start += partSize) {
-      const wanted = new Map(order.slice(start, start + partSize).map((place, index) => [place, index]));
-      const rows: FileRow[] = [];
-      let place = 0;
-      for await (const row of readSectionRows(reader, sections, kind, start === 0 ? warnOf : undefined)) {
-        const index = wanted.get(place);
-        if (index !== undefined) rows[index] = row;
-        place += 1;
+    const dueAfter = treeOrders.get(kind);
+    const held = new Map<number, FileRow>();
+    let place = 0;
+    for await (const row of readSectionRows(reader, sections, kind, warnOf)) {
+      if (dueAfter) held.set(place, row);
+      else yield row;
+      for (const due of dueAfter?.(place) ?? []) {
+        const dueRow = held.get(due);
+        held.delete(due);
+        if (dueRow) yield dueRow;
       }
-      // A file that has changed meanwhile may have fewer rows.
-      yield* rows.filter(Boolean);
+      place += 1;
     }
   }
 }
@@ -217,7 +226,7 @@ export async function* readParts(work: Reading, warnOf?: WarnOf) {
 async function* splitIntoParts({ reader, scanned, treeOrders, keyedApart, partSize }: Reading, warnOf?: WarnOf) {
   let part: FileRow[] = [];
   let length = 0;
-  for await (const row of rowsInOrder(reader, scanned, treeOrders, partSize, warnOf)) {
+  for await (const row of rowsInOrder(reader, scanned, treeOrders, warnOf)) {
     const size = row.source.text.length;
     const { kind = row.kind } = part.at(-1) ?? {};
     const isFull = part.length === partSize || length + size > maxPartLength;

@@ -110,7 +110,8 @@ function inOrder(rows: readonly Row[], { assetCategories: mode }: Readonly<Recor
       return isParent ? [place] : [];
     }),
   );
-  const inTree = parentsFirst(parents.length, (place) => parents[place] ?? []).map((place) => categories[place] as Row);
+  const dueAfter = parentsFirst(parents.length, (place) => parents[place] ?? []);
+  const inTree = categories.flatMap((_, place) => dueAfter(place)).map((place) => categories[place] as Row);
   return kinds.flatMap((kind) => (kind === 'assetCategories' ? inTree : rows.filter((row) => row.kind === kind)));
 }
 
