@@ -1,40 +1,33 @@
-/** Waits for changes of workspaces by any process, for streams of the feed. */
+/**
+ * Waits for changes of workspaces by any process, for streams of the feed. While a stream waits, the workspace's last
+ * change number is read at intervals, and soon after a write of this process. Workspaces whose last read failed are
+ * read one at a time: if their machine is unavailable, a read may hold a connection until it times out.
+ */
 import pLimit from 'p-limit';
 
-/** Changes of other processes are noticed after at most this time. */
 const pollIntervalMs = 500;
 
-/** The pause after a write of this process: many writes need few reads. */
+/** Many writes need few reads. */
 const pauseAfterWriteMs = 10;
 
 interface Watch {
-  /** The number of the workspace's last change, as last read. */
+  /** The last change number that was read. */
   last: number;
-  /** Each ends once the workspace has a change with a greater number than `after`. */
   readonly waiting: Set<{ readonly after: number; end(): void }>;
   /** Set by a write, which a running read may miss. */
   isOutdated: boolean;
-  /** Shortens the pause between two reads. */
   wake(): void;
 }
 
 interface ChangeWatch {
-  /** Called after a write of this process to the workspace. */
   changed(workspaceId: number): void;
-  /** Resolves when the workspace has a change with a greater number, or the signal is aborted. */
   wait(workspaceId: number, after: number, signal: AbortSignal): Promise<void>;
 }
 
-/**
- * While a stream waits for a workspace, the number of its last change is read at intervals, and soon after a write of
- * this process. Workspaces whose last read failed are read one at a time: if their machine is unavailable, a read may
- * hold a connection until it times out.
- */
 export function createChangeWatch(readLastChange: (workspaceId: number) => Promise<number>): ChangeWatch {
   const watches = new Map<number, Watch>();
   const oneAtATime = pLimit(1);
 
-  /** Polls until no stream waits. */
   async function follow(workspaceId: number, watch: Watch): Promise<void> {
     const read = () => readLastChange(workspaceId);
     let hasFailed = false;
@@ -49,7 +42,7 @@ export function createChangeWatch(readLastChange: (workspaceId: number) => Promi
     watches.delete(workspaceId);
   }
 
-  /** The timers are unref'd: the client connections of the streams keep the process running. */
+  /** Timers are unref'd: the connections of the streams keep the process running. */
   const pause = (watch: Watch) =>
     new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, pollIntervalMs).unref();

@@ -1,15 +1,11 @@
-/**
- * The settings of the database, and its URL: `sqlite:PATH`, or a URL of Postgres as libpq reads it. Loads no driver.
- */
+/** The settings and the URL of the database. Loads no driver. */
 import { parse, toClientConfig } from 'pg-connection-string';
 import { StartError } from '../errors.ts';
 import { failureReason } from './connections/database-error.ts';
 import type { DatabaseOptions } from './connections/driver.ts';
 
-/** SQLite's name for a database without a file. */
 export const inMemory = ':memory:';
 
-/** The SQLite file, unless set. */
 export const defaultPath = 'data/yardgraph.db';
 
 export const defaultOptions: DatabaseOptions = {
@@ -18,7 +14,7 @@ export const defaultOptions: DatabaseOptions = {
   statementTimeout: 30_000,
 };
 
-/** Returns the path in `sqlite:PATH`; undefined for another form, such as a mistyped `sqlite::memory:`. */
+/** Returns undefined for another form, such as a mistyped `sqlite::memory:`. */
 export const sqlitePath = (databaseUrl: string): string | undefined =>
   /^sqlite:(?!\/\/)(:memory:|[^:\s].*)$/.exec(databaseUrl)?.[1];
 
@@ -38,7 +34,7 @@ export function databaseUrlProblem(databaseUrl: string, { mayBeMemory = true } =
 
 export const isPostgresUrl = (databaseUrl: string): boolean => /^postgres(?:ql)?:\/\//.test(databaseUrl);
 
-/** With their meaning in libpq. */
+/** Parameters mean the same as in libpq. */
 const urlParameters = [
   'host',
   'port',
@@ -55,7 +51,6 @@ const urlParameters = [
 ];
 const sslModes = ['disable', 'require', 'verify-ca', 'verify-full'];
 
-/** Throws StartError if the URL cannot be used. */
 export function connectionSettings(databaseUrl: string, { connectionTimeout }: DatabaseOptions) {
   const problem = databaseUrlProblem(databaseUrl);
   if (problem !== undefined) throw new StartError(`database URL: ${problem}`);
@@ -70,9 +65,9 @@ export function connectionSettings(databaseUrl: string, { connectionTimeout }: D
   };
 }
 
-/** Returns `connectTimeout` in milliseconds; 0 if the URL has none. Throws an error that names the problem. */
+/** `connectTimeout` is in milliseconds; 0 if the URL has none. Throws an error that names the problem. */
 function readUrl(databaseUrl: string) {
-  // libpq accepts a user without a host, which URL rejects: `base` stands in for the host.
+  // Unlike URL, libpq accepts a user without a host.
   const withHost = databaseUrl.replace(/^(\w+:\/\/[^/?]*@)?\//, '$1base/');
   const parsed = URL.canParse(withHost) ? new URL(withHost) : undefined;
   // A password with an unescaped `?` or `#` continues in the query or the hash.
@@ -82,7 +77,7 @@ function readUrl(databaseUrl: string) {
     );
   }
   const { searchParams, pathname } = parsed;
-  // A part of a password with an unescaped slash would otherwise become the name of the database.
+  // With an unescaped slash, a part of the password would become the name of the database.
   if (/[/@]/.test(pathname.slice(1))) throw new Error('expected one name after the host: escape the password');
   const unknown = [...searchParams.keys()].filter((name) => !urlParameters.includes(name));
   if (unknown.length > 0) {
@@ -95,7 +90,7 @@ function readUrl(databaseUrl: string) {
     throw new Error(`sslmode: expected one of ${sslModes.join(', ')}`);
   }
   return {
-    // Throws if a file that the URL names, such as a certificate, cannot be read.
+    // Throws if a file of the URL, such as a certificate, cannot be read.
     settings: toClientConfig(parse(databaseUrl, { useLibpqCompat: true })),
     connectTimeout: Number(searchParams.get('connect_timeout') ?? 0) * 1_000,
   };

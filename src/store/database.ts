@@ -1,4 +1,4 @@
-/** Opens, migrates and closes the database. Knows connections, but no records. */
+/** Opens, migrates and closes the database. */
 import { type Knex, knex } from 'knex';
 import { StartError } from '../errors.ts';
 import { Connections, startWaiting } from './connections/connections.ts';
@@ -21,11 +21,11 @@ export interface Database extends Omit<Connections, 'useToWrite'> {
   readonly driver: Driver;
   readonly options: DatabaseOptions;
   readonly knex: Knex;
-  /** Brings the schema up to date and returns the names of the migrations that ran. Throws StartError. */
+  /** Returns the names of the migrations that ran. Throws StartError. */
   migrate(): Promise<readonly string[]>;
-  /** Returns the names of the migrations that `migrate` would run. Throws StartError. */
+  /** Throws StartError. */
   pendingMigrations(): Promise<readonly string[]>;
-  /** Resolves if the database responds and its disk is not full; rejects with a 503 otherwise. */
+  /** Rejects with a 503 if the database does not respond or its disk is full. */
   ping(): Promise<void>;
   close(): Promise<void>;
 }
@@ -37,14 +37,14 @@ function createDriver(databaseUrl: string, options: DatabaseOptions): Driver {
   return createSqliteDriver(path, options);
 }
 
-/** Silences Knex: its messages contain SQL, or repeat an error. */
+/** Knex's own messages contain SQL, or repeat an error. */
 const silent: Knex.Logger = { debug() {}, deprecate() {}, error() {}, warn() {} };
 
 export const knexConfig = (databaseUrl: string): Knex.Config => writesConfig(createDriver(databaseUrl, defaultOptions));
 
 const writesConfig = ({ pools }: Driver): Knex.Config => ({
   ...pools.writes,
-  // Otherwise Knex would put all values of a failed statement into its error.
+  // Otherwise errors would contain all values of the statement.
   compileSqlOnError: false,
   migrations: { migrationSource },
 });
@@ -54,8 +54,7 @@ export async function connectDatabase(databaseUrl: string, options = defaultOpti
   const pools = openPools(driver);
   const { writes } = pools;
   const close = async () => {
-    // One after the other: SQLite merges its log into the file when the last connection is closed, but not if two are
-    // closed at the same time.
+    // Not at the same time: SQLite would not merge its log into the file.
     for (const pool of [pools.reads, pools.longReads, writes]) await pool?.destroy();
   };
   const dialect = await explainFailure<Dialect>(driver, async () =>
@@ -84,7 +83,7 @@ function openPools(driver: Driver): Pools<Knex> {
     try {
       return knex({ ...config, log: silent });
     } catch (error) {
-      // Knex's message says how to install the driver in a project that uses Knex.
+      // Knex's message is for projects that use Knex.
       if (!(error instanceof Error && error.message.startsWith('Knex: run'))) throw error;
       throw new StartError(
         `the driver of ${driver.name} is missing, or not compiled for this machine: install Yardgraph again, and let npm run the driver's script (--allow-scripts=sqlite3, see docs/install.md)`,
@@ -99,7 +98,7 @@ function openPools(driver: Driver): Pools<Knex> {
   };
 }
 
-/** Opens the database and migrates it. `isNew` is true if it had no tables before. */
+/** `isNew` is true if the database had no tables. */
 export async function openDatabase(databaseUrl: string, options = defaultOptions) {
   const database = await connectDatabase(databaseUrl, options);
   const applied = await database.migrate().catch(closeAndThrow(database.close));

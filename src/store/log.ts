@@ -16,7 +16,7 @@ export interface LoggedChange extends ChangeAuthor {
   readonly action: Action;
   readonly id: string;
   readonly at: string;
-  /** The record before the change, without its workspace, if the query asks for it; null before its creation. */
+  /** Present if the query asks for it; null for a creation. Has no workspace. */
   readonly before?: Row | null;
 }
 
@@ -24,7 +24,7 @@ interface ChangesQuery {
   readonly after: number;
   readonly upTo?: number | undefined;
   readonly limit: number;
-  /** The names of record kinds; all unless set. */
+  /** All kinds unless set. */
   readonly kinds?: readonly string[] | undefined;
   readonly withBefore: boolean;
 }
@@ -33,9 +33,7 @@ export type ChangePageQuery = Omit<ChangesQuery, 'upTo'>;
 
 export interface ChangePage {
   readonly changes: readonly LoggedChange[];
-  /**
-   * The next page begins after this number. All changes up to it are on this page or earlier ones, or of other kinds.
-   */
+  /** The next page begins after this number. */
   readonly end: number;
   readonly hasMore: boolean;
 }
@@ -54,17 +52,16 @@ interface VersionKey {
 
 export interface ChangeReads {
   lastChange(): Promise<number>;
-  /** Returns changes in the order of their numbers. If a change is committed, all with lower numbers are. */
+  /** In the order of their numbers. If a change is committed, so are all earlier ones. */
   changes(query: ChangesQuery): Promise<LoggedChange[]>;
   /**
    * May be empty although `hasMore`: changes of some kinds may be far apart. Throws a 400 if `after` is in the future.
    */
   changePage(query: ChangePageQuery): Promise<ChangePage>;
-  /** Returns the changes of each record, the latest first, in the order of the IDs. */
+  /** Returns a history for each ID, the latest changes first. */
   histories(ids: readonly string[], query: HistoryQuery): Promise<LoggedChange[][]>;
   /** Returns a version for each key; null if there was no record. */
   versions<K extends RecordKind>(kind: K, keys: readonly VersionKey[]): Promise<(RecordOf<K> | null)[]>;
-  /** Returns the record as it was at a time; null if there was none. */
   versionAt<K extends RecordKind>(kind: K, id: string, time: string): Promise<RecordOf<K> | null>;
 }
 
@@ -88,11 +85,11 @@ export async function readLastChange({
   return { workspaceId, number: Number(row?.number ?? 0), at: row?.at };
 }
 
-/** The most rows of the log that one page reads: the rows of other kinds between its changes count. */
+/** The most rows that a page reads, including rows of other kinds. */
 const maxScanned = 100_000;
 
 async function readChangePage(scope: WorkspaceScope, { limit, after, ...query }: ChangePageQuery): Promise<ChangePage> {
-  // Read first, so that the end of the page skips no change that is committed meanwhile.
+  // Read first, so that the end of the page skips no change committed meanwhile.
   const { number: last } = await readLastChange(scope);
   if (after > last) throw beyondLast(after, last);
   const upTo = Math.min(last, after + maxScanned);
@@ -106,7 +103,7 @@ async function readChangePage(scope: WorkspaceScope, { limit, after, ...query }:
   };
 }
 
-/** Otherwise the consumer would wait until the log is as long again, and miss the changes until then. */
+/** Otherwise the consumer would miss the changes until the log is as long again. */
 const beyondLast = (after: number, last: number) =>
   badRequest(
     `the cursor "${after}" is beyond the last change, which is "${last}"; after restoring a backup, consumers must start over`,
@@ -119,8 +116,7 @@ function readChanges(
   const rows = logRows(scope).where('number', '>', requireWhole(after)).orderBy('number').limit(requireWhole(limit));
   if (upTo !== undefined) rows.where('number', '<=', requireWhole(upTo));
   if (kinds) {
-    // Postgres expects half of the rows to satisfy this expression: if it expected fewer, it would read all and sort
-    // them.
+    // Postgres expects half of the rows to satisfy `case`: of fewer, it would read all and sort them.
     const isOfKind = kinds.map(() => 'kind = ?').join(' or ') || 'false';
     rows.whereRaw(`case when ${isOfKind} then true else false end`, kinds);
   }
@@ -165,7 +161,7 @@ async function readHistories(
   return ids.map((id) => histories.get(id) ?? []);
 }
 
-/** Returns the numbers of the latest changes of each record, in one list. */
+/** Returns the numbers for all records in one list. */
 async function latestNumbers(
   { dialect, run, workspaceId }: WorkspaceScope,
   ids: readonly string[],
@@ -203,9 +199,7 @@ async function readVersions<K extends RecordKind>(
   });
 }
 
-/**
- * Returns the records that have not changed after the latest key. Others are not read: they may have become far longer.
- */
+/** Reads only records that have not changed after the latest key: others may have become far longer. */
 async function unchangedSince<K extends RecordKind>(
   scope: WorkspaceScope,
   kind: K,
@@ -216,7 +210,7 @@ async function unchangedSince<K extends RecordKind>(
   const last = keys.reduce((max, { number }) => Math.max(max, number), 0);
   const rows = dialect
     .rowsById(kind, workspaceId, ids)
-    // Not as `not exists`, for which a server without statistics would read the whole log.
+    // With `not exists`, a server without statistics would read the whole log.
     .whereRaw(
       `(select number from changes where workspace_id = ? and record_id = id and number > ?
           order by number limit 1) is null`,
@@ -241,10 +235,7 @@ async function endsOfVersions(
 
 const endFields = new Set(['number', 'before']);
 
-/**
- * Returns the versions that the changes of these rows ended, by number; null for a creation. Fields that are newer than
- * the row are null.
- */
+/** Returns versions by the number of the change that ended them; null for a creation. Newer fields are null. */
 async function versionsBefore<K extends RecordKind>(
   scope: WorkspaceScope,
   kind: K,
@@ -275,10 +266,7 @@ async function readVersionAt<K extends RecordKind>(
   return ended === undefined ? (current ?? null) : ended;
 }
 
-/**
- * Returns a subquery for the number of a record's first change after a time; null without changes. A binary search: the
- * times of a record rise with the numbers of its changes.
- */
+/** Null without changes. A binary search, because the times of a record's changes rise with their numbers. */
 function firstAfter(scope: WorkspaceScope, id: string, time: string): Knex.Raw {
   const { builder } = scope.dialect;
   const middle = '(low + high) / 2';

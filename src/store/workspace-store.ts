@@ -17,43 +17,38 @@ import type { Creation, Decide } from './writes/tx.ts';
 export type { LinkToRead, RecordPage, RecordReads, Usage };
 
 export interface TransactionOptions<T> {
-  /** The write is stored once per key: see writes/idempotency.ts. */
+  /** Stores the write once: see writes/idempotency.ts. */
   readonly key?: RepeatableRequest | undefined;
-  /** True for a dry run, which stores and locks nothing. */
+  /** A dry run stores and locks nothing. */
   readonly isDryRun?: boolean;
-  /** Tried first: the decision if all references exist and no value is taken. */
+  /** The creation is tried first: see writes/tx.ts. */
   readonly creation?: Creation<T> | undefined;
   /** The number of items, if the time of the transaction depends on them alone. */
   readonly items?: number;
 }
 
-/** Such a write takes a few milliseconds, and may share its commit with others. */
+/** Such a write takes a few milliseconds. */
 const maxItemsOfSmallWrite = 100;
 
 export interface WorkspaceStore extends WorkspaceReads {
-  /** Stores the decided changes and their log, or nothing. */
   transaction<T>(decide: Decide<T>, options?: TransactionOptions<T>): Promise<T>;
 }
 
 export interface WorkspaceReads extends RecordReads, ChangeReads {
   readonly workspaceName: string;
   snapshot<T>(work: (store: RecordReads) => Promise<T>): Promise<T>;
-  /** Like `snapshot`, for work that may read for minutes. Nothing else waits for it; few run at a time. */
+  /** A snapshot for work that may read for minutes: nothing else waits for it, and few run at a time. */
   longSnapshot<T>(work: (store: RecordReads) => Promise<T>): Promise<T>;
-  /** Reads for one response. Throws ResponseTooLarge. See `createReadBudget`. */
+  /** Throws ResponseTooLarge. */
   withBudget(limits: ReadLimits, reserveResponse?: (length: number) => void, turn?: Turn): RecordReads & ChangeReads;
-  /**
-   * Returns a token that differs after each change, even after a backup is restored. Concurrent calls share one
-   * statement.
-   */
+  /** Returns a token that differs after each change, even after a backup is restored. Calls may share a statement. */
   sharedVersion(): Promise<string>;
   /**
-   * Returns a text that includes every write committed before the call, cached until the workspace's next change: from
-   * the second request on, or from the first if the version is given. Calls with the same name must pass equivalent
-   * `write`s.
+   * Returns a text that includes every write committed before the call. It is cached until the workspace's next change:
+   * from the second request on, or from the first if the version is given. A name stands for one function.
    */
   deriveText<T extends DerivedText>(name: string, write: () => Promise<T>, version?: string): Promise<T>;
-  /** Resolves when any process has stored a change with a greater number, or the signal is aborted. */
+  /** Resolves when any process has stored a later change, or the signal is aborted. */
   waitForChange(after: number, signal: AbortSignal): Promise<void>;
 }
 
@@ -106,7 +101,7 @@ export function createStoreOpener(database: Database): OpenStore {
       withBudget: (limits, reserveResponse, turn) =>
         createReads({ ...scopeOf(read), budget: createReadBudget(limits, reserveResponse, turn) }),
       sharedVersion: () => texts.readVersion(source),
-      // The cast is safe: calls with the same name pass equivalent functions.
+      // The cast is safe: a name stands for one function.
       deriveText: async <T extends DerivedText>(name: string, write: () => Promise<T>, version?: string) =>
         (await texts.derive(source, name, write, version)) as T,
       waitForChange: (after, signal) => watch.wait(workspaceId, after, signal),
@@ -126,7 +121,7 @@ const createReads = (scope: WorkspaceScope): RecordReads & ChangeReads => ({
   ...createChangeReads(scope),
 });
 
-/** Yields pages in the order of IDs, each read when it is requested. Without records, yields one empty page. */
+/** Yields pages in the order of IDs. Without records, yields one empty page. */
 export async function* pagesById(
   { list }: Pick<RecordReads, 'list'>,
   kind: RecordKind,
@@ -142,7 +137,6 @@ export async function* pagesById(
   }
 }
 
-/** Returns the records by their values of a unique field. */
 export async function findByUniqueField<K extends RecordKind>(
   { list }: Pick<RecordReads, 'list'>,
   kind: K,

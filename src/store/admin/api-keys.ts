@@ -46,7 +46,7 @@ export type KeyStore = ReturnType<typeof createKeyStore>;
 export function createKeyStore({ run, read, dialect }: Pick<Database, 'run' | 'read' | 'dialect'>) {
   const { builder, filters } = dialect;
 
-  /** The cast is safe: rows are written only from API keys. */
+  /** The cast is safe: all rows are API keys. */
   async function select(condition?: Knex.Raw): Promise<ApiKey[]> {
     const rows = builder('api_keys').join('workspaces', 'workspaces.number', 'api_keys.workspace_id');
     if (condition) rows.where(condition);
@@ -64,7 +64,7 @@ export function createKeyStore({ run, read, dialect }: Pick<Database, 'run' | 'r
   return {
     isEmpty,
 
-    /** Like isEmpty, but false while the database is unavailable: there may be keys. */
+    /** False while the database is unavailable: there may be keys. */
     isDefinitelyEmpty: (): Promise<boolean> =>
       isEmpty().catch((error: unknown) => {
         if (error instanceof ServiceError && error.status === 503) return false;
@@ -84,7 +84,7 @@ export function createKeyStore({ run, read, dialect }: Pick<Database, 'run' | 'r
       for (const { sql, values } of dialect.inserts(apiKeys, [row])) await run(sql, values);
     },
 
-    /** Updates the key with this prefix in any workspace. Returns whether it exists. */
+    /** Returns false if the key does not exist. */
     async update(id: string, changes: Omit<Partial<ApiKey>, 'workspace'>): Promise<boolean> {
       const changed = changedColumns(apiKeys, { ...changes });
       return (await runQuery(run, builder('api_keys').where('id', id).update(changed).returning('id'))).length > 0;

@@ -10,7 +10,7 @@ import { literally, runQuery, selectRecords } from '../query/rows.ts';
 import { changeNumbers, changes, idempotencyResults, workspaceNames } from '../query/tables.ts';
 import { apiKeys } from './api-keys.ts';
 
-/** All tables. Without idempotency keys, a request repeated after a move to another database would run twice. */
+/** Without idempotency keys, a request repeated after a move to another database would run twice. */
 export const tablesToCopy = (recordKinds: readonly Table[]): readonly Table[] => [
   workspaceNames,
   ...recordKinds,
@@ -20,7 +20,7 @@ export const tablesToCopy = (recordKinds: readonly Table[]): readonly Table[] =>
   idempotencyResults,
 ];
 
-/** The checksum covers all fields of all records, in the order of their keys. */
+/** The checksum covers all fields of all records. */
 interface CopiedTable {
   readonly table: Table;
   readonly records: number;
@@ -38,13 +38,10 @@ interface Side {
   readonly run: Run;
 }
 
-/** Few, because a single record may have hundreds of thousands of characters. */
+/** Few: a record may have hundreds of thousands of characters. */
 const recordsPerPage = 100;
 
-/**
- * Copies one snapshot, all or nothing, page by page. Throws StartError if the target is not empty, or differs in the
- * end.
- */
+/** Copies one snapshot, all or nothing. Throws StartError if the target is not empty, or differs in the end. */
 export async function copyTables(
   from: Database,
   to: Database,
@@ -115,7 +112,7 @@ async function runAll({ run }: Side, statements: Iterable<Statement>): Promise<v
   for (const { sql, values } of statements) await run(sql, values);
 }
 
-/** Reads all records in the order of their keys, page by page. */
+/** In the order of keys, page by page. */
 async function readAll(
   { dialect, run }: Side,
   table: Table,

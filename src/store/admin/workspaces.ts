@@ -1,4 +1,4 @@
-/** The operator's view of workspaces. Requests never come here: their store is bound to one workspace. */
+/** The operator's view of workspaces. Requests never come here. */
 import { StartError } from '../../errors.ts';
 import type { Table } from '../../model/record-kind.ts';
 import { program } from '../../program.ts';
@@ -20,17 +20,13 @@ export const recordCount = ({ records }: Workspace): number =>
 export interface Workspaces {
   list(): Promise<Workspace[]>;
   find(name: string): Promise<Workspace | undefined>;
-  /** Throws StartError if there is no such workspace. */
   findExisting(name: string): Promise<Workspace>;
   /**
-   * Renames a workspace. If another one has the new name, it may have keys, but must never have had records: its keys
-   * then give access to the renamed one. All keys keep working, with the name in their prefix that they were created
-   * with.
+   * Another workspace may have the new name if it never had records: its keys then give access to the renamed one. All
+   * keys keep working, with the old name in their prefix.
    */
   rename(from: string, to: string): Promise<Workspace>;
-  /**
-   * Refuses to delete the last keys. Throws StartError if the name now belongs to another workspace than the one shown.
-   */
+  /** Refuses to delete the last keys, or a workspace that is not the one shown. */
   remove(name: string, shown?: WorkspaceId): Promise<void>;
 }
 
@@ -54,7 +50,6 @@ export function createWorkspaces(database: Database, tables: readonly Table[]): 
 
 interface OperatorScope extends Pick<Database, 'dialect'> {
   readonly run: Run;
-  /** The tables of records. */
   readonly tables: readonly Table[];
 }
 
@@ -74,10 +69,7 @@ async function listWorkspaces(scope: OperatorScope): Promise<Workspace[]> {
   return shown;
 }
 
-/**
- * False if there is only a log of deleted records, or nothing yet, as for requests without a key before the first
- * record.
- */
+/** Hides a workspace with only a log, or with nothing yet, as for requests without a key. */
 const isShown = (workspace: Workspace): boolean => recordCount(workspace) > 0 || workspace.keys.length > 0;
 
 async function findByName(scope: OperatorScope, name: string): Promise<Workspace | undefined> {
@@ -139,8 +131,7 @@ async function removeWorkspace(scope: OperatorScope, name: string, shown?: Works
     throw new StartError(`${name} has become the name of another workspace: nothing was deleted`);
   }
   if (deleted.keys.length > 0) await requireOtherKeys(scope, deleted);
-  // Locks first, as in writes: otherwise this could deadlock with a write. A running write may store a lock again,
-  // which has no effect.
+  // Locks first, as in writes, against deadlocks. A running write may store a lock again, which has no effect.
   if (lock) await runQuery(run, builder('locks').where('workspace_id', deleted.number).delete());
   await deleteRecords(scope, deleted);
   await giveUpNumber(scope, deleted);
@@ -158,8 +149,8 @@ async function requireOtherKeys({ dialect, run }: OperatorScope, { name, keys }:
 }
 
 /**
- * Deletes the records, then stops writes, then deletes the records committed meanwhile. Stopped before the first pass,
- * writes that have locked records and need a change number would deadlock with it.
+ * Stops writes after a first pass: earlier, this would deadlock with a write that has locked records and needs a change
+ * number. A second pass deletes the records committed meanwhile.
  */
 async function deleteRecords(scope: OperatorScope, workspace: WorkspaceId): Promise<void> {
   const { dialect, run, tables } = scope;
@@ -171,11 +162,11 @@ async function deleteRecords(scope: OperatorScope, workspace: WorkspaceId): Prom
   await deleteAll();
 }
 
-/** Writes of the workspace wait for its change number until the transaction ends. */
+/** Writes wait for the change number until the transaction ends. */
 const stopWrites = ({ dialect, run }: OperatorScope, { number }: WorkspaceId) =>
   takeChangeNumbers(dialect, run, number, 1);
 
-/** Retires the number of a workspace without records, after `stopWrites`. Later writes with the number fail. */
+/** Later writes to the workspace fail. */
 async function giveUpNumber({ dialect, run }: OperatorScope, { number }: WorkspaceId): Promise<void> {
   const { builder } = dialect;
   for (const table of ['changes', 'idempotency_keys']) {

@@ -1,7 +1,7 @@
 /**
- * Runs statements on the connections of Knex's pools. Three things are limited: the wait for a connection, the time of
- * each statement, and the connections that a workspace holds. After an error the state of a connection is unknown: it
- * stays in the pool only if it proves to be idle.
+ * Runs statements on the connections of Knex's pools. Limits the wait for a connection, the time of a statement, and
+ * the connections of a workspace. After an error the state of a connection is unknown: it is kept only if it proves
+ * idle.
  */
 import type { Knex } from 'knex';
 import { LRUCache } from 'lru-cache';
@@ -25,29 +25,28 @@ interface Reads {
 
 export type Work<T> = (run: Run) => Promise<T>;
 
-/** A connection while it is in use. It runs one statement at a time. */
+/** A connection in use. It runs one statement at a time. */
 export interface ConnectionLease {
-  /** Throws the errors of database-error.ts. */
   readonly send: (
     sql: string,
     values?: readonly unknown[],
     phase?: StatementPhase,
     setUp?: string,
   ) => Promise<readonly Row[]>;
-  /** `failed` after an error: the connection is kept if it is idle. `lost` after an error that closes it. */
+  /** `failed` connections are kept if they are idle, `lost` ones closed. */
   readonly state: 'unused' | 'sound' | 'failed' | 'lost';
 }
 
-/** How long a full disk is reported after a write has found it full. */
+/** A full disk is reported for this time. */
 const diskFullMs = 10_000;
 
-/** A connection is closed if a cancelled statement has not ended by then. */
+/** The connection is closed if a cancelled statement has not ended by then. */
 const cancelGraceMs = 5_000;
 
-/** The most workspaces whose connections are counted. Beyond that, the least recently used are forgotten. */
+/** Beyond that, the least recently used limits are forgotten. */
 const maxWorkspaces = 10_000;
 
-/** Functions that callers take off the object are properties. */
+/** Its functions are properties, because callers take them off the object. */
 export class Connections implements Reads {
   readonly read: Run;
   readonly snapshot: Reads['snapshot'];
@@ -60,12 +59,10 @@ export class Connections implements Reads {
   readonly #statementTimeout: number;
   readonly #limits: LRUCache<number, LimitFunction>;
   /**
-   * Workspaces whose last statement timed out: on Citus their machine may hang, and then each statement holds a
-   * connection.
+   * Workspaces whose last statement timed out: on Citus their machine may hang, and statements then hold connections.
    */
   readonly #timedOut = new Set<number | undefined>();
   readonly #timedOutLimit: LimitFunction;
-  /** The error of the last write, if it found the disk full. */
   #diskFull: { readonly error: unknown; readonly at: number } | undefined;
 
   constructor(
@@ -95,21 +92,20 @@ export class Connections implements Reads {
     snapshot: (work) => this.#use(this.#reads, workspaceId, (connection) => this.#snapshotOn(connection, work)),
   });
 
-  /** Runs a statement that may write, outside of the queue of writes. */
+  /** Runs a statement outside of the queue of writes. */
   readonly run: Run = (sql, values) => this.#use(this.#writes, undefined, ({ send }) => send(sql, values));
 
-  /** Uses a connection that may write. It counts for the workspace, if there is one. */
   readonly useToWrite = (
     workspaceId: number | undefined,
     work: (connection: ConnectionLease) => Promise<void>,
   ): Promise<void> => this.#use(this.#writes, workspaceId, work);
 
-  /** Throws a ServiceError 503 if a write has just found the disk full. Later writes may find room. */
+  /** Throws a 503 if a write has just found the disk full. */
   readonly requireRoom = (): void => {
     if (this.#diskFull && Date.now() - this.#diskFull.at < diskFullMs) throw this.#diskFull.error;
   };
 
-  /** A snapshot for work that may read for minutes, on connections that nothing else waits for. Few run at a time. */
+  /** For work that may read for minutes, on connections that nothing else waits for. */
   readonly longSnapshot = async <T>(workspaceId: number, work: Work<T>): Promise<T> => {
     if (!this.#longReads) return this.forWorkspace(workspaceId).snapshot(work);
     const { afterLongRead } = this.#driver;
@@ -133,7 +129,7 @@ export class Connections implements Reads {
     const pooled: PooledConnection = await pool.client.acquireConnection().catch((error: unknown) => {
       throw connectionError(error);
     });
-    // Checked only now: a statement of the workspace may have timed out while this one waited for a connection.
+    // A statement of the workspace may have timed out while this one waited.
     if (this.#timedOut.has(workspaceId) && limit !== this.#timedOutLimit) {
       await pool.client.releaseConnection(pooled);
       return useWithin(this.#timedOutLimit);
@@ -143,7 +139,7 @@ export class Connections implements Reads {
       return await work(connection);
     } finally {
       const { state } = connection;
-      // Not after each statement: BEGIN succeeds even if the workspace's machine hangs.
+      // Not in `send`: BEGIN succeeds even if the machine of the workspace hangs.
       if (state === 'sound') this.#timedOut.delete(workspaceId);
       const isUsable =
         state !== 'lost' && (state !== 'failed' || (await this.#driver.isIdle(pooled).catch(() => false)));
@@ -152,7 +148,6 @@ export class Connections implements Reads {
     }
   }
 
-  /** Leaves half of the connections to other workspaces and to the service itself. */
   #inTurn<T>(limit: LimitFunction, work: () => Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       const isInTime = startWaiting(this.#connectionTimeout, reject);
@@ -162,7 +157,9 @@ export class Connections implements Reads {
     });
   }
 
-  /** Closes a connection at once, because it may hold locks. Knex's pool would wait until the next one is requested. */
+  /**
+   * Does not wait for Knex, which would close the connection only when the next one is requested: it may hold locks.
+   */
   #close(pooled: PooledConnection): void {
     pooled.__knex__disposed ??= 'closed after an error';
     this.#driver.destroy(pooled);
@@ -175,7 +172,7 @@ export class Connections implements Reads {
         return state;
       },
       send: async (sql, values = [], phase = 'in transaction', setUp = undefined) => {
-        // Knex's event, by which tests count statements.
+        // Tests count statements by this event.
         this.#writes.client.emit('query', { sql, bindings: values });
         let timer = setTimeout(() => {
           if (workspaceId !== undefined) this.#timedOut.add(workspaceId);
@@ -199,7 +196,7 @@ export class Connections implements Reads {
     };
   }
 
-  /** A reader has nothing to commit. */
+  /** Rolls back, because a reader has nothing to commit. */
   async #snapshotOn<T>(connection: ConnectionLease, work: Work<T>): Promise<T> {
     let isBegun = false;
     const begin = () => {
@@ -214,10 +211,7 @@ export class Connections implements Reads {
   }
 }
 
-/**
- * Rejects with a 503 after the time limit for connections. Returns a function that ends the wait: true if it was in
- * time.
- */
+/** Rejects with a 503 after the time limit. The returned function ends the wait, and is true if it was in time. */
 export function startWaiting(connectionTimeout: number, reject: (reason: unknown) => void): () => boolean {
   let isLate = false;
   const timer = setTimeout(() => {
@@ -231,9 +225,9 @@ export function startWaiting(connectionTimeout: number, reject: (reason: unknown
 }
 
 /**
- * Calls `begin` before the first statement of the work; without statements, nothing is sent. Each statement waits for
- * the previous one, and fails if that failed. Knex's transactions go on with the work after BEGIN has failed, and do
- * not tell an error at COMMIT, after which the outcome is unknown, from an earlier one.
+ * Calls `begin` before the first statement; without statements, sends nothing. Each statement waits for the previous
+ * one, and fails if that failed. Knex's transactions go on after BEGIN has failed, and do not tell an error at COMMIT,
+ * after which the outcome is unknown, from an earlier one.
  */
 export async function inTransaction<T>(
   { send }: ConnectionLease,
@@ -258,7 +252,5 @@ export async function inTransaction<T>(
   }
 }
 
-/**
- * Ignores an error: SQLite may have rolled back by itself, as on a full disk. The connection is checked in any case.
- */
+/** Ignores errors: SQLite may have rolled back by itself, as on a full disk. */
 export const rollBack = ({ send }: ConnectionLease): Promise<unknown> => send('rollback').catch(() => {});

@@ -1,26 +1,22 @@
 /**
- * The errors that the store throws when a statement fails. Drivers put values into their messages, and Knex adds the
- * SQL: neither may reach a response or a log.
+ * The errors of failed statements. Drivers put values into their messages, and Knex the SQL: neither may reach a
+ * response or a log.
  */
 import { diskFullType, mayBeStored, ServiceError, unavailable } from '../../errors.ts';
 
-/**
- * When an error came: before COMMIT in a transaction, at its COMMIT, or from a statement that is a transaction by
- * itself.
- */
+/** A statement that is `alone` is a transaction by itself. */
 export type StatementPhase = 'in transaction' | 'commit' | 'alone';
 
 /**
  * The consequences of an error:
- * - `is`: a `conflict` with another transaction, after which the write is retried; a write to a `deleted` workspace; an
+ * - `is`: a `conflict` with another transaction, after which the write runs again; a write to a `deleted` workspace; an
  *   `unavailable` database, a 503; or a `defect`, a 500.
  * - `isStored`: whether the write may be stored if the error came at COMMIT or from a statement alone. `early` errors
  *   of such a statement come before its commit.
  * - `closes`: the connection is closed. Otherwise it is kept if it is idle.
  *
- * If the insert of a group of creations fails by a conflict, a deleted workspace or a defect, nothing is stored and
- * each creation is retried alone, because another one may have caused it. After other errors a retry is useless, or
- * could store the records twice.
+ * After a conflict, a deleted workspace or a defect, no creation of a group is stored, and each is retried alone:
+ * another one may have caused it. After other errors a retry is useless, or could store records twice.
  */
 interface ErrorMeaning {
   readonly is: 'conflict' | 'deleted' | 'unavailable' | 'defect';
@@ -28,11 +24,11 @@ interface ErrorMeaning {
   readonly closes?: true;
 }
 
-/** Citus reports a lost connection to another machine, or the end of its own server, without a code of their own. */
+/** Citus has no code for a lost connection to another machine, or for the end of its own server. */
 const lostInCluster =
   /server closed the connection|no connection to the server|connection not open|could not (?:receive data from|send data to) server|SSL (?:connection|error|SYSCALL error)|connection error|connection to the remote node|connection marked as essential|terminating connection|postmaster was shut down/;
 
-/** The first match applies, by the code of SQLite or Postgres and a part of the message. */
+/** The first match applies. */
 const meanings: readonly (ErrorMeaning & { readonly code: RegExp; readonly message?: RegExp })[] = [
   // A serialization failure, a deadlock, or a value taken or a row deleted after it was looked up.
   { code: /^(?:40001|40P01|23505|23503)$/, is: 'conflict', isStored: 'no' },
@@ -65,10 +61,9 @@ function classifyError(error: unknown, isConnectionLost = false): ErrorMeaning {
   return found ?? { is: 'defect', isStored: 'no' };
 }
 
-/** True if the connection is to be closed. */
 export const needsNewConnection = (error: unknown): boolean => classifyError(error).closes ?? false;
 
-/** Converts a driver's error to one without SQL and values. */
+/** Returns an error without SQL and values. */
 export function databaseError(error: unknown, isConnectionLost: boolean, phase: StatementPhase): Error {
   const { is, isStored } = classifyError(error, isConnectionLost);
   const code = databaseCode(error);
@@ -79,7 +74,6 @@ export function databaseError(error: unknown, isConnectionLost: boolean, phase: 
   return is === 'unavailable' ? databaseUnavailable(code) : new DatabaseError(`database error: ${code}`, code);
 }
 
-/** A failure of the database, a 500. */
 export class DatabaseError extends Error {
   /** Such as `XX000` or `SQLITE_CORRUPT`. */
   readonly code: string | undefined;
@@ -90,7 +84,6 @@ export class DatabaseError extends Error {
   }
 }
 
-/** A transaction that conflicted with another. Nothing of it is stored. */
 export class TransactionConflict extends ServiceError {
   readonly #code: string;
 
@@ -99,7 +92,7 @@ export class TransactionConflict extends ServiceError {
     this.#code = code;
   }
 
-  /** Returns the error after the last attempt: a constraint violated on every attempt is a defect of this service. */
+  /** A constraint violated on every attempt is a defect of this service. */
   afterLastAttempt(): Error {
     return /^(?:23|SQLITE_CONSTRAINT)/.test(this.#code)
       ? new DatabaseError(`database error: ${this.#code}`, this.#code)
@@ -107,7 +100,7 @@ export class TransactionConflict extends ServiceError {
   }
 }
 
-/** A write to a deleted workspace, which a process may have cached for a few seconds. */
+/** A process may write to a deleted workspace that it has cached for a few seconds. */
 export class WorkspaceDeleted extends ServiceError {
   constructor() {
     super(503, 'the workspace is being deleted, try again', [], { cause: 'WORKSPACE_DELETED' });
@@ -118,7 +111,7 @@ const isFull = (code: string): boolean => code === 'SQLITE_FULL' || code === '53
 
 export const isDiskFull = (error: unknown): boolean => error instanceof ServiceError && isFull(String(error.cause));
 
-/** True if a statement was cancelled because it ran too long: a retry would take as long. */
+/** A retry of a statement that timed out would take as long. */
 export const isTimeout = (error: unknown): boolean => error instanceof ServiceError && isCancelled(String(error.cause));
 
 const isCancelled = (code: string): boolean => code === '57014' || code === 'SQLITE_INTERRUPT';
@@ -140,7 +133,7 @@ const databaseCode = (error: unknown): string => {
   return error.name === 'Error' ? 'unknown' : error.name;
 };
 
-/** Returns one line for the operator: of Knex's messages only the driver's part, without the SQL before it. */
+/** Returns one line for the operator, without the SQL in Knex's messages. */
 export const failureReason = (error: unknown): string => {
   const message = error instanceof Error ? error.message : String(error);
   const [line = ''] = (/SQLITE_.*/.exec(message)?.[0] ?? message.split(' - ').at(-1) ?? '').split('\n');

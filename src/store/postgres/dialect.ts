@@ -1,9 +1,8 @@
 /**
- * The SQL of Postgres. Sessions are not changed beyond a transaction: connections may come through a pooler in
- * transaction mode.
+ * The SQL of Postgres. Sessions are not changed beyond a transaction, so that connections may come through a pooler.
  *
- * With Citus, tables are distributed by workspace. Its SQL differs only where it would fail:
- * - Inserts have `returning`. Citus runs an `insert … select` without it as a COPY; if the transaction has read the
+ * With Citus, tables are distributed by workspace. The SQL differs only where it would fail:
+ * - Inserts have `returning`. Without it, Citus runs an `insert … select` as a COPY; if the transaction has read the
  *   same shard before, it commits without two-phase commit, and loses acknowledged batches when a worker dies.
  * - Records, changes and keys are inserted by a statement each: Citus refuses one that writes several tables.
  * - Limits of statements on several workspaces are literals: see `literally`.
@@ -44,7 +43,7 @@ function createPostgresDialect({ isCitus }: { readonly isCitus: boolean }): Dial
       builder.raw(
         `unnest(?::text[]) as wanted (wanted_id) cross join lateral (select * from ${table.table}
           where workspace_id = ? and ${columnName(field)} = wanted_id limit ${requireWhole(limitPerId)}) as found`,
-        [ids as string[], workspaceId],
+        [[...ids], workspaceId],
       ),
     );
   return {
@@ -69,7 +68,7 @@ function createPostgresDialect({ isCitus }: { readonly isCitus: boolean }): Dial
     insertWithLog: isCitus ? undefined : insertWithLog,
     updates,
     deletions,
-    parents: (ids) => builder.raw('unnest(?::text[]) as parent (value)', [ids as string[]]),
+    parents: (ids) => builder.raw('unnest(?::text[]) as parent (value)', [[...ids]]),
     date(column, length, offset) {
       const shift = offset === undefined ? '' : ` + (${offset}) * interval '1 second'`;
       return `to_char(${column} at time zone 'UTC'${shift}, '${'YYYY-MM-DD'.slice(0, length)}')`;
@@ -89,17 +88,17 @@ function createPostgresDialect({ isCitus }: { readonly isCitus: boolean }): Dial
         return values;
       };
     },
-    // By column: for a linked list of 100, an array for each row took a tenth longer, and one text of all rows 3 %.
+    // For a linked list of 100, an array for each row took a tenth longer, and one text of all rows 3 %.
     jsonPage: (columns) => columns.map(({ name }) => `json_agg(${name})`),
     parsePage(texts) {
       // Without rows, they are null.
-      const arrays = texts.map((text) => JSON.parse(String(text)) as unknown[] | null);
+      const arrays: (unknown[] | null)[] = texts.map((text) => JSON.parse(String(text)));
       return (arrays[0] ?? []).map((_, row) => arrays.map((values) => values?.[row]));
     },
   };
 }
 
-/** The limit of Postgres for the arguments of a function. */
+/** Postgres allows 100 arguments of a function. */
 const maxArguments = 100;
 
 /** More columns become an array of arrays: a record with its linked records may have hundreds. */
@@ -112,7 +111,7 @@ function jsonRow(columns: readonly SelectedColumn[]): string {
   return arrays.length > 1 ? `json_build_array(${arrays.join(', ')})` : arrays.join();
 }
 
-/** With other settings, some values would be returned differently than they were sent. */
+/** Rejects settings with which some values would be returned changed. */
 async function findSettingsProblem(read: Run): Promise<string | undefined> {
   const [settings] = await read(
     `select current_setting('server_encoding') as encoding, current_setting('DateStyle') as date_style,
@@ -139,7 +138,7 @@ const createFilters = (builder: Knex, isCitus: boolean): Filters => ({
       `${table} as found where ${workspaceSql(isCitus)} and ${holdsExternalIdSql(column, '?::jsonb')}`,
       [workspaceId, object, object],
     );
-    // Looked up first: otherwise Postgres may read the workspace's rows in order until it has found enough.
+    // Otherwise Postgres may read the workspace in order until it has found enough rows.
     return builder.raw(`${alias}.id = any(array(select found.id from ?))`, [found]);
   },
   idsWithExternalId({ workspaceId, table, column }, key, value, limit) {
@@ -156,7 +155,7 @@ const createFilters = (builder: Knex, isCitus: boolean): Filters => ({
       .select('found.id');
   },
   externalId: (column, key) => `(${column} ->> ${key})`,
-  // Postgres makes `exists` a join. Within `or` and `not`, it would compare each row with all values of an `in`.
+  // Postgres makes `exists` a join. Within `or` and `not`, `in` would compare each row with all values.
   isAmong: (column, rows) =>
     builder.raw(`exists (select 1 from ${rows.from} where ${rows.column} = ${column} and ?)`, [rows.where]),
   // If there are more than 100, a page is soon found in any order.
@@ -215,7 +214,7 @@ const fieldList = (columns: readonly JsonColumn[]): string => columns.map(({ fie
 const recordset = (parameter: string, columns: readonly JsonColumn[]): string =>
   `json_to_recordset(${parameter}) as sent (${columns.map(({ field, type }) => `"${field}" ${jsonTypes[type]}`).join(', ')})`;
 
-/** `workspace` is the parameter with its number, unless the rows have it. */
+/** `workspace` is a parameter, unless the rows have it. */
 function insertFrom(parameter: string, table: Table, workspace?: string): string {
   const columns = tableColumns(table);
   const sent = workspace === undefined ? columns : columns.filter(({ type }) => type !== 'workspace');
@@ -224,7 +223,7 @@ function insertFrom(parameter: string, table: Table, workspace?: string): string
     select ${values.join(', ')} from ${recordset(parameter, sent)}`;
 }
 
-/** One JSON text: batches with a parameter per value, at most 65,535, take a third longer. */
+/** Rows are one JSON text: batches with a parameter per value, at most 65,535, take a third longer. */
 function* inserts(table: Table, unordered: readonly Row[], isCitus: boolean): Generator<Statement> {
   const records = sortByText(unordered, uniqueFieldOf(table));
   const sql = insertFrom('$1', table) + (isCitus ? ' returning 1' : '');
@@ -234,7 +233,7 @@ function* inserts(table: Table, unordered: readonly Row[], isCitus: boolean): Ge
 const uniqueFieldOf = ({ storedFields }: Table): string | undefined =>
   Object.keys(storedFields).find((name) => storedFields[name]?.unique);
 
-/** Transactions that insert the same unique values in different orders could deadlock. */
+/** Sorted, because transactions that insert the same unique values in different orders could deadlock. */
 function sortByText(rows: readonly Row[], field: string | undefined): readonly Row[] {
   if (field === undefined) return rows;
   const textIn = (row: Row) => String(row[field] ?? '');
@@ -243,7 +242,7 @@ function sortByText(rows: readonly Row[], field: string | undefined): readonly R
 
 const loggedColumns = tableColumns(changes).filter(({ field }) => field !== 'number' && field !== 'recordId');
 
-/** The log of each insert: the common values of its rows, its records, and the number of records of earlier inserts. */
+/** The log of an insert: common values, IDs of its records, and the number of records of earlier inserts. */
 const insertColumns: readonly JsonColumn[] = [
   ...loggedColumns,
   { field: 'recordIds', type: 'json' },
@@ -251,9 +250,9 @@ const insertColumns: readonly JsonColumn[] = [
 ];
 
 /**
- * Inserts records of one workspace and their log by one statement, without BEGIN and COMMIT. It locks referenced
- * records first; if one is missing, it fails by a division by zero. Postgres runs the parts whose rows are not read at
- * the end, in reverse order: the change number is locked only after the records and keys are inserted.
+ * Inserts records and their log by one statement, without BEGIN and COMMIT. It locks referenced records first; if one
+ * is missing, it fails by a division by zero. Postgres runs the parts whose rows are not read at the end, in reverse
+ * order: the change number is locked only after the records and keys are inserted.
  */
 function insertWithLog(table: Table, inserts: readonly Insert[]): Statement {
   const records = inserts.flatMap((insert) => insert.records);
@@ -330,6 +329,6 @@ function deletions(table: Table, workspaceId: number, ids: readonly string[]): S
   ];
 }
 
-/** A locked row stays in place. By ID, a server without statistics would read the whole workspace for 100 records. */
+/** Finds locked rows by their place: by ID, a server without statistics would read the workspace for 100 records. */
 const rowPlaceSql = ({ table }: Table, workspaceId: string, id: string): string =>
   `cross join lateral (select ctid as place from ${table} where workspace_id = ${workspaceId} and id = ${id} limit 1) as found`;

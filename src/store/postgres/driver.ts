@@ -1,4 +1,4 @@
-/** The driver for Postgres, pg: connections, named statements, cancel requests, and the values of columns. */
+/** The driver for Postgres. */
 import { createHash } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
 import type { Knex } from 'knex';
@@ -7,7 +7,6 @@ import { builtins, getTypeParser as standardParser, type TypeId } from 'pg-types
 import type { DatabaseOptions, Driver, PooledConnection, Row } from '../connections/driver.ts';
 import { connectionSettings } from '../database-settings.ts';
 
-/** Throws StartError if the URL has an unknown parameter or value. */
 export function createPostgresDriver(databaseUrl: string, options: DatabaseOptions): Driver<PostgresConnection> {
   const connection = connectionSettings(databaseUrl, options);
   const { host, port, database } = connection;
@@ -32,15 +31,14 @@ export function createPostgresDriver(databaseUrl: string, options: DatabaseOptio
   };
 }
 
-/** The part of pg's client that is used here. Some of it is undocumented. */
+/** The part of pg's client that is used here, some of it undocumented. */
 interface PostgresConnection extends PooledConnection {
-  /** A text with several statements returns several results. */
   query(statement: {
     readonly name: string | undefined;
     readonly text: string;
     readonly values: readonly unknown[];
   }): Promise<Result | readonly Result[]>;
-  /** Returns the status after the last statement that ended: `I` outside of transactions. */
+  /** Returns the status after the last statement: `I` outside of transactions. */
   getTransactionStatus(): string | null;
   readonly host: string;
   readonly port: number;
@@ -69,18 +67,18 @@ async function query(
     return send();
   });
   if (!('command' in result)) return [];
-  // If a statement of the transaction has failed, Postgres responds to COMMIT with a rollback instead of an error.
+  // After a failed statement, Postgres responds to COMMIT with a rollback instead of an error.
   if (sql === 'commit' && result.command === 'ROLLBACK') throw rolledBack();
   return result.rows;
 }
 
-/** The server holds the plan of each named statement for each connection. */
+/** The server holds a plan for each statement and connection. */
 const maxNamed = 100;
 
 /**
- * Names the statements that are sent again, so that the server keeps their plans: planning was three quarters of the
- * database's time for a linked list. A name is a hash of the statement: behind a pooler, a connection may find the same
- * statement of another process under it. If a pooler drops prepared statements, this process stops naming them.
+ * The server keeps the plans of named statements: planning was three quarters of the database's time for a linked list.
+ * A name is a hash of the statement: behind a pooler, another process may have prepared it. If a pooler drops prepared
+ * statements, this process stops naming them.
  */
 class StatementNames {
   readonly #seen = new LRUCache<string, true>({ max: 1_000 });
@@ -106,12 +104,11 @@ interface ServerError {
   readonly code?: string;
 }
 
-/** The server has no statement with the name, or one already. */
+/** The server has no statement with the name, or already has one. */
 const isUnknownStatement = ({ code }: ServerError): boolean => code === '26000' || code === '42P05';
 
 const rolledBack = () => Object.assign(new Error('the transaction was rolled back'), { code: '25P02' });
 
-/** Convert a column's text to the value in a record, by the column's type. */
 const parsers: Readonly<Record<number, (text: string) => unknown>> = {
   [builtins.INT8]: Number,
   [builtins.JSON]: (text) => text,
@@ -130,16 +127,11 @@ export function toDateTime(text: string): string {
   return date ? `${date}T${time}.${fraction.padEnd(3, '0')}Z` : parseDate(text.replace('T', ' ')).toISOString();
 }
 
-/** The connection of a cancel request is closed after this time. */
 const cancelTimeoutMs = 5_000;
 
-/** The protocol's number for a cancel request. */
 const cancelRequestCode = 80_877_102;
 
-/**
- * Sends a cancel request on a separate connection, as the protocol requires, but to the same address, so that a pooler
- * can pass it on to the right server.
- */
+/** Sends the request on a separate connection to the same address: a pooler passes it on to the right server. */
 function cancel(connection: PostgresConnection): void {
   const { host, port, processID, secretKey } = connection;
   const { remoteAddress, remotePort } = connection.connection.stream;

@@ -1,4 +1,4 @@
-/** Columns of tables: snake_case names, and the conversion of values by type of field. */
+/** Columns of tables and their values. */
 import { LRUCache } from 'lru-cache';
 import { type StoredField, textLength } from '../../model/fields.ts';
 import type { Table } from '../../model/record-kind.ts';
@@ -13,7 +13,7 @@ export interface TableColumn {
 }
 
 export interface SelectedColumn {
-  /** With the alias of the table in a join. */
+  /** Has the alias of the table in a join. */
   readonly name: string;
   readonly type: ColumnType;
 }
@@ -21,10 +21,11 @@ export interface SelectedColumn {
 /** JSON takes time to parse. */
 export const isJson = ({ type }: Pick<SelectedColumn, 'type'>): boolean => type === 'externalIds' || type === 'json';
 
-/** `createdAt` becomes `created_at`; `project.name`, the value of a linked record, `project__name`. */
+/** Returns `created_at`, or `project__name` for a value of a linked record. */
 export const columnName = (field: string): string =>
   field.replaceAll('.', '__').replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
+/** Tables are immutable: the columns of a table depend on nothing else. */
 const columnsByTable = new WeakMap<Table, readonly TableColumn[]>();
 
 export function tableColumns(table: Table): readonly TableColumn[] {
@@ -49,7 +50,6 @@ export function pickFields(table: Table, fields: ReadonlySet<string> | undefined
   return part;
 }
 
-/** Returns the names of all columns, as SQL, in the order of tableColumns. */
 export const columnList = (table: Table): string =>
   tableColumns(table)
     .map(({ name }) => name)
@@ -71,17 +71,17 @@ export function recordFromValues(
   return record;
 }
 
-/** External IDs are stored as JSON, with their keys in the order sent. */
+/** The JSON of external IDs keeps the order sent. */
 export function toColumn(column: Pick<TableColumn, 'type'>, value: unknown): unknown {
   if (value === null || value === undefined) return null;
   return isJson(column) ? JSON.stringify(value) : value;
 }
 
-/** In rows as JSON, only booleans differ from the values of records: SQLite stores them as 0 and 1. */
+/** SQLite stores booleans as 0 and 1. */
 export const fromColumn = ({ type }: Pick<TableColumn, 'type'>, value: unknown): unknown =>
   type === 'boolean' && value !== null ? Boolean(value) : value;
 
-/** Characters of the rows of a statement, before JSON escapes. A single row may have more. */
+/** The most characters of a statement, unless a single row has more. */
 const maxLength = 4_000_000;
 
 export function* sliceRows(rows: readonly Row[], maxRows: number): Generator<readonly Row[]> {

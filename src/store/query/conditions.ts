@@ -1,7 +1,4 @@
-/**
- * The SQL of conditions. Every table is limited to the workspace, and every value is a parameter. SQL may be null where
- * the condition is false; only `not` and its like must tell them apart.
- */
+/** Turns conditions into SQL, which may be null instead of false: only `not` and its like tell them apart. */
 import type { Knex } from 'knex';
 import { isAscii, type StoredField } from '../../model/fields.ts';
 import type { Table } from '../../model/record-kind.ts';
@@ -15,7 +12,7 @@ interface ConditionScope {
   readonly workspaceId: number;
   readonly table: Table;
   readonly alias: string;
-  /** The number of enclosing subqueries, which keeps their aliases apart. */
+  /** The depth of subqueries keeps their aliases apart. */
   readonly depth: number;
 }
 
@@ -28,8 +25,8 @@ export function conditionSql(scope: ConditionScope, condition: Condition): Knex.
 }
 
 /**
- * Returns a boolean for a condition that is constant, such as `all: []`. With a constant in SQL, Postgres would fold
- * away the filter by workspace, which Citus needs in each subquery.
+ * Returns a boolean if the condition is constant, such as `all: []`: with constants in SQL, Postgres would fold away
+ * the filter by workspace, which Citus needs in each subquery.
  */
 function foldedSql(scope: ConditionScope, condition: Condition): Knex.Raw | boolean {
   const { dialect } = scope;
@@ -71,7 +68,7 @@ function joinConditions(
   return parts.length === 0 ? !decides : joinBalanced(scope.dialect, parts, operator);
 }
 
-/** A balanced tree: SQLite allows 1,000 levels of an expression, and a chain has a level for each condition. */
+/** SQLite allows 1,000 levels of an expression: a chain would have a level for each condition. */
 function joinBalanced(dialect: Dialect, parts: readonly Knex.Raw[], operator: 'and' | 'or'): Knex.Raw {
   const [first] = parts;
   if (first && parts.length === 1) return first;
@@ -98,9 +95,8 @@ function linkSql<T>(
 }
 
 /**
- * Returns alternatives, one of which every match meets, if the condition looks up linked records by a text: one applies
- * if few linked records have it, the other if many have. Otherwise Postgres would search a page among all records: it
- * expects more linked records the more workspaces have the text.
+ * Splits a lookup of linked records by a text into alternatives: few have the text, or many. Postgres expects more of
+ * them the more workspaces have the text, and would search a page among all records.
  */
 export function lookupVariants(scope: ConditionScope, condition: Condition): readonly Knex.Raw[] {
   if ('all' in condition) return condition.all.map((part) => lookupVariants(scope, part)).find(([few]) => few) ?? [];
@@ -133,7 +129,7 @@ function reverseSql(
   const column = columnOf(inner, field);
   const from = `${kind.table} as ${alias}`;
   if (isSome) return filters.isAmong(`${scope.alias}.id`, { column, from, where });
-  // Looked up for each record: for one page, not all linked records are read.
+  // The databases look this up for each record of a page.
   return builder.raw(`not exists (select 1 from ${from} where ${column} = ${scope.alias}.id and ?)`, [where]);
 }
 
@@ -142,17 +138,16 @@ const innerScope = (scope: ConditionScope, table: Table): ConditionScope => {
   return { ...scope, table, depth, alias: `t${depth}` };
 };
 
-/** False if no record matches. */
+/** Returns false if no record matches. */
 function inWorkspace({ dialect, workspaceId, alias }: ConditionScope, matches: Knex.Raw | boolean): Knex.Raw | false {
   if (matches === false) return false;
   const isInWorkspace = dialect.builder.raw(`${alias}.workspace_id = ?`, [workspaceId]);
   return matches === true ? isInWorkspace : dialect.builder.raw('? and ?', [isInWorkspace, matches]);
 }
 
-/** Mean radius. */
 const earthRadiusKm = 6_371.0088;
 
-/** The haversine formula, with both sides squared, after a range of latitudes for which an index can be used. */
+/** The haversine formula, both sides squared, after a range of latitudes for an index. */
 function nearSql(
   scope: ConditionScope,
   { latitude, longitude, withinKm }: Extract<Condition, { near: object }>['near'],
@@ -162,7 +157,7 @@ function nearSql(
   const angle = Math.min(withinKm / earthRadiusKm, Math.PI);
   // Slightly more, so that rounding excludes nothing.
   const degrees = (angle * 180) / Math.PI + 1e-9;
-  // Postgres fails if a result underflows; with this much more, none does.
+  // Postgres fails if a result underflows. With this added, none does.
   const tiny = '1e-100';
   const squaredSine = (degrees: string) => `pow(sin(radians(${degrees} - ? + ${tiny}) / 2), 2)`;
   return scope.dialect.builder.raw(
@@ -173,7 +168,7 @@ function nearSql(
       latitude,
       Math.cos((latitude * Math.PI) / 180),
       longitude,
-      // Nothing is farther than the other side of the Earth, whatever the rounding.
+      // Nothing is farther, whatever the rounding.
       angle === Math.PI ? 2 : Math.sin(angle / 2) ** 2 + 1e-200,
     ],
   );
@@ -193,7 +188,7 @@ function comparisonSql(dialect: Dialect, type: StoredField['type'], column: stri
   }
   if ('in' in comparison) {
     const [value] = comparison.in;
-    // With `=`, an index on the column and others also serves an order by the others.
+    // With `=`, an index also serves an order by its next column.
     if (value !== undefined && comparison.in.length === 1) return builder.raw(`${column} = ?`, [value]);
     return filters.isOneOf(column, type, comparison.in);
   }
@@ -208,7 +203,7 @@ function comparisonSql(dialect: Dialect, type: StoredField['type'], column: stri
 
 const operators = { gt: '>', gte: '>=', lt: '<', lte: '<=' } as const;
 
-/** Both databases' `lower` changes A to Z only: enough for ASCII texts, and far faster than patterns. */
+/** `lower` changes A to Z only: enough for ASCII texts, and far faster than patterns. */
 function ignoringCase(
   dialect: Dialect,
   column: string,
@@ -234,7 +229,7 @@ function ignoringCase(
   return plain.length === 0 ? matchesPattern : builder.raw('(? or ?)', [matchesPlain(), matchesPattern]);
 }
 
-/** Returns the first text, by code points, after all texts with this prefix; undefined if there is none. */
+/** Compares code points. Returns undefined if there is none. */
 function firstTextAfter(prefix: string): string | undefined {
   const codePoints = Array.from(prefix, (character) => character.codePointAt(0) ?? 0);
   while (codePoints.at(-1) === 0x10_ff_ff) codePoints.pop();

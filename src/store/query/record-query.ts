@@ -1,28 +1,25 @@
-/** Queries for records as plain data: lists, pages and summaries. Knows no SQL. */
+/** Queries for records, as plain data. Knows no SQL. */
 import { linkField } from '../../model/labels.ts';
 import type { RecordKind, Table } from '../../model/record-kind.ts';
 import type { ReverseLink } from '../../model/reverse-link.ts';
 
 export interface RecordQuery {
   readonly where?: Condition | undefined;
-  /**
-   * Records without a value come last in either direction. Ties are broken by ID, in the last direction. Any order
-   * unless set.
-   */
+  /** Records without a value come last. Ties are broken by ID, in the last direction. Any order unless set. */
   readonly orderBy?: readonly RecordOrder[];
-  /** Reads the order from its end, the last record first. */
+  /** Returns the last record first. */
   readonly fromEnd?: boolean;
   readonly after?: Position | undefined;
   readonly before?: Position | undefined;
   readonly limit?: number;
-  /** The stored fields to read, and values of linked records by their `orderName`. All unless set. */
+  /** Stored fields, and values of linked records by `orderName`. All fields unless set. */
   readonly fields?: ReadonlySet<string> | undefined;
 }
 
 export interface RecordOrder {
   readonly field: string;
   readonly direction: 'asc' | 'desc';
-  /** The links to the record that has the field. Records without the linked record come last. */
+  /** The links to the record that has the field. Records without it come last. */
   readonly links?: readonly OrderLink[];
 }
 
@@ -38,30 +35,30 @@ export const orderName = ({ links = [], field }: RecordOrder): string =>
 
 /** The place of a record in an order, even if the record is deleted. */
 export interface Position {
-  /** The values of the order's fields, without the ID. */
+  /** The values of the order, without the ID. */
   readonly values: readonly (ScalarValue | null)[];
   readonly id: string;
 }
 
 export const positionOfId = (id: string): Position => ({ values: [], id });
 
-/** A page of the records behind a reverse link, for each of many parents. */
+/** Pages of a reverse link, for many parents. */
 export interface PagesQuery extends RecordQuery {
   /** No records are read unless set. */
   readonly limit?: number;
-  /** True to count all matching records of each parent. */
+  /** Counts all matching records of each parent. */
   readonly withCount: boolean;
 }
 
-/** Groups of records with the same values, the largest group first, then by value. */
+/** Groups come by size, the largest first, then by value. */
 export interface SummaryQuery {
   readonly where?: Condition | undefined;
   /** At least one. */
   readonly groupBy: readonly Grouping[];
-  /** The canonical name of the zone for months and days; UTC unless set. */
+  /** The zone of months and days; UTC unless set. */
   readonly timeZone?: string | undefined;
   readonly limit: number;
-  /** Times or numbers, whose least and greatest values are read for each group and for all records. */
+  /** Fields with times or numbers, summarized for each group and for all records. */
   readonly min: readonly string[];
   readonly max: readonly string[];
 }
@@ -73,7 +70,7 @@ export interface Grouping {
 
 export interface Summary extends Bounds {
   readonly totalCount: number;
-  /** One value per grouping. A group more than the limit shows that there are more. */
+  /** A group has one value per grouping. One more group than the limit shows that there are more. */
   readonly groups: readonly (Bounds & { readonly count: number; readonly values: readonly (ScalarValue | null)[] })[];
 }
 
@@ -86,7 +83,7 @@ export interface Bounds {
 /** IDs sort by the time of creation. */
 export const oldestFirst: readonly RecordOrder[] = [{ field: 'id', direction: 'asc' }];
 
-/** True or false, never unknown: a comparison with an unset field is false, and `not` is the exact opposite. */
+/** A condition is never unknown: a comparison with an unset field is false, and `not` is the exact opposite. */
 export type Condition =
   | { readonly all: readonly Condition[] }
   | { readonly any: readonly Condition[] }
@@ -95,7 +92,7 @@ export type Condition =
   | { readonly field: string; readonly isSet: boolean }
   /** External IDs have this key, with this value if set. */
   | { readonly field: string; readonly key: string; readonly value?: string | undefined }
-  /** By the fields `latitude` and `longitude`, on a sphere of the Earth's mean radius. */
+  /** Measures on a sphere of the Earth's mean radius. */
   | { readonly near: { readonly latitude: number; readonly longitude: number; readonly withinKm: number } }
   | { readonly link: string; readonly target: Table; readonly matches: Condition }
   | { readonly reverse: ReverseLink; readonly quantifier: 'some' | 'none' | 'every'; readonly matches: Condition };

@@ -1,6 +1,4 @@
-/**
- * Selects the rows of a query: matches in order from a position. Records without a value come last in either direction.
- */
+/** Turns record queries into SQL, and runs them. */
 import type { Knex } from 'knex';
 import type { StoredField } from '../../model/fields.ts';
 import type { Table } from '../../model/record-kind.ts';
@@ -23,7 +21,7 @@ export interface RowSource {
   readonly dialect: Dialect;
   readonly workspaceId: number;
   readonly table: Table;
-  /** A subquery to select from instead of the whole table. */
+  /** Rows to select from instead of the whole table. */
   readonly from?: Knex.QueryBuilder;
   readonly restriction?: Knex.Raw;
 }
@@ -35,12 +33,10 @@ export function selectRows(source: RowSource, query: RecordQuery): Knex.QueryBui
 }
 
 /**
- * Like `selectRows`, for a page of a long list.
- *
- * After a position with a value come the remaining records with a value, then the records without one. With `or … is
- * null`, a database reads its index from the beginning of the list: 1.5 s for a page in the middle of a million. So
- * each part is a query of one page at most, and their union is ordered again, because a parallel plan of Postgres may
- * return the parts in any order. The alternatives of `lookupVariants` are parts, too.
+ * Selects a page of a long list. After a position with a value come the remaining records with a value, then those
+ * without. With `or … is null`, a database reads its index from the beginning: 1.5 s for a page in the middle of a
+ * million. So each part is a query of one page, and so are the alternatives of `lookupVariants`. Their union is ordered
+ * again: a parallel plan of Postgres may return the parts in any order.
  */
 function selectList(source: RowSource, query: RecordQuery): Knex.QueryBuilder {
   const { dialect, table, restriction } = source;
@@ -80,14 +76,13 @@ function matchingRows(source: RowSource, query: RecordQuery, terms: readonly Ter
   return rows;
 }
 
-/** The table, with a column for each value of a linked record in the order. */
 function fromSql({ dialect, workspaceId, table, from }: RowSource, orderBy: readonly RecordOrder[]): Knex.Raw | string {
   const { builder } = dialect;
   const columns: string[] = [];
-  /** By reference: orders through the same links share joins. */
+  /** Joins by reference: orders through the same links share them. */
   const joins = new Map<string, { readonly alias: string; readonly sql: string }>();
   for (const order of orderBy) {
-    // Not the name of the table, which is also that of the joined table if the kind refers to itself.
+    // The name of the table would mean the joined table if the kind refers to itself.
     let last = 'record';
     for (const { reference, target } of order.links ?? []) {
       const column = `${last}.${columnName(reference)}`;
@@ -106,7 +101,6 @@ function fromSql({ dialect, workspaceId, table, from }: RowSource, orderBy: read
   ]);
 }
 
-/** Adds the values of linked records in the order to the fields of a table. */
 export function withLinkedFields(table: Table, orderBy: readonly RecordOrder[] = []): Table {
   const linked = orderBy.flatMap((order): [string, StoredField][] => {
     const target = order.links?.at(-1)?.target;
@@ -132,7 +126,7 @@ interface Term {
   readonly column: string;
   readonly descending: boolean;
   readonly mayBeNull: boolean;
-  /** The place of the value in a position; undefined for the ID. */
+  /** The index of the value in a position; undefined for the ID. */
   readonly index: number | undefined;
 }
 
@@ -151,7 +145,7 @@ function termsOf(table: Table, orderBy: readonly RecordOrder[]): Term[] {
   return [...terms, { column: `${table.table}.id`, descending, mayBeNull: false, index: undefined }];
 }
 
-/** Only optional fields have `nulls first` or `last`: for required fields, the default fits the order of indexes. */
+/** Required fields need no `nulls first` or `last`, which would not fit their indexes. */
 function orderSql(terms: readonly Term[], fromEnd: boolean): string {
   return terms
     .map(({ column, descending, mayBeNull }) => {
@@ -173,11 +167,11 @@ function beyondPositionSql(
   const { column, descending, mayBeNull } = term;
   const operator = (side === 'after') === descending ? '<' : '>';
   if (terms.every((other) => !other.mayBeNull && other.descending === descending)) {
-    // The databases use all columns of an index to compare rows.
+    // Compared as a row, all columns of an index are used.
     const row = (items: readonly string[]) => (items.length === 1 ? items[0] : `(${items.join(', ')})`);
     return builder.raw(
       `${row(terms.map((other) => other.column))} ${operator} ${row(terms.map(() => '?'))}`,
-      terms.map((other) => positionValue(position, other)) as Knex.Value[],
+      terms.map((other) => positionValue(position, other)),
     );
   }
   const value = positionValue(position, term);
@@ -202,12 +196,12 @@ export const rowsQuery = (
 ): Knex.QueryBuilder => selectList({ dialect, table, workspaceId }, query);
 
 /**
- * Writes a limit into the statement. If it is a parameter, Postgres plans a prepared statement each time, a quarter of
- * its time for a linked list, and Citus rejects it in statements on several workspaces.
+ * Writes a limit into the statement. With a parameter, Postgres plans a prepared statement each time, a quarter of the
+ * time of a linked list, and Citus rejects it in statements on several workspaces.
  */
 export const literally = { skipBinding: true } as const;
 
-/** Knex's errors have SQL in their messages, and must not leave the store. */
+/** Errors of Knex contain SQL, and must not leave the store. */
 export function runQuery(run: Run, query: Knex.QueryBuilder | Knex.Raw): ReturnType<Run> {
   const { sql, bindings } = compileQuery(query);
   return run(sql, bindings);
@@ -222,8 +216,8 @@ function compileQuery(query: Knex.QueryBuilder | Knex.Raw): Knex.SqlNative {
 }
 
 /**
- * Runs a subquery for each list of values in one statement and returns its results in order. The subquery refers to the
- * values as `sent.value ->> 0`, `1`, …, and is in brackets if it is raw.
+ * Runs a subquery for each list of values, in one statement. It refers to the values as `sent.value ->> 0`, `1`, …, and
+ * is in brackets if it is raw.
  */
 export async function selectEach(
   { builder, jsonElements }: Dialect,
@@ -236,7 +230,7 @@ export async function selectEach(
   return (await runQuery(run, rows)).map(({ found }) => found);
 }
 
-/** Records have the name of their workspace if the scope has it, and its number otherwise. */
+/** Records have the name of their workspace if it is given, its number otherwise. */
 export async function selectRecords(
   { dialect, run, workspaceName }: { readonly dialect: Dialect; readonly run: Run; readonly workspaceName?: string },
   table: Table,
@@ -250,8 +244,8 @@ export async function selectRecords(
 }
 
 /**
- * Reads rows as JSON, in half of the time of columns. With `isBounded`, the rows are so few that they may be one text;
- * with external IDs, it could be too long for V8.
+ * Reads rows as JSON, in half of the time of columns. `isBounded` rows are so few that they may be one text; with
+ * external IDs, it could be too long for V8.
  */
 export async function selectValues(
   dialect: Dialect,

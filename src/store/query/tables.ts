@@ -1,4 +1,4 @@
-/** The tables of the service, besides those of records and API keys. */
+/** The tables that are neither records nor API keys. */
 import { dateTime, json, required, text } from '../../model/fields.ts';
 import type { Table } from '../../model/record-kind.ts';
 import type { Row } from '../connections/driver.ts';
@@ -30,14 +30,14 @@ export interface ChangeAuthor {
 
 export type Action = 'created' | 'updated' | 'deleted';
 
-/** A row of the log, which gets its number when it is stored. A restored record counts as created. */
+/** A row of the log without its number, which it gets when it is stored. A restored record counts as created. */
 export interface LogRow extends ChangeAuthor {
   readonly workspaceId: number;
   readonly kind: string;
   readonly action: Action;
   readonly recordId: string;
   readonly at: string;
-  /** The record before the change, without its workspace, which may be renamed; null for a creation. */
+  /** Has no workspace, which may be renamed; null for a creation. */
   readonly before: Row | null;
 }
 
@@ -51,7 +51,6 @@ export const changeNumbers: Table = {
   },
 };
 
-/** The log: a row for each change of a record. */
 export const changes: Table = {
   table: 'changes',
   label: 'change',
@@ -70,14 +69,13 @@ export const changes: Table = {
   },
 };
 
-/** Results of writes under the keys of their requests: see writes/idempotency.ts. */
 export const idempotencyResults: Table = {
   table: 'idempotency_keys',
   label: 'idempotency key',
   key: ['workspaceId', 'key', 'operation'],
   storedFields: {
     workspaceId: required(text('workspace')),
-    // An ID, which the index compares as a whole: of texts, it has only the first characters.
+    // An ID, because indexes have only the first characters of texts.
     key: { type: 'id', required: true, description: 'key that the client has sent' },
     operation: required(text('what the request does')),
     requestHash: required(text('SHA-256 of the request')),

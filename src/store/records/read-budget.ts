@@ -1,10 +1,8 @@
 /**
- * Limits the text that one request reads into memory. The records of a page are few, but each may have hundreds of
- * thousands of characters. So a read first reserves the most text that its records can have. If less is left, a
- * statement measures the records, and they are read only if they fit.
- *
- * A write between these two statements may make the records longer. They stay few, each of limited length, and the
- * excess is deducted from the budget of the next read.
+ * Limits the text that one request reads into memory: the records of a page are few, but each may have hundreds of
+ * thousands of characters. A read first reserves the most text that its records can have. If less is left, a statement
+ * measures the records, and they are read only if they fit. If a write makes them longer in between, the excess is
+ * deducted from the next read.
  */
 import type { Knex } from 'knex';
 import pLimit, { type LimitFunction } from 'p-limit';
@@ -18,28 +16,24 @@ import type { Dialect } from '../query/dialect.ts';
 import { runQuery } from '../query/rows.ts';
 
 export interface ReadLimits extends ValueLimits {
-  /** In characters. Reads may have twice as many, because the database measures text in bytes. */
+  /** In characters. Reads may have twice as many, because databases measure bytes. */
   readonly maxResponseLength: number;
 }
 
 export interface BoundedRead<T> {
   readonly table: Table;
-  /**
-   * The tables of linked records, read with the rows unless their texts may be too long. A record counts for each row.
-   */
+  /** Linked records are read, too, unless their texts may be too long. A record counts for each row. */
   readonly linked?: readonly Table[];
   readonly maxRows: number;
   read(withLinked: boolean): Promise<ReadResult<T>>;
-  /** Returns the bytes of the texts that `read` reads without linked records: at least the number of characters. */
+  /** Returns the bytes of the rows without linked records: at least the number of characters. */
   measure(): Promise<number>;
 }
 
 export interface ReadBudget {
-  /** Reads within the budget. Throws ResponseTooLarge. */
   read<T>(read: BoundedRead<T>): Promise<T>;
 }
 
-/** The context of statements on one workspace. */
 export interface WorkspaceScope {
   readonly dialect: Dialect;
   readonly run: Run;
@@ -62,15 +56,13 @@ export const withLength = <T extends readonly object[]>(rows: T): ReadResult<T> 
   length: textLengthOfAll(rows),
 });
 
-/** Long reads take turns. A read that could be long, but `isNeeded` finds short, need not wait. */
+/** Long reads take turns. `isNeeded` is false if a read is not long after all. */
 export interface Turn {
   begin(isNeeded: () => Promise<boolean>): Promise<void>;
   end(): void;
 }
 
-/**
- * The share of a response's text up to which linked records are read with their rows: 1,000 records with a name each.
- */
+/** The share of linked records in a response is enough for 1,000 with a name each. */
 const linkedPart = 0.4;
 
 /** Calls `reserveResponse` with 0 before each read and with the length after it. If it throws, the read fails. */
@@ -79,16 +71,14 @@ export function createReadBudget(
   reserveResponse = (_length: number) => {},
   turn?: Turn,
 ): ReadBudget {
-  // In characters. A page reads one more record than it shows, to know whether there is a next page.
+  // Includes the record after a page, which shows that there is a next page.
   let left = 2 * limits.maxResponseLength + limits.maxRecordLength;
-  // A page of 50 records with all of their external IDs is not long.
+  // 50 records with all of their external IDs are not long.
   const longAt = left - 10_000_000;
-  /** Reads that may still give back a part of their reservation. */
+  /** Running reads may give back a part of their reservation. */
   const running = new Set<Promise<unknown>>();
-  /** Created on demand: most responses never need it. */
   let oneAtATime: LimitFunction | undefined;
 
-  /** Takes `reserved` from the budget, and gives the unused part back after the read. */
   async function readWith<T>(reserved: number, { read, measure }: BoundedRead<T>, ofLinked = 0): Promise<T> {
     left -= reserved;
     let used = 0;
@@ -134,7 +124,6 @@ export function createReadBudget(
   };
 }
 
-/** Returns the bytes of the texts of rows, without reading the texts. */
 export async function measureRows(dialect: Dialect, run: Run, table: Table, rows: Knex.QueryBuilder): Promise<number> {
   const { builder } = dialect;
   const measured = rows.clone().select(builder.raw(`${bytesSql(dialect, table)} as bytes`));

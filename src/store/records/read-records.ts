@@ -1,4 +1,4 @@
-/** Reads records. Every statement is limited to the workspace. */
+/** Reads records. */
 import type { Knex } from 'knex';
 import { badRequest } from '../../errors.ts';
 import { textLength, textLengthOfAll } from '../../model/fields.ts';
@@ -46,23 +46,20 @@ import {
 import { readSummary } from './summaries.ts';
 
 export interface RecordReads {
-  /** In no particular order. IDs without a record are left out. */
+  /** Returns records in any order. IDs without a record are left out. */
   find<K extends RecordKind>(kind: K, ids: readonly string[], fields?: RecordQuery['fields']): Promise<RecordOf<K>[]>;
-  /**
-   * Oldest first, unless ordered. Includes the linked records, unless their combined text could exceed the budget.
-   */
+  /** Oldest first, unless ordered. Includes the linked records unless their combined text could exceed the budget. */
   list<K extends RecordKind>(kind: K, query?: RecordQuery, links?: readonly LinkToRead[]): Promise<RecordOf<K>[]>;
   count(kind: RecordKind, query?: Pick<RecordQuery, 'where'>): Promise<number>;
   /**
-   * Oldest first, unless ordered. Has every parent. Throws a 400 for too many ancestors: a few records can have
-   * millions.
+   * Oldest first, unless ordered, for every parent. A few records can have millions of ancestors: too many are a 400.
    */
   pages(link: ReverseLink, parentIds: readonly string[], query: PagesQuery): Promise<ReadonlyMap<string, RecordPage>>;
   summarize(kind: RecordKind, query: SummaryQuery): Promise<Summary>;
 }
 
 export interface LinkToRead {
-  /** The property that holds the linked record; null if there is none. */
+  /** The property of the record that holds the linked one; null without it. */
   readonly name: string;
   readonly field: string;
   readonly kind: RecordKind;
@@ -76,8 +73,7 @@ export interface RecordPage {
 }
 
 /**
- * Reads a query with a limit within the budget, and if that allows it, with the linked records: a statement for each
- * link would take half of the time of a list.
+ * Reads queries with a limit within the budget. To read linked records in the same statement halves the time of a list.
  */
 export function fetchRows(
   scope: WorkspaceScope,
@@ -154,7 +150,7 @@ interface JoinedTable {
   readonly links: readonly JoinedLink[];
 }
 
-/** The ID of a linked record is that of the reference: selected again, it makes the rows of a page a third longer. */
+/** The ID of a linked record is that of the reference: read twice, it makes the rows a third longer. */
 interface JoinedLink {
   readonly name: string;
   readonly referenceAt: number;
@@ -162,7 +158,7 @@ interface JoinedLink {
   readonly to: JoinedTable;
 }
 
-/** Adds columns to the query, which must not be used again. */
+/** Adds columns to the query. */
 async function selectLinked(
   { dialect, run, workspaceId, workspaceName }: WorkspaceScope,
   table: Table,
@@ -195,7 +191,7 @@ async function selectLinked(
     return { isFoundAt, to: select(columns, links, alias) };
   }
 
-  /** Reads the values of a row in place: to split them into lists took a tenth of a list's time. */
+  /** Reads the values in place: to split a row into lists took a tenth of the time of a list. */
   function recordOf(values: readonly unknown[], { columns, start, links }: JoinedTable) {
     const record = recordFromValues(columns, values, workspaceName, start);
     for (const { name, referenceAt, isFoundAt, to } of links) {
@@ -209,7 +205,7 @@ async function selectLinked(
   const columns = tableColumns(table);
   const joined = select(columns, links, 't0');
   const bindings = [rows.select(columns.map(({ name }) => name)), ...joins.map(() => workspaceId)];
-  // As text: Knex takes as long for the joins as for the page in them.
+  // Knex would take as long for the joins as for the page in them.
   const query = (list: string) => dialect.builder.raw(`select ${list} from ? as t0 ${joins.join(' ')}`, bindings);
   const found = await selectValues(dialect, run, selected, query, true);
   let length = 0;
@@ -217,7 +213,7 @@ async function selectLinked(
   return { result: found.map((values) => recordOf(values, joined)), length };
 }
 
-/** Returns parents by ID, at most `limit`: null for a root. */
+/** Returns at most `limit` parents by ID: null for a root. */
 export async function readParents(
   scope: WorkspaceScope,
   tree: ReverseLink,
@@ -230,14 +226,14 @@ export async function readParents(
   return new Map(records.map(({ id, parent }) => [String(id), parent === null ? null : String(parent)]));
 }
 
-/** The most ancestors of all records of a page: so many parents are read in some hundredths of a second. */
+/** The most ancestors of a page: so many parents are read in some hundredths of a second. */
 const maxAncestors = 20_000;
 
 async function requireFewAncestors(scope: WorkspaceScope, link: ReverseLink, ids: readonly string[]): Promise<void> {
   const parents = await readParents(scope, link, ids, maxAncestors + 1);
   let total = parents.size > maxAncestors ? parents.size : 0;
   for (const id of ids) {
-    // Ends at a record that is its own ancestor, too.
+    // Also ends at a record that is its own ancestor.
     for (let above = parents.get(id); above && above !== id && total <= maxAncestors; above = parents.get(above))
       total += 1;
   }
@@ -251,23 +247,20 @@ async function requireFewAncestors(scope: WorkspaceScope, link: ReverseLink, ids
   );
 }
 
-/** The cast is safe: rows have the columns of the kind's fields, and are written only from its records. */
+/** The cast is safe: rows are written only from records of the kind. */
 export const asRecords = <K extends RecordKind>(_kind: K, rows: readonly Row[]): RecordOf<K>[] =>
   rows as readonly object[] as RecordOf<K>[];
 
-/** Queries for the pages of many parents, which refer to the ID of the parent as `parent.value`. */
+/** The queries refer to the ID of a parent as `parent.value`. */
 interface PagesSelection {
   readonly table: Table;
   readonly parentIds: readonly string[];
-  /** Selects columns of the rows of a parent; undefined if only counts are requested. */
+  /** Undefined if only counts are read. */
   readonly page: ((columns: string) => Knex.QueryBuilder) | undefined;
   readonly count: Knex.QueryBuilder | undefined;
 }
 
-/**
- * Returns the pages in the order of the parents. A subquery for each parent reads only its page: a window function
- * would number all records and take a hundred times as long.
- */
+/** Subqueries for the parents read only their pages: a window function takes a hundred times as long. */
 async function selectPages(
   { dialect, run, workspaceName }: WorkspaceScope,
   { table, parentIds, page, count }: PagesSelection,
@@ -294,7 +287,6 @@ async function selectPages(
   }));
 }
 
-/** Returns the bytes of the texts of all pages, without reading the texts. */
 async function measurePages(
   { dialect, run }: WorkspaceScope,
   { parentIds, table, page }: PagesSelection,

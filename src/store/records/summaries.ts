@@ -1,4 +1,4 @@
-/** Summaries of records: counts of groups, with the least and greatest values, by the database. */
+/** Counts groups of records, with their least and greatest values. */
 import { LRUCache } from 'lru-cache';
 import { IANAZone } from 'luxon';
 import { badRequest } from '../../errors.ts';
@@ -20,14 +20,14 @@ export function readSummary(scope: WorkspaceScope, kind: RecordKind, query: Summ
       const result = await summarize(scope, kind, query);
       return { result, length: textLengthOfAll(result.groups) };
     },
-    // To measure groups takes as long as to read them: they count once they are read.
+    // To measure groups would take as long as to read them.
     measure: async () => 0,
   });
 }
 
 const dateLengths = { month: 7, day: 10 };
 
-/** One statement, after one for each date in a time zone. Totals include the groups beyond the limit. */
+/** Totals include the groups beyond the limit. */
 async function summarize(
   { dialect, run, workspaceId }: WorkspaceScope,
   kind: RecordKind,
@@ -68,7 +68,7 @@ async function summarize(
   const rows = await runQuery(run, groups.limit(requireWhole(limit + 1)));
 
   const columns = tableColumns(kind);
-  // The casts are safe: fields of groupings are scalars, and times and numbers have the form of records.
+  // The casts are safe: these columns are scalars.
   const valueIn = (value: unknown, { field, by }: Grouping): ScalarValue | null => {
     const column = by === 'value' ? columns.find((other) => other.field === field) : undefined;
     return (column ? fromColumn(column, value) : value) as ScalarValue | null;
@@ -92,7 +92,7 @@ async function summarize(
   };
 }
 
-/** The most different years of a date in a time zone: the offsets of a year take 0.5 ms to compute. */
+/** A limit on computation: the offsets of a year take 0.5 ms. */
 const maxYears = 100;
 
 interface Offset {
@@ -100,13 +100,13 @@ interface Offset {
   readonly seconds: number;
 }
 
-/** No zone has changed its offset twice within six days: the shortest time so far is a week. */
+/** No zone has changed its offset twice within six days. */
 const shortestPeriodMs = 6 * 24 * 60 * 60 * 1_000;
 
 /**
- * Returns the offsets of a time zone in these years, each from its beginning. SQLite knows no time zones, and Postgres
- * may have other versions of their rules than Node. Times of other years, stored since the years were read, get the
- * last offset of an earlier year. Dates that would leave the years 0001 to 9999 stay in UTC.
+ * Computes the offsets of years, because SQLite knows no time zones, and Postgres may have other rules than Node. Times
+ * of years that were stored meanwhile get the last offset before them. Dates that would leave the years 0001 to 9999
+ * stay in UTC.
  */
 function offsetsIn(timeZone: string, years: readonly string[]): Offset[] {
   const zone = IANAZone.create(timeZone);

@@ -1,9 +1,9 @@
-/** Caches texts derived from a workspace's records, such as responses, until the next change of the workspace. */
+/** Caches texts derived from a workspace's records until its next change. */
 import { LRUCache } from 'lru-cache';
 import { isTimeout } from '../connections/database-error.ts';
 import type { WorkspaceId } from '../query/tables.ts';
 
-/** Bytes of all texts. A character takes two if the text has any beyond Latin-1. */
+/** In bytes. A character takes two if the text has any beyond Latin-1. */
 const maxSize = 32 * 1_048_576;
 
 const maxNames = 10_000;
@@ -13,12 +13,10 @@ interface TextSource {
   version(): Promise<string>;
 }
 
-/**
- * A Buffer where it is a whole response: to encode 500 records each time takes a third of it. Undefined is cached, too.
- */
+/** A whole response is a Buffer: to encode 500 records takes a third of it. Undefined is cached, too. */
 export type DerivedText = string | Buffer | undefined;
 
-/** The text has this version of the workspace, or a later one. */
+/** The text may be newer than the version. */
 type CachedText = { readonly version: string; readonly text: DerivedText };
 
 const byteSize = ({ text = '' }: CachedText): number => 1 + (typeof text === 'string' ? 2 * text.length : text.length);
@@ -30,7 +28,7 @@ export function createTextCache() {
   const versionReads = new Map<number, Promise<string>>();
   const nextVersionReads = new Map<number, Promise<string>>();
 
-  /** A read in progress may miss a commit from before this call: all calls meanwhile share the next read. */
+  /** Joins the next read, because a running one may miss a commit from before this call. */
   function readVersion(source: TextSource): Promise<string> {
     const { number } = source.workspace;
     const begin = () => {
@@ -51,9 +49,9 @@ export function createTextCache() {
     write: () => Promise<DerivedText>,
     knownVersion?: string,
   ): Promise<DerivedText> {
-    // With the name of the workspace, because texts contain it and it may change.
+    // Texts contain the name of the workspace, which may change.
     const key = `${source.workspace.number} ${source.workspace.name} ${name}`;
-    // A first request is not cached: to read the version takes a statement.
+    // A first request is not cached, because the version takes a statement.
     if (!requested.has(key) && knownVersion === undefined) {
       requested.set(key, true);
       return write();
@@ -63,8 +61,8 @@ export function createTextCache() {
     const current = cache.get(key);
     if (current?.version === version) return current.text;
     const keyOfVersion = `${key} ${version}`;
-    // If it fails, each caller writes its own: the client of the first may have left. After a timeout none does: eight
-    // equal requests held both readers of a workspace for 8 seconds instead of 1.
+    // After a failure, each request writes its own text: the client of the first may have left. After a timeout it does
+    // not: eight equal requests held both readers of a workspace for 8 seconds instead of 1.
     const shared = inProgress.get(keyOfVersion)?.catch((error) => {
       if (isTimeout(error)) throw error;
       return write();

@@ -1,4 +1,4 @@
-/** Brings the schema up to date, even when several processes start at once. */
+/** Migrates the schema, even if several processes start at once. */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
@@ -7,7 +7,7 @@ import { StartError } from '../../errors.ts';
 import { failureReason } from '../connections/database-error.ts';
 import type { Dialect } from '../query/dialect.ts';
 
-/** In order. Names have no extension: `.ts` and compiled `.js` files use the same databases. */
+/** Names have no extension: `.ts` and compiled `.js` files use the same databases. */
 export const migrationNames: readonly string[] = readdirSync(join(__dirname, '../../../migrations'))
   .flatMap((file) => /^(\d{4}_\w+)\.[jt]s$/.exec(file)?.[1] ?? [])
   .toSorted();
@@ -18,19 +18,15 @@ export const migrationSource: Knex.MigrationSource<string> = {
   getMigration: (name) => import(`../../../migrations/${name}.ts`),
 };
 
-/** The newest migration, which says which databases this version can use. */
 export const schemaVersion = migrationNames.at(-1) ?? '';
 
-/** The first migration of versions before 0.3.0, whose databases are not migrated: see docs/install.md. */
+/** Databases of versions before 0.3.0 are not migrated: see docs/install.md. */
 const earlierSchema = '0001_record_kinds';
 
 const maxAttempts = 50;
 const pauseBetweenAttemptsMs = 100;
 
-/**
- * In one transaction, for which other processes wait. A killed process leaves nothing, not even Knex's lock. Throws
- * StartError.
- */
+/** Runs in one transaction: a killed process leaves nothing, not even Knex's lock. Throws StartError. */
 export async function migrate(knex: Knex, { lockMaintenance }: Dialect): Promise<readonly string[]> {
   for (let attempt = 1; ; attempt += 1) {
     try {
@@ -49,10 +45,7 @@ export async function migrate(knex: Knex, { lockMaintenance }: Dialect): Promise
   }
 }
 
-/**
- * Returns the names of the missing migrations. Throws StartError if the database has a migration unknown to this
- * version.
- */
+/** Throws StartError if the database has an unknown migration. */
 export async function pendingMigrations(knex: Knex): Promise<string[]> {
   const applied: string[] = (await knex.schema.hasTable('knex_migrations'))
     ? await knex('knex_migrations').pluck('name')

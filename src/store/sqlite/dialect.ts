@@ -20,8 +20,7 @@ const builder = knex({ client: 'sqlite3', useNullAsDefault: true, wrapIdentifier
 
 export const sqliteDialect: Dialect = {
   builder,
-  // Takes the write lock at once: between a read and a write, that would fail if another process had written meanwhile.
-  // Rows need no locks, because nobody else writes.
+  // Takes the write lock at once: after a read, that fails if another process has written. Rows need no locks.
   begin: 'begin immediate',
   beginSnapshot: 'begin',
   jsonElements: 'json_each',
@@ -63,8 +62,7 @@ function createFilters(): Filters {
         JSON.stringify(values.map(binaryParts)),
       ]);
     },
-    // Without a hint, SQLite assumes few nulls and takes the wrong index. The likelihoods were chosen with
-    // explain.test.ts.
+    // SQLite assumes few nulls and takes the wrong index. These likelihoods were chosen with explain.test.ts.
     isSet: (column, isSet) =>
       builder.raw(isSet ? `likelihood(${column} is not null, 0.1)` : `likelihood(${column} is null, 0.25)`),
     contains: (column, text) => builder.raw(`instr(${column}, ?) > 0`, [text]),
@@ -72,7 +70,7 @@ function createFilters(): Filters {
       text === ''
         ? builder.raw(`${column} is not null`)
         : builder.raw(`substr(${column}, ?) = ?`, [-Array.from(text).length, text]),
-    // The JSON of a single parameter would be parsed for each row.
+    // In a single parameter, the JSON would be parsed for each row.
     matchesAny: (column, patterns) =>
       builder.raw(`(${patterns.map(() => `${column} glob ?`).join(' or ')})`, patterns.map(globOf)),
     // Triggers keep this table: see the migration.
@@ -91,7 +89,7 @@ function createFilters(): Filters {
         .modify((rows) => limit !== undefined && rows.limit(limit))
         .select('id'),
     externalId: (column, key) => `(select value from json_each(${column}) where key = ${key})`,
-    // Reads the rows once, by their indexes. With `exists`, SQLite would look them up for each row of the outer table.
+    // With `exists`, SQLite would look the rows up for each row of the outer table.
     isAmong: (column, rows) =>
       builder.raw(`${column} in (select ${rows.column} from ${rows.from} where ?)`, [rows.where]),
     isAmongFew: () => [],
@@ -120,7 +118,7 @@ function elementOf(column: SelectedColumn): string {
 /** SQLite writes numbers into JSON with 15 digits. As texts of 18, they are read as exactly the same numbers. */
 const numberText = (column: string): string => `iif(${column} is null, null, format('%!.18g', ${column}))`;
 
-/** Such a statement is built in less than 10 ms. */
+/** A statement with so many rows is built in less than 10 ms. */
 const rowsPerStatement = 2_500;
 
 function* inserts(table: Table, records: readonly Row[]): Generator<Statement> {
@@ -158,10 +156,7 @@ function deletions({ table }: Table, workspaceId: number, ids: readonly string[]
   ];
 }
 
-/**
- * Values shared by all records are parameters, the others one JSON: a parameter per value takes 4 times as long, all in
- * JSON a third longer.
- */
+/** Shared values are parameters, others one JSON: parameters alone take 4 times as long, JSON alone a third longer. */
 function selectRowsSql(columns: readonly TableColumn[], records: readonly Row[]): Statement {
   const isShared = ({ field }: TableColumn) => records.every((record) => record[field] === records[0]?.[field]);
   const shared = new Set(columns.filter(isShared));
@@ -176,7 +171,13 @@ function selectRowsSql(columns: readonly TableColumn[], records: readonly Row[])
   };
 }
 
-function arrayEncoding(columns: readonly TableColumn[]) {
+interface RowEncoding {
+  /** The SQL of values, by field. */
+  readonly sources: ReadonlyMap<string, string>;
+  encode(row: Row): unknown[];
+}
+
+function arrayEncoding(columns: readonly TableColumn[]): RowEncoding {
   const sources = new Map<string, string>();
   /** A number takes two elements, other values one. */
   let elements = 0;
@@ -187,9 +188,8 @@ function arrayEncoding(columns: readonly TableColumn[]) {
     sources.set(column.field, isNumber ? `(value ->> ${elements - 2}) * pow(2, ${last})` : last);
   }
   return {
-    /** The SQL of values, by field. */
-    sources: sources as ReadonlyMap<string, string>,
-    encode(record: Row): unknown[] {
+    sources,
+    encode(record) {
       const values: unknown[] = [];
       for (const column of columns) {
         const value = toColumn(column, record[column.field]);
@@ -201,7 +201,7 @@ function arrayEncoding(columns: readonly TableColumn[]) {
   };
 }
 
-/** An integer times a power of two: SQLite converts one decimal in ten thousand to a neighbouring number. */
+/** Returns an integer times a power of two: SQLite converts one decimal in 10,000 to a neighbouring number. */
 function binaryParts(value: unknown): [number | null, number] {
   if (typeof value !== 'number') return [null, 0];
   if (!Number.isFinite(value)) throw new Error('expected a finite number');
@@ -219,12 +219,10 @@ interface ViewStatement extends Pick<Statement, 'sql' | 'setUp'> {
   encode(insert: Insert): unknown[];
 }
 
-/** By view, whose name says the kind and the targets. */
+/** Statements by view, which is named after its tables. */
 const viewStatements = new Map<string, ViewStatement>();
 
-/**
- * Inserts into a view, whose trigger does the rest. A transaction takes a third longer, and waits for the main thread.
- */
+/** The trigger of a view inserts all: a transaction takes a third longer. */
 function insertWithLog(kind: RecordKind, inserts: readonly Insert[]): Statement {
   const targets = [...new Set(inserts.flatMap(({ references }) => [...references.keys()]))];
   const view = ['new', kind.table, ...targets.map(({ table }) => table)].join('_');
@@ -279,7 +277,7 @@ function createViewStatement(view: string, kind: RecordKind, targets: readonly R
     encode: ({ records, references, change, keyed }) => [
       [
         ...valuesIn({ ...records[0], workspaceId: change.workspaceId }, shared),
-        ...valuesIn(change as object as Row, changeColumns),
+        ...valuesIn({ ...change }, changeColumns),
         ...valuesIn(keyed, keyColumns),
         records.length,
       ],

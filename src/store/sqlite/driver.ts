@@ -1,4 +1,4 @@
-/** The driver for SQLite: connections to a file or to a database in memory, and their cached statements. */
+/** The driver for SQLite. */
 import { accessSync, constants, existsSync, mkdirSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { Knex } from 'knex';
@@ -8,9 +8,7 @@ import { failureReason } from '../connections/database-error.ts';
 import type { DatabaseOptions, Driver, PooledConnection, Row } from '../connections/driver.ts';
 import { defaultPath, inMemory } from '../database-settings.ts';
 
-/**
- * Throws StartError if the folder or the file cannot be written to. Creates only the default folder if it is missing.
- */
+/** Throws StartError if the file cannot be written to. Creates only the default folder. */
 export function createSqliteDriver(
   path: string,
   { connectionTimeout, statementTimeout }: DatabaseOptions,
@@ -37,16 +35,16 @@ export function createSqliteDriver(
     name: 'SQLite',
     location: path === inMemory ? 'in memory only, lost when the process ends' : resolve(path),
     pools: {
-      // SQLite has one writer: a second connection would only wait for the first, and block one of libuv's threads.
+      // A second writer would only wait for the first, and block one of libuv's threads.
       writes: pool({ max: 1, readOnly: false }),
-      // A database in memory has one connection only. Of three readers, a workspace may hold two for long.
+      // A database in memory has one connection. Of three readers, a workspace may hold two for long.
       ...(path !== inMemory && {
         reads: pool({ max: 3, readOnly: true }),
-        // One: while long reads overlap, SQLite's log of writes only grows. Long reads may wait longer for their turn.
+        // One at a time, with a longer wait: while long reads overlap, SQLite's log only grows.
         longReads: { ...pool({ min: 0, max: 1, readOnly: true }), acquireConnectionTimeout: 6 * connectionTimeout },
       }),
     },
-    // While nobody reads, writes the log back to the file and empties it.
+    // Between long reads, the log is written back to the file and emptied.
     afterLongRead: 'pragma wal_checkpoint(truncate)',
     hasGroupsByWorkspace: false,
     query: (connection, sql, values, setUp) => statementsOn(connection).run(sql, values, setUp),
@@ -104,9 +102,7 @@ interface PreparedStatement {
   finalize(done: () => void): void;
 }
 
-/**
- * True if no transaction is open and no writing statement is active: if one is, SQLite rejects `begin`, or `commit`.
- */
+/** Tries a transaction: SQLite rejects it if one is open, or if a writing statement is active. */
 const isIdle = (connection: SqliteConnection): Promise<boolean> =>
   new Promise((resolve) => {
     connection.exec('begin; commit', (error) => resolve(!error));
@@ -114,13 +110,11 @@ const isIdle = (connection: SqliteConnection): Promise<boolean> =>
 
 const maxStatements = 200;
 
-/** The pause between attempts to interrupt a statement. */
 const interruptIntervalMs = 20;
 
 /** A cached statement keeps its values until it is used again, which for a batch may be never. */
 const isLarge = (value: unknown): boolean => typeof value === 'string' && value.length > 65_536;
 
-/** The statements of each open connection. */
 const openStatements = new WeakMap<SqliteConnection, ConnectionStatements>();
 
 function statementsOn(connection: SqliteConnection): ConnectionStatements {

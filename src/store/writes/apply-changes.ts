@@ -21,7 +21,6 @@ import { findStoredResult, type IdempotencyKey, idempotencyRow, storeResult, typ
 import type { QueuedCreation } from './queue.ts';
 import { type Change, type Creation, createTx, type Decide } from './tx.ts';
 
-/** Runs a write in a transaction, or returns the stored result of its key. */
 export async function applyWrite<T>(
   scope: WorkspaceScope,
   author: ChangeAuthor,
@@ -40,20 +39,18 @@ export async function applyWrite<T>(
   return { returned, isRepeat: false };
 }
 
-/** Decides on a snapshot and throws the errors of the write. Stores and locks nothing. */
+/** Throws the same errors as the write. */
 export async function dryRun<T>(scope: WorkspaceScope, decide: Decide<T>): Promise<T> {
   const { changes, returned } = await decide(createTx(scope, { isDryRun: true }));
   requireFewExternalIds(changes);
   return returned;
 }
 
-/**
- * Limits of a creation. The statement of so many records takes 20 ms to build. On SQLite, each external ID is a row.
- */
+/** The statement of a creation takes 20 ms to build. On SQLite, each external ID is a row. */
 const maxCreated = 5_000;
 const maxCreatedLength = 4_000_000;
 
-/** Returns undefined if the creation is too large for one statement. */
+/** Returns undefined if the creation is too large. */
 export function toQueuedCreation<T>(
   { workspaceId, usage }: { readonly workspaceId: number; readonly usage: Usage },
   author: ChangeAuthor,
@@ -80,7 +77,7 @@ export function toQueuedCreation<T>(
   };
 }
 
-/** A single record may have as many external IDs as the settings allow. */
+/** The settings limit a single record. */
 function requireFewExternalIds(changes: readonly Change[]): void {
   const written = changes.filter(({ before, after }) => !isSameValue(before?.externalIds, after?.externalIds));
   if (written.length <= 1) return;
@@ -94,7 +91,6 @@ function requireFewExternalIds(changes: readonly Change[]): void {
   throw tooLarge(problem, 'too many external IDs');
 }
 
-/** Groups successive changes of one kind and action, which share statements. */
 function groupChanges(changes: readonly Change[]): Change[][] {
   const groups: Change[][] = [];
   for (const change of changes) {
@@ -124,7 +120,7 @@ function* changeStatements({ dialect, workspaceId }: WorkspaceScope, changes: re
   }
 }
 
-/** Clears unique values that records take from each other: the database updates one row after the other. */
+/** Clears unique values that records take from each other, because rows are updated one by one. */
 function* clearSwappedValues(
   dialect: Dialect,
   workspaceId: number,
@@ -154,7 +150,7 @@ function changedFields(kind: RecordKind, changes: readonly Change[]): ReadonlySe
   return changed;
 }
 
-/** The order of external IDs counts: they are stored in the order sent. */
+/** A new order of external IDs is a change. */
 const isSameValue = (before: unknown, after: unknown): boolean =>
   before === after ||
   (typeof before === 'object' && typeof after === 'object' && JSON.stringify(before) === JSON.stringify(after));
@@ -177,9 +173,7 @@ function toLogRow(workspaceId: number, author: ChangeAuthor, { kind, action, bef
   return { ...author, workspaceId, kind: kind.name, action, recordId, at, before: before && values };
 }
 
-/**
- * Takes the next change numbers of a workspace and returns the last one. Holds their row until the transaction ends.
- */
+/** Returns the last number. Other writes that log changes of the workspace wait until the transaction ends. */
 export async function takeChangeNumbers(
   { builder }: Dialect,
   run: Run,

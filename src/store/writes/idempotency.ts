@@ -24,18 +24,16 @@ export interface IdempotencyKey {
   /** The operation, such as `POST /assets`: keys are scoped to it. */
   readonly operation: string;
   readonly key: string;
-  /** Differs between different requests. */
   readonly requestHash: string;
 }
 
 export interface RepeatableRequest extends IdempotencyKey {
-  /** Called if the result is that of an earlier request. */
   readonly onRepeat: () => void;
 }
 
 export interface WriteResult<T> {
   readonly returned: T;
-  /** True if an earlier write with the key stored the result. */
+  /** True if an earlier write stored the result. */
   readonly isRepeat: boolean;
 }
 
@@ -49,7 +47,7 @@ export async function writeWithKey<T>(
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
     const isUnknown = error.type === mayBeStoredType;
-    // While the database is unavailable, a second attempt to reach it would only take longer.
+    // While the database is unavailable, a second attempt only takes longer.
     if (error.status >= 500 && !isUnknown) throw error;
     const earlier = await findStoredResult<T>(scope, request).catch(rethrowKeyReuse);
     if (earlier) return earlier;
@@ -57,7 +55,7 @@ export async function writeWithKey<T>(
   }
 }
 
-/** Ignores other errors: if the database cannot be reached, the error of the write says more. */
+/** Ignores other errors, which say less than the error of the write. */
 function rethrowKeyReuse(error: unknown): undefined {
   if (error instanceof ServiceError && error.status === 409) throw error;
 }
@@ -65,7 +63,7 @@ function rethrowKeyReuse(error: unknown): undefined {
 const retryWithKey = ({ cause }: ServiceError) =>
   mayBeStored('retry with the same Idempotency-Key, which stores the records once', String(cause));
 
-/** Throws a ServiceError 409 if the key has the result of another request. */
+/** Throws a 409 if another request has used the key. */
 export async function findStoredResult<T>(
   scope: WorkspaceScope,
   { operation, key, requestHash }: IdempotencyKey,
@@ -108,8 +106,7 @@ export const idempotencyRow = async (
   result: await compressJson(JSON.stringify(returned)),
 });
 
-/** In characters. */
-const maxUncompressed = 1_000;
+const maxUncompressedLength = 1_000;
 
 /** No JSON begins with it. */
 const compressedMark = 'br:';
@@ -117,11 +114,11 @@ const compressedMark = 'br:';
 const compress = promisify(brotliCompress);
 const decompress = promisify(brotliDecompress);
 
-/** The fastest quality: 1,000 assets of 670 KB take 2 ms of CPU and 95 KB, with deflate 4 ms and 140 KB. */
+/** With the fastest quality, 1,000 assets of 670 KB take 2 ms of CPU and 95 KB, with deflate 4 ms and 140 KB. */
 const fast = { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } };
 
 async function compressJson(json: string): Promise<string> {
-  if (json.length <= maxUncompressed) return json;
+  if (json.length <= maxUncompressedLength) return json;
   return compressedMark + (await compress(json, fast)).toString('base64');
 }
 

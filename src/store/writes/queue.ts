@@ -4,6 +4,7 @@
  * SQLite has one writer, and so one queue. On Postgres a transaction waits for a connection only, but the creations of
  * each workspace have a queue: they would wait for the row of its change number anyway. Workspaces take turns.
  *
+ * The states of a write:
  *   waiting     no connection in time                  -> rejected (503)
  *   waiting     taken with creations of its kind       -> statement, a transaction by itself
  *   waiting     taken first, or small                  -> open (BEGIN, or a savepoint)
@@ -39,7 +40,6 @@ import { databaseUnavailable, TransactionConflict, WorkspaceDeleted } from '../c
 import type { DatabaseOptions, Driver } from '../connections/driver.ts';
 import type { Dialect, Insert } from '../query/dialect.ts';
 
-/** Work that conflicts with another transaction runs again. */
 export type RunTransaction = <T>(
   work: Work<T>,
   options?: QueueOptions<T> & { readonly maxAttempts?: number },
@@ -47,18 +47,17 @@ export type RunTransaction = <T>(
 
 interface QueueOptions<T> {
   readonly workspaceId?: number | undefined;
-  /** True if the work is short: it may join a commit, and delays the acknowledgement of the other writes. */
+  /** Short work may join a commit, which acknowledges the other writes later. */
   readonly isSmall?: boolean;
-  /** Stores the same as the work, if the database accepts it. It is tried first. */
+  /** Does the same as the work, and is tried first. */
   readonly creation?: QueuedCreation<T> | undefined;
 }
 
-/** A creation (see tx.ts), stored by one statement with waiting creations of the same kind. */
 export interface QueuedCreation<T> {
   readonly kind: RecordKind;
-  /** Its share of the most that one statement stores. */
+  /** As a share of the most that one statement stores. */
   readonly size: number;
-  /** Called right before the statement, so that the IDs of the records are in the order of the commits. */
+  /** Called right before the statement, so that IDs are in the order of the commits. */
   toInsert(): Promise<{ readonly insert: Insert; readonly returned: T }>;
 }
 
@@ -72,29 +71,25 @@ interface QueuedWrite extends QueueOptions<unknown> {
 interface Queue {
   readonly workspaceId: number | undefined;
   waiting: QueuedWrite[];
-  /** The write that was taken last. */
   last?: QueuedWrite | undefined;
   /** The number of groups that are being stored. */
   running: number;
 }
 
-/** Before retry n, a write waits a random time below `basePauseMs * 2 ** n`: the same two must not meet again. */
+/** Retry n waits a random time below `basePauseMs * 2 ** n`: the same two must not meet again. */
 const basePauseMs = 10;
 
-/** After this time no other transaction joins a shared commit. */
+/** No transaction joins a commit after this time. */
 const maxSharedMs = 50;
 
-/** The share of a statement that is kept free for small creations after a large first one. */
+/** The share of a statement left to small creations after a large first one. */
 const reserve = 0.1;
 
 export class WriteQueue {
-  /** By workspace on Postgres; a single one on SQLite. */
   readonly #queues = new Map<number | undefined, Queue>();
   readonly #connections: Pick<Connections, 'useToWrite'>;
   readonly #hasGroupsByWorkspace: boolean;
-  /**
-   * On Postgres one group is sent while another is synced to disk. More would be smaller, and wait for a change number.
-   */
+  /** On Postgres one group is sent while another is synced. More groups would be smaller, and wait for each other. */
   readonly #maxRunning: number;
   readonly #dialect: Pick<Dialect, 'begin' | 'insertWithLog'>;
   readonly #connectionTimeout: number;
@@ -117,7 +112,7 @@ export class WriteQueue {
       try {
         return await this.#enqueue(work, attempts === 0 ? { ...options, creation } : options);
       } catch (error) {
-        // The database does not say which creation of a group it refused: each one is retried as a transaction.
+        // The database does not say which creation of a group it refused.
         if (attempts === 0 && isWorthRetryingAlone(error)) continue;
         if (!(error instanceof TransactionConflict)) throw error;
         if (attempts >= maxAttempts) throw error.afterLastAttempt();
@@ -129,7 +124,7 @@ export class WriteQueue {
   #enqueue<T>(work: Work<T>, options: QueueOptions<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       const isInTime = startWaiting(this.#connectionTimeout, reject);
-      // The cast is safe: the write is resolved with the result of its work.
+      // The cast is safe: a write is resolved with the result of its work.
       this.#add({ ...options, work, isInTime, resolve: resolve as QueuedWrite['resolve'], reject });
     });
   }
@@ -143,7 +138,7 @@ export class WriteQueue {
     queue.waiting.push(added);
     if (queue.running === this.#maxRunning) return;
     queue.running += 1;
-    // Later, so that requests that have already arrived are read first and can join the group.
+    // Later, so that requests that have already arrived can join the group.
     setImmediate(() => void this.#drain(queue));
   }
 
@@ -152,7 +147,7 @@ export class WriteQueue {
     while (queue.waiting.length > 0) {
       await useToWrite(queue.workspaceId, (connection) => this.#storeNext(connection, queue)).catch(
         (error: unknown) => {
-          // No connection could be opened: none of the writes can be stored.
+          // No connection can be opened for any of them.
           for (const { isInTime, reject } of queue.waiting.splice(0)) if (isInTime()) reject(error);
         },
       );
@@ -192,7 +187,7 @@ async function storeCreations(
   }
 }
 
-/** Runs the first transaction; then small ones join it, each in a savepoint. */
+/** Small transactions join the first one, each in a savepoint. */
 async function shareCommit(
   connection: ConnectionLease,
   begin: string,
@@ -240,8 +235,8 @@ async function shareCommit(
 }
 
 /**
- * Prefers another workspace than the last one, and after a large write a small one, which waits for one large write of
- * its workspace at most.
+ * Prefers another workspace than the last one, and after a large write a small one: it waits for one large write of its
+ * workspace at most.
  */
 function takeNext(queue: Queue, mayBeTaken: (write: QueuedWrite) => boolean): QueuedWrite | undefined {
   const { waiting, last } = queue;
@@ -258,7 +253,7 @@ function takeNext(queue: Queue, mayBeTaken: (write: QueuedWrite) => boolean): Qu
 
 const mayShareCommit = ({ isSmall, creation }: QueuedWrite): boolean => isSmall === true && !creation;
 
-/** Takes waiting creations of the first one's kind, as many as one statement stores. */
+/** Takes as many creations as one statement stores. */
 function takeSameKind(queue: Queue, first: QueuedWrite, { kind, size }: QueuedCreation<unknown>): QueuedWrite[] {
   const group = [first];
   let total = size;

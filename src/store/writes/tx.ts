@@ -26,25 +26,24 @@ import type { Action } from '../query/tables.ts';
 import { type BoundedRead, measureRows, type ReadBudget, type WorkspaceScope } from '../records/read-budget.ts';
 import { asRecords, createRecordReads, type RecordReads, readParents } from '../records/read-records.ts';
 
-/** The texts of histories, versions and found records count towards the limit of the transaction. */
+/** The texts of changes, versions and found records count towards the limit of the transaction. */
 export interface Tx
   extends Pick<ChangeReads, 'lastChange' | 'changes' | 'histories' | 'versions'>,
     Pick<RecordReads, 'pages' | 'find'> {
-  /** Waits for the workspace's lock with this name, and holds it until the transaction ends. */
+  /** Waits for the lock and holds it until the transaction ends. */
   lock(name: string): Promise<void>;
-  /** Locks the records that have the values: no other transaction can remove a value before this one ends. */
+  /** Locks the records with the values until the transaction ends. */
   existingValues(kind: RecordKind, field: string, values: readonly string[]): Promise<ReadonlySet<string>>;
-  /** Reads the records and locks them. IDs without a record are left out. */
+  /** Reads and locks the records. IDs without a record are left out. */
   findToUpdate(kind: RecordKind, ids: readonly string[]): Promise<AnyRecord[]>;
-  /** Like findToUpdate; also waits for transactions that are about to store references to the records. */
+  /** Like findToUpdate. Also waits for transactions that are about to store references to the records. */
   findToDelete(kind: RecordKind, ids: readonly string[]): Promise<AnyRecord[]>;
-  /** Returns parents by ID, at most `limit`: null for a root. */
+  /** Returns at most `limit` parents by ID: null for a root. */
   ancestors(tree: ReverseLink, ids: readonly string[], limit: number): Promise<ReadonlyMap<string, string | null>>;
-  /** Returns the IDs of records that refer to one of these IDs, at most `limit`, in no particular order. */
+  /** Returns at most `limit` IDs of records that refer to one of these, in any order. */
   findReferring(link: ReverseLink, ids: readonly string[], limit: number): Promise<string[]>;
   /**
-   * For each list of criteria, returns the IDs of the first `maxMatches` records that meet all of its criteria, without
-   * the IDs in `except`.
+   * For each list of criteria, returns the first `maxMatches` IDs of records that meet all, without those in `except`.
    */
   findMatches(
     kind: RecordKind,
@@ -53,28 +52,28 @@ export interface Tx
   ): Promise<readonly (readonly string[])[]>;
 }
 
-/** Throws a ServiceError below 500 to reject the write, TransactionConflict to decide again in a new transaction. */
+/** Throws a ServiceError below 500 to reject the write, TransactionConflict to decide again. */
 export type Decide<T> = (tx: Tx) => Promise<Decision<T>>;
 
 export interface Decision<T> {
   readonly changes: readonly Change[];
-  /** The result, also for a repeat with the same key: plain data, stored as JSON. */
+  /** Plain data, stored as JSON if the write has a key. */
   readonly returned: T;
 }
 
 /**
- * New records of one kind, inserted by one statement together with other waiting creations. Only the database checks
- * their unique values, references and key: a third faster than a transaction, which looks them up. If the database
- * refuses, the write follows as a transaction.
+ * New records of one kind, inserted by one statement with other waiting creations. Only the database checks their
+ * unique values, references and key, which saves a third of the time. If it refuses, the write follows as a
+ * transaction.
  */
 export interface Creation<T> extends Pick<Insert, 'references'> {
   readonly kind: RecordKind;
-  /** The fields of each record that the client has set. */
+  /** The fields that the client sent. */
   readonly values: readonly Row[];
   decide(): Decision<T>;
 }
 
-/** A change of one record. `before` was read with a lock; a restored record is created with its old ID. */
+/** A restored record is created with its old ID. */
 export interface Change {
   readonly kind: RecordKind;
   readonly action: Action;
@@ -83,7 +82,7 @@ export interface Change {
   readonly at: string;
 }
 
-/** Makes the write decide again: another transaction has changed the records that it looked up. */
+/** Another transaction has changed the records that this one looked up. */
 export const lookupOutdated = () => new TransactionConflict('LOOKUP_OUTDATED');
 
 interface TxContext extends WorkspaceScope {
@@ -127,7 +126,6 @@ class LockOrder {
 
 const maxBytes = 50_000_000;
 
-/** The text that the transaction may still read. */
 class TextAllowance implements ReadBudget {
   #bytesLeft = maxBytes;
 
@@ -157,7 +155,7 @@ const lockRows = (
   lock: 'forUpdate' | 'forNoKeyUpdate' | 'forKeyShare',
 ) => (isDryRun ? rows : rows[lock]());
 
-/** In the order of IDs: two transactions that lock the same records meet at the first one. */
+/** Sorted by ID, so that two transactions do not deadlock. */
 const rowsInOrder = ({ dialect, workspaceId }: TxContext, kind: RecordKind, ids: readonly string[]) =>
   dialect.rowsById(kind, workspaceId, [...new Set(ids)].sort());
 
@@ -215,10 +213,10 @@ async function findReferring(
 const whiteSpace =
   '\t\n\v\f\r \u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000\ufeff';
 
-/** More than one match shows that a list of criteria is ambiguous; a few are shown in the error. */
+/** Several matches are an error, which shows a few. */
 export const maxMatches = 4;
 
-/** Lists of the same form share a statement: thousands of texts are looked up in an index, one by one. */
+/** Lists of the same form share a statement, which looks up thousands of texts in an index. */
 async function findMatches(
   scope: WorkspaceScope,
   kind: RecordKind,
@@ -256,10 +254,7 @@ const criterionTexts = ({ by, text }: Criterion) => [
   ...(text === null ? [] : [text]),
 ];
 
-/**
- * Returns a subquery for the IDs of matches, whose `sent.value` are the `criterionTexts` of a list, and whether it
- * reads the index of external IDs.
- */
+/** Returns a subquery in which `sent.value` has the `criterionTexts` of a list. */
 function matchingIds(
   { dialect, workspaceId }: WorkspaceScope,
   kind: RecordKind,
