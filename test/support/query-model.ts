@@ -21,8 +21,8 @@ import {
   orderName,
   type Position,
   type RecordOrder,
+  type RecordSummary,
   type ScalarValue,
-  type Summary,
   type SummaryQuery,
 } from '../../src/store/query/record-query.ts';
 
@@ -141,7 +141,7 @@ export function createModel(world: World, viewer?: Viewer) {
   function summary(
     kind: RecordKind,
     { where, groupBy, limit, timeZone = 'UTC', min, max }: Omit<SummaryQuery, 'where'> & { where?: SentFilter },
-  ): Summary {
+  ): RecordSummary {
     const found = recordsOf(kind).filter((record) => matches(kind, record, where ?? {}));
     const groups = new Map<string, { members: PlainRecord[]; values: (ScalarValue | null)[] }>();
     for (const record of found) {
@@ -237,7 +237,7 @@ export function createModel(world: World, viewer?: Viewer) {
       return record && asOf && compareTexts(String(record.createdAt), asOf) > 0 ? null : record;
     };
     queries[list] = (_, args) => page(kind, recordsOf(kind), args);
-    queries[`${list}Summary`] = (_, args) => summaryOf(kind, args);
+    queries[`${list}RecordSummary`] = (_, args) => summaryOf(kind, args);
     queries[`${name}ByUid`] = (_, { uid }) => one(kind, (record) => record.uid === uid, uid);
     queries[`${name}ByExternalId`] = (_, { key, value }) =>
       one(

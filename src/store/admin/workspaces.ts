@@ -40,11 +40,11 @@ export function createWorkspaces(database: Database, tables: readonly Table[]): 
       return work(scopeOn(database, tables, run));
     });
   return {
-    list: () => listWorkspaces(reads),
+    list: () => listShown(reads),
     find: (name) => findByName(reads, name),
     findExisting: (name) => findExisting(reads, name),
-    rename: (from, to) => change((scope) => renameWorkspace(scope, from, to)),
-    remove: (name, shown) => change((scope) => removeWorkspace(scope, name, shown)),
+    rename: (from, to) => change((scope) => changeName(scope, from, to)),
+    remove: (name, shown) => change((scope) => removeByName(scope, name, shown)),
   };
 }
 
@@ -59,7 +59,7 @@ const scopeOn = ({ dialect }: Database, tables: readonly Table[], run: Run): Ope
   run,
 });
 
-async function listWorkspaces(scope: OperatorScope): Promise<Workspace[]> {
+async function listShown(scope: OperatorScope): Promise<Workspace[]> {
   const rows = scope.dialect.builder('workspaces').whereNotNull('name').orderBy('name').select('name');
   const shown: Workspace[] = [];
   for (const { name } of await runQuery(scope.run, rows)) {
@@ -94,7 +94,7 @@ async function hasLog({ dialect, run }: OperatorScope, { number }: WorkspaceId):
   return (await runQuery(run, rowsQuery(dialect, changes, number).select('number').limit(1))).length > 0;
 }
 
-async function renameWorkspace(scope: OperatorScope, from: string, to: string): Promise<Workspace> {
+async function changeName(scope: OperatorScope, from: string, to: string): Promise<Workspace> {
   if (from === to) throw new StartError(`the workspace is already called ${to}`);
   const renamed = await findExisting(scope, from);
   await takeName(scope, to, renamed);
@@ -123,7 +123,7 @@ async function takeName(scope: OperatorScope, name: string, renamed: WorkspaceId
   await giveUpNumber(scope, holder);
 }
 
-async function removeWorkspace(scope: OperatorScope, name: string, shown?: WorkspaceId): Promise<void> {
+async function removeByName(scope: OperatorScope, name: string, shown?: WorkspaceId): Promise<void> {
   const { dialect, run } = scope;
   const { builder, lock } = dialect;
   const deleted = await findExisting(scope, name);
@@ -133,7 +133,7 @@ async function removeWorkspace(scope: OperatorScope, name: string, shown?: Works
   if (deleted.keys.length > 0) await requireOtherKeys(scope, deleted);
   // Locks first, as in writes, against deadlocks. A running write may store a lock again, which has no effect.
   if (lock) await runQuery(run, builder('locks').where('workspace_id', deleted.number).delete());
-  await deleteRecords(scope, deleted);
+  await deleteAllRecords(scope, deleted);
   await giveUpNumber(scope, deleted);
   await runQuery(run, builder('api_keys').where('workspace_id', deleted.number).delete());
 }
@@ -152,7 +152,7 @@ async function requireOtherKeys({ dialect, run }: OperatorScope, { name, keys }:
  * Stops writes after a first pass: earlier, this would deadlock with a write that has locked records and needs a change
  * number. A second pass deletes the records committed meanwhile.
  */
-async function deleteRecords(scope: OperatorScope, workspace: WorkspaceId): Promise<void> {
+async function deleteAllRecords(scope: OperatorScope, workspace: WorkspaceId): Promise<void> {
   const { dialect, run, tables } = scope;
   const deleteAll = async () => {
     for (const table of tables) await runQuery(run, rowsQuery(dialect, table, workspace.number).delete());

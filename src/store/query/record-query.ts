@@ -68,7 +68,7 @@ export interface Grouping {
   readonly by: 'value' | 'month' | 'day';
 }
 
-export interface Summary extends Bounds {
+export interface RecordSummary extends Bounds {
   readonly totalCount: number;
   /** A group has one value per grouping. One more group than the limit shows that there are more. */
   readonly groups: readonly (Bounds & { readonly count: number; readonly values: readonly (ScalarValue | null)[] })[];

@@ -3,7 +3,7 @@ import { dateTime, json, required, text } from '../../model/fields.ts';
 import type { Table } from '../../model/record-kind.ts';
 import type { Row } from '../connections/driver.ts';
 
-const wholeNumber = (description: string) =>
+const positiveInteger = (description: string) =>
   ({ type: 'number', description, min: 1, max: Number.MAX_SAFE_INTEGER }) as const;
 
 /** Databases identify a workspace by number, clients by name. */
@@ -17,7 +17,7 @@ export const workspaceNames: Table = {
   label: 'workspace',
   key: ['number'],
   storedFields: {
-    number: required(wholeNumber('number that it keeps for ever')),
+    number: required(positiveInteger('number that it keeps for ever')),
     name: text('name that it has now'),
   },
 };
@@ -47,7 +47,7 @@ export const changeNumbers: Table = {
   key: ['workspaceId'],
   storedFields: {
     workspaceId: required(text('workspace')),
-    number: required(wholeNumber('number of its last change')),
+    number: required(positiveInteger('number of its last change')),
   },
 };
 
@@ -57,7 +57,7 @@ export const changes: Table = {
   key: ['workspaceId', 'number'],
   storedFields: {
     workspaceId: required(text('workspace')),
-    number: required(wholeNumber('number of the change in its workspace')),
+    number: required(positiveInteger('number of the change in its workspace')),
     kind: required(text('kind of the record')),
     action: required(text('created, updated or deleted')),
     recordId: required({ type: 'id', description: 'ID of the record' }),

@@ -21,7 +21,7 @@ import {
   oldestFirst,
   type PagesQuery,
   type RecordQuery,
-  type Summary,
+  type RecordSummary,
   type SummaryQuery,
 } from '../query/record-query.ts';
 import {
@@ -55,7 +55,7 @@ export interface RecordReads {
    * Oldest first, unless ordered, for every parent. A few records can have millions of ancestors: too many are a 400.
    */
   pages(link: ReverseLink, parentIds: readonly string[], query: PagesQuery): Promise<ReadonlyMap<string, RecordPage>>;
-  summarize(kind: RecordKind, query: SummaryQuery): Promise<Summary>;
+  summarize(kind: RecordKind, query: SummaryQuery): Promise<RecordSummary>;
 }
 
 export interface LinkToRead {

@@ -7,11 +7,11 @@ import { textLengthOfAll } from '../../model/fields.ts';
 import type { RecordKind } from '../../model/record-kind.ts';
 import type { Row } from '../connections/driver.ts';
 import { columnName, fromColumn, pickFields, tableColumns } from '../query/columns.ts';
-import type { Bounds, Grouping, ScalarValue, Summary, SummaryQuery } from '../query/record-query.ts';
+import type { Bounds, Grouping, RecordSummary, ScalarValue, SummaryQuery } from '../query/record-query.ts';
 import { requireWhole, runQuery, selectRows } from '../query/rows.ts';
 import { readBounded, type WorkspaceScope } from './read-budget.ts';
 
-export function readSummary(scope: WorkspaceScope, kind: RecordKind, query: SummaryQuery): Promise<Summary> {
+export function readSummary(scope: WorkspaceScope, kind: RecordKind, query: SummaryQuery): Promise<RecordSummary> {
   const { groupBy, min, max, limit } = query;
   return readBounded(scope, {
     table: pickFields(kind, new Set([...groupBy.map(({ field }) => field), ...min, ...max])),
@@ -32,7 +32,7 @@ async function summarize(
   { dialect, run, workspaceId }: WorkspaceScope,
   kind: RecordKind,
   query: SummaryQuery,
-): Promise<Summary> {
+): Promise<RecordSummary> {
   const { where, groupBy, timeZone, limit, min, max } = query;
   const matching = () => selectRows({ dialect, workspaceId, table: kind }, { where });
   const columnOf = (field: string) => `${kind.table}.${columnName(field)}`;

@@ -108,7 +108,7 @@ export function createTx(scope: WorkspaceScope, { isDryRun = false } = {}): Tx {
     findToDelete: (kind, ids) => findToWrite(context, kind, ids, 'forUpdate'),
     ancestors: (tree, ids, limit) => readParents(scope, tree, ids, limit),
     findReferring: (link, ids, limit) => findReferring(scope, link, ids, limit),
-    findMatches: (kind, wanted, except) => findMatches(scope, kind, wanted, except),
+    findMatches: (kind, wanted, except) => matchCriteria(scope, kind, wanted, except),
   };
 }
 
@@ -156,7 +156,7 @@ const lockRows = (
 ) => (isDryRun ? rows : rows[lock]());
 
 /** Sorted by ID, so that two transactions do not deadlock. */
-const rowsInOrder = ({ dialect, workspaceId }: TxContext, kind: RecordKind, ids: readonly string[]) =>
+const rowsSortedById = ({ dialect, workspaceId }: TxContext, kind: RecordKind, ids: readonly string[]) =>
   dialect.rowsById(kind, workspaceId, [...new Set(ids)].sort());
 
 async function lockName({ dialect, run, workspaceId, locks, isDryRun }: TxContext, name: string): Promise<void> {
@@ -174,7 +174,7 @@ async function findExistingValues(
   const isId = field === 'id';
   locks.require(isId ? 'referenced records' : 'unique values');
   const rows = isId
-    ? rowsInOrder(context, kind, values)
+    ? rowsSortedById(context, kind, values)
     : rowsQuery(dialect, kind, workspaceId, { where: { field, in: values } });
   const found = await runQuery(run, lockRows(context, rows.select({ value: columnName(field) }), 'forKeyShare'));
   return new Set(found.map(({ value }) => String(value)));
@@ -188,7 +188,7 @@ async function findToWrite(
 ): Promise<AnyRecord[]> {
   const { dialect, run, locks, texts } = context;
   locks.require('changed records');
-  const rows = rowsInOrder(context, kind, ids);
+  const rows = rowsSortedById(context, kind, ids);
   const locked = lockRows(context, rows.clone(), lock);
   // A single record cannot be too long.
   const bytes = ids.length <= 1 ? 0 : await measureRows(dialect, run, kind, rows);
@@ -217,7 +217,7 @@ const whiteSpace =
 export const maxMatches = 4;
 
 /** Lists of the same form share a statement, which looks up thousands of texts in an index. */
-async function findMatches(
+async function matchCriteria(
   scope: WorkspaceScope,
   kind: RecordKind,
   wanted: readonly (readonly Criterion[])[],
