@@ -637,12 +637,13 @@ export interface ImportedRecords {
   labels: Label[];
 }
 
-/** The names of each kind, its fields, and what its records have for fields without a value. */
+/** The names of each kind, its fields, the path to create its records over REST, and what they have for fields without a value. */
 export const kinds = {
   Asset: {
     plural: 'Assets',
     list: 'assets',
     unset: 'null',
+    path: '/assets',
     fields:
       'id name uid statusId assetTypeId currentLocationId trackUtilization manufacturedAt acquiredAt ownerId manufacturerId purchaseOrderId externalIds workspaceId createdAt updatedAt updatedBy { id }',
   },
@@ -650,6 +651,7 @@ export const kinds = {
     plural: 'WorkOrders',
     list: 'workOrders',
     unset: 'omitted',
+    path: '/work-orders',
     fields:
       'id name typeId reference projectId statusId locationId startDate endDate notes externalIds workspaceId createdAt updatedAt createdBy { id } updatedBy { id }',
   },
@@ -657,6 +659,7 @@ export const kinds = {
     plural: 'Projects',
     list: 'projects',
     unset: 'omitted',
+    path: '/projects',
     fields:
       'id name reference startDate endDate notes statusId companyId locationId externalIds workspaceId createdAt updatedAt createdBy { id } updatedBy { id }',
   },
@@ -664,6 +667,7 @@ export const kinds = {
     plural: 'Locations',
     list: 'locations',
     unset: 'omitted',
+    path: '/locations',
     fields:
       'id name latitude longitude address1 address2 city state postalCode country externalIds workspaceId createdAt updatedAt',
   },
@@ -671,6 +675,7 @@ export const kinds = {
     plural: 'TransportOrders',
     list: 'transportOrders',
     unset: 'omitted',
+    path: '/transport-orders',
     fields:
       'id name reference number notes statusId projectId purchaseOrderId allocationOrderId workspaceId createdAt updatedAt createdBy { id }',
   },
@@ -678,12 +683,14 @@ export const kinds = {
     plural: 'AssetCategories',
     list: 'assetCategories',
     unset: 'omitted',
+    path: '/asset-categories',
     fields: 'id name description parentId workspaceId createdAt updatedAt',
   },
   Label: {
     plural: 'Labels',
     list: 'labels',
     unset: 'omitted',
+    path: '/labels',
     fields: 'id name key color workspaceId createdAt updatedAt',
   },
 } as const;

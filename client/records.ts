@@ -107,28 +107,22 @@ type Row = Readonly<Record<string, unknown>>;
 
 export const issueFields = 'issues { path message code other }';
 
-export function records<Kind extends KindName>(send: Send, graphql: Graphql, name: Kind, path: string): Records<Kind> {
-  return {
-    create: async (batch: readonly unknown[], options: PartOptions = {}) =>
-      inParts('create', batch, options, (part, write) =>
-        send(
-          { method: 'POST', path, accept, body: part, write },
-          accepted<Row[]>((body) => Array.isArray(body) && body.length === part.length),
-        ),
-      ),
-    ...batches(graphql, name),
-    // The service checks the items: it knows the fields of each kind.
-  } as never;
-}
+/** The methods of each kind, by the name of its list. */
+export type RecordMethods = { readonly [Kind in KindName as (typeof kinds)[Kind]['list']]: Records<Kind> };
 
-/** The methods of a kind that use GraphQL. */
-export function batches<Kind extends KindName>(graphql: Graphql, name: Kind): Omit<Records<Kind>, 'create'> {
-  const { plural, fields } = kinds[name];
+export const recordMethods = (send: Send, graphql: Graphql): RecordMethods =>
+  Object.fromEntries(
+    (Object.keys(kinds) as KindName[]).map((name) => [kinds[name].list, methodsOf(name, send, graphql)]),
+  ) as never;
+
+/** The service checks the items: it knows the fields of each kind. */
+function methodsOf(name: KindName, send: Send, graphql: Graphql) {
+  const { plural, fields, path }: { plural: string; fields: string; path: string | null } = kinds[name];
   const stored = storedAs(name);
 
   /** The argument called `list` has the items. Returns the results of all parts. */
   async function mutate<Result>(
-    method: 'update' | 'upsert' | 'delete',
+    method: 'create' | 'update' | 'upsert' | 'delete',
     list: 'input' | 'ids' | 'keys',
     args: Row,
     { dryRun = false, returning = 'record', ...options }: Omit<UpsertOptions, 'onInvalid'>,
@@ -136,7 +130,7 @@ export function batches<Kind extends KindName>(graphql: Graphql, name: Kind): Om
   ): Promise<Result[]> {
     const items = args[list] as readonly unknown[];
     const types: Readonly<Record<string, string>> = {
-      input: method === 'update' ? `[${name}Patch!]!` : `[Upsert${name}Input!]!`,
+      input: method === 'update' ? `[${name}Patch!]!` : `[${method === 'create' ? 'Create' : 'Upsert'}${name}Input!]!`,
       ids: '[ID!]!',
       by: `${name}Key!`,
       keys: '[String!]!',
@@ -156,6 +150,15 @@ export function batches<Kind extends KindName>(graphql: Graphql, name: Kind): Om
   }
 
   return {
+    async create(input: readonly unknown[], options: PartOptions = {}) {
+      if (path === null) return (await mutate<Row>('create', 'input', { input }, options)).map(stored);
+      return inParts('create', input, options, (part, write) =>
+        send(
+          { method: 'POST', path, accept, body: part, write },
+          accepted<Row[]>((body) => Array.isArray(body) && body.length === part.length),
+        ),
+      );
+    },
     async update(input: unknown, options: BatchOptions = {}) {
       return (await mutate<Row>('update', 'input', { input }, options)).map(stored);
     },
@@ -185,7 +188,7 @@ export function batches<Kind extends KindName>(graphql: Graphql, name: Kind): Om
       return (await mutate<Row>('delete', list, { ...args, references }, options)).map(stored);
     },
     history: historyOf(graphql),
-  } as never;
+  };
 }
 
 /** Links to users in GraphQL, IDs over REST. */

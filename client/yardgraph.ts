@@ -1,11 +1,14 @@
-/** The client. Creates, `assetCategories.list` and `projects.update(id, …)` use REST, the other methods GraphQL. */
+/**
+ * The client. Creates of kinds with a REST route, `assetCategories.list` and `projects.update(id, …)` use REST, the other
+ * methods GraphQL.
+ */
 import { type Changes, changeCursor, changes, type RevertChanges, revertChanges } from './changes.ts';
 import { type ExportFile, type ExportRows, exportFile, exportRows } from './export.ts';
 import { type Graphql, graphql } from './graphql.ts';
 import { type ImportRecords, type ImportRows, importRecords, importRows } from './import.ts';
 import type { AssetCategory, Project, ProjectChanges } from './openapi.ts';
 import { type Options, readOptions } from './options.ts';
-import { type List, list, type Records, records, type Update, update } from './records.ts';
+import { type List, list, type RecordMethods, type Records, recordMethods, type Update, update } from './records.ts';
 import { createSend } from './send.ts';
 
 /**
@@ -13,24 +16,24 @@ import { createSend } from './send.ts';
  * returns is checked before each attempt: if it is invalid, requests reject with a TypeError. The properties, text and
  * JSON of the client do not show the key.
  */
-export class Yardgraph {
-  readonly assets: Records<'Asset'>;
-  readonly workOrders: Records<'WorkOrder'>;
-  readonly projects: Omit<Records<'Project'>, 'update'> & {
+export class Yardgraph implements RecordMethods {
+  readonly assets!: Records<'Asset'>;
+  readonly workOrders!: Records<'WorkOrder'>;
+  readonly projects!: Omit<Records<'Project'>, 'update'> & {
     /**
      * Changes a project by its ID, or a batch. Absent fields stay unchanged, null clears a field, and `externalIds`
      * replaces all IDs.
      */
     readonly update: Update<ProjectChanges, Project> & Records<'Project'>['update'];
   };
-  readonly locations: Records<'Location'>;
-  readonly transportOrders: Records<'TransportOrder'>;
-  readonly assetCategories: Records<'AssetCategory'> & {
+  readonly locations!: Records<'Location'>;
+  readonly transportOrders!: Records<'TransportOrder'>;
+  readonly assetCategories!: Records<'AssetCategory'> & {
     /** Returns all asset categories of the workspace, oldest first. */
     readonly list: List<AssetCategory>;
   };
   /** The names and colours of statuses, companies and other entities that other systems keep. */
-  readonly labels: Records<'Label'>;
+  readonly labels!: Records<'Label'>;
   /**
    * Creates records of several kinds, or updates records found by a key, all or none. A record can link to a record of
    * the import by its `ref`, and to any record by name or external IDs.
@@ -68,17 +71,9 @@ export class Yardgraph {
   constructor(options: Options) {
     const send = createSend(readOptions(options));
     this.graphql = graphql(send);
-    this.assets = records(send, this.graphql, 'Asset', '/assets');
-    this.workOrders = records(send, this.graphql, 'WorkOrder', '/work-orders');
-    const projects = records(send, this.graphql, 'Project', '/projects');
-    this.projects = { ...projects, update: oneOrMany(update(send, '/projects'), projects.update) };
-    this.locations = records(send, this.graphql, 'Location', '/locations');
-    this.transportOrders = records(send, this.graphql, 'TransportOrder', '/transport-orders');
-    this.assetCategories = {
-      ...records(send, this.graphql, 'AssetCategory', '/asset-categories'),
-      list: list(send, '/asset-categories'),
-    };
-    this.labels = records(send, this.graphql, 'Label', '/labels');
+    Object.assign(this, recordMethods(send, this.graphql));
+    this.projects = { ...this.projects, update: oneOrMany(update(send, '/projects'), this.projects.update) };
+    this.assetCategories = { ...this.assetCategories, list: list(send, '/asset-categories') };
     this.importRecords = importRecords(this.graphql);
     this.import = importRows(this.graphql);
     this.exportFile = exportFile(send);

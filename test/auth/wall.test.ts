@@ -29,7 +29,7 @@ import {
 } from '../support/mutations.ts';
 import { numberOf } from '../support/open-store.ts';
 import { createRandom } from '../support/random.ts';
-import { pathOf } from '../support/records.ts';
+import { restKinds } from '../support/records.ts';
 import { startService, type TestResponse } from '../support/service.ts';
 
 /** In each workspace. On Postgres a request takes longer, and the code above the store is the same. */
@@ -145,9 +145,9 @@ async function createWorkspace(service: Service, name: string, others: readonly 
 
   // Each draws a request, and returns what sends it.
   function create() {
-    const kind = anyKind();
+    const { kind, path } = pick(restKinds);
     const records = several(() => anyRecord(kind, false));
-    return () => post(pathOf(kind), records);
+    return () => post(path, records);
   }
   const writes = [
     () => {

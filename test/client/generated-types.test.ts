@@ -20,6 +20,7 @@ import { foreignTypes } from '../../src/model/fields.ts';
 import { listField } from '../../src/model/labels.ts';
 import { recordKinds } from '../../src/records/index.ts';
 import { openApiDocument } from '../../src/rest/openapi/document.ts';
+import { routes } from '../../src/rest/routes.ts';
 
 const header = `/** Types of GraphQL inputs and results, and the fields to select. Generated from the schema by \`npm run schema\`; do not edit. */
 import type {
@@ -199,11 +200,12 @@ function selections(): string {
     const type = typeNamed(kind.name);
     const isLeaf = (field: string) => isObjectType(type) && isLeafType(getNamedType(type.getFields()[field]?.type));
     const selected = Object.keys(kind.storedFields).map((field) => (isLeaf(field) ? field : `${field} { id }`));
+    const path = routes.find((route) => route.operation === 'create' && route.kind === kind)?.path;
     const names = `'${selected.join(' ')}'`;
     const fields = `fields:${names.length < 110 ? ' ' : '\n      '}${names}`;
-    return `  ${kind.name}: {\n    plural: '${kind.plural}',\n    list: '${listField(kind)}',\n    unset: '${kind.unset}',\n    ${fields},\n  },\n`;
+    return `  ${kind.name}: {\n    plural: '${kind.plural}',\n    list: '${listField(kind)}',\n    unset: '${kind.unset}',\n    path: ${path ? `'${path}'` : 'null'},\n    ${fields},\n  },\n`;
   });
-  return `/** The names of each kind, its fields, and what its records have for fields without a value. */
+  return `/** The names of each kind, its fields, the path to create its records over REST, and what they have for fields without a value. */
 export const kinds = {\n${kinds.join('')}} as const;
 
 /** The fields of a page of changes. */
@@ -223,7 +225,7 @@ const options = {
 };
 
 test('client/openapi.ts is up to date', async () => {
-  const { components } = openApiDocument(loadConfig({}).limits) as {
+  const { components } = openApiDocument(loadConfig({}).limits, recordKinds) as {
     components: { schemas: Record<string, JSONSchema> };
   };
   const types: string[] = [];

@@ -10,7 +10,7 @@ import { byEffort } from '../support/effort.ts';
 import { printedSchema } from '../support/query-model.ts';
 import { createRandom } from '../support/random.ts';
 import { createDocuments, createGenerator } from '../support/random-documents.ts';
-import { kinds, unknownId } from '../support/records.ts';
+import { kinds, restKinds, unknownId } from '../support/records.ts';
 import { startService } from '../support/service.ts';
 
 const requests = byEffort(isPostgres ? { small: 300, long: 10_000 } : { small: 1_500, long: 100_000 });
@@ -96,7 +96,7 @@ const headers = (): Record<string, string> => ({
   ...(chance(0.05) && { 'x-request-id': pick(['ok-1', 'x'.repeat(500), '{"a":1}']) }),
 });
 
-const paths = [...kinds.map(({ path }) => path), '/graphql', '/projects/x', '/nowhere', '/healthz'];
+const paths = [...restKinds.map(({ path }) => path), '/graphql', '/projects/x', '/nowhere', '/healthz'];
 
 function request() {
   const common = headers();
@@ -133,7 +133,7 @@ function request() {
     default:
       return {
         method: 'POST' as const,
-        url: pick(kinds).path,
+        url: pick(restKinds).path,
         headers: common,
         payload: spoil(JSON.stringify(chance(0.9) ? some(4, record) : value()) ?? ''),
       };

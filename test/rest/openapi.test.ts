@@ -10,7 +10,7 @@ import { loadConfig } from '../../src/config.ts';
 import { project, recordKinds } from '../../src/records/index.ts';
 import { openApiDocument } from '../../src/rest/openapi/document.ts';
 import { type Route, routes } from '../../src/rest/routes.ts';
-import { kinds, unknownId } from '../support/records.ts';
+import { restKinds, unknownId } from '../support/records.ts';
 import { type TestResponse, useSharedService } from '../support/service.ts';
 
 const service = useSharedService();
@@ -44,17 +44,20 @@ test.each(operations)('$operationId has a description, and so has each of its pa
   for (const parameter of resolved) expect(parameter.description).toMatch(/\w/);
 });
 
-test.each(kinds)('the document has every field of $kind.name, each described in whole phrases', ({ kind, path }) => {
-  const { schema } = document.paths[path].post.requestBody.content['application/json'];
-  const request = document.components.schemas[schema.items.$ref.split('/').at(-1)];
-  const response = document.components.schemas[kind.name];
-  expect(Object.keys(request.properties)).toEqual(Object.keys(kind.fields));
-  expect(Object.keys(response.properties)).toEqual(Object.keys(kind.storedFields));
-  const fields = [request, response].flatMap(({ properties }) => Object.values<{ description: string }>(properties));
-  for (const { description } of fields) expect(description).toMatch(/^[A-Z].*\.$/);
-});
+test.each(restKinds)(
+  'the document has every field of $kind.name, each described in whole phrases',
+  ({ kind, path }) => {
+    const { schema } = document.paths[path].post.requestBody.content['application/json'];
+    const request = document.components.schemas[schema.items.$ref.split('/').at(-1)];
+    const response = document.components.schemas[kind.name];
+    expect(Object.keys(request.properties)).toEqual(Object.keys(kind.fields));
+    expect(Object.keys(response.properties)).toEqual(Object.keys(kind.storedFields));
+    const fields = [request, response].flatMap(({ properties }) => Object.values<{ description: string }>(properties));
+    for (const { description } of fields) expect(description).toMatch(/^[A-Z].*\.$/);
+  },
+);
 
-test.each(kinds)(
+test.each(restKinds)(
   'the required fields of $kind.name are those that a request must have and a response always has',
   async ({ kind, path, smallest }) => {
     const [record] = await service.create(path, smallest);

@@ -5,14 +5,15 @@ import type { RecordKind } from '../../src/model/record-kind.ts';
 import { recordKinds } from '../../src/records/index.ts';
 import { routes } from '../../src/rest/routes.ts';
 
-/** Where each kind is created over REST, and the smallest record it takes. */
-export const kinds = recordKinds.map((kind) => ({ kind, path: pathOf(kind), smallest: smallestOf(kind) }));
+/** Each kind, and the smallest record it takes. */
+export const kinds = recordKinds.map((kind) => ({ kind, smallest: smallestOf(kind) }));
 
-export function pathOf(kind: RecordKind): string {
-  const route = routes.find(({ operation, kind: created }) => operation === 'create' && created === kind);
-  if (!route) throw new Error(`${kind.pluralLabel} cannot be created over REST`);
-  return route.path;
-}
+/** The kinds that are created over REST, too, and where. */
+export const restKinds = kinds.flatMap((known) =>
+  routes.flatMap(({ operation, kind, path }) =>
+    operation === 'create' && kind === known.kind ? { ...known, path } : [],
+  ),
+);
 
 function smallestOf({ fields, example }: RecordKind): Record<string, unknown> {
   const values = Object.entries(example as Record<string, unknown>);

@@ -31,7 +31,8 @@ export function serveOpenApi(app: FastifyInstance, limits: Limits): void {
   app.get('/openapi.json', async (request, reply) => (await page())(request, reply));
 }
 
-export function openApiDocument(limits: Limits): Json {
+/** A kind without a route is only GraphQL's, and its schemas would be unused; the client takes the types of all kinds from here. */
+export function openApiDocument(limits: Limits, kinds: readonly RecordKind[] = recordKinds.filter(hasRoute)): Json {
   const paths: Record<string, Record<string, Json>> = {};
   for (const route of routes) {
     const { template } = route;
@@ -55,13 +56,13 @@ export function openApiDocument(limits: Limits): Json {
     // The empty requirement: requests need no key until the first key is created.
     security: [{ bearer: [] }, {}],
     tags: [
-      ...recordKinds.map((kind) => ({ name: tagOf(kind), description: kind.description })),
+      ...kinds.map((kind) => ({ name: tagOf(kind), description: kind.description })),
       { name: 'Export', description: 'Files of all records.' },
     ],
     paths,
     components: {
       schemas: {
-        ...Object.assign({}, ...recordKinds.map((kind) => kindSchemas(kind, limits))),
+        ...Object.assign({}, ...kinds.map((kind) => kindSchemas(kind, limits))),
         ...errorSchemas,
       },
       parameters,
@@ -91,6 +92,8 @@ Records are created in batches, all or nothing, and returned in the order sent. 
 
 **Retries.** A write with an \`Idempotency-Key\` can be sent again with the same key and the same body, also after a lost connection: it runs once, and a repeat gets the first response. Without a key, a repeated create creates the records again: retry it only after a 429, or after a 503 unless its problem has the type \`urn:yardgraph:may-be-stored\`.
 `.trim();
+
+const hasRoute = (kind: RecordKind): boolean => routes.some((route) => route.kind === kind);
 
 const tagOf = ({ pluralLabel }: RecordKind): string => capitalized(pluralLabel);
 
