@@ -120,34 +120,36 @@ function addImportCommand(program: Command, { environment, exitWith }: CommandCo
   addClientCommand(program, 'import', environment)
     .description('import CSV or JSON files, or a folder of them, into a running service')
     .argument('<file...>', 'files named like assets.csv, or folders')
-    .option('--kind <kind>', 'the kind of files whose names do not say it, such as assets')
+    .option('--kind <kind>', 'the kind of files whose names do not tell it, such as assets')
     .option('--profile <name>', 'options for the files of another program: snipe-it, shelf, homebox, atlas, or a file')
     .option('--upsert-by <key>', 'id, uid, reference or externalIds.erp; for one kind: projects=reference', append, [])
-    .option('--map <column=field>', 'a column whose name is not that of its field', append, [])
-    .option('--skip <column>', 'a column to leave out', append, [])
-    .option('--skip-others', 'leave out all columns that are unknown')
-    .option('--columns <names>', 'the names of the columns, with commas, of files without a header')
+    .option('--map <column=field>', 'the field of a column with another name', append, [])
+    .option('--skip <column>', 'a column to skip', append, [])
+    .option('--skip-others', 'skip all unknown columns')
+    .option('--columns <names>', 'the column names of files without a header, separated by commas')
     .option(
       '--link-by <link=field>',
-      'what a column such as location has: location=name, reference, externalIds.erp',
+      'the field in a column such as location: location=name, reference, externalIds.erp',
       append,
       [],
     )
-    .option('--create-missing <kind>', 'create locations, say, for names in links that none has', append, [])
-    .option('--delete-missing <most>', 'delete at most so many records whose keys are not in the files')
-    .option('--blank <meaning>', 'what an empty cell does in an upsert: clear the field, or keep it')
-    .option('--null <text>', 'the text of a cell without a value, such as \\N')
-    .option('--dates <example>', '31 December 2026 as the files write it: 31.12.2026, 12/31/26')
-    .option('--time-zone <zone>', 'the zone of times without one, such as Europe/Berlin')
-    .option('--decimal-comma', 'numbers are written 53,08', false)
-    .option('--excel', 'take off the apostrophes that export --excel has added', false)
-    .option('--encoding <name>', 'of files without a byte order mark, such as windows-1252')
-    .option('--refused <file>', 'where refused rows go, instead of a new file beside each; overwritten')
     .option(
-      '--batch <rows>',
-      'the most rows that are stored at a time, up to 999,999: 5,000, or 1,000 of a larger import',
+      '--create-missing <kind>',
+      'create records of a kind, such as locations, for unknown names in links',
+      append,
+      [],
     )
-    .option('--message <text>', 'kept with each change')
+    .option('--delete-missing <max>', 'delete the records whose keys are not in the files, if they are at most so many')
+    .option('--blank <effect>', 'the effect of an empty cell in an upsert: clear or keep the field')
+    .option('--null <text>', 'the text of a cell without a value, such as \\N')
+    .option('--dates <example>', '31 December 2026 in the format of the files: 31.12.2026, 12/31/26')
+    .option('--time-zone <zone>', 'the zone of times without a zone, such as Europe/Berlin')
+    .option('--decimal-comma', 'read numbers such as 53,08', false)
+    .option('--excel', 'remove the apostrophes that export --excel adds', false)
+    .option('--encoding <name>', 'the encoding of files without a byte order mark, such as windows-1252')
+    .option('--refused <file>', 'the file for refused rows, overwritten, instead of a new file beside each file')
+    .option('--batch <rows>', 'rows stored at a time, up to 999,999; by default 5,000, or 1,000 for larger imports')
+    .option('--message <text>', 'stored with each change')
     .option('--dry-run', 'check all rows, and store nothing', false)
     .option('--no-preview', 'store without checking all rows first')
     .option('--yes', 'do not ask before storing', false)
@@ -160,15 +162,15 @@ function addImportCommand(program: Command, { environment, exitWith }: CommandCo
 function addExportCommand(program: Command, { environment }: CommandContext): void {
   addClientCommand(program, 'export', environment)
     .description('export records of a running service as CSV or NDJSON')
-    .argument('<kind>', 'such as assets, or all, as NDJSON')
-    .option('--format <format>', 'csv or ndjson; unless set, as the name of the output says')
+    .argument('<kind>', 'such as assets; or all, as NDJSON')
+    .option('--format <format>', 'csv or ndjson; by default, from the name of the output')
     .option('--where <filter>', 'only records that match a GraphQL filter, as JSON')
     .option('--external-ids <systems>', 'columns for the IDs in these systems, such as erp,crm, also of linked records')
     .option('--names', 'columns for the names of linked records, such as location.name')
-    .option('--excel', 'for spreadsheet programs: no text is executed')
-    .option('--delimiter <character>', 'between the columns: a comma, a semicolon or tab')
-    .option('--dates <example>', '31 December 2026 as dates are to be written: 31.12.2026, 12/31/2026')
-    .option('--time-zone <zone>', 'of the times that are written, such as Europe/Berlin')
+    .option('--excel', 'for spreadsheet programs, which then execute no text')
+    .option('--delimiter <character>', 'the separator of columns: a comma, a semicolon or tab')
+    .option('--dates <example>', '31 December 2026 in the format of dates: 31.12.2026, 12/31/2026')
+    .option('--time-zone <zone>', 'the zone of times, such as Europe/Berlin')
     .option('--decimal-comma', 'write numbers as 53,08')
     .option('--output <file>', 'the file to write, instead of standard output (-)')
     .action(async (kind, options) =>
@@ -178,11 +180,11 @@ function addExportCommand(program: Command, { environment }: CommandContext): vo
 
 function addUndoCommand(program: Command, { environment, exitWith }: CommandContext): void {
   addClientCommand(program, 'undo', environment)
-    .description('reverse a range of changes of a running service, such as those of an import')
+    .description('reverse a range of changes of a running service, such as an import')
     .requiredOption('--from <number>', 'the first change, as import prints it')
     .requiredOption('--to <number>', 'the last change')
-    .option('--only <message>', 'only changes with this message, if others wrote in between')
-    .option('--message <text>', 'kept with each change that it makes')
+    .option('--only <message>', 'only changes with this message, if other programs wrote in between')
+    .option('--message <text>', 'stored with each new change')
     .option('--dry-run', 'check all changes, and reverse none', false)
     .option('--yes', 'do not ask before reversing', false)
     .action(async (options) => {
