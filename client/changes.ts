@@ -1,4 +1,3 @@
-/** The methods that read and reverse changes. */
 import { YardgraphError } from './errors.ts';
 import type { Graphql } from './graphql.ts';
 import {
@@ -14,17 +13,15 @@ import { pause, reconnectDelay } from './retry.ts';
 export interface ChangesOptions {
   /** The `endCursor` of the last processed page. Default: reads from the first change. */
   readonly after?: string | undefined;
-  /** Only changes of records of these kinds. */
   readonly kinds?: readonly RecordKind[] | undefined;
   /** Changes per page, up to 1,000, which is the default. */
   readonly pageSize?: number | undefined;
-  /** If true, the default, waits for further changes after the last change; otherwise ends. */
+  /** Waits for further changes after the last change. Default: true. */
   readonly follow?: boolean | undefined;
   /** Milliseconds between two requests for further changes. Default: 1,000. */
   readonly interval?: number | undefined;
   /**
-   * Called when the service cannot be reached, before the wait for the next attempt. Attempts continue until one
-   * succeeds or the signal is aborted. A permanent error, such as a revoked key, ends the iteration.
+   * Called before each wait for an unreachable service. A permanent error, such as a revoked key, ends the iteration.
    */
   readonly onReconnect?: ((reconnect: Reconnect) => void) | undefined;
   /** An abort ends the iteration after the current request. */
@@ -33,7 +30,6 @@ export interface ChangesOptions {
 
 export interface Reconnect {
   readonly error: YardgraphError;
-  /** The number of failures since the last page. */
   readonly failures: number;
   /** Milliseconds until the next attempt. */
   readonly delay: number;
@@ -100,7 +96,6 @@ async function* pages(
 export interface ChangeRange {
   readonly after: string;
   readonly upTo: string;
-  /** Only changes with this message. */
   readonly message?: string | undefined;
 }
 

@@ -1,6 +1,4 @@
-/**
- * The errors of the client, one class for each failure that callers handle differently. No error contains the API key.
- */
+/** A class for each failure that callers handle differently. No error contains the API key. */
 import type { Problem } from './openapi.ts';
 
 /**
@@ -86,7 +84,6 @@ export class ConnectionError extends YardgraphError {
   }
 }
 
-/** The response was not complete within the time limit. */
 export class TimeoutError extends YardgraphError {
   override readonly name: string = 'TimeoutError';
 

@@ -1,4 +1,3 @@
-/** Exports records as a file, or row by row while the response arrives. */
 import { ConnectionError } from './errors.ts';
 import type { kinds } from './graphql-types.ts';
 import { requireKnown } from './options.ts';
@@ -14,14 +13,11 @@ export interface ExportOptions {
   readonly externalIds?: readonly string[] | undefined;
   /** Adds columns with the names of linked records: `location.name`. */
   readonly names?: boolean | undefined;
-  /** An abort ends the export. */
   readonly signal?: AbortSignal | undefined;
 }
 
 export interface ExportFileOptions extends ExportOptions {
-  /**
-   * Adds a byte order mark, and an apostrophe before texts that a spreadsheet program would execute. Only for `csv`.
-   */
+  /** Adds a byte order mark, and an apostrophe before texts that spreadsheets execute. Only for `csv`. */
   readonly excel?: boolean | undefined;
   /** Default: `,`. Only for `csv`. */
   readonly delimiter?: ',' | ';' | '\t' | 'tab' | undefined;
@@ -37,7 +33,6 @@ export interface ExportFileOptions extends ExportOptions {
 export type ExportedRow = { readonly kind: string; readonly id: string } & Readonly<Record<string, unknown>>;
 
 export interface ExportedFile {
-  /** The number of records. */
   readonly count: number;
   /** Ends with an error if the file is incomplete. */
   readonly body: ReadableStream<Uint8Array>;

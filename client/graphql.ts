@@ -1,13 +1,12 @@
 /**
- * Sends a GraphQL operation and returns its data. Accepts text, an AST, and the documents of GraphQL Code Generator and
- * gql.tada, whose types are described by their structure, so that the client depends on none of these packages.
+ * Accepts text, an AST, and the documents of GraphQL Code Generator and gql.tada, whose types are described by their
+ * structure, so that the client depends on none of these packages.
  */
 import { type FailingItem, GraphqlError, type GraphqlErrorItem } from './errors.ts';
 import { requireKnown, type WriteOptions } from './options.ts';
 import { type ApiResponse, detailsOf, isObject, serviceError, unexpected } from './responses.ts';
 import type { Send } from './send.ts';
 
-/** The document has the types of the result and the variables; for text, the caller may give them. */
 export type Graphql = <Result = UntypedObject, Variables = UntypedObject>(
   document: GraphqlDocument<Result, Variables>,
   ...variables: VariableArguments<Variables>
@@ -97,7 +96,7 @@ type ReceivedIssue = Pick<FailingItem, 'message' | 'code'> & { readonly path: Pa
 const isIssue = (issue: unknown): issue is ReceivedIssue =>
   isObject(issue) && Array.isArray(issue.path) && typeof issue.message === 'string';
 
-/** A document that carries the types of its result and its variables: a TypedDocumentNode or TypedDocumentString. */
+/** A TypedDocumentNode or TypedDocumentString. */
 interface TypedDocument<Result, Variables> {
   readonly __apiType?: ((variables: Variables) => Result) | undefined;
 }
@@ -113,7 +112,7 @@ type GraphqlDocument<Result, Variables> = string | DocumentNode | TypedDocument<
 // biome-ignore lint/suspicious/noExplicitAny: with unknown, strict programs could not read the data without a cast.
 type UntypedObject = Record<string, any>;
 
-/** The variables are optional if the document requires none. The options are for mutations. */
+/** The variables are optional if the document requires none. */
 type VariableArguments<Variables> = [keyof Variables] extends [never]
   ? [variables?: Readonly<Record<string, never>> | undefined, options?: WriteOptions | undefined]
   : Record<never, never> extends Variables
@@ -146,7 +145,6 @@ const printOne = (node: Node | undefined, before = '', after = ''): string =>
 const printAll = (nodes: readonly Node[] | undefined, between: string, before = '', after = ''): string =>
   nodes?.length ? before + nodes.map(printNode).join(between) + after : '';
 
-/** Many nodes end with directives and a selection. */
 const printEnd = (node: Node): string => printAll(node.directives, ' ', ' ') + printOne(node.selectionSet, ' ');
 
 const printCall = (node: Node): string => printOne(node.name) + printAll(node.arguments, ', ', '(', ')');

@@ -1,4 +1,3 @@
-/** Imports records of several kinds in one mutation, or any number of rows in parts. */
 import type { Graphql } from './graphql.ts';
 import {
   type ImportedRecords,
@@ -63,7 +62,6 @@ export type ImportRow = {
   };
 }[KindName];
 
-/** The outcome of a row. Rejected rows were not stored. */
 export type ImportResult<Row> =
   | { readonly row: Row; readonly outcome: Exclude<UpsertOutcome, 'REJECTED'>; readonly id: string }
   | { readonly row: Row; readonly outcome: 'REJECTED'; readonly issues: readonly ItemIssue[] };
@@ -73,10 +71,7 @@ export interface ImportOptions extends WriteOptions {
   readonly upsertBy?: { readonly [Kind in KindName]?: RecordTypes[Kind]['key'] } | undefined;
   /** Rows sent, and held in memory, at a time. Default: 1,000. */
   readonly partSize?: number | undefined;
-  /**
-   * Checks each part and returns the outcomes of its rows, but stores nothing. A part does not find the rows of earlier
-   * parts.
-   */
+  /** Returns the outcomes, but stores nothing. A part does not find the rows of earlier parts. */
   readonly dryRun?: boolean | undefined;
 }
 

@@ -1,7 +1,4 @@
-/**
- * The options of the client, with the checks that the compiler cannot do. Messages never quote a text, which may be a
- * key or a password.
- */
+/** Messages never quote an option: it may be a key or a password. */
 /**
  * A key, or a function that returns a key or a promise of it: called before every attempt, so that the key can change.
  */
@@ -17,14 +14,11 @@ export interface Options {
   readonly apiKeyAuth?: ApiKey | undefined;
   /** Milliseconds that an attempt may take, including reading the response. Default: 30,000. */
   readonly timeout?: number | undefined;
-  /** The maximum number of retries of a failed request, if retrying is safe. Default: 3. */
+  /** Retries of a failed request, if retrying is safe. Default: 3. */
   readonly retries?: number | undefined;
-  /**
-   * If true, the default, writes have a random idempotency key, so that they can be retried even if they may have been
-   * stored.
-   */
+  /** Writes have a random idempotency key, so that retries are safe. Default: true. */
   readonly idempotencyKeys?: boolean | undefined;
-  /** Stored with each change: the reason why this program changes records, such as `nightly import`. */
+  /** Stored with each change, such as `nightly import`. */
   readonly changeMessage?: string | undefined;
 }
 
@@ -34,13 +28,12 @@ export interface WriteOptions {
    * restart. Up to 255 printable ASCII characters. Default: a random key, which the client's retries share.
    */
   readonly idempotencyKey?: string | undefined;
-  /** Stored with each change: the reason why the records change. Default: the option of the client. */
+  /** Stored with each change. Default: the option of the client. */
   readonly changeMessage?: string | undefined;
 }
 
 export type ResolvedOptions = ReturnType<typeof readOptions>;
 
-/** Globals of browsers and Node, undefined elsewhere. */
 const { location, process } = globalThis as {
   location?: { href: string };
   process?: { env?: Record<string, string | undefined> };

@@ -1,6 +1,3 @@
-/**
- * Sends a batch in parts, one after the other, each all or nothing. If a part fails, the error has the stored records.
- */
 import { type FailingItem, ServiceError, YardgraphError } from './errors.ts';
 import { requireInteger, requireKnown, type WriteOptions } from './options.ts';
 
@@ -56,7 +53,7 @@ export class PartialBatchError<T = unknown> extends YardgraphError {
    * The results of the earlier parts, in the order sent. The failed part starts at index `created.length` of the batch.
    */
   readonly created: readonly T[];
-  /** The items of the cause, with indexes in the whole batch. */
+  /** With indexes in the whole batch. */
   readonly items: readonly FailingItem[];
 
   constructor(created: readonly T[], { start, size, cause }: FailedPart) {

@@ -45,7 +45,6 @@ export interface Upserted<Stored> {
   readonly outcome: Exclude<UpsertOutcome, 'REJECTED'>;
 }
 
-/** A skipped, invalid item. */
 export interface Rejected {
   readonly record: null;
   readonly outcome: 'REJECTED';
@@ -227,8 +226,8 @@ export function list<Stored>(send: Send, path: string): List<Stored> {
 const accept = 'application/json, application/problem+json';
 
 /**
- * Returns the body of a successful response. Checks only that it comes from Yardgraph, and the number of records: the
- * service's tests ensure that its responses match the types of the OpenAPI document.
+ * Checks only that the response comes from Yardgraph, and the number of records: the service's tests ensure that its
+ * responses match the OpenAPI document.
  */
 const accepted =
   <T>(isExpected: (body: unknown) => boolean) =>

@@ -1,4 +1,3 @@
-/** Reads responses, and creates the errors of failed requests and of responses from other servers. */
 import { ServiceError, UnexpectedResponseError, type YardgraphError } from './errors.ts';
 import type { ErrorResponse, Problem } from './openapi.ts';
 

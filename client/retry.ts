@@ -1,4 +1,3 @@
-/** Decides when to send a failed request again, and after which delay. */
 import { ConnectionError, ServiceError, TimeoutError, UnexpectedResponseError, YardgraphError } from './errors.ts';
 
 /**
@@ -37,17 +36,14 @@ const unspecific: readonly number[] = [401, 403, 404, 429];
 const isRejection = (error: YardgraphError): boolean =>
   error instanceof ServiceError && error.status < 500 && !unspecific.includes(error.status);
 
-/** Returns the milliseconds to wait before a retry, after `failures` failures; undefined if the error is final. */
+/** In milliseconds, after `failures` failures; undefined if the error is final. */
 export function delayAfter(error: YardgraphError, failures: number): number | undefined {
   return !isTemporary(error) || retryAfterOf(error) > maxRetryAfterSeconds
     ? undefined
     : randomDelay(error, failures, maxDelayMs);
 }
 
-/**
- * Returns the milliseconds to wait before a follower reconnects, after `failures` failures in a row; undefined if the
- * error is final. A proxy sends 502 or 504 while the service restarts.
- */
+/** Like `delayAfter`, for a follower. A proxy sends 502 or 504 while the service restarts. */
 export function reconnectDelay(error: YardgraphError, failures: number): number | undefined {
   const fromProxy = error instanceof UnexpectedResponseError && (error.status === 502 || error.status === 504);
   return fromProxy || isTemporary(error) ? randomDelay(error, failures, maxReconnectDelayMs) : undefined;

@@ -9,7 +9,6 @@ interface ApiRequest {
   readonly path: string;
   readonly accept: string;
   readonly body?: unknown;
-  /** Present for writes. */
   readonly write?: WriteOptions | undefined;
   /** Returns the body of a 200 as a stream. The time limit is then for the beginning of the response. */
   readonly isStreamed?: boolean;

@@ -17,10 +17,7 @@ const maxBuffered = 1_048_576;
 export const openLogs = async (): Promise<Logs> =>
   standardError(process.stderr.isTTY ? await createPrettyFormat() : undefined);
 
-/**
- * Prints to standard output: on a terminal the text, elsewhere a line of JSON like the log's. At any log level, because
- * nobody would know otherwise which port the system has chosen.
- */
+/** Prints to standard output, on a terminal the text, at any log level: the system may have chosen the port. */
 export function announce(level: 'info' | 'warn', message: string, fields: object, text: string): void {
   if (process.stdout.isTTY) console.log(text);
   else pino({}, { write: (line) => console.log(line.trimEnd()) })[level](fields, message);

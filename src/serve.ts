@@ -1,5 +1,3 @@
-/** Runs the service as a process: opens the database, listens, and finishes open requests on SIGTERM or SIGINT. */
-
 import type { FastifyInstance } from 'fastify';
 import { version } from '../package.json';
 import { createApp } from './app.ts';

@@ -1,6 +1,6 @@
 /**
- * Authenticates requests by their API keys. Keys are cached for two seconds, so that a busy key does not cost a
- * statement per request; within these two seconds, every process notices that a key was created or revoked.
+ * Authenticates requests by their API keys. Keys are cached for two seconds: within this time, every process notices
+ * that a key was created or revoked.
  */
 import { timingSafeEqual } from 'node:crypto';
 import DataLoader from 'dataloader';

@@ -1,7 +1,6 @@
 /**
  * Imports the files of this folder into the workspace `default`. They show a fictional rental company as of 20 November
- * 2026; makers, companies and street names are invented. The records are stored by the services, because the service is
- * not listening yet, and in one write, so that an interrupted start leaves none behind, and two simultaneous starts
+ * 2026. One write stores all records, so that an interrupted start leaves none behind, and two simultaneous starts
  * create them once.
  */
 import { createSessionOpener } from '../auth/authenticate.ts';
