@@ -1,7 +1,4 @@
-/**
- * GraphQL over HTTP at /graphql. Stricter than yoga: JSON only, one operation per request, no CORS, and documents over
- * the limits are not parsed.
- */
+/** GraphQL over HTTP at /graphql: JSON only, one operation per request, no CORS, no documents over the limits. */
 import type { ServerResponse } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import {
@@ -49,10 +46,8 @@ import {
   type YogaContext,
 } from './subscription.ts';
 
-/** Cached documents, each of up to maxQueryLength characters. */
 const maxDocuments = 200;
 
-/** Returns the handlers of GraphQL requests. Event streams end when the signal is aborted. */
 export function createEndpoint(config: Config, closing: AbortSignal) {
   const documents = createCache<DocumentNode>({ max: maxDocuments });
   const endpoint: Endpoint = {
@@ -124,7 +119,6 @@ async function executeQuery(endpoint: Endpoint, request: FastifyRequest, reply: 
   return asEventStream(reply).send(singleEvent(text));
 }
 
-/** Sets the headers and the status of the response, and returns its text. */
 async function writeResult(
   { config, yoga }: Endpoint,
   result: WrittenResult,
@@ -145,13 +139,12 @@ async function writeResult(
 }
 
 /**
- * Characters in all open responses above which further responses fail; a response that has begun may exceed it. Limits
- * of single responses do not suffice: a hundred of the longest, sent to clients that read nothing, took 8 GB and ended
- * the process. Now they take 0.6 GB.
+ * Characters in open responses above which new responses fail: a hundred of the longest responses, to clients that read
+ * nothing, took 8 GB and ended the process. Now they take 0.6 GB.
  */
 const maxReserved = 25_000_000;
 
-/** Returns a function that reserves the characters of a response until it is closed, however slowly clients read. */
+/** Reserves the characters of responses until they are closed, however slowly clients read. */
 export function createResponseBudget() {
   let reservedByAll = 0;
   return (response: Pick<ServerResponse, 'closed' | 'destroyed' | 'once'>): Context['reserveResponse'] => {
@@ -172,7 +165,6 @@ export function createResponseBudget() {
   };
 }
 
-/** Limits the errors and suggestions of validation. Without introspection, `__typename` remains. */
 const useLimitedValidation = ({ introspection, suggestions }: Config): Plugin => ({
   onValidate({ addValidationRule, setValidationFn }) {
     if (!introspection) addValidationRule(NoSchemaIntrospectionCustomRule);
@@ -200,7 +192,7 @@ function chooseType({ headers }: FastifyRequest) {
 const preferredJson = ({ headers }: Pick<FastifyRequest, 'headers'>) =>
   mediaTypes.find((type) => headers.accept?.toLowerCase().includes(type));
 
-/** Throws a ServiceError 400 for a document over the limits, which is not checked again while it is cached. */
+/** Throws a ServiceError 400 for a document over the limits. */
 function graphqlParams(
   { method, body, query }: FastifyRequest,
   limits: Limits,
@@ -230,7 +222,6 @@ const persistedQueryNotSupported = () =>
     extensions: { code: 'PERSISTED_QUERY_NOT_SUPPORTED', http: { status: 200 } },
   });
 
-/** Returns the parameters of a GET; empty parameters are absent. */
 function parametersIn(query: unknown, limits: Limits): GraphQLParams {
   const sent = query as Readonly<Record<string, unknown>>;
   const parsed = (name: string) => (sent[name] ? parseJson(name, Buffer.from(String(sent[name])), limits) : undefined);
@@ -242,7 +233,6 @@ function parametersIn(query: unknown, limits: Limits): GraphQLParams {
   } as GraphQLParams;
 }
 
-/** Logs the name of the operation. */
 const useOperationName = (): Plugin<ServerContext> => ({
   onParse:
     () =>
@@ -278,12 +268,11 @@ function requireSmallDocument(text: string, { maxQueryLength, maxTokens, maxNest
         throw badRequest(`the document has a name longer than ${maxNameLength} characters`);
     }
   } catch (error) {
-    // The parser reports syntax errors.
     if (!(error instanceof GraphQLError)) throw error;
   }
 }
 
-/** Sends an error from before the execution: a missing key, an exceeded rate limit, a body that is not JSON. */
+/** Sends an error thrown before the execution. */
 function sendGraphqlError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const thrown = error instanceof GraphQLError ? badRequest(shortMessage(error)) : error;
   const response = errorResponseFor(thrown, request);
@@ -293,7 +282,6 @@ function sendGraphqlError(error: unknown, request: FastifyRequest, reply: Fastif
   return reply.code(status).send({ errors: [{ message, extensions: { code: errorCodeOf(status) } }] });
 }
 
-/** Throws a ServiceError 400 for the first error in the filter. */
 function readWhere({ limits, suggestions }: Config, kind: RecordKind, where: unknown): Condition | undefined {
   // The casts are safe: every kind has an input type of this name, and the value has been coerced to it.
   const type = schema.getType(`${kind.name}Filter`) as GraphQLInputType;

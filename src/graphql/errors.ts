@@ -16,7 +16,7 @@ import {
 import { maxQuoted, type Path, truncate } from '../model/issues.ts';
 import { hintFor, withoutSuggestion } from './hints.ts';
 
-/** As many as the issues in the message of a REST error. Each error of graphql-js repeats input. */
+/** As many as a REST error has issues: each error of graphql-js repeats input. */
 export const maxErrors = 10;
 
 /** graphql-js aborts validation once the budget of its rule on fields of the same name is spent, without a reason. */
@@ -25,7 +25,6 @@ export const withReason = (error: GraphQLError): GraphQLError =>
     ? new GraphQLError('the document has too many fields of the same name, or too many fragments, to be validated')
     : error;
 
-/** Formats the errors of a result for clients, with hints if there is a schema. */
 export function formatErrors(
   result: ExecutionResult,
   requestLog: RequestLog,
@@ -36,14 +35,13 @@ export function formatErrors(
   const kept = all.filter((error, index) => index < maxErrors || isTopLevel(error));
   const errors = kept.map((error) => formatError(error, requestLog, hintsFrom));
   if (kept.length < all.length) errors.push(othersOmitted(errors));
-  // Errors first, as the specification recommends.
   return { errors, ...rest };
 }
 
 /** All errors of top-level fields are listed: the client must know which mutations have failed. */
 const isTopLevel = ({ path }: GraphQLError): boolean => path?.length === 1;
 
-/** The number of omitted errors is unknown, because validation stops early. */
+/** Without a number: validation stops early. */
 const othersOmitted = (listed: readonly GraphQLError[]): GraphQLError =>
   new GraphQLError(`only ${listed.length} errors are listed, there are more`, {
     extensions: { code: listed[0]?.extensions.code },
@@ -112,10 +110,7 @@ export function errorCodeOf(status: number): string {
   return status >= 500 ? 'INTERNAL_SERVER_ERROR' : badUserInput;
 }
 
-/**
- * graphql-js quotes the whole input. For a variable, path and reason suffice. Otherwise only literals can be long:
- * endpoint.ts limits names.
- */
+/** graphql-js quotes the whole input. Variables and literals can be long: endpoint.ts limits names. */
 export function shortMessage({ message, originalError: reason }: GraphQLError): string {
   // Variable "$input" got invalid value { … } at "input[0].name"; REASON
   const variable = /^Variable "(\$\w+)" got invalid value /.exec(message)?.[1];

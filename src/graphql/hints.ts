@@ -1,7 +1,6 @@
 /** Hints in the errors of graphql-js, for the mistakes that people make first. */
 import { type GraphQLError, type GraphQLSchema, isEnumType, isInputObjectType, isObjectType } from 'graphql';
 
-/** The most values of an enum in a hint. */
 const maxListed = 20;
 
 const hasField = (schema: GraphQLSchema, type: string, field: string): boolean => {
@@ -9,7 +8,6 @@ const hasField = (schema: GraphQLSchema, type: string, field: string): boolean =
   return (isObjectType(found) || isInputObjectType(found)) && found.getFields()[field] !== undefined;
 };
 
-/** Hints list all values of an enum. */
 export const withoutSuggestion = (message: string): string => message.split(' Did you mean the enum value ', 1).join();
 
 const keyAndValue = 'Send the other system and the ID there: { key: "erp", value: "4711" }';

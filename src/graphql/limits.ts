@@ -1,9 +1,8 @@
 /**
- * Reads the variables of an operation, and rejects an operation over the limits before it is executed. A field costs 1,
- * an object more, and a list multiplies the cost of its items: with aliases, fragments, pages and batches, a few
- * hundred characters could request millions of fields. One walk measures a validated operation. It visits a fragment
- * once, however often it is spread, and once more for each mutation: otherwise, a chain of fragments that spread each
- * other twice would take longer to measure than to refuse.
+ * Coerces the variables of an operation, and rejects operations over the limits before they are executed: a few hundred
+ * characters could request millions of fields. A field costs 1, an object more, and a list multiplies the cost of its
+ * items. One walk measures an operation. It visits each fragment once, and once more for each mutation: a chain of
+ * fragments spread twice would take longer to measure than to refuse.
  */
 import { MapperKind, mapSchema } from '@graphql-tools/utils';
 import {
@@ -36,14 +35,12 @@ import { badRequest, ServiceError } from '../errors.ts';
 import { expected, formatCount, maxQuoted, truncate } from '../model/issues.ts';
 import { maxErrors } from './errors.ts';
 
-/** The GraphQL extensions of this schema's fields. */
 export interface FieldExtensions {
-  /** The stored field from which the GraphQL field is read. */
   readonly storedField?: string;
   readonly cost?: CostFunction;
 }
 
-/** Returns the cost of a field, without its base cost. Throws a ServiceError for a list that is too long. */
+/** Returns the cost above the base cost. Throws a ServiceError for too long a list. */
 export type CostFunction = (args: Arguments, limits: Limits) => FieldCost;
 
 // biome-ignore lint/suspicious/noExplicitAny: the field declares the types of its arguments.
@@ -70,7 +67,6 @@ export const pageCost = ({ first, last }: Arguments, limits: Limits) => ({
 export const describePageSize = (counted: string, least = 0): string =>
   `The number of ${counted}, from ${least} to the setting \`MAX_PAGE_SIZE\`; 50 unless set, or as many as it allows.`;
 
-/** Throws a ServiceError 400 for a size out of range. */
 export function pageSize(name: string, sent: number | null | undefined, limits: Limits, least = 0): number {
   const { maxPageSize } = limits;
   const size = sent ?? defaultPageSize(limits);
@@ -96,12 +92,10 @@ const introspectionFields: Readonly<Record<string, SchemaField>> = {
 type SchemaField = GraphQLField<unknown, unknown>;
 
 interface Measurement {
-  /** The levels of fields, including fragments. */
   readonly depth: number;
   /** The fields of a fragment count once for each spread, the fields of a list once. */
   readonly fields: number;
   readonly cost: number;
-  /** The dearest field, whether in a fragment or not. */
   readonly dearest?: { readonly node: FieldNode; readonly cost: number; readonly below: Measurement } | undefined;
 }
 
@@ -112,13 +106,12 @@ interface OperationMeasurement extends Measurement {
 
 const nothing: Measurement = { depth: 0, fields: 0, cost: 0 };
 
-/** The lengths of lists in the object around a selection, and the measurements of fragments there. */
 interface SelectionContext {
   readonly lists: Lists;
   readonly fragments: Map<string, Measurement>;
 }
 
-/** Measures a validated operation. Throws a ServiceError for a list in an argument that is too long. */
+/** Measures a validated operation. Throws a ServiceError for too long a list in an argument. */
 export function measure(args: ExecutionArgs, operation: OperationDefinitionNode, limits: Limits): OperationMeasurement {
   return new OperationMeter(args, limits).measure(operation);
 }
@@ -185,7 +178,7 @@ class OperationMeter {
     const declared = this.#costOf(node, field);
     const { [node.name.value]: length } = lists;
     const listsBelow = typeof length === 'object' ? length : declared.lists;
-    // Only fields of Mutation set the lengths of lists, with which fragments have other costs than elsewhere.
+    // Only fields of Mutation set lengths of lists: fragments cost more there.
     const context = listsBelow ? { lists: listsBelow, fragments: new Map() } : this.#usual;
     const type = field && getNamedType(field.type);
     const below = type && node.selectionSet ? this.#measureAll(type, node.selectionSet, context) : nothing;
@@ -212,7 +205,6 @@ class OperationMeter {
   }
 }
 
-/** Undefined for `__typename`. */
 const findField = (type: GraphQLNamedType, name: string): SchemaField | undefined =>
   ('getFields' in type ? (type.getFields()[name] as SchemaField | undefined) : undefined) ?? introspectionFields[name];
 
@@ -221,7 +213,7 @@ function baseCost({ alias, selectionSet }: FieldNode, type: GraphQLNamedType | u
   return type && isIntrospection(type) ? 1 : objectCost;
 }
 
-/** Reserved names. The check of graphql-js, which compares all names of introspection, took two thirds of the walk. */
+/** The check of graphql-js, which compares all names, took two thirds of the walk. */
 const isIntrospection = ({ name }: GraphQLNamedType): boolean => name.startsWith('__');
 
 function introspectionSize(schema: GraphQLSchema, { name, type }: SchemaField): number {
@@ -241,13 +233,11 @@ interface CostContext {
   readonly client?: { cost?: number };
 }
 
-/** The operation to execute, and its variables, already coerced. */
 export interface PreparedOperation {
   readonly operation: OperationDefinitionNode;
   readonly variables: Readonly<Record<string, unknown>>;
 }
 
-/** A scalar of the schema that accepts any value. */
 const anyValue: NamedTypeNode = { kind: Kind.NAMED_TYPE, name: { kind: Kind.NAME, value: 'FieldValue' } };
 
 /** Gives all variables a type that accepts any value: an executor would coerce them a second time. */
@@ -284,11 +274,7 @@ export function useOperationLimits(
   return { onExecute: check, onSubscribe: check };
 }
 
-/**
- * Variables are coerced with a schema in which the fields of items are optional: GraphQL would stop at the first few
- * missing fields, the service lists them with all other issues. Documents are validated with the schema that clients
- * see.
- */
+/** For variables: GraphQL would stop at the first few missing fields, the service lists them with all other issues. */
 const withoutRequiredFields = (schema: GraphQLSchema): GraphQLSchema =>
   mapSchema(schema, {
     [MapperKind.INPUT_OBJECT_TYPE](type) {

@@ -1,7 +1,7 @@
 /**
  * Subscriptions over server-sent events: the distinct connections mode of graphql-sse, which EventSource also reads.
- * The operation is executed for each event, like a query. As there may be many streams, each holds nothing between two
- * events, and one event until its client has read it. Yoga's own events have no IDs, from which browsers resume.
+ * The operation is executed for each event, like a query. A stream holds nothing between two events, as there may be
+ * many. Yoga's events have no IDs, from which browsers resume.
  */
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
@@ -27,7 +27,6 @@ const maxStreams = 500;
 /** The most characters of an event: hundreds of streams may each hold one until its client has read it. */
 const maxEventLength = 500_000;
 
-/** Between two attempts to read from an unavailable database. */
 const retryDelayMs = 1_000;
 
 /**
@@ -51,7 +50,6 @@ export interface ServerContext extends Pick<Context, 'session' | 'sessionFor' | 
 }
 
 interface Subscription {
-  /** The texts of the events. */
   readonly events: AsyncIterable<string>;
   /** Aborted when the client leaves, its key is revoked, all events are sent, or the service stops. */
   readonly end: AbortController;
@@ -94,7 +92,6 @@ export function useSubscriptions(limits: Limits): Plugin<BeginningContext, Serve
   };
 }
 
-/** Executes the operation of a subscription for pages of changes, and yields the texts of its events. */
 class SubscriptionEvents {
   readonly #yoga: Yoga;
   readonly #args: ExecutionArgs;
@@ -114,7 +111,7 @@ class SubscriptionEvents {
     }
   }
 
-  /** Yields one event, or one per change if that would be too long. Returns whether more events may follow. */
+  /** Yields one event, or one per change if it is too long. Returns whether more may follow. */
   async *#eventsOf(page: ChangePage): AsyncGenerator<string, boolean> {
     const result = await this.#execute(page);
     if (!result) return false;
@@ -142,7 +139,6 @@ class SubscriptionEvents {
     }, stream.signal);
   }
 
-  /** Returns the text that the response to a query would have. */
   async #textOf(result: ExecutionResult): Promise<string> {
     const formatted = formatErrors(result, this.#context.requestLog);
     return processRegularResult(formatted, this.#yoga.fetchAPI, 'application/json').text();
@@ -156,21 +152,20 @@ const isUnavailable = (error: unknown): boolean => error instanceof ServiceError
 const isTooLarge = ({ errors = [] }: ExecutionResult): boolean =>
   errors.some((error) => rootCause(error) instanceof ResponseTooLarge);
 
-/** Returns a page for each change. */
 const splitPage = ({ changes, end, hasMore }: ChangePage): ChangePage[] =>
   changes.map((change, index) => {
     const isLast = index === changes.length - 1;
     return { changes: [change], end: isLast ? end : change.number, hasMore: isLast ? hasMore : true };
   });
 
-/** The error for a single change. Clients that reconnect would get it again: it says how to skip the change. */
+/** Clients that reconnect would get the change again. */
 function tooLong({ changes }: ChangePage): ServiceError {
   const most = `an event may have ${formatCount(maxEventLength)} characters, and this one of one change has more`;
   const advice = `select fewer fields, or leave it out, with after: "${changes[0]?.number}"`;
   return new ServiceError(413, `${most}: ${advice}`, [], { reason: 'response too large' });
 }
 
-/** Repeats the work while the database is unavailable. Returns undefined once the signal is aborted. */
+/** Retries while the database is unavailable. Returns undefined once the signal is aborted. */
 async function whenAvailable<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T | undefined> {
   while (!signal.aborted) {
     try {
@@ -192,7 +187,7 @@ const asGraphqlError = (error: unknown): GraphQLError =>
 const comment = ':\n\n';
 const complete = 'event: complete\ndata:\n\n';
 
-/** Browsers send the ID of the last event as `Last-Event-ID` when they reconnect. The data has no line breaks. */
+/** Browsers that reconnect send the last ID as `Last-Event-ID`. The data has no line breaks. */
 const eventText = (data: string, id?: number): string =>
   `event: next\n${id === undefined ? '' : `id: ${id}\n`}data: ${data}\n\n`;
 
@@ -203,8 +198,8 @@ export const asEventStream = (reply: FastifyReply): FastifyReply =>
   reply.type(eventStreamType).header('x-accel-buffering', 'no');
 
 /**
- * Returns a function that sends the events of a subscription. A stream that ends early has no `complete` event, so that
- * its client reconnects. Throws a ServiceError 503 if too many streams are open.
+ * A stream that ends early has no `complete` event: its client reconnects. Too many open streams are a ServiceError
+ * 503.
  */
 export function createEventStreams(closing: AbortSignal) {
   const open = new Set<AbortController>();
@@ -220,7 +215,6 @@ export function createEventStreams(closing: AbortSignal) {
     }
     open.add(end);
     const body = new PassThrough();
-    // The headers are sent with the first bytes.
     body.write(comment);
     let isComplete = false;
     const timer = setInterval(async () => {
@@ -234,7 +228,6 @@ export function createEventStreams(closing: AbortSignal) {
       // A stopping service does not wait for clients that do not read: they reconnect, and resume.
       if (!isComplete && !reply.raw.closed) setTimeout(() => reply.raw.destroy(), closeAfterMs).unref();
     };
-    // An earlier abort is not reported.
     if (end.signal.aborted) stop();
     else end.signal.addEventListener('abort', stop);
     const failed = (error: unknown) => request.log.error({ err: error }, 'an event stream has failed');
@@ -247,7 +240,6 @@ export function createEventStreams(closing: AbortSignal) {
   };
 }
 
-/** Writes each event once the client has read enough of the earlier events. */
 async function writeEvents(
   events: AsyncIterable<string>,
   [body, response]: readonly [PassThrough, ServerResponse],

@@ -17,7 +17,6 @@ type ParsedTime = { readonly value: string } | { readonly form: DateForm; readon
 
 const wrong = (form: DateForm): ParsedTime => ({ form, expected: dateForms[form] });
 
-/** Returns the time in UTC, truncated to milliseconds: `2026-03-01T07:30:00.000Z`. */
 export function parseDateTime(sent: string): ParsedTime {
   const match = pattern.exec(sent);
   if (!match) return wrong(hasTime.test(sent) ? 'date-time' : 'date');

@@ -7,9 +7,7 @@ export type ExternalIds = Readonly<Record<string, string>>;
 export type ExternalIdsPatch = Readonly<Record<string, string | null>>;
 
 interface FieldBase {
-  /** Sentences for the schemas of GraphQL and REST. */
   readonly description: string;
-  /** Must be sent on create; never null. */
   readonly required?: boolean;
   readonly unique?: boolean;
   readonly indexed?: boolean;
@@ -40,7 +38,6 @@ interface NumberField extends PlainField<'number'> {
 }
 
 interface ReferenceBase {
-  /** `the location where the asset is` */
   readonly refersTo: string;
   /** The name of the reverse link; unless set, the name of the kind's list (records/index.ts). */
   readonly reverse?: string;
@@ -50,7 +47,6 @@ interface ReferenceBase {
 export interface ReferenceField extends PlainField<'reference'>, ReferenceBase {
   /** A name, so that kinds can refer to each other in any order. */
   readonly target: string;
-  /** Foreign identifiers are rejected. */
   readonly mustExist?: boolean;
 }
 
@@ -97,7 +93,6 @@ export function textLength(value: unknown): number {
 
 export const isAscii = (text: string): boolean => /^[\0-\x7f]*$/.test(text);
 
-/** True if two values of a field are equal. The order of external IDs does not matter. */
 export function isSame(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (typeof a !== 'object' || typeof b !== 'object' || !a || !b) return false;
@@ -132,7 +127,6 @@ export function externalIdCount(externalIds: object): number {
   return total;
 }
 
-/** The rule of externalIdCount, for messages. */
 export const longExternalIds = 'one of more than 100 characters counts several times';
 
 /**

@@ -66,7 +66,6 @@ export type ValueType =
 
 export type DateForm = 'date' | 'date-time' | 'day' | 'zone' | 'year';
 
-/** `isMore`: there are more than `count` records. */
 export type Count = Readonly<{ kind: string; plural: string; count: number; isMore?: boolean }>;
 
 /** `other` is the path of a second item that the issue is about. */
@@ -80,10 +79,8 @@ export interface Issue {
   readonly other?: Path | null | undefined;
 }
 
-/** An issue in a response. */
 export type DescribedIssue = Issue & { readonly code: IssueCode };
 
-/** The parsed value, or all issues and the valid fields. */
 export type Parsed<T> =
   | { readonly value: T; readonly issues?: never; readonly validFields?: never }
   | {
@@ -105,7 +102,6 @@ export const truncate = (text: string, maxLength: number): string =>
 export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** `10,000` */
 export const formatCount = (n: number): string => n.toLocaleString('en-US');
 
 /** Quotes input, truncated to 100 characters, and escapes characters that are unprintable or control a terminal. */

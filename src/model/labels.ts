@@ -1,4 +1,3 @@
-/** Labels in running text, and the names derived from the names of kinds and fields. */
 import { formatCount } from './issues.ts';
 import type { RecordKind } from './record-kind.ts';
 
@@ -18,10 +17,8 @@ export const uncapitalized = (text: string): string => text.charAt(0).toLowerCas
 /** `project` for `projectId`, and `createdBy` itself */
 export const linkField = (field: string): string => field.replace(/Id$/, '');
 
-/** `workOrders` */
 export const listField = ({ plural }: RecordKind): string => uncapitalized(plural);
 
-/** `work-orders` */
 export const pathName = (kind: RecordKind): string => listField(kind).replace(/[A-Z]/g, '-$&').toLowerCase();
 
 /** `CURRENT_LOCATION` for `currentLocation`, as in GraphQL's enums */

@@ -43,20 +43,15 @@ export type LinkCriteria = readonly LinkCriterion[];
 
 type LinkCriterion = Criterion & { readonly path: Path };
 
-/** A parsed item, with the parts that are no fields of its kind. */
 export type ParsedItem<T> = Parsed<T> & {
-  /** The ID of the record to change. */
   readonly id?: string;
-  /** The `updatedAt` that the record must still have. */
   readonly ifUpdatedAt?: string;
   readonly links?: readonly Link[];
   readonly ref?: string;
   readonly merge?: ExternalIdsMerge;
 };
 
-/** External IDs to merge into the stored ones. */
 export interface ExternalIdsMerge {
-  /** The name in the input. */
   readonly name: string;
   readonly externalIds: ExternalIdsPatch;
 }
@@ -68,7 +63,6 @@ export const linkFields = ({ fields }: RecordKind): LinkFields =>
     declared.type === 'reference' ? [[linkField(field), field, declared] as const] : [],
   );
 
-/** The names of criteria in a link to a record of the kind. */
 export const linkKeys = (kind: RecordKind): readonly string[] => {
   const matchable = new Set(['name', ...matchableFields(kind)]);
   const texts = Object.keys(kind.fields).filter((name) => matchable.has(name));

@@ -5,7 +5,6 @@ type Fields = Readonly<Record<string, Field>>;
 
 export type Values = Readonly<Record<string, unknown>>;
 
-/** The key that finds records: a field, or the ID in another system. */
 export type RecordKey = { readonly field: string } | { readonly externalId: string };
 
 /** A text that finds a record. Null matches records without a text, or with a blank one. */
@@ -20,7 +19,6 @@ type Stamp = 'createdBy' | 'updatedBy';
 interface Declaration<F extends Fields, S extends Stamp> {
   readonly name: string;
   readonly plural: string;
-  /** `work order` */
   readonly label: string;
   readonly pluralLabel: string;
   readonly description: string;
@@ -39,7 +37,6 @@ export interface Table {
   readonly table: string;
   readonly label: string;
   readonly storedFields: Readonly<Record<string, StoredField>>;
-  /** The fields that identify a row: `workspaceId` and `id`, unless set. */
   readonly key?: readonly string[];
 }
 
@@ -70,7 +67,6 @@ type RecordBase = {
   readonly updatedAt: string;
 };
 
-/** A stored record of any kind. */
 export type AnyRecord = RecordBase & Values;
 
 /** A stored record: every field is present, or null. */

@@ -6,9 +6,7 @@ export interface ReverseLink {
   readonly name: string;
   /** The name of a record kind, or of a type in another system. */
   readonly target: string;
-  /** The kind of the referring records, or of the ancestors. */
   readonly kind: RecordKind;
-  /** The reference: `ownerId` */
   readonly field: string;
   /** The records that refer to the target; or, in a tree, the records up to the root. */
   readonly direction: 'referring' | 'ancestors';

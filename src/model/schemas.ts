@@ -24,7 +24,6 @@ export type RecordParser<T> = (input: unknown) => Parsed<T>;
 export const createParser = <K extends RecordKind>(kind: K, limits: ValueLimits, unknownFields?: UnknownFields) =>
   recordParser<CreateOf<K>>(kind, limits, unknownFields, true);
 
-/** Every field may be absent, but a required field cannot be cleared. */
 export const updateParser = <K extends RecordKind>(kind: K, limits: ValueLimits, unknownFields?: UnknownFields) =>
   recordParser<UpdateOf<K>>(kind, limits, unknownFields, false);
 
@@ -84,7 +83,6 @@ export const issueAt = (path: Path, problem: IssueData | undefined): ValidationI
 export const prefixed = (name: string, issues: readonly ValidationIssue[]): ValidationIssue[] =>
   issues.map((issue) => ({ ...issue, path: [name, ...issue.path] }));
 
-/** Counts UTF-16 code units. */
 export const recordTooLong = (record: object, { maxRecordLength: max }: ValueLimits) =>
   textLengthOfAll([record]) > max ? ({ code: 'record-too-long', max } as const) : undefined;
 
@@ -95,7 +93,6 @@ const checked = (value: ComparedValue, problem: IssueData | undefined): ParsedVa
 
 export const wrongType = (type: ValueType, received: unknown): IssueData => ({ code: 'wrong-type', type, received });
 
-/** Parses a value that is not null. External IDs are checked by `externalIdsIssues`. */
 function parseValue(field: Exclude<Field, { type: 'externalIds' }>, sent: unknown, limits: ValueLimits): ParsedValue {
   switch (field.type) {
     case 'boolean':
@@ -143,7 +140,6 @@ export function textProblem(text: string, maxLength: number): IssueData<'too-lon
 const isLongerThan = (text: string, maxLength: number): boolean =>
   text.length > maxLength && (text.length > 2 * maxLength || Array.from(text).length > maxLength);
 
-/** White space alone is neither a name nor a key. */
 export const isBlank = (text: string): boolean => text.trim() === '';
 
 /** Programs send an empty text for a missing unique value, but only one record could have it: they must send null. */
@@ -220,7 +216,6 @@ export function unknownFieldIssues(
   return count > 0 ? [...issues, { path: [], code: 'unlisted', count, what: 'fields' }] : issues;
 }
 
-/** Returns the closest field if at most a third of its letters differ. */
 function nearest(name: string, fieldNames: readonly string[]): string | undefined {
   if (name.length > 2 * Math.max(...fieldNames.map((fieldName) => fieldName.length))) return undefined;
   const guess = closest(name, fieldNames);

@@ -158,7 +158,6 @@ function describeKeyOrCriteria(criteria: readonly Criterion[]): string {
   return first && !second ? keyText(first) : describeCriteria(criteria);
 }
 
-/** Each criterion has up to 100 characters. */
 const maxListed = 5;
 
 /** `name "North yard" and externalIds.crm null` */
@@ -178,5 +177,4 @@ const joinList = (ids: readonly string[], isMore = false): string => [...ids, ..
 const countText = ({ kind, plural, count, isMore }: Count): string =>
   `${isMore ? 'more than ' : ''}${pluralize(count, { label: kind, pluralLabel: plural })}`;
 
-/** `1 asset, 2 work orders and 1 project` */
 const conjunction = new Intl.ListFormat('en-GB');

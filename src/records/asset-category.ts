@@ -1,7 +1,6 @@
 import { matchable, mustExist, reference, text } from '../model/fields.ts';
 import { recordKind } from '../model/record-kind.ts';
 
-/** The tree has no cycles: see services/checks.ts. */
 export const assetCategory = recordKind({
   name: 'AssetCategory',
   plural: 'AssetCategories',

@@ -27,7 +27,6 @@ export {
   workOrder,
 };
 
-/** The kinds in the interface's order. */
 export const recordKinds: readonly RecordKind[] = [
   asset,
   workOrder,
@@ -109,7 +108,6 @@ export function kindOfId(id: string): RecordKind | undefined {
   return prefix === undefined ? undefined : kindsByIdPrefix.get(prefix);
 }
 
-/** Crockford's base 32. */
 const digits = '0123456789abcdefghjkmnpqrstvwxyz';
 const pairs = Array.from({ length: 1_024 }, (_, n) => `${digits[n >>> 5]}${digits[n & 31]}`);
 

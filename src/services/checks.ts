@@ -1,7 +1,4 @@
-/**
- * The checks that need the stored records: references lead to records, unique values are free, no record that is
- * referred to is deleted, and trees have no cycles.
- */
+/** The checks against stored records: references, unique values, deletions, reversals and trees. */
 import { badRequest } from '../errors.ts';
 import { isSame } from '../model/fields.ts';
 import { formatCount, type IssueData, type ValidationIssue } from '../model/issues.ts';
@@ -50,15 +47,11 @@ export function collectReferences(items: readonly Item[]) {
   return { byTarget, wrong };
 }
 
-const wrongKind = ({ label: kind, idPrefix: prefix }: RecordKind, id: string): IssueData => ({
-  code: 'wrong-kind',
-  kind,
-  prefix,
-  received: id,
-  actual: kindOfId(id)?.label,
-});
+function wrongKind({ label: kind, idPrefix: prefix }: RecordKind, received: string): IssueData {
+  return { code: 'wrong-kind', kind, prefix, received, actual: kindOfId(received)?.label };
+}
 
-/** Locks the targets kind by kind, in the order of all writes; targets in the batch are locked with the batch. */
+/** Locks targets kind by kind, in the order of all writes. Targets in the batch are locked with the batch. */
 export async function checkReferences(tx: Tx, items: readonly Item[]): Promise<void> {
   const { byTarget, wrong } = collectReferences(items);
   for (const { item, issue } of wrong) item.issues.push(issue);
@@ -76,7 +69,7 @@ export async function checkReferences(tx: Tx, items: readonly Item[]): Promise<v
   }
 }
 
-/** Checks references to records of the batch, after these records were read and locked. */
+/** Checks references to records of the batch, once these are locked. */
 export function checkReferencesInBatch(items: readonly Item[]): void {
   const batchById = indexById(items);
   if (batchById.size === 0) return;
@@ -91,7 +84,6 @@ export function checkReferencesInBatch(items: readonly Item[]): void {
   }
 }
 
-/** True if the item takes the value of this field from its stored record. */
 const releases = ({ op, values, before }: Item, field: string): boolean =>
   before !== undefined && (op === 'delete' || (values[field] !== undefined && values[field] !== before[field]));
 
@@ -99,10 +91,8 @@ const releases = ({ op, values, before }: Item, field: string): boolean =>
 export async function checkUnchanged(tx: Tx, items: readonly Item[]): Promise<void> {
   const reversals = items.filter(({ unchangedSince }) => unchangedSince !== undefined);
   if (reversals.length === 0) return;
-  const histories = await tx.histories(
-    reversals.map(({ id = '' }) => id),
-    { limit: 1, withBefore: false },
-  );
+  const ids = reversals.map(({ id = '' }) => id);
+  const histories = await tx.histories(ids, { limit: 1, withBefore: false });
   const latest = new Map(histories.flat().map((change) => [change.id, change]));
   for (const [kind, ofKind] of groupByKind(reversals)) {
     const changed = ofKind.filter(({ id = '', unchangedSince = 0 }) => (latest.get(id)?.number ?? 0) > unchangedSince);
@@ -123,18 +113,13 @@ export async function checkUnchanged(tx: Tx, items: readonly Item[]): Promise<vo
   }
 }
 
-export const changedSinceIssue = ({ label }: RecordKind, number: number): ValidationIssue => ({
-  path: [],
-  code: 'changed-since',
-  kind: label,
-  change: number,
-});
+export function changedSinceIssue({ label: kind }: RecordKind, change: number): ValidationIssue {
+  return { path: [], code: 'changed-since', kind, change };
+}
 
-/** Returns the values of the fields that clients may set. */
 export const clientValues = ({ fields }: RecordKind, record: AnyRecord): Values =>
   Object.fromEntries(Object.keys(fields).map((field) => [field, record[field] ?? null]));
 
-/** Returns the values that differ from the record's. */
 export function changedValues(record: AnyRecord, values: Values): Values {
   const changed: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(values)) if (!isSame(record[name], value)) changed[name] = value;
@@ -145,13 +130,13 @@ const hasValues = (record: AnyRecord, values: Values): boolean =>
   Object.keys(changedValues(record, values)).length === 0;
 
 /**
- * A record may keep its unique value, or take one that another record releases in the same write. Records that exchange
- * values are rejected: in no order is each value free before it is taken.
+ * A record may take a unique value that another record releases in the same write. Records that exchange values are
+ * rejected: in no order is each value free before it is taken.
  */
 export async function checkUnique(tx: Tx, items: readonly Item[]): Promise<void> {
   for (const [kind, ofKind] of groupByKind(items)) {
     for (const [name, field] of Object.entries(kind.fields)) {
-      // The values of a key were looked up when it found the records.
+      // A key was looked up already.
       if (!field.unique || ofKind.every(({ by }) => by && 'field' in by && by.field === name)) continue;
       await checkUniqueField(tx, kind, name, ofKind);
     }
@@ -233,8 +218,9 @@ export async function checkDeletions(tx: Tx, items: readonly Item[]): Promise<vo
   }
 }
 
-const lockedIds = (items: readonly Item[]): ReadonlySet<string> =>
-  new Set(items.flatMap(({ before }) => (before ? [before.id] : [])));
+type Ids = ReadonlySet<string>;
+
+const lockedIds = (items: readonly Item[]): Ids => new Set(items.flatMap(({ before }) => (before ? [before.id] : [])));
 
 const maxNamed = 3;
 
@@ -243,20 +229,14 @@ const maxCounted = 10_000;
 
 type References = Pick<IssueData<'referenced'>, 'counts' | 'ids'>;
 
-/** Returns, by ID, the numbers of records outside the batch that refer to a record, and some of their IDs. */
-async function findReferences(
-  tx: Pick<Tx, 'pages'>,
-  kind: RecordKind,
-  ids: ReadonlySet<string>,
-  batchIds: ReadonlyMap<RecordKind, ReadonlySet<string>>,
-): Promise<ReadonlyMap<string, References>> {
+/** Counts, by ID, the records outside the batch that refer to a record. */
+async function findReferences(tx: Tx, kind: RecordKind, ids: Ids, batchIds: ReadonlyMap<RecordKind, Ids>) {
   const most = Math.max(maxNamed, Math.floor(maxCounted / ids.size));
   const references = new Map<string, References>();
   for (const link of referencesTo(kind)) {
     const { label, pluralLabel } = link.kind;
     const excluded = batchIds.get(link.kind);
     const where: Condition = excluded ? { not: { field: 'id', in: [...excluded] } } : { all: [] };
-    // Reads one record more, to see whether there are more.
     const query = { where, limit: most + 1, withCount: false, fields: new Set(['id']) };
     for (const [id, { records }] of await tx.pages(link, [...ids], query)) {
       if (records.length === 0) continue;
@@ -275,11 +255,7 @@ async function findReferences(
  * Returns items that set all references to the deleted records, which are of one kind, to null: the log has a change of
  * each referring record. Throws a ServiceError 400 for more than `maxCleared`.
  */
-export async function clearReferences(
-  tx: Tx,
-  items: readonly Item[],
-  maxCleared: number | undefined,
-): Promise<readonly Item[]> {
+export async function clearReferences(tx: Tx, items: readonly Item[], maxCleared: number | undefined) {
   const deleted = items.filter(({ op, before }) => op === 'delete' && before);
   const deletedIds = lockedIds(deleted);
   const [{ kind } = {}] = deleted;
@@ -288,7 +264,7 @@ export async function clearReferences(
   const idsByKind = new Map(links.map((link) => [link.kind, new Set<string>()]));
   let references = 0;
   for (const link of links) {
-    // The records to delete may refer to each other. Reads one more, to see whether there are too many.
+    // The deleted records may refer to each other.
     const found = await tx.findReferring(link, [...deletedIds], maxCleared + 1 + deletedIds.size);
     const staying = found.filter((id) => !deletedIds.has(id));
     references += staying.length;
@@ -299,13 +275,13 @@ export async function clearReferences(
     throw badRequest(`${problem}: delete fewer records at once, or first change the records that refer to them`);
   }
   const cleared: Item[] = [];
-  // In the order of all writes: another deletion may lock records of the same kinds.
+  // In the order of all writes.
   for (const referring of linkOrder) {
     const ids = idsByKind.get(referring);
     if (!ids || ids.size === 0) continue;
     const fields = links.filter((link) => link.kind === referring).map(({ field }) => field);
     for (const before of await tx.findToUpdate(referring, [...ids])) {
-      // Another write may have changed a reference before the record was locked.
+      // Another write may have changed the references before the lock.
       const toClear = fields.filter((field) => deletedIds.has(String(before[field])));
       const value = Object.fromEntries(toClear.map((field) => [field, null]));
       cleared.push({ ...createItem('update', referring, [], { value }), before });
@@ -314,7 +290,7 @@ export async function clearReferences(
   return cleared;
 }
 
-/** The kinds that form trees, with the link from a record to its ancestors. */
+/** The links from records to their ancestors, of the kinds that form trees. */
 const trees = recordKinds.flatMap((kind) => {
   const ancestors = reverseLinksOf(kind.name).find(({ direction }) => direction === 'ancestors');
   return ancestors ? [ancestors] : [];
@@ -350,7 +326,7 @@ export async function checkTrees(tx: Tx, items: readonly Item[], onInvalid: OnIn
   }
 }
 
-/** The stored parents of records, by ID; null for a root. */
+/** Stored parents by ID; null for a root. */
 type Parents = ReadonlyMap<string, string | null>;
 
 async function storedParents(tx: Tx, tree: ReverseLink, moves: readonly Item[]): Promise<Parents> {
@@ -399,7 +375,7 @@ function movesInCycles(moves: readonly Item[], field: string, stored: Parents): 
   return moves.filter((item) => inCycles.has(item));
 }
 
-/** Returns the items that are their own ancestors, with such ancestors of other items. */
+/** Returns all members of cycles. */
 function findCycles<T>(items: Iterable<T>, parentOf: (item: T) => T | undefined): ReadonlySet<T> {
   const visited = new Set<T>();
   const inCycles = new Set<T>();

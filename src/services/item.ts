@@ -13,33 +13,30 @@ export interface Item {
   /** `patch` counts any field as a change. `restore` gives a record an earlier state, even after its deletion. */
   readonly op: 'create' | 'update' | 'patch' | 'upsert' | 'delete' | 'restore';
   readonly kind: RecordKind;
-  /** `[2]` in a batch, `['assets', 2]` in an import, `[]` for a single record. */
+  /**
+   * `[2]` in a batch, `['assets', 2]` in an import, `[]` for a single record. The paths of issues begin in the item.
+   */
   readonly path: Path;
   /** The valid fields of the input, and the references that its links resolve to. */
   values: Values;
-  /** Their paths begin in the item. */
   readonly issues: ValidationIssue[];
-  /** The ID in the input, or the ID found by the key. Undefined for a new record. */
+  /** From the input, or found by the key. Undefined for a new record. */
   id?: string | undefined;
-  /** The key that finds the record of an upsert or a deletion. */
   readonly by?: RecordKey | undefined;
-  /** The value of the key of a deletion; an upsert has it in `values`. */
+  /** The value of a deletion's key; an upsert has it in `values`. */
   readonly key?: string | undefined;
-  /** The `updatedAt` that the record must still have. */
   readonly ifUpdatedAt?: string | undefined;
-  /** The number of the change since which a reversal expects its record to be unchanged. */
+  /** A reversal expects its record unchanged since the change with this number. */
   readonly unchangedSince?: number | undefined;
-  /** The name by which links of other items refer to this item. */
   readonly ref?: string | undefined;
   readonly links?: readonly Link[] | undefined;
   readonly merge?: ExternalIdsMerge | undefined;
-  /** References to new records of the batch, by field: these records get their IDs last. */
+  /** References to new records of the batch, which get their IDs last, by field. */
   pendingReferences?: Map<string, Item>;
-  /** The first item with the same record or key: this item is rejected. */
+  /** The first item with the same record or key. */
   duplicateOf?: Item | undefined;
-  /** The items that are rejected if this item is. */
   dependents?: Dependent[];
-  /** The stored record, locked; undefined if there is none. */
+  /** The stored record, locked. */
   before?: AnyRecord | undefined;
   /** The deleted record that a `restore` stores again. */
   restored?: AnyRecord | undefined;
@@ -53,7 +50,7 @@ interface Dependent {
 /** A batch with invalid items fails as a whole, or skips them and stores the valid items. */
 export type OnInvalid = 'fail' | 'skip';
 
-/** An item that was skipped. The paths of its issues begin in the item. */
+/** A skipped item. */
 export interface Rejection {
   readonly outcome: 'rejected';
   readonly issues: readonly DescribedIssue[];
@@ -95,7 +92,6 @@ export function externalIdsAfter({ op, by, merge, values }: Item, stored: Values
 
 export const isValid = ({ issues }: Item): boolean => issues.length === 0;
 
-/** Groups items by kind, in the order of their first items. */
 export function groupByKind<I extends Item>(items: readonly I[]): ReadonlyMap<RecordKind, readonly I[]> {
   const groups = new Map<RecordKind, I[]>();
   for (const item of items) addTo(groups, item.kind, item);
@@ -108,7 +104,7 @@ export function addTo<Key, Value>(groups: Map<Key, Value[]>, key: Key, value: Va
   else groups.set(key, [value]);
 }
 
-/** Returns the first item of each ID. */
+/** Indexes the first item of each ID. */
 export function indexById(items: readonly Item[]): ReadonlyMap<string, Item> {
   const index = new Map<string, Item>();
   for (const item of items) {
@@ -118,7 +114,6 @@ export function indexById(items: readonly Item[]): ReadonlyMap<string, Item> {
   return index;
 }
 
-/** Sets a reference to the record of another item, which may be new and have no ID yet. */
 export function setReference(item: Item, field: string, target: Item): void {
   if (target.id !== undefined) item.values = { ...item.values, [field]: target.id };
   else item.pendingReferences = (item.pendingReferences ?? new Map<string, Item>()).set(field, target);
@@ -130,7 +125,6 @@ export function addDependent(item: Item, dependent: Item, issue: ValidationIssue
   item.dependents.push({ item: dependent, issue });
 }
 
-/** Rejects the dependents of rejected items, and their dependents. */
 export function rejectDependents(items: readonly Item[]): void {
   const rejected = items.filter((item) => !isValid(item));
   for (let next = rejected.pop(); next; next = rejected.pop()) {
@@ -143,10 +137,10 @@ export function rejectDependents(items: readonly Item[]): void {
   }
 }
 
-/** No field of a record is a list, so that only a rejection has a list of issues. */
+/** No field of a record is a list. */
 export const isRejection = (result: object): result is Rejection => 'issues' in result && Array.isArray(result.issues);
 
-/** Throws a ServiceError 413. Adapters call it before they parse the items: a batch that is too large costs nothing. */
+/** Called before the items are parsed: too large a batch costs nothing. Throws a ServiceError 413. */
 export function requireBatchSize(size: number, max: number): void {
   if (size > max) {
     const problem = `expected at most ${formatCount(max)} records, received ${formatCount(size)}: send them in several batches`;

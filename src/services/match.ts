@@ -22,14 +22,12 @@ import {
   setReference,
 } from './item.ts';
 
-/** Sets the IDs of the items that have keys. A key that several records have is an issue: none of them is preferred. */
+/** Sets the IDs of items with keys. A key of several records is an issue. */
 export async function findByKeys(tx: Tx, items: readonly Item[]): Promise<void> {
   for (const [kind, ofKind] of groupByKind(items.filter(({ by }) => by))) {
     const wanted = keyedItems(kind, ofKind);
-    const found = await tx.findMatches(
-      kind,
-      wanted.map(({ criterion }) => [criterion]),
-    );
+    const criteria = wanted.map(({ criterion }) => [criterion]);
+    const found = await tx.findMatches(kind, criteria);
     for (const [index, { item, criterion }] of wanted.entries()) {
       const ids = found[index] ?? [];
       const path = keyPath(item, criterion.by);
@@ -52,7 +50,7 @@ interface KeyedItem {
   readonly criterion: Criterion;
 }
 
-/** Returns the items with keys to look up. A missing, empty or repeated key is an issue. */
+/** Returns the keys to look up. A missing, empty or repeated key is an issue. */
 function keyedItems(kind: RecordKind, items: readonly Item[]): KeyedItem[] {
   const byKey = new Map<string, KeyedItem>();
   for (const item of items) {
@@ -85,13 +83,11 @@ function keyIn(values: Values, by: RecordKey, merged?: ExternalIdsPatch): unknow
   return isObject(externalIds) && Object.hasOwn(externalIds, by.externalId) ? externalIds[by.externalId] : undefined;
 }
 
-/** The item of a deletion by key is the key alone. */
 const keyPath = ({ op, merge }: Item, by: RecordKey): Path => {
   if (op === 'delete') return [];
   return 'field' in by ? [by.field] : [merge?.name ?? 'externalIds', by.externalId];
 };
 
-/** True if the value at this path, or an object around it, has an issue. */
 const hasIssueAt = ({ issues }: Item, place: Path): boolean =>
   issues.some(({ path }) => path.length >= Math.min(place.length, 1) && path.every((step, at) => step === place[at]));
 
@@ -153,14 +149,14 @@ function followRef(
   }
 }
 
-/** An item whose record may meet the criteria of a link: the record before the write and after it. */
+/** The record of an item, before and after the write. */
 interface Candidate {
   readonly item: Item;
   readonly before: Values | undefined;
   readonly after: Values | undefined;
 }
 
-/** The records that meet a list of criteria after the write. */
+/** The records that meet the criteria after the write. */
 interface Matches {
   /** Stored records outside the batch. */
   readonly ids: readonly string[];
@@ -176,7 +172,6 @@ const meets = (record: Values | undefined, criteria: LinkCriteria): boolean =>
     return text === null ? isBlank(String(stored)) : stored === text;
   });
 
-/** Returns the matches of each distinct list of criteria, by its key. */
 async function findMatches(
   tx: Tx,
   target: RecordKind,
@@ -204,7 +199,6 @@ async function findMatches(
   );
 }
 
-/** Sets the reference if there is one match. */
 function followCriteria(matches: Matches | undefined, item: Item, link: Link): void {
   const { name, field, target, criteria } = link;
   const kind = target.label;
@@ -232,13 +226,8 @@ const wellFormedIds = (items: readonly Item[], kind: RecordKind): string[] =>
 type CandidateIndex = ReadonlyMap<string, ReadonlySet<Candidate>>;
 
 /** Returns, by the key of each criterion, the items whose records meet it before or after the write. */
-async function indexCandidates(
-  tx: Tx,
-  kind: RecordKind,
-  items: readonly Item[],
-  criteria: LinkCriteria,
-): Promise<CandidateIndex> {
-  if (items.length === 0) return new Map();
+async function indexCandidates(tx: Tx, kind: RecordKind, items: readonly Item[], criteria: LinkCriteria) {
+  if (items.length === 0) return new Map<string, Set<Candidate>>();
   const fields = new Set(['id', ...criteria.map(criterionField)]);
   const ids = wellFormedIds(items, kind);
   const stored = new Map((ids.length > 0 ? await tx.find(kind, ids, fields) : []).map((record) => [record.id, record]));
@@ -255,17 +244,14 @@ async function indexCandidates(
   return index;
 }
 
-/** Takes the criterion with the fewest candidates: it is the one in which the links of a batch differ. */
+/** Takes the criterion with the fewest candidates, in which the links of a batch differ. */
 function candidatesFor(criteria: LinkCriteria, index: CandidateIndex): Candidate[] {
   const none: ReadonlySet<Candidate> = new Set();
   const sets = withTexts(criteria).map((criterion) => index.get(criterionKey(criterion)) ?? none);
   return [...sets.reduce((fewest, set) => (set.size < fewest.size ? set : fewest))];
 }
 
-/**
- * Returns the keys of all criteria on these fields that a record meets: a record has fewer texts than a batch may have
- * criteria.
- */
+/** Returns the keys of all criteria that a record meets: it has fewer texts than a batch has criteria. */
 function criterionKeys(record: Values | undefined, fields: ReadonlySet<string>): string[] {
   const texts = Object.entries(record ?? {}).filter(([field, text]) => fields.has(field) && typeof text === 'string');
   const externalIds = Object.entries((record?.externalIds ?? {}) as ExternalIdsPatch);
@@ -278,12 +264,8 @@ function criterionKeys(record: Values | undefined, fields: ReadonlySet<string>):
 /** Candidates are found by criteria with a text, of which each link has at least one. */
 const withTexts = (criteria: LinkCriteria): LinkCriteria => criteria.filter(({ text }) => text !== null);
 
-/** Returns the issue of a link that has no match, or several. */
-function linkIssue(
-  { name, target, criteria }: Link,
-  ids: readonly string[],
-  candidates: readonly Candidate[],
-): ValidationIssue {
+function linkIssue(link: Link, ids: readonly string[], candidates: readonly Candidate[]): ValidationIssue {
+  const { name, target, criteria } = link;
   const kind = target.label;
   const found = [...ids, ...candidates.slice(0, maxMatches).map(({ item }) => item.id ?? item.path)];
   const [first] = candidates;
@@ -302,14 +284,14 @@ function severalIssue(
   criteria: readonly Criterion[],
   found: readonly (string | Path)[],
 ): IssueData {
-  // The lookup stops at `maxMatches`.
+  // Lookups stop at `maxMatches`.
   const isMore = found.length >= maxMatches;
   return { code: 'several', plural, criteria, found: isMore ? found.slice(0, maxMatches - 1) : found, isMore };
 }
 
 const criterionField = ({ by }: Criterion): string => ('field' in by ? by.field : 'externalIds');
 
-/** Reads and locks the records of the items, kind by kind in the order of all writes. */
+/** Reads and locks records, kind by kind in the order of all writes. */
 export async function readRecords(tx: Tx, items: readonly Item[]): Promise<void> {
   const groups = groupByKind(items);
   for (const kind of linkOrder) {
@@ -325,7 +307,7 @@ export async function readRecords(tx: Tx, items: readonly Item[]): Promise<void>
     for (const item of ofKind) {
       const { id = '', by, op, unchangedSince, duplicateOf } = item;
       const record = records.get(id);
-      // Another write has changed or deleted the record since the lookup of its key: the transaction runs again.
+      // Another write has changed or deleted the record since its lookup: the transaction runs again.
       if (by && (!record || keyIn(record, by) !== sentKey(item, by))) throw lookupOutdated();
       const path = op === 'delete' || by ? [] : ['id'];
       if (!record && unchangedSince === undefined) item.issues.unshift({ path, ...noRecord(kind, id) });

@@ -25,16 +25,14 @@ import { type Session, write } from './write.ts';
 export interface ChangeRange {
   readonly after: number;
   readonly upTo: number;
-  /** Only changes with this message. */
   readonly message?: string | undefined;
 }
 
-/** The numbers of changes by outcome: `kept` where the record has changed since, `failed` for any other reason. */
+/** The numbers of changes by outcome: `kept` if the record has changed since, `failed` for another reason. */
 export interface RevertResult {
   readonly reversed: number;
   readonly kept: number;
   readonly failed: number;
-  /** The number of changes that the reversal made. */
   readonly made: number;
   readonly notReversed: readonly UnreversedChange[];
 }
@@ -47,7 +45,6 @@ export interface UnreversedChange {
   readonly recordId: string;
 }
 
-/** The item of a record, and the numbers of its changes in the range. */
 interface Reversal {
   readonly item: Item & { readonly id: string };
   readonly numbers: readonly number[];
@@ -58,7 +55,7 @@ interface Reversal {
  * yet, 413 for too much text.
  */
 export async function revertChanges(session: Session, range: ChangeRange): Promise<RevertResult> {
-  // Changes in the log stay as they are: they can be read before the write.
+  // The log is read before the write: its changes are final.
   const reading = session.with({ isDryRun: true });
   const reversals = await reading.transaction(async (tx) => ({
     changes: [],

@@ -41,11 +41,10 @@ import { orderChanges } from './order.ts';
 /** The user and the workspace of a request. */
 export interface Session {
   readonly store: WorkspaceReads;
-  /** The name of the workspace: the `workspaceId` of its records. */
+  /** The `workspaceId` of records. */
   readonly workspace: string;
   /** Stored as `createdBy` and `updatedBy`; null while the service runs without keys. */
   readonly userId: string | null;
-  /** False for a read-only key. */
   readonly mayWrite: boolean;
   /** The only way to write. Throws a ServiceError 403 for a read-only key. */
   readonly transaction: WorkspaceStore['transaction'];
@@ -80,14 +79,12 @@ export function createSession(
   };
 }
 
-/** The session, as the records name it. */
 type Writer = Pick<Session, 'workspace' | 'userId'>;
 
 interface WriteOptions<T> {
   readonly onInvalid?: OnInvalid;
-  /** The limits of external IDs after a merge. */
   readonly limits?: ValueLimits;
-  /** The most references that deletions clear. Unless set, referenced records are not deleted. */
+  /** The most references that deletions clear. Unless set, referenced records stay. */
   readonly maxCleared?: number | undefined;
   /** Returns the result of a valid item. `stored` is undefined if a reversal finds its record deleted already. */
   resultOf?(item: Item, stored: StoredItem | undefined): T;
@@ -120,16 +117,14 @@ export async function write<T = StoredItem>(
       await checkUnique(tx, items);
       await checkTrees(tx, items, onInvalid);
       const { changes, stored } = await decideChanges(tx, session, items, { onInvalid, maxCleared });
-      const returned = items.map((item): T | Rejection =>
-        isValid(item)
-          ? resultOf(item, stored.get(item))
-          : { outcome: 'rejected', issues: item.issues.map(describeIssue) },
-      );
-      return { changes, returned };
+      const results = items.map((item) => (isValid(item) ? resultOf(item, stored.get(item)) : rejectionOf(item)));
+      return { changes, returned: results };
     },
     { creation: creationOf(session, input, resultOf), items: input.length },
   );
 }
+
+const rejectionOf = ({ issues }: Item): Rejection => ({ outcome: 'rejected', issues: issues.map(describeIssue) });
 
 /** Returns the changes of the valid items in order. Throws a ServiceError for invalid items unless they are skipped. */
 async function decideChanges(
@@ -187,10 +182,10 @@ async function lock(tx: Tx, items: readonly Item[]): Promise<void> {
   await lockTrees(tx, items);
 }
 
-/** Issues listed per batch. Beyond that, the first issue of each item is listed, and the others are counted. */
+/** Beyond this number of issues, only the first issue of each item is listed. */
 const maxListed = 10_000;
 
-/** Throws a ServiceError 400 or 409, or 404 for a patch of a record that does not exist. */
+/** Throws a ServiceError 400 or 409, or 404 for a patch of an unknown record. */
 function requireValid(items: readonly Item[]): void {
   const listed: ValidationIssue[] = [];
   for (const { op, kind, id = '', before, path, issues } of items) {
@@ -203,7 +198,7 @@ function requireValid(items: readonly Item[]): void {
   if (all.length > 0) throw invalid(listed, all);
 }
 
-/** Returns the changes of valid items, and the record that each item leaves. Pure, apart from new IDs and the clock. */
+/** Returns the changes of valid items, and the record that each item leaves. */
 function computeChanges(writer: Writer, items: readonly Item[]) {
   const changes = new Map<Change, Item>();
   const stored = new Map<Item, StoredItem>();
@@ -212,7 +207,7 @@ function computeChanges(writer: Writer, items: readonly Item[]) {
     const record = after ?? before;
     if (record) stored.set(item, { record, outcome: action });
   };
-  // One time for all kinds: a read as of that time finds all records of the batch.
+  // One time for all kinds: a read as of that time finds the whole batch.
   const now = new Date().toISOString();
   const deletedAt = items.reduce((at, { op, before }) => (op === 'delete' ? updateTime(before, at) : at), now);
   const ids = assignIds(items);
@@ -245,7 +240,6 @@ function computeChanges(writer: Writer, items: readonly Item[]) {
   return { changes, stored };
 }
 
-/** Returns IDs for the new records. */
 function assignIds(items: readonly Item[]): ReadonlyMap<Item, string> {
   const isNew = ({ op, before, restored }: Item) => op !== 'delete' && !before && !restored;
   const ids = new Map<Item, string>();
@@ -274,27 +268,20 @@ const updateTime = (record: AnyRecord | undefined, now: string): string =>
 const storedRecords = (results: readonly (StoredItem | Rejection)[]): AnyRecord[] =>
   results.flatMap((result) => (isRejection(result) ? [] : [result.record]));
 
-export async function createRecords(
-  session: Session,
-  kind: RecordKind,
-  batch: readonly ParsedItem<object>[],
-): Promise<AnyRecord[]> {
+type Batch = readonly ParsedItem<object>[];
+
+export async function createRecords(session: Session, kind: RecordKind, batch: Batch): Promise<AnyRecord[]> {
   const items = batch.map((parsed, index) => createItem('create', kind, [index], parsed));
   return storedRecords(await write(session, items));
 }
 
-/** A record that already has all values of its item keeps its `updatedAt`. */
-export async function updateRecords(
-  session: Session,
-  kind: RecordKind,
-  batch: readonly ParsedItem<object>[],
-  limits: ValueLimits,
-): Promise<AnyRecord[]> {
+/** A record that has all values already keeps its `updatedAt`. */
+export async function updateRecords(session: Session, kind: RecordKind, batch: Batch, limits: ValueLimits) {
   const items = batch.map((parsed, index) => createItem('update', kind, [index], parsed));
   return storedRecords(await write(session, items, { limits }));
 }
 
-/** PATCH: any field counts as a change, even with the value that the record has. Throws a 404, too. */
+/** PATCH: any field counts as a change, even with an equal value. Throws a 404, too. */
 export async function updateRecord(
   session: Session,
   kind: RecordKind,
@@ -310,7 +297,6 @@ export async function updateRecord(
 interface UpsertOptions {
   readonly limits: ValueLimits;
   readonly onInvalid: OnInvalid;
-  /** Adds the records before the write to the results. */
   readonly withBefore: boolean;
 }
 
@@ -326,17 +312,16 @@ export type UpsertResult =
 export async function upsertRecords(
   session: Session,
   kind: RecordKind,
-  records: readonly ParsedItem<object>[],
+  records: Batch,
   { by, ...options }: UpsertOptions & { readonly by: RecordKey | undefined },
 ): Promise<UpsertResult[]> {
   const [results = []] = await importRecords(session, [{ kind, records, path: [], op: 'upsert', by }], options);
   return results;
 }
 
-/** The records of one kind in an import: created, or found by their IDs or a key. */
 export interface ImportBatch {
   readonly kind: RecordKind;
-  readonly records: readonly ParsedItem<object>[];
+  readonly records: Batch;
   readonly path: Path;
   readonly op: 'create' | 'upsert';
   readonly by: RecordKey | undefined;
@@ -361,7 +346,7 @@ export async function importRecords(
 interface DeleteOptions {
   readonly references: 'refuse' | 'clear';
   readonly maxCleared: number;
-  /** The key of the values in the batch; unless set, these are IDs. */
+  /** The key whose values are in the batch, instead of IDs. */
   readonly by?: RecordKey | undefined;
 }
 

@@ -1,7 +1,7 @@
 /**
  * Executes operations: a query seen for the second time by graphql-jit (jit.ts), all others by graphql-js. The response
- * to a repeated query is cached until the next write to its workspace, for all users, or per user if the document has
- * `viewer`. Yoga's executor would return fields in the order in which they resolve.
+ * to a repeated query is cached until the next write to its workspace. Yoga's executor would return fields in the order
+ * in which they resolve.
  */
 import { createHash } from 'node:crypto';
 import {
@@ -35,9 +35,7 @@ export interface WrittenResult extends ExecutionResult {
 /** The cost above which a query is heavy: a page of a thousand records, which may hold 100 MB while it is read. */
 const heavyCost = 10_000;
 
-/**
- * Heavy queries at a time, of different workspaces. All at once, 24 pages of 10,000 long labels took 2.7 GB, not 0.9.
- */
+/** Heavy queries at a time, of different workspaces: all at once, 24 pages of long labels took 2.7 GB, not 0.9. */
 const maxHeavy = 2;
 
 type ExecutionContext = Context & PreparedOperation & Partial<Pick<ServerContext, 'client'>>;
@@ -77,9 +75,7 @@ export function useExecutor(schema: GraphQLSchema, { limits, databaseOptions }: 
   };
 }
 
-/**
- * Gives each workspace one turn at a time. Before a turn, `collect` frees the memory of an operation that has ended.
- */
+/** Gives each workspace one turn at a time. `collect` frees the memory of an operation that has ended. */
 class TurnQueue {
   readonly #connectionTimeout: number;
   readonly #all: LimitFunction;
@@ -112,7 +108,7 @@ class TurnQueue {
   }
 }
 
-/** The turn of one operation, taken once however often it is begun. */
+/** The turn of one operation. */
 class QueuedTurn {
   readonly #queue: TurnQueue;
   readonly #workspaceName: string;
@@ -146,7 +142,6 @@ class QueuedTurn {
   }
 }
 
-/** Returns the executor of operations, which compiles a query when it sees it for the second time. */
 export function createExecutor(limits: Limits) {
   const seen = new WeakMap<OperationDefinitionNode, ExecuteOperation | undefined>();
 
@@ -179,7 +174,7 @@ export function createExecutor(limits: Limits) {
   };
 }
 
-/** Limits the text of the result. A mutation has stored its records, even if they cannot be returned. */
+/** A mutation has stored its records, even if they are too long to be returned. */
 function checkResult(result: ExecutionResult, { operation }: OperationDefinitionNode, limits: Limits): ExecutionResult {
   const tooLarge =
     jsonTextLength(result.data) > limits.maxResponseLength
@@ -192,7 +187,6 @@ function checkResult(result: ExecutionResult, { operation }: OperationDefinition
   return errors ? { ...result, errors } : result;
 }
 
-/** Rejects the mutation before it runs if too much is reserved already. */
 async function runMutation({ contextValue }: ExecutionArgs, run: () => Promise<ExecutionResult>) {
   const { reserveResponse } = contextValue as Context;
   reserveResponse(1);

@@ -41,7 +41,6 @@ function mayCompile(args: ExecutionArgs, operation: OperationDefinitionNode, lim
   return measure(args, operation, limits).fields <= maxCompiledFields;
 }
 
-/** Returns `interpret` for operations that are not compiled. */
 export function compile(
   args: ExecutionArgs,
   operation: OperationDefinitionNode,
@@ -51,7 +50,6 @@ export function compile(
   const { schema, document } = args;
   const inside = inspectDocument(schema, document);
   if (!mayCompile(args, operation, limits) || inside.hasDirectives || inside.inScalars) return interpret;
-  // The original error has a stack.
   const options = { disablingCapturingStackErrors: true };
   const query = compileQuery(schema, withCoercedVariables(document, operation), operation.name?.value, options);
   if (!isCompiledQuery(query)) return interpret;

@@ -1,8 +1,7 @@
 /**
- * The reads of one request, through the session's store, and so never from another workspace. All records that one step
- * of the execution loads are read by one statement, with the columns that the document selects. A list looks ahead: it
- * reads the selected links together with its records. Links that it misses, such as links in a fragment on an
- * interface, are loaded by their own resolvers.
+ * The reads of one request. One statement reads all records that a step of the execution loads, with the selected
+ * columns. A list looks ahead, and reads the selected links with its records. The links that it misses, as in a
+ * fragment on an interface, are loaded by their resolvers.
  */
 import DataLoader from 'dataloader';
 import {
@@ -30,7 +29,6 @@ import {
 } from '../../store/workspace-store.ts';
 import type { FieldExtensions } from '../limits.ts';
 
-/** The query of a connection. */
 export type PageQuery = Required<Pick<RecordQuery, 'where' | 'orderBy' | 'fromEnd' | 'after' | 'before' | 'limit'>>;
 
 /** The document decides whether the values before a change are read. */
@@ -63,12 +61,12 @@ export class Loaders {
     this.#withBefore = this.#selected.get('Change')?.has('before') ?? false;
   }
 
-  /** Returns the loader of records by ID: null for an unknown ID, or an ID of another kind. */
+  /** Loads null for an unknown ID, or an ID of another kind. */
   of(kind: RecordKind): RecordLoader {
     return getOrCreate(this.#records, kind, () => new DataLoader((ids) => this.#readRecords(kind, ids)));
   }
 
-  /** Returns the loader of a reverse link. `parse` reads the field's arguments once, for all parents. */
+  /** `parse` reads the arguments of the field once, for all parents. */
   referring(link: ReverseLink, info: FieldInfo, parse: () => PageQuery): PageLoader {
     return getOrCreate(this.#pages, info.fieldNodes, () => {
       const query = parse();
@@ -88,7 +86,6 @@ export class Loaders {
     });
   }
 
-  /** Returns the label with this key (see labelKey), or null. */
   labelOf(key: string) {
     return this.#labels.load(key);
   }
@@ -97,7 +94,6 @@ export class Loaders {
     return this.#store.list(kind, { ...query, fields: fieldsOf(kind, this.#selected) });
   }
 
-  /** Returns a page of a list, with the links that the same statement can read. */
   listPage(kind: RecordKind, query: PageQuery, info: FieldInfo) {
     const { links } = selectedConnection(kind, info, this.#selected);
     return this.#store.list(kind, { ...query, fields: this.#fieldsOfPage(kind, query) }, links);
@@ -108,7 +104,6 @@ export class Loaders {
   }
 
   summarize(kind: RecordKind, query: Omit<SummaryQuery, 'min' | 'max'>) {
-    // Bounds have no ID.
     const boundsOf = (typeName: string) => [...(this.#selected.get(typeName) ?? [])].filter((field) => field !== 'id');
     const bounds = { min: boundsOf(`${kind.name}Min`), max: boundsOf(`${kind.name}Max`) };
     return this.#store.summarize(kind, { ...query, ...bounds });
@@ -118,7 +113,6 @@ export class Loaders {
     return this.#store.changePage({ ...query, withBefore: this.#withBefore });
   }
 
-  /** Returns a page of a record's changes, latest first; an empty page for an unknown ID. */
   history(id: string, query: RecordHistoryQuery): Promise<ChangePage> {
     const key = `${query.limit} ${query.before}`;
     const loader = getOrCreate(
@@ -142,7 +136,6 @@ export class Loaders {
     return this.#store.lastChange();
   }
 
-  /** Discards all loaded records, which may be stale after a write. */
   clear(): void {
     this.#records.clear();
     this.#pages.clear();
@@ -225,7 +218,6 @@ function selectedFieldsIn(schema: GraphQLSchema, document: DocumentNode): Select
   return found;
 }
 
-/** The selection in a resolver's `info`. */
 type FieldInfo = Pick<GraphQLResolveInfo, 'fieldNodes' | 'fragments'>;
 
 interface SelectedConnection {
@@ -256,7 +248,7 @@ function selectedConnection(kind: RecordKind, info: FieldInfo, selectedByType: S
   return selected;
 }
 
-/** Returns the links as a tree, or none if there are too many. */
+/** Returns a tree of links; none if there are too many. */
 function selectedLinks(
   kind: RecordKind,
   records: readonly FieldNode[],
@@ -279,7 +271,7 @@ function selectedLinks(
   return left < 0 ? [] : links;
 }
 
-/** Visits each fragment once: the work would double with each link of a chain of fragments spread twice. */
+/** Visits each fragment once: a chain of fragments spread twice would double the work with each link. */
 export function fieldsBelow(
   nodes: readonly FieldNode[],
   type: string,

@@ -19,7 +19,6 @@ import type { Session } from '../../services/write.ts';
 import type { Loaders } from '../execution/loaders.ts';
 import type { Parsers } from './item-parsers.ts';
 
-/** Created for each request and each event. */
 export interface Context {
   readonly session: Session;
   /** Returns the session of the mutation with this response name. Throws a ServiceError 400 for an invalid key. */
@@ -40,7 +39,6 @@ interface Types {
   DefaultFieldNullability: false;
   Scalars: {
     ID: { Input: string; Output: string };
-    // The kind's parser reports all issues together, as over REST.
     DateTime: { Input: unknown; Output: string };
     ExternalIds: { Input: unknown; Output: ExternalIds };
     FieldValue: { Input: never; Output: unknown };
@@ -80,7 +78,6 @@ export const enumType = <V extends string>(name: string, description: string, va
   builder.enumType(name, {
     description,
     values: Object.fromEntries(
-      // The cast is safe: the keys are the values.
       (Object.entries(values) as [V, string][]).map(([value, description]) => [
         constantCase(uncapitalized(value)),
         { value, description },
@@ -88,7 +85,6 @@ export const enumType = <V extends string>(name: string, description: string, va
     ),
   });
 
-/** Returns a function that creates one value per key, such as the type of a record kind, when it is first needed. */
 export function memoize<Key, Value extends object>(create: (key: Key) => Value): (key: Key) => Value {
   const made = new Map<Key, Value>();
   return (key) => {
@@ -123,7 +119,6 @@ const scalars = {
 
 export const scalarOf = ({ type }: Field) => scalars[type];
 
-/** Returns the fields to order and group by. */
 export const sortableFields = (kind: RecordKind): [string, Exclude<Field, { type: 'externalIds' }>][] =>
   Object.entries(kind.storedFields).flatMap(([name, field]) =>
     name === 'workspaceId' || field.type === 'externalIds' ? [] : [[name, field]],
@@ -146,7 +141,6 @@ export function describeReverseLink({ kind, field, target, direction }: ReverseL
   return `The ${kind.pluralLabel} whose \`${linkField(field)}\` is ${isThis}`;
 }
 
-/** Returns a ServiceError 400 with the path of an argument. */
 export const badArgument = (path: Path, problem: string | IssueData) =>
   badRequest(formatIssue({ path, message: typeof problem === 'string' ? problem : sentence(problem) }));
 

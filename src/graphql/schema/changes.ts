@@ -177,25 +177,21 @@ interface FeedArgs {
 /** The number of a change, of at most 15 digits. */
 const changeCursor = z.string().regex(/^\d{1,15}$/, { error: ({ input }) => String(input) });
 
-/** Returns undefined if no cursor was sent. Throws a ServiceError 400. */
 function parseChangeCursor(argument: string, sent: string | null | undefined): number | undefined {
   if (sent === null || sent === undefined) return undefined;
   if (!changeCursor.safeParse(sent).success) throw badArgument([argument], { code: 'invalid-cursor', received: sent });
   return Number(sent);
 }
 
-/** Throws a ServiceError 400. */
 function parseFeed({ after, first, kinds }: FeedArgs, limits: Limits): FeedQuery {
   if (kinds?.length === 0) throw badArgument(['kinds'], 'expected at least one value, received none');
   return {
     after: parseChangeCursor('after', after) ?? 0,
     limit: pageSize('first', first, limits, 1),
-    // Clients may send a kind many times.
     ...(kinds && { kinds: [...new Set(kinds)] }),
   };
 }
 
-/** Throws a ServiceError 400. */
 const parseHistory = ({ after, first }: FeedArgs, limits: Limits) => ({
   limit: pageSize('first', first, limits, 1),
   before: parseChangeCursor('after', after),
@@ -313,7 +309,6 @@ const costOfReversal: CostFunction = ({ after, upTo }, { maxBatch }) => {
   return { own: writeCost * changes, lists: { notReversed: changes } };
 };
 
-/** Throws a ServiceError: 400, or 413 for too many changes. */
 function parseRange(after: string, upTo: string, { maxBatch }: Limits): ChangeRange {
   const range = { after: Number(after), upTo: Number(upTo) };
   const changes = range.upTo - range.after;

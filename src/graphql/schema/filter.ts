@@ -29,11 +29,9 @@ export type Filter = Readonly<Record<string, any>>;
 interface FilterField {
   readonly type: InputRef<Filter> | [InputRef<Filter>];
   readonly description: string;
-  /** Throws a ServiceError 400 with the path and the expected value. */
   conditions(sent: Filter, path: Path, reading: FilterContext): Condition[];
 }
 
-/** The limits of a filter, and the values counted so far. */
 interface FilterContext {
   readonly maxTextLength: number;
   readonly relations: number;
@@ -43,7 +41,6 @@ interface FilterContext {
 /** The most values and conditions in a filter: databases limit the parameters and expressions of a statement. */
 const maxValues = 1_000;
 
-/** The most characters of a pattern. */
 const maxPatternLength = 1_000;
 
 /** The most levels of relations: each is a subquery. */
@@ -54,7 +51,6 @@ const maxDistance = 20_015;
 
 export const exampleFilter = '`{ createdAt: { gte: "2026-03-01" } }`';
 
-/** `WorkOrderFilter` */
 export const filterOf = memoize((kind: RecordKind) => builder.inputRef<Filter>(`${kind.name}Filter`));
 
 for (const kind of recordKinds) {
@@ -106,7 +102,6 @@ const reverseField = (link: ReverseLink): FilterField => ({
   conditions: (sent, path, reading) =>
     entriesIn(sent, path).map(([quantifier, filter]) => ({
       reverse: link,
-      // The cast is safe: GraphQL has validated the names.
       quantifier: quantifier as keyof typeof quantifiers,
       matches: related(link.kind, filter, [...path, quantifier], reading),
     })),
@@ -142,7 +137,6 @@ const hasText =
   (text: 'contains' | 'startsWith' | 'endsWith'): ToCondition =>
   (field, [value], ignoreCase) => ({ field, text, value: String(value), ...(ignoreCase && { ignoreCase }) });
 
-/** The operators of comparisons. */
 const operators = {
   eq: ['The value is this one', isOneOf],
   ne: ['The value is not this one, or there is no value', (...compared) => ({ not: isOneOf(...compared) })],
@@ -256,7 +250,6 @@ const quantifiers = {
   every: 'Every one of them matches; also true if there are none.',
 };
 
-/** `WorkOrderListFilter` */
 const listFilterOf = memoize((kind: RecordKind) =>
   builder.inputRef<Filter>(`${kind.name}ListFilter`).implement({
     description: `Conditions on ${kind.pluralLabel} that are linked to a record, all of which must hold.`,
@@ -290,7 +283,6 @@ function parsedFilter(kind: RecordKind, where: Filter, { maxTextLength }: Pick<L
   return parsed;
 }
 
-/** Throws a ServiceError 400 with the path and the expected value. */
 export function parseFilter(
   kind: RecordKind,
   where: Filter | null | undefined,
@@ -354,7 +346,6 @@ function comparisons(name: string, field: Field, filter: Filter, path: Path, rea
         throw badArgument(where, expected(withoutAlike, value));
       return comparedValue;
     });
-    // The cast is safe: GraphQL has validated the names.
     const [, toCondition] = operators[operator as Operator];
     return toCondition(name, parsed, ignoreCase);
   });
@@ -379,7 +370,6 @@ function externalIdConditions(name: string, filter: Filter, path: Path, reading:
   ];
 }
 
-/** Throws a ServiceError 400 if the filter has too many values. */
 function countValues({ used }: FilterContext, path: Path, added: number): void {
   if (added > maxValues)
     throw badArgument(path, `expected at most ${formatCount(maxValues)} values, received ${formatCount(added)}`);
@@ -391,7 +381,6 @@ function countValues({ used }: FilterContext, path: Path, added: number): void {
 const conditionCost = 10;
 /** The database compares a text with the texts of many records. */
 const charactersPerCost = 10;
-/** The cost per character of a text that is compared letter by letter, in several forms. */
 const letterCost = 10;
 const relationCost = 1_000;
 const relatedTimes = 10;

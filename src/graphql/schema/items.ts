@@ -14,7 +14,6 @@ type FieldRefs = Readonly<Record<string, ReturnType<InputFields['field']>>>;
 const optionally = 'Absent fields stay unchanged; null clears a field.';
 
 export const inputOf = {
-  /** `CreateAssetInput` */
   create: memoize((kind: RecordKind) =>
     itemType(
       `Create${kind.name}Input`,
@@ -27,7 +26,6 @@ export const inputOf = {
     ),
   ),
 
-  /** `UpsertAssetInput` */
   upsert: (kind: RecordKind) =>
     itemType(
       `Upsert${kind.name}Input`,
@@ -41,7 +39,6 @@ export const inputOf = {
       }),
     ),
 
-  /** `ImportAssetInput` */
   import: (kind: RecordKind) =>
     itemType(
       `Import${kind.name}Input`,
@@ -56,13 +53,11 @@ export const inputOf = {
       }),
     ),
 
-  /** `UpdateProjectInput` */
   update: (kind: RecordKind) =>
     itemType(`Update${kind.name}Input`, `The fields of ${withArticle(kind.label)} to change. ${optionally}`, (t) =>
       changeFields(t, kind),
     ),
 
-  /** `AssetPatch` */
   patch: (kind: RecordKind) =>
     itemType(
       `${kind.name}Patch`,
@@ -92,7 +87,6 @@ const externalId = itemType('ExternalIdInput', 'The ID of a record in another sy
   value: t.string({ required: true, description: 'The ID that the record has there.' }),
 }));
 
-/** The criteria of links to records of any kind. */
 const linkKeyFields = (t: InputFields) => {
   const targets = recordKinds.flatMap((kind) => linkFields(kind).map(([, , { target }]) => kindNamed(target)));
   const names = targets.flatMap(linkKeys);
@@ -126,7 +120,6 @@ const anyLink = builder.inputType('RecordLink', {
   }),
 });
 
-/** `project`, in addition to `projectId` */
 const linkInputFields = (t: InputFields, kind: RecordKind, type: InputRef<unknown>) =>
   Object.fromEntries(
     linkFields(kind).map(([name, field, { refersTo }]) => [
@@ -143,7 +136,6 @@ const inputFields = (t: InputFields, kind: RecordKind, { requires = false } = {}
     ]),
   );
 
-/** The optional fields of a change. */
 const changeFields = (t: InputFields, kind: RecordKind) => ({
   ...inputFields(t, kind),
   ...(kind.fields.externalIds && {
@@ -160,7 +152,6 @@ export interface SentKey {
   readonly externalId?: string | null | undefined;
 }
 
-/** `AssetKey` */
 export const keyType = memoize((kind: RecordKind) =>
   builder.inputRef<SentKey>(`${kind.name}Key`).implement({
     isOneOf: true,
@@ -177,7 +168,6 @@ export const keyType = memoize((kind: RecordKind) =>
   }),
 );
 
-/** `AssetKeyField` */
 const keyFieldType = (kind: RecordKind) =>
   enumType(
     `${kind.name}KeyField`,

@@ -33,7 +33,6 @@ const direction = enumType('OrderDirection', 'The direction of an order. Records
   desc: 'From the greatest value, the latest time or the end of the alphabet.',
 });
 
-/** `WorkOrderOrderBy` */
 const types = new Map(
   recordKinds.map((kind) => {
     const type = builder.inputRef<SentOrder>(`${kind.name}OrderBy`).implement({
@@ -59,13 +58,11 @@ const types = new Map(
 );
 export const orderOf = (kind: RecordKind) => types.get(kind) as InputRef<SentOrder>;
 
-/** `By the name of the asset.` */
 function describeOrder(field: Field): string {
   const subject = uncapitalized(subjectOf(field));
   return field.type === 'dateTime' ? `By the time ${subject}.` : `By ${subject}.`;
 }
 
-/** Throws a ServiceError 400. */
 export function parseOrder(kind: RecordKind, sent: readonly SentOrder[] | null | undefined): readonly RecordOrder[] {
   const orders = (sent ?? []).flatMap((order, index) => ordersIn(kind, order, ['orderBy', index]));
   const names = orders.map(({ order }) => orderName(order));
@@ -112,7 +109,6 @@ export const costOfOrder = (sent: readonly SentOrder[] | null | undefined): numb
 const linksIn = (order: SentOrder): number =>
   Math.max(0, ...Object.values(order).map((value) => (typeof value === 'object' && value ? 1 + linksIn(value) : 0)));
 
-/** Expects a record with the fields of the order. */
 export function cursorOf(orderBy: readonly RecordOrder[], record: { readonly id: string }): string {
   if (isDefaultOrder(orderBy)) return record.id;
   const values = valueOrders(orderBy).map((order) => (record as Readonly<Record<string, unknown>>)[orderName(order)]);
@@ -122,7 +118,6 @@ export function cursorOf(orderBy: readonly RecordOrder[], record: { readonly id:
 /** The characters of a value in a cursor: 10,000, of which each may take six in JSON, in base64. */
 const maxPerValue = 80_000;
 
-/** Throws a ServiceError 400. */
 export function parseCursor(kind: RecordKind, orderBy: readonly RecordOrder[], name: string, sent: string): Position {
   // Too long a text is not decoded: it can be as long as a request, and sent to many fields.
   const isLong = sent.length > maxPerValue * (1 + orderBy.length);
@@ -151,7 +146,6 @@ const orderText = (orderBy: readonly RecordOrder[]): string =>
 const valueOrders = (orderBy: readonly RecordOrder[]): RecordOrder[] =>
   orderBy.filter((order) => orderName(order) !== 'id');
 
-/** Returns undefined for a text that is no cursor. */
 function decoded(sent: string): readonly unknown[] | undefined {
   try {
     const cursor: unknown = JSON.parse(Buffer.from(sent, 'base64url').toString());

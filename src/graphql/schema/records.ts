@@ -133,7 +133,6 @@ const pageInfo = builder.objectRef<ConnectionPage>('PageInfo').implement({
   }),
 });
 
-/** `AssetConnection` */
 const connectionOf = memoize((kind: RecordKind) =>
   builder.objectRef<LazyConnection>(`${kind.name}Connection`).implement({
     description: `A page of ${kind.pluralLabel}, oldest first unless \`orderBy\` is set.`,
@@ -249,7 +248,6 @@ const reverseLinkField = (t: ObjectFields<RecordShape>, link: ReverseLink) =>
     },
   });
 
-/** Reads one record more than the page, to know whether there are more. */
 function parseArguments(kind: RecordKind, args: ConnectionArgs, limits: Limits): PageQuery {
   const { first, last } = args;
   if (typeof first === 'number' && typeof last === 'number')

@@ -17,7 +17,6 @@ import {
 import { filterCost, parseFilter } from './filter.ts';
 import { fieldsFor, whereArgument } from './records.ts';
 
-/** The number of records in a group, and the values that they share. */
 type SummaryGroup = RecordShape & Bounds;
 
 interface Summary extends Bounds {
@@ -100,7 +99,6 @@ function boundFieldsOf(kind: RecordKind) {
   return <T extends Bounds>(t: ObjectFields<T>) => ({ min: min(t), max: max(t) });
 }
 
-/** The fields of a group may be null. */
 const optional = (field: Field): Field => ({ ...field, required: false, description: `${subjectOf(field)}.` });
 
 function createSummaryType(kind: RecordKind, options: GroupingOptions) {
@@ -167,7 +165,6 @@ const createGroupingType = ({ name, pluralLabel }: RecordKind, options: Grouping
     values: Object.fromEntries([...options].map(([value, { description }]) => [value, { value, description }])),
   });
 
-/** Throws a ServiceError 400. */
 function parseGroupings(sent: readonly string[], options: GroupingOptions): GroupingOption[] {
   if (sent.length === 0) throw badArgument(['groupBy'], 'expected at least one value, received none');
   return sent.flatMap((value, index) => {
@@ -185,8 +182,6 @@ function parseTimeZone(sent: string | null | undefined): string | undefined {
   try {
     const { timeZone } = new Intl.DateTimeFormat('en', { timeZone: sent }).resolvedOptions();
     if (/^\w/.test(timeZone)) return timeZone;
-  } catch {
-    // The name is unknown.
-  }
+  } catch {}
   throw badArgument(['timeZone'], expected('an IANA time zone such as "Europe/Berlin"', sent));
 }

@@ -68,7 +68,6 @@ export async function resolveMutation<T>(
 
 const entriesById = (records: readonly AnyRecord[]) => records.map((record) => [record.id, record] as const);
 
-/** Throws a ServiceError 413 for too large a batch. */
 const costOfBatch: CostFunction = ({ input }, { maxBatch }) => {
   requireBatchSize(input.length, maxBatch);
   return { own: writeCost * input.length, items: input.length };
@@ -171,7 +170,6 @@ export const updateField = (t: MutationFields, kind: RecordKind) =>
       updateRecords(session, kind, input.map(parsersOf(kind).patch), limits),
   });
 
-/** PATCH over REST. */
 export const updateOneField = (t: MutationFields, kind: RecordKind) =>
   t.field({
     type: typeOf(kind),
@@ -225,7 +223,6 @@ const outcome = enumType('UpsertOutcome', 'What an upsert did with an item.', {
   rejected: 'The item is invalid, and was left out because of `onInvalid: SKIP`: `issues` says why.',
 });
 
-/** `UpsertedAsset` */
 const upsertedType = memoize((kind: RecordKind) =>
   builder.objectRef<UpsertResult>(`Upserted${kind.name}`).implement({
     description: `${capitalized(withArticle(kind.label))} after an upsert, and what the upsert did with it.`,
@@ -289,7 +286,6 @@ export const deleteField = (t: MutationFields, kind: RecordKind) =>
     resolve(_root, { ids, by, keys, references, dryRun }, context, info) {
       const { argument, sent } = requireOneList(ids, by, keys);
       const { limits } = context;
-      // The service reports unknown IDs.
       const items = sent.map((text) => (by ? parseDeletionKey(text, limits.maxTextLength) : { value: text }));
       const options = { references, maxCleared: limits.maxBatch, by: by ? parseRecordKey(by, limits) : undefined };
       return resolveMutation(context, info, {
@@ -316,7 +312,6 @@ function parseDeletionKey(text: string, maxLength: number): Parsed<string> {
   return problem ? { issues: [{ path: [], ...problem }], validFields: {} } : { value: text };
 }
 
-/** The results of an import, in the order sent. */
 type Imported = ReadonlyMap<RecordKind, readonly UpsertResult[]>;
 
 interface RejectedItem extends Rejection {
@@ -441,7 +436,6 @@ const rejectedIn = (imported: Imported): RejectedItem[] =>
     results.flatMap((result, index) => (isRejection(result) ? [{ ...result, list: listField(kind), index }] : [])),
   );
 
-/** Throws a ServiceError 413 for too many records. */
 const costOfImport: CostFunction = ({ input, onInvalid }, { maxBatch }) => {
   const lengths = ofKinds((kind) => input[listField(kind)]?.length ?? 0);
   const size = Object.values(lengths).reduce((sum, length) => sum + length, 0);
