@@ -60,7 +60,7 @@ export function createEndpoint(config: Config, closing: AbortSignal) {
   return {
     executeQuery: (request: FastifyRequest, reply: FastifyReply) => executeQuery(endpoint, request, reply),
     sendSchema: createPage(`${printSchema(schema)}\n`, 'text/plain; charset=utf-8'),
-    readFilter: (kind: RecordKind, where: unknown) => readWhere(config, kind, where),
+    readFilter: (kind: RecordKind, where: unknown) => coerceFilter(config, kind, where),
     sendError: sendGraphqlError,
   };
 }
@@ -282,7 +282,7 @@ function sendGraphqlError(error: unknown, request: FastifyRequest, reply: Fastif
   return reply.code(status).send({ errors: [{ message, extensions: { code: errorCodeOf(status) } }] });
 }
 
-function readWhere({ limits, suggestions }: Config, kind: RecordKind, where: unknown): Condition | undefined {
+function coerceFilter({ limits, suggestions }: Config, kind: RecordKind, where: unknown): Condition | undefined {
   // The casts are safe: every kind has an input type of this name, and the value has been coerced to it.
   const type = schema.getType(`${kind.name}Filter`) as GraphQLInputType;
   const coerced = coerceInputValue(

@@ -1,4 +1,4 @@
-/** The route of GraphQL and of its page for browsers. Loads GraphQL late, so that this file must not import it. */
+/** The route of GraphQL and of its page for browsers. GraphQL is loaded late: this file must not import it. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Config } from '../config.ts';
 import { acceptsHtml, loadOnce, type SendPage } from '../http/pages.ts';

@@ -1,9 +1,9 @@
 /**
- * Parses datetimes: RFC 3339 with a time zone, or a date, which means midnight UTC. Valid are the years 0001 to 9999.
- * `Date` alone would read 30 February as 1 March, and a time without a zone as local time.
+ * Parses datetimes: RFC 3339 with a time zone, or a date, which means midnight UTC. `Date` alone would read 30 February
+ * as 1 March, and a time without a zone as local time.
  */
 import * as z from 'zod';
-import type { DateForm } from './issues.ts';
+import type { ExpectedDate } from './issues.ts';
 import { dateForms } from './sentences.ts';
 
 const pattern =
@@ -13,9 +13,9 @@ const hasTime = /^\d{4}-\d{2}-\d{2}[Tt ]\d/;
 
 export const aDate = dateForms.date;
 
-type ParsedTime = { readonly value: string } | { readonly form: DateForm; readonly expected: string };
+type ParsedTime = { readonly value: string } | { readonly form: ExpectedDate; readonly expected: string };
 
-const wrong = (form: DateForm): ParsedTime => ({ form, expected: dateForms[form] });
+const wrong = (form: ExpectedDate): ParsedTime => ({ form, expected: dateForms[form] });
 
 export function parseDateTime(sent: string): ParsedTime {
   const match = pattern.exec(sent);

@@ -1,4 +1,4 @@
-/** The types of fields, and functions to declare them. Parsers, columns and GraphQL types are derived elsewhere. */
+/** The types of fields, and functions to declare them. */
 
 /** IDs in external systems, by system, with keys and order exactly as received. */
 export type ExternalIds = Readonly<Record<string, string>>;
@@ -82,7 +82,7 @@ export const foreignTypes = {
 
 type ForeignType = keyof typeof foreignTypes;
 
-/** Returns the length of all texts and property names in a value, in UTF-16 code units. */
+/** Counts UTF-16 code units of texts and property names. */
 export function textLength(value: unknown): number {
   if (typeof value === 'string') return value.length;
   if (typeof value !== 'object' || value === null) return 0;
@@ -117,8 +117,7 @@ export function textLengthOfAll(records: readonly object[]): number {
 }
 
 /**
- * Counts external IDs towards the limits of a batch: each counts once per started 100 characters of its key and value,
- * because databases store and index them whole. Accepts input that is not validated.
+ * Counts an ID once per started 100 characters, because databases index it whole. Accepts input before its validation.
  */
 export function externalIdCount(externalIds: object): number {
   let total = 0;

@@ -4,8 +4,6 @@ import type { Criterion, RecordKey } from './record-kind.ts';
 /** A location in the input: `[2, 'name']` in a batch, `['name']` in a single record, `[]` for the whole input. */
 export type Path = readonly (string | number)[];
 
-export type PathOf = (index: number) => Path;
-
 /**
  * The codes of issues, and the values in their messages, as plain JSON: `kind` is the label of a record kind,
  * `received` the value sent, `found` has IDs, and paths of new items. Clients compare codes: a code is never renamed.
@@ -21,7 +19,7 @@ export interface IssueValues {
   'invalid-character': { character: 'nul' | 'surrogate'; received: string; isKey?: boolean };
   blank: { orNull: boolean; received: string };
   'invalid-form': { called: string; example: string; received: string };
-  'invalid-date': { form: DateForm; received: string };
+  'invalid-date': { form: ExpectedDate; received: string };
   'invalid-id': { max: number; received: unknown };
   'invalid-ref': { max: number; received: unknown };
   'invalid-cursor': { received: unknown };
@@ -64,14 +62,14 @@ export type ValueType =
   | ('text' | 'text-or-null' | 'number' | 'boolean' | 'date' | 'link')
   | ('external-id' | 'external-ids' | 'external-ids-patch');
 
-export type DateForm = 'date' | 'date-time' | 'day' | 'zone' | 'year';
+export type ExpectedDate = 'date' | 'date-time' | 'day' | 'zone' | 'year';
 
 export type Count = Readonly<{ kind: string; plural: string; count: number; isMore?: boolean }>;
 
 /** `other` is the path of a second item that the issue is about. */
 export type ValidationIssue = IssueData & { readonly path: Path; readonly other?: Path };
 
-/** An issue with its message. The issues that an import finds in cells have no code. */
+/** Issues that an import finds in cells have no code. */
 export interface Issue {
   readonly path: Path;
   readonly message: string;
@@ -104,7 +102,7 @@ export const isObject = (value: unknown): value is Readonly<Record<string, unkno
 
 export const formatCount = (n: number): string => n.toLocaleString('en-US');
 
-/** Quotes input, truncated to 100 characters, and escapes characters that are unprintable or control a terminal. */
+/** Truncates input to 100 characters, and escapes characters that are unprintable or control a terminal. */
 export function quote(sent: string): string {
   const text = JSON.stringify(sent.length > maxQuoted ? sent.slice(0, maxQuoted) : sent).replace(
     /[\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g,

@@ -1,7 +1,6 @@
 /**
- * Parses the parts of an input item that are no fields of its kind: its links (to a record by criteria, or to another
- * item by `ref`), its `ref`, external IDs to merge, and the ID and `updatedAt` of the record to change. The services
- * resolve them in services/match.ts.
+ * Parses the parts of an item that are no fields of its kind: links, by criteria or by the `ref` of another item, its
+ * `ref`, external IDs to merge, and the ID and `updatedAt` of its record. services/match.ts resolves them.
  */
 import { type ExternalIdsPatch, externalIds, type ReferenceField } from './fields.ts';
 import { type IssueData, isObject, type Parsed, type Path, type ValidationIssue, validValues } from './issues.ts';
@@ -22,7 +21,7 @@ import {
   wrongType,
 } from './schemas.ts';
 
-export interface ExternalId {
+interface ExternalId {
   readonly key: string;
   readonly value: string;
 }
@@ -188,7 +187,7 @@ function externalIdIssues(sent: unknown, limits: ValueLimits): ValidationIssue[]
   });
 }
 
-/** Parses changes with a merge patch of external IDs under `name`. `externalIds: null` clears all external IDs. */
+/** Parses a merge patch of external IDs under `name`. `externalIds: null` clears all external IDs. */
 export function mergeParser<T>(
   kind: RecordKind,
   name: 'externalIds' | 'mergeExternalIds',

@@ -1,7 +1,6 @@
 /**
- * Derives the parsers of a record kind from its fields: they turn unknown input into typed input, or return all issues.
- * Values are kept exactly as sent, except datetimes, which are converted to UTC. No schema library: it would only check
- * JSON types, as every rule and message is specific to the service.
+ * Derives the parsers of a record kind from its fields. Values stay exactly as sent, except datetimes, which become
+ * UTC. A schema library would only check JSON types: every rule and message is specific to the service.
  */
 import { closest, distance } from 'fastest-levenshtein';
 import { parseDateTime } from './date-time.ts';
@@ -136,13 +135,13 @@ export function textProblem(text: string, maxLength: number): IssueData<'too-lon
   return undefined;
 }
 
-/** Counts Unicode code points, but only where the UTF-16 length cannot decide: counting visits every character. */
+/** Counts Unicode code points, but only if the UTF-16 length cannot decide. */
 const isLongerThan = (text: string, maxLength: number): boolean =>
   text.length > maxLength && (text.length > 2 * maxLength || Array.from(text).length > maxLength);
 
 export const isBlank = (text: string): boolean => text.trim() === '';
 
-/** Programs send an empty text for a missing unique value, but only one record could have it: they must send null. */
+/** Programs send empty texts for missing unique values, which only one record could have: they must send null. */
 function blankProblem({ required = false, unique }: Field, text: string): IssueData | undefined {
   return (required || unique) && isBlank(text) ? { code: 'blank', orNull: !required, received: text } : undefined;
 }
@@ -200,7 +199,7 @@ function externalIdProblem(text: unknown, maxLength: number, isPatch: boolean): 
   return isPatch && text === null ? undefined : wrongType(isPatch ? 'text-or-null' : 'text', text);
 }
 
-/** The most unknown fields or invalid external IDs listed per record: more would only take time. */
+/** Unknown fields or invalid external IDs listed per record. */
 const maxListed = 10;
 
 export function unknownFieldIssues(

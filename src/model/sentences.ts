@@ -4,8 +4,8 @@
  */
 import {
   type Count,
-  type DateForm,
   type DescribedIssue,
+  type ExpectedDate,
   expected,
   formatCount,
   formatPath,
@@ -137,7 +137,7 @@ const valueTypes: Readonly<Record<ValueType, string>> = {
   'external-ids-patch': 'an object of texts such as {"erp":"4711","crm":null}',
 };
 
-export const dateForms: Readonly<Record<DateForm, string>> = {
+export const dateForms: Readonly<Record<ExpectedDate, string>> = {
   date: valueTypes.date,
   'date-time': 'a date and time such as 2026-03-01T07:30:00Z',
   day: 'a day that exists',

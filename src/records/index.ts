@@ -1,7 +1,4 @@
-/**
- * The registry of record kinds, each declared in a file of this folder, and everything derived from all kinds together:
- * the IDs of records, the order of writes, and reverse links.
- */
+/** The registry of record kinds, and everything derived from all kinds: IDs, the order of writes, reverse links. */
 import type { Field, ForeignReferenceField, ReferenceField } from '../model/fields.ts';
 import { listField } from '../model/labels.ts';
 import type { RecordKind } from '../model/record-kind.ts';
@@ -137,7 +134,7 @@ export function newIds(prefix: string, count: number): string[] {
   });
 }
 
-/** 48 bits of time, version 7, 12 random bits, variant 2, and 62 random bits, one of them 0 to leave room to count. */
+/** 48 bits of time, version 7, 12 random bits, variant 2, 62 random bits, one of them 0 to leave room to count. */
 function startMillisecond(now: number): void {
   time = now;
   const [first = 0, second = 0, third = 0] = crypto.getRandomValues(new Uint32Array(3));

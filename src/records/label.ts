@@ -38,13 +38,12 @@ export const label = recordKind({
   unset: 'omitted',
 });
 
-/** Types with labels: all but the workspace, which has a name. */
 export const labelledTypes: readonly string[] = Object.keys(foreignTypes).filter((name) => name !== 'Workspace');
 
 /** `ASSET_TYPE:ERP-TYPE-12`, for an `AssetType` */
 export const labelKey = (typeName: string, id: string): string => `${constantCase(uncapitalized(typeName))}:${id}`;
 
-/** The fields whose values have labels, with the column of the label's name in a file: `statusId`, `status.name`. */
+/** The fields with labels, and the columns of the names in files: `statusId`, `status.name`. */
 export const labelledFields = ({ storedFields }: Pick<RecordKind, 'storedFields'>) =>
   Object.entries(storedFields).flatMap(([field, declared]) =>
     declared.type === 'foreignReference' && labelledTypes.includes(declared.target)

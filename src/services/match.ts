@@ -113,7 +113,7 @@ export async function resolveLinks(tx: Tx, items: readonly Item[]): Promise<void
   for (const [target, links] of byTarget) {
     const ofTarget = items.filter(({ kind, duplicateOf }) => kind === target && !duplicateOf);
     const criteria = links.map(({ link }) => link.criteria);
-    const matches = await findMatches(tx, target, ofTarget, criteria);
+    const matches = await matchCriteria(tx, target, ofTarget, criteria);
     for (const { item, link } of links) followCriteria(matches.get(criteriaKey(link.criteria)), item, link);
   }
 }
@@ -172,7 +172,7 @@ const meets = (record: Values | undefined, criteria: LinkCriteria): boolean =>
     return text === null ? isBlank(String(stored)) : stored === text;
   });
 
-async function findMatches(
+async function matchCriteria(
   tx: Tx,
   target: RecordKind,
   batch: readonly Item[],

@@ -63,7 +63,6 @@ export function compile(
   };
 }
 
-/** Returns the variables inside objects and lists, and whether the document has directives, or variables in scalars. */
 function inspectDocument(schema: GraphQLSchema, document: DocumentNode) {
   const names: string[] = [];
   let inScalars = false;

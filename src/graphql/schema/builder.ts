@@ -1,7 +1,4 @@
-/**
- * The Pothos builder, its scalars, the context of resolvers, and checks of arguments that GraphQL cannot make. The
- * settings are in the context: one schema serves all settings.
- */
+/** The Pothos builder, its scalars, and the context of resolvers, which has the settings: one schema serves all. */
 import SchemaBuilder from '@pothos/core';
 import ValidationPlugin from '@pothos/plugin-validation';
 import type { Limits } from '../../config.ts';
@@ -26,10 +23,7 @@ export interface Context {
   readonly loaders: Loaders;
   readonly limits: Limits;
   readonly parsersOf: (kind: RecordKind) => Parsers;
-  /**
-   * Reserves characters until the response is closed. The first call throws a ServiceError 503 if too many are
-   * reserved.
-   */
+  /** Reserves characters until the response is closed. The first call may throw a ServiceError 503. */
   readonly reserveResponse: (length: number) => void;
   readonly requestLog: RequestLog;
 }
@@ -73,7 +67,7 @@ builder.scalarType('FieldValue', {
   serialize: (value) => value,
 });
 
-/** Declares an enum by the descriptions of its values: `WORK_ORDER` for `WorkOrder`. */
+/** The value `WorkOrder` has the name `WORK_ORDER`. */
 export const enumType = <V extends string>(name: string, description: string, values: Readonly<Record<V, string>>) =>
   builder.enumType(name, {
     description,
@@ -144,7 +138,6 @@ export function describeReverseLink({ kind, field, target, direction }: ReverseL
 export const badArgument = (path: Path, problem: string | IssueData) =>
   badRequest(formatIssue({ path, message: typeof problem === 'string' ? problem : sentence(problem) }));
 
-/** Returns the value in the form of stored values. */
 export function parseArgument(path: Path, field: Pick<Field, 'type'>, sent: unknown, maxLength: number): ComparedValue {
   const parsed = parseComparedValue(field, sent, maxLength);
   if ('problem' in parsed) throw badArgument(path, parsed.problem);

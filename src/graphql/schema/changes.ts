@@ -1,7 +1,4 @@
-/**
- * Changes: the feed of a workspace, which a subscription follows, the histories of records, and the mutation that
- * reverses changes. A cursor is the number of a change.
- */
+/** Changes: feed, subscription, histories, and reversals. A cursor is the number of a change. */
 import { setTimeout as pause } from 'node:timers/promises';
 import * as z from 'zod';
 import type { Limits } from '../../config.ts';
@@ -112,7 +109,7 @@ const changePageType = builder.objectRef<ChangePage>('ChangePage').implement({
 
 const maxFieldChanges = Math.max(...recordKinds.map(({ fields }) => Object.keys(fields).length));
 
-/** Returns the changed fields that clients may set; all fields with a value for a creation or a deletion. */
+/** A creation or a deletion changes all fields with a value. */
 async function fieldChanges(change: LoggedChange, loaders: Loaders): Promise<FieldChange[]> {
   const before: RecordValues = change.before ?? {};
   const after = (await loaders.after(change)) ?? {};
@@ -164,7 +161,7 @@ export const historyField = (t: ObjectFields<RecordShape>, of: RecordKind) =>
     ...pageOptions,
     description: `The changes of the ${of.label}, the latest first. Changes before history existed are not recorded.`,
     args: historyArguments,
-    // Async for the reason that records.ts has for reverse links.
+    // Async, like reverse links in records.ts.
     resolve: async ({ id }, args, { loaders, limits }) => loaders.history(id, parseHistory(args, limits)),
   });
 
@@ -197,7 +194,7 @@ const parseHistory = ({ after, first }: FeedArgs, limits: Limits) => ({
   before: parseChangeCursor('after', after),
 });
 
-/** The context of the subscription's resolver. Events are executed later, with contexts that have loaders. */
+/** Without loaders: events are executed later, with contexts of their own. */
 export interface SubscriptionContext extends Omit<Context, 'loaders' | 'reserveResponse'> {
   readonly stream: {
     /** The ID of the last event before a browser reconnected. */
@@ -218,14 +215,14 @@ builder.subscriptionType({
       description:
         'The changes of the workspace as they are made, from now on unless `after` is set, in the same order and with the same cursors as the query `changes`, 1 to 50 in each event. After a disconnect, pass the last `endCursor` as `after`, or send it as `Last-Event-ID`, as browsers do.',
       args: feedArguments,
-      // Pothos knows one type of context. The cast is safe: subscription.ts creates this one.
+      // The cast is safe: subscription.ts creates this context.
       subscribe: (_root, args, context: unknown) => follow(args, context as SubscriptionContext),
       resolve: (page: ChangePage) => page,
     }),
   }),
 });
 
-/** A browser that reconnects sends the header, and the same argument as before. Throws a ServiceError 400. */
+/** A browser that reconnects sends the header, and the argument as before. */
 async function follow(args: FeedArgs, context: SubscriptionContext): Promise<AsyncIterable<ChangePage>> {
   const { session, stream, limits } = context;
   const query = parseFeed(args, limits);
@@ -240,7 +237,7 @@ async function* pagesAfter(query: FeedQuery, { session, stream }: SubscriptionCo
   while (!signal.aborted) {
     const page = await readPage({ ...query, after });
     if (!page) return;
-    // A change was announced, but cannot be read: for example, an older copy of the database was restored.
+    // An announced change may be missing, such as after the restore of an older database.
     if (hasWaited && page.end === after) await pause(emptyPagePauseMs, undefined, { signal }).catch(() => undefined);
     after = page.end;
     if (page.changes.length > 0) yield page;

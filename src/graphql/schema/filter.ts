@@ -1,7 +1,4 @@
-/**
- * The filters of record kinds. Each field of a filter has its declaration, and a function that returns its conditions.
- * GraphQL has validated names and types before. Exports read the same filters as JSON.
- */
+/** Filters of record kinds, also for exports. GraphQL has validated names and types before they become conditions. */
 import type { Limits } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
 import { type Field, isAscii, type ReferenceField } from '../../model/fields.ts';
@@ -38,7 +35,7 @@ interface FilterContext {
   readonly used: { values: number };
 }
 
-/** The most values and conditions in a filter: databases limit the parameters and expressions of a statement. */
+/** Values and conditions: databases limit the parameters and expressions of a statement. */
 const maxValues = 1_000;
 
 const maxPatternLength = 1_000;
@@ -351,7 +348,7 @@ function comparisons(name: string, field: Field, filter: Filter, path: Path, rea
   });
 }
 
-/** Patterns of SQLite take these characters for the same one, and would match records that Postgres does not. */
+/** Patterns of SQLite take these characters for the same one. */
 const alikeInSqlite = /[\ufffd-\uffff]/;
 const withoutAlike = 'text without the characters U+FFFD to U+FFFF, which `ignoreCase` cannot tell apart';
 
@@ -379,13 +376,12 @@ function countValues({ used }: FilterContext, path: Path, added: number): void {
 }
 
 const conditionCost = 10;
-/** The database compares a text with the texts of many records. */
 const charactersPerCost = 10;
 const letterCost = 10;
 const relationCost = 1_000;
 const relatedTimes = 10;
 
-/** An invalid filter costs nothing: its field fails before it reads anything. */
+/** An invalid filter costs nothing: its field fails before it reads. */
 export function filterCost(kind: RecordKind, where: Filter | null | undefined, limits: Limits): number {
   const parsed = where && parsedFilter(kind, where, limits);
   return parsed && 'cost' in parsed ? parsed.cost : 0;

@@ -1,11 +1,11 @@
-/** The input types of items to write and of keys to find records by, derived from the record kinds. */
+/** The input types of items and keys, derived from the record kinds. */
 import { capitalized, listField, withArticle } from '../../model/labels.ts';
 import { linkFields, linkKeys } from '../../model/links.ts';
 import { matchableFields, type RecordKind } from '../../model/record-kind.ts';
 import { kindNamed, recordKinds } from '../../records/index.ts';
 import { builder, enumType, type InputFields, type InputRef, memoize, scalarOf } from './builder.ts';
 
-/** In variables, required fields of items may be missing: the service reports them (graphql/limits.ts). */
+/** The service reports required fields that are missing in variables (graphql/limits.ts). */
 const itemType = (name: string, description: string, fields: (t: InputFields) => FieldRefs): InputRef<unknown> =>
   builder.inputType(name, { description, extensions: { isItem: true }, fields });
 

@@ -1,7 +1,4 @@
-/**
- * Orders by fields of the record, and of records it links to: `{ project: { name: ASC } }`. A cursor contains its
- * order, unless that is the default, and is rejected with another order.
- */
+/** Orders of lists, also by fields of linked records, and cursors, which are rejected with another order. */
 import { badRequest } from '../../errors.ts';
 import type { Field } from '../../model/fields.ts';
 import { expected, type Path } from '../../model/issues.ts';
@@ -115,11 +112,11 @@ export function cursorOf(orderBy: readonly RecordOrder[], record: { readonly id:
   return Buffer.from(JSON.stringify([orderText(orderBy), values, record.id])).toString('base64url');
 }
 
-/** The characters of a value in a cursor: 10,000, of which each may take six in JSON, in base64. */
+/** 10,000 characters of a value, of which each may take six in JSON, in base64. */
 const maxPerValue = 80_000;
 
 export function parseCursor(kind: RecordKind, orderBy: readonly RecordOrder[], name: string, sent: string): Position {
-  // Too long a text is not decoded: it can be as long as a request, and sent to many fields.
+  // A text may be as long as a request, and sent to many fields.
   const isLong = sent.length > maxPerValue * (1 + orderBy.length);
   const cursor = kindOfId(sent) ? ([orderText(oldestFirst), [], sent] as const) : isLong ? undefined : decoded(sent);
   const [order, values, id] = cursor ?? [];
@@ -155,7 +152,7 @@ function decoded(sent: string): readonly unknown[] | undefined {
   }
 }
 
-/** Returns undefined unless each field of the order has a value in the form of stored values, or null. */
+/** Returns undefined unless each field of the order has a valid value, or null. */
 function parseValues(
   kind: RecordKind,
   orderBy: readonly RecordOrder[],

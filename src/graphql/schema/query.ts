@@ -95,7 +95,7 @@ function parseKeyArgument(kind: RecordKind, name: string, sent: string, limits: 
   return parseText([name], sent, limits);
 }
 
-/** The field of an object in another system, whose links lead to records. The field itself reads nothing. */
+/** The field reads nothing itself: its links lead to records. */
 const foreignField = (t: QueryFields, name: ForeignTypeName) =>
   t.field({
     type: foreignType(name),

@@ -1,7 +1,6 @@
 /**
- * The object types of records: each reference has a link. Objects of other systems have an ID, and links to the records
- * that refer to it. Lists are connections. Their cursors are positions in an order, not counts: pages stay correct
- * while records are added. Only selected fields cost a statement.
+ * The object types of records and of objects in other systems, with links in both directions. Cursors of lists are
+ * positions in an order, not counts: pages stay correct while records are added.
  */
 import type { InputShapeFromFields } from '@pothos/core';
 import type { Limits } from '../../config.ts';
@@ -54,7 +53,7 @@ for (const [name, description] of Object.entries(foreignTypes)) {
   });
 }
 
-/** One statement reads all labels of a step of the execution, for objects of any type: it costs as much as a link. */
+/** One statement reads all labels of a step of the execution, and costs as much as a link. */
 const labelFields = (t: ObjectFields<RecordShape>, typeName: string) =>
   Object.fromEntries(
     (['name', 'color'] as const).map((field) => [
@@ -68,7 +67,7 @@ const labelFields = (t: ObjectFields<RecordShape>, typeName: string) =>
     ]),
   );
 
-/** Returns `projectId` and `project`; only the link for a field without the suffix `Id`, such as `createdBy`. */
+/** `projectId` and `project`; only the link for `createdBy`. */
 export function fieldsFor(t: ObjectFields<RecordShape>, name: string, field: Field) {
   const extensions = { storedField: name } satisfies FieldExtensions;
   const nullable = !field.required;
@@ -109,7 +108,7 @@ interface ConnectionPage {
 
 type FoundRecord = RecordShape & { readonly id: string };
 
-/** Reads its page and its count only if a field needs them, and once. */
+/** Reads its page and its count once, if a field needs them. */
 interface LazyConnection {
   readonly connectionField: () => Promise<ConnectionPage>;
   readonly count: () => Promise<number>;

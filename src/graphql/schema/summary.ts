@@ -19,13 +19,13 @@ import { fieldsFor, whereArgument } from './records.ts';
 
 type SummaryGroup = RecordShape & Bounds;
 
-interface Summary extends Bounds {
+interface SummaryResult extends Bounds {
   readonly totalCount: number;
   readonly groups: readonly SummaryGroup[];
   readonly hasMoreGroups: boolean;
 }
 
-/** A summary reads every matching record, and once more to find the offsets of a time zone. */
+/** A summary reads every matching record, for a time zone twice. */
 const summaryCost = 1_000;
 
 export function summaryField(t: QueryFields, kind: RecordKind) {
@@ -46,11 +46,11 @@ export function summaryField(t: QueryFields, kind: RecordKind) {
       }),
       first: t.arg.int({ description: describePageSize('groups') }),
     },
-    resolve: async (_root, { where, groupBy, timeZone, first }, { loaders, limits }): Promise<Summary> => {
+    resolve: async (_root, { where, groupBy, timeZone, first }, { loaders, limits }): Promise<SummaryResult> => {
       const query = {
         limit: pageSize('first', first, limits),
         groupBy: parseGroupings(groupBy, options),
-        timeZone: parseTimeZone(timeZone),
+        timeZone: parseTimeZoneArgument(timeZone),
         where: parseFilter(kind, where, limits),
       };
       const { groups, ...all } = await loaders.summarize(kind, query);
@@ -83,7 +83,7 @@ const dateField = (t: ObjectFields<SummaryGroup>, { name, by, description }: Gro
     resolve: ({ [name]: date }) => date,
   });
 
-/** Returns a function for the fields `min` and `max`, of two types: the look-ahead tells selections apart by type. */
+/** `min` and `max` have two types, because the loaders tell selections apart by type. */
 function boundFieldsOf(kind: RecordKind) {
   const bounded = sortableFields(kind).filter(([, { type }]) => type === 'dateTime' || type === 'number');
   const fieldOf = (bound: keyof Bounds, values: string) => {
@@ -118,7 +118,7 @@ function createSummaryType(kind: RecordKind, options: GroupingOptions) {
       ),
     }),
   });
-  return builder.objectRef<Summary>(`${kind.name}Summary`).implement({
+  return builder.objectRef<SummaryResult>(`${kind.name}Summary`).implement({
     description: `The number of ${kind.pluralLabel} that match, in total and in groups.`,
     fields: (t) => ({
       totalCount: t.exposeInt('totalCount', { description: `The number of all ${kind.pluralLabel} that match.` }),
@@ -173,11 +173,8 @@ function parseGroupings(sent: readonly string[], options: GroupingOptions): Grou
   });
 }
 
-/**
- * Returns the canonical name of a time zone. Throws a ServiceError 400 for offsets, which only later versions of Node
- * know.
- */
-function parseTimeZone(sent: string | null | undefined): string | undefined {
+/** Rejects offsets, which only later versions of Node know. */
+function parseTimeZoneArgument(sent: string | null | undefined): string | undefined {
   if (sent === null || sent === undefined) return undefined;
   try {
     const { timeZone } = new Intl.DateTimeFormat('en', { timeZone: sent }).resolvedOptions();

@@ -1,7 +1,4 @@
-/**
- * The mutations that create, update, upsert and delete records of a kind, and the import of records of all kinds. All
- * mutations share `resolveMutation`, the cost of writes, and the arguments `dryRun` and `onInvalid`.
- */
+/** The mutations that create, update, upsert, delete and import records. */
 import type { GraphQLResolveInfo } from 'graphql';
 import { badRequest, ServiceError } from '../../errors.ts';
 import type { DescribedIssue, Parsed, Path } from '../../model/issues.ts';
@@ -41,7 +38,7 @@ export const writeCost = 10;
 interface Mutation<T> {
   run(session: Session): Promise<T>;
   readonly dryRun?: boolean;
-  /** The records, by ID, that the selection of a dry run finds instead of stored ones; null for deleted records. */
+  /** The records that a dry run returns instead of stored ones, by ID; null for deleted records. */
   readonly primed?: (result: T) => readonly (readonly [id: string, record: AnyRecord | null])[];
   /** The argument at the start of the issues' paths: `input` unless set. */
   readonly argument?: string;
@@ -127,16 +124,20 @@ const onInvalidArgument = builder.args((t) => ({
   }),
 }));
 
-interface Batch {
+interface BatchMutation {
   readonly description: string;
   readonly input: InputRef<unknown>;
   readonly inputDescription: string;
   run(session: Session, input: readonly unknown[], context: Context): Promise<readonly AnyRecord[]>;
 }
 
-// All mutations are nullable: a mutation that fails must not remove the results of other mutations in the request.
+// Mutations are nullable: a failed mutation must not remove the results of others in the request.
 
-const batchField = (t: MutationFields, kind: RecordKind, { description, input: type, inputDescription, run }: Batch) =>
+const batchField = (
+  t: MutationFields,
+  kind: RecordKind,
+  { description, input: type, inputDescription, run }: BatchMutation,
+) =>
   t.field({
     type: [typeOf(kind)],
     nullable: true,
@@ -255,7 +256,7 @@ const handling = enumType('ReferenceHandling', 'What a deletion does if other re
     'Sets these references to null, which is recorded as a change of each record that has one. At most as many as the setting `MAX_BATCH` can be cleared at once.',
 });
 
-/** Clearing references costs as much as the most records that may have them. Throws a ServiceError 413. */
+/** Cleared references cost as much as the most records that may have them. */
 const costOfDeletion: CostFunction = ({ ids, keys, references }, { maxBatch }) => {
   const size = (ids ?? keys ?? []).length;
   requireBatchSize(size, maxBatch);
@@ -299,7 +300,7 @@ export const deleteField = (t: MutationFields, kind: RecordKind) =>
 
 type SentList = readonly string[] | null | undefined;
 
-/** Returns the list that was sent, and its argument. Throws a ServiceError 400 unless exactly one was sent. */
+/** Throws a ServiceError 400 unless exactly one list was sent. */
 function requireOneList(ids: SentList, by: object | null | undefined, keys: SentList) {
   if (ids && !by && !keys) return { argument: 'ids', sent: ids };
   if (by && keys && !ids) return { argument: 'keys', sent: keys };
