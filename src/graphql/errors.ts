@@ -32,9 +32,9 @@ export function formatErrors(
 ): ExecutionResult {
   if (!result.errors) return result;
   const { errors: all, ...rest } = result;
-  const kept = all.filter((error, index) => index < maxErrors || isTopLevel(error));
-  const errors = kept.map((error) => formatError(error, requestLog, hintsFrom));
-  if (kept.length < all.length) errors.push(othersOmitted(errors));
+  const listed = all.filter((error, index) => index < maxErrors || isTopLevel(error));
+  const errors = listed.map((error) => formatError(error, requestLog, hintsFrom));
+  if (listed.length < all.length) errors.push(omittedErrors(errors));
   return { errors, ...rest };
 }
 
@@ -42,7 +42,7 @@ export function formatErrors(
 const isTopLevel = ({ path }: GraphQLError): boolean => path?.length === 1;
 
 /** Without a number: validation stops early. */
-const othersOmitted = (listed: readonly GraphQLError[]): GraphQLError =>
+const omittedErrors = (listed: readonly GraphQLError[]): GraphQLError =>
   new GraphQLError(`only ${listed.length} errors are listed, there are more`, {
     extensions: { code: listed[0]?.extensions.code },
   });

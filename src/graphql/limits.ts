@@ -47,7 +47,7 @@ export type CostFunction = (args: Arguments, limits: Limits) => FieldCost;
 type Arguments = Readonly<Record<string, any>>;
 
 interface FieldCost {
-  readonly own?: number;
+  readonly fieldCost?: number;
   /** The most objects that the field returns, by which the cost of its selection is multiplied. 1 unless set. */
   readonly items?: number;
   readonly lists?: Lists;
@@ -183,7 +183,7 @@ class OperationMeter {
     const type = field && getNamedType(field.type);
     const below = type && node.selectionSet ? this.#measureAll(type, node.selectionSet, context) : nothing;
     const times = typeof length === 'number' ? length : (declared.items ?? 1);
-    const cost = baseCost(node, type) + (declared.own ?? 0) + times * below.cost;
+    const cost = baseCost(node, type) + (declared.fieldCost ?? 0) + times * below.cost;
     return { depth: 1 + below.depth, fields: 1 + below.fields, cost, dearest: { node, cost, below } };
   }
 

@@ -134,8 +134,8 @@ function parseLink(sent: unknown, target: RecordKind, keys: readonly string[], l
     if (criteria.some(({ text }) => text !== null)) return { value: { criteria } };
     return rejected({ path: [], code: 'empty-link', known: keys });
   }
-  const others = Object.keys(stored);
-  if (others.length > 0) return rejected({ path: [], code: 'exclusive', names: ['ref', ...others] });
+  const names = Object.keys(stored);
+  if (names.length > 0) return rejected({ path: [], code: 'exclusive', names: ['ref', ...names] });
   const problem = identifierProblem(ref, 'invalid-ref');
   return problem ? rejected({ path: ['ref'], ...problem }) : { value: { ref: String(ref), criteria: [] } };
 }

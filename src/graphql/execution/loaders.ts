@@ -204,8 +204,8 @@ const fieldsOf = ({ name }: RecordKind, selected: SelectedFields): ReadonlySet<s
 const selectedFields = new WeakMap<DocumentNode, SelectedFields>();
 
 function selectedFieldsIn(schema: GraphQLSchema, document: DocumentNode): SelectedFields {
-  const known = selectedFields.get(document);
-  if (known) return known;
+  const cached = selectedFields.get(document);
+  if (cached) return cached;
   const found = new Map<string, Set<string>>();
   const types = new TypeInfo(schema);
   const addField = () => {
@@ -255,20 +255,20 @@ function selectedLinks(
   fragments: FieldInfo['fragments'],
   selectedByType: SelectedFields,
 ): readonly LinkToRead[] {
-  let left = maxJoined;
+  let remaining = maxJoined;
   const follow = (from: RecordKind, nodes: readonly FieldNode[]): LinkToRead[] => {
     const selected = fieldsBelow(nodes, from.name, fragments);
     const links: LinkToRead[] = [];
     for (const [name, field, { target }] of linkFields(from)) {
       const below = selected.get(name);
-      if (!below || left-- <= 0) continue;
+      if (!below || remaining-- <= 0) continue;
       const to = kindNamed(target);
       links.push({ name, field, kind: to, fields: fieldsOf(to, selectedByType), links: follow(to, below) });
     }
     return links;
   };
   const links = follow(kind, records);
-  return left < 0 ? [] : links;
+  return remaining < 0 ? [] : links;
 }
 
 /** Visits each fragment once: a chain of fragments spread twice would double the work with each link. */

@@ -80,10 +80,10 @@ export const enumType = <V extends string>(name: string, description: string, va
   });
 
 export function memoize<Key, Value extends object>(create: (key: Key) => Value): (key: Key) => Value {
-  const made = new Map<Key, Value>();
+  const values = new Map<Key, Value>();
   return (key) => {
-    const value = made.get(key) ?? create(key);
-    made.set(key, value);
+    const value = values.get(key) ?? create(key);
+    values.set(key, value);
     return value;
   };
 }

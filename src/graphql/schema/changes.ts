@@ -303,7 +303,7 @@ export const revertField = (t: MutationFields) =>
 
 const costOfReversal: CostFunction = ({ after, upTo }, { maxBatch }) => {
   const changes = Math.min(maxBatch, Math.max(1, Number(upTo) - Number(after) || 1));
-  return { own: writeCost * changes, lists: { notReversed: changes } };
+  return { fieldCost: writeCost * changes, lists: { notReversed: changes } };
 };
 
 function parseRange(after: string, upTo: string, { maxBatch }: Limits): ChangeRange {

@@ -26,7 +26,7 @@ export type Filter = Readonly<Record<string, any>>;
 interface FilterField {
   readonly type: InputRef<Filter> | [InputRef<Filter>];
   readonly description: string;
-  conditions(sent: Filter, path: Path, reading: FilterContext): Condition[];
+  conditions(sent: Filter, path: Path, context: FilterContext): Condition[];
 }
 
 interface FilterContext {
@@ -78,10 +78,10 @@ const filterFields = memoize((kind: RecordKind): ReadonlyMap<string, FilterField
 const valueField = (name: string, field: Field): FilterField => ({
   type: valueFilters[field.type],
   description: `${subjectOf(field)}.`,
-  conditions: (sent, path, reading) =>
+  conditions: (sent, path, context) =>
     field.type === 'externalIds'
-      ? externalIdConditions(name, sent, path, reading)
-      : comparisons(name, field, sent, path, reading),
+      ? externalIdConditions(name, sent, path, context)
+      : comparisonConditions(name, field, sent, path, context),
 });
 
 const linkedField = (name: string, { target, refersTo }: ReferenceField): FilterField => {
@@ -89,18 +89,20 @@ const linkedField = (name: string, { target, refersTo }: ReferenceField): Filter
   return {
     type: filterOf(kind),
     description: `${capitalized(refersTo)}, which must be stored here and match; \`{}\` if it is stored here.`,
-    conditions: (sent, path, reading) => [{ link: name, target: kind, matches: related(kind, sent, path, reading) }],
+    conditions: (sent, path, context) => [
+      { link: name, target: kind, matches: relatedCondition(kind, sent, path, context) },
+    ],
   };
 };
 
 const reverseField = (link: ReverseLink): FilterField => ({
   type: listFilterOf(link.kind),
   description: `${describeReverseLink(link)}.`,
-  conditions: (sent, path, reading) =>
+  conditions: (sent, path, context) =>
     entriesIn(sent, path).map(([quantifier, filter]) => ({
       reverse: link,
       quantifier: quantifier as keyof typeof quantifiers,
-      matches: related(link.kind, filter, [...path, quantifier], reading),
+      matches: relatedCondition(link.kind, filter, [...path, quantifier], context),
     })),
 });
 
@@ -111,15 +113,15 @@ const combined = (
 ): FilterField => ({
   type: [filterOf(kind)],
   description,
-  conditions: (sent, path, reading) => [
-    combine(sent.map((filter: Filter, index: number) => nestedCondition(kind, filter, [...path, index], reading))),
+  conditions: (sent, path, context) => [
+    combine(sent.map((filter: Filter, index: number) => nestedCondition(kind, filter, [...path, index], context))),
   ],
 });
 
 const negated = (kind: RecordKind): FilterField => ({
   type: filterOf(kind),
   description: 'This does not match.',
-  conditions: (sent, path, reading) => [{ not: nestedCondition(kind, sent, path, reading) }],
+  conditions: (sent, path, context) => [{ not: nestedCondition(kind, sent, path, context) }],
 });
 
 type ToCondition = (field: string, values: readonly ScalarValue[], ignoreCase: true | undefined) => Condition;
@@ -230,8 +232,8 @@ const near: FilterField = {
       ),
   }),
   description: 'Within a distance of a point, as the crow flies: `{ latitude: 53.08, longitude: 8.8, withinKm: 10 }`.',
-  conditions(sent, path, reading) {
-    countValues(reading, path, 1);
+  conditions(sent, path, context) {
+    countValues(context, path, 1);
     for (const [name, [min, max]] of Object.entries(bounds)) {
       const { [name]: value } = sent;
       if (!(value >= min && value <= max))
@@ -266,8 +268,8 @@ type ParsedFilter = { readonly condition: Condition; readonly cost: number } | {
 const parsedFilters = new WeakMap<Filter, ParsedFilter>();
 
 function parsedFilter(kind: RecordKind, where: Filter, { maxTextLength }: Pick<Limits, 'maxTextLength'>): ParsedFilter {
-  const known = parsedFilters.get(where);
-  if (known) return known;
+  const cached = parsedFilters.get(where);
+  if (cached) return cached;
   let parsed: ParsedFilter;
   try {
     const condition = conditionOf(kind, where, ['where'], { maxTextLength, relations: 0, used: { values: 0 } });
@@ -291,11 +293,11 @@ export function parseFilter(
   return parsed.condition;
 }
 
-function conditionOf(kind: RecordKind, filter: Filter, path: Path, reading: FilterContext): Condition {
+function conditionOf(kind: RecordKind, filter: Filter, path: Path, context: FilterContext): Condition {
   const fields = filterFields(kind);
   const insteadOf = (name: string) => (fields.has(`${name}Id`) ? `${name}Id: { isNull: true }` : undefined);
   const all = entriesIn(filter, path, insteadOf).flatMap(
-    ([name, sent]) => fields.get(name)?.conditions(sent, [...path, name], reading) ?? [],
+    ([name, sent]) => fields.get(name)?.conditions(sent, [...path, name], context) ?? [],
   );
   return all.length === 1 && all[0] ? all[0] : { all };
 }
@@ -314,28 +316,34 @@ function entriesIn(filter: Filter, path: Path, insteadOf: (name: string) => stri
   return entries;
 }
 
-function nestedCondition(kind: RecordKind, filter: Filter, path: Path, reading: FilterContext): Condition {
-  countValues(reading, path, 1);
-  return conditionOf(kind, filter, path, reading);
+function nestedCondition(kind: RecordKind, filter: Filter, path: Path, context: FilterContext): Condition {
+  countValues(context, path, 1);
+  return conditionOf(kind, filter, path, context);
 }
 
-function related(kind: RecordKind, filter: Filter, path: Path, reading: FilterContext): Condition {
-  const { relations } = reading;
+function relatedCondition(kind: RecordKind, filter: Filter, path: Path, context: FilterContext): Condition {
+  const { relations } = context;
   if (relations >= maxRelations)
     throw badArgument(path, `expected at most ${maxRelations} relations within each other`);
-  return nestedCondition(kind, filter, path, { ...reading, relations: relations + 1 });
+  return nestedCondition(kind, filter, path, { ...context, relations: relations + 1 });
 }
 
-function comparisons(name: string, field: Field, filter: Filter, path: Path, reading: FilterContext): Condition[] {
-  const { ignoreCase: sentCase, ...others } = Object.fromEntries(entriesIn(filter, path));
+function comparisonConditions(
+  name: string,
+  field: Field,
+  filter: Filter,
+  path: Path,
+  context: FilterContext,
+): Condition[] {
+  const { ignoreCase: sentCase, ...operands } = Object.fromEntries(entriesIn(filter, path));
   const ignoreCase = sentCase === true || undefined;
-  return Object.entries(others).map(([operator, sent]) => {
+  return Object.entries(operands).map(([operator, sent]) => {
     const at = [...path, operator];
     const values: readonly unknown[] = Array.isArray(sent) ? sent : [sent];
-    countValues(reading, at, values.length);
+    countValues(context, at, values.length);
     if (operator === 'isNull') return { field: name, isSet: sent !== true };
     const isPattern = ignoreCase || patterns.includes(operator as Operator);
-    const maxLength = isPattern ? Math.min(maxPatternLength, reading.maxTextLength) : reading.maxTextLength;
+    const maxLength = isPattern ? Math.min(maxPatternLength, context.maxTextLength) : context.maxTextLength;
     const parsed = values.map((value, index) => {
       const where = values === sent ? [...at, index] : at;
       const comparedValue = parseArgument(where, field, value, maxLength);
@@ -352,14 +360,14 @@ function comparisons(name: string, field: Field, filter: Filter, path: Path, rea
 const alikeInSqlite = /[\ufffd-\uffff]/;
 const withoutAlike = 'text without the characters U+FFFD to U+FFFF, which `ignoreCase` cannot tell apart';
 
-function externalIdConditions(name: string, filter: Filter, path: Path, reading: FilterContext): Condition[] {
+function externalIdConditions(name: string, filter: Filter, path: Path, context: FilterContext): Condition[] {
   const { key, value, isNull } = Object.fromEntries(entriesIn(filter, path));
-  countValues(reading, path, 1);
+  countValues(context, path, 1);
   if (value !== undefined && key === undefined) {
     throw badArgument(path, 'expected `key` with `value`, the name of the other system, received `value` alone');
   }
   const textAt = (part: string, sent: unknown) =>
-    sent === undefined ? undefined : parseText([...path, part], sent, reading);
+    sent === undefined ? undefined : parseText([...path, part], sent, context);
   const sentKey = textAt('key', key);
   return [
     ...(sentKey === undefined ? [] : [{ field: name, key: sentKey, value: textAt('value', value) }]),

@@ -61,7 +61,7 @@ const labelFields = (t: ObjectFields<RecordShape>, typeName: string) =>
       t.string({
         nullable: true,
         description: `${label.fields[field].description} Null unless a label with the key \`${labelKey(typeName, 'ID')}\` has one.`,
-        extensions: { cost: () => ({ own: objectCost - 1 }) } satisfies FieldExtensions,
+        extensions: { cost: () => ({ fieldCost: objectCost - 1 }) } satisfies FieldExtensions,
         resolve: async ({ id }, _args, { loaders }) => (await loaders.labelOf(labelKey(typeName, id)))?.[field] ?? null,
       }),
     ]),
@@ -202,7 +202,7 @@ const connectionOptions = (kind: RecordKind, description: string) => ({
   description: `${description}, oldest first unless \`orderBy\` is set, page by page.`,
   extensions: {
     cost: (sent, limits) => ({
-      own: filterCost(kind, sent.where, limits) + costOfOrder(sent.orderBy),
+      fieldCost: filterCost(kind, sent.where, limits) + costOfOrder(sent.orderBy),
       ...pageCost(sent, limits),
     }),
   } satisfies FieldExtensions,

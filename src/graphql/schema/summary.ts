@@ -72,7 +72,7 @@ const timeZoneCost = 20_000;
 const costOfSummary =
   (kind: RecordKind): CostFunction =>
   ({ where, timeZone, first }, limits) => ({
-    own: summaryCost + (timeZone ? timeZoneCost : 0) + filterCost(kind, where, limits),
+    fieldCost: summaryCost + (timeZone ? timeZoneCost : 0) + filterCost(kind, where, limits),
     ...pageCost({ first }, limits),
   });
 

@@ -67,7 +67,7 @@ const entriesById = (records: readonly AnyRecord[]) => records.map((record) => [
 
 const costOfBatch: CostFunction = ({ input }, { maxBatch }) => {
   requireBatchSize(input.length, maxBatch);
-  return { own: writeCost * input.length, items: input.length };
+  return { fieldCost: writeCost * input.length, items: input.length };
 };
 
 export const dryRunArgument = builder.args((t) => ({
@@ -177,7 +177,7 @@ export const updateOneField = (t: MutationFields, kind: RecordKind) =>
     nullable: true,
     deprecationReason: `Use \`update${kind.plural}\`, which also changes several at once.`,
     description: `Changes fields of ${withArticle(kind.label)}. ${partly}.`,
-    extensions: { cost: () => ({ own: writeCost }) } satisfies FieldExtensions,
+    extensions: { cost: () => ({ fieldCost: writeCost }) } satisfies FieldExtensions,
     args: {
       id: t.arg.id({ required: true, description: `The ID of the ${kind.label}.` }),
       input: t.arg({ type: inputOf.update(kind), required: true, description: 'The fields to change.' }),
@@ -260,7 +260,7 @@ const handling = enumType('ReferenceHandling', 'What a deletion does if other re
 const costOfDeletion: CostFunction = ({ ids, keys, references }, { maxBatch }) => {
   const size = (ids ?? keys ?? []).length;
   requireBatchSize(size, maxBatch);
-  return { own: writeCost * (size + (references === 'clear' ? maxBatch : 0)), items: size };
+  return { fieldCost: writeCost * (size + (references === 'clear' ? maxBatch : 0)), items: size };
 };
 
 export const deleteField = (t: MutationFields, kind: RecordKind) =>
@@ -405,10 +405,10 @@ export const importField = (t: MutationFields) =>
         const name = listField(kind);
         const key = by?.[name];
         const parsers = parsersOf(kind);
-        const own = key ? parseRecordKey(key, limits, ['by', name]) : undefined;
-        const parse = key ? (own ? parsers.importUpsert : parsers.importUpsertById) : parsers.importCreate;
+        const recordKey = key ? parseRecordKey(key, limits, ['by', name]) : undefined;
+        const parse = key ? (recordKey ? parsers.importUpsert : parsers.importUpsertById) : parsers.importCreate;
         const records = (input[name] ?? []).map((record) => parse(record));
-        return { kind, records, path: [name], op: key ? 'upsert' : 'create', by: own };
+        return { kind, records, path: [name], op: key ? 'upsert' : 'create', by: recordKey };
       });
       return resolveMutation(context, info, {
         async run(session): Promise<Imported> {
@@ -442,7 +442,7 @@ const costOfImport: CostFunction = ({ input, onInvalid }, { maxBatch }) => {
   const size = Object.values(lengths).reduce((sum, length) => sum + length, 0);
   requireBatchSize(size, maxBatch);
   const rejected = onInvalid === 'skip' ? size : 0;
-  return { own: writeCost * size, lists: { ...lengths, results: lengths, rejected } };
+  return { fieldCost: writeCost * size, lists: { ...lengths, results: lengths, rejected } };
 };
 
 /** Returns undefined for the ID, which needs no lookup. Throws a ServiceError 400. */
