@@ -63,7 +63,7 @@ export interface Turn {
 }
 
 /** The share of linked records in a response is enough for 1,000 with a name each. */
-const linkedPart = 0.4;
+const linkedShare = 0.4;
 
 /** Calls `reserveResponse` with 0 before each read and with the length after it. If it throws, the read fails. */
 export function createReadBudget(
@@ -79,13 +79,13 @@ export function createReadBudget(
   const running = new Set<Promise<unknown>>();
   let oneAtATime: LimitFunction | undefined;
 
-  async function readWith<T>(reserved: number, { read, measure }: BoundedRead<T>, ofLinked = 0): Promise<T> {
+  async function readWith<T>(reserved: number, { read, measure }: BoundedRead<T>, forLinked = 0): Promise<T> {
     left -= reserved;
     let used = 0;
     try {
-      if (left < longAt) await turn?.begin(async () => left + reserved - ofLinked - (await measure()) < longAt);
+      if (left < longAt) await turn?.begin(async () => left + reserved - forLinked - (await measure()) < longAt);
       reserveResponse(0);
-      const { result, length } = await read(ofLinked > 0);
+      const { result, length } = await read(forLinked > 0);
       used = length;
       reserveResponse(length);
       return result;
@@ -95,9 +95,9 @@ export function createReadBudget(
     }
   }
 
-  function readReserved<T>(reserved: number, bounded: BoundedRead<T>, ofLinked?: number): Promise<T> | undefined {
+  function readReserved<T>(reserved: number, bounded: BoundedRead<T>, forLinked?: number): Promise<T> | undefined {
     if (reserved > left) return undefined;
-    const result = readWith(reserved, bounded, ofLinked);
+    const result = readWith(reserved, bounded, forLinked);
     const ended = result.catch(() => undefined).finally(() => running.delete(ended));
     running.add(ended);
     return result;
@@ -105,20 +105,21 @@ export function createReadBudget(
 
   return {
     async read({ linked = [], ...bounded }) {
-      const most = bounded.maxRows * maxTextLength(bounded.table, limits);
-      const ofLinked = linked.reduce((sum, other) => sum + bounded.maxRows * maxTextLength(other, limits), 0);
-      const isShort = linked.length > 0 && ofLinked <= linkedPart * limits.maxResponseLength;
-      const unmeasured = (isShort && readReserved(most + ofLinked, bounded, ofLinked)) || readReserved(most, bounded);
+      const forRows = bounded.maxRows * maxTextLength(bounded.table, limits);
+      const forLinked = linked.reduce((sum, table) => sum + bounded.maxRows * maxTextLength(table, limits), 0);
+      const mayReadLinked = linked.length > 0 && forLinked <= linkedShare * limits.maxResponseLength;
+      const withLinked = mayReadLinked && readReserved(forRows + forLinked, bounded, forLinked);
+      const unmeasured = withLinked || readReserved(forRows, bounded);
       if (unmeasured) return unmeasured;
       oneAtATime ??= pLimit(1);
       return oneAtATime(async () => {
         await Promise.all(running);
-        const all = left;
+        const rest = left;
         const read = async () => {
-          if ((await bounded.measure()) > all) throw new ResponseTooLarge(limits.maxResponseLength);
+          if ((await bounded.measure()) > rest) throw new ResponseTooLarge(limits.maxResponseLength);
           return bounded.read(false);
         };
-        return readReserved(most, bounded) ?? readWith(all, { ...bounded, read });
+        return readReserved(forRows, bounded) ?? readWith(rest, { ...bounded, read });
       });
     },
   };
