@@ -161,7 +161,10 @@ interface Matches {
   /** Stored records outside the batch. */
   readonly ids: readonly string[];
   readonly candidates: readonly Candidate[];
-  /** Stands for the items that begin or cease to meet the criteria: rejected, with the links, if one of them is. */
+  /**
+   * Stands for items that begin or cease to meet the criteria. If one is rejected, the links would change: they are,
+   * too.
+   */
   readonly changing: Item | undefined;
 }
 

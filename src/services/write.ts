@@ -49,8 +49,8 @@ export interface Session {
   /** The only way to write. Throws a ServiceError 403 for a read-only key. */
   readonly transaction: WorkspaceStore['transaction'];
   /**
-   * Returns a session for a single write with an idempotency key, which returns the result stored for the key, or for
-   * dry runs, which store nothing. A dry run gives new records other IDs than the write will.
+   * Adds options. A session with a key writes once, and returns the result stored for the key. A dry run stores
+   * nothing, and gives new records other IDs than the write will.
    */
   with(options: SessionOptions): Session;
 }

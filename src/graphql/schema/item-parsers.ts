@@ -4,15 +4,16 @@ import type { RecordKind } from '../../model/record-kind.ts';
 import { createParser, type RecordParser, updateParser, type ValueLimits } from '../../model/schemas.ts';
 import { kindNamed, recordKinds } from '../../records/index.ts';
 
-export type Parsers = ReturnType<typeof parsersFor>;
+export type Parsers = ReturnType<typeof createParsers>;
 
-function parsersFor(kind: RecordKind, limits: ValueLimits) {
+function createParsers(kind: RecordKind, limits: ValueLimits) {
   const withLinks = <T>(hasRefs: boolean, parse: (input: unknown) => ParsedItem<T>) =>
     linkParser({ kind, kindNamed, hasRefs }, limits, parse);
   const withMerge = <T>(parse: RecordParser<T>) => mergeParser(kind, 'mergeExternalIds', limits, parse);
   const create = createParser(kind, limits);
   const update = withMerge(updateParser(kind, limits));
-  const [upsert, importUpsert] = [withLinks(false, update), withLinks(true, update)];
+  const upsert = withLinks(false, update);
+  const importUpsert = withLinks(true, update);
   return {
     create: withLinks(true, create),
     upsert: withoutNullId(upsert),
@@ -26,6 +27,6 @@ function parsersFor(kind: RecordKind, limits: ValueLimits) {
 }
 
 export function createItemParsers(limits: ValueLimits): (kind: RecordKind) => Parsers {
-  const byName = new Map(recordKinds.map((kind) => [kind.name, parsersFor(kind, limits)]));
-  return (kind) => byName.get(kind.name) ?? parsersFor(kind, limits);
+  const byName = new Map(recordKinds.map((kind) => [kind.name, createParsers(kind, limits)]));
+  return (kind) => byName.get(kind.name) ?? createParsers(kind, limits);
 }
