@@ -77,7 +77,7 @@ async function prepareHints(database: Database, name: string, isFirst: boolean):
     if (!open) return;
     const stored = pluralizeRecords(recordCount(open));
     console.error(`Stored so far: ${stored} in the workspace ${open.name}, to which this key gives no access.`);
-    console.error(`To move what is there, run: ${program} workspaces rename ${open.name} ${name}`);
+    console.error(`To move it, run: ${program} workspaces rename ${open.name} ${name}`);
   };
 }
 
