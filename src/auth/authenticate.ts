@@ -88,11 +88,10 @@ class Authenticator {
     const { openAccess, corsOrigins, requestsPerMinute } = this.#settings;
     const keys = keysIn(request);
     const anonymous = await this.#findAnonymous(keys);
-    // The absence of keys may have been cached before the first key was created, whose requests must not get into the
-    // open workspace.
+    // The cached absence of keys may be outdated: requests with the first key must not get into the open workspace.
     const isAnonymous = anonymous !== undefined && !(await this.#areValid(keys));
     if (isAnonymous && openAccess === 'loopback') requireSameMachine(request, corsOrigins);
-    this.#openSession(request, isAnonymous ? anonymous : await this.#limitFailedLogins(request, reply, keys));
+    this.#openSession(request, isAnonymous ? anonymous : await this.#authenticateWithinLimit(request, reply, keys));
     // After the session is opened, because requests are counted by the key of the identity.
     if (requestsPerMinute > 0) applyLimit(reply, 'requests', await this.#countRequest(request));
   }
@@ -146,7 +145,11 @@ class Authenticator {
    * Beyond the limit of failed logins, an address gets a ServiceError 429 before its key is looked up, unless this
    * process has accepted the key before: several clients may share the address.
    */
-  async #limitFailedLogins(request: FastifyRequest, reply: FastifyReply, keys: readonly string[]): Promise<Identity> {
+  async #authenticateWithinLimit(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    keys: readonly string[],
+  ): Promise<Identity> {
     if (this.#settings.failedLoginsPerMinute === 0) return this.#authenticateKeys(keys);
     if (!keys.some((key) => this.#keyring.hasAccepted(key))) {
       const state = await this.#countFailedLogin(request, { increment: false });
