@@ -22,8 +22,11 @@ declare const SCHEMA: {
 
 export const { kinds, operators } = SCHEMA;
 
-/** The order of the tabs, and the first columns of each table. */
-export const columns: Readonly<Record<string, readonly string[]>> = {
+/** Kept about a record, and shown after what it is about. */
+const stamps = ['externalIds', 'id', 'createdAt', 'createdBy', 'updatedAt', 'updatedBy'];
+
+/** The first columns of tables, and the order of their tabs. Labels are shown as the names of statuses and the like, and have no tab. */
+const chosenColumns: Readonly<Record<string, readonly string[]>> = {
   Asset: ['name', 'uid', 'status', 'currentLocation', 'assetType', 'owner'],
   WorkOrder: ['name', 'reference', 'status', 'location', 'project', 'startDate', 'endDate'],
   TransportOrder: ['name', 'number', 'reference', 'status', 'project'],
@@ -31,6 +34,21 @@ export const columns: Readonly<Record<string, readonly string[]>> = {
   Location: ['name', 'city', 'address1', 'postalCode', 'country'],
   AssetCategory: ['name', 'parent', 'description'],
 };
+
+const otherKinds = Object.keys(kinds).filter(
+  (name) => kinds[name]?.list && name !== 'Label' && !(name in chosenColumns),
+);
+
+/** The columns of the table of each kind that has a tab. */
+export const columns: Readonly<Record<string, readonly string[]>> = {
+  ...chosenColumns,
+  ...Object.fromEntries(otherKinds.map((name) => [name, firstFields(name)])),
+};
+
+function firstFields(kind: string): readonly string[] {
+  const fields = Object.keys(kinds[kind]?.fields ?? {}).filter((name) => !stamps.includes(name));
+  return [...new Set([...fields.filter((name) => name === 'name'), ...fields])].slice(0, 6);
+}
 
 export const kindNames = Object.keys(columns);
 
@@ -46,9 +64,6 @@ export const isRecord = (type: string): boolean => type in columns;
 
 /** The link of which this is the ID: `status` of `statusId`. */
 export const linkOf = (field: string): string => field.replace(/Id$/, '');
-
-/** Kept about a record, and shown after what it is about. */
-const stamps = ['externalIds', 'id', 'createdAt', 'createdBy', 'updatedAt', 'updatedBy'];
 
 /** Names of fields in the order in which people need them: first those of the table. */
 export function inOrder(kind: string, names: readonly string[]): readonly string[] {

@@ -3,8 +3,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { expect, test, vi } from 'vitest';
 import { version } from '../../package.json';
 import { fillDemo } from '../../src/demo/fill.ts';
-import { recordKinds } from '../../src/records/index.ts';
-import { blocksOf, checkedBlock, pastePage, pasteText, readPage, stepsOf } from '../support/docs.ts';
+import { checkedBlock, pastePage, pasteText, readPage, stepsOf } from '../support/docs.ts';
 import { post, useProcesses } from '../support/process.ts';
 import { listen, useService } from '../support/service.ts';
 
@@ -82,14 +81,4 @@ test('the table of codes has every code with its first example', () => {
     `| Code | Status | Message, for example |\n|---|---|---|\n${rows.join('\n')}\n\n`,
   );
   expect(rows.length).toBeGreaterThan(30);
-});
-
-test('the page for several processes distributes every table on Citus', () => {
-  const sql = blocksOf('docs/several-processes.md').find(({ language }) => language === 'sql')?.text ?? '';
-
-  const others = ['changes', 'change_numbers', 'idempotency_keys', 'locks'].map((table) => ({ table }));
-  for (const { table } of [...recordKinds, ...others]) {
-    expect(sql).toContain(`create_distributed_table('${table}', 'workspace_id'`);
-  }
-  for (const table of ['workspaces', 'api_keys']) expect(sql).toContain(`create_reference_table('${table}')`);
 });

@@ -7,9 +7,8 @@ import { buffer } from 'node:stream/consumers';
 import { gunzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { constantCase, pathName, uncapitalized } from '../../src/model/labels.ts';
-import { recordKinds } from '../../src/records/index.ts';
 import { isPostgres } from '../support/database.ts';
-import { fullRecord } from '../support/records.ts';
+import { fullRecord, restKinds } from '../support/records.ts';
 import { listen, startService, useSharedService, useWorkspaces } from '../support/service.ts';
 
 const service = useWorkspaces();
@@ -32,11 +31,11 @@ const rowsOf = (text: string) =>
     .map((line) => JSON.parse(line));
 
 test('a file has all fields of each record but the workspace, as REST returns them, and in CSV a header', async () => {
-  for (const kind of recordKinds) {
+  for (const { kind, path } of restKinds) {
     const name = pathName(kind);
     expect((await service.get(`/export/${name}.ndjson`)).text).toBe('');
     expect((await service.get(`/export/${name}.csv`)).text).toMatch(/^id,name,.*\n$/);
-    const [created] = await service.create(`/${name}`, fullRecord(kind));
+    const [created] = await service.create(path, fullRecord(kind));
     const { workspaceId: _, ...fields } = created;
 
     const { status, headers, text } = await service.get(`/export/${name}.ndjson`);
@@ -55,7 +54,7 @@ test('a file has all fields of each record but the workspace, as REST returns th
   }
 
   const kinds = rowsOf((await service.get('/export/all.ndjson')).text).map(({ kind }) => kind);
-  expect(kinds.toSorted()).toEqual(recordKinds.map(({ name }) => constantCase(uncapitalized(name))).toSorted());
+  expect(kinds.toSorted()).toEqual(restKinds.map(({ kind }) => constantCase(uncapitalized(kind.name))).toSorted());
   const inOrder = ['LOCATION', 'PROJECT', 'WORK_ORDER'].map((kind) => kinds.indexOf(kind));
   expect(inOrder).toEqual(inOrder.toSorted((a, b) => a - b));
 });
