@@ -11,7 +11,6 @@ const pollIntervalMs = 500;
 const pauseAfterWriteMs = 10;
 
 interface Watch {
-  /** The last change number that was read. */
   last: number;
   readonly waiting: Set<{ readonly after: number; end(): void }>;
   /** Set by a write, which a running read may miss. */

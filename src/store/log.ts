@@ -24,7 +24,6 @@ interface ChangesQuery {
   readonly after: number;
   readonly upTo?: number | undefined;
   readonly limit: number;
-  /** All kinds unless set. */
   readonly kinds?: readonly string[] | undefined;
   readonly withBefore: boolean;
 }
@@ -44,7 +43,7 @@ export interface HistoryQuery {
   readonly withBefore: boolean;
 }
 
-/** A record right after the change with this number. */
+/** The version right after this change. */
 interface VersionKey {
   readonly id: string;
   readonly number: number;

@@ -112,7 +112,6 @@ async function runAll({ run }: Side, statements: Iterable<Statement>): Promise<v
   for (const { sql, values } of statements) await run(sql, values);
 }
 
-/** In the order of keys, page by page. */
 async function readAll(
   { dialect, run }: Side,
   table: Table,

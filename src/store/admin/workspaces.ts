@@ -166,7 +166,6 @@ async function deleteAllRecords(scope: OperatorScope, workspace: WorkspaceId): P
 const stopWrites = ({ dialect, run }: OperatorScope, { number }: WorkspaceId) =>
   takeChangeNumbers(dialect, run, number, 1);
 
-/** Later writes to the workspace fail. */
 async function giveUpNumber({ dialect, run }: OperatorScope, { number }: WorkspaceId): Promise<void> {
   const { builder } = dialect;
   for (const table of ['changes', 'idempotency_keys']) {

@@ -25,7 +25,7 @@ interface Reads {
 
 export type Work<T> = (run: Run) => Promise<T>;
 
-/** A connection in use. It runs one statement at a time. */
+/** Runs one statement at a time. */
 export interface ConnectionLease {
   readonly send: (
     sql: string,
@@ -105,7 +105,7 @@ export class Connections implements Reads {
     if (this.#diskFull && Date.now() - this.#diskFull.at < diskFullMs) throw this.#diskFull.error;
   };
 
-  /** For work that may read for minutes, on connections that nothing else waits for. */
+  /** See workspace-store.ts. */
   readonly longSnapshot = async <T>(workspaceId: number, work: Work<T>): Promise<T> => {
     if (!this.#longReads) return this.forWorkspace(workspaceId).snapshot(work);
     const { afterLongRead } = this.#driver;

@@ -31,7 +31,7 @@ export function createPostgresDriver(databaseUrl: string, options: DatabaseOptio
   };
 }
 
-/** The part of pg's client that is used here, some of it undocumented. */
+/** Partly undocumented. */
 interface PostgresConnection extends PooledConnection {
   query(statement: {
     readonly name: string | undefined;

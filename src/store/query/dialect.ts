@@ -8,11 +8,9 @@ import type { ScalarValue } from './record-query.ts';
 import type { LogRow } from './tables.ts';
 
 export interface Insert {
-  /** Have the workspace of the change. */
   readonly records: readonly Row[];
-  /** The IDs that must exist, by kind. */
+  /** The IDs that must exist. */
   readonly references: ReadonlyMap<RecordKind, readonly string[]>;
-  /** The values that all rows of the log share. */
   readonly change: Omit<LogRow, 'recordId'>;
   readonly keyed: Row | undefined;
 }
@@ -64,7 +62,6 @@ interface TransactionSql {
   readonly lock?: string;
   /** Serializes migrations and changes of keys and workspaces by all processes. */
   readonly lockMaintenance?: string;
-  /** Runs before thousands of external IDs are looked up. */
   readonly prepareExternalIds?: string;
   /** Lets the transaction of a copy be idle while it waits for the source. */
   readonly prepareCopy?: string;

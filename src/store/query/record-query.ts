@@ -74,7 +74,7 @@ export interface RecordSummary extends Bounds {
   readonly groups: readonly (Bounds & { readonly count: number; readonly values: readonly (ScalarValue | null)[] })[];
 }
 
-/** Values by field; null if no record has one. */
+/** Null if no record has a value. */
 export interface Bounds {
   readonly min: Readonly<Record<string, ScalarValue | null>>;
   readonly max: Readonly<Record<string, ScalarValue | null>>;

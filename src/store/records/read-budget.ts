@@ -75,7 +75,6 @@ export function createReadBudget(
   let left = 2 * limits.maxResponseLength + limits.maxRecordLength;
   // 50 records with all of their external IDs are not long.
   const longAt = left - 10_000_000;
-  /** Running reads may give back a part of their reservation. */
   const running = new Set<Promise<unknown>>();
   let oneAtATime: LimitFunction | undefined;
 

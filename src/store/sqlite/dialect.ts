@@ -15,7 +15,6 @@ import type { Dialect, Filters, Insert, Pattern } from '../query/dialect.ts';
 import { rowsQuery } from '../query/rows.ts';
 import { changes, idempotencyResults } from '../query/tables.ts';
 
-// Names of tables and columns need no quotes.
 const builder = knex({ client: 'sqlite3', useNullAsDefault: true, wrapIdentifier: (name) => name });
 
 export const sqliteDialect: Dialect = {

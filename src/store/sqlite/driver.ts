@@ -89,7 +89,6 @@ const pragmas = `
 /** Keeps SQLite's statement journal in memory: in files, it took a third of the time of small inserts. */
 const temporaryInMemory = 'pragma temp_store = memory';
 
-/** The part of sqlite3's connection that is used here. */
 interface SqliteConnection extends PooledConnection {
   exec(sql: string, done: (error: Error | null) => void): void;
   prepare(sql: string, done: (this: PreparedStatement, error: Error | null) => void): void;
@@ -150,7 +149,6 @@ class ConnectionStatements {
     };
   }
 
-  /** The previous statement must have ended. */
   async run(sql: string, values: readonly unknown[], setUp?: string): Promise<readonly Row[]> {
     if (this.#closed) throw new Error('the connection is closed');
     this.#running = this.#runStatement(sql, values, setUp);

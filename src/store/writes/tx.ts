@@ -108,7 +108,7 @@ export function createTx(scope: WorkspaceScope, { isDryRun = false } = {}): Tx {
     findToDelete: (kind, ids) => findToWrite(context, kind, ids, 'forUpdate'),
     ancestors: (tree, ids, limit) => readParents(scope, tree, ids, limit),
     findReferring: (link, ids, limit) => findReferring(scope, link, ids, limit),
-    findMatches: (kind, wanted, except) => matchCriteria(scope, kind, wanted, except),
+    findMatches: (kind, wanted, except) => lookUpMatches(scope, kind, wanted, except),
   };
 }
 
@@ -216,8 +216,8 @@ const whiteSpace =
 /** Several matches are an error, which shows a few. */
 export const maxMatches = 4;
 
-/** Lists of the same form share a statement, which looks up thousands of texts in an index. */
-async function matchCriteria(
+/** Lists of the same form share a statement. */
+async function lookUpMatches(
   scope: WorkspaceScope,
   kind: RecordKind,
   wanted: readonly (readonly Criterion[])[],
