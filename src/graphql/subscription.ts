@@ -57,12 +57,12 @@ interface Subscription {
 
 export type YogaContext = Pick<Context, 'limits' | 'parsersOf'>;
 
-type BeginningContext = SubscriptionContext & ServerContext;
+type SubscribeContext = SubscriptionContext & ServerContext;
 
 type Yoga = YogaServerInstance<ServerContext, YogaContext>;
 
 /** Leaves the events to the endpoint: yoga itself sends nothing. */
-export function useSubscriptions(limits: Limits): Plugin<BeginningContext, ServerContext, YogaContext> {
+export function useSubscriptions(limits: Limits): Plugin<SubscribeContext, ServerContext, YogaContext> {
   let yoga: Yoga;
   return {
     onYogaInit: (init) => {
@@ -84,8 +84,8 @@ export function useSubscriptions(limits: Limits): Plugin<BeginningContext, Serve
           throw badRequest('a subscription must select a field');
         });
         if (!isAsyncIterable(pages)) return pages;
-        const source = new SubscriptionEvents(yoga, args, contextValue);
-        client.subscription = { events: source.events(pages as AsyncIterable<ChangePage>), end };
+        const subscription = new SubscriptionEvents(yoga, args, contextValue);
+        client.subscription = { events: subscription.events(pages as AsyncIterable<ChangePage>), end };
         return {};
       });
     },
@@ -95,9 +95,9 @@ export function useSubscriptions(limits: Limits): Plugin<BeginningContext, Serve
 class SubscriptionEvents {
   readonly #yoga: Yoga;
   readonly #args: ExecutionArgs;
-  readonly #context: BeginningContext;
+  readonly #context: SubscribeContext;
 
-  constructor(yoga: Yoga, args: ExecutionArgs, context: BeginningContext) {
+  constructor(yoga: Yoga, args: ExecutionArgs, context: SubscribeContext) {
     this.#yoga = yoga;
     this.#args = args;
     this.#context = context;

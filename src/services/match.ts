@@ -113,7 +113,7 @@ export async function resolveLinks(tx: Tx, items: readonly Item[]): Promise<void
   for (const [target, links] of byTarget) {
     const ofTarget = items.filter(({ kind, duplicateOf }) => kind === target && !duplicateOf);
     const criteria = links.map(({ link }) => link.criteria);
-    const matches = await matchCriteria(tx, target, ofTarget, criteria);
+    const matches = await resolveCriteria(tx, target, ofTarget, criteria);
     for (const { item, link } of links) followCriteria(matches.get(criteriaKey(link.criteria)), item, link);
   }
 }
@@ -161,10 +161,7 @@ interface Matches {
   /** Stored records outside the batch. */
   readonly ids: readonly string[];
   readonly candidates: readonly Candidate[];
-  /**
-   * Stands for items that begin or cease to meet the criteria. If one is rejected, the links would change: they are,
-   * too.
-   */
+  /** Rejected with any item that begins or ceases to meet the criteria: the target of the links would change. */
   readonly changing: Item | undefined;
 }
 
@@ -175,7 +172,7 @@ const meets = (record: Values | undefined, criteria: LinkCriteria): boolean =>
     return text === null ? isBlank(String(stored)) : stored === text;
   });
 
-async function matchCriteria(
+async function resolveCriteria(
   tx: Tx,
   target: RecordKind,
   batch: readonly Item[],
