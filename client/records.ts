@@ -116,41 +116,13 @@ export const recordMethods = (send: Send, graphql: Graphql): RecordMethods =>
 
 /** The service checks the items: it knows the fields of each kind. */
 function methodsOf(name: KindName, send: Send, graphql: Graphql) {
-  const { plural, fields, path }: { plural: string; fields: string; path: string | null } = kinds[name];
+  const { fields, path }: { fields: string; path: string | null } = kinds[name];
   const stored = storedAs(name);
-
-  /** The argument called `list` has the items. Returns the results of all parts. */
-  async function mutate<Result>(
-    method: 'create' | 'update' | 'upsert' | 'delete',
-    list: 'input' | 'ids' | 'keys',
-    args: Row,
-    { dryRun = false, returning = 'record', ...options }: Omit<UpsertOptions, 'onInvalid'>,
-    select = (record: string) => record,
-  ): Promise<Result[]> {
-    const items = args[list] as readonly unknown[];
-    const types: Readonly<Record<string, string>> = {
-      input: method === 'update' ? `[${name}Patch!]!` : `[${method === 'create' ? 'Create' : 'Upsert'}${name}Input!]!`,
-      ids: '[ID!]!',
-      by: `${name}Key!`,
-      keys: '[String!]!',
-      onInvalid: 'OnInvalid!',
-      references: 'ReferenceHandling!',
-      dryRun: 'Boolean!',
-    };
-    const variables = { ...args, dryRun };
-    const declared = Object.keys(variables).map((arg) => `$${arg}: ${types[arg]}`);
-    const passed = Object.keys(variables).map((arg) => `${arg}: $${arg}`);
-    const field = method + plural;
-    const selected = select(returning === 'outcome' ? 'id' : fields);
-    const document = `mutation (${declared.join(', ')}) { ${field}(${passed.join(', ')}) { ${selected} } }`;
-    return inParts(method, items, options, async (part, write) => {
-      return (await graphql(document, { ...variables, [list]: part }, write))[field];
-    });
-  }
+  const context = { graphql, name };
 
   return {
     async create(input: readonly unknown[], options: PartOptions = {}) {
-      if (path === null) return (await mutate<Row>('create', 'input', { input }, options)).map(stored);
+      if (path === null) return (await mutate<Row>(context, 'create', 'input', { input }, options)).map(stored);
       return inParts('create', input, options, (part, write) =>
         send(
           { method: 'POST', path, accept, body: part, write },
@@ -159,7 +131,7 @@ function methodsOf(name: KindName, send: Send, graphql: Graphql) {
       );
     },
     async update(input: unknown, options: BatchOptions = {}) {
-      return (await mutate<Row>('update', 'input', { input }, options)).map(stored);
+      return (await mutate<Row>(context, 'update', 'input', { input }, options)).map(stored);
     },
     async upsert(by: object, input: unknown, { onInvalid = 'FAIL', ...options }: UpsertOptions = {}) {
       const issues = onInvalid === 'FAIL' ? '' : issueFields;
@@ -168,6 +140,7 @@ function methodsOf(name: KindName, send: Send, graphql: Graphql) {
       const select = (record: string) => `outcome record { ${record} } ${before} ${issues}`;
       const args = { by, input, onInvalid };
       const upserted = await mutate<(Upserted<Row> & { before?: Row }) | Rejected>(
+        context,
         'upsert',
         'input',
         args,
@@ -184,10 +157,46 @@ function methodsOf(name: KindName, send: Send, graphql: Graphql) {
       const [list, args] = isObject(which)
         ? (['keys', { by: which.by, keys: which.keys }] as const)
         : (['ids', { ids: which }] as const);
-      return (await mutate<Row>('delete', list, { ...args, references }, options)).map(stored);
+      return (await mutate<Row>(context, 'delete', list, { ...args, references }, options)).map(stored);
     },
     history: historyOf(graphql),
   };
+}
+
+interface KindContext {
+  readonly graphql: Graphql;
+  readonly name: KindName;
+}
+
+/** The argument called `list` has the items. Returns the results of all parts. */
+async function mutate<Result>(
+  { graphql, name }: KindContext,
+  method: 'create' | 'update' | 'upsert' | 'delete',
+  list: 'input' | 'ids' | 'keys',
+  args: Row,
+  { dryRun = false, returning = 'record', ...options }: Omit<UpsertOptions, 'onInvalid'>,
+  select = (record: string) => record,
+): Promise<Result[]> {
+  const { plural, fields } = kinds[name];
+  const items = args[list] as readonly unknown[];
+  const types: Readonly<Record<string, string>> = {
+    input: method === 'update' ? `[${name}Patch!]!` : `[${method === 'create' ? 'Create' : 'Upsert'}${name}Input!]!`,
+    ids: '[ID!]!',
+    by: `${name}Key!`,
+    keys: '[String!]!',
+    onInvalid: 'OnInvalid!',
+    references: 'ReferenceHandling!',
+    dryRun: 'Boolean!',
+  };
+  const variables = { ...args, dryRun };
+  const declared = Object.keys(variables).map((arg) => `$${arg}: ${types[arg]}`);
+  const passed = Object.keys(variables).map((arg) => `${arg}: $${arg}`);
+  const field = method + plural;
+  const selected = select(returning === 'outcome' ? 'id' : fields);
+  const document = `mutation (${declared.join(', ')}) { ${field}(${passed.join(', ')}) { ${selected} } }`;
+  return inParts(method, items, options, async (part, write) => {
+    return (await graphql(document, { ...variables, [list]: part }, write))[field];
+  });
 }
 
 /** Links to users in GraphQL, IDs over REST. */

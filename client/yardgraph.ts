@@ -1,6 +1,6 @@
 /**
- * The client. Creates of kinds with a REST route, `assetCategories.list` and `projects.update(id, …)` use REST, the other
- * methods GraphQL.
+ * The client. Creates of kinds with a REST route, `assetCategories.list` and `projects.update(id, …)` use REST, the
+ * other methods GraphQL.
  */
 import { type Changes, changeCursor, changes, type RevertChanges, revertChanges } from './changes.ts';
 import { type ExportFile, type ExportRows, exportFile, exportRows } from './export.ts';

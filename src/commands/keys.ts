@@ -65,7 +65,10 @@ export function createApiKey(config: Config, options: Partial<z.input<typeof new
   );
 }
 
-/** The first key closes the anonymous workspace, and a workspace may be new because its name is misspelled. If a cluster is partly unavailable, the key is created without these hints. */
+/**
+ * The first key closes the anonymous workspace, and a workspace may be new because its name is misspelled. If a cluster
+ * is partly unavailable, the key is created without these hints.
+ */
 async function prepareHints(database: Database, name: string, isFirst: boolean): Promise<() => void> {
   const workspaces = createWorkspaces(database, recordKinds);
   const existing = await workspaces.find(name).catch(() => null);

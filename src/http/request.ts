@@ -202,7 +202,10 @@ export const idempotencyKeyPattern = '^[ -~]{1,255}$';
 
 const validKey = new RegExp(idempotencyKeyPattern);
 
-/** Repeats of a request share the hash. `handling` stands for the headers that change the meaning of the request. Throws a ServiceError 400 if the key is not valid. */
+/**
+ * Repeats of a request share the hash. `handling` stands for the headers that change the meaning of the request. Throws
+ * a ServiceError 400 if the key is not valid.
+ */
 export function readIdempotencyKey(
   { method, url, headers, bodyHash }: FastifyRequest,
   reply: FastifyReply,

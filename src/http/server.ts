@@ -182,7 +182,10 @@ function logWhenClosed(request: FastifyRequest, reply: FastifyReply): void {
   });
 }
 
-/** Responds to requests without a route before they are authenticated and their bodies are read. Must be called before routes are added. */
+/**
+ * Responds to requests without a route before they are authenticated and their bodies are read. Must be called before
+ * routes are added.
+ */
 export function rejectUnknownRoutes(app: FastifyInstance): void {
   const methodsByUrl = new Map<string, string[]>();
   app.addHook('onRoute', ({ url, method }) => {
@@ -254,7 +257,10 @@ type HttpSocket = Socket & { readonly _httpMessage?: ServerResponse<IncomingMess
 /** The time that a client has to read why its request was rejected, before its connection is closed. */
 const readRejectionMs = 1_000;
 
-/** Returns the responses that are due or being sent, and closes them with their connection. Node closes only the response being sent: pipelined responses behind it would never end, and keep their memory. */
+/**
+ * Returns the responses that are due or being sent, and closes them with their connection. Node closes only the
+ * response being sent: pipelined responses behind it would never end, and keep their memory.
+ */
 export function trackResponses(server: Server): ReadonlySet<ServerResponse> {
   const open = new Set<ServerResponse>();
   const responsesBySocket = new WeakMap<Socket, Set<ServerResponse>>();

@@ -1,4 +1,7 @@
-/** The pages that send requests with the API key: GraphiQL, the REST reference and the explorer. URLs are relative, because a proxy may add a path. */
+/**
+ * The pages that send requests with the API key: GraphiQL, the REST reference and the explorer. URLs are relative,
+ * because a proxy may add a path.
+ */
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
 import type { FastifyInstance } from 'fastify';

@@ -31,7 +31,7 @@ export function serveOpenApi(app: FastifyInstance, limits: Limits): void {
   app.get('/openapi.json', async (request, reply) => (await page())(request, reply));
 }
 
-/** A kind without a route is only GraphQL's, and its schemas would be unused; the client takes the types of all kinds from here. */
+/** The document has no schemas of kinds without a route. The client's types are generated from all kinds. */
 export function openApiDocument(limits: Limits, kinds: readonly RecordKind[] = recordKinds.filter(hasRoute)): Json {
   const paths: Record<string, Record<string, Json>> = {};
   for (const route of routes) {
