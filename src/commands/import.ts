@@ -34,15 +34,12 @@ export interface ImportOptions extends ProfileOptions {
  * files and options resumes it.
  */
 interface RunFile extends ImportRun {
-  /** A hash of the files and of all options that change the requests. */
   readonly identity: string;
   readonly partSize: number;
   readonly refused: readonly string[];
-  /** The process that runs the import, or last ran it. */
   readonly pid: number;
 }
 
-/** The command and its files, before the first request. */
 type Command = Awaited<ReturnType<typeof readCommand>>;
 
 /** Imports the files, and returns the exit code. A StartError means that nothing was stored. */

@@ -13,7 +13,6 @@ import { kindNamed, label, labelledFields, recordKinds } from '../records/index.
 
 export type Column =
   | { readonly is: 'field'; readonly name: string; readonly field: Field }
-  /** One external ID. All others stay as they are. */
   | { readonly is: 'externalId'; readonly key: string }
   /**
    * `by` is `id` for a column named after the field, `any` (an ID or a name) for one named after the link, a field of
@@ -37,7 +36,6 @@ export type Column =
 export interface ColumnOptions {
   /** By the name in the file: the name of a column here, or null to leave it out. */
   readonly map: ReadonlyMap<string, string | null>;
-  /** Leaves out unknown columns instead of refusing the file. */
   readonly skipsOthers: boolean;
   /** The key in columns named after a link: `location` -> `name`. */
   readonly linkBy: ReadonlyMap<string, string>;
@@ -52,13 +50,9 @@ export const reasonMark = 'refused: ';
 /** Returns `currentlocationid` for `Current location ID`. */
 export const normalizeName = (name: string): string => name.toLowerCase().replace(/[\s_-]/g, '');
 
-/**
- * Returns the kind with this name, in the singular or plural, in any case: `Work orders`, `WORK_ORDER`, `workOrders`.
- */
 export const parseKindName = (name: string): RecordKind | undefined =>
   recordKinds.find((kind) => [kind.name, kind.plural].map(normalizeName).includes(normalizeName(name)));
 
-/** By kind and normalized name: all columns but external IDs. */
 const columnsByKind = new Map(recordKinds.map((kind) => [kind, new Map(listColumns(kind))]));
 
 function* listColumns(kind: RecordKind): Generator<readonly [string, Column]> {
@@ -111,7 +105,6 @@ export function parseLinkBy(given: Readonly<Record<string, string>>): ColumnOpti
   return new Map(Object.entries(given));
 }
 
-/** Returns a function that finds a column by its name in the file, undefined for an unknown one. */
 export function createColumnFinder(kind: RecordKind, options: ColumnOptions): (name: string) => Column | undefined {
   const ways = new Map<string, string>();
   for (const [link, by] of options.linkBy) {
@@ -140,7 +133,6 @@ export function columnKey(column: Column): string {
   return column.is === 'field' ? column.name : column.is;
 }
 
-/** Returns the field that a column sets, if any. */
 export function columnFields(column: Column): string[] {
   if (column.is === 'externalId') return ['externalIds'];
   if (column.is === 'link') return [column.field];

@@ -13,7 +13,6 @@ import { reasonColumn, reasonMark } from './columns.ts';
 import type { SourceRow, Warning } from './row.ts';
 
 export interface TableOptions {
-  /** The columns of a file without a header. */
   readonly columns?: readonly string[] | undefined;
   /** True for the name of a known column. It tells the header from titles above it, and one separator from another. */
   isKnown(name: string): boolean;
@@ -24,7 +23,6 @@ export interface TableOptions {
 export interface Table {
   readonly separator: string;
   readonly names: readonly string[];
-  /** The line break of the first line. */
   readonly lineBreak?: string;
   /** True for a program that quotes all cells, also empty ones. */
   readonly quotesAll?: boolean;
@@ -33,12 +31,9 @@ export interface Table {
 /** The most characters of a row of several lines. A single line may have twice as many. */
 const maxRowLength = 2_000_000;
 
-/** The lines that may have the header, and tell the separator. */
 const beginningLines = 50;
 
-/** Takes text in pieces, and returns the rows completed by each. */
 export class CsvParser {
-  /** Set once the header is read. */
   table: Table | undefined;
   private readonly fileName: string;
   private readonly options: TableOptions;
@@ -138,7 +133,6 @@ export class CsvParser {
   }
 }
 
-/** Throws a StartError for an endless line. */
 export function requireLineEnds(rest: string, line: number, fileName: string): void {
   if (rest.length <= 2 * maxRowLength) return;
   throw new StartError(
@@ -197,11 +191,9 @@ interface CsvRow {
   readonly line: number;
   readonly text: string;
   readonly cells: readonly (string | null)[];
-  /** True if all cells are quoted. */
   readonly isQuoted: boolean;
 
   readonly problem: string | undefined;
-  /** The position of the next row. */
   readonly next: number;
 }
 
@@ -302,7 +294,6 @@ function afterSpace(text: string, start: number, separator: string): number {
   return at;
 }
 
-/** Skips doubled quotes. Returns -1 without a closing quote. */
 function closingQuote(text: string, start: number): number {
   let at = text.indexOf('"', start);
   while (at >= 0 && text[at + 1] === '"') at = text.indexOf('"', at + 2);

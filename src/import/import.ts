@@ -30,9 +30,7 @@ import { WarningCollector } from './warnings.ts';
 const maxSmall = 5_000;
 const defaultPartSize = 1_000;
 
-/** The options of an import besides its profile. */
 interface ImportSettings extends Pick<Import, 'yardgraph' | 'files' | 'signal' | 'onProgress'> {
-  /** The most rows of a mutation. */
   readonly partSize?: number | undefined;
   readonly deleteMissing?: number | undefined;
   readonly encoding?: string | undefined;
@@ -88,7 +86,6 @@ export async function requireResumable(work: Import, { startedAt, workspace }: I
   }
 }
 
-/** Prints the report of an import. */
 export interface Output {
   say(text: string): void;
   table(head: readonly string[], rows: readonly (readonly (string | number)[])[]): void;
@@ -156,7 +153,6 @@ function deletionProblem({ deleteMissing = 0 }: Import, missing: ReadonlyMap<Rec
   return `Nothing is deleted: ${formatCount(number)} records are not in the files, and --delete-missing allows ${formatCount(deleteMissing)}.`;
 }
 
-/** The file for the refused rows of a file. */
 export interface RefusedFile {
   readonly name: string;
   write(text: string): void;
@@ -164,13 +160,11 @@ export interface RefusedFile {
 
 interface StoreOptions {
   readonly storing: Storing;
-  /** One for each file, in the same order. */
   readonly refusedFiles: readonly RefusedFile[];
   /** Without a preview, storing prints the warnings. */
   readonly isPreviewed: boolean;
 }
 
-/** Stores the rows, and prints their outcomes. */
 export async function store(work: Import, { storing, refusedFiles, isPreviewed }: StoreOptions, { say }: Output) {
   const index = new RowIndex(work);
   const tables = await Promise.all(work.files.map(work.reader.table));
@@ -211,7 +205,6 @@ function sayRefusedFiles([first, ...others]: readonly RefusedFile[], say: Output
   }
 }
 
-/** Deletes all records without a row, or none. */
 async function deleteMissing(work: Import, totals: Totals, say: Output['say']) {
   const isStored = totals.rows.REJECTED === 0;
   const missing = isStored ? await findMissingRecords(work, totals) : new Map<RecordKind, string[]>();

@@ -179,7 +179,6 @@ const textKey = ({ name }: RecordKind, by: string, text: string): string => deta
 export const describeLine = (line: number, file: ImportFile | undefined, from: ImportFile): string =>
   `line ${line}${file === from ? '' : ` of ${file?.name}`}`;
 
-/** Returns the items of a part's rows. Call `startPart` first. */
 export function buildItems(index: RowIndex, rows: readonly FileRow[]): RowItem[] {
   const refs = new Set<string>();
   const items = rows.map((row) => {
@@ -218,7 +217,6 @@ function buildRecord({ kind, id, fields, externalIds }: FileRow, index: RowIndex
   };
 }
 
-/** All cells of a link. */
 type LinkCells = readonly [LinkCell, ...LinkCell[]];
 
 /**

@@ -20,7 +20,6 @@ type Text = readonly [text: string, line: number];
 /** Takes text in pieces, and returns the rows completed by each. The first character tells an array from lines. */
 export class JsonParser {
   private readonly file: Pick<ImportFile, 'name' | 'kind'>;
-  /** The text after the last completed row, and its line. */
   private text = '';
   private firstLine = 1;
   private isArray: boolean | undefined;
@@ -112,7 +111,6 @@ function splitArray(array: string, firstLine: number, fileName: string): Text[] 
 
 const breaksAbove = (text: string): number => lineBreaksIn(text) - lineBreaksIn(text.trimStart());
 
-/** Returns the members of a JSON object, or the problem. */
 export function parseObject(text: string): Record<string, Cell> | string {
   let twice: string | undefined;
   try {

@@ -18,7 +18,6 @@ const columns = z.strictObject({
 });
 
 const schema = columns.extend({
-  /** Columns of one kind, by its name. */
   kinds: z.record(z.string(), columns).optional(),
   kind: z.string().optional(),
   skipOthers: z.boolean().optional(),
@@ -27,22 +26,16 @@ const schema = columns.extend({
   createMissing: names.optional(),
   /** 31 December 2026 in the form of the file. Dates that begin with the year or name the month need no form. */
   dates: z.string().optional(),
-  /** The time zone of times without an offset. */
   timeZone: z.string().optional(),
-  /** The file writes numbers as `53,08`. */
   decimalComma: z.boolean().optional(),
-  /** Texts have the apostrophes of `export --excel`. */
   excel: z.boolean().optional(),
-  /** Whether an empty cell clears the stored value or keeps it. */
   blank: z.enum(['clear', 'keep']).optional(),
   /** The text of an empty cell, such as `\N`, besides ''. */
   null: z.string().optional(),
 });
 
-/** The JSON of a profile. */
 export type Profile = z.infer<typeof schema>;
 
-/** Reads a built-in profile, or a file. */
 function readProfile(nameOrFile: string, readFile: (path: string) => string): Profile {
   const refuse = (problem: string) => new StartError(`--profile ${nameOrFile}: ${problem}`);
   let sent: unknown = new Map(Object.entries(readyProfiles)).get(nameOrFile);
@@ -104,7 +97,6 @@ function parsePairs(option: string, given: readonly string[]): Record<string, st
   return Object.fromEntries(found);
 }
 
-/** Throws a StartError for an invalid option. */
 export function rowOptions(profile: Profile, kind: RecordKind): ColumnOptions & { readonly form: CellForm } {
   const { kinds = {}, dates, timeZone, skipOthers = false, linkBy = {} } = profile;
   const ofKind = Object.entries(kinds).find(([name]) => parseKindName(name) === kind)?.[1] ?? {};
@@ -120,7 +112,6 @@ export function rowOptions(profile: Profile, kind: RecordKind): ColumnOptions & 
   };
 }
 
-/** Throws a StartError for an unknown name. */
 export function requireKind(option: string, name: string | undefined): RecordKind | undefined {
   const kind = name === undefined ? undefined : parseKindName(name);
   if (name !== undefined && !kind) throw new StartError(`--${option}: ${expected('a kind such as assets', name)}`);

@@ -20,14 +20,12 @@ export async function* readRows(file: ImportFile, options: ReadOptions): AsyncGe
   for await (const rows of readPieces(file, parser, options)) for (const row of rows) yield row;
 }
 
-/** Returns the form of a CSV file, and its columns. */
 export async function readTable(file: ImportFile, options: ReadOptions): Promise<Table> {
   const parser = new CsvParser(file.name, { ...options, warn: () => {} });
   for await (const _ of readPieces(file, parser, options)) if (parser.table) break;
   return parser.table ?? { separator: ',', names: [] };
 }
 
-/** Yields the rows completed by each piece of the file. */
 async function* readPieces(file: ImportFile, parser: CsvParser | JsonParser, { encoding = 'utf-8' }: ReadOptions) {
   let decoder: TextDecoder | undefined;
   let line = 1;
@@ -54,7 +52,6 @@ async function* readPieces(file: ImportFile, parser: CsvParser | JsonParser, { e
 /** Counts the line breaks of a piece. A carriage return at its end may be the first half of one. */
 const countLineBreaks = (piece: string): number => piece.match(/\n|\r(?!\n|$)/g)?.length ?? 0;
 
-/** Returns the encoding of a byte order mark. */
 function detectEncoding({ name }: ImportFile, start: Uint8Array): string | undefined {
   const begins = (...bytes: readonly number[]) => bytes.every((byte, at) => start[at] === byte);
   if (begins(0xef, 0xbb, 0xbf)) return 'utf-8';

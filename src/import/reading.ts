@@ -15,7 +15,6 @@ import { detached, type FileRow, rowKeyText, type SourceRow } from './row.ts';
 import { createRowReader } from './values.ts';
 import type { Warn } from './warnings.ts';
 
-/** The rows of a kind in a file. */
 interface Section {
   readonly file: ImportFile;
   readonly kind: RecordKind;
@@ -27,13 +26,11 @@ interface Section {
 export interface Scanned {
   /** In the order of storing: a link leads to a row of the same kind, or of an earlier one. */
   readonly sections: readonly Section[];
-  /** The number of rows. */
   readonly total: number;
   /** The columns of each kind by their keys. */
   readonly columns: ReadonlyMap<RecordKind, ReadonlyMap<string, Column>>;
   /** The keys by which links find records, by the kind of these: `id`, `name`, `externalIds.erp`. */
   readonly linkKeys: ReadonlyMap<RecordKind, ReadonlySet<string>>;
-  /** All reasons why the files cannot be imported. */
   readonly problems: readonly string[];
 }
 
@@ -247,11 +244,9 @@ export interface FileReader {
   sources(file: ImportFile): AsyncGenerator<SourceRow>;
   columns(kind: RecordKind, names: readonly string[]): ReturnType<typeof matchColumns>;
   rows(section: Section, warn?: Warn): AsyncGenerator<FileRow>;
-  /** Returns the separator and columns of a CSV file. */
   table(file: ImportFile): Promise<Table> | undefined;
 }
 
-/** Throws a StartError for an invalid option. */
 export function createFileReader(
   profile: Profile,
   { encoding, columns }: { readonly encoding?: string | undefined; readonly columns?: string | undefined },

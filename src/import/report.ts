@@ -17,7 +17,6 @@ type Counts = Record<keyof typeof none, number>;
 
 const counted = { CREATED: 'created', UPDATED: 'changed', UNCHANGED: 'unchanged', REJECTED: 'refused' } as const;
 
-/** Counts the outcomes of rows, and of each of their columns. */
 export class Tally {
   /** By column. The counts of whole rows come first, without a name. */
   private readonly kinds = new Map<RecordKind, Map<string, Counts>>();
@@ -52,7 +51,6 @@ export class Tally {
     if (isCleared) addTo('', 'cleared');
   }
 
-  /** Returns a line for each kind, with a line for each of its columns below. */
   table(): { readonly head: readonly string[]; readonly rows: readonly (readonly (string | number)[])[] } {
     const rows = [...this.kinds].flatMap(([{ pluralLabel }, columns]) =>
       [...columns].map(([name, counts]) => [name === '' ? pluralLabel : `  ${name}`, ...Object.values(counts)]),

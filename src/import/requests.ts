@@ -18,7 +18,6 @@ export interface ImportItem {
   readonly isCreated?: boolean;
 }
 
-/** The outcome of an item, stored or previewed. */
 export interface ItemResult {
   readonly outcome: Outcome;
   readonly record: Values | null;
@@ -69,7 +68,6 @@ const importKey = (by: string): object => {
 /** The most texts that a condition of a filter may list. */
 const maxListed = 1_000;
 
-/** Returns those of the names that stored records have. */
 export async function findStoredNames(
   yardgraph: Yardgraph,
   kind: RecordKind,
@@ -91,7 +89,6 @@ export async function findStoredNames(
   return stored;
 }
 
-/** Returns how many of the IDs are those of stored records. */
 export async function countStored(yardgraph: Yardgraph, kind: RecordKind, ids: readonly string[]): Promise<number> {
   const list = listField(kind);
   const query = `query ($where: ${kind.name}Filter) { ${list}(where: $where) { totalCount } }`;

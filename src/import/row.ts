@@ -3,7 +3,6 @@ import { isLosslessNumber, type LosslessNumber } from 'lossless-json';
 import type { RecordKind, Values } from '../model/record-kind.ts';
 import type { ImportFile } from './file.ts';
 
-/** A row as it stands in the file. */
 export interface SourceRow {
   /** The line of the file at which the row begins, from 1. */
   readonly line: number;
@@ -11,7 +10,6 @@ export interface SourceRow {
   readonly kind?: RecordKind | undefined;
   /** The names of the columns: the same array for all rows of a table. */
   readonly names: readonly string[];
-  /** By column. A row that ends early has fewer. */
   readonly cells: readonly Cell[];
   /** Why the row cannot be read, such as an unclosed quote: the row is refused, and written back as `text`. */
   readonly problem?: string | undefined;
@@ -69,7 +67,6 @@ export interface LinkCell {
   readonly by: string;
   /** Null clears the link. */
   readonly value: string | null;
-  /** The index in `source.cells`. */
   readonly cell: number;
 }
 
@@ -100,7 +97,6 @@ export function columnPath(key: string): string[] {
   return system === undefined ? key.split('.') : ['externalIds', system];
 }
 
-/** Returns the value that a record has for a key of links or upserts. */
 export function keyValue(record: Values | undefined, by: string): unknown {
   const system = externalSystem(by);
   return system === undefined ? record?.[by] : (record?.externalIds as Values | undefined)?.[system];

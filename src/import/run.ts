@@ -62,9 +62,7 @@ export interface ImportRun {
   readonly id: string;
   /** The cursor of the last change before the import. */
   readonly after: string;
-  /** In milliseconds since 1970. */
   readonly startedAt: number;
-  /** The ID of the workspace. */
   readonly workspace: string;
   /** By idempotency key: the kinds and names of the records that a part creates for links. */
   readonly missing: Record<string, readonly (readonly [kind: string, name: string])[]>;
@@ -88,7 +86,6 @@ export interface Pass {
   readonly onPart: (outcomes: readonly RowOutcome[]) => void;
 }
 
-/** Totals of an import or a preview. */
 export interface Totals {
   readonly rows: Record<Outcome, number>;
   /** By kind, the names for which records are created. */
@@ -229,7 +226,6 @@ async function findNamesToCreate(
 
 const namedItem = (kind: RecordKind, name: string | null): ImportItem => ({ kind, record: { name }, isCreated: true });
 
-/** Returns the cell with the name that no record has. */
 function unknownNameCell({ code, path }: RowIssue, { links }: FileRow): LinkCell | undefined {
   if (code !== 'no-record' || path[1] !== 'name') return undefined;
   return links.find(({ name, by, value }) => name === path[0] && ['name', 'any'].includes(by) && value !== null);

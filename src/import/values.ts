@@ -25,7 +25,6 @@ import {
 } from './row.ts';
 import { createRowChecker, type Warn } from './warnings.ts';
 
-/** How a file writes its cells: the options of a profile. */
 export interface CellForm {
   readonly dates?: DateForm | undefined;
   readonly timeZone?: Zone | undefined;
@@ -166,7 +165,6 @@ function parseNumber(written: string, hasComma: boolean): Read {
   return isKept ? { value } : { expected: `a number that is kept with all its digits, not as ${value}` };
 }
 
-/** Returns the digits from the first that is not zero, without point and exponent. */
 const significantDigits = (number: string): string => number.replace(/e.*/i, '').replace(/\D/g, '').replace(/^0+/, '');
 
 /** How a file writes dates, shown by 31 December 2026: `31.12.2026`, `12/31/26`. */
@@ -194,7 +192,6 @@ export function parseTimeZone(name: string): Zone {
   return zone;
 }
 
-/** A date, and perhaps a time with hours, minutes, seconds, fraction, am or pm, and zone. */
 const dateAndTime =
   /^([^:]{6,30}?)(?:(?:T|,? {1,2})(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?(?: ?([ap])\.?m\.?| uhr)?(?: ?(Z|UTC|GMT|[+-]\d{2}(?::?\d{2})?))?)?$/i;
 

@@ -30,7 +30,6 @@ const signs: readonly (readonly [sign: RegExp, message: string])[] = [
     'letters were probably damaged by another program: is the encoding of the file another?',
   ],
   [/^="[^"]*"$/, 'the formula around the value is taken for a part of it'],
-  // Error values of spreadsheets, and the null values of other programs.
   [
     /^(?:NA|N\/A|NaN|nan|None|NULL|\[NULL\]|\(null\)|\\N|#(?:N\/A|NV|REF!|BEZUG!|VALUE!|WERT!|NAME\?|DIV\/0!))$/,
     'this is stored as text: --null reads it as empty',
@@ -44,11 +43,9 @@ const ofTotals =
 /** The most values to compare, in some 20 MB of memory. */
 const maxCompared = 100_000;
 
-/** True if the values of a column find records. */
 const isKey = (column: Column): boolean =>
   column.is !== 'field' || (column.field.type === 'text' && column.field.matchable === true);
 
-/** Returns a function to call with each row of a file. */
 export function createRowChecker(
   form: { readonly excel?: boolean | undefined; readonly null?: string | undefined },
   warn: Warn,
