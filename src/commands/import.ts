@@ -89,8 +89,8 @@ const nameOf = ([first, ...others]: readonly LocalFile[]): string =>
 async function readCommand(paths: readonly string[], options: ImportOptions) {
   const { url, message, encoding, columns, deleteMissing, batch } = options;
   const profile = profileOf(options, (path) => readFileSync(path, 'utf8'));
-  const partSize = batch === undefined ? undefined : readNumber('batch', batch, 1);
-  if (deleteMissing !== undefined) readNumber('delete-missing', deleteMissing, 0);
+  const partSize = batch === undefined ? undefined : readCount('batch', batch, 1);
+  if (deleteMissing !== undefined) readCount('delete-missing', deleteMissing, 0);
   const { files, refused, skipped } = findFiles(paths, requireKind('kind', profile.kind));
   const hashes: string[] = [];
   for (const file of files) hashes.push(await hashFile(file));
@@ -113,7 +113,7 @@ async function readCommand(paths: readonly string[], options: ImportOptions) {
   };
 }
 
-function readNumber(option: string, text: string, min: number): number {
+function readCount(option: string, text: string, min: number): number {
   if (/^\d{1,6}$/.test(text) && Number(text) >= min) return Number(text);
   throw new StartError(`--${option}: ${expected(`a whole number from ${min} to 999,999`, text)}`);
 }

@@ -32,14 +32,14 @@ interface Undo {
 
 export async function undoChanges(options: UndoOptions): Promise<number> {
   const { url, apiKey = '', dryRun, yes } = options;
-  const [from, to] = [readNumber('from', options.from), readNumber('to', options.to)];
+  const [from, to] = [readChangeNumber('from', options.from), readChangeNumber('to', options.to)];
   if (from > to) throw new StartError(`--to: ${expected(`the number of a change from ${from}`, to)}`);
   const text = options.message?.trim() || `undo of changes ${from} to ${to}`;
   const message = uniqueMessage(text, randomUUID().slice(0, 8));
   const yardgraph = connect({ serverURL: url, apiKeyAuth: apiKey, changeMessage: message });
   return withInterrupts(async (signal) => {
     const undo = { yardgraph, of: { first: from, last: to, message: options.only }, signal };
-    const { after, isWhole } = await preview(undo).catch((error) => {
+    const { after, isWhole } = await previewUndo(undo).catch((error) => {
       if (error instanceof Interrupted) throw new StartError(`${error.message}: nothing was reversed`);
       throw isExpected(error) ? new StartError(messageOf(error, url)) : error;
     });
@@ -64,12 +64,12 @@ export async function undoChanges(options: UndoOptions): Promise<number> {
   });
 }
 
-function readNumber(option: string, text: string): number {
+function readChangeNumber(option: string, text: string): number {
   if (/^[1-9]\d{0,14}$/.test(text)) return Number(text);
   throw new StartError(`--${option}: ${expected('a whole number from 1', text)}`);
 }
 
-async function preview(undo: Undo): Promise<{ readonly after: string; readonly isWhole: boolean }> {
+async function previewUndo(undo: Undo): Promise<{ readonly after: string; readonly isWhole: boolean }> {
   const after = await undo.yardgraph.changeCursor();
   const { last } = undo.of;
   if (last > Number(after)) throw new StartError(`--to: there is no change ${last}, the last one is ${after}`);

@@ -20,7 +20,7 @@ export interface TableOptions {
 }
 
 /** The form of a file, in which its refused rows are written, too. */
-export interface Table {
+export interface CsvTable {
   readonly separator: string;
   readonly names: readonly string[];
   readonly lineBreak?: string;
@@ -34,7 +34,7 @@ const maxRowLength = 2_000_000;
 const beginningLines = 50;
 
 export class CsvParser {
-  table: Table | undefined;
+  table: CsvTable | undefined;
   private readonly fileName: string;
   private readonly options: TableOptions;
   /** The text after the last completed row, and its line. */
@@ -70,7 +70,7 @@ export class CsvParser {
   }
 
   /** Detects the form of the file from its first lines, and skips the header. */
-  private begin(end: number | undefined): Table {
+  private begin(end: number | undefined): CsvTable {
     const { columns, warn } = this.options;
     const [line = '', declared] = /^"?sep=([^"])"?(?:\r\n?|\n)/i.exec(this.text) ?? [];
     const [own = ''] = this.text.match(lineBreak) ?? [];
@@ -96,7 +96,10 @@ export class CsvParser {
   }
 
   /** Returns undefined for an empty row, and for a repeated header, as in concatenated files. */
-  private sourceOf({ line, text, cells: sent, problem }: CsvRow, { names, quotesAll }: Table): SourceRow | undefined {
+  private sourceOf(
+    { line, text, cells: sent, problem }: CsvRow,
+    { names, quotesAll }: CsvTable,
+  ): SourceRow | undefined {
     if (problem !== undefined) {
       this.broken = { line, cells: sent.length };
       return { line, names, cells: [], text, problem };
@@ -200,7 +203,7 @@ interface CsvRow {
 const quotesHelp = 'a quote within a quoted cell is written twice';
 
 /** Splits whole lines into rows, except a row at the end that may be incomplete. */
-function splitRows(text: string, firstLine: number, table: Table, isLast: boolean): CsvRow[] {
+function splitRows(text: string, firstLine: number, table: CsvTable, isLast: boolean): CsvRow[] {
   const { separator, names, lineBreak: own = '' } = table;
   const rows: CsvRow[] = [];
   let failing = { line: 0, problem: '' };

@@ -13,7 +13,7 @@ import { type Profile, requireKind } from './profiles.ts';
 import { createFileReader, readTreeOrders, scanFiles } from './reading.ts';
 import { countedRows, createRefusedWriter, Refusals, Tally } from './report.ts';
 import {
-  deleteRecords,
+  deleteInParts,
   findMissingRecords,
   type Import,
   type ImportRun,
@@ -153,7 +153,7 @@ function deletionProblem({ deleteMissing = 0 }: Import, missing: ReadonlyMap<Rec
   return `Nothing is deleted: ${formatCount(number)} records are not in the files, and --delete-missing allows ${formatCount(deleteMissing)}.`;
 }
 
-export interface RefusedFile {
+interface RefusedFile {
   readonly name: string;
   write(text: string): void;
 }
@@ -216,7 +216,7 @@ async function deleteMissing(work: Import, totals: Totals, say: Output['say']) {
   let deleted = 0;
   const refused: string[] = [];
   for (const [kind, ids] of missing) {
-    const referenced = await deleteRecords(work, kind, ids);
+    const referenced = await deleteInParts(work, kind, ids);
     const number = ids.length - referenced.length;
     say(`Deleted, because they are not in the files: ${pluralize(number, kind)}`);
     deleted += number;

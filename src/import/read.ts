@@ -1,7 +1,7 @@
 /** Reads the source rows of a file of any size and encoding. */
 import { StartError } from '../errors.ts';
 import { expected } from '../model/issues.ts';
-import { CsvParser, type Table, type TableOptions } from './csv.ts';
+import { CsvParser, type CsvTable, type TableOptions } from './csv.ts';
 import { type ImportFile, workbookError } from './file.ts';
 import { JsonParser } from './json.ts';
 import type { SourceRow } from './row.ts';
@@ -20,7 +20,7 @@ export async function* readRows(file: ImportFile, options: ReadOptions): AsyncGe
   for await (const rows of readPieces(file, parser, options)) for (const row of rows) yield row;
 }
 
-export async function readTable(file: ImportFile, options: ReadOptions): Promise<Table> {
+export async function readTable(file: ImportFile, options: ReadOptions): Promise<CsvTable> {
   const parser = new CsvParser(file.name, { ...options, warn: () => {} });
   for await (const _ of readPieces(file, parser, options)) if (parser.table) break;
   return parser.table ?? { separator: ',', names: [] };

@@ -7,7 +7,7 @@ import { listField } from '../model/labels.ts';
 import type { RecordKind } from '../model/record-kind.ts';
 import { asset, linkOrder, recordKinds } from '../records/index.ts';
 import { type Column, columnKey, createColumnFinder, matchColumns } from './columns.ts';
-import type { Table } from './csv.ts';
+import type { CsvTable } from './csv.ts';
 import { type ImportFile, requireUnchanged } from './file.ts';
 import { type Profile, rowOptions } from './profiles.ts';
 import { type ReadOptions, readRows, readTable, requireEncoding } from './read.ts';
@@ -135,8 +135,8 @@ export async function readTreeOrders(
 const toText = (by: string, text: string | undefined): string[] => (text === undefined ? [] : [`${by} ${text}`]);
 
 /**
- * Returns a function that returns the nodes to visit once a node is read, so that all are visited after their parents: the
- * node itself, and the earlier ones that have waited for it. In a circle, one node comes before its parent.
+ * Returns a function that returns the nodes to visit once a node is read, parents first: the node, and the earlier
+ * nodes that waited for it. In a circle, one node comes before its parent.
  */
 export function parentsFirst(size: number, parentsOf: (node: number) => readonly number[]) {
   const turns: number[] = [];
@@ -244,7 +244,7 @@ export interface FileReader {
   sources(file: ImportFile): AsyncGenerator<SourceRow>;
   columns(kind: RecordKind, names: readonly string[]): ReturnType<typeof matchColumns>;
   rows(section: Section, warn?: Warn): AsyncGenerator<FileRow>;
-  table(file: ImportFile): Promise<Table> | undefined;
+  table(file: ImportFile): Promise<CsvTable> | undefined;
 }
 
 export function createFileReader(

@@ -7,7 +7,7 @@ import { constantCase, uncapitalized } from '../model/labels.ts';
 import { linkFields } from '../model/links.ts';
 import type { RecordKind } from '../model/record-kind.ts';
 import { reasonColumn, reasonMark } from './columns.ts';
-import type { Table } from './csv.ts';
+import type { CsvTable } from './csv.ts';
 import { type RowIndex, recordIdsByCell } from './items.ts';
 import { lineName } from './json.ts';
 import { type Cell, keyValue, type RecordRow, type RowIssue, type RowOutcome, type SourceRow } from './row.ts';
@@ -122,7 +122,7 @@ const formatReasons = (issues: readonly RowIssue[]): string => issues.map(format
  * Writes refused rows in the form of their file, with the reasons in a last column. The rows can be fixed and
  * imported.
  */
-export function createRefusedWriter(table: Table | undefined, index: RowIndex, write: (text: string) => void) {
+export function createRefusedWriter(table: CsvTable | undefined, index: RowIndex, write: (text: string) => void) {
   const { names = [], separator = ',' } = table ?? {};
   const describeLine = (cells: readonly (string | null)[], reason: string): string => {
     // The reason stands below its column, or after the last cell of a row with too many cells.

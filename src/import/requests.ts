@@ -25,7 +25,7 @@ export interface ItemResult {
   readonly issues: readonly RowIssue[];
 }
 
-interface ImportOptions {
+interface ImportItemsOptions {
   readonly upsertKeys: ReadonlyMap<RecordKind, string>;
   /** By kind, the fields to return before and after. Makes the mutation a dry run. */
   readonly compared?: ReadonlyMap<RecordKind, ReadonlySet<string>> | undefined;
@@ -36,7 +36,7 @@ interface ImportOptions {
 export async function importItems(
   yardgraph: Yardgraph,
   items: readonly ImportItem[],
-  { upsertKeys, compared, idempotencyKey }: ImportOptions,
+  { upsertKeys, compared, idempotencyKey }: ImportItemsOptions,
 ): Promise<ItemResult[]> {
   const kinds = [...new Set(items.map(({ kind }) => kind))];
   const input: Record<string, Values[]> = Object.fromEntries(kinds.map((kind) => [listField(kind), []]));

@@ -79,7 +79,7 @@ export interface Storing {
 }
 
 /** One pass over all rows: a preview, unless `storing` is set. */
-export interface Pass {
+interface Pass {
   readonly index: RowIndex;
   readonly storing?: Storing;
   readonly warns: boolean;
@@ -323,7 +323,7 @@ function keyFilter(by: string | undefined) {
 }
 
 /** Deletes records. Returns those that stay, because other records refer to them. */
-export async function deleteRecords({ yardgraph, partSize, signal }: Import, kind: RecordKind, ids: readonly string[]) {
+export async function deleteInParts({ yardgraph, partSize, signal }: Import, kind: RecordKind, ids: readonly string[]) {
   const referenced: Awaited<ReturnType<typeof deleteUnreferenced>> = [];
   for (let start = 0; start < ids.length; start += partSize) {
     signal.throwIfAborted();
