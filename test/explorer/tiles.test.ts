@@ -97,13 +97,9 @@ describe('a PMTiles file', () => {
     expect([whole.status, whole.headers['content-length']]).toEqual([200, String(raster.length)]);
     expect(whole.headers['content-encoding']).toBeUndefined();
     expect((await service.get(file, { range: 'bytes=100000-' })).status).toBe(416);
-    for (const [suffix, length] of [
-      [3, 3],
-      [raster.length, raster.length],
-      [raster.length + 1, raster.length],
-    ] as const) {
+    for (const suffix of [3, raster.length, raster.length + 1]) {
       const { status, headers } = await service.get(file, { range: `bytes=-${suffix}` });
-      expect([status, headers['content-length']]).toEqual([206, String(length)]);
+      expect([status, Number(headers['content-length'])]).toEqual([206, Math.min(suffix, raster.length)]);
     }
 
     const page = await service.get('/explore', { accept: 'text/html' });
@@ -154,15 +150,9 @@ describe('a PMTiles file', () => {
 
 /** The colour in the middle of the map, from a picture of one pixel. */
 async function color(page: Page): Promise<number[]> {
-  const box = (await page.locator('place-map').boundingBox()) as {
-    x: number;
-    y: number;
-    width: number;
-    height: number;
-  };
-  const shot = await page.screenshot({
-    clip: { x: box.x + box.width / 2, y: box.y + box.height / 2, width: 1, height: 1 },
-  });
+  const box = await page.locator('place-map').boundingBox();
+  const { x, y, width, height } = box ?? { x: 0, y: 0, width: 0, height: 0 };
+  const shot = await page.screenshot({ clip: { x: x + width / 2, y: y + height / 2, width: 1, height: 1 } });
   // Its chunks of compressed data, which are one stream.
   const parts: Buffer[] = [];
   for (let at = shot.indexOf('IDAT'); at > 0; at = shot.indexOf('IDAT', at + 4))

@@ -9,14 +9,8 @@ const service = useSharedService();
 const nothing = '{ locations(first: 1) { nodes { id } } }';
 
 describe('requests', () => {
-  test.each([
-    ['text/plain', nothing],
-    [
-      'multipart/form-data; boundary=x',
-      '--x\r\ncontent-disposition: form-data; name="operations"\r\n\r\n{"query":"{ __typename }"}\r\n--x--\r\n',
-    ],
-  ])('of the type %s are 415', async (type, body) => {
-    const response = await service.send('POST', '/graphql', body, { 'content-type': type });
+  test.each(['text/plain', 'multipart/form-data; boundary=x'])('of the type %s are 415', async (type) => {
+    const response = await service.send('POST', '/graphql', nothing, { 'content-type': type });
 
     expect(response.status).toBe(415);
     expect(response.body.errors).toMatchObject([{ message: 'expected the header Content-Type: application/json' }]);
@@ -52,11 +46,7 @@ describe('requests', () => {
     const errors = [{ message: 'PersistedQueryNotSupported', extensions: { code: 'PERSISTED_QUERY_NOT_SUPPORTED' } }];
 
     for (const accept of ['*/*', 'application/json', 'application/graphql-response+json, application/json']) {
-      const { status, body } = await service.post(
-        '/graphql',
-        { operationName: 'A', variables: {}, extensions },
-        { accept },
-      );
+      const { status, body } = await service.post('/graphql', { operationName: 'A', extensions }, { accept });
       expect([status, body]).toEqual([200, { errors }]);
     }
     const got = await service.get(`/graphql?extensions=${encodeURIComponent(JSON.stringify(extensions))}`);
@@ -188,44 +178,32 @@ const nodes = 'query ($ids: [ID!]!) { nodes(ids: $ids) { id } }';
 
 const names = (count: number) => Array.from({ length: count }, (_, i) => `x${i}`).join(' ');
 
-test.each<[string, string, (count: number) => readonly [string, object?], (index: number) => string, object]>([
+test.each<[string, string, number, (count: number) => readonly [string, object?], (index: number) => string]>([
   [
     'a document',
     'GRAPHQL_VALIDATION_FAILED',
-    (count) => [`{ ${names(count)} }`],
-    (index) => `Cannot query field "x${index}" on type "Query".`,
-    { line: 1, column: 3 },
+    3,
+    (n) => [`{ ${names(n)} }`],
+    (index) => `Cannot query field "x${index}"`,
   ],
-  [
-    'variables',
-    'BAD_USER_INPUT',
-    (count) => [nodes, { ids: Array(count).fill(true) }],
-    (index) => `at "ids[${index}]"`,
-    { line: 1, column: 8 },
-  ],
-])(
-  'the first ten errors of %s are in the response, with their positions, and further ones are one line',
-  async (...row) => {
-    const [, code, request, message, place] = row;
-    for (const count of [9, 10, 11, 100]) {
-      const { errors } = (await service.graphql(...request(count))).body;
+  ['variables', 'BAD_USER_INPUT', 8, (n) => [nodes, { ids: Array(n).fill(true) }], (index) => `at "ids[${index}]"`],
+])('the first ten errors of %s are listed with their positions, and further ones are one line', async (...row) => {
+  const [, code, column, request, message] = row;
+  for (const count of [9, 10, 11, 100]) {
+    const { errors } = (await service.graphql(...request(count))).body;
 
-      expect(errors).toHaveLength(Math.min(count, 11));
-      expect(errors[0].locations).toEqual([place]);
-      for (const index of [0, Math.min(count, 10) - 1]) {
-        expect(errors[index]).toMatchObject({ message: expect.stringContaining(message(index)), extensions: { code } });
-      }
-      if (count > 10) expect(errors[10]).toEqual({ message: more, extensions: { code } });
-    }
-  },
-);
+    expect(errors).toHaveLength(Math.min(count, 11));
+    expect(errors[0].locations).toEqual([{ line: 1, column }]);
+    for (const index of [0, Math.min(count, 10) - 1])
+      expect(errors[index]).toMatchObject({ message: expect.stringContaining(message(index)), extensions: { code } });
+    if (count > 10) expect(errors[10]).toEqual({ message: more, extensions: { code } });
+  }
+});
 
-describe('the errors of execution', () => {
-  test('are one for each mutation that fails, however many', async () => {
-    const fields = Array.from({ length: 30 }, (_, i) => `a${i}: createLocations(input: [{ latitude: 100 }]) { id }`);
+test('of mutations that fail, each has an error, however many', async () => {
+  const fields = Array.from({ length: 30 }, (_, i) => `a${i}: createLocations(input: [{ latitude: 100 }]) { id }`);
 
-    const { body } = await service.graphql(`mutation { ${fields.join(' ')} }`);
+  const { body } = await service.graphql(`mutation { ${fields.join(' ')} }`);
 
-    expect(body.errors.map(({ path }: { path: string[] }) => path)).toEqual(fields.map((_, i) => [`a${i}`]));
-  });
+  expect(body.errors.map(({ path }: { path: string[] }) => path)).toEqual(fields.map((_, i) => [`a${i}`]));
 });

@@ -12,6 +12,7 @@ import { eventReader } from '../support/event-stream.ts';
 import { deleteDocument, updateDocument } from '../support/mutations.ts';
 import { ask, post, useSharedProcesses } from '../support/process.ts';
 import { createRandom } from '../support/random.ts';
+import { isInCycle } from '../support/write-model.ts';
 
 const processes = useSharedProcesses();
 const seed = Number(process.env.PROCESSES_SEED ?? Date.now());
@@ -64,22 +65,15 @@ const send = async (address: string, method: string, path: string, body: unknown
   };
 };
 
-const repeatRounds = byEffort({ small: 10, long: 300 });
+const repeatRounds = byEffort({ small: 4, long: 300 });
 
 test(`that get the same requests at once carry out each of them once, in ${repeatRounds} rounds`, async () => {
   const at = (n: number) => addresses[n % addresses.length] ?? '';
   const [wall] = JSON.parse((await send(at(0), 'POST', '/projects', [{ name: 'Harbour wall' }])).text);
 
   for (let round = 0; round < repeatRounds; round += 1) {
-    const creates = [0, 1, 2, 3, 4, 5].map((n) =>
-      send(
-        at(n),
-        'POST',
-        '/assets',
-        [{ name: `Crane ${round}`, uid: `CR-${round}` }, { name: 'Pump' }],
-        `create ${round}`,
-      ),
-    );
+    const assets = [{ name: `Crane ${round}`, uid: `CR-${round}` }, { name: 'Pump' }];
+    const creates = [0, 1, 2, 3, 4, 5].map((n) => send(at(n), 'POST', '/assets', assets, `create ${round}`));
     const changes = [0, 1, 2].map((n) =>
       send(at(n), 'PATCH', `/projects/${wall.id}`, { notes: `phase ${round}` }, `change ${round}`),
     );
@@ -90,10 +84,10 @@ test(`that get the same requests at once carry out each of them once, in ${repea
     const changed = await Promise.all(changes);
     const unaffected = await Promise.all(alone);
     expect(created.map(({ status }) => status)).toEqual(created.map(() => 201));
-    expect(new Set(created.map(({ text }) => text))).toEqual(new Set([created[0]?.text]));
-    expect(created.filter(({ isReplayed }) => !isReplayed)).toHaveLength(1);
-    expect(new Set(changed.map(({ text }) => text))).toEqual(new Set([changed[0]?.text]));
-    expect(changed.filter(({ isReplayed }) => !isReplayed)).toHaveLength(1);
+    for (const same of [created, changed]) {
+      expect(new Set(same.map(({ text }) => text)).size).toBe(1);
+      expect(same.filter(({ isReplayed }) => !isReplayed)).toHaveLength(1);
+    }
     expect(unaffected.map(({ status, isReplayed }) => [status, isReplayed])).toEqual(Array(3).fill([201, false]));
   }
 
@@ -129,10 +123,7 @@ test(`that change and delete linked records leave no reference to a deleted reco
         }),
       () =>
         graphql(updateDocument(assetCategory), {
-          input: random
-            .shuffle(categories)
-            .slice(0, 2)
-            .map((id) => ({ id, parentId: anyOf(categories) })),
+          input: [0, 2].map((n) => ({ id: categories[n], parentId: anyOf(categories) })),
         }),
       () => graphql(deleteDocument(location), { ids: [anyOf(locations)], references: references() }),
       () => graphql(deleteDocument(assetCategory), { ids: [anyOf(categories)], references: references() }),
@@ -143,30 +134,20 @@ test(`that change and delete linked records leave no reference to a deleted reco
 
   const { assets, workOrders, assetCategories } = await ask(
     next(),
-    `{ assets(first: 1000) { nodes { currentLocationId currentLocation { id } } }
-      workOrders(first: 1000) { nodes { locationId location { id } } }
-      assetCategories(first: 1000) { nodes { id parentId parent { id } } } }`,
+    `{ assets(first: 1000) { nodes { reference: currentLocationId target: currentLocation { id } } }
+      workOrders(first: 1000) { nodes { reference: locationId target: location { id } } }
+      assetCategories(first: 1000) { nodes { id reference: parentId target: parent { id } } } }`,
   );
   expect(assets.nodes.length).toBeGreaterThan(0);
   expect(workOrders.nodes.length).toBeGreaterThanOrEqual(3 * referenceRounds);
-  for (const { currentLocationId, currentLocation } of assets.nodes) {
-    expect(currentLocation?.id ?? null, `seed ${seed}`).toBe(currentLocationId);
-  }
-  for (const { locationId, location: found } of workOrders.nodes) {
-    expect(found?.id ?? null, `seed ${seed}`).toBe(locationId);
-  }
+  for (const { reference, target } of [...assets.nodes, ...workOrders.nodes, ...assetCategories.nodes])
+    expect(target?.id ?? null, `seed ${seed}`).toBe(reference);
   const parents = new Map<string, string | null>();
-  for (const { id, parentId, parent } of assetCategories.nodes) {
-    expect(parent?.id ?? null, `seed ${seed}`).toBe(parentId);
-    parents.set(id, parentId);
-  }
-  for (const id of parents.keys()) {
-    let level = 0;
-    for (let above = parents.get(id); above; above = parents.get(above)) {
-      level += 1;
-      expect(level, `a cycle, seed ${seed}`).toBeLessThanOrEqual(parents.size);
-    }
-  }
+  for (const { id, reference } of assetCategories.nodes) parents.set(id, reference);
+  expect(
+    [...parents.keys()].filter((id) => isInCycle(id, parents)),
+    `seed ${seed}`,
+  ).toEqual([]);
 });
 
 const total = byEffort({ small: 3_000, long: 20_000 });

@@ -117,22 +117,6 @@ describe('while a service stores records,', () => {
       { timeout: 30_000, interval: 20 },
     );
 
-  test('rename of default after the first key gives it all that was stored before', async () => {
-    const { post } = await startOn(database.url);
-    let accepted = 0;
-    const write = async () => {
-      while ((await post('/locations', [{ name: 'North yard' }])).status === 201) accepted += 1;
-    };
-    const writing = Promise.all(Array.from({ length: 4 }, write));
-    await untilStored();
-    await newKey('acme');
-    await writing;
-
-    await run('workspaces', 'rename', 'default', 'acme');
-
-    expect([await sizes(), await logged()]).toEqual([{ acme: accepted }, { acme: accepted }]);
-  });
-
   test('delete: nothing is left, also of what is repeated', async () => {
     const key = await newKey('acme');
     await newKey('yard');

@@ -78,17 +78,6 @@ test('every field in the document lists its types separately, so that client gen
   expect(document.components.schemas.NewAsset.properties.externalIds.anyOf).toContainEqual({ type: 'null' });
 });
 
-test('the document says which lists are of one moment, and how many exports a workspace can have', () => {
-  const { description: list } = document.paths['/asset-categories'].get;
-  const { description: exported, responses } = document.paths['/export/{file}'].get;
-
-  expect(list).toContain(
-    'Up to 1,000 and a million characters are of one moment; longer lists are read while they are sent.',
-  );
-  expect(exported).toContain('A workspace can have two exports at a time: a third gets 429.');
-  expect(Object.keys(responses)).toContain('429');
-});
-
 test('the server of the document is where the document itself is, also below the path of a proxy', () => {
   const [{ url }] = document.servers;
   // As generators join them: the URL of the server, and the path of an operation.

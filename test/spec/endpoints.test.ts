@@ -42,25 +42,19 @@ test('GET /asset-categories returns an empty array if there are none', async () 
 test.each(creates)(
   'POST %s returns 201 with the created records, in the order sent, each with what the service sets',
   async (path, prefix, smallest) => {
-    const names = Array.from({ length: 30 }, (_, index) => `record ${index}`);
+    const sent = Array.from({ length: 30 }, (_, index) => ({ ...smallest, name: `record ${index}` }));
     const before = new Date().toISOString();
 
-    const first = await service.post(
-      path,
-      names.map((name) => ({ ...smallest, name })),
-    );
-    const second = await service.create(path, smallest);
+    const { status, body } = await service.post(path, sent);
 
-    expect(first.status).toBe(201);
-    expect(first.body.map(({ name }: { name: string }) => name)).toEqual(names);
-    const ids: string[] = [...first.body, ...second].map(({ id }) => id);
+    expect(status).toBe(201);
+    expect(body).toMatchObject(sent);
+    const ids: string[] = body.map(({ id }: { id: string }) => id);
     for (const id of ids) expect(id).toMatch(new RegExp(`^${prefix}_[0-7][0-9a-z]{25}$`));
     expect(ids.toSorted()).toEqual(ids);
-    const [{ workspaceId, createdAt, updatedAt }] = second;
+    const [{ workspaceId, createdAt, updatedAt }] = body;
     expect([workspaceId, updatedAt]).toEqual(['default', createdAt]);
     expect(createdAt >= before && createdAt <= new Date().toISOString()).toBe(true);
-    const empty = await service.post(path, []);
-    expect([empty.status, empty.body]).toEqual([201, []]);
   },
 );
 
@@ -113,22 +107,19 @@ describe('GET /asset-categories with If-None-Match', () => {
   });
 });
 
-test('every response has the API version and a request ID', async () => {
-  const { headers } = await service.get('/asset-categories');
-
-  expect(headers['api-version']).toBe('1.0.0');
-  expect(headers['x-request-id']).toMatch(/^[\w-]{36}$/);
-});
-
 test.each([
   ['sync-42:retry.1', 'sync-42:retry.1'],
   ['with space', /^[\w-]{36}$/],
   ['x'.repeat(129), /^[\w-]{36}$/],
-])('a request ID from the client is used if it is valid: %s', async (sent, expected) => {
-  const { headers } = await service.get('/asset-categories', { 'x-request-id': sent });
+])(
+  'every response has the API version and a request ID, that of the client if it is valid: %s',
+  async (sent, expected) => {
+    const { headers } = await service.get('/asset-categories', { 'x-request-id': sent });
 
-  expect(headers['x-request-id']).toMatch(expected);
-});
+    expect(headers['api-version']).toBe('1.0.0');
+    expect(headers['x-request-id']).toMatch(expected);
+  },
+);
 
 test('/healthz reports that the process runs, /readyz that the database responds', async () => {
   expect((await service.get('/healthz')).body).toEqual({

@@ -29,10 +29,11 @@ const notAllowed = paths.flatMap(([path, allow]) =>
 test.each(notAllowed)('$method $path is 405 with Allow: $allow', async ({ method, path, allow }) => {
   const { status, headers, body } = await service.inject({ method: method as 'PUT', url: path });
 
-  expect(status).toBe(405);
+  expect([status, body.code]).toEqual([405, '405']);
   expect(String(headers.allow).split(', ').toSorted()).toEqual(allow.split(', ').toSorted());
-  expect(body.error.split(':')[0]).toBe(`this path supports ${headers.allow} only`);
-  expect(body.code).toBe('405');
+  expect(body.error).toMatch(`this path supports ${headers.allow} only`);
+  if (/assets|projects|categories/.test(path))
+    expect(body.error).toMatch(/ only: \/graphql reads, updates and deletes records$/);
 });
 
 test.each(paths)('OPTIONS %s is 204 with the methods of the path', async (path, allow) => {
@@ -40,20 +41,6 @@ test.each(paths)('OPTIONS %s is 204 with the methods of the path', async (path, 
 
   expect([status, text]).toEqual([204, '']);
   expect(String(headers.allow).split(', ').toSorted()).toEqual([...allow.split(', '), 'OPTIONS'].toSorted());
-});
-
-test('OPTIONS of an unknown path is 404', async () => {
-  expect((await service.inject({ method: 'OPTIONS', url: '/nothing' })).status).toBe(404);
-});
-
-test.each([
-  ['GET', '/assets', 'POST'],
-  ['PUT', '/asset-categories', 'GET, HEAD, POST'],
-  ['DELETE', '/projects/x', 'PATCH'],
-] as const)('%s %s says what the path supports, and what to use instead', async (method, url, methods) => {
-  const { body } = await service.inject({ method, url });
-
-  expect(body.error).toBe(`this path supports ${methods} only: /graphql reads, updates and deletes records`);
 });
 
 test.each(['//', '/:a(()/', '/assets/:x(^(a+)+$)/', '/asset', '/assets/1', '/projects/a/b', '/ASSETS', '/%61ssets2'])(
@@ -65,14 +52,17 @@ test.each(['//', '/:a(()/', '/assets/:x(^(a+)+$)/', '/asset', '/assets/1', '/pro
   },
 );
 
-test.each(['/assets/', '/projects/', '/graphql/', '/projects/project_01h455vb4pex5vsknk084sn02q/'])(
-  '%s is 404: no path ends with a slash',
-  async (url) => {
-    for (const method of ['GET', 'POST', 'PATCH'] as const) {
-      expect((await service.inject({ method, url })).status).toBe(404);
-    }
-  },
-);
+test('no path ends with a slash, and an unknown one is 404 for every method', async () => {
+  for (const url of [
+    '/assets/',
+    '/projects/',
+    '/graphql/',
+    '/projects/project_01h455vb4pex5vsknk084sn02q/',
+    '/nothing',
+  ])
+    for (const method of ['GET', 'POST', 'PATCH', 'OPTIONS'] as const)
+      expect([url, method, (await service.inject({ method, url })).status]).toEqual([url, method, 404]);
+});
 
 test('an unknown path is 404, whatever the body', async () => {
   for (const [body, type] of [
@@ -120,57 +110,40 @@ test('an invalid path is 400, with the headers of every response', async () => {
   expect([headers['api-version'], headers['x-request-id']]).toEqual(['1.0.0', expect.stringMatching(/^[\w-]{36}$/)]);
 });
 
-describe('the content type', () => {
-  test.each([
-    'application/json',
-    'application/json; charset=utf-8',
-    'application/json; charset="utf-8"',
-    'application/json; charset="UTF-8"',
-    'Application/JSON;charset=UTF-8',
-    'application/json; charset=utf8',
-    'application/json;charset=UTF8',
-  ])('%s is accepted', async (type) => {
-    expect((await service.post('/locations', [], { 'content-type': type })).status).toBe(201);
-  });
+const expectedType = 'expected the header Content-Type: application/json';
+const expectedCharset = /^expected the charset utf-8, received "[^"]+": send the body in UTF-8$/;
 
-  test.each(['text/plain', 'application/x-www-form-urlencoded', 'application/jsonx', 'nonsense'])(
-    '%s is 415',
-    async (type) => {
-      const { status, body } = await service.post('/locations', [], { 'content-type': type });
+test.each<[type: string, status: number, error?: string | RegExp]>([
+  ['application/json', 201],
+  ['application/json; charset=utf-8', 201],
+  ['application/json; charset="UTF-8"', 201],
+  ['Application/JSON;charset=UTF-8', 201],
+  ['application/json;charset=UTF8', 201],
+  ['text/plain', 415, expectedType],
+  ['application/x-www-form-urlencoded', 415, expectedType],
+  ['application/jsonx', 415, expectedType],
+  ['nonsense', 415, expectedType],
+  ['application/json; charset=utf-16', 415, expectedCharset],
+  ['application/json; charset=utf-8; charset=latin1', 415, expectedCharset],
+])('a body of the content type %s is %i', async (type, expected, error) => {
+  const { status, body } = await service.post('/locations', [], { 'content-type': type });
 
-      expect([status, body]).toEqual([
-        415,
-        { error: 'expected the header Content-Type: application/json', code: '415' },
-      ]);
-    },
-  );
-
-  test.each(['utf-16', 'latin1', 'utf-8; charset=latin1', 'x'])('with a charset of %s is 415', async (charset) => {
-    const type = `application/json; charset=${charset}`;
-
-    const { status, body } = await service.post('/locations', [], { 'content-type': type });
-    expect([status, body.error]).toEqual([
-      415,
-      expect.stringMatching(/^expected the charset utf-8, received "[^"]+": send the body in UTF-8$/),
-    ]);
-  });
-
-  test('absent, with a body, is 415', async () => {
-    const { status } = await service.inject({ method: 'POST', url: '/locations', payload: Buffer.from('[]') });
-
-    expect(status).toBe(415);
-  });
-
-  test.each(['br', 'deflate', 'zstd', 'gzip, gzip', 'identity, gzip', 'gzip;q=1', ''])(
-    'with a Content-Encoding of %s is 415, and the response names the accepted one',
-    async (encoding) => {
-      const { status, headers, body } = await service.post('/locations', [], { 'content-encoding': encoding });
-
-      expect([status, body]).toEqual([415, { error: 'expected the Content-Encoding gzip, or none', code: '415' }]);
-      expect(headers['accept-encoding']).toBe('gzip');
-    },
-  );
+  expect([status, body]).toEqual([expected, error ? { error: expect.stringMatching(error), code: '415' } : []]);
 });
+
+test('a body without a content type is 415', async () => {
+  expect((await service.inject({ method: 'POST', url: '/locations', payload: Buffer.from('[]') })).status).toBe(415);
+});
+
+test.each(['br', 'deflate', 'zstd', 'gzip, gzip', 'identity, gzip', 'gzip;q=1', ''])(
+  'a body with a Content-Encoding of %s is 415, and the response names the accepted one',
+  async (encoding) => {
+    const { headers, body } = await service.post('/locations', [], { 'content-encoding': encoding });
+
+    expect(body).toEqual({ error: 'expected the Content-Encoding gzip, or none', code: '415' });
+    expect(headers['accept-encoding']).toBe('gzip');
+  },
+);
 
 describe('a problem (RFC 9457)', () => {
   test.each(['application/problem+json', 'application/json, Application/Problem+JSON;q=0.9'])(

@@ -106,26 +106,6 @@ describe('The same key', () => {
     for (const { status, headers } of [first, location]) expect([status, headers[marked]]).toEqual([201, undefined]);
     expect(await changes()).toBe(2);
   });
-
-  test('sent twenty times at once creates one batch, and all get its response, among requests with other keys', async () => {
-    const headers = key(newKey());
-
-    const responses = await Promise.all(
-      Array.from({ length: 40 }, (_, n) =>
-        service.post(
-          '/assets',
-          [{ name: 'Crane', uid: n % 2 === 0 ? 'CR-1' : `CR ${n}` }],
-          n % 2 === 0 ? headers : key(newKey()),
-        ),
-      ),
-    );
-
-    expect(responses.map(({ status }) => status)).toEqual(responses.map(() => 201));
-    const twins = responses.filter((_, n) => n % 2 === 0);
-    expect(new Set(twins.map(({ text }) => text)).size).toBe(1);
-    expect(twins.filter(({ headers }) => headers[marked] === undefined)).toHaveLength(1);
-    expect(await changes()).toBe(21);
-  });
 });
 
 describe('A request that fails', () => {

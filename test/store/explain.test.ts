@@ -16,6 +16,7 @@ import {
 } from '../../src/records/index.ts';
 import type { Condition, RecordOrder } from '../../src/store/query/record-query.ts';
 import type { WorkspaceStore } from '../../src/store/workspace-store.ts';
+import type { Tx } from '../../src/store/writes/tx.ts';
 import { isPostgres } from '../support/database.ts';
 import { readPlan } from '../support/explain.ts';
 import { inSteps, insert } from '../support/insert.ts';
@@ -108,41 +109,33 @@ const by = (field: string, direction: 'asc' | 'desc' = 'asc'): { orderBy: readon
 });
 const position = { values: ['name 20000'], id: 'work_order_01h455vb4pex5vsknk084sn02q' };
 const timePosition = { values: ['2022-01-01T00:00:00.000Z'], id: position.id };
-const yard = { field: 'name', in: ['name 7919'] };
+
+const orders = (query: object, order = by('id')) => store.list(workOrder, { ...order, ...query });
+const matches = (kind: RecordKind, criteria: Parameters<Tx['findMatches']>[1], except?: string[]) =>
+  inSteps(store, (steps) => steps.findMatches(kind, criteria, except));
+const erp = { by: { externalId: 'erp' }, text: 'E-1' };
 
 test.each<readonly [string, string, () => Promise<unknown>]>([
-  [
-    'the default order',
-    primaryKeyOf('work_orders'),
-    () => store.list(workOrder, { ...by('id'), after: { values: [], id: position.id } }),
-  ],
-  ['an order by a text', 'work_orders_name', () => store.list(workOrder, by('name'))],
-  ['a page in the middle', 'work_orders_name', () => store.list(workOrder, { ...by('name'), after: position })],
-  ['an order by a time', 'work_orders_start_date', () => store.list(workOrder, by('startDate', 'desc'))],
+  ['the default order', primaryKeyOf('work_orders'), () => orders({ after: { values: [], id: position.id } })],
+  ['an order by a text', 'work_orders_name', () => orders({}, by('name'))],
+  ['a page in the middle', 'work_orders_name', () => orders({ after: position }, by('name'))],
+  ['an order by a time', 'work_orders_start_date', () => orders({}, by('startDate', 'desc'))],
   [
     'a page before the middle',
     'work_orders_start_date',
-    () => store.list(workOrder, { ...by('startDate', 'desc'), fromEnd: true, before: timePosition }),
+    () => orders({ fromEnd: true, before: timePosition }, by('startDate', 'desc')),
   ],
-  [
-    'a text',
-    'work_orders_reference',
-    () => store.list(workOrder, { ...by('id'), where: { field: 'reference', in: ['reference 7919'] } }),
-  ],
+  ['a text', 'work_orders_reference', () => orders({ where: { field: 'reference', in: ['reference 7919'] } })],
   [
     'a start of texts',
     'work_orders_reference',
     () => store.count(workOrder, { where: { field: 'reference', text: 'startsWith', value: 'reference 79' } }),
   ],
-  [
-    'a reference',
-    'work_orders_status_id',
-    () => store.list(workOrder, { ...by('id'), where: { field: 'statusId', in: ['statusId-7'] } }),
-  ],
+  ['a reference', 'work_orders_status_id', () => orders({ where: { field: 'statusId', in: ['statusId-7'] } })],
   [
     'a linked record',
     'locations_name',
-    () => store.list(workOrder, { ...by('id'), where: { link: 'locationId', target: location, matches: yard } }),
+    () => orders({ where: { link: 'locationId', target: location, matches: { field: 'name', in: ['name 7919'] } } }),
   ],
   [
     'an external ID',
@@ -164,31 +157,23 @@ test.each<readonly [string, string, () => Promise<unknown>]>([
     'texts of an upsert',
     'work_orders_reference',
     () =>
-      inSteps(store, (steps) => {
-        const wanted = ['reference 7', 'reference 8'].map((text) => [{ by: { field: 'reference' }, text }]);
-        return steps.findMatches(workOrder, wanted);
-      }),
+      matches(
+        workOrder,
+        ['7', '8'].map((n) => [{ by: { field: 'reference' }, text: `reference ${n}` }]),
+      ),
   ],
   [
     'the labels of a page, as loaders read them',
     isPostgres ? 'labels_workspace_id_key_key' : 'sqlite_autoindex_labels_2',
     () => store.list(label, { ...by('key'), where: { field: 'key', in: ['key 0', 'key 7919', 'unknown'] }, limit: 3 }),
   ],
-  [
-    'external IDs of an upsert',
-    'assets_external_ids',
-    () => inSteps(store, (steps) => steps.findMatches(asset, [[{ by: { externalId: 'erp' }, text: 'E-1' }]])),
-  ],
+  ['external IDs of an upsert', 'assets_external_ids', () => matches(asset, [[erp]])],
   [
     'links by an external ID and a name, without records of the batch',
     'assets_external_ids',
     () => {
-      const criteria = [
-        { by: { field: 'name' }, text: 'asset 7' },
-        { by: { externalId: 'erp' }, text: 'E-1' },
-        { by: { externalId: 'crm' }, text: null },
-      ];
-      return inSteps(store, (steps) => steps.findMatches(asset, [criteria], ['asset_01h455vb4pex5vsknk084sn02q']));
+      const named = { by: { field: 'name' }, text: 'asset 7' };
+      return matches(asset, [[named, erp, { by: { externalId: 'crm' }, text: null }]], [position.id]);
     },
   ],
 ])('%s: read through %s', async (_, index, work) => {

@@ -14,6 +14,7 @@ import { byEffort } from '../../support/effort.ts';
 import { storeOpener } from '../../support/open-store.ts';
 import { query, startPostgres } from '../../support/postgres.ts';
 import { post, useProcesses } from '../../support/process.ts';
+import { createRandom } from '../../support/random.ts';
 
 const processes = useProcesses();
 // Only the first of many delays: the server is away for seconds.
@@ -33,14 +34,12 @@ test(`${restarts} restarts of Postgres and ${cuts} cuts: every write that is rep
   const addresses: string[] = [];
   for (let node = 0; node < 2; node += 1) addresses.push(await processes.start(settings).ready());
   let requests = 0;
-  const proxy = await startDroppingProxy(
-    () => {
-      requests += 1;
-      return addresses[requests % addresses.length] ?? '';
-    },
-    0.1,
-    Math.random,
-  );
+  const { integer } = createRandom(7);
+  const next = () => {
+    requests += 1;
+    return addresses[requests % addresses.length] ?? '';
+  };
+  const proxy = await startDroppingProxy(next, 0.1, () => integer(1_000) / 1_000);
   const yardgraph = new Yardgraph({ serverURL: proxy.url, retries: 100 });
   /** `ACTION ID` for each change that was acknowledged. */
   const acknowledged: string[] = [];

@@ -3,7 +3,6 @@ import { afterEach, beforeEach, describe, expect, inject, test } from 'vitest';
 import { ServiceError } from '../../../src/errors.ts';
 import { DatabaseError } from '../../../src/store/connections/database-error.ts';
 import { createDatabase } from '../../support/database.ts';
-import { untilWaiting } from '../../support/locks.ts';
 import { hasTriggers, query } from '../../support/postgres.ts';
 import { createRandom } from '../../support/random.ts';
 import { startService } from '../../support/service.ts';
@@ -28,40 +27,6 @@ afterEach(async () => {
 
 const asset = (uid: string) => ({ name: 'Crane', uid });
 const numbers = (count: number) => Array.from({ length: count }, (_, index) => index);
-
-test('simultaneous changes of different fields are both stored, and returned as stored', async () => {
-  const [{ id }] = await one.create('/projects', { name: 'Bridge' });
-
-  for (const round of numbers(6)) {
-    const name = `Bridge ${round}`;
-    const notes = `notes ${round}`;
-    const responses = await Promise.all([
-      one.patch(`/projects/${id}`, { name }),
-      other.patch(`/projects/${id}`, { notes }),
-    ]);
-
-    // The second change returns the first one, too.
-    expect(responses.filter(({ body }) => body.name === name && body.notes === notes).length).toBeGreaterThan(0);
-    expect((await one.data(`{ project(id: "${id}") { name notes } }`)).project).toEqual({ name, notes });
-  }
-});
-
-test('a batch that refers to a record which another transaction deletes waits, and is rejected', async () => {
-  const [{ id }] = await one.create('/locations', {});
-  let posted: ReturnType<Service['post']> | undefined;
-
-  await other.database.transaction(async (run) => {
-    await run('delete from locations where workspace_id = $1 and id = $2', [1, id]);
-    posted = one.post('/assets', [{ name: 'Crane', currentLocationId: id }]);
-    await untilWaiting(one.database, 1);
-  });
-
-  const { status, body } = (await posted) ?? {};
-  expect([status, body.error]).toEqual([
-    400,
-    `[0].currentLocationId: there is no location with the ID "${id}" in this workspace`,
-  ]);
-});
 
 describe('a transaction', () => {
   const failWith = (code: string) => `do $$ begin raise exception 'planted' using errcode = '${code}'; end $$`;

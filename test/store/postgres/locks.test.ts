@@ -1,8 +1,10 @@
-/** What concurrent writes wait for on Postgres, and in which order: otherwise they would wait for each other, or for longer than needed. */
+/** What concurrent writes, and deletions of workspaces, wait for on Postgres, and in which order: otherwise they would wait for each other, or for longer than needed. */
 import type { Client } from 'pg';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { asset, assetCategory, recordKinds } from '../../../src/records/index.ts';
+import { createKey } from '../../../src/auth/keys.ts';
+import { asset, assetCategory, location, recordKinds } from '../../../src/records/index.ts';
 import { createSession, updateRecords, upsertRecords } from '../../../src/services/write.ts';
+import { createKeyStore } from '../../../src/store/admin/api-keys.ts';
 import { createWorkspaces } from '../../../src/store/admin/workspaces.ts';
 import { type Database, openDatabase } from '../../../src/store/database.ts';
 import { insert } from '../../support/insert.ts';
@@ -125,4 +127,63 @@ test('a workspace that is deleted leaves no locks behind', async () => {
   expect(await database.run('select workspace_id, name from locks')).toEqual([
     { workspace_id: numberOf('others'), name: 'upsert assets' },
   ]);
+});
+
+const insertLate = `insert into locations (workspace_id, id, name, created_at, updated_at)
+  values (${numberOf('acme')}, 'location_late', 'late', now(), now())`;
+const takeNumber = `update change_numbers set number = number + 1 where workspace_id = ${numberOf('acme')}`;
+const log = `insert into changes (workspace_id, number, kind, action, record_id, at)
+  values (${numberOf('acme')}, 2, 'Location', 'created', 'location_late', now())`;
+
+const names = async (workspace: string) =>
+  (await storeOpener(database)(workspace).list(location)).map(({ name }) => name).toSorted();
+
+describe('deleting a workspace', () => {
+  beforeEach(async () => {
+    for (const workspace of ['acme', 'yard']) {
+      await addWorkspace(database, workspace);
+      await createKey(createKeyStore(database), { workspace, user: 'erp', readOnly: false });
+    }
+    await insert(storeOpener(database)('acme'), location, [{ name: 'a' }]);
+  });
+
+  const remove = () => createWorkspaces(database, recordKinds).remove('acme');
+
+  test('takes along what is committed after its records were deleted and before writes are stopped', async () => {
+    for (const sql of ['begin', insertLate, takeNumber, log]) await other.query(sql);
+
+    const ending = remove();
+    await untilWaiting(database, 1);
+    await other.query('commit');
+    await ending;
+
+    expect(await names('acme')).toEqual([]);
+    expect(await database.knex('changes').where('workspace_id', numberOf('acme'))).toEqual([]);
+  });
+
+  test('waits for an upsert before it takes a number, for which the upsert could wait in turn', async () => {
+    await other.query(`insert into locks (workspace_id, name) values (${numberOf('acme')}, 'upsert locations')`);
+    await other.query('begin');
+    await other.query(`update locks set name = name where workspace_id = ${numberOf('acme')}`);
+
+    const ending = remove();
+    await untilWaiting(database, 1);
+    // Before the server notices that the two wait for each other, and ends one of them.
+    await other.query(`set local lock_timeout = '500ms'`);
+    for (const sql of [insertLate, takeNumber, log, 'commit']) await other.query(sql);
+
+    await ending;
+    expect(await names('acme')).toEqual([]);
+  });
+
+  test('waits for nobody who has not taken a number yet, who then can take none', async () => {
+    await other.query('begin');
+    await other.query(insertLate);
+
+    await remove();
+
+    await expect(other.query(takeNumber)).rejects.toThrow('change_numbers_open');
+    await other.query('rollback');
+    expect(await names('acme')).toEqual([]);
+  });
 });
