@@ -33,6 +33,7 @@ const shared = {
   test: {
     testTimeout: 180_000,
     hookTimeout: 180_000,
+    expect: { poll: { timeout: 120_000 } },
     // Importing the service again for each file would take half of the CPU time.
     isolate: false,
   },

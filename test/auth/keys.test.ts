@@ -9,7 +9,7 @@ import { project, recordKinds } from '../../src/records/index.ts';
 import { routes } from '../../src/rest/routes.ts';
 import { createKeyStore } from '../../src/store/admin/api-keys.ts';
 import type { Run } from '../../src/store/connections/driver.ts';
-import { passTime } from '../support/clock.ts';
+import { eventually, passTime } from '../support/clock.ts';
 import { unknownId } from '../support/records.ts';
 import { startService, useSharedService } from '../support/service.ts';
 
@@ -67,7 +67,7 @@ describe('a key', () => {
     service.database.knex.on('query', count);
 
     for (let request = 0; request < 20; request += 1) await service.as(key).get('/asset-categories');
-    await vi.waitFor(async () => expect((await keys().find(prefixOf(key)))?.lastUsedAt).toMatch(/^\d{4}-\d\d-\d\dT/));
+    await eventually(async () => expect((await keys().find(prefixOf(key)))?.lastUsedAt).toMatch(/^\d{4}-\d\d-\d\dT/));
     service.database.knex.removeListener('query', count);
 
     expect(updates).toBe(1);

@@ -11,11 +11,10 @@ import {
   look,
   openOperation,
   screenshot,
-  useBrowser,
   usePages,
 } from '../support/browser.ts';
 import { storeOpener } from '../support/open-store.ts';
-import { listen, useSharedService } from '../support/service.ts';
+import { useSharedService } from '../support/service.ts';
 
 const result = (page: Page) => page.getByRole('region', { name: /result/i });
 
@@ -37,17 +36,15 @@ const storedTab = (page: Page, name: string) =>
 
 /** Each test is one walk through the page: to open GraphiQL takes longer than all that is done in it. */
 describeInChromium('GraphiQL', () => {
-  const browser = useBrowser();
   const open = useSharedService();
   const closed = useSharedService({}, { closed: true });
-  const newPage = usePages(browser);
+  const newPage = usePages();
   beforeAll(async () => {
     await Promise.all([fillDemo(open.database), fillDemo(closed.database)]);
   });
 
   test('without keys, opens on its examples, keeps its tabs, opens a linked query, and follows a subscription', async () => {
-    const origin = await listen(open.app);
-    const { page, visit } = await newPage(origin);
+    const { page, visit, origin } = await newPage(open);
     const tabs = () => page.locator('.graphiql-tab').allTextContents();
     await page.goto(`${origin}/graphql`);
 
@@ -94,8 +91,7 @@ describeInChromium('GraphiQL', () => {
   });
 
   test('with keys, asks for one, sends it with every tab, shares it with the reference, and keeps it out of the way', async () => {
-    const origin = await listen(closed.app);
-    const { page, visit } = await newPage(origin);
+    const { page, visit, origin } = await newPage(closed);
     const key = await closed.key({ workspace: 'default' });
     const dialog = page.getByRole('dialog');
     await page.goto(`${origin}/graphql`);

@@ -3,27 +3,17 @@ import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { routes } from '../../src/rest/routes.ts';
-import {
-  describeInChromium,
-  execute,
-  executeUntil,
-  look,
-  openOperation,
-  useBrowser,
-  usePages,
-} from '../support/browser.ts';
+import { describeInChromium, execute, executeUntil, look, openOperation, usePages } from '../support/browser.ts';
 import { createFile } from '../support/database.ts';
 import { listen, startService, useSharedService } from '../support/service.ts';
 
 describeInChromium('the pages', () => {
-  const browser = useBrowser();
   const open = useSharedService();
   const closed = useSharedService({ EXPLORER: 'off' }, { closed: true });
-  const newPage = usePages(browser);
+  const newPage = usePages();
 
   test('fit into 1280 and 420 pixels, light and dark', async () => {
-    const origin = await listen(closed.app);
-    const { page, visit } = await newPage(origin);
+    const { page, visit, origin } = await newPage(closed);
 
     await page.goto(origin);
     await page.getByRole('heading', { name: 'Tour' }).waitFor();
@@ -99,13 +89,11 @@ async function startProxy(origin: string, path: string): Promise<string> {
 
 /** Each test is one walk through the page, which takes seconds to open. */
 describeInChromium('the reference', () => {
-  const browser = useBrowser();
   const service = useSharedService();
-  const newPage = usePages(browser);
+  const newPage = usePages();
 
   test('executes examples unchanged, and again, and fits into its window, light and dark', async () => {
-    const origin = await listen(service.app);
-    const { page, visit } = await newPage(origin);
+    const { page, visit, origin } = await newPage(service);
     const [project] = await service.create('/projects', { name: 'Bridge' });
     await page.goto(`${origin}/reference`);
     await page.locator('.opblock').first().waitFor();
@@ -136,8 +124,7 @@ describeInChromium('the reference', () => {
 });
 
 describeInChromium('EventSource', () => {
-  const browser = useBrowser();
-  const newPage = usePages(browser);
+  const newPage = usePages();
 
   /** Opens an EventSource in the page, which keeps what it gets in \`window.received\`. */
   const script = `(query) => {
@@ -155,9 +142,7 @@ describeInChromium('EventSource', () => {
   test('gets each change once, also what was changed while the service was away', async () => {
     const { url, remove } = await createFile();
     const first = await startService({ DATABASE_URL: url });
-    const origin = await listen(first.app);
-    const { page } = await newPage(origin);
-    await page.goto(`${origin}/`);
+    const { page, origin } = await newPage(first, '/');
     await page.evaluate(`(${script})(${JSON.stringify(query)})`);
     await first.create('/assets', { name: 'Crane' });
     await expect.poll(() => page.evaluate('window.received')).toHaveLength(1);
@@ -168,7 +153,7 @@ describeInChromium('EventSource', () => {
     await second.app.listen({ port: Number(new URL(origin).port), host: '127.0.0.1' });
 
     await expect
-      .poll(() => page.evaluate('window.received'), { timeout: 30_000 })
+      .poll(() => page.evaluate('window.received'))
       .toEqual([
         { lastEventId: '1', cursors: ['1'] },
         { lastEventId: '3', cursors: ['2', '3'] },

@@ -1,10 +1,10 @@
 /** The client's imports of rows from any source, and its exports. */
 import { beforeEach, describe, expect, test } from 'vitest';
 import { ConnectionError, type ImportOptions, type ImportRow, Yardgraph } from '../../client/index.ts';
-import { describeInChromium, useBrowser, usePages } from '../support/browser.ts';
+import { describeInChromium, usePages } from '../support/browser.ts';
 import { clientOf, errorOf } from '../support/client.ts';
 import { useScriptedServer } from '../support/scripted-server.ts';
-import { listen, useSharedService, useWorkspaces } from '../support/service.ts';
+import { useSharedService, useWorkspaces } from '../support/service.ts';
 
 const service = useWorkspaces();
 let yardgraph: Yardgraph;
@@ -139,13 +139,11 @@ describe('export', () => {
 });
 
 describeInChromium('in Chromium', () => {
-  const browser = useBrowser();
   const service = useSharedService();
-  const newPage = usePages(browser);
+  const newPage = usePages();
 
   test('it creates, updates, lists and queries, follows no redirect, and sends a write that may be stored again with its key', async () => {
-    const origin = await listen(service.app);
-    const { page } = await newPage(origin);
+    const { page, origin } = await newPage(service);
     // The service rejects requests from pages of other origins, so the test page is served from its own origin.
     await page.route(`${origin}/page/**`, async (route) => {
       const name = new URL(route.request().url()).pathname.replace('/page/', '');

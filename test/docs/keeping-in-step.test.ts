@@ -3,7 +3,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
+import { eventually } from '../support/clock.ts';
 import { checkedBlock, pastePage } from '../support/docs.ts';
 import { byEffort } from '../support/effort.ts';
 import { ask, post, useProcesses } from '../support/process.ts';
@@ -70,14 +71,14 @@ test('the programs bring over what an ERP exports, and copy it without losing or
     write('erp.json', { ...exported, tasks: orders.map((order) => ({ ...order, title: `${order.title}.${round}` })) });
     const pushed = run('push.mjs', 'erp.json');
     if (round % 2 === 1) await pushed;
-    await vi.waitFor(() => expect(following.output.text).toContain('changes, up to'), 20_000);
+    await eventually(() => expect(following.output.text).toContain('changes, up to'));
     await kill(following.child);
     await pushed;
   }
   await deleteOrders(address, 5);
   const last = start('follow.mjs');
   const { changeCursor } = await ask(address, '{ changeCursor }');
-  await vi.waitFor(() => expect(copy().cursor).toBe(changeCursor), 20_000);
+  await eventually(() => expect(copy().cursor).toBe(changeCursor));
   await kill(last.child);
 
   expect(copy().records).toEqual(await stored(address));
@@ -86,7 +87,7 @@ test('the programs bring over what an ERP exports, and copy it without losing or
 
   async function first() {
     const following = start('follow.mjs');
-    await vi.waitFor(() => expect(following.output.text).toContain('1 work orders'), 20_000);
+    await eventually(() => expect(following.output.text).toContain('1 work orders'));
     await kill(following.child);
     return copy();
   }

@@ -1,9 +1,10 @@
 /** Pages that can be pasted from top to bottom, and their tables, which have everything. */
 import { readFileSync, statSync } from 'node:fs';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { version } from '../../package.json';
 import { fillDemo } from '../../src/demo/fill.ts';
 import { checkedBlock, pastePage, pasteText, readPage, stepsOf } from '../support/docs.ts';
+import { eventually } from '../support/clock.ts';
 import { post, useProcesses } from '../support/process.ts';
 import { listen, useService } from '../support/service.ts';
 
@@ -28,7 +29,7 @@ test('the tour and the commands on keys in README can be pasted, in this order',
   const keys = stepsOf('README.md').findIndex(({ text }) => text.includes('keys create'));
   expect(outputs[keys]).toMatch(/\[\]$/);
   // Within five seconds.
-  await vi.waitFor(async () => expect((await fetch(`${address}/asset-categories`)).status).toBe(401), 20_000);
+  await eventually(async () => expect((await fetch(`${address}/asset-categories`)).status).toBe(401));
 });
 
 test('README is shorter than 10 KB, and names the version', () => {

@@ -1,7 +1,7 @@
 /** What a dispatcher changes in the explorer, in a real browser: what is stored, what is not, and what others change meanwhile. */
 import type { Page } from 'playwright-core';
 import { beforeAll, beforeEach, expect, test } from 'vitest';
-import { barriers, describeInChromium, enterKey, look, moveTo, useBrowser, usePages } from '../support/browser.ts';
+import { barriers, describeInChromium, enterKey, look, moveTo, usePages } from '../support/browser.ts';
 import { listen, useSharedService } from '../support/service.ts';
 
 const stored = {
@@ -13,10 +13,9 @@ const stored = {
 };
 
 describeInChromium('a work order in the explorer', () => {
-  const browser = useBrowser();
   const open = useSharedService();
   const closed = useSharedService({}, { closed: true });
-  const newPage = usePages(browser);
+  const newPage = usePages();
   let locations: { id: string }[];
   let order: { id: string };
 

@@ -3,28 +3,25 @@ import { readFileSync } from 'node:fs';
 import type { Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
 import { fillDemo } from '../../src/demo/fill.ts';
-import { barriers, describeInChromium, enterKey, look, moveTo, useBrowser, usePages } from '../support/browser.ts';
-import { listen, useSharedService } from '../support/service.ts';
+import { barriers, describeInChromium, enterKey, look, moveTo, usePages } from '../support/browser.ts';
+import { useSharedService } from '../support/service.ts';
 
 const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name, exact: true }).waitFor();
 
 const rows = (page: Page) => page.locator('main tbody tr');
 
 describeInChromium('the explorer', () => {
-  const browser = useBrowser();
   const open = useSharedService();
   const closed = useSharedService({ GRAPHIQL: 'off' }, { closed: true });
   const short = useSharedService({ MAX_PAGE_SIZE: '4' });
   const days = useSharedService();
-  const newPage = usePages(browser);
+  const newPage = usePages();
   beforeAll(async () => {
     await Promise.all([open, closed, short].map(({ database }) => fillDemo(database)));
   });
 
   test('leads from the overview to a table, through search, filter, order and pages, to a record and what it is linked to', async () => {
-    const origin = await listen(open.app);
-    const { page, visit } = await newPage(origin);
-    await page.goto(origin);
+    const { page, visit } = await newPage(open, '');
 
     await heading(page, 'Overview');
     expect(new URL(page.url()).pathname).toBe('/explore');
@@ -86,9 +83,7 @@ describeInChromium('the explorer', () => {
   });
 
   test('shows what changes, downloads a table, and gives its query to GraphiQL', async () => {
-    const origin = await listen(open.app);
-    const { page, visit } = await newPage(origin);
-    await page.goto(`${origin}/explore?kind=Project&search=bridge`);
+    const { page, visit } = await newPage(open, '/explore?kind=Project&search=bridge');
     await page.getByText('live', { exact: true }).waitFor();
     const shown = await rows(page).count();
 
@@ -113,8 +108,7 @@ describeInChromium('the explorer', () => {
   });
 
   test.each(['Europe/Berlin', 'America/Los_Angeles'])('counts and finds the days of people in %s', async (zone) => {
-    const origin = await listen(days.app);
-    const { page, visit } = await newPage(origin);
+    const { page, visit, origin } = await newPage(days);
     await moveTo(page, zone);
     const at = (day: string, time: string) => page.evaluate(`new Date('${day}T${time}').toISOString()`);
     const names = { early: '00:15', noon: '12:00', late: '23:45' };
@@ -147,8 +141,7 @@ describeInChromium('the explorer', () => {
       ['06 1', '07 2', '09 1'],
     ],
   ])('counts months in %s as the tables to which their bars lead', async (zone, time, dates, expected) => {
-    const origin = await listen(open.app);
-    const { page } = await newPage(origin);
+    const { page, origin } = await newPage(open);
     await moveTo(page, zone);
     const starts = [time, ...dates];
     await open.create('/work-orders', ...starts.map((startDate) => ({ name: `from ${startDate}`, startDate })), {
@@ -167,9 +160,7 @@ describeInChromium('the explorer', () => {
   });
 
   test('finds records by the names of what they are linked to', async () => {
-    const origin = await listen(open.app);
-    const { page } = await newPage(origin);
-    await page.goto(`${origin}/explore?kind=WorkOrder&search=quay+berth`);
+    const { page } = await newPage(open, '/explore?kind=WorkOrder&search=quay+berth');
     await rows(page).first().waitFor();
     for (const text of await rows(page).allInnerTexts()) expect(text).toMatch(/quay/i);
     const hint = await page.getByRole('searchbox').getAttribute('placeholder');
@@ -177,9 +168,7 @@ describeInChromium('the explorer', () => {
   });
 
   test('is where it was after a step back', async () => {
-    const origin = await listen(open.app);
-    const { page } = await newPage(origin);
-    await page.goto(`${origin}/explore?kind=Asset`);
+    const { page } = await newPage(open, '/explore?kind=Asset');
     await page.getByText(/^\d+ assets$/).waitFor();
     await page.evaluate('scrollTo(0, 600)');
     await rows(page).nth(20).getByRole('link').first().click();
@@ -191,8 +180,7 @@ describeInChromium('the explorer', () => {
   });
 
   test('begins although the service is not there at first, and shows what is wrong with a view while others write', async () => {
-    const origin = await listen(short.app);
-    const { page, visit } = await newPage(origin);
+    const { page, visit, origin } = await newPage(short);
     await page.route('**/graphql', (route) => route.fulfill({ status: 503, json: { errors: [{ message: 'busy' }] } }));
     await page.goto(`${origin}/explore?kind=Location&filter=name.isNull:false`);
     await page.getByRole('alert').waitFor();
@@ -220,8 +208,7 @@ describeInChromium('the explorer', () => {
   });
 
   test('keeps what has been read of a view where the rest cannot be read', async () => {
-    const origin = await listen(short.app);
-    const { page } = await newPage(origin);
+    const { page, origin } = await newPage(short);
     const isChart = (body: string | null) => body?.includes('MONTH_OF_START') ?? false;
     await page.route('**/graphql', (route) =>
       isChart(route.request().postData())
@@ -234,9 +221,7 @@ describeInChromium('the explorer', () => {
   });
 
   test('holds no connection while it is hidden', async () => {
-    const origin = await listen(short.app);
-    const { page } = await newPage(origin);
-    await page.goto(`${origin}/explore`);
+    const { page } = await newPage(short, '/explore');
     await page.getByText('live', { exact: true }).waitFor();
     const turn = (state: string) =>
       page.evaluate(`Object.defineProperty(document, 'visibilityState', { value: '${state}', configurable: true });
@@ -248,9 +233,7 @@ describeInChromium('the explorer', () => {
   });
 
   test('asks once for a key, says whose it is and when it is not connected, and gives its query where GraphiQL is off', async () => {
-    const origin = await listen(closed.app);
-    const { page, visit } = await newPage(origin);
-    await page.goto(`${origin}/explore?kind=WorkOrder`);
+    const { page, visit } = await newPage(closed, '/explore?kind=WorkOrder');
     for (let asked = 0; asked < 2; asked += 1) await page.getByRole('button', { name: 'Cancel' }).click();
     await page.getByRole('alert').waitFor();
     // Another key is another user.
@@ -269,9 +252,7 @@ describeInChromium('the explorer', () => {
   });
 
   test('shows what a service with short pages has, page by page', async () => {
-    const origin = await listen(short.app);
-    const { page, visit } = await newPage(origin);
-    await page.goto(`${origin}/explore`);
+    const { page, visit, origin } = await newPage(short, '/explore');
     await page.getByText('These are the largest.').first().waitFor();
     await page.getByRole('link', { name: 'Work orders', exact: true }).click();
     await heading(page, 'Work orders');
@@ -287,9 +268,7 @@ describeInChromium('the explorer', () => {
   });
 
   test('says when there is no such record, and nothing that matches', async () => {
-    const origin = await listen(open.app);
-    const { page } = await newPage(origin);
-    await page.goto(`${origin}/explore?kind=Asset&id=asset_01h455vb4pex5vsknk084sn02q`);
+    const { page, origin } = await newPage(open, '/explore?kind=Asset&id=asset_01h455vb4pex5vsknk084sn02q');
     await page.getByText(/There is no asset with the ID/).waitFor();
     await page.goto(`${origin}/explore?kind=Asset&search=nowhere`);
     await page.getByText('No assets match.').waitFor();

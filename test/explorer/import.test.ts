@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
-import { barriers, describeInChromium, enterKey, look, useBrowser, usePages } from '../support/browser.ts';
+import { barriers, describeInChromium, enterKey, look, usePages } from '../support/browser.ts';
 import { listen, useService, useSharedService } from '../support/service.ts';
 
 const table = `Name;UID;Acquired at;Current location
@@ -26,10 +26,9 @@ async function drop(page: Page, name: string, content: Uint8Array): Promise<void
 }
 
 describeInChromium('a file in the explorer', () => {
-  const browser = useBrowser();
   const open = useService();
   const closed = useSharedService({}, { closed: true });
-  const newPage = usePages(browser);
+  const newPage = usePages();
 
   const assets = async () => {
     const fields = 'name uid acquiredAt currentLocation { name }';
@@ -112,7 +111,7 @@ describeInChromium('a file in the explorer', () => {
       return parts > 1 ? route.abort() : route.continue();
     });
     await press(page, 'Store them');
-    await expect.poll(number, { timeout: 10_000 }).toBe(1_000);
+    await expect.poll(number).toBe(1_000);
     await press(other, 'Store them');
     await other.getByRole('alert').getByText('in another tab').waitFor();
     await press(other, 'Close');

@@ -2,7 +2,7 @@
 import type { Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
 import { fillDemo } from '../../src/demo/fill.ts';
-import { barriers, describeInChromium, enterKey, look, useBrowser, usePages } from '../support/browser.ts';
+import { barriers, describeInChromium, enterKey, look, usePages } from '../support/browser.ts';
 import { listen, useSharedService } from '../support/service.ts';
 
 const map = '/explore?kind=Location&view=map';
@@ -29,20 +29,17 @@ const tile = Buffer.from(
 );
 
 describeInChromium('the map of locations', () => {
-  const browser = useBrowser();
   const demo = useSharedService();
   const odd = useSharedService();
   const tiled = useSharedService(
     { MAP_TILES: 'https://tiles.example.com/{z}/{x}/{y}.png?style=a&copy=1 © "Tile" makers' },
     { closed: true },
   );
-  const newPage = usePages(browser);
+  const newPage = usePages();
   beforeAll(() => fillDemo(demo.database));
 
   test('says what is at a location, and leads to its record', async () => {
-    const origin = await listen(demo.app);
-    const { page, visit } = await newPage(origin);
-    await page.goto(`${origin}/explore`);
+    const { page, visit, origin } = await newPage(demo, '/explore');
     await heading(page, 'Overview');
     expect(visit.requests.filter((url) => /map|countries/.test(url))).toEqual([]);
     await page.getByRole('link', { name: 'Map of locations' }).click();
@@ -64,8 +61,7 @@ describeInChromium('the map of locations', () => {
   });
 
   test('zooms to what is in a cluster, lists those on one spot, and coordinates that look wrong, live', async () => {
-    const origin = await listen(odd.app);
-    const { page } = await newPage(origin);
+    const { page, origin } = await newPage(odd);
     const bremen = { latitude: 53.08, longitude: 8.8 };
     await odd.create(
       '/locations',
@@ -97,8 +93,7 @@ describeInChromium('the map of locations', () => {
   });
 
   test('says so where the browser cannot draw', async () => {
-    const origin = await listen(demo.app);
-    const { page, visit } = await newPage(origin);
+    const { page, visit, origin } = await newPage(demo);
     await page.addInitScript('HTMLCanvasElement.prototype.getContext = () => null');
     await page.goto(origin + map);
     await page.getByText('This browser cannot draw the map').waitFor();
@@ -126,15 +121,12 @@ describeInChromium('the map of locations', () => {
 });
 
 describeInChromium('the tree of categories', () => {
-  const browser = useBrowser();
   const service = useSharedService();
-  const newPage = usePages(browser);
+  const newPage = usePages();
   beforeAll(() => fillDemo(service.database));
 
   test('opens and closes by keyboard, keeps what is open in its address, and shows what changes', async () => {
-    const origin = await listen(service.app);
-    const { page, visit } = await newPage(origin);
-    await page.goto(`${origin}/explore?kind=AssetCategory`);
+    const { page, visit } = await newPage(service, '/explore?kind=AssetCategory');
     await page.getByRole('link', { name: 'Tree', exact: true }).click();
     await page.getByRole('link', { name: '2 below Compaction' }).press('Enter');
     await page.getByRole('link', { name: '1 below Rollers' }).press('Enter');

@@ -11,7 +11,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { loadConfig } from '../../src/config.ts';
 import { StartError } from '../../src/errors.ts';
 import { serveExplorer } from '../../src/pages/key-pages.ts';
-import { describeInChromium, enterKey, look, useBrowser, usePages } from '../support/browser.ts';
+import { describeInChromium, enterKey, look, usePages } from '../support/browser.ts';
 import { listen, useSharedService } from '../support/service.ts';
 
 const varint = (value: number): number[] => (value < 128 ? [value] : [(value % 128) + 128, ...varint(value >> 7)]);
@@ -161,11 +161,10 @@ async function color(page: Page): Promise<number[]> {
 }
 
 describeInChromium('the map draws from a PMTiles file', () => {
-  const browser = useBrowser();
   const services = [rasterPath, vectorPath].map((path) =>
     useSharedService({ MAP_TILES: `${path} © "Map" makers` }, { closed: true }),
   );
-  const newPage = usePages(browser);
+  const newPage = usePages();
 
   test.each([
     ['pictures', 0, [255, 0, 0]],
@@ -178,7 +177,7 @@ describeInChromium('the map draws from a PMTiles file', () => {
     await page.goto(`${origin}/explore?kind=Location&view=map#9/40/-30`);
     await enterKey(page, key);
     await page.getByText('© "Map" makers').waitFor();
-    await expect.poll(() => color(page), { timeout: 30_000 }).toEqual(expected);
+    await expect.poll(() => color(page)).toEqual(expected);
     await look(page, `explorer-map-${name.replaceAll(' ', '-')}`);
     expect(visit).toMatchObject({ outside: [], errors: [] });
   });

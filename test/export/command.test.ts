@@ -10,14 +10,8 @@ const imports = useImports();
 test('writes to standard output, or to a file that has its name when it is complete', async () => {
   await imports.service.create('/assets', { name: 'Crane', externalIds: { erp: '1' } }, { name: '=Pump' });
 
-  const { out, code } = await imports.command(
-    'export',
-    'assets',
-    '--where',
-    '{"name":{"eq":"Crane"}}',
-    '--external-ids',
-    'erp',
-  );
+  const filter = ['--where', '{"name":{"eq":"Crane"}}', '--external-ids', 'erp'];
+  const { out, code } = await imports.command('export', 'assets', ...filter);
   expect(code).toBe(0);
   expect(out).toHaveLength(2);
   expect(out[1]).toContain('Crane');
@@ -31,16 +25,7 @@ test('writes to standard output, or to a file that has its name when it is compl
 test('writes what a spreadsheet of another country opens, with the names of what is linked', async () => {
   const [{ id }] = await imports.service.create('/locations', { name: 'North', latitude: 53.08 });
   await imports.service.create('/projects', { name: 'Wall', startDate: '2026-03-01T07:30:00Z', locationId: id });
-  const form = [
-    '--delimiter',
-    ';',
-    '--dates',
-    '31.12.2026',
-    '--time-zone',
-    'Europe/Berlin',
-    '--decimal-comma',
-    '--names',
-  ];
+  const form = '--delimiter ; --dates 31.12.2026 --time-zone Europe/Berlin --decimal-comma --names'.split(' ');
 
   const { out } = await imports.command('export', 'projects', ...form);
 

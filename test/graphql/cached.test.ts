@@ -23,7 +23,7 @@ test('a query that was sent twice needs no read of records, and gets the same re
     });
 
   // On Postgres, a write to any database of the server counts, such as those of other tests at the same time.
-  await expect.poll(again, { timeout: 10_000 }).toBe(0);
+  await expect.poll(again).toBe(0);
 });
 
 test('after it was cached, a query returns what this process or another one has written since', async () => {

@@ -37,16 +37,9 @@ test('an ID of another kind is refused, now and at a time; `node` takes any', as
 
   for (const field of [`asset(id: "${id}")`, `asset(id: "${id}", asOf: "${time}")`]) {
     const { body } = await service.graphql(`{ ${field} { id } }`);
-    expect(body).toMatchObject({
-      data: { asset: null },
-      errors: [
-        {
-          message: `id: there is no asset with the ID "${id}": this is the ID of a location`,
-          path: ['asset'],
-          extensions: { code: 'BAD_USER_INPUT' },
-        },
-      ],
-    });
+    const message = `id: there is no asset with the ID "${id}": this is the ID of a location`;
+    const error = { message, path: ['asset'], extensions: { code: 'BAD_USER_INPUT' } };
+    expect(body).toMatchObject({ data: { asset: null }, errors: [error] });
   }
   expect(await service.data('query ($id: ID!) { node(id: $id) { id } }', { id })).toEqual({ node: { id } });
 });
@@ -56,12 +49,9 @@ test('several records with the external ID that is looked up are a CONFLICT', as
 
   const { body } = await service.graphql('{ assetByExternalId(key: "erp", value: "twice") { name } }');
 
-  const advice = 'list them with where: { externalIds: { key: …, value: … } }';
-  const message = `several assets have the external ID "twice" of "erp": ${advice}`;
-  expect(body).toMatchObject({
-    data: { assetByExternalId: null },
-    errors: [{ message, extensions: { code: 'CONFLICT' } }],
-  });
+  const message = /^several assets have the external ID "twice" of "erp": list them with where: /;
+  const error = { message: expect.stringMatching(message), extensions: { code: 'CONFLICT' } };
+  expect(body).toMatchObject({ data: { assetByExternalId: null }, errors: [error] });
 });
 
 const id = 'project_01h455vb4pex5vsknk084sn02q';
@@ -71,14 +61,15 @@ const otherOrder = (order: string) =>
 const noCursor = 'after: expected a cursor from a page of projects, received "';
 const nullMessage =
   'expected a value, received null: leave it out, or use { isNull: true } for records without a value';
-const unknownZone = (received: string) =>
-  `timeZone: expected an IANA time zone such as "Europe/Berlin", received ${received}`;
+const unknownZone = 'timeZone: expected an IANA time zone such as "Europe/Berlin", received ';
+const byStart = 'orderBy: { startDate: ASC }';
+const byName = 'orderBy: { name: ASC }';
 
 test.each<[field: string, message: string]>([
   ['projects(first: -1)', 'first: expected a whole number from 0 to 1000, received -1'],
   ['projects(first: 1, last: 1)', 'first and last: expected one of them, received both'],
-  [`projects(orderBy: { name: ASC }, after: "${id}")`, otherOrder('name ASC')],
-  [`projects(orderBy: { name: ASC }, after: "${forged('name DESC', ['x'], id)}")`, otherOrder('name ASC')],
+  [`projects(${byName}, after: "${id}")`, otherOrder('name ASC')],
+  [`projects(${byName}, after: "${forged('name DESC', ['x'], id)}")`, otherOrder('name ASC')],
   [`projects(after: "${forged('name DESC', ['x'], id)}")`, otherOrder('id ASC')],
   ...[
     forged('name ASC', ['x'], 'asset_01h455vb4pex5vsknk084sn02q'),
@@ -90,11 +81,9 @@ test.each<[field: string, message: string]>([
     Buffer.from('{}').toString('base64url'),
     'x',
     '',
-  ].map((cursor): [string, string] => [`projects(orderBy: { name: ASC }, after: "${cursor}")`, noCursor]),
-  ...['soon', '2026-03-01'].map((value): [string, string] => [
-    `projects(orderBy: { startDate: ASC }, after: "${forged('startDate ASC', [value], id)}")`,
-    noCursor,
-  ]),
+  ].map((cursor): [string, string] => [`projects(${byName}, after: "${cursor}")`, noCursor]),
+  [`projects(${byStart}, after: "${forged('startDate ASC', ['soon'], id)}")`, noCursor],
+  [`projects(${byStart}, after: "${forged('startDate ASC', ['2026-03-01'], id)}")`, noCursor],
   [`projects(orderBy: { location: { name: ASC } }, after: "${forged('location.name ASC', [5], id)}")`, noCursor],
   ['projects(orderBy: [{ name: ASC }, { name: DESC }])', 'orderBy[1].name: expected each field once'],
   [
@@ -130,8 +119,8 @@ test.each<[field: string, message: string]>([
   ],
   ['workOrdersSummary(groupBy: [])', 'groupBy: expected at least one value, received none'],
   ['workOrdersSummary(groupBy: [STATUS, LOCATION, STATUS])', 'groupBy[2]: expected each value once'],
-  ['workOrdersSummary(groupBy: DAY_OF_START, timeZone: "Mars/Base")', unknownZone('"Mars/Base"')],
-  ['workOrdersSummary(groupBy: STATUS, timeZone: "+01:00")', unknownZone('"+01:00"')],
+  ['workOrdersSummary(groupBy: DAY_OF_START, timeZone: "Mars/Base")', `${unknownZone}"Mars/Base"`],
+  ['workOrdersSummary(groupBy: STATUS, timeZone: "+01:00")', `${unknownZone}"+01:00"`],
   ['assetByUid(uid: "")', 'uid: expected a value to find the asset by, received ""'],
   ['assetByExternalId(key: "erp", value: " ")', 'value: expected a value to find the asset by, received " "'],
   ['assetByUid(uid: "a\\u0000")', 'uid: expected text without the character NUL, received "a\\u0000"'],
@@ -152,28 +141,22 @@ test.each<[field: string, message: string]>([
 
 const filtered = 'query ($where: ProjectFilter) { projects(where: $where) { totalCount } }';
 
+const pattern = (length: number) => ({
+  name: { contains: 'kK\u212a*]'.repeat(length / 5).padEnd(length, 'x'), ignoreCase: true },
+});
+
 test.each<[string, (count: number) => object, number, string]>([
-  ['values of `in`', (n) => ({ name: { in: numbered(n) } }), 1_000, 'where.name.in: expected at most 1,000 values'],
-  ['conditions', (n) => ({ or: Array(n / 2).fill({ name: { eq: 'x' } }) }), 1_000, 'where: expected at most 1,000'],
-  [
-    'characters of a pattern',
-    (n) => ({ name: { contains: 'kK\u212a*]'.repeat(n / 5).padEnd(n, 'x'), ignoreCase: true } }),
-    1_000,
-    'where.name.contains: expected at most 1,000 characters, received more',
-  ],
-  [
-    'characters of a text',
-    (n) => ({ name: { eq: 'x'.repeat(n) } }),
-    10_000,
-    'where.name.eq: expected at most 10,000 characters, received more',
-  ],
+  ['values of `in`', (n) => ({ name: { in: numbered(n) } }), 1_000, '.name.in: expected at most 1,000 values'],
+  ['conditions', (n) => ({ or: Array(n / 2).fill({ name: { eq: 'x' } }) }), 1_000, ': expected at most 1,000'],
+  ['characters of a pattern', pattern, 1_000, '.name.contains: expected at most 1,000 characters, received more'],
+  ['characters of a text', (n) => ({ name: { eq: 'x'.repeat(n) } }), 10_000, '.name.eq: expected at most 10,000'],
 ])('a filter has limited %s', async (_, where, limit, message) => {
   const within = await shared.graphql(filtered, { where: where(limit) });
   const above = await shared.graphql(filtered, { where: where(limit + 2) });
 
   expect(within.body).toMatchObject({ data: { projects: { totalCount: 0 } } });
   expect(above.body.errors).toMatchObject([
-    { message: expect.stringContaining(message), extensions: { code: 'BAD_USER_INPUT' } },
+    { message: expect.stringContaining(`where${message}`), extensions: { code: 'BAD_USER_INPUT' } },
   ]);
 });
 

@@ -1,6 +1,7 @@
 /** Batches of writes: what is refused, and what their responses show. test/services/write-model.test.ts has what they store. */
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { asset, assetCategory, location, transportOrder, workOrder } from '../../src/records/index.ts';
+import { eventually } from '../support/clock.ts';
 import { isPostgres } from '../support/database.ts';
 import { placesIn } from '../support/issues.ts';
 import { deleteDocument, importDocument, updateDocument, upsertDocument } from '../support/mutations.ts';
@@ -360,7 +361,7 @@ test('a record that gets another key while an upsert waits for it is not the one
     const input = [{ reference: 'WO-1', notes: 'second' }];
     upserted = service.data(upsertDocument(workOrder), { by: { field: 'REFERENCE' }, input });
     // It has found the record, and waits for its lock. On SQLite it has not even begun.
-    if (isPostgres) await vi.waitFor(async () => expect(await waitingCount()).toBe('1'), { timeout: 30_000 });
+    if (isPostgres) await eventually(async () => expect(await waitingCount()).toBe('1'));
   });
 
   expect(outcomes((await upserted)?.result)).toEqual(['CREATED']);

@@ -1,7 +1,8 @@
 /** Limits on connections: the length of headers, the time that a request may take, and the number of connections. */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { afterEach, expect, test, vi } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
+import { eventually } from '../support/clock.ts';
 import { largeFile, listen, startService } from '../support/service.ts';
 
 const sockets: Socket[] = [];
@@ -51,15 +52,12 @@ async function ask(socket: Socket): Promise<string | undefined> {
 
 /** Resolves once `count` connections can be opened and used at once. */
 const areServed = (port: number, count: number) =>
-  vi.waitFor(
-    async () => {
-      const opened = await Promise.all(Array.from({ length: count }, () => open(port)));
-      const responses = await Promise.all(opened.map(ask));
-      for (const socket of opened) socket.destroy();
-      expect(responses).toEqual(Array(count).fill('HTTP/1.1 200 OK'));
-    },
-    { timeout: 50_000, interval: 200 },
-  );
+  eventually(async () => {
+    const opened = await Promise.all(Array.from({ length: count }, () => open(port)));
+    const responses = await Promise.all(opened.map(ask));
+    for (const socket of opened) socket.destroy();
+    expect(responses).toEqual(Array(count).fill('HTTP/1.1 200 OK'));
+  });
 
 test('as many connections as MAX_CONNECTIONS are served, one more is closed, and closing one makes room for another', async () => {
   const port = await start({ MAX_CONNECTIONS: '3' });

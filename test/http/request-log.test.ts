@@ -2,7 +2,8 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import type { InjectOptions } from 'fastify';
-import { beforeEach, describe, expect, test, vi } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { eventually } from '../support/clock.ts';
 import { largeFile, listen, useSharedService } from '../support/service.ts';
 
 const service = useSharedService();
@@ -102,7 +103,7 @@ test.each<[string, (sockets: Awaited<ReturnType<typeof readPart>>) => void]>([
 
   leave(sockets);
 
-  await vi.waitFor(() => expect(requestLines()).toHaveLength(1));
+  await eventually(() => expect(requestLines()).toHaveLength(1));
   const [line] = requestLines();
   expect(line).toMatchObject({ route: '/pages/:file', msg: 'connection closed before the response was complete' });
   expect(line).not.toHaveProperty('status');

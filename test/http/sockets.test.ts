@@ -4,8 +4,9 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { afterEach, expect, test, vi } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import { trackResponses } from '../../src/http/server.ts';
+import { eventually } from '../support/clock.ts';
 
 let server: Server;
 
@@ -37,7 +38,7 @@ test('a connection that stays open keeps none of its responses in memory', async
   await once(socket, 'data');
 
   // Node keeps the last one until the next request.
-  await vi.waitFor(() => {
+  await eventually(() => {
     collectGarbage();
     expect(responses[0]?.deref()).toBeUndefined();
   });
@@ -58,5 +59,5 @@ test('responses to pipelined requests all close when their client leaves', async
 
   socket.resetAndDestroy();
 
-  await vi.waitFor(() => expect(closed.toSorted()).toEqual(['/', '/1', '/2', '/3', '/4']));
+  await eventually(() => expect(closed.toSorted()).toEqual(['/', '/1', '/2', '/3', '/4']));
 });

@@ -1,20 +1,13 @@
 /** `yardgraph keys`, and what keys change for the service. */
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import { passTime } from '../support/clock.ts';
 import { runCommand } from '../support/command.ts';
-import { createDatabase } from '../support/database.ts';
+import { useTestDatabase } from '../support/database.ts';
 import { startOn, stopServices } from '../support/service.ts';
 
-let database: Awaited<ReturnType<typeof createDatabase>>;
+const database = useTestDatabase();
 
-beforeEach(async () => {
-  database = await createDatabase();
-});
-
-afterEach(async () => {
-  await stopServices();
-  await database.remove();
-});
+afterEach(stopServices);
 
 const run = (...command: string[]) => runCommand({ DATABASE_URL: database.url }, ...command);
 const create = (...options: string[]) => run('keys', 'create', '--workspace', 'acme', '--user', 'erp-sync', ...options);

@@ -119,10 +119,13 @@ async function storedRecords(store: WorkspaceStore): Promise<Map<string, string>
 
 test(`kill -9 amid every kind of write, ${lives} times, loses no acknowledged write and leaves none half stored`, async () => {
   const { url, remove } = await createDatabase({ empty: true });
+  // However slow the machine is, no write waits for too long.
+  const patient = { DATABASE_CONNECTION_TIMEOUT: '120000', DATABASE_STATEMENT_TIMEOUT: '120000' };
+  const settings = { ...patient, DATABASE_URL: url, LOG_LEVEL: 'silent' };
   const sent = new Map<string, Sent>();
   const acknowledged = () => [...sent.values()].filter(({ text }) => text !== undefined).length;
   for (let life = 0; life < lives; life += 1) {
-    const service = processes.start({ DATABASE_URL: url, LOG_LEVEL: 'silent' });
+    const service = processes.start(settings);
     const address = await service.ready();
     const before = acknowledged();
     const writers = Array.from({ length: writersPerLife }, (_, n) => write(address, `${life}-${n}`, sent));
@@ -131,7 +134,7 @@ test(`kill -9 amid every kind of write, ${lives} times, loses no acknowledged wr
     await Promise.all([service.exited, ...writers]);
   }
 
-  const again = processes.start({ DATABASE_URL: url, LOG_LEVEL: 'silent' });
+  const again = processes.start(settings);
   const address = await again.ready();
   for (const [id, request] of sent) {
     if (!request.hasKey) continue;

@@ -3,7 +3,8 @@ import { closeSync, openSync, readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
+import { eventually } from '../support/clock.ts';
 import { freePort } from '../support/postgres.ts';
 import { useProcesses } from '../support/process.ts';
 
@@ -34,7 +35,7 @@ async function startOnPort(start: (settings: Record<string, string>) => ReturnTy
   const service = start({ ...settings, PORT: port });
   const address = `http://127.0.0.1:${port}`;
   const isReady = () => fetch(`${address}/healthz`).then(() => true);
-  await vi.waitFor(isReady, { timeout: 50_000 });
+  await eventually(isReady);
   return { service, address };
 }
 
@@ -69,7 +70,7 @@ test('lines that nobody reads are lost, and once somebody reads again, one says 
   // A pipe holds up to 300 KB, the service 1 MB more: six thousand lines are 2 MB.
   for (let round = 0; round < 6; round += 1) expect(await requests(address, 1_000)).toBe(1_000);
   service.child.stderr?.resume();
-  await vi.waitFor(() => expect(service.said.err).toContain('log lines were lost'), { timeout: 50_000 });
+  await eventually(() => expect(service.said.err).toContain('log lines were lost'));
   expect(await requests(address, 1)).toBe(1);
   service.child.kill('SIGTERM');
   await service.exited;

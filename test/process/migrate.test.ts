@@ -1,21 +1,15 @@
 /** Commands on a database that is not up to date: `migrate` brings it up to date, wherever it is killed, and the others refuse it. */
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { connectDatabase, openDatabase } from '../../src/store/database.ts';
 import { migrationNames, migrationSource } from '../../src/store/schema/migrations.ts';
 import { runCommand } from '../support/command.ts';
-import { createDatabase, createFile } from '../support/database.ts';
+import { createFile, useTestDatabase } from '../support/database.ts';
 import { byEffort } from '../support/effort.ts';
 import { useProcesses } from '../support/process.ts';
 
 const processes = useProcesses();
-let database: Awaited<ReturnType<typeof createDatabase>>;
-
-beforeEach(async () => {
-  database = await createDatabase({ empty: true });
-});
-
-afterEach(() => database.remove());
+const database = useTestDatabase({ empty: true });
 
 const run = (...command: string[]) => runCommand({ DATABASE_URL: database.url }, ...command);
 

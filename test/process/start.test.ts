@@ -1,18 +1,12 @@
 /** The process and its database: what it says at its start, what it finds there, and what it has stored at its end. */
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { version } from '../../package.json';
-import { createDatabase } from '../support/database.ts';
+import { useTestDatabase } from '../support/database.ts';
 import { ask, largeBatch, post, postAround, useProcesses } from '../support/process.ts';
 
 const processes = useProcesses();
-let database: Awaited<ReturnType<typeof createDatabase>>;
-
-beforeEach(async () => {
-  database = await createDatabase();
-});
-
-afterEach(() => database.remove());
+const database = useTestDatabase();
 
 const run = (settings: Record<string, string> = {}, command = 'serve') =>
   processes.start({ DATABASE_URL: database.url, ...settings }, command);

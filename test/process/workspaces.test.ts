@@ -1,29 +1,22 @@
 /** `yardgraph workspaces`: what the commands say, and what running services notice. */
 
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { listField } from '../../src/model/labels.ts';
 import { location, recordKinds } from '../../src/records/index.ts';
 import { openWorkspace } from '../../src/store/admin/api-keys.ts';
 import { createWorkspaces, recordCount } from '../../src/store/admin/workspaces.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
 import { createStoreOpener } from '../../src/store/workspace-store.ts';
-import { passTime } from '../support/clock.ts';
+import { eventually, passTime } from '../support/clock.ts';
 import { runCommand } from '../support/command.ts';
-import { createDatabase } from '../support/database.ts';
+import { useTestDatabase } from '../support/database.ts';
 import { insert } from '../support/insert.ts';
 import { nobody } from '../support/open-store.ts';
 import { startOn, stopServices } from '../support/service.ts';
 
-let database: Awaited<ReturnType<typeof createDatabase>>;
+const database = useTestDatabase();
 
-beforeEach(async () => {
-  database = await createDatabase();
-});
-
-afterEach(async () => {
-  await stopServices();
-  await database.remove();
-});
+afterEach(stopServices);
 
 const run = (...command: string[]) => runCommand({ DATABASE_URL: database.url }, ...command);
 const newKey = async (workspace: string) =>
@@ -109,13 +102,10 @@ test('rename says what it renamed; a running service gives the old keys access t
 describe('while a service stores records,', () => {
   /** Until the writers are at it: some of their records are stored, and more are on their way. */
   const untilStored = () =>
-    vi.waitFor(
-      async () => {
-        const counts = Object.values(await sizes());
-        expect(counts.reduce((sum, count) => sum + count, 0)).toBeGreaterThan(20);
-      },
-      { timeout: 30_000, interval: 20 },
-    );
+    eventually(async () => {
+      const counts = Object.values(await sizes());
+      expect(counts.reduce((sum, count) => sum + count, 0)).toBeGreaterThan(20);
+    });
 
   test('delete: nothing is left, also of what is repeated', async () => {
     const key = await newKey('acme');

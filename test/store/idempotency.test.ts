@@ -5,6 +5,7 @@ import { createSession } from '../../src/services/write.ts';
 import { startSweep } from '../../src/store/admin/result-sweep.ts';
 import type { WorkspaceStore } from '../../src/store/workspace-store.ts';
 import type { IdempotencyKey } from '../../src/store/writes/idempotency.ts';
+import { eventually } from '../support/clock.ts';
 import { isPostgres } from '../support/database.ts';
 import { inSteps, insert } from '../support/insert.ts';
 import { storeOpener } from '../support/open-store.ts';
@@ -103,7 +104,7 @@ test('a key is forgotten after 24 hours, slice by slice, and not before', async 
 
   const end = startSweep(counting, (error) => slices.push(Number.NaN, String(error).length));
   const total = () => slices.reduce((sum, size) => sum + size, 0);
-  await vi.waitFor(() => expect(total()).toBe(2_700), { timeout: 10_000 });
+  await eventually(() => expect(total()).toBe(2_700));
   end();
 
   expect(await countKeys()).toBe(11);

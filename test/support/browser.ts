@@ -1,8 +1,10 @@
 /** Chromium for the tests of the pages: opens pages, operates what is on them, and collects what a page must not do. */
 import { existsSync, readFileSync } from 'node:fs';
+import type { FastifyInstance } from 'fastify';
 import { type Browser, type BrowserContext, chromium, type Locator, type Page } from 'playwright-core';
 import { afterEach, beforeAll, describe, expect } from 'vitest';
 import { isThorough } from './effort.ts';
+import { listen } from './service.ts';
 
 const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
 const hasBrowser = existsSync(executablePath);
@@ -38,39 +40,37 @@ const launch = (): Promise<Browser> =>
 /** Ends with this process, which runs several files. */
 let launched: Promise<Browser> | undefined;
 
-/** One browser for all tests of a process. */
-export function useBrowser(): () => Browser {
-  let browser: Browser | undefined;
+/**
+ * Opens pages of a service, or below a URL, for single tests, in one browser for all tests of a process. To be called after `useService`,
+ * which can stop only when no page is open any more.
+ */
+export function usePages() {
+  let browser: Browser;
+  let context: BrowserContext | undefined;
   beforeAll(async () => {
     launched ??= launch();
     browser = await launched;
   });
-  return () => {
-    if (!browser) throw new Error('the browser has not been started');
-    return browser;
-  };
-}
-
-/** Opens pages for single tests. To be called after `useService`, which can stop only when no page is open any more. */
-export function usePages(browser: () => Browser) {
-  let context: BrowserContext | undefined;
   afterEach(() => context?.close());
 
-  /** An empty page, the URLs it requests that are not below the given one, and its errors. */
-  return async (base: string) => {
-    context = await browser().newContext({ viewport: { width: 1280, height: 900 } });
+  /** A page at this path, if there is one, the URLs it requests that are not below the given one, and its errors. */
+  return async (at: string | { readonly app: FastifyInstance }, path?: string) => {
+    const origin = typeof at === 'string' ? at : await listen(at.app);
+    context = await browser.newContext({ viewport: { width: 1280, height: 900 } });
+    context.setDefaultTimeout(120_000);
     const page = await context.newPage();
     const visit = { requests: [] as string[], outside: [] as string[], errors: [] as string[] };
     page.on('request', (request) => {
       const url = request.url();
       visit.requests.push(url);
-      if (!url.startsWith(`${base}/`) && !/^(?:data|blob):/.test(url)) visit.outside.push(url);
+      if (!url.startsWith(`${origin}/`) && !/^(?:data|blob):/.test(url)) visit.outside.push(url);
     });
     page.on('pageerror', (error) => visit.errors.push(error.message));
     page.on('console', (message) => {
       if (message.text().includes('Content Security Policy')) visit.errors.push(message.text());
     });
-    return { page, visit };
+    if (path !== undefined) await page.goto(origin + path);
+    return { page, visit, origin };
   };
 }
 

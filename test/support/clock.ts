@@ -1,4 +1,5 @@
-/** Lets time pass without waiting for it. */
+/** Lets time pass without waiting for it, and waits for what comes. */
+import { vi } from 'vitest';
 
 const now = performance.now.bind(performance);
 let passed = 0;
@@ -13,3 +14,7 @@ export async function passTime(milliseconds: number): Promise<void> {
   // A cache asks for the time at most once a millisecond.
   await new Promise((resolve) => setTimeout(resolve, 5));
 }
+
+/** Waits until a check passes, however slow the machine is. */
+export const eventually = <T>(check: () => T | Promise<T>): Promise<T> =>
+  vi.waitFor(check, { timeout: 120_000, interval: 20 });

@@ -1,7 +1,7 @@
 /** Databases for tests, on the engine that the tests run on. */
 import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { inject } from 'vitest';
+import { afterEach, beforeEach, inject } from 'vitest';
 import { clearDatabase, databaseUrl, dropDatabase, makeDatabase } from './postgres.ts';
 import { fastFolder } from './sqlite-template.ts';
 
@@ -40,4 +40,15 @@ export async function createFile({ empty = false } = {}): Promise<TestDatabase> 
   // Migrating an empty one takes thirty times as long.
   if (!empty) copyFileSync(inject('sqliteTemplate'), path);
   return { url: `sqlite:${path}`, remove: async () => rmSync(folder, { recursive: true }) };
+}
+
+/** A database for each test of a file, which is removed when the hooks have run that the file adds later. */
+export function useTestDatabase(options = {}): { readonly url: string } {
+  const current = { url: '' };
+  let remove: () => Promise<void>;
+  beforeEach(async () => {
+    ({ url: current.url, remove } = await createDatabase(options));
+  });
+  afterEach(() => remove());
+  return current;
 }

@@ -57,13 +57,11 @@ describe('what keeps it from starting is one clear line, and exit code 1', () =>
     await once(server, 'listening');
     const { port } = server.address() as { port: number };
 
-    const { code, error } = await failure({ DATABASE_URL: 'sqlite::memory:', PORT: String(port) });
+    const failed = await failure({ DATABASE_URL: 'sqlite::memory:', PORT: String(port) });
     server.close();
 
-    expect([code, error]).toEqual([
-      1,
-      `PORT: ${port} is in use on 127.0.0.1: choose another one with --port or PORT, such as PORT=4001`,
-    ]);
+    const error = `PORT: ${port} is in use on 127.0.0.1: choose another one with --port or PORT, such as PORT=4001`;
+    expect(failed).toEqual({ code: 1, error });
   });
 
   test('a driver that npm has not compiled, because its script was not allowed', async () => {
@@ -109,25 +107,14 @@ describe('what keeps it from starting is one clear line, and exit code 1', () =>
   });
 
   test('wrong settings, every one named', async () => {
-    const { code, error } = await failure({
-      HOST: 'http://localhost',
-      PORT: '70000',
-      DATABASE_URL: 'mysql://x',
-      LOG_LEVEL: 'loud',
-      GRAPHIQL: 'maybe',
-      MAX_BATCH: '0',
-    });
+    const wrong = { HOST: 'http://localhost', PORT: '70000', LOG_LEVEL: 'loud', GRAPHIQL: 'maybe', MAX_BATCH: '0' };
+    const { code, error } = await failure({ ...wrong, DATABASE_URL: 'mysql://x' });
 
-    expect(code).toBe(1);
     const lines = error.split('\n');
-    expect(lines.map((line) => line.split(':')[0])).toEqual([
-      'HOST',
-      'PORT',
-      'DATABASE_URL',
-      'LOG_LEVEL',
-      'GRAPHIQL',
-      'MAX_BATCH',
-    ]);
-    expect(lines[1]).toBe('PORT: expected a whole number from 0 to 65535');
+    expect(code).toBe(1);
+    expect(lines.map((line) => line.split(':')[0]).toSorted()).toEqual(
+      [...Object.keys(wrong), 'DATABASE_URL'].toSorted(),
+    );
+    expect(lines).toContain('PORT: expected a whole number from 0 to 65535');
   });
 });

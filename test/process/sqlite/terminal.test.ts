@@ -3,7 +3,8 @@ import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
+import { eventually } from '../../support/clock.ts';
 import { runCommand } from '../../support/command.ts';
 import { createFile } from '../../support/database.ts';
 import { useProcesses } from '../../support/process.ts';
@@ -35,7 +36,7 @@ function onTerminal(command: string, settings: Record<string, string> = {}) {
     screen.text += data;
   });
   const exited = once(child, 'close').then(([code]) => code as number | null);
-  const shows = (pattern: RegExp) => vi.waitFor(() => expect(screen.text).toMatch(pattern), { timeout: 30_000 });
+  const shows = (pattern: RegExp) => eventually(() => expect(screen.text).toMatch(pattern));
   const address = async () => {
     await shows(/http:\/\/\S+\/graphql/);
     return /(http:\/\/\S+)\/graphql/.exec(screen.text)?.[1] ?? '';

@@ -4,12 +4,12 @@ import { asset, recordKinds } from '../../../src/records/index.ts';
 import { createKeyStore } from '../../../src/store/admin/api-keys.ts';
 import { copyTables } from '../../../src/store/admin/copy.ts';
 import { openDatabase } from '../../../src/store/database.ts';
-import { createDatabase } from '../../support/database.ts';
+import { createDatabase, useTestDatabase } from '../../support/database.ts';
 import { storeOpener } from '../../support/open-store.ts';
 import { query } from '../../support/postgres.ts';
 import { startService } from '../../support/service.ts';
 
-let database: Awaited<ReturnType<typeof createDatabase>>;
+const database = useTestDatabase();
 let service: Awaited<ReturnType<typeof startService>>;
 
 async function insertsOf(work: () => Promise<unknown>): Promise<string[]> {
@@ -25,14 +25,7 @@ async function createRecords(): Promise<void> {
   await service.key();
 }
 
-beforeEach(async () => {
-  database = await createDatabase();
-});
-
-afterEach(async () => {
-  await service.stop();
-  await database.remove();
-});
+afterEach(() => service.stop());
 
 describe('with citus', () => {
   beforeEach(async () => {

@@ -2,27 +2,31 @@
 import { afterEach, beforeEach, describe, expect, inject, test } from 'vitest';
 import { ServiceError } from '../../../src/errors.ts';
 import { DatabaseError } from '../../../src/store/connections/database-error.ts';
-import { createDatabase } from '../../support/database.ts';
+import { useTestDatabase } from '../../support/database.ts';
 import { hasTriggers, query } from '../../support/postgres.ts';
 import { createRandom } from '../../support/random.ts';
 import { startService } from '../../support/service.ts';
 
 type Service = Awaited<ReturnType<typeof startService>>;
 
-let database: Awaited<ReturnType<typeof createDatabase>>;
+const database = useTestDatabase();
 let one: Service;
 let other: Service;
 
+/** However slow the machine is, no statement takes too long. */
+const settings = () => ({
+  DATABASE_URL: database.url,
+  DATABASE_CONNECTION_TIMEOUT: '120000',
+  DATABASE_STATEMENT_TIMEOUT: '120000',
+});
+
 beforeEach(async () => {
-  database = await createDatabase();
-  one = await startService({ DATABASE_URL: database.url });
-  other = await startService({ DATABASE_URL: database.url });
+  [one, other] = [await startService(settings()), await startService(settings())];
 });
 
 afterEach(async () => {
   await one.stop();
   await other.stop();
-  await database.remove();
 });
 
 const asset = (uid: string) => ({ name: 'Crane', uid });
@@ -122,6 +126,6 @@ test('of simultaneous batches with the same unique values in other orders, one i
 
   expect(responses.map(({ status }) => status).toSorted()).toEqual([201, ...Array(23).fill(409)]);
   await other.stop();
-  other = await startService({ DATABASE_URL: database.url });
+  other = await startService(settings());
   expect(await deadlocks()).toEqual(before);
 });

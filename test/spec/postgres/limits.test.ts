@@ -1,20 +1,15 @@
 /** Time limits of statements, and of waiting for a connection. */
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { ServiceError } from '../../../src/errors.ts';
 import { openDatabase } from '../../../src/store/database.ts';
 import { defaultOptions } from '../../../src/store/database-settings.ts';
-import { createDatabase } from '../../support/database.ts';
+import { eventually } from '../../support/clock.ts';
+import { useTestDatabase } from '../../support/database.ts';
 import { byEffort } from '../../support/effort.ts';
 import { query } from '../../support/postgres.ts';
 import { startService } from '../../support/service.ts';
 
-let database: Awaited<ReturnType<typeof createDatabase>>;
-
-beforeEach(async () => {
-  database = await createDatabase();
-});
-
-afterEach(() => database.remove());
+const database = useTestDatabase();
 
 const tooLong = new ServiceError(503, 'the database has taken too long, ask for less at a time, or try again');
 
@@ -24,13 +19,13 @@ test('a statement that runs too long is cancelled on the server, and is 503', as
   await expect(limited.run('select pg_sleep(60)')).rejects.toThrow(tooLong);
 
   // The client may know of it before the server's list does.
-  await vi.waitFor(async () => {
+  await eventually(async () => {
     const running = await query(
       database.url,
       "select 1 from pg_stat_activity where query like '%pg_sleep(60)'  and state = 'active'",
     );
     expect(running).toEqual([]);
-  }, 5_000);
+  });
   await limited.ping();
   await limited.close();
 });

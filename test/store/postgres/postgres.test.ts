@@ -2,21 +2,15 @@
 import { execFileSync } from 'node:child_process';
 import { chownSync, existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ServiceError } from '../../../src/errors.ts';
 import { connectDatabase, openDatabase } from '../../../src/store/database.ts';
 import { defaultOptions } from '../../../src/store/database-settings.ts';
-import { createDatabase } from '../../support/database.ts';
+import { useTestDatabase } from '../../support/database.ts';
 import { freePort, query, startPostgres } from '../../support/postgres.ts';
 import { startService } from '../../support/service.ts';
 
-let database: Awaited<ReturnType<typeof createDatabase>>;
-
-beforeEach(async () => {
-  database = await createDatabase();
-});
-
-afterEach(() => database.remove());
+const database = useTestDatabase();
 
 const failureOf = (opening: Promise<{ close(): Promise<void> }>): Promise<string> =>
   opening.then(
