@@ -18,7 +18,7 @@ const onAnyDatabase = [
   'test/process/{cli,import-kills,keys,logs,package,start-and-end}.test.ts',
   'test/rest/**',
   'test/spec/{bad-input,endpoints,errors,external-id-limit,long-lists,updates}.test.ts',
-  'test/store/{change-watch,connections,long-rows}.test.ts',
+  'test/store/{change-watch,connections}.test.ts',
   'test/structure/{imports,regular-expressions}.test.ts',
 ];
 

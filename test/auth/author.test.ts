@@ -37,14 +37,12 @@ describe('A change keeps', () => {
     ['500 characters of which each is two for JavaScript', utf8('🏗'.repeat(500)), '🏗'.repeat(500)],
   ])('a message with %s', async (_, sent, stored) => {
     await service.post('/assets', [{ name: 'Crane' }], message(sent));
-
     expect((await authors()).map(({ message }: { message: string }) => message)).toEqual([stored]);
   });
 
   test('no message if there is none, or an empty one', async () => {
     await service.post('/assets', [{ name: 'Crane' }]);
     await service.post('/assets', [{ name: 'Crane' }], message(''));
-
     expect((await authors()).map(({ message }: { message: string }) => message)).toEqual([null, null]);
   });
 });

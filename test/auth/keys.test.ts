@@ -26,7 +26,6 @@ const query = '{ locations { totalCount } }';
 describe('a key', () => {
   test('has a prefix that names its workspace and a secret of 256 random bits, of which only the hash is stored', async () => {
     const key = await service.key({ workspace: 'north-yard' });
-
     expect(key).toMatch(/^yardgraph_north-yard_[0-9a-f]{8}_[\w-]{43}$/);
     expect(Buffer.from(key.slice(-43), 'base64url')).toHaveLength(32);
     const rows = await service.database.run('select * from api_keys');
@@ -42,7 +41,6 @@ describe('a key', () => {
     ['the same key in two headers', (key: string) => ({ authorization: `Bearer ${key}`, 'x-api-key': key })],
   ])('is accepted as %s', async (_, headers) => {
     const key = await service.key();
-
     expect((await service.post('/locations', [{}], headers(key))).status).toBe(201);
     expect((await service.post('/graphql', { query }, headers(key))).body.data.locations.totalCount).toBeGreaterThan(0);
   });
@@ -50,10 +48,8 @@ describe('a key', () => {
   test('is not valid after it expires', async () => {
     const key = await service.key({ expires: 60_000 });
     expect((await service.as(key).get('/asset-categories')).status).toBe(200);
-
     vi.useFakeTimers({ toFake: ['Date'] });
     vi.setSystemTime(Date.now() + 60_001);
-
     expect((await service.as(key).get('/asset-categories')).status).toBe(401);
   });
 
@@ -131,7 +127,6 @@ describe('a service without keys', () => {
 
   test('is open to everyone on its machine, in the workspace "default" and without a user', async () => {
     const [project] = await open.create('/projects', { name: 'Bridge' });
-
     expect(project).toMatchObject({ workspaceId: 'default' });
     expect(project).not.toHaveProperty('createdBy');
   });
@@ -207,7 +202,6 @@ describe('while the database cannot determine whether keys exist, as when one of
     ['0.0.0.0', 'yes-anyone-who-can-reach-this-port'],
   ])('the service on %s (open access: %s) counts as closed: 503 without a key', async (host, openAccess) => {
     const { app, statusWith } = await start(host, openAccess);
-
     expect(await statusWith()).toBe(503);
     expect((await app.inject({ url: '/asset-categories' })).headers['retry-after']).toBe('1');
     expect(await statusWith({ 'x-api-key': `yardgraph_acme_00000000_${'x'.repeat(43)}` })).toBe(401);
@@ -221,7 +215,6 @@ test('the first key counts at once, also where it is not known yet that there is
   onTestFinished(() => open.stop());
   await open.create('/assets', { name: 'Crane' });
   const first = open.as(await open.key());
-
   expect((await first.create('/assets', { name: 'Pump' }))[0].workspaceId).toBe('acme');
   expect((await open.get('/asset-categories')).status).toBe(401);
 });

@@ -52,7 +52,6 @@ describe('without suggestions', () => {
   test('a value that a client sent is quoted as sent, even if it reads like one', async () => {
     const query = 'query ($n: Int) { locations(first: $n) { totalCount } }';
     const { body } = await service.graphql(query, { n: 'x Did you mean y?' });
-
     expect(body.errors[0].message).toMatch(/non-integer value: "x Did you mean y\?"$/);
   });
 });

@@ -83,6 +83,10 @@ async function createWorkspace(service: Service, name: string, others: readonly 
   const pick = <T>(items: readonly T[]): T => random.pick(items) as T;
   const several = <T>(make: () => T): T[] => Array.from({ length: 1 + random.integer(2) }, make);
   const anyKind = () => pick(recordKinds);
+  const ofKind =
+    <T>(draw: (kind: RecordKind) => T) =>
+    () =>
+      draw(anyKind());
   const anyName = () => `${name}:${serial}`;
   const anyUid = () => `uid ${random.integer(300)}`;
   const anyExternalId = () => `id ${random.integer(60)}`;
@@ -126,10 +130,9 @@ async function createWorkspace(service: Service, name: string, others: readonly 
     return record;
   }
 
-  const [post, patch] = [
-    (path: string, body: unknown) => client.send('POST', path, body, { 'idempotency-key': `key ${serial}` }),
-    (path: string, body: unknown) => client.send('PATCH', path, body, { 'idempotency-key': `key ${serial}` }),
-  ];
+  const send = (method: 'POST' | 'PATCH') => (path: string, body: unknown) =>
+    client.send(method, path, body, { 'idempotency-key': `key ${serial}` });
+  const [post, patch] = [send('POST'), send('PATCH')];
   /** Most documents are the same in all workspaces: others may have cached the response. */
   function graphql(query: string, variables: object = {}) {
     const text = random.chance(0.9) ? query : `${query} # ${name} ${serial}`;
@@ -150,10 +153,7 @@ async function createWorkspace(service: Service, name: string, others: readonly 
     return () => post(path, records);
   }
   const writes = [
-    () => {
-      const kind = anyKind();
-      return graphql(createDocument(kind, 'id name workspaceId'), { input: several(() => anyRecord(kind)) });
-    },
+    ofKind((kind) => graphql(createDocument(kind, 'id name workspaceId'), { input: several(() => anyRecord(kind)) })),
     () => {
       const id = anyId(project);
       return () => patch(`/projects/${id}`, { name: anyName() });
@@ -162,18 +162,16 @@ async function createWorkspace(service: Service, name: string, others: readonly 
       const query = 'mutation ($id: ID!, $name: String) { updateProject(id: $id, input: { name: $name }) { id name } }';
       return graphql(query, { id: anyId(project), name: anyName() });
     },
-    () => {
-      const kind = anyKind();
+    ofKind((kind) => {
       const input = several(() => ({ ...anyRecord(kind), id: anyId(kind) }));
       return graphql(updateDocument(kind, 'id name'), { input });
-    },
-    () => {
-      const kind = anyKind();
+    }),
+    ofKind((kind) => {
       const { by, field } = anyKey(kind);
       const keyOf = () => (field === 'externalIds' ? { erp: anyExternalId() } : anyKey(kind).value);
       const input = several(() => ({ ...anyRecord(kind), [field]: keyOf() }));
       return graphql(upsertDocument(kind, 'outcome record { id name }'), { by, input });
-    },
+    }),
     () => {
       const input = {
         locations: [{ name: anyName(), ref: 'yard' }],
@@ -183,17 +181,15 @@ async function createWorkspace(service: Service, name: string, others: readonly 
       const lists = recordKinds.map((kind) => `${listField(kind)} { id name }`).join(' ');
       return graphql(importDocument(lists), { input });
     },
-    () => {
-      const kind = anyKind();
+    ofKind((kind) => {
       const references = pick(['REFUSE', 'CLEAR']);
       return graphql(deleteDocument(kind, 'id name'), { ids: several(() => anyId(kind)), references });
-    },
-    () => {
-      const kind = anyKind();
+    }),
+    ofKind((kind) => {
       const { by, value } = anyKey(kind);
       const document = `mutation ($by: ${kind.name}Key, $keys: [String!]) { delete${kind.plural}(by: $by, keys: $keys) { id } }`;
       return graphql(document, { by, keys: [value] });
-    },
+    }),
     () => {
       const query = `mutation ($after: String!, $upTo: String!) { revertChanges(after: $after, upTo: $upTo) {
         reversed kept failed notReversed { cursor recordId outcome message } } }`;
@@ -208,8 +204,7 @@ async function createWorkspace(service: Service, name: string, others: readonly 
         nodes { cursor recordId record { id } user { id } fields { field before after } } endCursor } }`;
       return graphql(query, { after });
     },
-    () => {
-      const kind = anyKind();
+    ofKind((kind) => {
       const one = uncapitalized(kind.name);
       const id = anyId(kind);
       // One at a time: whether several find what they have in common in one statement depends on which is done first.
@@ -219,14 +214,10 @@ async function createWorkspace(service: Service, name: string, others: readonly 
         `${one}(id: $id) { history { nodes { recordId fields { before after } } } }`,
       ]);
       return graphql(`query ($id: ID!) { ${field} }`, { id });
-    },
+    }),
     () => () => client.get('/asset-categories', { 'if-none-match': etag }),
-    () => {
-      const path = `/export/${pick(recordKinds.map(listField))}.csv`;
-      return () => client.get(path);
-    },
-    () => {
-      const kind = anyKind();
+    ofKind((kind) => () => client.get(`/export/${listField(kind)}.csv`)),
+    ofKind((kind) => {
       const [size, from, past] = pick(['first, after, hasNextPage', 'last, before, hasPreviousPage']).split(', ');
       const links = referencesOf(kind).map(({ field, link }) => `${field} ${link} { id name }`);
       return graphql(
@@ -234,14 +225,13 @@ async function createWorkspace(service: Service, name: string, others: readonly 
         totalCount nodes { id name ${links.join(' ')} } edges { cursor } pageInfo { startCursor endCursor ${past} } } }`,
         { cursor: random.chance(0.6) ? (anyOwn(kind) ?? null) : null },
       );
-    },
-    () => {
-      const kind = anyKind();
+    }),
+    ofKind((kind) => {
       const variables = { id: anyId(kind), ids: [anyId(anyKind()), anyId(anyKind())] };
       const query = `query ($id: ID!, $ids: [ID!]!) { node(id: $id) { id }
         ${uncapitalized(kind.name)}(id: $id) { id name } nodes(ids: $ids) { id } }`;
       return graphql(query, variables);
-    },
+    }),
     () => {
       const target = pick([...labelledTypes]);
       const links = reverseLinksOf(target).filter(({ field }) => field !== 'updatedBy');
@@ -253,8 +243,7 @@ async function createWorkspace(service: Service, name: string, others: readonly 
       const query = `query ($id: ID!) { ${uncapitalized(kind.name)}(id: $id) { ${selectionOf(reversesOf(kind.name))} } }`;
       return graphql(query, { id: anyId(kind) });
     },
-    () => {
-      const kind = anyKind();
+    ofKind((kind) => {
       const startsWith = { name: { startsWith: anyWorkspace() } };
       const links = [
         ...referencesOf(kind).map(({ link }) => ({ [link]: startsWith })),
@@ -271,7 +260,7 @@ async function createWorkspace(service: Service, name: string, others: readonly 
         summary: ${listField(kind)}Summary(where: $where, groupBy: [MONTH_OF_CREATED]) { totalCount groups { count } } }`,
         { where },
       );
-    },
+    }),
     () => {
       const kind = pick(recordKinds.filter(hasExternalIds));
       const query = `query ($id: String!, $uid: String!) { assetByUid(uid: $uid) { id name }

@@ -67,7 +67,6 @@ test('client/graphql-types.ts is up to date', async () => {
   const declared = [...inputsOfWrites()].sort((a, b) => (a.name < b.name ? -1 : 1)).map(declaration);
   const read = results.map((name) => resultType(name));
   const text = [header, ...declared, ...read, recordTypes(), listTypes(), selections()].join('\n');
-
   await expect(text).toMatchFileSnapshot('../../client/graphql-types.ts');
 });
 

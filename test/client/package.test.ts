@@ -65,7 +65,6 @@ test('the client is one package without dependencies: nothing of the service, an
 
 test('the example of the README can be pasted into a module, and prints what the README says', async () => {
   write('example.mjs', here);
-
   expect(await outputOf('example.mjs')).toBe(oneLine(output));
 });
 
@@ -134,7 +133,6 @@ test('the README has every option and every error', () => {
 
 test('the README says how to install it: the name of the package that npm packs, and the versions of Node', () => {
   const { engines } = JSON.parse(readFileSync('client/package.json', 'utf8'));
-
   expect(readme).toContain(` ./${pack.filename}\n`);
   expect(engines).toEqual({ node: '>=20.19' });
 });

@@ -77,7 +77,6 @@ describe('a follower', () => {
     ['a page that is not of the service', page(200)],
   ])('ends with the error for %s', async (_, reply) => {
     server.replies = [changePage('4'), reply];
-
     await expect(follow(2)).rejects.toMatchObject({ mayBeStored: false });
     expect(server.received).toHaveLength(2);
   });
@@ -96,7 +95,6 @@ describe('a follower', () => {
 
 test('a program that reads only what there is gets the error', async () => {
   server.replies = [hangUp];
-
   await expect(follow(1, { follow: false })).rejects.toThrow(ConnectionError);
   server.replies = [json(200, { errors: [{ message: 'no' }], data: null })];
   await expect(follow(1)).rejects.toThrow(GraphqlError);

@@ -52,7 +52,6 @@ test.each(kinds)(
 test('assetCategories.list returns all asset categories, oldest first', async () => {
   const [first] = await yardgraph.assetCategories.create([{ name: 'Earthmoving' }]);
   const [second] = await yardgraph.assetCategories.create([{ name: 'Excavators', parentId: first.id }]);
-
   expect(await yardgraph.assetCategories.list()).toEqual([first, second]);
 });
 
@@ -237,9 +236,7 @@ describe('an error of the service', () => {
   ])('is thrown for %s', async (_, call, expected) => {
     await yardgraph.assets.create([{ name: 'Excavator', uid: 'EX-1' }]);
     const [{ id }] = await yardgraph.projects.create([{ name: 'Bridge' }]);
-
     const error = await errorOf(ServiceError, call(yardgraph, id));
-
     expect(error).toMatchObject({ mayBeStored: false, ...expected });
     expect(await yardgraph.changeCursor()).toBe('2');
   });

@@ -56,9 +56,7 @@ describe('the client retries', () => {
     ],
   ])('%s, with the same body', async (_, failure, send, success) => {
     server.replies = [failure, failure, success];
-
     await send();
-
     expect(server.received).toHaveLength(3);
     expect(new Set(server.received.map(({ method, path, body }) => `${method} ${path} ${body}`)).size).toBe(1);
   });
@@ -82,7 +80,6 @@ describe('the client retries', () => {
 
   test('not if Retry-After is more than a minute away', async () => {
     server.replies = [problem(429, 'too many requests', { headers: { 'retry-after': '3600' } })];
-
     expect((await errorOf(ServiceError, write())).retryAfter).toBe(3_600);
     expect(server.received).toHaveLength(1);
   });
@@ -116,9 +113,7 @@ describe('a write that may be stored', () => {
     ['a 503 from a proxy', page(503, now.headers)],
   ])('is sent again with the same key after %s', async (_, failure) => {
     server.replies = [failure, failure, created];
-
     expect(await write({ timeout: failure === hang ? 1_000 : 60_000 })).toEqual([{ id: 'asset_1', name: 'Crane' }]);
-
     expect(keys()).toEqual(Array(3).fill(expect.stringMatching(/^[0-9a-f]{32}$/)));
     expect(new Set(server.received.map(({ body, headers }) => `${body} ${headers['idempotency-key']}`)).size).toBe(1);
   });
@@ -126,7 +121,6 @@ describe('a write that may be stored', () => {
   test.each([change, mutate])('is a change or a mutation too: %s', async (send) => {
     server.replies = [hangUp];
     expect((await errorOf(ConnectionError, send(client({ retries: 0 })))).mayBeStored).toBe(true);
-
     Object.assign(server, { received: [], replies: [hangUp, json(200, { id: 'project_1', data: {} })] });
     await send(client());
     expect([server.received.length, new Set(keys()).size]).toEqual([2, 1]);
@@ -137,7 +131,6 @@ describe('a write that may be stored', () => {
     ['502', page(502, now.headers)],
   ])('is not sent again after %s', async (_, failure) => {
     server.replies = [failure, created];
-
     expect(await write().catch((error) => error)).toMatchObject({ mayBeStored: true });
     expect(server.received).toHaveLength(1);
   });
@@ -150,7 +143,6 @@ describe('a write that may be stored', () => {
     ['rejects the request', problem(409, '[0].uid: taken'), { status: 409, mayBeStored: false }],
   ])('is said to be so, or not, after an attempt in which the service %s', async (_, last, expected) => {
     server.replies = [hangUp, last];
-
     expect(await write({ retries: 1, timeout: last === hang ? 1_000 : 60_000 }).catch((error) => error)).toMatchObject(
       expected,
     );
@@ -159,9 +151,7 @@ describe('a write that may be stored', () => {
 
   test('may be one of several mutations, of which the first is stored', async () => {
     server.replies = [json(503, { errors: [{ message: 'away', path: ['second'] }] }, now.headers)];
-
     const error = await errorOf(ServiceError, client({ retries: 0 }).graphql('mutation { first: a second: b }'));
-
     expect([error.status, error.mayBeStored]).toEqual([503, true]);
   });
 });
@@ -188,7 +178,6 @@ describe('the key', () => {
     await read();
     await client().graphql('{ a }');
     const error = await errorOf(ConnectionError, write({ idempotencyKeys: false }));
-
     expect([error.mayBeStored, keys()]).toEqual([true, [undefined, undefined, undefined]]);
   });
 });
@@ -212,9 +201,7 @@ describe('a response that does not come from Yardgraph is an UnexpectedResponseE
     ['a redirect', page(302, { location: '/asset-categories' }), '302 with text/html'],
   ])('%s', async (_, reply, received) => {
     server.replies = [reply];
-
     const error = await errorOf(UnexpectedResponseError, read());
-
     expect(error.message).toBe(`expected a response from Yardgraph, received ${received}`);
     expect(server.received).toHaveLength(1);
   });
@@ -235,7 +222,6 @@ describe('a response that does not come from Yardgraph is an UnexpectedResponseE
     ],
   ])('%s', async (_, reply, send, mayBeStored) => {
     server.replies = [reply, json(200, [{ id: 'location_1' }])];
-
     expect((await errorOf(UnexpectedResponseError, send(client()))).mayBeStored).toBe(mayBeStored);
     expect(server.received).toHaveLength(1);
   });
@@ -271,7 +257,6 @@ test('items have their codes and the places of other items, in the whole batch i
 
 test('a number that JSON would turn into null is not sent', async () => {
   const error = await errorOf(TypeError, client().locations.create([{ latitude: Number.NaN }]));
-
   expect(error.message).toBe('latitude: expected a finite number, received NaN');
   expect(server.received).toEqual([]);
 });
@@ -279,9 +264,7 @@ test('a number that JSON would turn into null is not sent', async () => {
 test('the JSON of an error has everything but its cause', async () => {
   const errors = [{ index: 0, field: 'name', message: 'required' }];
   server.replies = [problem(400, 'invalid', { errors })];
-
   const error = await errorOf(ServiceError, write());
-
   const json = { name: 'ServiceError', message: 'invalid', status: 400, items: errors, mayBeStored: false };
   expect(JSON.parse(JSON.stringify(error))).toEqual(json);
 });
@@ -315,12 +298,10 @@ describe('the API key', () => {
 
   test('comes from the environment unless it is set explicitly, and may end with the newline of its file', async () => {
     vi.stubEnv('YARDGRAPH_API_KEY', 'from-environment');
-
     await list();
     await list({ apiKeyAuth: undefined });
     await list({ apiKeyAuth: `${key}\n` });
     await list({ apiKeyAuth: '' });
-
     expect(keysSent()).toEqual(['Bearer from-environment', 'Bearer from-environment', `Bearer ${key}`, undefined]);
   });
 
@@ -328,7 +309,6 @@ describe('the API key', () => {
     'with characters that headers cannot contain is rejected before anything is sent, and not in the error: %j',
     async (badKey) => {
       const error = new TypeError('Yardgraph: expected the API key to contain visible ASCII characters only');
-
       expect(() => once({ apiKeyAuth: badKey })).toThrow(error);
       await expect(list({ apiKeyAuth: () => badKey })).rejects.toThrow(error);
       expect(server.received).toEqual([]);
@@ -350,7 +330,6 @@ describe('the API key', () => {
 test.each(['', '/', '/yard', '/yard/'])('serverURL may end with the path of a proxy: %j', async (path) => {
   await list({ serverURL: server.url + path });
   await list({ serverURL: new URL(server.url + path) });
-
   const expected = `${path.replace(/\/$/, '')}/asset-categories`;
   expect(server.received.map((request) => request.path)).toEqual([expected, expected]);
 });
@@ -396,7 +375,6 @@ test.each<[string, (yardgraph: Yardgraph) => unknown]>([
     TypeError,
     Promise.resolve().then(() => call(once())),
   );
-
   expect(error.message.slice(0, message.length)).toBe(message);
   expect(server.received).toEqual([]);
 });

@@ -52,25 +52,6 @@ describe('import', () => {
     });
   });
 
-  test('changes and creates rows of several kinds in one part, in one transaction', async () => {
-    await yardgraph.locations.create([{ name: 'North', externalIds: { erp: 'L-1' } }]);
-    const rows = [
-      { kind: 'Project', record: { name: 'Wall', location: { ref: 'yard' } } },
-      { kind: 'Location', record: { ref: 'yard', name: 'Harbour', externalIds: { erp: 'L-1' } } },
-    ] as const;
-
-    expect(await importAll(rows, { upsertBy: { Location: { externalId: 'erp' } } })).toEqual(['CREATED', 'UPDATED']);
-    const by = { locations: { externalId: 'erp' } };
-    const { locations } = await yardgraph.importRecords(
-      { locations: [{ name: 'South', externalIds: { erp: 'L-1' } }] },
-      { by },
-    );
-    expect(locations).toMatchObject([{ name: 'South' }]);
-    expect(await service.data('{ projects { nodes { location { name } } } }')).toEqual({
-      projects: { nodes: [{ location: { name: 'South' } }] },
-    });
-  });
-
   test('asks for no more rows than it sends, and stores a part before it asks for the next ones', async () => {
     const stored: number[] = [];
     async function* rows() {
@@ -115,7 +96,6 @@ describe('export', () => {
   test('ends when it is not read to its end, and another can begin', async () => {
     await yardgraph.projects.create(Array.from({ length: 300 }, () => ({ name: 'Wall', notes: 'x'.repeat(9_000) })));
     for await (const _ of yardgraph.export('projects')) break;
-
     expect(await all(yardgraph.export('projects'))).toHaveLength(300);
   });
 

@@ -77,7 +77,6 @@ test('graphql takes the types of a document that has them', async () => {
 
 test('graphql of a document without types returns untyped data, which a strict program can read', async () => {
   const { locations } = await yardgraph.graphql(latestText, { last: 1 });
-
   expectTypeOf(locations).toBeAny();
   expect(locations.nodes).toEqual(latestData.locations.nodes);
   expect(await yardgraph.graphql(parse(latestText))).toEqual(latestData);

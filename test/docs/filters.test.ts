@@ -43,7 +43,6 @@ test.each(Object.entries(types))('the table of operators has all operators of %s
   const type = buildSchema(readFileSync('schema.graphql', 'utf8')).getType(name);
   const [, operators = ''] =
     new RegExp(`^\\| (?:[\\w ]+, )?${fields}(?:, [\\w ]+)? \\| (.*) \\|$`, 'm').exec(readPage(page)) ?? [];
-
   const listed = [...operators.matchAll(/`(\w+)(?:: true)?`/g)].map(([, operator]) => operator);
   expect([...new Set(listed)].toSorted()).toEqual(isInputObjectType(type) && Object.keys(type.getFields()).toSorted());
 });
@@ -51,7 +50,6 @@ test.each(Object.entries(types))('the table of operators has all operators of %s
 test('all links, IDs and external IDs have an index', () => {
   const fields = recordKinds.flatMap(({ storedFields }) => Object.entries(storedFields));
   const linking = fields.filter(([name, { type }]) => name !== 'workspaceId' && linkTypes.includes(type));
-
   expect(linking.filter(([, { indexed }]) => !indexed)).toEqual([]);
 });
 

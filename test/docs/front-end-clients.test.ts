@@ -40,7 +40,6 @@ test.each([
   ['urql.mjs', checkedBlock(page, 'urql.mjs')],
 ])('%s prints what the page shows', async (name, text) => {
   write(name, text);
-
   expect(await run(name)).toBe(checkedBlock(page, 'output'));
 });
 
@@ -48,9 +47,7 @@ test('with the environment for Relay, a company and a status with the same id ar
   await service.as(key).create('/assets', { name: 'Crane', ownerId: '7', statusId: '7' });
   write('environment.mjs', checkedBlock(page, 'environment.mjs'));
   write('program.mjs', program);
-
   const { ids, refetched } = JSON.parse(await run('program.mjs'));
-
   expect(ids).toEqual(expect.arrayContaining(['Company:7', 'Status:7', expect.stringMatching(/^asset_/)]));
   expect(refetched).toBe('Crane');
 });

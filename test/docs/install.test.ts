@@ -21,14 +21,12 @@ const environment = Object.fromEntries(
 
 test('the Containerfile copies what exists', () => {
   const sources = argumentsOf(build, 'COPY').flatMap((argument) => argument.split(' ').slice(0, -1));
-
   expect(sources).toContain('src');
   expect(sources.filter((source) => !existsSync(source))).toEqual([]);
 });
 
 test('the page installs the file that npm pack makes of this version', () => {
   const files = [...page.matchAll(/yardgraph-[\d.]+\.tgz/g)].map(([file]) => file);
-
   expect(files.length).toBeGreaterThan(1);
   expect(new Set(files)).toEqual(new Set([`yardgraph-${version}.tgz`]));
 });

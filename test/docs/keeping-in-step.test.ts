@@ -16,7 +16,6 @@ const processes = useProcesses();
 
 test('the examples of the page return what it shows', async () => {
   const address = await listen(service.app);
-
   await pastePage(page, processes.folder, address);
 });
 

@@ -92,12 +92,10 @@ const withLists = [...pages, 'client/README.md'].filter((page) => readPage(page)
 
 test.each(withLists)('the lists of kinds in %s are up to date', async (page) => {
   const text = readPage(page).replace(printed, (_, start, name, end) => `${start}${lists[name]?.()}${end}`);
-
   await expect(text).toMatchFileSnapshot(`../../${page}`);
 });
 
 test('each list stands in a page', () => {
   const names = withLists.flatMap((page) => [...readPage(page).matchAll(printed)].map(([, , name]) => name));
-
   expect(new Set(names)).toEqual(new Set(Object.keys(lists)));
 });

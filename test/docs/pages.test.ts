@@ -31,7 +31,6 @@ test.each(linked)('every link of %s leads to a file or a heading that exists', (
 
 test('every page is linked from README', () => {
   const targets = linksOf('README.md').map((link) => link.split('#')[0]);
-
   for (const page of linked.filter((it) => it !== 'README.md')) expect(targets).toContain(page);
 });
 
@@ -63,7 +62,6 @@ test('every setting is on its page, in order, with its real default', () => {
   const rows = [...readPage('docs/settings.md').matchAll(/^\| `([A-Z_]+)` \| (?:`([^`]+)`)? ?\|/gm)].map(
     ([, name = '', value = '']) => [name, value],
   );
-
   expect(rows.map(([name]) => name)).toEqual(settingNames);
   expect(loadConfig(Object.fromEntries(rows))).toEqual(loadConfig({}));
 });

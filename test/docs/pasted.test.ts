@@ -15,17 +15,13 @@ test('the demo returns the linked records that README shows', async () => {
   const page = 'README.md';
   const address = await processes.start({}, 'demo').ready();
   const query = checkedBlock(page, 'demo-query').replace('http://127.0.0.1:4000', address);
-
   const response = await pasteText(query, processes.folder);
-
   expect(JSON.parse(response)).toEqual(JSON.parse(checkedBlock(page, 'demo-response')));
 });
 
 test('the tour and the commands on keys in README can be pasted, in this order', async () => {
   const address = await processes.start().ready();
-
   const outputs = await pastePage('README.md', processes.folder, address);
-
   const keys = stepsOf('README.md').findIndex(({ text }) => text.includes('keys create'));
   expect(outputs[keys]).toMatch(/\[\]$/);
   // Within five seconds.
@@ -47,7 +43,6 @@ test('the commands on keys and workspaces print what the page shows', async () =
   await post(`${address}/locations`, [{ name: 'North yard' }]);
   child.kill('SIGTERM');
   await exited;
-
   await pastePage('docs/commands.md', processes.folder, address);
 });
 
@@ -64,7 +59,6 @@ test('every command is in the table', async () => {
 
 test('the examples of the GraphQL guide return what the page shows of the demo', async () => {
   await fillDemo(service.database);
-
   await pastePage('docs/graphql.md', processes.folder, await listen(service.app));
 });
 

@@ -74,7 +74,6 @@ test('the systemd unit starts the service as npm start does, and waits longer th
 
 test("the command that copies to Postgres has the right options, and asks for the reader's own values", async () => {
   const pasted = pasteText(checkedBlock(page, 'postgres'), processes.folder, { DATABASE_URL: 'sqlite:yardgraph.db' });
-
   await expect(pasted).rejects.toThrow(
     /--to: not a valid URL: expected postgres:\/\/USER:PASSWORD@HOST:PORT\/DATABASE/,
   );
@@ -83,7 +82,6 @@ test("the command that copies to Postgres has the right options, and asks for th
 test('the settings of the page exist', () => {
   const named = [...readFileSync(page, 'utf8').matchAll(/`([A-Z]+_[A-Z_]+)(?:=[^`]*)?`/g)].map(([, name]) => name);
   const settings = readFileSync('docs/settings.md', 'utf8');
-
   expect(named.length).toBeGreaterThan(5);
   for (const name of named) expect(settings).toContain(`| \`${name}\` |`);
 });
@@ -92,7 +90,6 @@ const service = useSharedService();
 
 test('a log line has the fields that the page shows, in this order', async () => {
   await service.post('/assets', [{}]);
-
   const line = service.logs.find((text) => text.includes('"route":"/assets"')) ?? '';
   expect(Object.keys(JSON.parse(line))).toEqual(Object.keys(JSON.parse(checkedBlock(page, 'log'))));
 });

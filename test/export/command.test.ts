@@ -54,7 +54,6 @@ test('writes to what a link leads to, and to a pipe, and replaces neither by a f
 
 test('writes NDJSON if it is said, or if the name of the file says it, and all kinds only so', async () => {
   await imports.service.create('/locations', { name: 'North' });
-
   expect(JSON.parse((await imports.command('export', 'locations', '--format', 'ndjson')).out.join(''))).toMatchObject({
     kind: 'LOCATION',
   });
@@ -75,14 +74,12 @@ describe('writes nothing, and ends with 1,', () => {
     ['assets', ['--external-ids', 'a,,b'], 'externalIds: expected names of systems such as erp,crm, received "a,,b"'],
   ] as const)('for %s with %j', async (kind, options, message) => {
     const { code, out, err } = await imports.command('export', kind, ...options);
-
     expect([code, out]).toEqual([1, ['']]);
     expect(err.slice(0, message.length)).toBe(message);
   });
 
   test('if the file cannot be written', async () => {
     const { code, err } = await imports.command('export', 'assets', '--output', imports.path('none/assets.csv'));
-
     expect([code, err.split('\n').at(-1)]).toEqual([
       1,
       expect.stringMatching(/^cannot write none\/assets\.csv: ENOENT/),

@@ -62,18 +62,14 @@ test('a file has all fields of each record but the workspace, as REST returns th
 test('a cell has any text as it is, and an empty text is not the same as no value', async () => {
   const name = 'a "quoted", \r\n text 🏗 \u0001 ';
   await service.create('/locations', { name, city: '', state: ' x', country: null });
-
   const { text } = await service.get('/export/locations.csv');
-
   expect(text.slice(text.indexOf('\n') + 1)).toContain(',"a ""quoted"", \r\n text 🏗 \u0001 ",,,,,""," x",,,,');
 });
 
 test('for spreadsheet programs, no text begins as a formula, and an import gets all as they were', async () => {
   const others = { address1: 'a=b', address2: "'=a", postalCode: "'b", latitude: -8 };
   await service.create('/locations', { name: '=1+1', city: '+49', state: '-x', country: '@a', ...others });
-
   const { text } = await service.get('/export/locations.csv?excel=true');
-
   expect(text.charCodeAt(0)).toBe(0xfeff);
   expect(text).toContain(",'=1+1,-8,,a=b,''=a,'+49,'-x,'b,'@a,");
 });
@@ -111,9 +107,7 @@ describe('CSV for a spreadsheet', () => {
     'has the delimiter %j, also in quotes where a text has it',
     async (delimiter, character) => {
       await service.create('/locations', { name: `a${character}b`, city: 'c' });
-
       const [header, row] = (await csv('locations', { delimiter })).split('\n');
-
       expect(header?.split(character).slice(0, 3)).toEqual(['id', 'name', 'latitude']);
       expect(row).toContain(`${character}"a${character}b"${character}`);
     },
@@ -121,7 +115,6 @@ describe('CSV for a spreadsheet', () => {
 
   test('has numbers with a decimal comma', async () => {
     await service.create('/locations', { name: 'a', latitude: 53.08, longitude: -8 }, { name: 'b', latitude: 1e-7 });
-
     expect(await csv('locations', { decimalComma: 'true', delimiter: ';' })).toMatch(/;a;53,08;-8;.*;b;1e-7;;/s);
     expect(await csv('locations', { decimalComma: 'true' })).toContain(',a,"53,08",-8,');
   });
@@ -135,14 +128,12 @@ describe('CSV for a spreadsheet', () => {
     ['9999-12-31T23:30:00Z', '31.12.9999 23:30 UTC'],
   ])('has the time %s in a zone as %s', async (startDate, cell) => {
     await service.create('/projects', { name: 'Wall', startDate });
-
     const parameters = { dates: '31.12.2026', timeZone: 'Europe/Berlin', delimiter: ';' };
     expect(await csv('projects', parameters)).toContain(`;Wall;;${cell};`);
   });
 
   test('has dates in other forms, and without a zone all times in UTC, which they say', async () => {
     await service.create('/projects', { name: 'Wall', startDate: '2026-03-01T07:30:00Z', endDate: '2026-04-01' });
-
     expect(await csv('projects', { dates: '12/31/2026' })).toContain(',Wall,,03/01/2026 07:30 UTC,04/01/2026,');
     expect(await csv('projects', { dates: '31/12/2026' })).toContain(',Wall,,01/03/2026 07:30 UTC,01/04/2026,');
     expect(await csv('projects', { timeZone: 'Asia/Tokyo' })).toContain(',Wall,,2026-03-01 16:30,2026-04-01,');
@@ -202,7 +193,6 @@ describe('the filter', () => {
     ['ndjson?delimiter=%3B', 'delimiter: unknown parameter'],
   ])('and other parameters are checked: %s', async (query, message) => {
     const { status, body } = await service.get(`/export/assets.${query}`);
-
     expect([status, body.code, body.error.slice(0, message.length)]).toEqual([400, '400', message]);
   });
 });
@@ -346,7 +336,6 @@ describe('a long file', () => {
 
   test('that is not read holds nothing but a file: others are exported meanwhile, and it ends with its client', async () => {
     const [request, response] = await open();
-
     expect((await own.get('/export/locations.csv')).status).toBe(200);
     response.on('error', () => {});
     request.destroy();

@@ -11,7 +11,6 @@ const nothing = '{ locations(first: 1) { nodes { id } } }';
 describe('requests', () => {
   test.each(['text/plain', 'multipart/form-data; boundary=x'])('of the type %s are 415', async (type) => {
     const response = await service.send('POST', '/graphql', nothing, { 'content-type': type });
-
     expect(response.status).toBe(415);
     expect(response.body.errors).toMatchObject([{ message: 'expected the header Content-Type: application/json' }]);
   });
@@ -25,7 +24,6 @@ describe('requests', () => {
     [{ query: { query: nothing } }, 'Expected "query" param to be a string, but given object.'],
   ])('that are not an operation of GraphQL over HTTP are 400: %j', async (sent, message) => {
     const { status, body } = await service.post('/graphql', sent);
-
     expect([status, body.errors]).toEqual([400, [{ message, extensions: { code: 'BAD_USER_INPUT' } }]]);
   });
 
@@ -35,7 +33,6 @@ describe('requests', () => {
     { operationName: null, variables: null, extensions: null },
   ])('with parameters that say nothing run as without them: %j', async (parameters) => {
     const { status, body } = await service.post('/graphql', { query: 'query A { __typename }', ...parameters });
-
     expect([status, body]).toEqual([200, { data: { __typename: 'Query' } }]);
   });
 
@@ -61,7 +58,6 @@ describe('requests', () => {
     ['query={__typename}&variables=nope', `variables is not valid JSON: Unexpected token 'o', "nope"`],
   ])('by GET are checked alike: %s', async (parameters, message) => {
     const { status, body } = await service.get(`/graphql?${parameters}`);
-
     expect([status, body.errors[0].message]).toEqual([400, message]);
   });
 
@@ -202,8 +198,6 @@ test.each<[string, string, number, (count: number) => readonly [string, object?]
 
 test('of mutations that fail, each has an error, however many', async () => {
   const fields = Array.from({ length: 30 }, (_, i) => `a${i}: createLocations(input: [{ latitude: 100 }]) { id }`);
-
   const { body } = await service.graphql(`mutation { ${fields.join(' ')} }`);
-
   expect(body.errors.map(({ path }: { path: string[] }) => path)).toEqual(fields.map((_, i) => [`a${i}`]));
 });

@@ -27,7 +27,6 @@ describe('the second response is the same as the first', () => {
     { query: 'query one { locations { totalCount } } query two { projects { totalCount } }', operationName: 'two' },
   ])('%j', async (request) => {
     const { response, expected } = await responsesTo(request);
-
     expect(expected).toMatch(/^200 \{"data":/);
     expect(response).toBe(expected);
   });
@@ -44,7 +43,6 @@ describe('the second response is the same as the first', () => {
     ['null in a list', 'query ($n: RecordKind = ASSET) { changes(kinds: [$n]) { endCursor } }', { n: null }],
   ])('also with an error: %s', async (_, query, variables) => {
     const { response, expected } = await responsesTo({ query, variables });
-
     expect(expected).toContain('"errors":');
     expect(response).toBe(expected);
   });
@@ -53,7 +51,6 @@ describe('the second response is the same as the first', () => {
 test('a variable inside external IDs that are a literal is read each time', async () => {
   const query =
     'mutation ($erp: String!) { createLocations(input: [{ externalIds: { erp: $erp, __proto__: "x" } }]) { externalIds } }';
-
   for (const erp of ['1', '2', '3']) {
     expect((await service.graphql(query, { erp })).text).toContain(`{"externalIds":{"erp":"${erp}","__proto__":"x"}}`);
   }
@@ -63,7 +60,6 @@ test('a field of a patch whose variable is not sent stays as it is each time', a
   const update =
     'mutation ($id: ID!, $uid: String, $statusId: ID) { updateAssets(input: [{ id: $id, uid: $uid, statusId: $statusId }]) { uid } }';
   const [{ id }] = await service.create('/assets', { name: 'Crane', uid: 'C-1' });
-
   for (const statusId of ['1', '2', '3']) {
     expect((await service.data(update, { id, statusId })).updateAssets).toEqual([{ uid: 'C-1' }]);
   }
@@ -181,7 +177,6 @@ describe('of the queries that take much', () => {
     const responses = Array.from({ length: 10 }, (_, n) => send({ workspace: `w${n % workspaces}`, cost }));
     await settled();
     open();
-
     expect(await Promise.all(responses)).toEqual(Array(10).fill(executed));
     expect(most()).toBe(expected);
   });

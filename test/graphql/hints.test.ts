@@ -43,7 +43,6 @@ test.each<[query: string, variable: unknown, message: RegExp]>([
 ])('%s', async (query, v, message) => {
   const { body } = await service.graphql(query, { v });
   const hidden = await production.graphql(query, { v });
-
   expect(body.errors.map((error: Error) => error.message)).toContainEqual(expect.stringMatching(message));
   expect(body.errors[0].extensions).not.toHaveProperty('hint');
   expect(hidden.text).not.toMatch(/The records are|Send /);

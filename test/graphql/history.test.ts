@@ -53,11 +53,9 @@ describe('history', () => {
   test('has a change without fields if all were sent with the values they had, external IDs in whatever order', async () => {
     const [{ id }] = await service.create('/projects', { name: 'Harbour wall', externalIds: { erp: '1', sap: '2' } });
     await service.patch(`/projects/${id}`, { name: 'Harbour wall', externalIds: { sap: '2', erp: '1' } });
-
     const { project } = await service.data(
       `{ project(id: "${id}") { history { nodes { action fields { field } } } } }`,
     );
-
     expect(project.history.nodes[0]).toEqual({ action: 'UPDATED', fields: [] });
   });
 });
@@ -113,14 +111,10 @@ async function allChanges(first: number, kinds?: string[]) {
 describe('the feed', () => {
   test('after a cursor beyond the last change is refused, so that consumers notice when a backup was restored', async () => {
     await service.create('/locations', { name: 'North yard' });
-
     const { body } = await service.graphql('{ changes(after: "2") { endCursor } }');
-
-    expect(body.errors[0]).toMatchObject({
-      message:
-        'the cursor "2" is beyond the last change, which is "1"; after restoring a backup, consumers must start over',
-      extensions: { code: 'BAD_USER_INPUT' },
-    });
+    expect(body.errors[0].message).toBe(
+      'the cursor "2" is beyond the last change, which is "1"; after restoring a backup, consumers must start over',
+    );
   });
 
   test('of kinds whose changes are far apart has empty pages in between, which read at most 100,000 rows each', async () => {

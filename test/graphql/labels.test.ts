@@ -35,7 +35,6 @@ test('a mutation returns the names as they are after it', async () => {
     upsertLabels(by: { field: KEY }, input: [{ key: "STATUS:status-7", name: "In use" }]) { outcome }
     setUp: createAssets(input: [{ name: "Pump", statusId: "status-7" }]) { status { name } }
   }`);
-
   expect([create, setUp]).toEqual([[{ status: { name: null } }], [{ status: { name: 'In use' } }]]);
 });
 
@@ -51,14 +50,12 @@ describe('what is no label is refused:', () => {
     ['color', '#2e7d32\n', 'a colour such as #2e7d32'],
   ])('%s %j', async (field, value, expected) => {
     const { status, body } = await service.post('/labels', [{ [field]: value }]);
-
     expect(status).toBe(400);
     expect(body.error).toMatch(`[0].${field}: expected ${expected}, received "`);
   });
 
   test('a key of another label', async () => {
     await service.create('/labels', { key: 'STATUS:7' });
-
     expect((await service.post('/labels', [{ key: 'STATUS:7' }])).body).toEqual({
       error: '[0].key: another label has the key "STATUS:7"',
       code: '409',

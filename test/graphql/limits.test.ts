@@ -96,7 +96,6 @@ describe('characters of texts in a response', () => {
 test('the cost of an operation is a header of its response, and in a refusal with its limit', async () => {
   const { body, headers } = await service.graphql('{ locations(first: 10) { nodes { id name } } }');
   const refused = await cheap.graphql('{ locations(first: 1000) { nodes { id name } } }');
-
   expect(headers['query-cost']).toBe(String(5 + 10 * (5 + 2)));
   expect(body).toEqual({ data: { locations: { nodes: [] } } });
   expect(refused.body.errors[0].extensions.cost).toEqual({ requested: 5 + 1_000 * (5 + 2), limit: 1_000 });
@@ -140,7 +139,6 @@ describe('a list in a variable', () => {
     ['records of an import', importDocument(), { input: ofTwoLists(16) }, 413, tooManyRecords],
   ])('of too many %s is refused as a whole', async (_, query, variables, status, message) => {
     const response = await service.graphql(query, variables);
-
     expect([response.status, response.body]).toEqual([
       status,
       { errors: [{ message, extensions: { code: 'BAD_USER_INPUT' } }] },
@@ -228,7 +226,6 @@ describe('a document made to be expensive is refused before it is executed', () 
   ])('%s', async (_, query, variables = {}) => {
     const text = JSON.stringify({ query, variables }).replace('"deep"', `${'['.repeat(5_000)}${']'.repeat(5_000)}`);
     const { status, body } = await service.post('/graphql', text);
-
     expect(status).toBeLessThan(500);
     expect(body.errors?.length ?? (body.error ? 1 : 0)).toBeGreaterThan(0);
     expect(body.data ?? null).toBeNull();

@@ -46,9 +46,7 @@ test('an ID of another kind is refused, now and at a time; `node` takes any', as
 
 test('several records with the external ID that is looked up are a CONFLICT', async () => {
   await service.create('/assets', ...['Saw', 'Axe'].map((name) => ({ name, externalIds: { erp: 'twice' } })));
-
   const { body } = await service.graphql('{ assetByExternalId(key: "erp", value: "twice") { name } }');
-
   const message = /^several assets have the external ID "twice" of "erp": list them with where: /;
   const error = { message: expect.stringMatching(message), extensions: { code: 'CONFLICT' } };
   expect(body).toMatchObject({ data: { assetByExternalId: null }, errors: [error] });
@@ -153,7 +151,6 @@ test.each<[string, (count: number) => object, number, string]>([
 ])('a filter has limited %s', async (_, where, limit, message) => {
   const within = await shared.graphql(filtered, { where: where(limit) });
   const above = await shared.graphql(filtered, { where: where(limit + 2) });
-
   expect(within.body).toMatchObject({ data: { projects: { totalCount: 0 } } });
   expect(above.body.errors).toMatchObject([
     { message: expect.stringContaining(`where${message}`), extensions: { code: 'BAD_USER_INPUT' } },
@@ -201,7 +198,6 @@ test.each<[string, unknown, number]>([
 ])('%s in a filter costs as much in a variable as in a literal', async (_, where, cost) => {
   const literal = JSON.stringify(where).replaceAll(/"(\w+)":/g, '$1:');
   const list = (sent: string) => `projects(first: 1, where: ${sent}) { totalCount }`;
-
   expect(await costOf(`{ ${list(literal)} }`)).toBe(plain + cost);
   expect(await costOf(`query ($w: ProjectFilter) { ${list('$w')} }`, { w: where })).toBe(plain + cost);
   expect(await costOf(`query ($w: ProjectFilter = ${literal}) { ${list('$w')} }`)).toBe(plain + cost);

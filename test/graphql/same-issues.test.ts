@@ -121,7 +121,6 @@ describe('an issue has the path of another item that it is about, too:', () => {
   test('the first with a ref, in an import with the name of its list', async () => {
     const input = { locations: [{ ref: 'yard' }, { ref: 'yard' }] };
     const { body } = await service.graphql(importDocument(), { input });
-
     expect(body.errors[0].extensions.issues).toMatchObject([
       { path: ['input', 'locations', 1, 'ref'], code: 'repeated-ref', other: ['input', 'locations', 0] },
     ]);
@@ -153,7 +152,6 @@ describe('as ever in GraphQL,', () => {
     ['[0]', JSON.parse('{"__proto__":{"name":"a"}}'), 'Field "__proto__" is not defined by type "CreateAssetInput".'],
   ])('a value of another type is an error of GraphQL: input%s', async (at, item, reason) => {
     const { body } = await service.graphql(createDocument(asset), { input: [item] });
-
     const message = `Variable "$input" got an invalid value at "input${at}"; ${reason}`;
     const extensions = { code: 'BAD_USER_INPUT' };
     expect(body).toEqual({ errors: [{ message, locations: [expect.anything()], extensions }] });

@@ -130,7 +130,6 @@ test('a subscription sends nothing of another workspace, whatever its cursor', a
 describe('what cannot be sent', () => {
   test('a subscription to a client that accepts no events is a 406', async () => {
     const { status, body } = await service.post('/graphql', { query: subscription }, { accept: 'application/json' });
-
     const message =
       'a subscription is sent as server-sent events: expected an Accept header that allows text/event-stream';
     expect([status, body]).toEqual([406, { errors: [{ message, extensions: { code: 'NOT_ACCEPTABLE' } }] }]);
@@ -159,7 +158,6 @@ describe('what cannot be sent', () => {
 
   test('a Last-Event-ID that is no cursor is an error', async () => {
     const events = await follow(service, { headers: { 'last-event-id': 'soon' } });
-
     expect((await events.next())?.data.errors[0].message).toBe(
       'Last-Event-ID: expected a cursor of a change, such as "4711", received "soon"',
     );

@@ -1,9 +1,9 @@
 /** Batches of writes: what is refused, and what their responses show. test/services/write-model.test.ts has what they store. */
 import { describe, expect, test } from 'vitest';
+import type { DescribedIssue } from '../../src/model/issues.ts';
 import { asset, assetCategory, location, transportOrder, workOrder } from '../../src/records/index.ts';
 import { eventually } from '../support/clock.ts';
 import { isPostgres } from '../support/database.ts';
-import { placesIn } from '../support/issues.ts';
 import { deleteDocument, importDocument, updateDocument, upsertDocument } from '../support/mutations.ts';
 import { numberOf } from '../support/open-store.ts';
 import { unknownId } from '../support/records.ts';
@@ -11,6 +11,7 @@ import { startService, useWorkspaces } from '../support/service.ts';
 
 const service = useWorkspaces();
 
+const placesIn = (issues: readonly DescribedIssue[]) => issues.map(({ path, message }) => ({ path, message }));
 const outcomes = (items: { outcome: string }[]) => items.map(({ outcome }) => outcome);
 const lastChange = async () => (await service.data('{ changeCursor }')).changeCursor;
 
@@ -201,11 +202,9 @@ const upsertAssets = (input: object[]) => service.graphql(upsertDocument(asset),
 
 test('keys of JavaScript are keys of merged external IDs like any other', async () => {
   const [{ id }] = await service.create('/assets', JSON.parse('{"name":"Crane","externalIds":{"constructor":"1"}}'));
-
   const { text } = await updateAssets(
     JSON.parse(`{"id":"${id}","mergeExternalIds":{"__proto__":"2","toString":null}}`),
   );
-
   expect(text).toContain('{"externalIds":{"constructor":"1","__proto__":"2"}}');
 });
 
@@ -287,24 +286,6 @@ test('what follows a dry run in the same request reads what is stored', async ()
   });
 });
 
-test('records that a mutation creates are seen by reverse links selected on them', async () => {
-  const [wall] = await service.create('/projects', { name: 'Harbour wall' });
-  const create = (name: string) =>
-    `createTransportOrders(input: [{ projectId: $id, name: "${name}" }]) { project { ...newest } }`;
-  const { a, b } = await service.data(
-    `mutation ($id: ID) { a: ${create('first')} b: ${create('second')} }
-     fragment newest on Project { transportOrders(orderBy: { id: DESC }, first: 1) { totalCount nodes { name } } }`,
-    { id: wall.id },
-  );
-
-  const [{ project: first }, { project: second }] = [a[0], b[0]];
-  expect([first.transportOrders.nodes, second.transportOrders.nodes]).toEqual([
-    [{ name: 'first' }],
-    [{ name: 'second' }],
-  ]);
-  expect(second.transportOrders.totalCount).toBe(first.transportOrders.totalCount + 1);
-});
-
 test('an upsert of what is stored already writes nothing, whatever the form of its values', async () => {
   const sent = {
     name: 'Crane',
@@ -336,7 +317,6 @@ test.each([
   const document = upsertDocument(kind);
   const first = await service.data(document, { by, input: [item] });
   const second = await service.data(document, { by, input: [item] });
-
   expect([...outcomes(first.result), ...outcomes(second.result)]).toEqual(['CREATED', 'UNCHANGED']);
   expect(second.result[0].record.id).toBe(first.result[0].record.id);
 });
@@ -375,7 +355,6 @@ test('a record that gets another key while an upsert waits for it is not the one
 test('an upsert by another key refuses an ID', async () => {
   const input = [{ id: unknownId(asset), name: 'Crane', uid: 'C-7' }];
   const { body } = await service.graphql(upsertDocument(asset), { by: { field: 'UID' }, input });
-
   expect(body.errors[0].message).toBe('[0].id: read-only field, set by the service');
 });
 
@@ -398,11 +377,9 @@ test('what was before is read and stored only if it is selected', async () => {
 
 test('a deletion by the key ID is one by IDs', async () => {
   const [{ id }] = await service.create('/assets', { name: 'Crane' });
-
   const { deleteAssets } = await service.data(
     `mutation ($keys: [String!]) { deleteAssets(by: { field: ID }, keys: $keys) { id } }`,
     { keys: [id] },
   );
-
   expect(deleteAssets).toEqual([{ id }]);
 });

@@ -49,7 +49,6 @@ test.each([
 
 test('a response that depends on other headers says so as well', async () => {
   const { headers, rawPayload } = await getGzip('/text');
-
   expect([headers['content-encoding'], headers.vary]).toEqual(['gzip', 'Origin, Accept-Encoding']);
   expect(gunzipSync(rawPayload).toString()).toBe(text);
 });
@@ -70,7 +69,6 @@ test('a response that is compressed on another thread has its length, and any nu
 
 test('a stream that is compressed has neither the length nor the ranges of its source', async () => {
   const { headers, rawPayload } = await getGzip('/file');
-
   expect(headers['content-encoding']).toBe('gzip');
   expect([headers['content-length'], headers['accept-ranges']]).toEqual([undefined, undefined]);
   expect(gunzipSync(rawPayload).toString()).toBe(text);
@@ -83,14 +81,12 @@ test.each([
   ['/nothing', 204, undefined],
 ])('%s is sent as it is', async (url, status, encoding) => {
   const { statusCode, headers } = await getGzip(url);
-
   expect([statusCode, headers['content-encoding'], headers.vary]).toEqual([status, encoding, undefined]);
   if (headers.etag) expect(headers.etag).toBe('"1"');
 });
 
 test('the error that replaces a stream that cannot be read is not called compressed', async () => {
   const { statusCode, headers, body } = await getGzip('/broken');
-
   expect(statusCode).toBe(500);
   expect([headers['content-encoding'], headers.etag]).toEqual([undefined, undefined]);
   expect(JSON.parse(body)).toEqual({ error: expect.stringContaining('unexpected error'), code: '500' });
@@ -151,6 +147,5 @@ test('a compressed list has a weak ETag, because its bytes are others, and each 
 
 test('a short response is sent as it is', async () => {
   const { headers } = await service.app.inject({ url: '/healthz', headers: { 'accept-encoding': 'br, gzip' } });
-
   expect([headers['content-encoding'], headers.vary]).toEqual([undefined, undefined]);
 });

@@ -62,10 +62,8 @@ const areServed = (port: number, count: number) =>
 test('as many connections as MAX_CONNECTIONS are served, one more is closed, and closing one makes room for another', async () => {
   const port = await start({ MAX_CONNECTIONS: '3' });
   const held = [await open(port), await open(port), await open(port)];
-
   expect(await Promise.all(held.map(ask))).toEqual(Array(3).fill('HTTP/1.1 200 OK'));
   expect(await ask(await open(port))).toBe('closed');
-
   held[0]?.destroy();
   await areServed(port, 1);
 });

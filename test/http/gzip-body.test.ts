@@ -25,7 +25,6 @@ test.each<[string, Buffer]>([
   ['followed by text', Buffer.concat([body, Buffer.from('[]')])],
 ])('a body that is %s is 400', async (_, payload) => {
   const error = 'the body is not valid gzip';
-
   expect((await post(payload)).body).toEqual({ error, code: '400' });
   const { status, body } = await post(payload, '/graphql');
   expect([status, body.errors[0].message]).toEqual([400, error]);
@@ -33,13 +32,11 @@ test.each<[string, Buffer]>([
 
 test('a body followed by zeros is 400', async () => {
   const { body: response } = await post(Buffer.concat([body, Buffer.alloc(8)]));
-
   expect(response).toEqual({ error: 'the body has bytes after the end of its gzip data', code: '400' });
 });
 
 test('a body may consist of several compressed parts', async () => {
   const { status, body } = await post(Buffer.concat([gzipSync(text.slice(0, 7)), gzipSync(text.slice(7))]));
-
   expect([status, body[0].name]).toEqual([201, 'North yard']);
 });
 
@@ -66,7 +63,6 @@ describe('MAX_BODY_BYTES', () => {
     const empty = gzipSync('');
     const parts = (count: number) => Buffer.concat([...Array(count).fill(empty), body]);
     const most = Math.floor((20_000 - body.length) / empty.length);
-
     expect((await post(parts(most))).status).toBe(201);
     expect((await post(parts(most + 1))).body).toEqual(tooLarge);
   });

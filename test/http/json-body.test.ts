@@ -100,7 +100,6 @@ describe('the bytes of a body', () => {
   test('may begin with one byte order mark', async () => {
     const mark = Buffer.from('\ufeff');
     const json = Buffer.from('[{"name":"Höfe"}]');
-
     expect((await post(Buffer.concat([mark, json]))).body).toMatchObject([{ name: 'Höfe' }]);
     expect((await post(Buffer.concat([mark, mark, json]))).body.error).toMatch(
       /^the body is not valid JSON: Unexpected token/,

@@ -29,7 +29,6 @@ async function readPart(path: string): Promise<{ client: Socket; ofServer: Socke
 test('the line of a GraphQL request has the name of its operation, also where the document or its variables are refused', async () => {
   await service.graphql('query Machines { assets { nodes { nothing } } }');
   await service.graphql('query Machine($id: ID!) { asset(id: $id) { id } }');
-
   expect(requestLines()).toMatchObject([{ operation: 'Machines' }, { operation: 'Machine' }]);
 });
 
@@ -75,7 +74,6 @@ describe('a refused request is logged with the reason in a few words, and with n
     await key.graphql(
       'mutation { a: updateProject(id: "x", input: {}) { id } b: createAssets(input: [{name: ""}]) { id } }',
     );
-
     expect(closed.logs.map((line) => JSON.parse(line))).toMatchObject([{ status: 200, reason: 'unknown record' }]);
   });
 });

@@ -128,13 +128,11 @@ test('issues.txt has an example of each sentence, by the code, and the status of
     const [{ status } = { status: 0 }] = errors;
     return [`${code} (${status})`, ...errors.map(({ message }) => `  ${message}`)].join('\n');
   });
-
   await expect(`${printed.join('\n\n')}\n`).toMatchFileSnapshot('issues.txt');
 });
 
 test('the place of another item is a path in GraphQL, and text in a problem', () => {
   const error = invalid([{ path: [1, 'uid'], code: 'taken', kind: 'asset', ...uid, other: [0] }]);
-
   const message = 'item [0] of this batch also has the uid "C-7"';
   expect(error.prefixed('input').issues).toEqual([
     { path: ['input', 1, 'uid'], message, code: 'taken', other: ['input', 0] },
@@ -146,7 +144,6 @@ test('no sentence repeats more than 100 characters of a value, or has a characte
   for (const [code, values] of Object.entries(examples)) {
     for (const value of values) {
       const { message } = invalid([{ path: [], code, ...value } as ValidationIssue]);
-
       expect(message).not.toMatch(/x{101}|\p{Cc}|\u202e/u);
     }
   }

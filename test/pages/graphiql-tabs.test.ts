@@ -23,9 +23,7 @@ test.each(working)('$name runs on an empty workspace, again, and on a filled one
   await service.data(query, variables);
   await createLinkedRecords(service, { workOrders: 20 });
   await createStory();
-
   const [result] = Object.values(await service.data(query, variables));
-
   expect(JSON.stringify(result)).toMatch(/"name":"\w/);
 });
 
@@ -41,7 +39,6 @@ test('the tab with an upsert stores nothing until its comment is followed, then 
   const { query, variables } = tabNamed('UpsertAssets');
   const outcome = async (dryRun: boolean) =>
     (await service.data(query, { ...variables, dryRun })).upsertAssets.map((it: { outcome: string }) => it.outcome);
-
   expect(variables.dryRun).toBe(true);
   expect([await outcome(true), await outcome(true)]).toEqual([['CREATED'], ['CREATED']]);
   expect([await outcome(false), await outcome(false)]).toEqual([['CREATED'], ['UNCHANGED']]);

@@ -133,7 +133,6 @@ describe('the documentation', () => {
     ['/explore/', '../explore'],
   ])('%s leads to %s, below any path of a proxy', async (path, target) => {
     const { status, headers } = await service.get(path);
-
     expect([status, headers.location]).toEqual([308, target]);
   });
 

@@ -52,7 +52,6 @@ test('the help of every command says what it does and where the settings come fr
 
 test('the help of import says how many rows can be stored at a time', async () => {
   const { out } = await run('import', '--help');
-
   expect(out).toMatch(/--batch <rows> .*up to\s+999,999/);
 });
 

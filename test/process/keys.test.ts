@@ -43,9 +43,7 @@ test.each([
 
 test('revoke of a key that does not exist names the database that it has no key in', async () => {
   await create();
-
   const { code, out, err } = await run('keys', 'revoke', 'yardgraph_acme_00000000');
-
   const location = database.url.replace(/^sqlite:|\w+:\w+@/, '');
   expect([code, out]).toEqual([1, '']);
   expect(err).toBe(`database: ${location}\nthere is no key with this prefix: see node dist/src/cli.js keys list`);
@@ -78,7 +76,6 @@ test('list --json prints every field that a script may need, with times in ISO 8
 test('a key that creates a workspace says so: its name may be misspelled', async () => {
   await create();
   const key = (name: string) => run('keys', 'create', '--workspace', name, '--user', 'erp-sync');
-
   expect((await key('acne')).err).toMatch(/\nThe workspace acne is new\.$/);
   expect((await key('acne')).err).not.toContain('is new');
 });

@@ -11,7 +11,7 @@ import type { WorkspaceStore } from '../../src/store/workspace-store.ts';
 import { createDatabase, isPostgres } from '../support/database.ts';
 import { byEffort } from '../support/effort.ts';
 import { storeOpener } from '../support/open-store.ts';
-import { useProcesses } from '../support/process.ts';
+import { patiently, useProcesses } from '../support/process.ts';
 
 const processes = useProcesses();
 
@@ -46,7 +46,7 @@ async function write(address: string, name: string, sent: Map<string, Sent>): Pr
       ...(hasKey && { 'idempotency-key': id }),
     };
     const options = { method, headers, body: JSON.stringify(body) };
-    const request: Sent = { effect, hasKey, send: (to) => fetch(`${to}${path}`, options) };
+    const request: Sent = { effect, hasKey, send: (to) => patiently(() => fetch(`${to}${path}`, options)) };
     sent.set(id, request);
     const response = await request.send(address).catch(() => undefined);
     const text = await response?.text().catch(() => undefined);

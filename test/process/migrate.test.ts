@@ -32,7 +32,6 @@ test('keys and workspaces refuse a database that is not up to date, and leave it
 test('migrate brings the database up to date, and says so and where; again there is nothing to do', async () => {
   const path = database.url.replace(/^sqlite:/, '').replace(/\w+:\w+@/, '');
   const err = path === database.url.replace(/^sqlite:/, '') ? `created ${path}` : `database: ${path}`;
-
   expect(await run('migrate')).toEqual({ code: 0, out: `migrated: ${migrationNames.join(', ')}`, err });
   expect(await run('migrate')).toEqual({ code: 0, out: 'already up to date', err: `database: ${path}` });
 });

@@ -55,7 +55,6 @@ test('what is packed is what runs, and no more', async () => {
 
 test('the files that browsers get are packed', () => {
   const files = readdirSync('src/pages/browser').filter((name) => name !== 'tsconfig.json');
-
   expect(files.length).toBeGreaterThan(4);
   expect(readdirSync('dist/src/pages/browser').toSorted()).toEqual(files.toSorted());
   const licenses = readFileSync('dist/src/explorer/dist/LICENSES.txt', 'utf8');
@@ -65,7 +64,6 @@ test('the files that browsers get are packed', () => {
 
 test.each(['20.19.0', '22.22.0', '24.11.0', '26.0.0'])('every package it installs runs on Node %s', (node) => {
   const tooNew = installed.filter(([, { engines }]) => engines?.node && !satisfies(node, engines.node));
-
   expect(tooNew.map(([path, { engines }]) => `${path} requires Node ${engines?.node}`)).toEqual([]);
 });
 
@@ -90,6 +88,5 @@ const pinned = [
 test('npm installs them elsewhere in the versions of the lock file', () => {
   const { packages } = readJson('package-lock.json');
   const locked = pinned.map((name) => [name, packages[`node_modules/${name}`].version]);
-
   expect(readJson('package.json').dependencies).toMatchObject(Object.fromEntries(locked));
 });

@@ -10,7 +10,7 @@ import { createDatabase, isPostgres } from '../support/database.ts';
 import { byEffort } from '../support/effort.ts';
 import { eventReader } from '../support/event-stream.ts';
 import { deleteDocument, updateDocument } from '../support/mutations.ts';
-import { ask, post, useSharedProcesses } from '../support/process.ts';
+import { ask, patiently, post, useSharedProcesses } from '../support/process.ts';
 import { createRandom } from '../support/random.ts';
 import { isInCycle } from '../support/write-model.ts';
 
@@ -60,7 +60,8 @@ test('that start at once on an empty database leave one clean schema', async () 
 /** Sends a request, and says whether its response is that of an earlier one. */
 const send = async (address: string, method: string, path: string, body: unknown, key?: string) => {
   const headers = { 'content-type': 'application/json', ...(key !== undefined && { 'idempotency-key': key }) };
-  const response = await fetch(`${address}${path}`, { method, headers, body: JSON.stringify(body) });
+  const options = { method, headers, body: JSON.stringify(body) };
+  const response = await patiently(() => fetch(`${address}${path}`, options));
   return {
     status: response.status,
     text: await response.text(),
@@ -171,19 +172,17 @@ async function write(address: string, acknowledged: string[]): Promise<void> {
     const size = random.pick([1, 1, 5, 50, 300]) ?? 1;
     const records = Array.from({ length: size }, () => ({ name: 'Crane' }));
     const isUpdate = random.chance(0.3);
+    const body = JSON.stringify({ name: `Harbour wall ${acknowledged.length}` });
+    const options = { method: 'PATCH', headers: { 'content-type': 'application/json' }, body };
     const response = await (isUpdate
-      ? fetch(`${address}/projects/${project.id}`, {
-          method: 'PATCH',
-          headers: { 'content-type': 'application/json' },
-          body: JSON.stringify({ name: `Harbour wall ${acknowledged.length}` }),
-        })
+      ? patiently(() => fetch(`${address}/projects/${project.id}`, options))
       : post(`${address}/assets`, records)
     ).catch(() => undefined);
-    const body = await response?.json().catch(() => undefined);
-    if (!response || !body) return;
-    if (!response.ok) throw new Error(`${response.status}: ${JSON.stringify(body)}`);
+    const result = await response?.json().catch(() => undefined);
+    if (!response || !result) return;
+    if (!response.ok) throw new Error(`${response.status}: ${JSON.stringify(result)}`);
     if (isUpdate) acknowledged.push(`UPDATED ${project.id}`);
-    else acknowledged.push(...body.map(({ id }: { id: string }) => `CREATED ${id}`));
+    else acknowledged.push(...result.map(({ id }: { id: string }) => `CREATED ${id}`));
   }
 }
 

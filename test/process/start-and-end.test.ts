@@ -129,7 +129,6 @@ describe('without a key, on an address that others reach', () => {
     const openAccess = { HOST: '0.0.0.0', ALLOW_OPEN_ACCESS: 'yes-anyone-who-can-reach-this-port' };
     const service = processes.start({ DATABASE_URL: 'sqlite::memory:', ...openAccess });
     const { port } = new URL(await service.ready());
-
     expect(service.said.out).toContain('OPEN TO ANYONE WHO CAN REACH THIS PORT');
     const { status } = await fetch(`http://127.0.0.1:${port}/asset-categories`, { headers: { host: 'yard.example' } });
     expect(status).toBe(200);

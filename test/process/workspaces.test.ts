@@ -146,9 +146,7 @@ test.each([
   [['rename', 'acm', 'yard'], 'there is no workspace acm: see node dist/src/cli.js workspaces list'],
 ])('%j is refused, and nothing is changed', async (command, line) => {
   await add('acme', 3);
-
   const { code, err } = await run('workspaces', ...command);
-
   expect([code, err.split('\n').at(-1)]).toEqual([1, line]);
   expect(await sizes()).toEqual({ acme: 3 });
 });

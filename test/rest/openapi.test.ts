@@ -25,9 +25,7 @@ const operations: Record<string, unknown>[] = Object.values<object>(document.pat
 test("Redocly's recommended rules find no problem, and send no request", async () => {
   const connect = vi.spyOn(Socket.prototype, 'connect');
   const config = await createConfig({ extends: ['recommended'] });
-
   const problems = await lintFromString({ source, absoluteRef: 'openapi.json', config });
-
   expect(problems.map(({ ruleId, message, location }) => [ruleId, message, location[0]?.pointer])).toEqual([]);
   expect(connect).not.toHaveBeenCalled();
   connect.mockRestore();
@@ -39,7 +37,6 @@ test.each(operations)('$operationId has a description, and so has each of its pa
   const resolved = parameters.map((parameter) =>
     parameter.$ref ? document.components.parameters[parameter.$ref.split('/').at(-1) ?? ''] : parameter,
   );
-
   expect(description).toMatch(/^[A-Z].*\.$/s);
   for (const parameter of resolved) expect(parameter.description).toMatch(/\w/);
 });
@@ -61,7 +58,6 @@ test.each(restKinds)(
   'the required fields of $kind.name are those that a request must have and a response always has',
   async ({ kind, path, smallest }) => {
     const [record] = await service.create(path, smallest);
-
     expect(document.components.schemas[`New${kind.name}`].required ?? []).toEqual(Object.keys(smallest));
     expect(document.components.schemas[kind.name].required.toSorted()).toEqual(Object.keys(record).toSorted());
   },

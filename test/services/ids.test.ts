@@ -29,7 +29,6 @@ test.each([
   ['in batches', () => Array.from({ length: 100 }, () => newIds('asset', 1_000)).flat()],
 ])('a hundred thousand identifiers made %s are different, and sort in the order of creation', (_, make) => {
   const ids = make();
-
   expect(new Set(ids).size).toBe(ids.length);
   expect(ids.toSorted()).toEqual(ids);
 });
@@ -37,6 +36,5 @@ test.each([
 test('identifiers keep increasing if the clock goes back', () => {
   const before = newId('asset');
   vi.useFakeTimers({ now: Date.now() - 60_000 });
-
   expect(newId('asset') > before).toBe(true);
 });

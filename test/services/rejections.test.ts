@@ -19,8 +19,6 @@ test.each([
   const items = Array.from({ length: 10_001 }, (_, index) => createItem('create', asset, [index], { value: {} }));
   for (const { issues } of items) issues.push(taken);
   items.at(-1)?.issues.push(last);
-
   const written = write(createSession(storeOpener(database)('ours'), { userId: null, mayWrite: true }), items);
-
   await expect(written).rejects.toMatchObject({ status, message: expect.stringMatching(/; and 9992 more$/) });
 });

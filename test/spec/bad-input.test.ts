@@ -87,14 +87,12 @@ describe('a body of a create', () => {
 describe('unknown and read-only fields', () => {
   test('are rejected by name, with a suggestion for a near miss', async () => {
     const { status, body } = await service.post('/assets', [{ name: 'a' }, { nmae: 'b', name: 'b', colour: 'red' }]);
-
     expect(status).toBe(400);
     expect(body.error).toBe('[1].nmae: unknown field, did you mean "name"?; [1].colour: unknown field');
   });
 
   test.each(restKinds)('of $kind.name that the service sets itself are rejected', async ({ kind, path, smallest }) => {
     const readOnly = Object.keys(kind.storedFields).filter((name) => !(name in kind.fields));
-
     for (const name of readOnly) {
       const { body } = await service.post(path, [{ ...smallest, [name]: 'x' }]);
       expect(body).toEqual({ error: `[0].${name}: read-only field, set by the service`, code: '400' });
@@ -103,15 +101,12 @@ describe('unknown and read-only fields', () => {
 
   test('__proto__ is an unknown field like any other', async () => {
     const { body } = await service.post('/assets', '[{"name":"a","__proto__":{"uid":"x"}}]');
-
     expect(body.error).toBe('[0].__proto__: unknown field');
   });
 
   test('beyond ten in a record are counted', async () => {
     const unknown = Object.fromEntries(Array.from({ length: 25 }, (_, index) => [`x${index}`, 1]));
-
     const { body } = await service.post('/locations', [unknown], { accept: 'application/problem+json' });
-
     expect(body.errors).toHaveLength(11);
     expect(body.errors.at(-1)).toEqual({ index: 0, message: 'and 15 more unknown fields', code: 'unlisted' });
   });
@@ -135,14 +130,12 @@ describe('unknown and read-only fields', () => {
 
   test.each([...others, 'handling=strict, handling=lenient'])('are rejected with Prefer: %s', async (prefer) => {
     const { status, headers } = await service.post('/assets', [{ name: 'a', colour: 'red' }], { prefer });
-
     expect([status, headers['preference-applied']]).toEqual([400, undefined]);
   });
 });
 
 test('numbers beyond the limits of their field are rejected', async () => {
   const { body } = await service.post('/locations', [{ latitude: 90.000001 }, { longitude: -180.5 }]);
-
   const errors = [
     '[0].latitude: expected a number from -90 to 90, received 90.000001',
     '[1].longitude: expected a number from -180 to 180, received -180.5',

@@ -13,7 +13,6 @@ test('the first ten invalid fields are listed and the rest counted', async () =>
     '/assets',
     Array.from({ length: 13 }, () => ({})),
   );
-
   const named = Array.from({ length: 10 }, (_, index) => `[${index}].name: required: the name of the asset`);
   expect(body.error).toBe(`${named.join('; ')}; and 3 more`);
 });

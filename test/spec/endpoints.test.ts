@@ -62,7 +62,6 @@ describe('GET /asset-categories with If-None-Match', () => {
   test('returns 304 without a body while nothing has changed', async () => {
     await service.create('/asset-categories', { name: 'first' });
     const { headers } = await service.get('/asset-categories');
-
     for (const etag of [headers.etag, `"other", ${headers.etag}`, `W/${headers.etag}`, '*']) {
       const { status, text } = await service.get('/asset-categories', { 'if-none-match': etag });
       expect([status, text], String(etag)).toEqual([304, '']);
@@ -89,7 +88,6 @@ describe('GET /asset-categories with If-None-Match', () => {
       // The last key is not deleted.
       await own.key({ workspace: 'other' });
       await giveUp(createWorkspaces(own.database, recordKinds));
-
       expect(await namesIn(await create('new'), etag)).toEqual([200, ['new']]);
     });
 
@@ -115,7 +113,6 @@ test.each([
   'every response has the API version and a request ID, that of the client if it is valid: %s',
   async (sent, expected) => {
     const { headers } = await service.get('/asset-categories', { 'x-request-id': sent });
-
     expect(headers['api-version']).toBe('1.0.0');
     expect(headers['x-request-id']).toMatch(expected);
   },

@@ -38,7 +38,6 @@ test.each(notAllowed)('$method $path is 405 with Allow: $allow', async ({ method
 
 test.each(paths)('OPTIONS %s is 204 with the methods of the path', async (path, allow) => {
   const { status, headers, text } = await service.inject({ method: 'OPTIONS', url: path });
-
   expect([status, text]).toEqual([204, '']);
   expect(String(headers.allow).split(', ').toSorted()).toEqual([...allow.split(', '), 'OPTIONS'].toSorted());
 });
@@ -47,7 +46,6 @@ test.each(['//', '/:a(()/', '/assets/:x(^(a+)+$)/', '/asset', '/assets/1', '/pro
   '%s is 404',
   async (path) => {
     const { status, body } = await service.get(path);
-
     expect([status, body]).toEqual([404, { error: 'there is nothing at this path', code: '404' }]);
   },
 );
@@ -102,7 +100,6 @@ test.each(['/assets', '/graphql'])(
 
 test('an invalid path is 400, with the headers of every response', async () => {
   const { status, headers, body } = await service.get('/projects/%zz');
-
   expect([status, body]).toEqual([
     400,
     { error: 'the path is not valid: expected UTF-8, percent-encoded', code: '400' },
@@ -127,7 +124,6 @@ test.each<[type: string, status: number, error?: string | RegExp]>([
   ['application/json; charset=utf-8; charset=latin1', 415, expectedCharset],
 ])('a body of the content type %s is %i', async (type, expected, error) => {
   const { status, body } = await service.post('/locations', [], { 'content-type': type });
-
   expect([status, body]).toEqual([expected, error ? { error: expect.stringMatching(error), code: '415' } : []]);
 });
 
@@ -139,7 +135,6 @@ test.each(['br', 'deflate', 'zstd', 'gzip, gzip', 'identity, gzip', 'gzip;q=1', 
   'a body with a Content-Encoding of %s is 415, and the response names the accepted one',
   async (encoding) => {
     const { headers, body } = await service.post('/locations', [], { 'content-encoding': encoding });
-
     expect(body).toEqual({ error: 'expected the Content-Encoding gzip, or none', code: '415' });
     expect(headers['accept-encoding']).toBe('gzip');
   },
@@ -166,7 +161,6 @@ describe('a problem (RFC 9457)', () => {
     'is not returned to others: %s',
     async (accept) => {
       const { headers, body } = await service.get('/nowhere', accept ? { accept } : {});
-
       expect(headers['content-type']).toBe('application/json; charset=utf-8');
       expect(Object.keys(body)).toEqual(['error', 'code']);
     },

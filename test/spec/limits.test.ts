@@ -58,14 +58,12 @@ test.each<[string, sent: string | object[], status: number, error?: string]>([
   ],
 ])('%s', async (_, sent, expectedStatus, error) => {
   const { status, body } = await service.post('/locations', sent);
-
   expect(status).toBe(expectedStatus);
   if (error) expect(body).toEqual({ error: expect.stringContaining(error), code: String(expectedStatus) });
 });
 
 test('JSON objects have as many keys over GraphQL', async () => {
   const send = (count: number) => service.post('/graphql', `{"query":"{ __typename }","variables":{${keys(count)}}}`);
-
   expect((await send(1_000)).status).toBe(200);
   expect((await send(1_001)).body).toEqual({
     errors: [{ message: 'expected JSON objects of at most 1,000 keys', extensions: { code: 'BAD_USER_INPUT' } }],
@@ -103,7 +101,6 @@ describe('text with an index', () => {
     ['/transport-orders', 'number'],
   ])('of 501 characters is 400: %s, %s', async (path, field) => {
     const { status, body } = await service.post(path, [{ name: 'x', [field]: 'x'.repeat(501) }]);
-
     expect([status, body.error]).toEqual([400, `[0].${field}: expected at most 500 characters, received more`]);
   });
 });
@@ -129,7 +126,6 @@ describe('all texts of a record together', () => {
 
   test('are only the sent ones in an update', async () => {
     const [{ id }] = await small.create('/projects', { name: 'xxxxx', reference: 'xxxxx' });
-
     expect((await small.patch(`/projects/${id}`, { notes: 'x'.repeat(10) })).status).toBe(200);
     const { status, body } = await small.patch(`/projects/${id}`, { notes: 'x'.repeat(11) });
     expect([status, body.error]).toEqual([400, tooLong]);

@@ -40,7 +40,6 @@ test('a foreign identifier of 1 to 255 characters is stored as sent, in every re
 
 test('the parent of an asset category must be stored: foreign identifiers are rejected', async () => {
   const { status, body } = await service.post('/asset-categories', [{ parentId: 'foreign' }]);
-
   expect(status).toBe(400);
   expect(body.error).toBe('[0].parentId: expected the ID of a stored asset category (category_…), received "foreign"');
 });
@@ -48,7 +47,6 @@ test('the parent of an asset category must be stored: foreign identifiers are re
 test('a category cannot become its own ancestor: the database requires its parent to exist before it', async () => {
   const [root] = await service.create('/asset-categories', { name: 'root' });
   const [child] = await service.create('/asset-categories', { name: 'child', parentId: root.id });
-
   expect(root.id < child.id).toBe(true);
   const now = '2026-03-01T00:00:00.000Z';
   const orphan = { workspace_id: 1, id: 'x', parent_id: 'y', created_at: now, updated_at: now };

@@ -30,9 +30,7 @@ test.each(restKinds)(
 
 test('keys of externalIds are kept exactly, in order, including __proto__ and constructor', async () => {
   const externalIds = '{"__proto__":"a","constructor":"b","z":"c","a":"d","":"e"}';
-
   const { text } = await service.post('/assets', `[{"name":"Excavator","externalIds":${externalIds}}]`);
-
   expect(text).toContain(`"externalIds":${externalIds}`);
   expect(({} as Record<string, unknown>).a).toBeUndefined();
 });
@@ -52,7 +50,6 @@ describe('datetimes', () => {
     ['9999-12-31T23:59:59.999Z', '9999-12-31T23:59:59.999Z'],
   ])('%s is returned as %s', async (sent, expected) => {
     const [{ startDate }] = await service.create('/projects', { name: 'Bridge', startDate: sent });
-
     expect(startDate).toBe(expected);
   });
 
@@ -75,7 +72,6 @@ describe('datetimes', () => {
       '/projects',
       texts.map((startDate) => ({ name: 'Bridge', startDate })),
     );
-
     const errors = texts.map((text, index) => `[${index}].startDate: expected ${form}, received "${text}"`);
     expect(body).toEqual({ error: errors.join('; '), code: '400' });
   });

@@ -37,7 +37,6 @@ describe('an unknown project', () => {
 
   test('that this service could have created: 404 with its ID', async () => {
     const id = unknownId(kind);
-
     expect(await patch(id)).toEqual(notFound(`"${id}" in this workspace`));
     const { body } = await service.graphql(`mutation { updateProject(id: "${id}", input: {}) { id } }`);
     expect(body.errors).toMatchObject([

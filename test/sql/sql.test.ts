@@ -67,7 +67,6 @@ const requests: Readonly<Record<string, () => Promise<unknown>>> = {
 
 test.each(Object.entries(requests))('%s', async (name, request) => {
   const statements = await service.statements(request);
-
   const file = `./${name}.${isPostgres ? 'postgres' : 'sqlite'}.sql`;
   await expect(statements.map(lines).join('\n')).toMatchFileSnapshot(file);
 });

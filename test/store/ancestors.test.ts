@@ -62,7 +62,6 @@ test('a record is read with all fields of its twenty ancestors, more values than
 test('a cycle, which two updates at once could make, ends', async () => {
   const deepest = chain.at(-1) ?? '';
   await change(store, assetCategory, chain[0] ?? '', { parentId: deepest });
-
   expect((await store.pages(ancestors, [deepest], { withCount: true })).get(deepest)?.count).toBe(levels);
   const belowRoot = { reverse: ancestors, quantifier: 'some', matches: { field: 'name', in: ['level 0'] } } as const;
   expect(await store.count(assetCategory, { where: belowRoot })).toBe(levels);

@@ -36,7 +36,6 @@ test('rolling back all migrations leaves no tables, and they can run again', asy
 
 test('a database from a newer version is not opened', async () => {
   await database.knex('knex_migrations').insert({ name: '0999_future', batch: 1 });
-
   await expect(openDatabase(url)).rejects.toThrow(
     'the database is from a newer version of Yardgraph: it has the migration 0999_future',
   );
@@ -61,9 +60,7 @@ test.runIf(isPostgres)(
     const fresh = await createDatabase({ empty: true });
     const name = new URL(fresh.url).pathname.slice(1);
     await database.run(`alter database ${name} set default_transaction_isolation = 'serializable'`);
-
     const opened = await Promise.all(Array.from({ length: 6 }, () => openDatabase(fresh.url)));
-
     for (const other of opened) await other.close();
     await fresh.remove();
   },

@@ -178,7 +178,6 @@ test.each<readonly [string, string, () => Promise<unknown>]>([
   ],
 ])('%s: read through %s', async (_, index, work) => {
   const { text, fullReads } = await explain(work);
-
   expect(text).toContain(index);
   expect(fullReads, text).toEqual([]);
 });
@@ -232,7 +231,6 @@ describe('where many workspaces have the same texts', () => {
   ])('that of %s is looked up first', async (_, where) => {
     for (const order of orders) {
       const indexes = await indexesFor({ all: [where, { field: 'statusId', isSet: false }] }, order);
-
       expect(indexes).toContain('work_orders_project_id');
       if (isPostgres) expect(indexes).toContain('(project_id = ANY');
       expect(indexes).not.toMatch(/work_orders_(?:pkey|name)/);

@@ -54,7 +54,6 @@ describe('If the connection is lost during the commit', () => {
     ],
   ])('the result of %s that was stored all the same is returned', async (_, write) => {
     loseCommit(true);
-
     expect(await write(keyed('a'))).toMatchObject([{ name: 'Crane' }]);
     expect(await store.lastChange()).toBe(1);
   });

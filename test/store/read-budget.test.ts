@@ -51,7 +51,6 @@ describe('a read that may be long', () => {
   test('takes the turn first, and ends it if it was short', async () => {
     const { events, page } = start();
     await page(400, 3_000);
-
     expect(events).toEqual(['begin, not needed', 'hold 0', 'hold 3000', 'end']);
   });
 
@@ -60,7 +59,6 @@ describe('a read that may be long', () => {
     await page(400, 9_000_000);
     events.length = 0;
     await page(50, 2_000_000);
-
     expect(events).toEqual(['begin, needed', 'hold 0', 'hold 2000000']);
   });
 

@@ -1,6 +1,6 @@
-/** The workspace store: bound to one workspace, all or nothing, and without SQL in its errors. */
+/** The workspace store: bound to one workspace, all or nothing, without SQL in its errors, and with a log of changes. */
 import { beforeEach, expect, test } from 'vitest';
-import { location } from '../../src/records/index.ts';
+import { location, project, transportOrder } from '../../src/records/index.ts';
 import type { WorkspaceStore } from '../../src/store/workspace-store.ts';
 import { isPostgres } from '../support/database.ts';
 import { change, dry, inSteps, insert } from '../support/insert.ts';
@@ -101,4 +101,71 @@ async function peakOf(count: number): Promise<number> {
 
 test('one workspace takes no more than half of the connections, while another workspace still gets one', async () => {
   expect(await peakOf(30)).toBe(share);
+});
+
+test('batches of more records than a statement takes are numbered and read like others', async () => {
+  const store = storeOpener(database)('acme');
+  const count = 5_300;
+  const names = Array.from({ length: count }, (_, n) => ({ name: `location ${n}` }));
+  const created = await insert(store, location, names);
+  const ids = created.map(({ id }) => id);
+
+  await inSteps(store, async (steps) => {
+    const found = await steps.findToUpdate(location, ids);
+    const at = '2026-03-02T00:00:00.000Z';
+    await steps.update(
+      location,
+      found.map((before) => ({ before, after: { ...before, city: 'Bremen', updatedAt: at } })),
+    );
+  });
+  await inSteps(store, async (steps) => {
+    await steps.delete(location, await steps.findToDelete(location, ids), '2026-03-03T00:00:00.000Z');
+  });
+
+  const changes = await store.changes({ after: 0, limit: 3 * count, withBefore: false });
+  expect(changes.map(({ number }) => number)).toEqual(Array.from({ length: 3 * count }, (_, n) => n + 1));
+  expect(changes.slice(0, count).map(({ id }) => id)).toEqual(ids);
+  for (const [place, action] of ['created', 'updated', 'deleted'].entries()) {
+    const ofAction = changes.slice(place * count, (place + 1) * count);
+    expect(new Set(ofAction.map((change) => change.action))).toEqual(new Set([action]));
+    expect(new Set(ofAction.map(({ id }) => id))).toEqual(new Set(ids));
+  }
+  const keys = ids.map((id) => ({ id, number: count }));
+  expect(await store.versions(location, keys)).toEqual(created);
+});
+
+test('a version has all fields of its kind, also those that were added after it ended', async () => {
+  const store = storeOpener(database)('acme');
+  const [yard] = await insert(store, location, [{ name: 'North yard' }]);
+  const { id = '' } = yard ?? {};
+  await change(store, location, id, { name: 'South yard' });
+  await database.run(
+    `update changes set before = '{"id":"${id}","name":"North yard","gone":1}' where action = 'updated'`,
+  );
+
+  const [version] = await store.versions(location, [{ id, number: 1 }]);
+
+  expect(Object.keys(version ?? {})).toEqual(Object.keys(yard ?? {}));
+  expect(version).toMatchObject({ id, name: 'North yard', city: null });
+});
+
+const noteLength = 180_000;
+const long = (count: number) => Array.from({ length: count }, () => ({ name: 'Crane', notes: 'x'.repeat(noteLength) }));
+const idsOf = (records: readonly { id: string }[]) => records.map(({ id }) => id);
+
+test('a transaction changes and deletes records with a limited amount of text, of whatever kinds', async () => {
+  const store = storeOpener(database)('acme');
+  const projects = idsOf(await insert(store, project, long(160)));
+  const orders = idsOf(await insert(store, transportOrder, long(160)));
+
+  await inSteps(dry(store), (steps) => steps.findToDelete(transportOrder, orders));
+  const both = inSteps(dry(store), async (steps) => {
+    await steps.findToUpdate(project, projects);
+    await steps.findToDelete(transportOrder, orders);
+  });
+
+  await expect(both).rejects.toMatchObject({
+    status: 413,
+    message: expect.stringContaining('transport orders hold more than'),
+  });
 });

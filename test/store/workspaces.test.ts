@@ -150,7 +150,6 @@ describe('in a workspace that was deleted, a process that has not noticed yet', 
     const shown = await workspaces().findExisting('acme');
     await workspaces().rename('acme', 'harbour');
     await newKey('acme');
-
     await expect(workspaces().remove('acme', shown)).rejects.toThrow('acme has become the name of another workspace');
     expect((await workspaces().findExisting('acme')).keys).toHaveLength(1);
   });
@@ -201,9 +200,7 @@ test('a delete that ends halfway, as by kill -9, leaves all that the workspace h
 test('of two deletes at once that would leave no key, one is refused', async () => {
   await newKey('acme');
   await newKey('yard');
-
   const outcomes = await Promise.allSettled([workspaces().remove('acme'), workspaces().remove('yard')]);
-
   expect(outcomes.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
   expect(await createKeyStore(database).list()).toHaveLength(1);
 });

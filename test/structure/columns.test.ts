@@ -77,7 +77,6 @@ describe.each([...recordKinds, apiKeys])('the table of $label records', (kind) =
     'is keyed by workspace and id, and by workspace and each unique field: workspace_id leads every key',
     async () => {
       const unique = Object.entries(kind.storedFields).filter(([, field]) => 'unique' in field);
-
       expect(await keysOf(kind.table)).toEqual([
         ['workspace_id', 'id'],
         ...unique.map(([name]) => ['workspace_id', columnName(name)]),
@@ -91,7 +90,6 @@ describe.each([...recordKinds, apiKeys])('the table of $label records', (kind) =
       `select a.attname as name, c.collname as collation from pg_attribute a join pg_collation c on c.oid = a.attcollation
         where a.attrelid = '${kind.table}'::regclass and (not ${isKeyTable} or a.attname = 'id')`,
     );
-
     expect(new Set(collations.map(({ collation }) => collation))).toEqual(new Set(['C']));
   });
 

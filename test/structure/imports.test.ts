@@ -60,7 +60,6 @@ const imports = files.flatMap((file) =>
 test('every layer imports only what is below it', () => {
   expect(imports.length).toBeGreaterThan(100);
   const wrong = imports.filter(({ from, to }) => from !== to && !mayImport[from]?.includes(to));
-
   expect(wrong.map(({ file, path }) => `${file} imports ${path}`)).toEqual([]);
 });
 

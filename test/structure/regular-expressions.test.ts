@@ -80,7 +80,6 @@ test('all regular expressions are found', () => {
 
 test('every one is linear, or is listed with what keeps its text short', () => {
   const others = regularExpressions.filter(({ name }) => !Object.hasOwn(exceptions, name));
-
   expect(others.filter(({ expression }) => !isLinear(expression)).map(({ name }) => name)).toEqual([]);
   // What is listed exists.
   expect(regularExpressions.length - others.length).toBe(Object.keys(exceptions).length);

@@ -6,6 +6,7 @@ import { type IncomingMessage, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { json } from 'node:stream/consumers';
+import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
 
 interface Processes {
@@ -123,8 +124,19 @@ function startProcess(
   return { child, said, exited, ended, ready };
 }
 
-export const post = (url: string, body: unknown) =>
+export const postOnce = (url: string, body: unknown) =>
   fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) });
+
+/** Sends a request again while the service is too busy for it, as on a machine that runs much else: it has carried out nothing. */
+export async function patiently(send: () => Promise<Response>): Promise<Response> {
+  for (;;) {
+    const response = await send();
+    if (response.status !== 503 || !response.headers.has('retry-after')) return response;
+    await pause(100);
+  }
+}
+
+export const post = (url: string, body: unknown) => patiently(() => postOnce(url, body));
 
 /** Takes the service longer than a signal does to arrive. */
 export const largeBatch = Array.from({ length: 2_000 }, (_, index) => ({ name: `location ${index}` }));

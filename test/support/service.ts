@@ -220,12 +220,19 @@ function requireNoSecretsInLogs(logs: readonly string[], texts: ReadonlySet<stri
 }
 
 /** A fresh service for each test of a file. */
-export function useService(settings: Settings = {}, access: Access = {}): Service {
+export const useService = (settings: Settings = {}, access: Access = {}): Service =>
+  useStarted(beforeEach, afterEach, settings, access);
+
+/** One service for all tests of a file, if none depends on an empty database. */
+export const useSharedService = (settings: Settings = {}, access: Access = {}): Service =>
+  useStarted(beforeAll, afterAll, settings, access);
+
+type Hook = (work: () => Promise<void>) => void;
+
+function useStarted(before: Hook, after: Hook, settings: Settings, access: Access): Service {
   const service = {} as Service;
-  beforeEach(async () => {
-    Object.assign(service, await startService(settings, access));
-  });
-  afterEach(() => service.stop());
+  before(async () => void Object.assign(service, await startService(settings, access)));
+  after(() => service.stop());
   return service;
 }
 
@@ -252,23 +259,8 @@ export function useWorkspaces(settings: Settings = {}) {
   return service;
 }
 
-/** One service for all tests of a file, if none depends on an empty database. */
-export function useSharedService(settings: Settings = {}, access: Access = {}): Service {
-  const service = {} as Service;
-  beforeAll(async () => {
-    Object.assign(service, await startService(settings, access));
-  });
-  afterAll(() => service.stop());
-  return service;
-}
-
-const tables = [
-  ...recordKinds.map(({ table }) => table),
-  'changes',
-  'change_numbers',
-  'idempotency_keys',
-  'locks',
-].join('|');
+const others = ['changes', 'change_numbers', 'idempotency_keys', 'locks'];
+const tables = [...recordKinds.map(({ table }) => table), ...others].join('|');
 const inserted = new RegExp(`\\binsert into (?:${tables})\\b(?: \\(([^)]*)\\))?`, 'g');
 const read = new RegExp(`\\b(?:from|update) (?:${tables})\\b`, 'g');
 const joined = new RegExp(

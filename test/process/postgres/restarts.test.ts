@@ -13,7 +13,7 @@ import { startDroppingProxy } from '../../support/dropping-proxy.ts';
 import { byEffort } from '../../support/effort.ts';
 import { storeOpener } from '../../support/open-store.ts';
 import { query, startPostgres } from '../../support/postgres.ts';
-import { post, useProcesses } from '../../support/process.ts';
+import { postOnce, useProcesses } from '../../support/process.ts';
 import { createRandom } from '../../support/random.ts';
 
 const processes = useProcesses();
@@ -84,7 +84,10 @@ test(`${restarts} restarts of Postgres and ${cuts} cuts: every write that is rep
   const failures: unknown[] = [];
   async function writeOnce(): Promise<void> {
     for (let n = 0; !isOver; n += 1) {
-      const response = await post(`${addresses[0]}/transport-orders`, Array(batchSize).fill({ name: `batch ${n}` }));
+      const response = await postOnce(
+        `${addresses[0]}/transport-orders`,
+        Array(batchSize).fill({ name: `batch ${n}` }),
+      );
       const body = await response.json();
       if (response.status === 201) batches.push(`batch ${n}`);
       else failures.push([response.status, response.headers.get('retry-after'), body]);

@@ -19,7 +19,6 @@ const onExistingFiles = [
 
 test.each(onExistingFiles.map((command) => [command]))('%j does not create a database', async (command) => {
   const path = join(processes.folder, 'data/yardgraph.db');
-
   expect(await runCommand({ DATABASE_URL: `sqlite:${path}` }, ...command)).toEqual({
     ...{ code: 1, out: '' },
     err: `there is no database file ${path}: check DATABASE_URL and the current folder`,
@@ -29,7 +28,6 @@ test.each(onExistingFiles.map((command) => [command]))('%j does not create a dat
 
 test('keys create creates a database and says so, because the first key may come before the first start', async () => {
   const { code, err } = await run({}, ...create);
-
   expect([code, err.split('\n')[0]]).toEqual([0, 'created data/yardgraph.db']);
   expect((await run({}, 'keys', 'list')).err.split('\n')[0]).toBe('database: data/yardgraph.db');
 });

@@ -102,7 +102,6 @@ describe('what keeps it from starting is one clear line, and exit code 1', () =>
   test('a host that is not of this machine', async () => {
     const open = { ALLOW_OPEN_ACCESS: 'yes-anyone-who-can-reach-this-port' };
     const { code, error } = await failure({ DATABASE_URL: 'sqlite::memory:', HOST: 'yard.invalid', ...open });
-
     expect([code, error]).toEqual([1, 'HOST: yard.invalid is not an address of this machine']);
   });
 

@@ -112,9 +112,7 @@ describe('with citus', () => {
     async (message, status) => {
       const [{ id: projectId }] = await service.create('/projects', { name: 'Harbour wall' });
       await failWith(message, 'work_orders');
-
       const { headers, ...response } = await service.post('/work-orders', [{ projectId }]);
-
       expect([response.status, headers['retry-after'] !== undefined]).toEqual([status, status === 503]);
       if (status === 503) expect(response.body.error).toBe('the database is not available, try again');
     },

@@ -104,7 +104,6 @@ describe('a transaction', () => {
     const [setting] = await one.database.transaction((run) =>
       run("select current_setting('idle_in_transaction_session_timeout') as limit"),
     );
-
     expect(setting).toEqual({ limit: '1min' });
   });
 });

@@ -85,7 +85,6 @@ test('requests that get no connection in time are 503 with Retry-After, over RES
 
 test('cancelling a statement that ends at its time limit does not affect the next one', async () => {
   const limited = await openDatabase(database.url, { ...defaultOptions, poolSize: 1, statementTimeout: 100 });
-
   for (let round = 0; round < byEffort({ small: 8, long: 60 }); round += 1) {
     await limited.run('select pg_sleep(0.0995)').catch(() => undefined);
     await limited.run('select pg_sleep(0.003)');

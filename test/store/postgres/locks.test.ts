@@ -58,7 +58,6 @@ describe('two processes whose advisory locks do not hold for each other', () => 
   test('create one record if both upsert a new key', async () => {
     for (const round of rounds) {
       const upserted = await Promise.all([upsert(0, `E-${round}`), upsert(1, `E-${round}`)]);
-
       expect(upserted.flat().map(({ outcome }) => outcome)).toEqual(expect.arrayContaining(['created', 'unchanged']));
     }
   });
@@ -179,9 +178,7 @@ describe('deleting a workspace', () => {
   test('waits for nobody who has not taken a number yet, who then can take none', async () => {
     await other.query('begin');
     await other.query(insertLate);
-
     await remove();
-
     await expect(other.query(takeNumber)).rejects.toThrow('change_numbers_open');
     await other.query('rollback');
     expect(await names('acme')).toEqual([]);

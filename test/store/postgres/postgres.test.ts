@@ -28,7 +28,6 @@ const tooLong = new ServiceError(503, 'the database has taken too long, ask for 
 describe('a URL', () => {
   test('is shown without user and password, and its parameters apply', async () => {
     const opened = await openDatabase(`${database.url}?application_name=test&connect_timeout=3`);
-
     const [row] = await opened.run("select current_setting('application_name') as name");
     expect(row?.name).toBe('test');
     expect(opened.driver.location).toBe(database.url.replace('postgres:secret@', ''));
@@ -41,7 +40,6 @@ describe('a URL', () => {
     ['sslrootcert=/no/such/file', /^database URL: ENOENT/],
   ])('with %s is rejected in one line, without its password', async (parameter, message) => {
     const failure = await failureOf(openDatabase(`${database.url}?${parameter}`));
-
     expect(failure).toEqual(typeof message === 'string' ? message : expect.stringMatching(message));
     expect(failure).not.toContain('secret');
   });
@@ -59,7 +57,6 @@ describe('a URL', () => {
     ],
   ])('is an error of one line at the start if %s', async (_, urlOf, reason) => {
     const failure = await failureOf(openDatabase(await urlOf()));
-
     expect(failure).toMatch(/^cannot use the database postgres:\/\/[^@\n]+: [^\n]+$/);
     expect(failure).toMatch(reason);
   });
@@ -71,9 +68,7 @@ describe('a server with other settings', () => {
     ['extra_float_digits', '0', 'expected extra_float_digits of at least 1, it is 0'],
   ])('is not used if its %s is %s', async (setting, value, problem) => {
     await query(database.url, `alter database ${nameOf(database.url)} set ${setting} = '${value}'`);
-
     const failure = await failureOf(openDatabase(database.url));
-
     expect(failure).toBe(`cannot use the database ${database.url.replace('postgres:secret@', '')}: ${problem}`);
   });
 
@@ -178,9 +173,7 @@ describe.runIf(existsSync('/usr/bin/openssl'))('TLS', () => {
   test('does not prevent the cancellation of a statement that runs too long', async () => {
     const url = `${postgres.url}?sslmode=require`;
     const impatient = await connectDatabase(url, { ...defaultOptions, statementTimeout: 200 });
-
     await expect(impatient.run('select pg_sleep(60)')).rejects.toThrow(tooLong);
-
     await impatient.ping();
     await impatient.close();
   });

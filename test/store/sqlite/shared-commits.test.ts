@@ -73,13 +73,11 @@ test('those that wait longer than for a connection fail, whatever is before them
 
 test('a workspace does not wait for all transactions of another one', async () => {
   await Promise.all([...['a', 'b', 'c', 'd'].map((text) => insert(1, text)), insert(2, 'other')]);
-
   expect((await stored()).indexOf('other')).toBeLessThanOrEqual(1);
 });
 
 test('nothing small is acknowledged later because something large has joined it', async () => {
   await Promise.all([insert(1, 'small'), insert(1, 'large', false), insert(1, 'also small')]);
-
   expect(sent.filter((sql) => sql === 'commit')).toHaveLength(2);
   expect(await stored()).toEqual(['small', 'also small', 'large']);
 });

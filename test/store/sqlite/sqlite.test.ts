@@ -33,7 +33,6 @@ describe('a database cannot be opened', () => {
 
   test('if the file is not a database', async () => {
     writeFileSync(`${folder}/text.db`, 'this is text, and long enough to be read as a header of some database file');
-
     await expect(opening(`sqlite:${folder}/text.db`)).rejects.toThrow(/^cannot use the database .*SQLITE_NOTADB/);
     expect(readFileSync(`${folder}/text.db`, 'utf8')).toMatch(/^this is text/);
   });
