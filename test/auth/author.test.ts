@@ -4,7 +4,6 @@ import { useWorkspaces } from '../support/service.ts';
 
 const service = useWorkspaces();
 
-/** Of all changes. */
 const authors = async () => {
   const { changes } = await service.data('{ changes { nodes { user { id } requestId message } } }');
   return changes.nodes;

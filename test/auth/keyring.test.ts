@@ -15,7 +15,6 @@ beforeEach(() => {
   vi.restoreAllMocks();
 });
 
-/** A keyring on the database that counts its lookups. */
 const createKeyring = () => {
   const read: Run = async (sql, values) => {
     if (sql.includes('from api_keys inner join')) lookups += 1;

@@ -219,7 +219,6 @@ test('the first key counts at once, also where it is not known yet that there is
   expect((await open.get('/asset-categories')).status).toBe(401);
 });
 
-/** What the records of a kind can be upserted by. */
 const keyOf = (kind: RecordKind) => {
   const [field] = matchableFields(kind);
   return field ? `field: ${field.toUpperCase()}` : 'externalId: "erp"';

@@ -42,7 +42,6 @@ interface Workspace {
   readonly name: string;
   /** All IDs that its records have had, in the order in which its responses had them. */
   readonly ids: string[];
-  /** All that it holds. */
   contents(): Promise<string>;
   /** What it gets for a request, without what differs from workspace to workspace. */
   next(): Promise<Received>;
@@ -109,7 +108,6 @@ async function createWorkspace(service: Service, name: string, others: readonly 
     return own === undefined || random.chance(0.25) ? anyForeign(kind) : own;
   }
 
-  /** Its own name, or another one. */
   const anyWorkspace = () => pick([name, others[0]?.name ?? 'none']);
   const anyLink = () => ({ externalId: { key: 'erp', value: anyExternalId() } });
 

@@ -18,7 +18,6 @@ const [, example = '', output = ''] = /^```ts\n(.*?)^```$.*?^```\n(.*?)^```$/ms.
 const service = useSharedService({}, { closed: true });
 const processes = useSharedProcesses();
 let folder: string;
-/** The example with the address of the service. */
 let here: string;
 let pack: { filename: string; size: number; unpackedSize: number; files: { path: string }[] };
 let env: NodeJS.ProcessEnv;

@@ -20,7 +20,6 @@ beforeEach(async () => {
   symlinkSync(resolve('node_modules'), join(processes.folder, 'node_modules'));
 });
 
-/** Writes the block as a file, with the address of the service. */
 function write(name: string, text: string): void {
   writeFileSync(join(processes.folder, name), text.replaceAll('http://127.0.0.1:4000', url));
 }

@@ -53,7 +53,6 @@ describeInChromium('a work order in the explorer', () => {
   const save = (page: Page) => page.getByRole('button', { name: 'Save', exact: true });
   const status = (page: Page) => page.locator('.toast');
 
-  /** What the browser says at a field. */
   const issueAt = (page: Page, name: string) =>
     page.locator(`.edit [name=${name}]`).evaluate((input: HTMLInputElement) => input.validationMessage);
 

@@ -11,7 +11,6 @@ import { useSharedService } from '../support/service.ts';
 
 const service = useSharedService();
 
-/** The views, without a page. */
 async function importViews() {
   // Before there is something that is no whole document.
   await import('lit-html');

@@ -40,7 +40,6 @@ function pmtiles(type: TileType, tile: Buffer): Buffer {
   return Buffer.concat([header, directory, metadata, tile]);
 }
 
-/** A field of a protocol buffer. */
 const field = (number: number, content: number | Iterable<number>): number[] =>
   typeof content === 'number'
     ? [number * 8, ...varint(content)]

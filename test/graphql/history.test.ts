@@ -7,7 +7,6 @@ import { useWorkspaces } from '../support/service.ts';
 
 const service = useWorkspaces();
 
-/** A project with so many names one after the other. */
 async function renamedProject(names: readonly string[]) {
   const [first, ...others] = names;
   const [project] = await service.create('/projects', { name: first });
@@ -91,7 +90,6 @@ test('asOf returns the record as it was at a time, with all fields, and links to
   });
 });
 
-/** All changes, read in pages of this size. */
 async function allChanges(first: number, kinds?: string[]) {
   const nodes: { cursor: string }[] = [];
   let pages = 0;

@@ -17,7 +17,6 @@ import { startService } from '../support/service.ts';
 const worlds = byEffort({ small: 2, long: 80 });
 const documentsPerWorld = byEffort({ small: 100, long: 250 });
 
-/** The documents are of any size. */
 const unlimited = {
   MAX_QUERY_DEPTH: '200',
   MAX_QUERY_COST: '1000000000',

@@ -14,7 +14,6 @@ const service = useSharedService();
 
 const runs = byEffort({ small: 10, long: 1_000 });
 
-/** As in a problem of REST. */
 const asProblem = ({ path: [argument, index, ...field], message, code, other }: DescribedIssue) => {
   expect([argument, other?.[0] ?? 'input']).toEqual(['input', 'input']);
   return {

@@ -36,7 +36,6 @@ async function records(count: number) {
   return { locations, places, assets, categories, above };
 }
 
-/** How many statements each write takes, by its name. */
 async function statementCounts(count: number): Promise<Record<string, number>> {
   const { locations, places, assets, categories, above } = await records(count);
   const changes = (ids: Ids, change: (index: number) => object) => ({

@@ -29,7 +29,6 @@ async function follow(
   onTestFinished(events.close);
   return {
     ...events,
-    /** The cursors of the next event. */
     async cursors() {
       const event = await events.next();
       return event?.data.data.changes.nodes.map(({ cursor }: { cursor: string }) => Number(cursor));

@@ -13,7 +13,6 @@ afterEach(async () => {
   await service.stop();
 });
 
-/** Starts the service, and returns its port. */
 async function start(settings: Record<string, string> = {}): Promise<number> {
   service = await startService(settings);
   return Number(new URL(await listen(service.app)).port);

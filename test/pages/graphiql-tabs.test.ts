@@ -29,7 +29,6 @@ test.each(working)('$name runs on an empty workspace, again, and on a filled one
 
 const tabNamed = (wanted: string) => tabs.find(({ name }) => name === wanted) ?? { query: '', variables: {} };
 
-/** Runs the tab that creates linked records. */
 async function createStory(): Promise<void> {
   const { query, variables } = tabNamed('ImportSite');
   await service.data(query, variables);

@@ -45,7 +45,6 @@ describe.each(directions.slice(isPostgres ? 0 : 1))(
 
     const now = '2026-03-01T00:00:00.000Z';
 
-    /** Everything of two workspaces that is in a database. */
     const contents = async (database: Database) =>
       Promise.all(
         ['ours', 'theirs'].flatMap((workspace) => [

@@ -26,7 +26,6 @@ interface Sent {
   /** With an Idempotency-Key, which every second request has. */
   readonly hasKey: boolean;
   send(address: string): Promise<Response>;
-  /** The response, if there was one. */
   text?: string;
 }
 
@@ -101,7 +100,6 @@ async function write(address: string, name: string, sent: Map<string, Sent>): Pr
   }
 }
 
-/** The changes of the workspace, from the first one to the last one. */
 async function allChanges(store: WorkspaceStore): Promise<LoggedChange[]> {
   const all: LoggedChange[] = [];
   for (;;) {

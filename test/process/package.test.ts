@@ -23,7 +23,6 @@ const installed = Object.entries<LockedPackage>(readJson('package-lock.json').pa
   ([path, { dev }]) => path.startsWith('node_modules/') && !path.startsWith('node_modules/@yardgraph/') && !dev,
 );
 
-/** The semver package that Fastify uses. */
 const { satisfies } = createRequire(resolve('node_modules/fastify/package.json'))('semver');
 
 test('what is packed is what runs, and no more', async () => {

@@ -25,7 +25,6 @@ let database: Awaited<ReturnType<typeof createDatabase>>;
 let nodes: ReturnType<typeof processes.start>[];
 let addresses: string[];
 let turn = 0;
-/** The address of the next process. */
 const next = (): string => addresses[turn++ % addresses.length] ?? '';
 
 beforeAll(async () => {

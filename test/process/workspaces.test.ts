@@ -51,7 +51,6 @@ const sizes = () =>
     return Object.fromEntries(list.map((workspace) => [workspace.name, recordCount(workspace)]));
   });
 
-/** The number of logged changes of each workspace. */
 const logged = () =>
   inDatabase(async ({ run }) => {
     const rows = await run(

@@ -115,7 +115,6 @@ const titled = routes.map((route) => ({ title: `${route.method} ${route.path}`, 
 
 const idPrefixes = new RegExp(`(${recordKinds.map(({ idPrefix }) => idPrefix).join('|')})_[0-9a-z]{26}`, 'g');
 
-/** Replaces what differs from response to response. */
 const fixed = (text: string): string =>
   text
     .replace(/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, '7f0c9a4e-5d0b-4c8e-9d5e-0a1b2c3d4e5f')
@@ -149,7 +148,6 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-/** All statements fail with an error of SQLite. */
 function failWith(code: string, accept: string): Promise<TestResponse> {
   vi.spyOn(open.database.driver, 'query').mockRejectedValue(Object.assign(new Error(code), { code }));
   return open.post('/locations', [{}], { accept });
@@ -157,7 +155,6 @@ function failWith(code: string, accept: string): Promise<TestResponse> {
 
 const withKey = async (options = {}) => ({ authorization: `Bearer ${await closed.key(options)}` });
 
-/** By the status, a request that gets it. */
 const requests: Record<number, (accept: string) => Promise<TestResponse>> = {
   400: (accept) => open.post('/assets', [{ name: 'Crane' }, { name: 'Pump', nmae: 'Pump' }], { accept }),
   401: (accept) => closed.get('/asset-categories', { accept }),

@@ -37,7 +37,6 @@ const model = createWriteModel();
 const { held, foresee } = model;
 const { anyId, anyBatch } = createRandomBatches(random, model);
 
-/** How many writes were stored, by their names. */
 const stored = new Map<string, number>();
 
 /** The last write, for messages of failures. */
@@ -52,7 +51,6 @@ interface Write<T> {
   readonly isAccepted: boolean;
   /** Checks the result, and keeps it in the model. */
   accept(result: T): void;
-  /** Checks the paths of the issues. */
   refuse?(paths: readonly (readonly unknown[])[]): void;
 }
 
@@ -236,7 +234,6 @@ interface Reverted {
   readonly notReversed: readonly { readonly cursor: string; readonly recordId: string; readonly outcome: string }[];
 }
 
-/** Of one change or several, the latest or earlier ones. */
 async function revert() {
   const upTo = random.chance(0.03)
     ? log.length + 1

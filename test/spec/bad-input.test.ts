@@ -22,7 +22,6 @@ const values = [
   ['a lone surrogate', '"a\\ud800b"', '"a\\ud800b"'],
 ] as const;
 
-/** Whether a field accepts one of the values above. */
 function accepts(field: Field, name: string): boolean {
   if (name === 'null') return !field.required;
   if (field.type === 'text' && field.form) return false;

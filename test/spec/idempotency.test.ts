@@ -143,7 +143,6 @@ describe('The header', () => {
   });
 });
 
-/** Sends an operation with a key. */
 const run = (query: string, variables: object = {}, more: object = {}) =>
   service.post('/graphql', { query, variables, ...more }, key('a'));
 

@@ -27,35 +27,22 @@ test('PATCH /projects/{id} returns 200 with the whole project: sent fields chang
   expect(updatedAt > project.updatedAt).toBe(true);
 });
 
-describe('an unknown project', () => {
-  const patch = async (id: string) => {
-    const { status, body } = await service.patch(`/projects/${encodeURIComponent(id)}`, { name: 'Tunnel' });
-    return [status, body];
-  };
-  const notFoundMessage = (id: string) => `there is no project with the ID ${id}`;
-  const notFound = (id: string) => [404, { error: notFoundMessage(id), code: '404' }];
+const noOther = 'IDs of this service start with project_';
 
-  test('that this service could have created: 404 with its ID', async () => {
-    const id = unknownId(kind);
-    expect(await patch(id)).toEqual(notFound(`"${id}" in this workspace`));
-    const { body } = await service.graphql(`mutation { updateProject(id: "${id}", input: {}) { id } }`);
-    expect(body.errors).toMatchObject([
-      { message: notFoundMessage(`"${id}" in this workspace`), extensions: { code: 'NOT_FOUND' } },
-    ]);
+test.each([
+  [unknownId(kind), `"${unknownId(kind)}" in this workspace`],
+  ['project_4711', '"project_4711": it starts like an ID of this service, but has another form'],
+  ['\0', `"\\u0000": ${noOther}`],
+  ['x'.repeat(2_000), `"${'x'.repeat(100)}"…: ${noOther}`],
+])('a project with an unknown ID is 404, which says why: %j', async (id, why) => {
+  const { status, body } = await service.patch(`/projects/${encodeURIComponent(id)}`, { name: 'Tunnel' });
+  const { body: graphql } = await service.graphql('mutation ($id: ID!) { updateProject(id: $id, input: {}) { id } }', {
+    id,
   });
 
-  test('with an ID that only starts like one of this service: 404 says so', async () => {
-    expect(await patch('project_4711')).toEqual(
-      notFound('"project_4711": it starts like an ID of this service, but has another form'),
-    );
-  });
-
-  test.each([
-    ['\0', '"\\u0000"'],
-    ['x'.repeat(2_000), `"${'x'.repeat(100)}"…`],
-  ])('with an ID of another system: 404 says how IDs of this service start', async (id, quoted) => {
-    expect(await patch(id)).toEqual(notFound(`${quoted}: IDs of this service start with project_`));
-  });
+  const error = `there is no project with the ID ${why}`;
+  expect([status, body]).toEqual([404, { error, code: '404' }]);
+  expect(graphql.errors).toMatchObject([{ message: error, extensions: { code: 'NOT_FOUND' } }]);
 });
 
 test('invalid input is reported all at once, including references, and changes nothing', async () => {

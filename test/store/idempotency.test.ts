@@ -22,7 +22,6 @@ afterEach(() => void vi.restoreAllMocks());
 
 const keyOf = (text: string): IdempotencyKey => ({ operation: 'test', key: text, requestHash: 'hash' });
 
-/** The writer of a request with a key. */
 const keyed = (text: string, own = store) => {
   const session = createSession(own, { userId: null, mayWrite: true });
   return session.with({ key: { ...keyOf(text), onRepeat: () => {} } });

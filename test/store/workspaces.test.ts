@@ -4,13 +4,12 @@ import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { createKey } from '../../src/auth/keys.ts';
 import { ServiceError, StartError } from '../../src/errors.ts';
 import { asset, location, recordKinds } from '../../src/records/index.ts';
-import { createRecords, createSession } from '../../src/services/write.ts';
 import { createKeyStore, openWorkspace } from '../../src/store/admin/api-keys.ts';
 import { createWorkspaces } from '../../src/store/admin/workspaces.ts';
 import { createStoreOpener, type WorkspaceStore } from '../../src/store/workspace-store.ts';
 import { isPostgres } from '../support/database.ts';
 import { byEffort } from '../support/effort.ts';
-import { change, inSteps, insert, withKey } from '../support/insert.ts';
+import { inSteps, insert, withKey } from '../support/insert.ts';
 import { nobody } from '../support/open-store.ts';
 import { useDatabase } from '../support/own-database.ts';
 
@@ -54,25 +53,6 @@ test('rename changes one row, however much a workspace holds', async () => {
   await workspaces().rename('acme', 'harbour');
 
   expect(writes).toEqual([expect.stringMatching(/^update workspaces set name/)]);
-});
-
-test('what a request with a key has stored can still be repeated under the new name', async () => {
-  const create = async (workspace: string) => {
-    const session = createSession(await store(workspace), { userId: 'erp', mayWrite: true });
-    const keyed = session.with({
-      key: { operation: 'mutation x', key: 'create', requestHash: 'x', onRepeat: () => {} },
-    });
-    return createRecords(keyed, location, [{ value: { name: 'late', externalIds: { workspaceId: 'acme', id: '7' } } }]);
-  };
-  const [first] = await create('acme');
-
-  await workspaces().rename('acme', 'harbour');
-  await change(await store('harbour'), location, first?.id ?? '', { name: 'changed since' });
-
-  expect(await create('harbour')).toEqual([first]);
-  expect(await namesIn('harbour')).toEqual(['changed since']);
-  await workspaces().remove('harbour');
-  expect(await database.knex('idempotency_keys')).toEqual([]);
 });
 
 test('what a running service has cached is out of date under another name, and after a workspace was deleted or restored', async () => {

@@ -15,7 +15,6 @@ export async function clientOf({ app }: { app: FastifyInstance }, options: Parti
 export const methodsFor = (client: Yardgraph, kind: RecordKind) =>
   (client as unknown as Record<string, Yardgraph['locations']>)[listField(kind)] as Yardgraph['locations'];
 
-/** The error that a call must throw. */
 export async function errorOf<E extends Error>(
   type: abstract new (...args: never[]) => E,
   call: Promise<unknown>,

@@ -52,7 +52,6 @@ const versionsIn = (changes: readonly LoggedChange[], stored: object | undefined
 
 const withoutWorkspace = (record: object | null) => record && { ...record, workspaceId: undefined };
 
-/** Reads the whole feed, page by page. */
 async function feedOf({ changes }: Pick<WorkspaceStore, 'changes'>, limit: number, kinds?: readonly string[]) {
   const all: LoggedChange[] = [];
   for (;;) {

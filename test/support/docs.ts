@@ -34,10 +34,8 @@ export const blocksOf = (page: string): Block[] =>
     }),
   );
 
-/** Whether a block is checked as a file. */
 export const isPath = (name: string): boolean => name.includes('/');
 
-/** The block `check NAME` of a page. */
 export function checkedBlock(page: string, name: string): string {
   const block = blocksOf(page).find(({ use }) => use === `check ${name}`);
   if (!block) throw new Error(`there is no block "check ${name}" in ${page}`);

@@ -75,7 +75,6 @@ export interface Steps extends Tx {
   delete(kind: RecordKind, records: readonly AnyRecord[], at: string): void;
 }
 
-/** A write in several steps. */
 export const inSteps = <T>({ transaction, workspaceName }: Writable, work: (steps: Steps) => Promise<T>): Promise<T> =>
   transaction(async (tx) => {
     const changes: Change[] = [];

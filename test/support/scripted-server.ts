@@ -48,13 +48,11 @@ export function useScriptedServer(): ScriptedServer {
   return script;
 }
 
-/** Replies with JSON. */
 export const json =
   (status: number, body: unknown, headers: Record<string, string> = {}): Reply =>
   (response) =>
     void response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
 
-/** Replies with a problem of RFC 9457. */
 export const problem = (
   status: number,
   detail: string,
@@ -72,8 +70,6 @@ export const page =
   (response) =>
     void response.writeHead(status, { 'content-type': 'text/html', ...headers }).end('<h1>Gateway</h1>');
 
-/** Never replies. */
 export const hang: Reply = () => undefined;
 
-/** Closes the connection without a reply. */
 export const hangUp: Reply = (response) => void response.destroy();

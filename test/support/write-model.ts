@@ -30,7 +30,6 @@ export interface Item {
   readonly entry: ModelKind;
   readonly by: Key | undefined;
   readonly sent: Fields;
-  /** Where it is in the input. */
   readonly path: readonly (string | number)[];
   /** The ID of its record in the model, if it is a new one. */
   readonly newId: string;
@@ -42,19 +41,16 @@ interface State {
   /** Undefined if it is to change a record that does not exist. */
   readonly after: Stored | undefined;
   readonly links: Fields;
-  /** Whether an earlier item has the same record or key. */
   readonly isRepeated: boolean;
 }
 
 type States = ReadonlyMap<Item, State>;
 
-/** The kind of record that a field refers to. */
 export function targetOf(kind: RecordKind, field: string): RecordKind | undefined {
   const declared = kind.fields[field];
   return declared?.type === 'reference' ? recordKinds.find(({ name }) => name === declared.target) : undefined;
 }
 
-/** The unique field of a kind, if it has one. */
 export const uniqueOf = ({ fields }: RecordKind): string =>
   Object.keys(fields).find((name) => fields[name]?.unique) ?? 'none';
 
