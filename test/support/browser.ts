@@ -16,7 +16,7 @@ if (!hasBrowser)
  * a reason to leave them out.
  */
 export const describeInChromium = (name: string, walks: () => void) =>
-  describe.runIf(hasBrowser || process.env.CI)(name, { timeout: 180_000 }, walks);
+  describe.runIf(hasBrowser || process.env.CI)(name, { timeout: 600_000 }, walks);
 
 /** Where screenshots are kept, to look at: they take as long as all else, so that only thorough runs make them. */
 const screenshots = 'test-results';
