@@ -3,8 +3,8 @@ import { readFileSync, statSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { version } from '../../package.json';
 import { fillDemo } from '../../src/demo/fill.ts';
-import { checkedBlock, pastePage, pasteText, readPage, stepsOf } from '../support/docs.ts';
 import { eventually } from '../support/clock.ts';
+import { checkedBlock, pastePage, pasteText, readPage, stepsOf } from '../support/docs.ts';
 import { post, useProcesses } from '../support/process.ts';
 import { listen, useService } from '../support/service.ts';
 
