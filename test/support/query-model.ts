@@ -237,7 +237,7 @@ export function createModel(world: World, viewer?: Viewer) {
       return record && asOf && compareTexts(String(record.createdAt), asOf) > 0 ? null : record;
     };
     queries[list] = (_, args) => page(kind, recordsOf(kind), args);
-    queries[`${list}RecordSummary`] = (_, args) => summaryOf(kind, args);
+    queries[`${list}Summary`] = (_, args) => summaryOf(kind, args);
     queries[`${name}ByUid`] = (_, { uid }) => one(kind, (record) => record.uid === uid, uid);
     queries[`${name}ByExternalId`] = (_, { key, value }) =>
       one(
