@@ -16,9 +16,9 @@ export interface ChangesOptions {
   readonly kinds?: readonly RecordKind[] | undefined;
   /** Changes per page, up to 1,000, which is the default. */
   readonly pageSize?: number | undefined;
-  /** Waits for further changes after the last change. Default: true. */
+  /** Waits for further changes. Default: true. */
   readonly follow?: boolean | undefined;
-  /** Milliseconds between two requests for further changes. Default: 1,000. */
+  /** Milliseconds between requests. Default: 1,000. */
   readonly interval?: number | undefined;
   /**
    * Called before each wait for an unreachable service. A permanent error, such as a revoked key, ends the iteration.
@@ -100,7 +100,7 @@ export interface ChangeRange {
 }
 
 export interface RevertOptions extends WriteOptions {
-  /** Checks the changes and returns the counts, but reverses none. */
+  /** Returns the counts, but reverses nothing. */
   readonly dryRun?: boolean | undefined;
 }
 

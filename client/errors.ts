@@ -1,4 +1,4 @@
-/** A class for each failure that callers handle differently. No error contains the API key. */
+/** No error contains the API key. */
 import type { Problem } from './openapi.ts';
 
 /**
@@ -30,7 +30,7 @@ export class YardgraphError extends Error {
     this.mayBeStored = mayBeStored;
   }
 
-  /** Adds the message, which JSON.stringify omits from an Error, and omits the cause. */
+  /** Adds the message, which JSON.stringify omits, and leaves out the cause. */
   toJSON(): object {
     return { ...this, message: this.message };
   }

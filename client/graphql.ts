@@ -1,6 +1,6 @@
 /**
- * Accepts text, an AST, and the documents of GraphQL Code Generator and gql.tada, whose types are described by their
- * structure, so that the client depends on none of these packages.
+ * Describes the documents of GraphQL Code Generator and gql.tada by their structure, so that the client depends on
+ * neither.
  */
 import { type FailingItem, GraphqlError, type GraphqlErrorItem } from './errors.ts';
 import { requireKnown, type WriteOptions } from './options.ts';
@@ -67,7 +67,7 @@ function storedNothing({ path, extensions }: GraphqlErrorItem, data: unknown): b
 
 const rejections: ReadonlySet<unknown> = new Set(['BAD_USER_INPUT', 'CONFLICT', 'FORBIDDEN', 'NOT_FOUND']);
 
-/** The path of an issue starts with the name of the argument, in an import also with the list. */
+/** The path of an issue starts with the argument, in an import also with the list. */
 function itemsIn({ extensions }: GraphqlErrorItem): FailingItem[] {
   const issues = extensions?.issues;
   if (!Array.isArray(issues) || !issues.every(isIssue)) return [];
@@ -108,11 +108,9 @@ interface DocumentNode {
 
 type GraphqlDocument<Result, Variables> = string | DocumentNode | TypedDocument<Result, Variables>;
 
-/** The type of data and variables if neither the document nor the caller gives a type. */
 // biome-ignore lint/suspicious/noExplicitAny: with unknown, strict programs could not read the data without a cast.
 type UntypedObject = Record<string, any>;
 
-/** The variables are optional if the document requires none. */
 type VariableArguments<Variables> = [keyof Variables] extends [never]
   ? [variables?: Readonly<Record<string, never>> | undefined, options?: WriteOptions | undefined]
   : Record<never, never> extends Variables
@@ -134,8 +132,8 @@ const isDocumentNode = (document: unknown): document is DocumentNode =>
 type Node = Readonly<Record<string, any>>;
 
 /**
- * Prints the AST of operations and fragments as compact text, so that the client needs no GraphQL library. Leaves out
- * descriptions, and prints block strings as strings.
+ * Prints compact text, so that the client needs no GraphQL library. Leaves out descriptions, and prints block strings
+ * as strings.
  */
 export const print = (document: Node): string => printAll(document.definitions, '\n');
 

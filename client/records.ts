@@ -1,4 +1,4 @@
-/** The methods of a kind. Creates use REST, the other methods GraphQL; all return records as REST does. */
+/** Creates use REST, the other methods GraphQL; all return records as REST does. */
 import { type ChangesOptions, historyOf } from './changes.ts';
 import type { Graphql } from './graphql.ts';
 import {
@@ -62,10 +62,7 @@ type UpsertResult<Kind extends KindName, Options> =
       (Options extends { readonly returning: 'change' } ? { readonly before: Stored<Kind> | null } : unknown))
   | (Options extends { readonly onInvalid: 'SKIP' } ? Rejected : never);
 
-/**
- * For a batch of known length, a tuple of items and a tuple of results. `Batch` is inferred only for its length: items
- * are checked as `Item`.
- */
+/** A batch of known length returns a tuple. `Batch` is inferred only for its length: items are checked as `Item`. */
 type Items<Batch extends readonly unknown[], Item> = { readonly [Index in keyof Batch]: Item };
 type Each<Batch extends readonly unknown[], Result> = { -readonly [Index in keyof Batch]: Result };
 
@@ -106,7 +103,6 @@ type Row = Readonly<Record<string, unknown>>;
 
 export const issueFields = 'issues { path message code other }';
 
-/** The methods of each kind, by the name of its list. */
 export type RecordMethods = { readonly [Kind in KindName as (typeof kinds)[Kind]['list']]: Records<Kind> };
 
 export const recordMethods = (send: Send, graphql: Graphql): RecordMethods =>
@@ -168,7 +164,7 @@ interface KindContext {
   readonly name: KindName;
 }
 
-/** The argument called `list` has the items. Returns the results of all parts. */
+/** The argument called `list` has the items. */
 async function mutate<Result>(
   { graphql, name }: KindContext,
   method: 'create' | 'update' | 'upsert' | 'delete',
@@ -199,12 +195,10 @@ async function mutate<Result>(
   });
 }
 
-/** Links to users in GraphQL, IDs over REST. */
+/** GraphQL has links to users, REST their IDs. */
 const userFields: ReadonlySet<string> = new Set(['createdBy', 'updatedBy']);
 
-/**
- * GraphQL returns null for an unset field. REST omits it in most kinds, and so do the types of the OpenAPI document.
- */
+/** GraphQL returns null for an unset field, which REST omits in most kinds. */
 export const storedAs =
   (name: KindName) =>
   (row: Row): Row =>
@@ -234,10 +228,7 @@ export function list<Stored>(send: Send, path: string): List<Stored> {
 /** Problems (RFC 9457) list every invalid field. */
 const accept = 'application/json, application/problem+json';
 
-/**
- * Checks only that the response comes from Yardgraph, and the number of records: the service's tests ensure that its
- * responses match the OpenAPI document.
- */
+/** Checks only that Yardgraph has sent the response, and the number of records: tests of the service check the rest. */
 const accepted =
   <T>(isExpected: (body: unknown) => boolean) =>
   (response: ApiResponse): T => {

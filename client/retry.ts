@@ -1,8 +1,7 @@
 import { ConnectionError, ServiceError, TimeoutError, UnexpectedResponseError, YardgraphError } from './errors.ts';
 
 /**
- * The delay is random between half of a bound and the bound, which is `firstDelayMs` before the first retry and doubles
- * with each further retry.
+ * A delay is random between half of a bound and the bound, which starts at `firstDelayMs` and doubles with each retry.
  */
 const firstDelayMs = 500;
 const maxDelayMs = 8_000;
@@ -58,7 +57,7 @@ const retryAfterOf = (error: YardgraphError): number => (hasResponse(error) && e
 const hasResponse = (error: YardgraphError): error is ServiceError | UnexpectedResponseError =>
   error instanceof ServiceError || error instanceof UnexpectedResponseError;
 
-/** True if a retry may succeed. A 502 or 504 of a proxy does not tell when. */
+/** A 502 or 504 of a proxy does not tell when a retry may succeed. */
 const isTemporary = (error: YardgraphError): boolean =>
   error instanceof ConnectionError ||
   error instanceof TimeoutError ||

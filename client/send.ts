@@ -1,4 +1,3 @@
-/** Sends requests with the API key and a time limit. Errors tell whether the request may have been stored. */
 import { ConnectionError, TimeoutError } from './errors.ts';
 import { type ResolvedOptions, type WriteOptions, writeHeaders } from './options.ts';
 import { type ApiResponse, readResponse } from './responses.ts';
@@ -82,8 +81,8 @@ interface SystemError {
 }
 
 /**
- * The cause of an error of Node's `fetch` is the system's error, or one error of all attempts if a host name has
- * several addresses. Without a connection, nothing was sent. Browsers give no reason: the request may have been sent.
+ * In Node, the cause is the system's error, or one error of all attempts if a host name has several addresses. Without
+ * a connection, nothing was sent. Browsers give no reason: the request may have been sent.
  */
 function connectionError(error: unknown, isWrite: boolean): ConnectionError {
   const { code, syscall, errors }: SystemError = (error as { cause?: SystemError }).cause ?? (error as SystemError);

@@ -1,4 +1,4 @@
-/** The service as one Fastify instance with all routes. Does not listen: tests inject requests without a port. */
+/** The app does not listen: tests inject requests without a port. */
 import type { FastifyInstance } from 'fastify';
 import { version } from '../package.json';
 import { authenticate } from './auth/authenticate.ts';

@@ -1,4 +1,4 @@
-/** The command line. Loads the modules of a command when it runs, which keeps the service small and its start quick. */
+/** Loads the modules of a command when it runs, which keeps the service small and its start quick. */
 import { Command, CommanderError } from 'commander';
 import { version } from '../package.json';
 import { type Config, type Environment, loadConfig } from './config.ts';
@@ -6,8 +6,8 @@ import { ServiceError, StartError } from './errors.ts';
 import { DatabaseError, schemaVersion } from './store/database.ts';
 
 /**
- * Runs a command and returns its exit code: 1 after an error, which it has printed. A started service runs on after 0.
- * Expected errors print one line per problem, unexpected errors print a stack too.
+ * Returns the exit code: 1 after an error, which is printed, with a stack if it was unexpected. A started service runs
+ * on after 0.
  */
 export async function runCommand(args: readonly string[], environment: Environment): Promise<number> {
   try {
@@ -41,7 +41,6 @@ function addressSettings({ host, port }: Address) {
 
 interface CommandContext {
   readonly environment: Environment;
-  /** Loads the settings when a command runs, with changes by its options. */
   readonly config: (changes?: Environment) => Config;
   readonly exitWith: (code: number) => void;
 }

@@ -1,4 +1,4 @@
-/** Reads the settings of the service from the environment. Reports every invalid setting before anything is opened. */
+/** Reports every invalid setting before anything is opened. */
 import { isIP } from 'node:net';
 import { closest, distance } from 'fastest-levenshtein';
 import * as z from 'zod';
@@ -176,7 +176,6 @@ export function loadConfig(env: Environment) {
   if (problems.length > 0) throw new StartError(problems.join('\n'));
 
   const isOn = (feature = environment === 'production' ? 'off' : 'on'): boolean => feature === 'on';
-  /** Access while there are no keys. */
   const openAccess: 'no' | 'loopback' | 'anyone' =
     allowOpenAccess === openToAnyone ? 'anyone' : isLoopback(serviceValues.host) ? allowOpenAccess : 'no';
   return {

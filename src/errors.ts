@@ -27,7 +27,6 @@ export class ServiceError extends Error {
     this.reason = reason;
   }
 
-  /** Prefixes the paths of the issues with the name of a GraphQL argument. */
   prefixed(argument: string): ServiceError {
     if (this.issues.length === 0) return this;
     const { status, message, type, reason, cause } = this;
@@ -56,7 +55,7 @@ export const tooLarge = withStatus(413);
 
 export const tooManyRequests = withStatus(429);
 
-/** The database, or other capacity, is unavailable: a retry may succeed. The cause is for the log. */
+/** A retry may succeed. The cause is for the log. */
 export const unavailable = (message: string, cause: string, type?: string) =>
   new ServiceError(503, message, [], { cause, type });
 

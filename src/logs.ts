@@ -1,4 +1,4 @@
-/** Writes log lines to standard error. Must never fail, block, or keep the process from ending. */
+/** Logging must never fail, block, or keep the process from ending. */
 import { writeSync } from 'node:fs';
 import pino from 'pino';
 

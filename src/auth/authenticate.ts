@@ -1,4 +1,4 @@
-/** Authenticates each request and opens its session. Only this file binds a store to a workspace. */
+/** Only this file binds a store to a workspace. */
 import rateLimit from '@fastify/rate-limit';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import pLimit from 'p-limit';
@@ -33,12 +33,12 @@ export function createSessionOpener(database: Database) {
 
 type AccessSettings = Pick<Config, 'openAccess' | 'corsOrigins' | 'requestsPerMinute' | 'failedLoginsPerMinute'>;
 
-/** Authenticates every request before its body is read. `isOpen` is true while there are no keys. */
+/** Runs before the body is read. `isOpen` is true while there are no keys. */
 export async function authenticate(app: FastifyInstance, database: Database, settings: AccessSettings) {
   const keyring = new Keyring(database);
   // Checked now so that the first request is as fast as later ones; if it fails, requests check again.
   await keyring.findAnonymous().catch(() => undefined);
-  // Each process counts for itself: behind a load balancer, each allows the full number.
+  // Each process counts for itself.
   await app.register(rateLimit, { global: false, timeWindow: '1 minute' });
   const authenticator = new Authenticator(app, database, keyring, settings);
 
@@ -194,11 +194,10 @@ function keysIn({ headers }: FastifyRequest): string[] {
 const notLocal = 'not from this machine, without an API key';
 
 /**
- * Rejects requests that may not come from this machine. Without keys, the loopback address is the only protection.
- * Pages of other origins get past it with a host name that resolves to this machine, or with requests whose responses
- * they cannot read; other machines get past it through a proxy. Reads the Host header itself: from a peer in
- * TRUSTED_PROXIES, Fastify's `hostname` comes from X-Forwarded-Host, and every page in a browser of this machine has
- * the peer 127.0.0.1.
+ * Without keys, the loopback address is the only protection. Pages of other origins get past it with a host name that
+ * resolves to this machine, or with requests whose responses they cannot read; other machines through a proxy. Reads
+ * the Host header itself: from a peer in TRUSTED_PROXIES, Fastify's `hostname` comes from X-Forwarded-Host, and every
+ * page in a browser of this machine has the peer 127.0.0.1.
  */
 function requireSameMachine({ headers }: FastifyRequest, origins: readonly string[]): void {
   const { host = '', origin } = headers;

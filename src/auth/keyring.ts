@@ -1,7 +1,4 @@
-/**
- * Authenticates requests by their API keys. Keys are cached for two seconds: within this time, every process notices
- * that a key was created or revoked.
- */
+/** Keys are cached for two seconds: within this time, every process notices a new or revoked key. */
 import { timingSafeEqual } from 'node:crypto';
 import DataLoader from 'dataloader';
 import { LRUCache } from 'lru-cache';
@@ -73,8 +70,8 @@ export class Keyring {
   }
 
   /**
-   * Returns the identity of all requests while there are no keys; undefined otherwise. Once there has been a key, the
-   * service requires a key, even if all keys expire or are revoked.
+   * Returns the identity of all requests until the first key is created; then undefined, even if all keys expire or are
+   * revoked.
    */
   async findAnonymous(): Promise<Identity | undefined> {
     const identity = this.#requiresKey ? undefined : await this.#anonymous.fetch(anonymousWorkspace);

@@ -1,15 +1,14 @@
 /**
- * The form of API keys, their creation and revocation. The text of a key is `yardgraph_acme_5f0c21d9_` and a secret of
- * 256 random bits. It is returned once, by `createKey`; only the hash of the secret is stored. The part before the
- * secret is the prefix: it has the name that the workspace had when the key was created, identifies the key in lists
- * and logs, and lets secret scanners find a leaked key.
+ * A key is `yardgraph_acme_5f0c21d9_` and a secret of 256 random bits. `createKey` returns it once; only the hash of
+ * the secret is stored. The prefix before the secret has the name of the workspace when the key was created, identifies
+ * the key in lists and logs, and lets secret scanners find a leaked key.
  */
 import { hash, randomBytes } from 'node:crypto';
 import { StartError } from '../errors.ts';
 import { program } from '../program.ts';
 import type { ApiKey, KeyStore } from '../store/admin/api-keys.ts';
 
-/** Letters, digits and hyphens, as in a host name. */
+/** As in a host name. */
 const workspaceName = '[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?';
 
 const keyForm = new RegExp(`^(yardgraph_${workspaceName}_[0-9a-f]{8})_([\\w-]{43})$`);

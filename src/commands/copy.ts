@@ -1,4 +1,3 @@
-/** `yardgraph copy`: copies all tables from one database to another. */
 import { existsSync } from 'node:fs';
 import type { Config } from '../config.ts';
 import { StartError } from '../errors.ts';

@@ -1,4 +1,3 @@
-/** Opens the database of a command, prints its location, and creates no file by mistake. */
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Config } from '../config.ts';

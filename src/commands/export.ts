@@ -1,4 +1,3 @@
-/** `yardgraph export`: writes the records of a running service to a file or to standard output. */
 import { createWriteStream, realpathSync, statSync } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import { extname } from 'node:path';

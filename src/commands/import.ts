@@ -1,4 +1,3 @@
-/** `yardgraph import`: imports files into a running service, with a preview, progress, and files of refused rows. */
 import { createHash, randomUUID } from 'node:crypto';
 import { appendFileSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -85,7 +84,6 @@ export async function importFiles(paths: readonly string[], options: ImportOptio
 const nameOf = ([first, ...others]: readonly LocalFile[]): string =>
   `${first?.name.slice(0, 100)}${others.length > 0 ? ` and ${formatCount(others.length)} more` : ''}`;
 
-/** Finds the files, and the note of a stopped import of them. */
 async function readCommand(paths: readonly string[], options: ImportOptions) {
   const { url, message, encoding, columns, deleteMissing, batch } = options;
   const profile = profileOf(options, (path) => readFileSync(path, 'utf8'));
@@ -179,7 +177,6 @@ function isRunning(pid: number): boolean {
   }
 }
 
-/** Writes the note of a new import, or of this process resuming one. */
 async function writeRun(command: Command, { yardgraph, partSize }: Import): Promise<RunFile> {
   const { runPath, resumed, identity, refused, runId } = command;
   const { pid } = process;

@@ -1,4 +1,3 @@
-/** Connects a command to the running service. */
 import {
   ConnectionError,
   type Options,

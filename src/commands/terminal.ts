@@ -1,4 +1,3 @@
-/** Questions, progress bars, tables and interrupts of commands in the terminal. */
 import { createInterface } from 'node:readline/promises';
 import { Presets, SingleBar } from 'cli-progress';
 import { Interrupted, StartError } from '../errors.ts';
@@ -22,7 +21,7 @@ export async function ask(question: string): Promise<string | undefined> {
 
 export const exitCodes = { all: 0, nothing: 1, some: 2, interrupted: 3 } as const;
 
-/** Runs the work with a signal that Ctrl-C or SIGTERM aborts. A second Ctrl-C or SIGTERM ends the process at once. */
+/** Ctrl-C or SIGTERM aborts the signal; a second one ends the process at once. */
 export async function withInterrupts<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const stop = new AbortController();
   const stopListening = () => process.off('SIGINT', onSignal).off('SIGTERM', onSignal);

@@ -1,4 +1,3 @@
-/** `yardgraph undo`: reverses a range of changes in a running service, after a preview. */
 import { randomUUID } from 'node:crypto';
 import type { Yardgraph } from '../../client/index.ts';
 import { Interrupted, StartError } from '../errors.ts';
@@ -85,7 +84,7 @@ async function previewUndo(undo: Undo): Promise<{ readonly after: string; readon
 
 const maxListed = 1_000;
 
-/** Reverses the changes, or checks them, until an error. `reasons` tell why some are not reversed, the latest first. */
+/** `reasons` tell why some changes are not reversed, the latest first. */
 async function revert({ yardgraph, of, signal }: Undo, dryRun: boolean) {
   const counts = { reversed: 0, kept: 0, failed: 0 };
   const reasons: string[] = [];

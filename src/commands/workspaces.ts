@@ -1,4 +1,4 @@
-/** `yardgraph workspaces`: lists, renames and deletes workspaces. A service may run meanwhile. */
+/** A service may run during these commands. */
 import { isWorkspaceName, stateOf, workspaceNameForm } from '../auth/keys.ts';
 import type { Config } from '../config.ts';
 import { StartError } from '../errors.ts';

@@ -1,7 +1,6 @@
 /**
- * Imports the files of this folder into the workspace `default`. They show a fictional rental company as of 20 November
- * 2026. One write stores all records, so that an interrupted start leaves none behind, and two simultaneous starts
- * create them once.
+ * Fills the workspace `default` with a fictional rental company as of 20 November 2026. One write stores all records,
+ * so that an interrupted start leaves none behind, and two simultaneous starts create them once.
  */
 import { createSessionOpener } from '../auth/authenticate.ts';
 import { anonymousIn, anonymousWorkspace } from '../auth/keyring.ts';

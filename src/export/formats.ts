@@ -1,4 +1,4 @@
-/** Writes exported records as NDJSON or CSV. An import with the same options reads them back exactly. */
+/** An import with the same options reads the file back exactly. */
 import { DateTime, IANAZone } from 'luxon';
 import { badRequest } from '../errors.ts';
 import { csvCell, withApostrophe } from '../model/csv.ts';
@@ -78,9 +78,9 @@ const invalidParameter = (name: string, expectation: string, sent: string | unde
   badRequest(`${name}: ${expected(expectation, sent)}`);
 
 /**
- * Returns a function that formats a stored time: `01.03.2026 08:30`, with seconds and milliseconds unless they are
- * zero. Midnight UTC is written as a date. A time that is ambiguous in the zone, or that an import would read as
- * another time, is written in UTC: `… UTC`.
+ * Formats stored times as `01.03.2026 08:30`, with seconds and milliseconds unless they are zero. Midnight UTC is
+ * written as a date. A time that is ambiguous in the zone, or that an import would read as another time, is written in
+ * UTC: `… UTC`.
  */
 function timeFormat({ dates, timeZone }: Partial<Record<string, string>>): (stored: string) => string {
   if (dates === undefined && timeZone === undefined) return (stored) => stored;

@@ -1,7 +1,6 @@
 /**
- * `GET /export/…`: all records of a kind, or of all kinds, as a file, from one state of the database. An export is
- * written to a temporary file at the speed of the database, and then sent: a client that reads slowly holds nothing but
- * the file.
+ * An export shows one state of the database. It is written to a temporary file at the speed of the database, and then
+ * sent: a client that reads slowly holds nothing but the file.
  */
 import { randomUUID } from 'node:crypto';
 import { type FileHandle, open, unlink } from 'node:fs/promises';
@@ -190,8 +189,8 @@ function readSystems(sent: string | undefined): readonly string[] {
 }
 
 /**
- * Returns a column for each field, with external IDs as one object. If systems are named, the IDs in each of them have
- * a column instead, also those of linked records.
+ * External IDs are one column of objects. If systems are named, the IDs in each have a column instead, also those of
+ * linked records.
  */
 function exportColumns(kind: RecordKind, { systems, hasNames }: ChosenColumns): ExportColumn[] {
   const links = new Map(

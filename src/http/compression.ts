@@ -1,4 +1,4 @@
-/** Compresses responses for clients that accept it. Must not delay other requests. */
+/** Compression must not delay other requests. */
 import { pipeline, Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import {

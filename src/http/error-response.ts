@@ -1,4 +1,4 @@
-/** Turns any error into a response. Nothing internal may reach the client. */
+/** Nothing internal may reach the client. */
 import { STATUS_CODES } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { errorCode, mayBeStoredType, ServiceError } from '../errors.ts';

@@ -1,4 +1,3 @@
-/** Sends pages and their files from memory, compressed once. */
 import { createHash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import fresh from 'fresh';
@@ -33,7 +32,7 @@ export const acceptsHtml = ({ headers }: FastifyRequest): boolean => !!headers.a
 export const contentSecurityPolicy = (sources: string, images = ''): string =>
   `default-src 'none'; ${sources}; img-src 'self' data:${images}; connect-src 'self'${images}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
 
-/** `top` leads to the home page. The caller adds styles and scripts, and closes the head. */
+/** The caller adds styles and scripts, and closes the head. `top` leads to the home page. */
 export const pageHead = (title: string, top = ''): string => `<!doctype html>
 <html lang="en">
 <head>

@@ -1,4 +1,3 @@
-/** Reads JSON bodies within the limits, and the headers of writes. */
 import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
@@ -204,7 +203,7 @@ const validKey = new RegExp(idempotencyKeyPattern);
 
 /**
  * Repeats of a request share the hash. `handling` stands for the headers that change the meaning of the request. Throws
- * a ServiceError 400 if the key is not valid.
+ * a ServiceError 400 for an invalid key.
  */
 export function readIdempotencyKey(
   { method, url, headers, bodyHash }: FastifyRequest,

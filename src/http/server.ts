@@ -1,4 +1,3 @@
-/** The server without its routes: headers, the log of requests, and limits. */
 import { randomUUID } from 'node:crypto';
 import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
@@ -98,7 +97,7 @@ export function createServer(
 const isPreflight = ({ method, headers }: FastifyRequest): boolean =>
   method === 'OPTIONS' && headers.origin !== undefined && headers['access-control-request-method'] !== undefined;
 
-/** Allows any headers: tracing and GraphQL clients add many, which the service ignores. */
+/** Allows any headers: tracing and GraphQL clients add many. */
 function allowRequest({ headers }: FastifyRequest, reply: FastifyReply, origins: readonly string[]): void {
   const { origin = '', 'access-control-request-headers': requestedHeaders } = headers;
   // A browser sends this request without the key: the 401 would mislead the developer of the page.
@@ -182,10 +181,7 @@ function logWhenClosed(request: FastifyRequest, reply: FastifyReply): void {
   });
 }
 
-/**
- * Responds to requests without a route before they are authenticated and their bodies are read. Must be called before
- * routes are added.
- */
+/** Responds before requests are authenticated and their bodies are read. Must be called before routes are added. */
 export function rejectUnknownRoutes(app: FastifyInstance): void {
   const methodsByUrl = new Map<string, string[]>();
   app.addHook('onRoute', ({ url, method }) => {
@@ -258,8 +254,8 @@ type HttpSocket = Socket & { readonly _httpMessage?: ServerResponse<IncomingMess
 const readRejectionMs = 1_000;
 
 /**
- * Returns the responses that are due or being sent, and closes them with their connection. Node closes only the
- * response being sent: pipelined responses behind it would never end, and keep their memory.
+ * Closes responses with their connection. Node closes only the response being sent: pipelined responses behind it would
+ * never end, and keep their memory.
  */
 export function trackResponses(server: Server): ReadonlySet<ServerResponse> {
   const open = new Set<ServerResponse>();
@@ -289,8 +285,8 @@ function close(response: ServerResponse): void {
 const closeTimeoutMs = 30_000;
 
 /**
- * Accepts no new connections, sends every response to its last byte, and closes all connections. Fastify and Node would
- * close a connection while its response is being sent, and wait forever for a connection that sends no request.
+ * Sends every response to its last byte. Fastify and Node would close a connection while its response is being sent,
+ * and wait forever for a connection that sends no request.
  */
 async function finishResponses(server: Server, open: ReadonlySet<ServerResponse>): Promise<void> {
   server.on('connection', (socket: Socket) => socket.destroy());

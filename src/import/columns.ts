@@ -1,7 +1,4 @@
-/**
- * Matches the columns of a file to fields, links and keys, by their names and the options. A column is never guessed:
- * an unknown column is refused, or left out by name.
- */
+/** A column is never guessed: an unknown column is refused, or left out by name. */
 import { StartError } from '../errors.ts';
 import type { Field } from '../model/fields.ts';
 import { expected, quote } from '../model/issues.ts';
@@ -78,7 +75,7 @@ function* listColumns(kind: RecordKind): Generator<readonly [string, Column]> {
   }
 }
 
-/** Returns the column with a name, in any case; undefined for an unknown name. The name of a system may be any text. */
+/** Returns the column with a name, in any case; undefined for an unknown name. */
 function findColumn(kind: RecordKind, name: string): Column | undefined {
   const known = columnsByKind.get(kind);
   // `externalIds.erp` of the record itself, or `location.External ID.erp`.
@@ -92,10 +89,7 @@ function findColumn(kind: RecordKind, name: string): Column | undefined {
   return hasIds ? { ...link, by: `externalIds.${key}` } : undefined;
 }
 
-/**
- * Parses `--link-by location=name`. Throws a StartError for a link that no kind has, or a key that its target does
- * not have.
- */
+/** Parses `--link-by location=name`. Throws a StartError for an unknown link or key. */
 export function parseLinkBy(given: Readonly<Record<string, string>>): ColumnOptions['linkBy'] {
   for (const [link, by] of Object.entries(given)) {
     if (recordKinds.some((kind) => findColumn(kind, `${link}.${by}`)?.is === 'link')) continue;
@@ -122,10 +116,7 @@ export function createColumnFinder(kind: RecordKind, options: ColumnOptions): (n
   };
 }
 
-/**
- * Returns a text that is equal for two columns of the same value: `name`, `externalIds.erp`, `locationId`,
- * `location.name`.
- */
+/** Returns the same text for two columns of the same value: `name`, `externalIds.erp`, `location.name`. */
 export function columnKey(column: Column): string {
   if (column.is === 'externalId') return `externalIds.${column.key}`;
   if (column.is === 'link') return ['id', 'any'].includes(column.by) ? column.field : `${column.name}.${column.by}`;
@@ -140,13 +131,12 @@ export function columnFields(column: Column): string[] {
   return column.is === 'field' ? [column.name] : [];
 }
 
-/** True for a column whose values keep the white space around them. */
 export const keepsWhiteSpace = (column: Column): boolean =>
   column.is === 'field' ? ['text', 'foreignReference'].includes(column.field.type) : column.is !== 'unnamed';
 
 /**
- * Returns the columns with these names, the names that are left out because nothing has them, and all problems:
- * repeated columns, and unknown ones that may not be left out.
+ * Returns the columns, the names left out, and all problems: repeated columns, and unknown ones that may not be left
+ * out.
  */
 export function matchColumns(
   kind: RecordKind,

@@ -1,11 +1,8 @@
 /**
- * Reads CSV as spreadsheets, databases and people write it, without losing or changing a cell.
- *
- * A quote at the start of a cell must be closed before a separator or the end of a line. If it is not, either of two
- * lines may be wrong, and both are refused: the line with the opening quote, and the line with the next quote. The
- * lines between them are read as rows. They have no quotes or pairs of quotes, so none of them opens a quoted cell,
- * and each line is scanned twice at most. CSV libraries stop at such a quote, or read the text up to a later quote as
- * one cell.
+ * A quote at the start of a cell must be closed before a separator or the end of a line. If it is not, the line with
+ * the opening quote or the line with the next quote may be wrong, and both are refused. The lines between them are read
+ * as rows: none of them opens a quoted cell, so each line is scanned twice at most. CSV libraries stop at such a quote,
+ * or read the text up to a later quote as one cell.
  */
 import { StartError } from '../errors.ts';
 import { formatCount, quote } from '../model/issues.ts';
@@ -179,7 +176,6 @@ const headerName = (cell: string | null): string => cell?.trim().replace(/\s/g, 
 const isEmpty = (cells: CsvRow['cells']): boolean =>
   cells.every((cell) => cell === null || cell === '\x1A' || cell.trim() === '');
 
-/** Drops empty cells at the end beyond the width. */
 function withoutSurplus<T>(cells: readonly T[], width: number): readonly T[] {
   let { length } = cells;
   while (length > width && !cells[length - 1]) length -= 1;

@@ -1,4 +1,3 @@
-/** A file of an import: on the disk of the command, or dropped on a page. */
 import { Interrupted, StartError } from '../errors.ts';
 import type { RecordKind } from '../model/record-kind.ts';
 import { parseKindName } from './columns.ts';
@@ -6,7 +5,7 @@ import { parseKindName } from './columns.ts';
 export interface ImportFile {
   readonly name: string;
   readonly format: 'csv' | 'json';
-  /** The kind of all rows. Unset if each row names its kind. */
+  /** Unset if each row names its kind. */
   readonly kind: RecordKind | undefined;
   /** Reads the file from its beginning, decompressed. */
   bytes(): AsyncIterable<Uint8Array>;

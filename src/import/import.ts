@@ -1,7 +1,3 @@
-/**
- * The steps of an import and their reports: `prepare` reads the files, `preview` checks the rows, `store` stores
- * them.
- */
 import type { Yardgraph } from '../../client/index.ts';
 import { StartError } from '../errors.ts';
 import { formatCount, quote } from '../model/issues.ts';
@@ -37,7 +33,7 @@ interface ImportSettings extends Pick<Import, 'yardgraph' | 'files' | 'signal' |
   readonly columns?: string | undefined;
 }
 
-/** Reads the files for the first time. Throws a StartError that lists all problems of files and options. */
+/** Throws a StartError that lists all problems of files and options. */
 export async function prepare(profile: Profile, { encoding, columns, ...settings }: ImportSettings): Promise<Import> {
   const reader = createFileReader(profile, { encoding, columns });
   const { upsertBy = [] } = profile;
@@ -62,7 +58,6 @@ export async function prepare(profile: Profile, { encoding, columns, ...settings
   };
 }
 
-/** Returns the note of a new import. */
 export async function startRun(yardgraph: Yardgraph, id: string): Promise<ImportRun> {
   const { viewer, changeCursor } = await yardgraph.graphql('{ viewer { workspace { id } } changeCursor }');
   return { id, after: changeCursor, startedAt: Date.now(), workspace: viewer.workspace.id, missing: {} };
@@ -91,9 +86,7 @@ export interface Output {
   table(head: readonly string[], rows: readonly (readonly (string | number)[])[]): void;
 }
 
-/**
- * Prints the outcome of a dry run. It is clean if all rows would be stored, and no more records deleted than allowed.
- */
+/** The preview is clean if all rows would be stored, and no more records deleted than allowed. */
 export async function preview(work: Import, { say, table }: Output) {
   const tally = new Tally();
   const refusals = new Refusals();

@@ -1,8 +1,7 @@
 /**
- * Builds the items of `importRecords` from rows. Within a part the service resolves all links: the ID of a row in its
- * file becomes the `ref` of its item, and every other link is passed on as its cells describe it. A link to a row of
- * an earlier part leads to the record that the row was stored as. A preview stores nothing, so it leaves out the
- * links whose target an earlier part would create or change, and counts them.
+ * Within a part the service resolves all links: the ID of a row becomes the `ref` of its item. A link to a row of an
+ * earlier part leads to the record that the row was stored as. A preview stores nothing, so it leaves out the links
+ * whose target an earlier part would create or change, and counts them.
  */
 import { quote } from '../model/issues.ts';
 import { linkFields } from '../model/links.ts';
@@ -24,14 +23,12 @@ import {
   rowKeyText,
 } from './row.ts';
 
-/** The item of a row. It is sent unless it has issues. */
+/** Sent unless it has issues. */
 export interface RowItem {
   readonly row: FileRow;
   readonly record: Values;
   readonly issues: readonly RowIssue[];
-  /** Link fields that the preview leaves out. */
   readonly unchecked: ReadonlySet<string>;
-  /** Cells whose IDs are stored as IDs of another system. */
   readonly foreign: readonly LinkCell[];
 }
 
@@ -41,12 +38,11 @@ type Target = { readonly ref: string; readonly row: FileRow } | { readonly id: s
 interface IndexOptions {
   readonly files: readonly ImportFile[];
   readonly scanned: Scanned;
-  /** By kind, the key that finds the stored record of a row. Rows of other kinds are created. */
   readonly upsertKeys: ReadonlyMap<RecordKind, string>;
   readonly isPreview?: boolean;
 }
 
-/** The rows so far, as later rows need them: their keys and names, and the records they were stored as. */
+/** The keys and names of the rows so far, and the records they were stored as. */
 export class RowIndex {
   readonly #options: IndexOptions;
   /** By kind and key. A row is one number: its line, and the index of its file. */
@@ -55,7 +51,6 @@ export class RowIndex {
   readonly #names = new Map<RecordKind, Map<string, string | undefined>>();
   /** By kind and the ID of the row: its record, null if the row was refused, undefined if a preview would create it. */
   readonly #records = new Map<RecordKind, Map<string, string | null | undefined>>();
-  /** The rows of the current part by their IDs. */
   readonly #refs = new Map<RecordKind, Map<string, { readonly ref: string; readonly row: FileRow }>>();
   /** In a preview: texts that an earlier part would give to a record, or take from one. */
   readonly #changedTexts = new Set<string>();
@@ -97,7 +92,6 @@ export class RowIndex {
     return issues.length === 0 ? row : { ...row, issues: [...row.issues, ...issues] };
   }
 
-  /** Makes the rows of a part the targets of refs. */
   startPart(rows: readonly FileRow[]): void {
     for (const refs of this.#refs.values()) refs.clear();
     for (const [index, row] of rows.entries()) {
@@ -220,9 +214,8 @@ function buildRecord({ kind, id, fields, externalIds }: FileRow, index: RowIndex
 type LinkCells = readonly [LinkCell, ...LinkCell[]];
 
 /**
- * Returns the cells of each link of a row. A row with the ID of a stored record comes from an export, which writes a
- * link in several columns: an empty cell means that the target has no such text. In other rows, an empty cell beside
- * a filled one means nothing.
+ * A row with the ID of a stored record comes from an export, which writes a link in several columns: an empty cell
+ * means that the target has no such text. In other rows, an empty cell beside a filled one means nothing.
  */
 function groupLinkCells({ kind, links }: FileRow, index: RowIndex): LinkCells[] {
   const isExported = index.upsertKey(kind) === 'id';
@@ -237,7 +230,6 @@ function groupLinkCells({ kind, links }: FileRow, index: RowIndex): LinkCells[] 
 const isForeign = ({ by, value, target }: LinkCell): boolean =>
   by === 'id' && value !== null && kindOfId(value) !== target;
 
-/** A field of the item, an issue, or a link that the preview cannot check. */
 type ItemLink =
   | { readonly name: string; readonly value: unknown; readonly ref?: string }
   | { readonly issue: RowIssue }

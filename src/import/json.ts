@@ -1,4 +1,4 @@
-/** Reads records from JSON: an object in each line, or an array of objects. Numbers keep their digits. */
+/** Numbers keep their digits. */
 import { isLosslessNumber, parse } from 'lossless-json';
 import { StartError } from '../errors.ts';
 import { expected, formatCount, isObject, quote } from '../model/issues.ts';

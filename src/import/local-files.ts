@@ -1,4 +1,3 @@
-/** Finds the files of an import on the disk, and paths for refused rows that overwrite nothing else. */
 import { createHash } from 'node:crypto';
 import {
   closeSync,
@@ -19,7 +18,6 @@ import type { RecordKind } from '../model/record-kind.ts';
 import { reasonColumn } from './columns.ts';
 import { damagedError, describeFile, fileEndings, type ImportFile, isCompressed } from './file.ts';
 
-/** A file on the disk. */
 export interface LocalFile extends ImportFile {
   readonly path: string;
 }
@@ -101,7 +99,7 @@ export async function hashFile({ path }: LocalFile): Promise<string> {
 
 /**
  * Returns the path for the refused rows of each file: an unused name beside the file, or the path or folder of
- * `--refused`. Throws a StartError for a path with anything but refused rows.
+ * `--refused`.
  */
 export function refusedPaths(files: readonly LocalFile[], option: string | undefined): string[] {
   const isFolder = option !== undefined && statSync(option, { throwIfNoEntry: false })?.isDirectory();

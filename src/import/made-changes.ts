@@ -1,4 +1,3 @@
-/** Finds and reverses the changes of a command or an import. */
 import type { RevertedChanges, Yardgraph } from '../../client/index.ts';
 import { isRejectedRequest } from './requests.ts';
 
@@ -43,8 +42,8 @@ export function describeChanges(made: MadeChanges | undefined): string {
 const maxPart = 10_000;
 
 /**
- * Reverses the changes in parts, each all or nothing, the latest first, because later changes may depend on earlier
- * ones. Halves a part that is too large for the service, which depends on the texts of its records.
+ * Reverses the latest changes first, because later ones may depend on earlier ones. Each part is all or nothing. Halves
+ * a part that is too large for the service, which depends on the texts of its records.
  */
 export async function* revertInParts(
   yardgraph: Yardgraph,

@@ -50,17 +50,14 @@ function readProfile(nameOrFile: string, readFile: (path: string) => string): Pr
   throw refuse(error.issues.map(({ path, message }) => [...path, message].join(': ')).join('; '));
 }
 
-/**
- * The options of the command line: `map` and `linkBy` are pairs such as `Serial no.=uid`, `profile` is a name or a
- * file.
- */
+/** `map` and `linkBy` are pairs such as `Serial no.=uid`, `profile` is a name or a file. */
 export interface ProfileOptions extends Omit<Profile, 'map' | 'linkBy' | 'kinds'> {
   readonly map: readonly string[];
   readonly linkBy: readonly string[];
   readonly profile?: string | undefined;
 }
 
-/** Adds the options to the profile that they name. An option overrides the profile. */
+/** An option overrides the profile. */
 export function profileOf(options: ProfileOptions, readFile: (path: string) => string): Profile {
   const [map, linkBy] = [parsePairs('--map', options.map), parsePairs('--link-by', options.linkBy)];
   const { success, data: given, error } = schema.strip().safeParse({ ...options, map, linkBy });

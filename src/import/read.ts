@@ -1,4 +1,3 @@
-/** Reads the source rows of a file of any size and encoding. */
 import { StartError } from '../errors.ts';
 import { expected } from '../model/issues.ts';
 import { CsvParser, type CsvTable, type TableOptions } from './csv.ts';
@@ -11,8 +10,8 @@ export interface ReadOptions extends TableOptions {
 }
 
 /**
- * Yields all rows except empty ones. An unreadable row has a `problem`. Throws a StartError where reading must end:
- * at an invalid header, another encoding, a damaged archive.
+ * Skips empty rows. An unreadable row has a `problem`. Throws a StartError where reading must end: at an invalid
+ * header, another encoding, a damaged archive.
  */
 export async function* readRows(file: ImportFile, options: ReadOptions): AsyncGenerator<SourceRow> {
   const parser = file.format === 'csv' ? new CsvParser(file.name, options) : new JsonParser(file);

@@ -1,7 +1,4 @@
-/**
- * Reads the files of an import as rows of records. `scanFiles` finds the kinds and columns, and `readParts` yields
- * the rows of each request. No file is held in memory: each step reads it from its beginning.
- */
+/** No file is held in memory: each step reads it from its beginning. */
 import { StartError } from '../errors.ts';
 import { listField } from '../model/labels.ts';
 import type { RecordKind } from '../model/record-kind.ts';
@@ -22,12 +19,10 @@ interface Section {
   readonly isFirst: boolean;
 }
 
-/** The result of a first reading of the files. */
 export interface Scanned {
   /** In the order of storing: a link leads to a row of the same kind, or of an earlier one. */
   readonly sections: readonly Section[];
   readonly total: number;
-  /** The columns of each kind by their keys. */
   readonly columns: ReadonlyMap<RecordKind, ReadonlyMap<string, Column>>;
   /** The keys by which links find records, by the kind of these: `id`, `name`, `externalIds.erp`. */
   readonly linkKeys: ReadonlyMap<RecordKind, ReadonlySet<string>>;
@@ -98,7 +93,7 @@ const keysOf = (by: string): readonly string[] => (by === 'any' ? ['id', 'name']
 /** By kind that forms a tree: returns the places of the rows to store once the row at a place is read. */
 export type TreeOrders = ReadonlyMap<RecordKind, (place: number) => readonly number[]>;
 
-/** Reads the files of trees once more. `upsertKeys` are the keys that find the stored records of rows, by kind. */
+/** Reads the files of trees once more. */
 export async function readTreeOrders(
   reader: FileReader,
   { sections, columns }: Scanned,
@@ -172,7 +167,7 @@ async function* readSectionRows(reader: FileReader, sections: readonly Section[]
 
 type WarnOf = (file: ImportFile) => Warn | undefined;
 
-/** Yields all rows in the order of storing. Holds the rows of a tree that come before their parents in memory. */
+/** Holds the rows of a tree that come before their parents in memory. */
 export async function* rowsInOrder(
   reader: FileReader,
   { sections }: Scanned,

@@ -1,4 +1,3 @@
-/** Reports of an import: counts by column, reasons of refused rows, and the file of refused rows. */
 import { stringify } from 'lossless-json';
 import { csvCell } from '../model/csv.ts';
 import { isSame } from '../model/fields.ts';
@@ -118,10 +117,7 @@ export const countedRows = (n: number): string => `${formatCount(n)} ${n === 1 ?
 
 const formatReasons = (issues: readonly RowIssue[]): string => issues.map(formatIssue).join('; ');
 
-/**
- * Writes refused rows in the form of their file, with the reasons in a last column. The rows can be fixed and
- * imported.
- */
+/** Keeps the form of the file, with the reasons in a last column, so that the rows can be fixed and imported. */
 export function createRefusedWriter(table: CsvTable | undefined, index: RowIndex, write: (text: string) => void) {
   const { names = [], separator = ',' } = table ?? {};
   const describeLine = (cells: readonly (string | null)[], reason: string): string => {
@@ -160,7 +156,7 @@ export function createRefusedWriter(table: CsvTable | undefined, index: RowIndex
   };
 }
 
-/** Returns a row of JSON with the reason. An unreadable line is kept as a text. */
+/** An unreadable line is kept as a text. */
 function refusedObject({ text, kind, names, problem }: SourceRow, cells: readonly Cell[], reason: string): string {
   const named: (readonly [string, Cell])[] = names.map((name, index) => [name, cells[index] ?? null]);
   const members = problem === undefined ? named : ([[lineName, text]] as const);

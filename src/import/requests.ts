@@ -1,4 +1,3 @@
-/** The requests of an import: its mutation, its lookups and deletions. */
 import { GraphqlError, ServiceError, type Yardgraph } from '../../client/index.ts';
 import { constantCase, listField } from '../model/labels.ts';
 import type { RecordKind, Values } from '../model/record-kind.ts';
@@ -32,7 +31,7 @@ interface ImportItemsOptions {
   readonly idempotencyKey?: string | undefined;
 }
 
-/** Imports items of any kinds in one mutation, which skips invalid ones. Returns their results in the same order. */
+/** Skips invalid items. Returns the results in the order of the items. */
 export async function importItems(
   yardgraph: Yardgraph,
   items: readonly ImportItem[],
@@ -100,9 +99,7 @@ export async function countStored(yardgraph: Yardgraph, kind: RecordKind, ids: r
   return count;
 }
 
-/**
- * Sends items at once. If the service rejects the request as a whole, for its size or for one item, sends its halves.
- */
+/** Sends the halves if the service rejects the request as a whole, for its size or for one item. */
 export async function sendInHalves<I, R>(
   items: readonly I[],
   send: (items: readonly I[]) => Promise<readonly R[]>,

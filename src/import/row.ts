@@ -1,4 +1,3 @@
-/** The stages of a row: as it stands in its file, as the record that its cells describe, and its outcome. */
 import { isLosslessNumber, type LosslessNumber } from 'lossless-json';
 import type { RecordKind, Values } from '../model/record-kind.ts';
 import type { ImportFile } from './file.ts';
@@ -6,7 +5,7 @@ import type { ImportFile } from './file.ts';
 export interface SourceRow {
   /** The line of the file at which the row begins, from 1. */
   readonly line: number;
-  /** The kind that the row names. Unset where the file decides. */
+  /** Unset where the file decides. */
   readonly kind?: RecordKind | undefined;
   /** The names of the columns: the same array for all rows of a table. */
   readonly names: readonly string[];
@@ -50,7 +49,6 @@ export interface RecordRow {
   readonly issues: readonly RowIssue[];
 }
 
-/** A row of an import, with its place among the rows of its kind and file. */
 export interface FileRow extends RecordRow {
   readonly file: ImportFile;
   readonly place: number;
@@ -72,7 +70,6 @@ export interface LinkCell {
 
 export type Outcome = 'CREATED' | 'UPDATED' | 'UNCHANGED' | 'REJECTED';
 
-/** The outcome of a row, stored or previewed. */
 export interface RowOutcome {
   readonly row: FileRow;
   readonly outcome: Outcome;
@@ -117,7 +114,6 @@ export const detached = (text: string): string => JSON.parse(JSON.stringify(text
 export interface Warning {
   readonly line: number;
   readonly column: string;
-  /** Warnings with the same message are counted together. */
   readonly message: string;
   /** The value concerned, quoted. */
   readonly detail?: string;

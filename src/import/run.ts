@@ -1,8 +1,7 @@
 /**
- * Sends the rows of an import to the service in parts, each as one mutation; a preview sends the same parts as dry
- * runs. A part that may create records has an idempotency key made of the run and the place of its rows, so a resumed
- * run sends all parts again and the service returns stored results. A part whose rows are all found by a key needs
- * none: sent again, it finds their records.
+ * A part that may create records has an idempotency key made of the run and the place of its rows, so a resumed run
+ * sends all parts again and the service returns stored results. A part whose rows are all found by a key needs none:
+ * sent again, it finds their records.
  */
 import type { Yardgraph } from '../../client/index.ts';
 import { StartError } from '../errors.ts';
@@ -70,7 +69,6 @@ export interface ImportRun {
 
 export interface Storing {
   readonly run: ImportRun;
-  /** Keeps the current state of the run for another start. */
   readonly save: () => void;
   /** By file: its place, and a hash. */
   readonly fileKeys: readonly string[];
@@ -88,14 +86,12 @@ interface Pass {
 
 export interface Totals {
   readonly rows: Record<Outcome, number>;
-  /** By kind, the names for which records are created. */
   readonly missing: ReadonlyMap<RecordKind, Set<string>>;
   /**
    * By kind, with `deleteMissing`: the records of all rows. A kind without a row has no entry, because its export may
    * have failed.
    */
   readonly kept: Map<RecordKind, Set<string>>;
-  /** Rows with links that the preview cannot check. */
   readonly unchecked: { count: number; first: FileRow | undefined };
 }
 
@@ -231,7 +227,6 @@ function unknownNameCell({ code, path }: RowIssue, { links }: FileRow): LinkCell
   return links.find(({ name, by, value }) => name === path[0] && ['name', 'any'].includes(by) && value !== null);
 }
 
-/** Returns by kind the fields that have columns, and the keys by which links find its records. */
 function fieldsToCompare({ columns, linkKeys }: Scanned): Map<RecordKind, Set<string>> {
   const fields = new Map(
     [...columns].map(([kind, ofKind]) => [kind, new Set([...ofKind.values()].flatMap(columnFields))]),
@@ -297,8 +292,7 @@ async function requireStored(
 }
 
 /**
- * Returns by kind the IDs of stored records that have the upsert key and no row, in an order in which they can be
- * deleted.
+ * Returns by kind the stored records with the upsert key and without a row, in an order in which they can be deleted.
  */
 export async function findMissingRecords(work: Import, { kept }: Totals): Promise<Map<RecordKind, string[]>> {
   const missing = new Map<RecordKind, string[]>();
@@ -315,14 +309,13 @@ export async function findMissingRecords(work: Import, { kept }: Totals): Promis
   return missing;
 }
 
-/** Returns the filter for records that an upsert by the key may find. */
 function keyFilter(by: string | undefined) {
   if (by === undefined || by === 'id') return undefined;
   const system = externalSystem(by);
   return system === undefined ? { [by]: { isNull: false } } : { externalIds: { key: system } };
 }
 
-/** Deletes records. Returns those that stay, because other records refer to them. */
+/** Returns the records that stay, because others refer to them. */
 export async function deleteInParts({ yardgraph, partSize, signal }: Import, kind: RecordKind, ids: readonly string[]) {
   const referenced: Awaited<ReturnType<typeof deleteUnreferenced>> = [];
   for (let start = 0; start < ids.length; start += partSize) {

@@ -1,7 +1,4 @@
-/**
- * Parses cells, with one rule for each type of field. A value is never guessed or changed: a cell with two meanings
- * is refused.
- */
+/** A value is never guessed or changed: a cell with two meanings is refused. */
 import { isLosslessNumber } from 'lossless-json';
 import { DateTime, type Zone } from 'luxon';
 import { StartError } from '../errors.ts';
@@ -34,7 +31,7 @@ export interface CellForm {
   readonly null?: string | undefined;
 }
 
-/** Returns a function that parses the rows of a file. It throws a StartError for unknown and repeated columns. */
+/** Throws a StartError for unknown and repeated columns. */
 export function createRowReader(
   kind: RecordKind,
   options: ColumnOptions & { readonly form: CellForm },

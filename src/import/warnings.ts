@@ -1,4 +1,3 @@
-/** Finds cells that are allowed, and probably a mistake. */
 import { hasApostrophe } from '../model/csv.ts';
 import { quote } from '../model/issues.ts';
 import { type Column, columnKey, keepsWhiteSpace } from './columns.ts';

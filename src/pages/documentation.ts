@@ -1,4 +1,4 @@
-/** Serves each page of the documentation at its path in the repository: its links work unchanged. */
+/** A page has the path of its file in the repository, so that its links work unchanged. */
 import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
@@ -70,7 +70,7 @@ ${(await pageLinks(path, top)).join('\n')}
 
 const titleOf = (markdown: string): string => markdown.slice('# '.length, markdown.indexOf('\n'));
 
-/** Links to all pages, in the order of README's table. */
+/** In the order of README's table. */
 async function pageLinks(current: string, top: string): Promise<string[]> {
   const readPage = (path: string) => readFile(join(root, path), 'utf8');
   const readme = await readPage('README.md');

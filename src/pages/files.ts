@@ -1,4 +1,4 @@
-/** Serves the files that pages load, those of GraphiQL and Swagger UI included. Nothing comes from other servers. */
+/** Pages load nothing from other servers, not even for GraphiQL and Swagger UI. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
@@ -51,7 +51,7 @@ const types: Readonly<Record<string, string>> = {
   '.json': 'application/json; charset=utf-8',
 };
 
-/** A file is loaded at the first request, and kept. Browsers keep it too, and ask each time whether it has changed. */
+/** Browsers keep a file, and ask each time whether it has changed. */
 export function servePageFiles(app: FastifyInstance, { explorer }: Pick<Config, 'explorer'>): void {
   const loaders = new Map(
     Object.entries({ ...files, ...(explorer && explorerFiles) }).map(([name, load]) => [

@@ -1,7 +1,4 @@
-/**
- * The pages that send requests with the API key: GraphiQL, the REST reference and the explorer. URLs are relative,
- * because a proxy may add a path.
- */
+/** URLs are relative, because a proxy may add a path. */
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
 import type { FastifyInstance } from 'fastify';
@@ -107,10 +104,9 @@ export function serveExplorer(
 const tilesPath = 'pages/map.pmtiles';
 
 /**
- * Serves the operator's PMTiles file. Browsers request ranges of it: directories and tiles. The operator may replace
- * the file while the service runs: the ETag tells browsers that their directories are outdated. They must not cache
- * ranges, because they would send If-Range, which the library compares wrongly. Throws a StartError if the file is not
- * a PMTiles file.
+ * Browsers request ranges of the PMTiles file, which the operator may replace while the service runs: the ETag tells
+ * browsers that their directories are outdated. They must not cache ranges, because they would send If-Range, which the
+ * library compares wrongly. Throws a StartError for a file in another format.
  */
 function serveTiles(app: FastifyInstance, path: string): void {
   requirePmtiles(path);

@@ -1,4 +1,4 @@
-/** The handlers of the REST routes. They translate between HTTP and the services, and contain no rules. */
+/** The handlers translate between HTTP and the services, and contain no rules. */
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import fresh from 'fresh';
@@ -129,8 +129,8 @@ const preferredHandling = ({ headers }: FastifyRequest): string | undefined =>
   /(?:^|,)\s*handling\s*=\s*"?([\w-]+)/i.exec(String(headers.prefer ?? ''))?.[1]?.toLowerCase();
 
 /**
- * Returns the record as REST sends it. An unset field of an asset is null. In every other kind it is absent: the
- * interface marks no field there as nullable, and a strict client may reject null.
+ * An unset field of an asset is null. In every other kind it is absent: the interface marks no field there as nullable,
+ * and a strict client may reject null.
  */
 export function toResponse(kind: RecordKind, record: object): object {
   if (kind.unset === 'null') return record;

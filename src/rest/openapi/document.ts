@@ -1,4 +1,4 @@
-/** The OpenAPI 3.1 document, derived from the routes and the record kinds, and served at /openapi.json. */
+/** The document is derived from the routes and the record kinds. */
 import type { FastifyInstance } from 'fastify';
 import type { Limits } from '../../config.ts';
 import { createPage, loadOnce } from '../../http/pages.ts';

@@ -1,4 +1,3 @@
-/** The headers of responses, and the error statuses with their meaning and an example. */
 import {
   forbidden,
   invalid,
