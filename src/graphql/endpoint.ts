@@ -1,4 +1,4 @@
-/** GraphQL over HTTP at /graphql: JSON only, one operation per request, no CORS, no documents over the limits. */
+/** GraphQL over HTTP at /graphql: JSON only, one operation per request, no CORS. */
 import type { ServerResponse } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import {
@@ -80,7 +80,7 @@ function createYogaServer(config: Config, documentCache: Endpoint['documents']) 
     context: { limits, parsersOf: createItemParsers(limits) },
     plugins: [
       useOperationName(),
-      // Before the executors, to which it gives the operation and its variables.
+      // Before the executors, to which it gives the operation and variables.
       useOperationLimits(schema, config),
       useLimitedValidation(config),
       useExecutor(schema, config),
@@ -106,7 +106,7 @@ async function executeQuery(endpoint: Endpoint, request: FastifyRequest, reply: 
     reserveResponse: endpoint.reserveUntilClosed(reply.raw),
   };
   const context = { session, sessionFor, requestLog: request, client };
-  // Yoga's Request and Response took a fifth of the time of a list. Its plugins read only the method of a request.
+  // Yoga's Request and Response took a fifth of the time of a list. Plugins read only the method.
   const method = { method: request.method } as Request;
   const result = isPersistedQuery(params)
     ? { errors: [persistedQueryNotSupported()] }
@@ -139,12 +139,11 @@ async function writeResult(
 }
 
 /**
- * Characters in open responses above which new responses fail: a hundred of the longest responses, to clients that read
- * nothing, took 8 GB and ended the process. Now they take 0.6 GB.
+ * New responses fail beyond so many characters in open ones: a hundred of the longest, to clients that read nothing,
+ * took 8 GB and ended the process. Now they take 0.6 GB.
  */
 const maxReserved = 25_000_000;
 
-/** Reserves the characters of responses until they are closed, however slowly clients read. */
 export function createResponseBudget() {
   let reservedByAll = 0;
   return (response: Pick<ServerResponse, 'closed' | 'destroyed' | 'once'>): Context['reserveResponse'] => {
@@ -176,7 +175,7 @@ const useLimitedValidation = ({ introspection, suggestions }: Config): Plugin =>
 
 const mediaTypes = ['application/graphql-response+json', 'application/json'] as const;
 
-/** Returns the acceptable types, and the type of JSON, also in events. Throws a ServiceError 406. */
+/** Returns the acceptable types, and the type of JSON, also in events. Throws a 406. */
 function chooseType({ headers }: FastifyRequest) {
   const accepted = headers.accept?.toLowerCase() ?? '*/*';
   const isAny = accepted.includes('*/*');
@@ -192,7 +191,7 @@ function chooseType({ headers }: FastifyRequest) {
 const preferredJson = ({ headers }: Pick<FastifyRequest, 'headers'>) =>
   mediaTypes.find((type) => headers.accept?.toLowerCase().includes(type));
 
-/** Throws a ServiceError 400 for a document over the limits. */
+/** Throws a 400 for a document over the limits. */
 function graphqlParams(
   { method, body, query }: FastifyRequest,
   limits: Limits,
@@ -205,7 +204,7 @@ function graphqlParams(
   return params;
 }
 
-/** Programs with a form for requests send an empty text for an empty input. */
+/** Programs with a form send an empty text for an empty input. */
 function withoutEmpty(body: unknown): unknown {
   if (!isObject(body)) return body;
   const { operationName, variables, extensions } = body;
@@ -213,7 +212,7 @@ function withoutEmpty(body: unknown): unknown {
   return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== ''));
 }
 
-/** True for an automatic persisted query: a hash, after whose refusal the client sends the document. */
+/** An automatic persisted query: a hash, after whose refusal the client sends the document. */
 const isPersistedQuery = (params: GraphQLParams): boolean =>
   isObject(params) && !params.query && isObject(params.extensions) && isObject(params.extensions.persistedQuery);
 
@@ -248,7 +247,7 @@ const maxNameLength = 100;
 const opening: readonly string[] = [TokenKind.BRACE_L, TokenKind.BRACKET_L, TokenKind.PAREN_L];
 const closing: readonly string[] = [TokenKind.BRACE_R, TokenKind.BRACKET_R, TokenKind.PAREN_R];
 
-/** Reads tokens one by one, where the parser would call itself for each level. Throws a ServiceError 400. */
+/** Reads tokens one by one, where the parser would recurse for each level. Throws a 400. */
 function requireSmallDocument(text: string, { maxQueryLength, maxTokens, maxNesting }: Limits): void {
   if (text.length > maxQueryLength)
     throw badRequest(`the document is longer than ${formatCount(maxQueryLength)} characters`);
@@ -272,7 +271,6 @@ function requireSmallDocument(text: string, { maxQueryLength, maxTokens, maxNest
   }
 }
 
-/** Sends an error thrown before the execution. */
 function sendGraphqlError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const thrown = error instanceof GraphQLError ? badRequest(shortMessage(error)) : error;
   const response = errorResponseFor(thrown, request);
@@ -283,7 +281,7 @@ function sendGraphqlError(error: unknown, request: FastifyRequest, reply: Fastif
 }
 
 function coerceFilter({ limits, suggestions }: Config, kind: RecordKind, where: unknown): Condition | undefined {
-  // The casts are safe: every kind has an input type of this name, and the value has been coerced to it.
+  // The casts are safe: every kind has an input type of this name, to which the value has been coerced.
   const type = schema.getType(`${kind.name}Filter`) as GraphQLInputType;
   const coerced = coerceInputValue(
     where,

@@ -1,6 +1,6 @@
 /**
- * Formats the errors of GraphQL responses: a ServiceError gets its code and issues, the messages of graphql-js are
- * shortened and get hints, all other errors are masked.
+ * Formats errors of responses: a ServiceError gets its code and issues, messages of graphql-js are shortened and get
+ * hints, all other errors are masked.
  */
 import { InputValidationError } from '@pothos/plugin-validation';
 import { type ExecutionResult, GraphQLError, type GraphQLSchema } from 'graphql';
@@ -19,7 +19,7 @@ import { hintFor, withoutSuggestion } from './hints.ts';
 /** As many as a REST error has issues: each error of graphql-js repeats input. */
 export const maxErrors = 10;
 
-/** graphql-js aborts validation once the budget of its rule on fields of the same name is spent, without a reason. */
+/** graphql-js aborts validation without a reason once its rule on fields of the same name has spent its budget. */
 export const withReason = (error: GraphQLError): GraphQLError =>
   error.message === 'Validation aborted.'
     ? new GraphQLError('the document has too many fields of the same name, or too many fragments, to be validated')
@@ -65,11 +65,11 @@ function formatError(error: GraphQLError, requestLog: RequestLog, hintsFrom?: Gr
   return reworded(response.message, extensionsOf(response));
 }
 
-/** Pothos validates only cursors of changes: the message of each issue is the value (schema/changes.ts). */
+/** Pothos validates only cursors of changes: an issue's message is the value (schema/changes.ts). */
 const refusedArguments = ({ issues }: InputValidationError): ServiceError =>
   invalid(issues.map(({ path = [], message }) => ({ path: path as Path, code: 'invalid-cursor', received: message })));
 
-/** Statuses of the whole response; other statuses belong to a field. */
+/** Other statuses belong to a field. */
 const ofWholeRequest: readonly number[] = [403, 406, 429, 503];
 
 /** The paths of issues start at the argument: `["input", 1, "name"]`. */
@@ -115,7 +115,7 @@ export function shortMessage({ message, originalError: reason }: GraphQLError): 
   // Variable "$input" got invalid value { … } at "input[0].name"; REASON
   const variable = /^Variable "(\$\w+)" got invalid value /.exec(message)?.[1];
   if (variable && reason) {
-    // The value before the end may be of any length.
+    // The value may be of any length.
     const end = message.slice(0, -reason.message.length).slice(-200);
     const path = / at "([^"]*)"; $/.exec(end)?.[1] ?? variable.slice(1);
     return `Variable "${variable}" got an invalid value at "${path}"; ${truncate(reason.message, maxQuoted)}`;

@@ -1,4 +1,3 @@
-/** Hints in the errors of graphql-js, for the mistakes that people make first. */
 import { type GraphQLError, type GraphQLSchema, isEnumType, isInputObjectType, isObjectType } from 'graphql';
 
 const maxListed = 20;
@@ -12,7 +11,7 @@ export const withoutSuggestion = (message: string): string => message.split(' Di
 
 const keyAndValue = 'Send the other system and the ID there: { key: "erp", value: "4711" }';
 
-/** Returns the expected type, if the error is about a filter; whether a list was sent; and the variable, if any. */
+/** `filter` is undefined unless the error is about one. */
 function parseFilterError(
   error: GraphQLError,
   message: string,
@@ -27,7 +26,7 @@ function parseFilterError(
 }
 
 export function hintFor(schema: GraphQLSchema, error: GraphQLError): string | undefined {
-  // The message about a variable begins with its value, which may contain anything; the original error has the reason.
+  // The message begins with the variable's value, which may contain anything; the original error has the reason.
   const { message } = error.originalError ?? error;
   const [, field = '', record = ''] = /^Cannot query field "(\w+)" on type "(\w+)Connection"\./.exec(message) ?? [];
   if (hasField(schema, record, field)) return `The records are in nodes: nodes { ${field} }`;

@@ -1,8 +1,8 @@
 /**
- * Coerces the variables of an operation, and rejects operations over the limits before they are executed: a few hundred
+ * Coerces the variables of an operation, and rejects operations over the limits before their execution: a few hundred
  * characters could request millions of fields. A field costs 1, an object more, and a list multiplies the cost of its
- * items. One walk measures an operation. It visits each fragment once, and once more for each mutation: a chain of
- * fragments spread twice would take longer to measure than to refuse.
+ * items. Fragments are visited once, and once more for each mutation: a chain of fragments spread twice would take
+ * longer to measure than to refuse.
  */
 import { MapperKind, mapSchema } from '@graphql-tools/utils';
 import {
@@ -48,12 +48,12 @@ type Arguments = Readonly<Record<string, any>>;
 
 interface FieldCost {
   readonly fieldCost?: number;
-  /** The most objects that the field returns, by which the cost of its selection is multiplied. 1 unless set. */
+  /** The most objects that the field returns: multiplies the cost of its selection. 1 unless set. */
   readonly items?: number;
   readonly lists?: Lists;
 }
 
-/** The lengths of lists below a field, by name, if they depend on the field's arguments. */
+/** By name, the lengths of lists below a field that depend on its arguments. */
 interface Lists {
   readonly [name: string]: number | Lists;
 }
@@ -77,10 +77,10 @@ export function pageSize(name: string, sent: number | null | undefined, limits: 
 /** A link waits for its loader, at least ten times as long as a value takes to read. */
 export const objectCost = 5;
 
-/** The cost of a value with an alias: a long text under a hundred names makes a response of hundreds of megabytes. */
+/** A long text under a hundred aliases makes a response of hundreds of megabytes. */
 const aliasCost = 50;
 
-/** Typical lengths of introspection's lists: GraphQL defines these fields, so they cannot declare a cost. */
+/** Typical lengths of introspection's lists: GraphQL defines these fields, which cannot declare a cost. */
 const introspectionSizes: Readonly<Record<string, number>> = { fields: 15, inputFields: 12, args: 1 };
 const otherIntrospectionSize = 4;
 
@@ -93,14 +93,14 @@ type SchemaField = GraphQLField<unknown, unknown>;
 
 interface Measurement {
   readonly depth: number;
-  /** The fields of a fragment count once for each spread, the fields of a list once. */
+  /** A fragment's fields count once for each spread, a list's once. */
   readonly fields: number;
   readonly cost: number;
   readonly dearest?: { readonly node: FieldNode; readonly cost: number; readonly below: Measurement } | undefined;
 }
 
 interface OperationMeasurement extends Measurement {
-  /** As written: the aliases in a fragment count once, however often it is spread. */
+  /** As written: aliases in a fragment count once, however often it is spread. */
   readonly aliases: number;
 }
 
@@ -111,7 +111,7 @@ interface SelectionContext {
   readonly fragments: Map<string, Measurement>;
 }
 
-/** Measures a validated operation. Throws a ServiceError for too long a list in an argument. */
+/** Measures a validated operation. */
 export function measure(args: ExecutionArgs, operation: OperationDefinitionNode, limits: Limits): OperationMeasurement {
   return new OperationMeter(args, limits).measure(operation);
 }
@@ -195,7 +195,7 @@ class OperationMeter {
     return args ? cost(args, this.#limits) : {};
   }
 
-  /** Undefined for invalid arguments: the field fails before it reads anything. */
+  /** Undefined for invalid arguments: the field fails before it reads. */
   #argumentsOf(field: SchemaField, node: FieldNode): Arguments | undefined {
     try {
       return getArgumentValues(field, node, this.#args.variableValues);
@@ -213,7 +213,7 @@ function baseCost({ alias, selectionSet }: FieldNode, type: GraphQLNamedType | u
   return type && isIntrospection(type) ? 1 : objectCost;
 }
 
-/** The check of graphql-js, which compares all names, took two thirds of the walk. */
+/** The check of graphql-js compares all names: it took two thirds of the walk. */
 const isIntrospection = ({ name }: GraphQLNamedType): boolean => name.startsWith('__');
 
 function introspectionSize(schema: GraphQLSchema, { name, type }: SchemaField): number {
@@ -274,7 +274,7 @@ export function useOperationLimits(
   return { onExecute: check, onSubscribe: check };
 }
 
-/** For variables: GraphQL would stop at the first few missing fields, the service lists them with all other issues. */
+/** For variables: GraphQL would stop at the first few missing fields, the service lists all issues. */
 const withoutRequiredFields = (schema: GraphQLSchema): GraphQLSchema =>
   mapSchema(schema, {
     [MapperKind.INPUT_OBJECT_TYPE](type) {

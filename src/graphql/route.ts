@@ -1,10 +1,10 @@
-/** The route of GraphQL and of its page for browsers. GraphQL is loaded late: this file must not import it. */
+/** GraphQL is loaded late: this file must not import it. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Config } from '../config.ts';
 import { acceptsHtml, loadOnce, type SendPage } from '../http/pages.ts';
 import type { RecordKind } from '../model/record-kind.ts';
 
-/** REST is served first: GraphQL takes a third of the time of a start to load. */
+/** REST is served first: loading GraphQL takes a third of a start. */
 const preloadDelayMs = 200;
 
 /** Sends browsers the page of `sendPage`, if set. Returns a function that parses filters, for exports. */

@@ -1,7 +1,7 @@
 /**
  * Subscriptions over server-sent events: the distinct connections mode of graphql-sse, which EventSource also reads.
- * The operation is executed for each event, like a query. A stream holds nothing between two events, as there may be
- * many. Yoga's events have no IDs, from which browsers resume.
+ * The operation is executed for each event, like a query. Streams, which may be many, hold nothing between two events.
+ * Yoga's events have no IDs, from which browsers resume.
  */
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
@@ -21,21 +21,21 @@ import type { SubscriptionContext } from './schema/changes.ts';
 
 export const eventStreamType = 'text/event-stream';
 
-/** The most open streams in this process: each change of a workspace executes all its streams. */
+/** Open streams in this process: each change of a workspace executes all its streams. */
 const maxStreams = 500;
 
-/** The most characters of an event: hundreds of streams may each hold one until its client has read it. */
+/** In characters: hundreds of streams may each hold an event until its client has read it. */
 const maxEventLength = 500_000;
 
 const retryDelayMs = 1_000;
 
 /**
- * Between keep-alive comments, without which proxies and clients close the connection. Each also checks the key:
- * including its time in the cache, a revoked key ends a stream within five seconds.
+ * Between keep-alive comments, without which proxies and clients disconnect. Each also checks the key: including its
+ * time in the cache, a revoked key ends a stream within five seconds.
  */
 const keepAliveIntervalMs = 3_000;
 
-/** The time to read the last events of a stream that ends before it is complete. */
+/** The time to read the last events of a stream that ends early. */
 const closeAfterMs = 1_000;
 
 export interface ServerContext extends Pick<Context, 'session' | 'sessionFor' | 'requestLog'> {
@@ -165,7 +165,7 @@ function tooLong({ changes }: ChangePage): ServiceError {
   return new ServiceError(413, `${most}: ${advice}`, [], { reason: 'response too large' });
 }
 
-/** Retries while the database is unavailable. Returns undefined once the signal is aborted. */
+/** Retries while the database is unavailable. Undefined once the signal is aborted. */
 async function whenAvailable<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T | undefined> {
   while (!signal.aborted) {
     try {
@@ -193,14 +193,11 @@ const eventText = (data: string, id?: number): string =>
 
 export const singleEvent = (data: string): string => `${eventText(data)}${complete}`;
 
-/** Sets the headers of an event stream. Proxies such as nginx must not buffer events. */
+/** Proxies such as nginx must not buffer events. */
 export const asEventStream = (reply: FastifyReply): FastifyReply =>
   reply.type(eventStreamType).header('x-accel-buffering', 'no');
 
-/**
- * A stream that ends early has no `complete` event: its client reconnects. Too many open streams are a ServiceError
- * 503.
- */
+/** A stream that ends early has no `complete` event: its client reconnects. Too many open streams are a 503. */
 export function createEventStreams(closing: AbortSignal) {
   const open = new Set<AbortController>();
   closing.addEventListener('abort', () => {

@@ -6,8 +6,8 @@ export function csvCell(text: string | null, separator = ','): string {
 }
 
 /**
- * Adds an apostrophe before a text that spreadsheet programs would execute, and before a text that looks like the
- * result: `withoutApostrophe` restores every text.
+ * Adds an apostrophe before a text that spreadsheet programs would execute, or that looks like the result:
+ * `withoutApostrophe` restores every text.
  */
 export const withApostrophe = (text: string): string => (/^'*[=+\-@\t\r]/.test(text) ? `'${text}` : text);
 

@@ -1,6 +1,6 @@
 /**
- * Parses datetimes: RFC 3339 with a time zone, or a date, which means midnight UTC. `Date` alone would read 30 February
- * as 1 March, and a time without a zone as local time.
+ * RFC 3339 with a time zone, or a date, which means midnight UTC. `Date` alone would read 30 February as 1 March, and a
+ * time without a zone as local time.
  */
 import * as z from 'zod';
 import type { ExpectedDate } from './issues.ts';

@@ -1,6 +1,4 @@
-/** The types of fields, and functions to declare them. */
-
-/** IDs in external systems, by system, with keys and order exactly as received. */
+/** By system, with keys and order exactly as received. */
 export type ExternalIds = Readonly<Record<string, string>>;
 
 /** A merge patch (RFC 7396): a text sets an ID, null removes it, absent IDs stay. */
@@ -50,7 +48,7 @@ export interface ReferenceField extends PlainField<'reference'>, ReferenceBase {
   readonly mustExist?: boolean;
 }
 
-/** The ID of an object in another system: stored as sent, never looked up. */
+/** The ID of an object in another system: as sent, never looked up. */
 export interface ForeignReferenceField extends PlainField<'foreignReference'>, ReferenceBase {
   readonly target: ForeignType;
 }
@@ -65,10 +63,10 @@ export type Field =
   | ReferenceField
   | ForeignReferenceField;
 
-/** The field of a column. `json` occurs only in tables without records. */
+/** `json` occurs only in tables without records. */
 export type StoredField = Field | PlainField<'json'>;
 
-/** The types of objects in other systems, of which this service has only the IDs. */
+/** This service has only the IDs of such objects. */
 export const foreignTypes = {
   AllocationOrder: 'An allocation order, kept in another system.',
   AssetType: 'A type of asset, kept in another system.',
@@ -101,7 +99,7 @@ export function isSame(a: unknown, b: unknown): boolean {
   return entries.length === otherEntries.size && entries.every(([key, text]) => otherEntries.get(key) === text);
 }
 
-/** Returns null if the patch removes the last ID. */
+/** Null if the patch removes the last ID. */
 export function mergedExternalIds(stored: ExternalIds | null, patch: ExternalIdsPatch): ExternalIds | null {
   const merged = Object.entries({ ...stored, ...patch }).filter(
     (entry): entry is [string, string] => entry[1] !== null,
@@ -116,9 +114,7 @@ export function textLengthOfAll(records: readonly object[]): number {
   return length;
 }
 
-/**
- * Counts an ID once per started 100 characters, because databases index it whole. Accepts input before its validation.
- */
+/** Databases index an ID whole: it counts once per started 100 characters. Accepts unvalidated input. */
 export function externalIdCount(externalIds: object): number {
   let total = 0;
   for (const [key, value] of Object.entries(externalIds))
@@ -129,8 +125,8 @@ export function externalIdCount(externalIds: object): number {
 export const longExternalIds = 'one of more than 100 characters counts several times';
 
 /**
- * The most external IDs that one write stores, and the most that it replaces or deletes. SQLite stores each in a row of
- * its own, and other writes wait 0.2 to 0.5 s for so many. Postgres has the same limit: both accept the same requests.
+ * The most external IDs that a write stores, and that it replaces or deletes. SQLite has a row for each, and other
+ * writes wait 0.2 to 0.5 s for so many. Postgres has the same limit: both accept the same requests.
  */
 export const maxExternalIdsPerWrite = 30_000;
 

@@ -1,12 +1,12 @@
-/** Validation issues, for REST and GraphQL alike: data, which model/sentences.ts turns into messages. */
+/** Validation issues of REST and GraphQL: data, which model/sentences.ts turns into messages. */
 import type { Criterion, RecordKey } from './record-kind.ts';
 
-/** A location in the input: `[2, 'name']` in a batch, `['name']` in a single record, `[]` for the whole input. */
+/** `[2, 'name']` in a batch, `['name']` in a single record, `[]` for the whole input. */
 export type Path = readonly (string | number)[];
 
 /**
- * The codes of issues, and the values in their messages, as plain JSON: `kind` is the label of a record kind,
- * `received` the value sent, `found` has IDs, and paths of new items. Clients compare codes: a code is never renamed.
+ * The codes of issues with the values in their messages, as plain JSON: `kind` is the label of a record kind,
+ * `received` the value sent, `found` has IDs and paths of new items. Clients compare codes: a code is never renamed.
  */
 export interface IssueValues {
   // Values
@@ -66,7 +66,7 @@ export type ExpectedDate = 'date' | 'date-time' | 'day' | 'zone' | 'year';
 
 export type Count = Readonly<{ kind: string; plural: string; count: number; isMore?: boolean }>;
 
-/** `other` is the path of a second item that the issue is about. */
+/** `other` is the path of a second item. */
 export type ValidationIssue = IssueData & { readonly path: Path; readonly other?: Path };
 
 /** Issues that an import finds in cells have no code. */
@@ -102,7 +102,7 @@ export const isObject = (value: unknown): value is Readonly<Record<string, unkno
 
 export const formatCount = (n: number): string => n.toLocaleString('en-US');
 
-/** Truncates input to 100 characters, and escapes characters that are unprintable or control a terminal. */
+/** Truncates input to 100 characters, and escapes unprintable and terminal control characters. */
 export function quote(sent: string): string {
   const text = JSON.stringify(sent.length > maxQuoted ? sent.slice(0, maxQuoted) : sent).replace(
     /[\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g,

@@ -1,6 +1,6 @@
 /**
- * Parses the parts of an item that are no fields of its kind: links, by criteria or by the `ref` of another item, its
- * `ref`, external IDs to merge, and the ID and `updatedAt` of its record. services/match.ts resolves them.
+ * Parses the parts of an item that are no fields: links, by criteria or by the `ref` of another item, its `ref`,
+ * external IDs to merge, and the ID and `updatedAt` of its record. services/match.ts resolves them.
  */
 import { type ExternalIdsPatch, externalIds, type ReferenceField } from './fields.ts';
 import { type IssueData, isObject, type Parsed, type Path, type ValidationIssue, validValues } from './issues.ts';
@@ -32,12 +32,12 @@ export interface Link {
   /** The reference to set: `projectId` */
   readonly field: string;
   readonly target: RecordKind;
-  /** The `ref` of an item of the same mutation. Without it, the target is the only record that meets `criteria`. */
+  /** The `ref` of an item of the same mutation. Otherwise the target is the only record that meets `criteria`. */
   readonly ref?: string;
   readonly criteria: LinkCriteria;
 }
 
-/** The criteria that a record must meet to be the target of a link: at least one text is not null. */
+/** At least one text is not null. */
 export type LinkCriteria = readonly LinkCriterion[];
 
 type LinkCriterion = Criterion & { readonly path: Path };
@@ -187,7 +187,7 @@ function externalIdIssues(sent: unknown, limits: ValueLimits): ValidationIssue[]
   });
 }
 
-/** Parses a merge patch of external IDs under `name`. `externalIds: null` clears all external IDs. */
+/** `externalIds: null` clears all external IDs. */
 export function mergeParser<T>(
   kind: RecordKind,
   name: 'externalIds' | 'mergeExternalIds',
@@ -215,7 +215,7 @@ function withIssues<T>(item: ParsedItem<T>, issues: readonly ValidationIssue[]):
   return { ...rest, issues: [...issues, ...others], validFields };
 }
 
-/** Parses changes to a record by its ID. An item of an upsert without an ID is a new record. */
+/** An item of an upsert without an ID is a new record. */
 export function patchParser<T>(
   kind: RecordKind,
   limits: ValueLimits,

@@ -1,4 +1,4 @@
-/** The declaration of a record kind, and the types of its records. Knows no database, REST or GraphQL. */
+/** Knows no database, REST or GraphQL. */
 import { type ExternalIds, type Field, foreignReference, type StoredField } from './fields.ts';
 
 type Fields = Readonly<Record<string, Field>>;
@@ -7,7 +7,7 @@ export type Values = Readonly<Record<string, unknown>>;
 
 export type RecordKey = { readonly field: string } | { readonly externalId: string };
 
-/** A text that finds a record. Null matches records without a text, or with a blank one. */
+/** Finds a record. Null matches records without a text, or with a blank one. */
 export interface Criterion {
   readonly by: RecordKey;
   readonly text: string | null;
@@ -26,7 +26,7 @@ interface Declaration<F extends Fields, S extends Stamp> {
   readonly idPrefix: string;
   /** The fields that clients may send, in the interface's order. */
   readonly fields: F;
-  /** Input for the documentation, valid in any workspace, again and again: no unique value, no ID of a record. */
+  /** For the documentation, valid in any workspace, again and again: no unique value, no ID of a record. */
   readonly example: { readonly [N in keyof NoInfer<F>]?: FieldValue<F[N]> };
   readonly stamps: readonly S[];
   /** REST responses show a field without a value as null, or omit it. */
@@ -69,14 +69,14 @@ type RecordBase = {
 
 export type AnyRecord = RecordBase & Values;
 
-/** A stored record: every field is present, or null. */
+/** Every field is present, or null. */
 export type RecordOf<K extends RecordKind> = RecordKind extends K
   ? AnyRecord
   : K extends RecordKind<infer F, infer S>
     ? RecordBase & FieldValues<F> & { readonly [N in S]: string | null }
     : never;
 
-/** Input to create a record: null and absent both mean not set. */
+/** Null and absent both mean not set. */
 export type CreateOf<K extends RecordKind> =
   K extends RecordKind<infer F>
     ? { readonly [N in RequiredNames<F>]: FieldValue<F[N]> } & {
@@ -84,14 +84,14 @@ export type CreateOf<K extends RecordKind> =
       }
     : never;
 
-/** Input to change a record: absent fields stay, null clears a field. */
+/** Absent fields stay, null clears a field. */
 export type UpdateOf<K extends RecordKind> =
   K extends RecordKind<infer F> ? { readonly [N in keyof F]?: NullableValue<F[N]> } : never;
 
 export const matchableFields = ({ fields }: RecordKind): readonly string[] =>
   Object.entries(fields).flatMap(([name, field]) => (field.type === 'text' && field.matchable ? [name] : []));
 
-/** Declares a record kind. Its table has one column per stored field (docs/contributing.md). */
+/** The table has one column per stored field (docs/contributing.md). */
 export function recordKind<const F extends Fields, const S extends Stamp = never>(
   declaration: Declaration<F, S>,
 ): RecordKind<F, S> {

@@ -1,4 +1,4 @@
-/** A reference followed backwards, from its target to the records that refer to it. */
+/** A reference followed backwards, from its target. */
 import type { RecordKind } from './record-kind.ts';
 
 export interface ReverseLink {

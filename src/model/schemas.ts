@@ -1,6 +1,6 @@
 /**
- * Derives the parsers of a record kind from its fields. Values stay exactly as sent, except datetimes, which become
- * UTC. A schema library would only check JSON types: every rule and message is specific to the service.
+ * Values stay exactly as sent, except datetimes, which become UTC. A schema library would only check JSON types: every
+ * rule and message is specific to the service.
  */
 import { closest, distance } from 'fastest-levenshtein';
 import { parseDateTime } from './date-time.ts';
@@ -17,7 +17,7 @@ export interface ValueLimits {
 
 type UnknownFields = 'rejected' | 'ignored';
 
-/** Returns issues instead of throwing them: the service reports the issues of the whole batch. */
+/** Returns issues instead of throwing: the service reports all issues of a batch. */
 export type RecordParser<T> = (input: unknown) => Parsed<T>;
 
 export const createParser = <K extends RecordKind>(kind: K, limits: ValueLimits, unknownFields?: UnknownFields) =>
@@ -70,7 +70,7 @@ function recordParser<T>(
       if (unknown.length > 0) issues.push(...unknownFieldIssues(unknown, names, kind.storedFields));
     }
     issues.push(...issueAt([], recordTooLong(values, limits)));
-    // The cast is safe: the fields are those of T, and each has a value of its type.
+    // The cast is safe: each field of T has a value of its type.
     return issues.length === 0 ? { value: values as T } : { issues, validFields: values };
   };
 }
@@ -78,7 +78,6 @@ function recordParser<T>(
 export const issueAt = (path: Path, problem: IssueData | undefined): ValidationIssue[] =>
   problem ? [{ path, ...problem }] : [];
 
-/** Adds a name at the start of the issues' paths. */
 export const prefixed = (name: string, issues: readonly ValidationIssue[]): ValidationIssue[] =>
   issues.map((issue) => ({ ...issue, path: [name, ...issue.path] }));
 
@@ -124,7 +123,6 @@ export const maxLengthOf = (
 
 export const missingValue = ({ description }: Field): IssueData => ({ code: 'required', description });
 
-/** `required: the name of the asset` */
 export const requiredMessage = (field: Field): string => sentence(missingValue(field));
 
 /** SQLite would store NUL, which Postgres rejects, and would change lone surrogates. */
@@ -135,18 +133,18 @@ export function textProblem(text: string, maxLength: number): IssueData<'too-lon
   return undefined;
 }
 
-/** Counts Unicode code points, but only if the UTF-16 length cannot decide. */
+/** Counts code points, but only if the UTF-16 length cannot decide. */
 const isLongerThan = (text: string, maxLength: number): boolean =>
   text.length > maxLength && (text.length > 2 * maxLength || Array.from(text).length > maxLength);
 
 export const isBlank = (text: string): boolean => text.trim() === '';
 
-/** Programs send empty texts for missing unique values, which only one record could have: they must send null. */
+/** Programs send empty texts for missing unique values, which only one record could have: null is required. */
 function blankProblem({ required = false, unique }: Field, text: string): IssueData | undefined {
   return (required || unique) && isBlank(text) ? { code: 'blank', orNull: !required, received: text } : undefined;
 }
 
-/** The form must also hold without trailing white space, which alone is no ID in the key of a label. */
+/** Must hold without trailing white space, too, which alone is no ID in the key of a label. */
 function formProblem({ form }: TextField, text: string): IssueData | undefined {
   if (!form || [text, text.trimEnd()].every((each) => form.pattern.test(each))) return undefined;
   return { code: 'invalid-form', called: form.called, example: form.example, received: text };
@@ -227,7 +225,7 @@ export const suggestion = (name: string, fieldNames: readonly string[]): string 
 
 export type ComparedValue = string | number | boolean;
 
-/** Parses a value to compare a field with. It has the form of input, but need not be storable. */
+/** A value to compare has the form of input, but need not be storable. */
 export function parseComparedValue({ type }: Pick<Field, 'type'>, sent: unknown, maxLength: number): ParsedValue {
   switch (type) {
     case 'number':

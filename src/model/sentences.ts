@@ -1,7 +1,4 @@
-/**
- * The sentences of all issues: test/model/issues.txt has an example of each. A sentence quotes at most 100 characters
- * of the input.
- */
+/** test/model/issues.txt has an example of each issue. A sentence quotes at most 100 characters of input. */
 import {
   type Count,
   type DescribedIssue,

@@ -1,4 +1,4 @@
-/** The registry of record kinds, and everything derived from all kinds: IDs, the order of writes, reverse links. */
+/** The record kinds, and everything derived from all: IDs, the order of writes, reverse links. */
 import type { Field, ForeignReferenceField, ReferenceField } from '../model/fields.ts';
 import { listField } from '../model/labels.ts';
 import type { RecordKind } from '../model/record-kind.ts';
@@ -43,7 +43,7 @@ export function kindNamed(name: string): RecordKind {
   return kind;
 }
 
-/** The kinds, targets of references first. Kinds that refer to each other keep the order of `recordKinds`. */
+/** Targets of references first. Kinds that refer to each other keep the order of `recordKinds`. */
 export const linkOrder: readonly RecordKind[] = order();
 
 function order(): RecordKind[] {
@@ -81,7 +81,7 @@ function linksTo(kind: RecordKind): ReverseLink[] {
     if (!isReference(declared)) return [];
     const { target, reverse = listField(kind) } = declared;
     const link = { name: reverse, target, kind, field, direction: 'referring' } as const;
-    // Records form a tree if each has at most one parent of the same kind, which must exist.
+    // Records form a tree if each has at most one parent of its kind, which must exist.
     const isTree = declared.type === 'reference' && declared.mustExist && target === kind.name;
     return isTree ? [link, { ...link, name: 'ancestors', direction: 'ancestors' }] : [link];
   });
@@ -99,7 +99,7 @@ const typeId = /^([a-z]+(?:_[a-z]+)*)_[0-7][0-9a-hjkmnp-tv-z]{25}$/;
 
 const maxIdLength = 63 + 1 + 26;
 
-/** Returns undefined for a foreign identifier. */
+/** Undefined for a foreign identifier. */
 export function kindOfId(id: string): RecordKind | undefined {
   const prefix = id.length > maxIdLength ? undefined : typeId.exec(id)?.[1];
   return prefix === undefined ? undefined : kindsByIdPrefix.get(prefix);
@@ -113,14 +113,14 @@ const bits30 = (n: number): string => `${pairs[n >>> 20]}${bits20(n & 0xf_ffff)}
 
 const maxTail = 2 ** 30 - 1;
 
-/** The last ID: its millisecond, the first 14 of its 26 digits, and the other 12 as two numbers that count up. */
+/** The last ID: its millisecond, the first 14 of 26 digits, and the other 12 as two numbers that count up. */
 let time = 0;
 let head = '';
 let upperTail = 0;
 let lowerTail = 0;
 
 /**
- * Returns new IDs in ascending order: within a process, each is greater than all earlier IDs, even if the clock goes
+ * Returns new IDs in ascending order: within a process, each is greater than all earlier ones, even if the clock goes
  * back. A library that makes IDs one by one would take a tenth of the CPU time of a batched record.
  */
 export function newIds(prefix: string, count: number): string[] {

@@ -1,4 +1,3 @@
-/** The checks against stored records: references, unique values, deletions, reversals and trees. */
 import { badRequest } from '../errors.ts';
 import { isSame } from '../model/fields.ts';
 import { formatCount, type IssueData, type ValidationIssue } from '../model/issues.ts';
@@ -51,7 +50,7 @@ function wrongKind({ label: kind, idPrefix: prefix }: RecordKind, received: stri
   return { code: 'wrong-kind', kind, prefix, received, actual: kindOfId(received)?.label };
 }
 
-/** Locks targets kind by kind, in the order of all writes. Targets in the batch are locked with the batch. */
+/** Locks targets kind by kind, in the order of all writes. Targets in the batch are locked with it. */
 export async function checkReferences(tx: Tx, items: readonly Item[]): Promise<void> {
   const { byTarget, wrong } = collectReferences(items);
   for (const { item, issue } of wrong) item.issues.push(issue);
@@ -69,7 +68,7 @@ export async function checkReferences(tx: Tx, items: readonly Item[]): Promise<v
   }
 }
 
-/** Checks references to records of the batch, once these are locked. */
+/** The records of the batch must be locked. */
 export function checkReferencesInBatch(items: readonly Item[]): void {
   const batchById = indexById(items);
   if (batchById.size === 0) return;
@@ -87,7 +86,7 @@ export function checkReferencesInBatch(items: readonly Item[]): void {
 const releases = ({ op, values, before }: Item, field: string): boolean =>
   before !== undefined && (op === 'delete' || (values[field] !== undefined && values[field] !== before[field]));
 
-/** Rejects a reversal if its record has changed since, except to the state that the reversal would restore. */
+/** Rejects a reversal if its record has changed since, except to the state to be restored. */
 export async function checkUnchanged(tx: Tx, items: readonly Item[]): Promise<void> {
   const reversals = items.filter(({ unchangedSince }) => unchangedSince !== undefined);
   if (reversals.length === 0) return;
@@ -106,7 +105,7 @@ export async function checkUnchanged(tx: Tx, items: readonly Item[]): Promise<vo
       if (!isUnchanged && !isRestored) item.issues.unshift(changedSinceIssue(kind, latest.get(id)?.number ?? 0));
     }
   }
-  // The new version of a record that is stored again must be later than its deletion.
+  // The version of a record stored again must be later than its deletion.
   for (const item of reversals) {
     const { id = '', before, restored } = item;
     if (restored && !before) item.restored = { ...restored, updatedAt: latest.get(id)?.at ?? restored.updatedAt };
@@ -130,8 +129,8 @@ const hasValues = (record: AnyRecord, values: Values): boolean =>
   Object.keys(changedValues(record, values)).length === 0;
 
 /**
- * A record may take a unique value that another record releases in the same write. Records that exchange values are
- * rejected: in no order is each value free before it is taken.
+ * A record may take a unique value that another releases in the same write. Exchanges are rejected: in no order is each
+ * value free before it is taken.
  */
 export async function checkUnique(tx: Tx, items: readonly Item[]): Promise<void> {
   for (const [kind, ofKind] of groupByKind(items)) {
@@ -171,7 +170,6 @@ async function checkUniqueField(tx: Tx, kind: RecordKind, name: string, items: r
   }
 }
 
-/** Rejects an item that takes a unique value from a holder whose change must come after the item's. */
 export function rejectExchange(item: Item | undefined, holder: Item | undefined): void {
   if (!item || !holder) return;
   for (const [name, { unique }] of Object.entries(item.kind.fields)) {
@@ -189,10 +187,7 @@ function takenIssue({ label: kind }: RecordKind, field: string, text: string, ho
 const referencesTo = (kind: RecordKind) =>
   reverseLinksOf(kind.name).filter(({ direction }) => direction === 'referring');
 
-/**
- * Rejects the deletion of a record that is referred to. References that this write removes do not count; if the item
- * that removes one is rejected, so is the deletion.
- */
+/** References that this write removes do not count; if the item that removes one is rejected, so is the deletion. */
 export async function checkDeletions(tx: Tx, items: readonly Item[]): Promise<void> {
   const deleted = items.filter((item) => item.op === 'delete' && isValid(item));
   const deletedById = new Map(deleted.flatMap((item) => (item.before ? [[item.before.id, item]] : [])));
@@ -224,12 +219,12 @@ const lockedIds = (items: readonly Item[]): Ids => new Set(items.flatMap(({ befo
 
 const maxNamed = 3;
 
-/** The most referring records that are counted for a batch and a field, unless `maxNamed` needs more. */
+/** The most referring records counted for a batch and a field, unless `maxNamed` needs more. */
 const maxCounted = 10_000;
 
 type References = Pick<IssueData<'referenced'>, 'counts' | 'ids'>;
 
-/** Counts, by ID, the records outside the batch that refer to a record. */
+/** Counts records outside of the batch, by ID. */
 async function findReferences(tx: Tx, kind: RecordKind, ids: Ids, batchIds: ReadonlyMap<RecordKind, Ids>) {
   const most = Math.max(maxNamed, Math.floor(maxCounted / ids.size));
   const references = new Map<string, References>();
@@ -252,8 +247,8 @@ async function findReferences(tx: Tx, kind: RecordKind, ids: Ids, batchIds: Read
 }
 
 /**
- * Returns items that set all references to the deleted records, which are of one kind, to null: the log has a change of
- * each referring record. Throws a ServiceError 400 for more than `maxCleared`.
+ * Returns items that set references to the deleted records, of one kind, to null: the log has a change of each. Throws
+ * a 400 for more than `maxCleared`.
  */
 export async function clearReferences(tx: Tx, items: readonly Item[], maxCleared: number | undefined) {
   const deleted = items.filter(({ op, before }) => op === 'delete' && before);
@@ -275,7 +270,6 @@ export async function clearReferences(tx: Tx, items: readonly Item[], maxCleared
     throw badRequest(`${problem}: delete fewer records at once, or first change the records that refer to them`);
   }
   const cleared: Item[] = [];
-  // In the order of all writes.
   for (const referring of linkOrder) {
     const ids = idsByKind.get(referring);
     if (!ids || ids.size === 0) continue;
@@ -290,14 +284,13 @@ export async function clearReferences(tx: Tx, items: readonly Item[], maxCleared
   return cleared;
 }
 
-/** The links from records to their ancestors, of the kinds that form trees. */
 const trees = recordKinds.flatMap((kind) => {
   const ancestors = reverseLinksOf(kind.name).find(({ direction }) => direction === 'ancestors');
   return ancestors ? [ancestors] : [];
 });
 
 /**
- * Two moves at the same time can form a cycle that neither forms alone: one waits for the other. New records have no
+ * Two simultaneous moves can form a cycle that neither forms alone: one waits for the other. New records have no
  * descendants.
  */
 export async function lockTrees(tx: Tx, items: readonly Item[]): Promise<void> {
@@ -312,7 +305,7 @@ export async function lockTrees(tx: Tx, items: readonly Item[]): Promise<void> {
 
 const maxAncestors = 100_000;
 
-/** Rejects items that together make a record its own ancestor: all items count, or only valid ones with `skip`. */
+/** Rejects items that make a record its own ancestor: all items count, or only valid ones with `skip`. */
 export async function checkTrees(tx: Tx, items: readonly Item[], onInvalid: OnInvalid): Promise<void> {
   for (const tree of trees) {
     const { kind, field } = tree;
@@ -375,7 +368,6 @@ function movesInCycles(moves: readonly Item[], field: string, stored: Parents): 
   return moves.filter((item) => inCycles.has(item));
 }
 
-/** Returns all members of cycles. */
 function findCycles<T>(items: Iterable<T>, parentOf: (item: T) => T | undefined): ReadonlySet<T> {
   const visited = new Set<T>();
   const inCycles = new Set<T>();

@@ -1,6 +1,6 @@
 /**
- * A batch item: an operation on one record, and its validation issues. The adapters build items from input, reversals
- * build them from the log.
+ * A batch item: an operation on one record, and its validation issues. Adapters build items from input, reversals from
+ * the log.
  */
 import { tooLarge } from '../errors.ts';
 import { type ExternalIds, type ExternalIdsPatch, mergedExternalIds } from '../model/fields.ts';
@@ -13,9 +13,7 @@ export interface Item {
   /** `patch` counts any field as a change. `restore` gives a record an earlier state, even after its deletion. */
   readonly op: 'create' | 'update' | 'patch' | 'upsert' | 'delete' | 'restore';
   readonly kind: RecordKind;
-  /**
-   * `[2]` in a batch, `['assets', 2]` in an import, `[]` for a single record. The paths of issues begin in the item.
-   */
+  /** `[2]` in a batch, `['assets', 2]` in an import, `[]` for a single record. Issues' paths are relative to it. */
   readonly path: Path;
   /** The valid fields of the input, and the references that its links resolve to. */
   values: Values;
@@ -31,9 +29,8 @@ export interface Item {
   readonly ref?: string | undefined;
   readonly links?: readonly Link[] | undefined;
   readonly merge?: ExternalIdsMerge | undefined;
-  /** References to new records of the batch, which get their IDs last, by field. */
+  /** References to new records of the batch, which get IDs last, by field. */
   pendingReferences?: Map<string, Item>;
-  /** The first item with the same record or key. */
   duplicateOf?: Item | undefined;
   dependents?: Dependent[];
   /** The stored record, locked. */
@@ -47,10 +44,9 @@ interface Dependent {
   readonly issue: ValidationIssue;
 }
 
-/** A batch with invalid items fails as a whole, or skips them and stores the valid items. */
+/** A batch with invalid items fails as a whole, or stores only the valid items. */
 export type OnInvalid = 'fail' | 'skip';
 
-/** A skipped item. */
 export interface Rejection {
   readonly outcome: 'rejected';
   readonly issues: readonly DescribedIssue[];
@@ -81,7 +77,7 @@ export const createItem = (
   merge: parsed.merge,
 });
 
-/** Returns the external IDs of the record after the write. An upsert by the ID of one system keeps all other IDs. */
+/** An upsert by the ID of one system keeps all other IDs. */
 export function externalIdsAfter({ op, by, merge, values }: Item, stored: Values | undefined): ExternalIds | null {
   const before = (stored?.externalIds ?? null) as ExternalIds | null;
   const isByExternalId = op === 'upsert' && stored && by && 'externalId' in by;
@@ -140,7 +136,7 @@ export function rejectDependents(items: readonly Item[]): void {
 /** No field of a record is a list. */
 export const isRejection = (result: object): result is Rejection => 'issues' in result && Array.isArray(result.issues);
 
-/** Called before the items are parsed: too large a batch costs nothing. Throws a ServiceError 413. */
+/** Called before the items are parsed: too large a batch costs nothing. Throws a 413. */
 export function requireBatchSize(size: number, max: number): void {
   if (size > max) {
     const problem = `expected at most ${formatCount(max)} records, received ${formatCount(size)}: send them in several batches`;

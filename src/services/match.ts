@@ -1,7 +1,7 @@
 /**
- * Matches items with records: finds records by keys and by the criteria of links, then reads and locks the records of
- * the items. Lookups take no locks: the key of a record is compared again once the record is locked, and the check of
- * references locks the targets of links.
+ * Matches items with records: finds records by keys and by the criteria of links, then reads and locks the records.
+ * Lookups take no locks: keys are compared again once their records are locked, and the check of references locks the
+ * targets of links.
  */
 import { tooLarge } from '../errors.ts';
 import { type ExternalIdsPatch, maxExternalIdsPerWrite } from '../model/fields.ts';
@@ -22,7 +22,7 @@ import {
   setReference,
 } from './item.ts';
 
-/** Sets the IDs of items with keys. A key of several records is an issue. */
+/** A key of several records is an issue. */
 export async function findByKeys(tx: Tx, items: readonly Item[]): Promise<void> {
   for (const [kind, ofKind] of groupByKind(items.filter(({ by }) => by))) {
     const wanted = keyedItems(kind, ofKind);
@@ -50,7 +50,7 @@ interface KeyedItem {
   readonly criterion: Criterion;
 }
 
-/** Returns the keys to look up. A missing, empty or repeated key is an issue. */
+/** A missing, empty or repeated key is an issue. */
 function keyedItems(kind: RecordKind, items: readonly Item[]): KeyedItem[] {
   const byKey = new Map<string, KeyedItem>();
   for (const item of items) {
@@ -91,16 +91,13 @@ const keyPath = ({ op, merge }: Item, by: RecordKey): Path => {
 const hasIssueAt = ({ issues }: Item, place: Path): boolean =>
   issues.some(({ path }) => path.length >= Math.min(place.length, 1) && path.every((step, at) => step === place[at]));
 
-/** Identifies a criterion. Keys and texts have no NUL, and names of fields have no space. */
+/** Keys and texts have no NUL, names of fields no space. */
 const criterionKey = ({ by, text }: Criterion): string =>
   `${'field' in by ? by.field : `in ${by.externalId}`}\0${text ?? '\0'}`;
 
 const criteriaKey = (criteria: LinkCriteria): string => criteria.map(criterionKey).join('\0\0');
 
-/**
- * Sets the references of links. The target is the only record that meets all criteria after the write: a stored record
- * outside the batch, or the record of an item.
- */
+/** The target of a link is the only record that meets all criteria after the write, in or outside of the batch. */
 export async function resolveLinks(tx: Tx, items: readonly Item[]): Promise<void> {
   const itemsByRef = indexByRef(items);
   const byTarget = new Map<RecordKind, { readonly item: Item; readonly link: Link }[]>();
@@ -156,7 +153,6 @@ interface Candidate {
   readonly after: Values | undefined;
 }
 
-/** The records that meet the criteria after the write. */
 interface Matches {
   /** Stored records outside the batch. */
   readonly ids: readonly string[];
@@ -225,7 +221,7 @@ const wellFormedIds = (items: readonly Item[], kind: RecordKind): string[] =>
 
 type CandidateIndex = ReadonlyMap<string, ReadonlySet<Candidate>>;
 
-/** Returns, by the key of each criterion, the items whose records meet it before or after the write. */
+/** By key, the items whose records meet a criterion before or after the write. */
 async function indexCandidates(tx: Tx, kind: RecordKind, items: readonly Item[], criteria: LinkCriteria) {
   if (items.length === 0) return new Map<string, Set<Candidate>>();
   const fields = new Set(['id', ...criteria.map(criterionField)]);
@@ -251,7 +247,7 @@ function candidatesFor(criteria: LinkCriteria, index: CandidateIndex): Candidate
   return [...sets.reduce((fewest, set) => (set.size < fewest.size ? set : fewest))];
 }
 
-/** Returns the keys of all criteria that a record meets: it has fewer texts than a batch has criteria. */
+/** The keys of all criteria that a record meets: it has fewer texts than a batch has criteria. */
 function criterionKeys(record: Values | undefined, fields: ReadonlySet<string>): string[] {
   const texts = Object.entries(record ?? {}).filter(([field, text]) => fields.has(field) && typeof text === 'string');
   const externalIds = Object.entries((record?.externalIds ?? {}) as ExternalIdsPatch);
@@ -261,7 +257,7 @@ function criterionKeys(record: Values | undefined, fields: ReadonlySet<string>):
   ];
 }
 
-/** Candidates are found by criteria with a text, of which each link has at least one. */
+/** Candidates are found by criteria with a text: each link has at least one. */
 const withTexts = (criteria: LinkCriteria): LinkCriteria => criteria.filter(({ text }) => text !== null);
 
 function linkIssue(link: Link, ids: readonly string[], candidates: readonly Candidate[]): ValidationIssue {
@@ -291,7 +287,7 @@ function severalIssue(
 
 const criterionField = ({ by }: Criterion): string => ('field' in by ? by.field : 'externalIds');
 
-/** Reads and locks records, kind by kind in the order of all writes. */
+/** Locks kind by kind, in the order of all writes. */
 export async function readRecords(tx: Tx, items: readonly Item[]): Promise<void> {
   const groups = groupByKind(items);
   for (const kind of linkOrder) {
@@ -307,7 +303,7 @@ export async function readRecords(tx: Tx, items: readonly Item[]): Promise<void>
     for (const item of ofKind) {
       const { id = '', by, op, unchangedSince, duplicateOf } = item;
       const record = records.get(id);
-      // Another write has changed or deleted the record since its lookup: the transaction runs again.
+      // Another write has changed or deleted the record meanwhile: the transaction runs again.
       if (by && (!record || keyIn(record, by) !== sentKey(item, by))) throw lookupOutdated();
       const path = op === 'delete' || by ? [] : ['id'];
       if (!record && unchangedSince === undefined) item.issues.unshift({ path, ...noRecord(kind, id) });
@@ -318,7 +314,7 @@ export async function readRecords(tx: Tx, items: readonly Item[]): Promise<void>
   }
 }
 
-/** Merges external IDs, and checks that new records are complete and stored ones have the expected `updatedAt`. */
+/** Also checks that new records are complete and stored ones have the expected `updatedAt`. */
 export function completeItems(items: readonly Item[], limits: ValueLimits | undefined): void {
   for (const item of items) {
     const { op, kind, id, by, before, ifUpdatedAt, issues } = item;
@@ -338,7 +334,7 @@ function requireComplete({ kind, values, issues }: Item): void {
   issues.unshift(...missing.map(([name, field]) => ({ path: [name], ...missingValue(field) })));
 }
 
-/** Merges into the locked record, so that no external ID is lost that another write stores at the same time. */
+/** Merges into the locked record, to lose no external ID that another write stores at the same time. */
 function mergeExternalIds(item: Item, limits: ValueLimits): void {
   const { op, kind, by, merge, values, before, issues } = item;
   const isMerged = merge ?? (op === 'upsert' && before && by && 'externalId' in by);
@@ -352,7 +348,7 @@ function mergeExternalIds(item: Item, limits: ValueLimits): void {
   else if (tooLong) issues.push({ path: [], ...tooLong, stored });
 }
 
-/** Records of another workspace are as unknown as records that never existed. */
+/** Records of another workspace are as unknown as ones that never existed. */
 export function noRecord({ label: kind, idPrefix: prefix }: RecordKind, id: string): IssueData<'no-record'> {
   const issue = { code: 'no-record', kind, by: { field: 'id' }, text: id } as const;
   const actual = kindOfId(id);

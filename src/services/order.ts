@@ -10,7 +10,7 @@ import { addTo } from './item.ts';
 
 interface ChangeOrder {
   readonly ordered: readonly Change[];
-  /** Changes without a place: `change` takes a value that `by` releases, but `by` must come after `change`. */
+  /** `change` takes a value that `by` releases, but `by` must come after `change`. */
   readonly blocked: readonly { readonly change: Change; readonly by: Change }[];
 }
 
@@ -55,7 +55,7 @@ function rankOf({ kind, action }: Change): number {
   return action === 'updated' ? linkOrder.length + place : 3 * linkOrder.length - place;
 }
 
-/** Returns, by place, the changes that must follow each change, and the change that releases the value it takes. */
+/** By place: the changes that must follow a change, and the one that releases the value it takes. */
 function findPrecedence(changes: readonly Change[]) {
   const successors: number[][] = changes.map(() => []);
   const precede = (first: number | undefined, second: number | undefined): void => {

@@ -28,7 +28,7 @@ export interface ChangeRange {
   readonly message?: string | undefined;
 }
 
-/** The numbers of changes by outcome: `kept` if the record has changed since, `failed` for another reason. */
+/** `kept` if the record has changed since, `failed` for another reason. */
 export interface RevertResult {
   readonly reversed: number;
   readonly kept: number;
@@ -50,10 +50,7 @@ interface Reversal {
   readonly numbers: readonly number[];
 }
 
-/**
- * Gives records the state that they had before the range. Throws a ServiceError: 403, 400 for changes that do not exist
- * yet, 413 for too much text.
- */
+/** Throws a 403, a 400 for changes that do not exist yet, or a 413 for too much text. */
 export async function revertChanges(session: Session, range: ChangeRange): Promise<RevertResult> {
   // The log is read before the write: its changes are final.
   const reading = session.with({ isDryRun: true });
@@ -92,7 +89,7 @@ interface TouchedRecord {
   intervening?: LoggedChange;
 }
 
-/** Returns the reversals of all records that the range has changed, targets of references first. */
+/** Targets of references come first. */
 async function createReversals(tx: Tx, range: ChangeRange): Promise<readonly Reversal[]> {
   const { message, upTo } = range;
   const touched = new Map<string, TouchedRecord>();

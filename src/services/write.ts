@@ -1,6 +1,6 @@
 /**
  * Every write: REST, GraphQL, imports and reversals build batch items, and `write` turns them into changes in one
- * transaction. Its checks note issues in the items instead of throwing, so that the response lists all issues at once.
+ * transaction. Checks note issues in the items, so that the response lists all at once.
  */
 import { forbidden, invalid, notFound } from '../errors.ts';
 import type { Parsed, Path, ValidationIssue } from '../model/issues.ts';
@@ -38,7 +38,6 @@ import {
 import { completeItems, findByKeys, noRecord, readRecords, resolveLinks } from './match.ts';
 import { orderChanges } from './order.ts';
 
-/** The user and the workspace of a request. */
 export interface Session {
   readonly store: WorkspaceReads;
   /** The `workspaceId` of records. */
@@ -46,11 +45,11 @@ export interface Session {
   /** Stored as `createdBy` and `updatedBy`; null while the service runs without keys. */
   readonly userId: string | null;
   readonly mayWrite: boolean;
-  /** The only way to write. Throws a ServiceError 403 for a read-only key. */
+  /** The only way to write. Throws a 403 for a read-only key. */
   readonly transaction: WorkspaceStore['transaction'];
   /**
-   * Adds options. A session with a key writes once, and returns the result stored for the key. A dry run stores
-   * nothing, and gives new records other IDs than the write will.
+   * A session with a key writes once, and returns the stored result. A dry run stores nothing, and gives new records
+   * other IDs than the write will.
    */
   with(options: SessionOptions): Session;
 }
@@ -86,13 +85,13 @@ interface WriteOptions<T> {
   readonly limits?: ValueLimits;
   /** The most references that deletions clear. Unless set, referenced records stay. */
   readonly maxCleared?: number | undefined;
-  /** Returns the result of a valid item. `stored` is undefined if a reversal finds its record deleted already. */
+  /** `stored` is undefined if a reversal finds its record deleted already. */
   resultOf?(item: Item, stored: StoredItem | undefined): T;
 }
 
 /**
- * Writes items of any operation and kind, all or none, and returns their results in the order sent. Throws a
- * ServiceError with every issue: 403, 413, 400, or 409 if all issues are conflicts.
+ * Writes all items or none, and returns results in the order sent. Throws a ServiceError with every issue: 403, 413,
+ * 400, or 409 if all issues are conflicts.
  */
 export async function write<T = StoredItem>(
   session: Session,
@@ -103,7 +102,7 @@ export async function write<T = StoredItem>(
   if (input.length === 0 && session.mayWrite) return [];
   return session.transaction(
     async (tx) => {
-      // Copies, because the store runs this again after a conflict with another transaction.
+      // Copies: the store runs this again after a conflict with another transaction.
       const items = input.map((item): Item => ({ ...item, issues: [...item.issues] }));
       await lock(tx, items);
       await findByKeys(tx, items);
@@ -126,7 +125,7 @@ export async function write<T = StoredItem>(
 
 const rejectionOf = ({ issues }: Item): Rejection => ({ outcome: 'rejected', issues: issues.map(describeIssue) });
 
-/** Returns the changes of the valid items in order. Throws a ServiceError for invalid items unless they are skipped. */
+/** Throws a ServiceError for invalid items unless they are skipped. */
 async function decideChanges(
   tx: Tx,
   writer: Writer,
@@ -146,8 +145,8 @@ async function decideChanges(
 }
 
 /**
- * Returns the creation for new records of one kind without links: the store tries it as one statement, and opens the
- * transaction only if the database finds a reference missing or a unique value taken.
+ * New records of one kind without links: the store tries one statement, and opens the transaction only if the database
+ * finds a reference missing or a unique value taken.
  */
 function creationOf<T>(
   writer: Writer,
@@ -173,8 +172,8 @@ function creationOf<T>(
 }
 
 /**
- * Takes the named locks, which come first in the order of locks (store/writes/tx.ts). Without the lock of upserts, two
- * of them would both create a record with the same key, and two reversals would restore the same record.
+ * Named locks come first (store/writes/tx.ts). Otherwise two upserts would both create a record with the same key, and
+ * two reversals would restore the same record.
  */
 async function lock(tx: Tx, items: readonly Item[]): Promise<void> {
   const groups = groupByKind(items.filter(({ op }) => op === 'upsert' || op === 'restore'));
@@ -182,10 +181,10 @@ async function lock(tx: Tx, items: readonly Item[]): Promise<void> {
   await lockTrees(tx, items);
 }
 
-/** Beyond this number of issues, only the first issue of each item is listed. */
+/** Beyond, only the first issue of each item is listed. */
 const maxListed = 10_000;
 
-/** Throws a ServiceError 400 or 409, or 404 for a patch of an unknown record. */
+/** Throws a 400 or 409, or a 404 for a patch of an unknown record. */
 function requireValid(items: readonly Item[]): void {
   const listed: ValidationIssue[] = [];
   for (const { op, kind, id = '', before, path, issues } of items) {
@@ -198,7 +197,6 @@ function requireValid(items: readonly Item[]): void {
   if (all.length > 0) throw invalid(listed, all);
 }
 
-/** Returns the changes of valid items, and the record that each item leaves. */
 function computeChanges(writer: Writer, items: readonly Item[]) {
   const changes = new Map<Change, Item>();
   const stored = new Map<Item, StoredItem>();
@@ -308,7 +306,7 @@ export type UpsertResult =
     }
   | Rejection;
 
-/** Updates the records found by the key, or by their IDs without a key, and creates the other items. */
+/** Finds records by the key, or by ID without a key, and creates the other items. */
 export async function upsertRecords(
   session: Session,
   kind: RecordKind,
@@ -327,7 +325,7 @@ export interface ImportBatch {
   readonly by: RecordKey | undefined;
 }
 
-/** Writes records of several kinds, which may link to each other before they have IDs. Returns the results by batch. */
+/** Records may link to each other before they have IDs. */
 export async function importRecords(
   session: Session,
   batches: readonly ImportBatch[],
@@ -338,7 +336,7 @@ export async function importRecords(
   );
   const resultOf = ({ before }: Item, stored: StoredItem | undefined): object =>
     withBefore ? { ...stored, before } : { ...stored };
-  // The cast is safe: no item is a deletion, so that each has a stored record.
+  // The cast is safe: no item is a deletion.
   const results = (await write(session, items, { ...options, resultOf })) as UpsertResult[];
   return batches.map(({ records }) => results.splice(0, records.length));
 }
@@ -350,7 +348,6 @@ interface DeleteOptions {
   readonly by?: RecordKey | undefined;
 }
 
-/** Returns the records before their deletion. */
 export async function deleteRecords(
   session: Session,
   kind: RecordKind,

@@ -1,7 +1,7 @@
 /**
- * Waits for changes of workspaces by any process, for streams of the feed. While a stream waits, the workspace's last
- * change number is read at intervals, and soon after a write of this process. Workspaces whose last read failed are
- * read one at a time: if their machine is unavailable, a read may hold a connection until it times out.
+ * Waits for changes of workspaces by any process, for streams of the feed. The last change number is read at intervals,
+ * and soon after a write of this process. Workspaces whose last read failed are read one at a time: if their machine is
+ * unavailable, a read may hold a connection until it times out.
  */
 import pLimit from 'p-limit';
 
@@ -41,7 +41,7 @@ export function createChangeWatch(readLastChange: (workspaceId: number) => Promi
     watches.delete(workspaceId);
   }
 
-  /** Timers are unref'd: the connections of the streams keep the process running. */
+  /** Unref'd: the connections of the streams keep the process running. */
   const pause = (watch: Watch) =>
     new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, pollIntervalMs).unref();

@@ -1,4 +1,4 @@
-/** The settings and the URL of the database. Loads no driver. */
+/** Loads no driver. */
 import { parse, toClientConfig } from 'pg-connection-string';
 import { StartError } from '../errors.ts';
 import { failureReason } from './connections/database-error.ts';
@@ -14,7 +14,7 @@ export const defaultOptions: DatabaseOptions = {
   statementTimeout: 30_000,
 };
 
-/** Returns undefined for another form, such as a mistyped `sqlite::memory:`. */
+/** Undefined for another form, such as a mistyped `sqlite::memory:`. */
 export const sqlitePath = (databaseUrl: string): string | undefined =>
   /^sqlite:(?!\/\/)(:memory:|[^:\s].*)$/.exec(databaseUrl)?.[1];
 
@@ -65,19 +65,19 @@ export function connectionSettings(databaseUrl: string, { connectionTimeout }: D
   };
 }
 
-/** `connectTimeout` is in milliseconds; 0 if the URL has none. Throws an error that names the problem. */
+/** `connectTimeout` is in milliseconds; 0 if the URL has none. Throws an error naming the problem. */
 function readUrl(databaseUrl: string) {
   // Unlike URL, libpq accepts a user without a host.
   const withHost = databaseUrl.replace(/^(\w+:\/\/[^/?]*@)?\//, '$1base/');
   const parsed = URL.canParse(withHost) ? new URL(withHost) : undefined;
-  // A password with an unescaped `?` or `#` continues in the query or the hash.
+  // An unescaped `?` or `#` in a password starts the query or the hash.
   if (!parsed || /@/.test(parsed.search + parsed.hash)) {
     throw new Error(
       'not a valid URL: expected postgres://USER:PASSWORD@HOST:PORT/DATABASE, with special characters of the password escaped',
     );
   }
   const { searchParams, pathname } = parsed;
-  // With an unescaped slash, a part of the password would become the name of the database.
+  // An unescaped slash would make a part of the password the name of the database.
   if (/[/@]/.test(pathname.slice(1))) throw new Error('expected one name after the host: escape the password');
   const unknown = [...searchParams.keys()].filter((name) => !urlParameters.includes(name));
   if (unknown.length > 0) {

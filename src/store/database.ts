@@ -1,4 +1,3 @@
-/** Opens, migrates and closes the database. */
 import { type Knex, knex } from 'knex';
 import { StartError } from '../errors.ts';
 import { Connections, startWaiting } from './connections/connections.ts';
@@ -21,7 +20,7 @@ export interface Database extends Omit<Connections, 'useToWrite'> {
   readonly driver: Driver;
   readonly options: DatabaseOptions;
   readonly knex: Knex;
-  /** Returns the names of the migrations that ran. Throws StartError. */
+  /** Throws StartError. */
   migrate(): Promise<readonly string[]>;
   /** Throws StartError. */
   pendingMigrations(): Promise<readonly string[]>;
@@ -54,7 +53,7 @@ export async function connectDatabase(databaseUrl: string, options = defaultOpti
   const pools = openPools(driver);
   const { writes } = pools;
   const close = async () => {
-    // Not at the same time: SQLite would not merge its log into the file.
+    // One by one: SQLite would not merge its log into the file otherwise.
     for (const pool of [pools.reads, pools.longReads, writes]) await pool?.destroy();
   };
   const dialect = await explainFailure<Dialect>(driver, async () =>
@@ -83,7 +82,7 @@ function openPools(driver: Driver): Pools<Knex> {
     try {
       return knex({ ...config, log: silent });
     } catch (error) {
-      // Knex's message is for projects that use Knex.
+      // The message is for projects that use Knex.
       if (!(error instanceof Error && error.message.startsWith('Knex: run'))) throw error;
       throw new StartError(
         `the driver of ${driver.name} is missing, or not compiled for this machine: install Yardgraph again, and let npm run the driver's script (--allow-scripts=sqlite3, see docs/install.md)`,

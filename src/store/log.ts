@@ -1,4 +1,3 @@
-/** Reads the log of changes: the feed of a workspace, the histories of records, and their earlier versions. */
 import type { Knex } from 'knex';
 import { badRequest } from '../errors.ts';
 import type { RecordKind, RecordOf } from '../model/record-kind.ts';
@@ -53,13 +52,11 @@ export interface ChangeReads {
   lastChange(): Promise<number>;
   /** In the order of their numbers. If a change is committed, so are all earlier ones. */
   changes(query: ChangesQuery): Promise<LoggedChange[]>;
-  /**
-   * May be empty although `hasMore`: changes of some kinds may be far apart. Throws a 400 if `after` is in the future.
-   */
+  /** May be empty although `hasMore`: changes of a kind may be far apart. Throws a 400 for a future `after`. */
   changePage(query: ChangePageQuery): Promise<ChangePage>;
-  /** Returns a history for each ID, the latest changes first. */
+  /** Latest changes first. */
   histories(ids: readonly string[], query: HistoryQuery): Promise<LoggedChange[][]>;
-  /** Returns a version for each key; null if there was no record. */
+  /** Null if there was no record. */
   versions<K extends RecordKind>(kind: K, keys: readonly VersionKey[]): Promise<(RecordOf<K> | null)[]>;
   versionAt<K extends RecordKind>(kind: K, id: string, time: string): Promise<RecordOf<K> | null>;
 }
@@ -84,11 +81,11 @@ export async function readLastChange({
   return { workspaceId, number: Number(row?.number ?? 0), at: row?.at };
 }
 
-/** The most rows that a page reads, including rows of other kinds. */
+/** In a page, including rows of other kinds. */
 const maxScanned = 100_000;
 
 async function readChangePage(scope: WorkspaceScope, { limit, after, ...query }: ChangePageQuery): Promise<ChangePage> {
-  // Read first, so that the end of the page skips no change committed meanwhile.
+  // Read first, so that the page skips no change committed meanwhile.
   const { number: last } = await readLastChange(scope);
   if (after > last) throw beyondLast(after, last);
   const upTo = Math.min(last, after + maxScanned);
@@ -115,7 +112,7 @@ function readChanges(
   const rows = logRows(scope).where('number', '>', requireWhole(after)).orderBy('number').limit(requireWhole(limit));
   if (upTo !== undefined) rows.where('number', '<=', requireWhole(upTo));
   if (kinds) {
-    // Postgres expects half of the rows to satisfy `case`: of fewer, it would read all and sort them.
+    // Postgres expects half of the rows to satisfy `case`: if fewer do, it would read and sort all.
     const isOfKind = kinds.map(() => 'kind = ?').join(' or ') || 'false';
     rows.whereRaw(`case when ${isOfKind} then true else false end`, kinds);
   }
@@ -160,7 +157,6 @@ async function readHistories(
   return ids.map((id) => histories.get(id) ?? []);
 }
 
-/** Returns the numbers for all records in one list. */
 async function latestNumbers(
   { dialect, run, workspaceId }: WorkspaceScope,
   ids: readonly string[],
@@ -198,7 +194,7 @@ async function readVersions<K extends RecordKind>(
   });
 }
 
-/** Reads only records that have not changed after the latest key: others may have become far longer. */
+/** Leaves out records that have changed after the latest key: they may have become far longer. */
 async function unchangedSince<K extends RecordKind>(
   scope: WorkspaceScope,
   kind: K,
@@ -218,7 +214,7 @@ async function unchangedSince<K extends RecordKind>(
   return asRecords(kind, await fetchRows(scope, kind, rows, { limit: ids.length }));
 }
 
-/** Returns the number of the change that ended each version; null for a current one. */
+/** Null for a current version. */
 async function endsOfVersions(
   { dialect, run, workspaceId }: WorkspaceScope,
   keys: readonly VersionKey[],
@@ -234,7 +230,7 @@ async function endsOfVersions(
 
 const endFields = new Set(['number', 'before']);
 
-/** Returns versions by the number of the change that ended them; null for a creation. Newer fields are null. */
+/** By the number of the change that ended them; null for a creation. Newer fields are null. */
 async function versionsBefore<K extends RecordKind>(
   scope: WorkspaceScope,
   kind: K,
@@ -265,7 +261,7 @@ async function readVersionAt<K extends RecordKind>(
   return ended === undefined ? (current ?? null) : ended;
 }
 
-/** Null without changes. A binary search, because the times of a record's changes rise with their numbers. */
+/** Null without changes. A binary search: the times of a record's changes rise with their numbers. */
 function firstAfter(scope: WorkspaceScope, id: string, time: string): Knex.Raw {
   const { builder } = scope.dialect;
   const middle = '(low + high) / 2';

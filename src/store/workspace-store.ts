@@ -1,4 +1,4 @@
-/** The records of one workspace: every statement filters by it or writes it. Rules belong to services. */
+/** Every statement filters by the workspace or writes it. Rules belong to services. */
 import type { AnyRecord, RecordKind, RecordOf } from '../model/record-kind.ts';
 import { createChangeWatch } from './change-watch.ts';
 import type { Run, Usage } from './connections/driver.ts';
@@ -19,11 +19,10 @@ export type { LinkToRead, RecordPage, RecordReads, Usage };
 export interface TransactionOptions<T> {
   /** Stores the write once: see writes/idempotency.ts. */
   readonly key?: RepeatableRequest | undefined;
-  /** A dry run stores and locks nothing. */
   readonly isDryRun?: boolean;
   /** The creation is tried first: see writes/tx.ts. */
   readonly creation?: Creation<T> | undefined;
-  /** The number of items, if the time of the transaction depends on them alone. */
+  /** Set if the time of the transaction depends on the number of items alone. */
   readonly items?: number;
 }
 
@@ -37,18 +36,18 @@ export interface WorkspaceStore extends WorkspaceReads {
 export interface WorkspaceReads extends RecordReads, ChangeReads {
   readonly workspaceName: string;
   snapshot<T>(work: (store: RecordReads) => Promise<T>): Promise<T>;
-  /** A snapshot for work that may read for minutes: nothing else waits for it, and few run at a time. */
+  /** A snapshot for reads of minutes: nothing else waits for it, and few run at a time. */
   longSnapshot<T>(work: (store: RecordReads) => Promise<T>): Promise<T>;
   /** Throws ResponseTooLarge. */
   withBudget(limits: ReadLimits, reserveResponse?: (length: number) => void, turn?: Turn): RecordReads & ChangeReads;
-  /** Returns a token that differs after each change, even after a backup is restored. Calls may share a statement. */
+  /** A token that differs after each change, even after a restored backup. Calls may share a statement. */
   sharedVersion(): Promise<string>;
   /**
-   * Returns a text that includes every write committed before the call. It is cached until the workspace's next change:
-   * from the second request on, or from the first if the version is given. A name stands for one function.
+   * Includes every write committed before the call. The text is cached until the workspace's next change: from the
+   * second request on, or from the first with a version. A name stands for one function.
    */
   deriveText<T extends DerivedText>(name: string, write: () => Promise<T>, version?: string): Promise<T>;
-  /** Resolves when any process has stored a later change, or the signal is aborted. */
+  /** Resolves once any process has stored a later change, or the signal is aborted. */
   waitForChange(after: number, signal: AbortSignal): Promise<void>;
 }
 
@@ -101,7 +100,6 @@ export function createStoreOpener(database: Database): OpenStore {
       withBudget: (limits, reserveResponse, turn) =>
         createReads({ ...scopeOf(read), budget: createReadBudget(limits, reserveResponse, turn) }),
       sharedVersion: () => texts.readVersion(source),
-      // The cast is safe: a name stands for one function.
       deriveText: async <T extends DerivedText>(name: string, write: () => Promise<T>, version?: string) =>
         (await texts.derive(source, name, write, version)) as T,
       waitForChange: (after, signal) => watch.wait(workspaceId, after, signal),
@@ -121,7 +119,7 @@ const createReads = (scope: WorkspaceScope): RecordReads & ChangeReads => ({
   ...createChangeReads(scope),
 });
 
-/** Yields pages in the order of IDs. Without records, yields one empty page. */
+/** In the order of IDs. Without records, yields one empty page. */
 export async function* pagesById(
   { list }: Pick<RecordReads, 'list'>,
   kind: RecordKind,

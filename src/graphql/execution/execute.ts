@@ -1,7 +1,7 @@
 /**
- * Executes operations: a query seen for the second time by graphql-jit (jit.ts), all others by graphql-js. The response
- * to a repeated query is cached until the next write to its workspace. Yoga's executor would return fields in the order
- * in which they resolve.
+ * A query seen for the second time is executed by graphql-jit (jit.ts), all other operations by graphql-js. A repeated
+ * response is cached until the next write to its workspace. Yoga's executor would return fields in the order in which
+ * they resolve.
  */
 import { createHash } from 'node:crypto';
 import {
@@ -27,15 +27,15 @@ import type { ServerContext } from '../subscription.ts';
 import { compile, type ExecuteOperation } from './jit.ts';
 import { Loaders } from './loaders.ts';
 
-/** A result with `stringify` is written by it, whatever plugins have added to the result. */
+/** `stringify` writes the result, whatever plugins have added. */
 export interface WrittenResult extends ExecutionResult {
   readonly stringify?: (result: ExecutionResult) => string;
 }
 
-/** The cost above which a query is heavy: a page of a thousand records, which may hold 100 MB while it is read. */
+/** The cost of a heavy query: a page of a thousand records may hold 100 MB while it is read. */
 const heavyCost = 10_000;
 
-/** Heavy queries at a time, of different workspaces: all at once, 24 pages of long labels took 2.7 GB, not 0.9. */
+/** Heavy queries at a time: all at once, 24 pages of long labels took 2.7 GB, not 0.9. */
 const maxHeavy = 2;
 
 type ExecutionContext = Context & PreparedOperation & Partial<Pick<ServerContext, 'client'>>;
@@ -43,12 +43,12 @@ type ExecutionContext = Context & PreparedOperation & Partial<Pick<ServerContext
 export function useExecutor(schema: GraphQLSchema, { limits, databaseOptions }: Config): Plugin<ExecutionContext> {
   const executeOperation = createExecutor(limits);
   const heavyTurns = new TurnQueue(databaseOptions, pLimit(maxHeavy));
-  // One long response at a time, after the copies of the last are collected: 24 million characters take 250 MB a copy.
+  // One long response at a time, once the copies of the last are collected: 24 million characters take 250 MB a copy.
   const longTurns = new TurnQueue(databaseOptions, pLimit(1), collectGarbage);
   return {
     onExecute({ args: { contextValue, document }, extendContext, setExecuteFn }) {
       const { session, client, operation } = contextValue;
-      // A subscription's stream limits its events itself.
+      // A stream limits its events itself.
       const { reserveResponse = () => {}, cost = 0, response } = client ?? {};
       let isOver = false;
       const hasEnded = () => isOver || !!response?.closed;
@@ -75,7 +75,7 @@ export function useExecutor(schema: GraphQLSchema, { limits, databaseOptions }: 
   };
 }
 
-/** Gives each workspace one turn at a time. `collect` frees the memory of an operation that has ended. */
+/** One turn per workspace at a time. `collect` frees the memory of an operation that has ended. */
 class TurnQueue {
   readonly #connectionTimeout: number;
   readonly #all: LimitFunction;
@@ -108,7 +108,6 @@ class TurnQueue {
   }
 }
 
-/** The turn of one operation. */
 class QueuedTurn {
   readonly #queue: TurnQueue;
   readonly #workspaceName: string;
@@ -174,7 +173,7 @@ export function createExecutor(limits: Limits) {
   };
 }
 
-/** A mutation has stored its records, even if they are too long to be returned. */
+/** A mutation has stored its records, even if they are too long to return. */
 function checkResult(result: ExecutionResult, { operation }: OperationDefinitionNode, limits: Limits): ExecutionResult {
   const tooLarge =
     jsonTextLength(result.data) > limits.maxResponseLength
@@ -247,8 +246,8 @@ const withText = (data: string): WrittenResult => ({
 });
 
 /**
- * Returns the length of all texts and names in JSON. A long text counts for each record that links to it, a control
- * character counts six: 40 million of them, in texts of 10,000 characters, took 1.1 GB.
+ * The length of all texts and names in JSON. A long text counts for each record that links to it, a control character
+ * counts six: 40 million of them, in texts of 10,000 characters, took 1.1 GB.
  */
 function jsonTextLength(value: unknown): number {
   if (typeof value === 'string') {
@@ -265,7 +264,7 @@ function jsonTextLength(value: unknown): number {
   return length;
 }
 
-/** Shorter texts are not searched for escapes: the cost of the operation limits their number. */
+/** Shorter texts are not searched for escapes: the cost limits their number. */
 const maxShort = 64;
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what JSON escapes.

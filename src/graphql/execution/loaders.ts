@@ -1,7 +1,6 @@
 /**
  * The reads of one request. One statement reads all records that a step of the execution loads, with the selected
- * columns. A list looks ahead, and reads the selected links with its records. The links that it misses, as in a
- * fragment on an interface, are loaded by their resolvers.
+ * columns. A list also reads the selected links; resolvers load those that it misses, as in a fragment on an interface.
  */
 import DataLoader from 'dataloader';
 import {
@@ -31,7 +30,6 @@ import type { FieldExtensions } from '../limits.ts';
 
 export type PageQuery = Required<Pick<RecordQuery, 'where' | 'orderBy' | 'fromEnd' | 'after' | 'before' | 'limit'>>;
 
-/** The document decides whether the values before a change are read. */
 export type FeedQuery = Omit<ChangePageQuery, 'withBefore'>;
 type RecordHistoryQuery = Omit<HistoryQuery, 'withBefore'>;
 
@@ -45,7 +43,7 @@ type RecordLoader = DataLoader<string, AnyRecord | null>;
 export class Loaders {
   readonly #store: ReturnType<WorkspaceReads['withBudget']>;
   readonly #selected: SelectedFields;
-  /** Values before a change can be long: they are read only if the document selects them. */
+  /** Values before a change can be long: read only if the document selects them. */
   readonly #withBefore: boolean;
   readonly #records = new Map<RecordKind, RecordLoader>();
   readonly #pages = new Map<readonly FieldNode[], PageLoader>();
@@ -61,12 +59,12 @@ export class Loaders {
     this.#withBefore = this.#selected.get('Change')?.has('before') ?? false;
   }
 
-  /** Loads null for an unknown ID, or an ID of another kind. */
+  /** Loads null for an ID that is unknown or of another kind. */
   of(kind: RecordKind): RecordLoader {
     return getOrCreate(this.#records, kind, () => new DataLoader((ids) => this.#readRecords(kind, ids)));
   }
 
-  /** `parse` reads the arguments of the field once, for all parents. */
+  /** `parse` reads the field's arguments once, for all parents. */
   referring(link: ReverseLink, info: FieldInfo, parse: () => PageQuery): PageLoader {
     return getOrCreate(this.#pages, info.fieldNodes, () => {
       const query = parse();
@@ -123,7 +121,7 @@ export class Loaders {
     return loader.load(id);
   }
 
-  /** Returns the record right after the change, or null after a deletion. */
+  /** Null after a deletion. */
   async after(change: LoggedChange): Promise<Values | null> {
     return change.action === 'deleted' ? null : this.#versions.load(change);
   }
@@ -196,7 +194,7 @@ const fieldsOfLabels: ReadonlySet<string> = new Set(['key', 'name', 'color']);
 
 const idOnly: ReadonlySet<string> = new Set(['id']);
 
-/** The stored fields that a document selects, by type. Every record has its ID. */
+/** Stored fields by type. Every record has its ID. */
 type SelectedFields = ReadonlyMap<string, ReadonlySet<string>>;
 
 const fieldsOf = ({ name }: RecordKind, selected: SelectedFields): ReadonlySet<string> => selected.get(name) ?? idOnly;
@@ -226,10 +224,10 @@ interface SelectedConnection {
   readonly links: readonly LinkToRead[];
 }
 
-/** The most links read with a page: with more, the statement takes longer to plan than to run. */
+/** With more links, the statement of a page takes longer to plan than to run. */
 const maxJoined = 8;
 
-/** By the nodes of a field, which all executions of a compiled document share. */
+/** All executions of a compiled document share the nodes of a field. */
 const selectedByNodes = new WeakMap<readonly FieldNode[], SelectedConnection>();
 
 function selectedConnection(kind: RecordKind, info: FieldInfo, selectedByType: SelectedFields): SelectedConnection {
@@ -248,7 +246,7 @@ function selectedConnection(kind: RecordKind, info: FieldInfo, selectedByType: S
   return selected;
 }
 
-/** Returns a tree of links; none if there are too many. */
+/** No links if there are too many. */
 function selectedLinks(
   kind: RecordKind,
   records: readonly FieldNode[],

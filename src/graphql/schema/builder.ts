@@ -1,4 +1,4 @@
-/** The Pothos builder, its scalars, and the context of resolvers, which has the settings: one schema serves all. */
+/** One schema serves all settings: the context of resolvers has them. */
 import SchemaBuilder from '@pothos/core';
 import ValidationPlugin from '@pothos/plugin-validation';
 import type { Limits } from '../../config.ts';
@@ -18,12 +18,12 @@ import type { Parsers } from './item-parsers.ts';
 
 export interface Context {
   readonly session: Session;
-  /** Returns the session of the mutation with this response name. Throws a ServiceError 400 for an invalid key. */
+  /** By the response name of the mutation. Throws a 400 for an invalid key. */
   readonly sessionFor: (responseName: string) => Session;
   readonly loaders: Loaders;
   readonly limits: Limits;
   readonly parsersOf: (kind: RecordKind) => Parsers;
-  /** Reserves characters until the response is closed. The first call may throw a ServiceError 503. */
+  /** Reserves characters until the response is closed. The first call may throw a 503. */
   readonly reserveResponse: (length: number) => void;
   readonly requestLog: RequestLog;
 }

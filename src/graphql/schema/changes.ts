@@ -1,4 +1,4 @@
-/** Changes: feed, subscription, histories, and reversals. A cursor is the number of a change. */
+/** A cursor is the number of a change. */
 import { setTimeout as pause } from 'node:timers/promises';
 import * as z from 'zod';
 import type { Limits } from '../../config.ts';
@@ -171,7 +171,6 @@ interface FeedArgs {
   readonly kinds?: readonly string[] | null | undefined;
 }
 
-/** The number of a change, of at most 15 digits. */
 const changeCursor = z.string().regex(/^\d{1,15}$/, { error: ({ input }) => String(input) });
 
 function parseChangeCursor(argument: string, sent: string | null | undefined): number | undefined {
@@ -199,7 +198,7 @@ export interface SubscriptionContext extends Omit<Context, 'loaders' | 'reserveR
   readonly stream: {
     /** The ID of the last event before a browser reconnected. */
     readonly lastEventId: string | undefined;
-    /** Waits for an unavailable database. Returns undefined once the subscription has ended. */
+    /** Undefined once the subscription has ended. */
     readonly readPage: (query: FeedQuery) => Promise<ChangePage | undefined>;
     readonly signal: AbortSignal;
   };
@@ -237,7 +236,7 @@ async function* pagesAfter(query: FeedQuery, { session, stream }: SubscriptionCo
   while (!signal.aborted) {
     const page = await readPage({ ...query, after });
     if (!page) return;
-    // An announced change may be missing, such as after the restore of an older database.
+    // An announced change may be missing after the restore of an older database.
     if (hasWaited && page.end === after) await pause(emptyPagePauseMs, undefined, { signal }).catch(() => undefined);
     after = page.end;
     if (page.changes.length > 0) yield page;

@@ -1,4 +1,4 @@
-/** Filters of record kinds, also for exports. GraphQL has validated names and types before they become conditions. */
+/** Filters of record kinds, also for exports. GraphQL has validated names and types. */
 import type { Limits } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
 import { type Field, isAscii, type ReferenceField } from '../../model/fields.ts';
@@ -35,7 +35,7 @@ interface FilterContext {
   readonly used: { values: number };
 }
 
-/** Values and conditions: databases limit the parameters and expressions of a statement. */
+/** Values and conditions: databases limit both in a statement. */
 const maxValues = 1_000;
 
 const maxPatternLength = 1_000;
@@ -43,7 +43,7 @@ const maxPatternLength = 1_000;
 /** The most levels of relations: each is a subquery. */
 const maxRelations = 5;
 
-/** Half the circumference of the Earth, taken as a sphere, in kilometres. */
+/** Half the circumference of a spherical Earth, in kilometres. */
 const maxDistance = 20_015;
 
 export const exampleFilter = '`{ createdAt: { gte: "2026-03-01" } }`';
@@ -264,7 +264,7 @@ const listFilterOf = memoize((kind: RecordKind) =>
 
 type ParsedFilter = { readonly condition: Condition; readonly cost: number } | { readonly refusal: ServiceError };
 
-/** Fields with the same variable share its filter: ten such fields with 10 MB of texts took 1.4 s. */
+/** Fields share the filter of a variable: ten such fields with 10 MB of texts took 1.4 s. */
 const parsedFilters = new WeakMap<Filter, ParsedFilter>();
 
 function parsedFilter(kind: RecordKind, where: Filter, { maxTextLength }: Pick<Limits, 'maxTextLength'>): ParsedFilter {

@@ -1,4 +1,3 @@
-/** The parsers of items to write, with the rules and messages of REST. */
 import { linkParser, mergeParser, type ParsedItem, patchParser, withoutNullId } from '../../model/links.ts';
 import type { RecordKind } from '../../model/record-kind.ts';
 import { createParser, type RecordParser, updateParser, type ValueLimits } from '../../model/schemas.ts';

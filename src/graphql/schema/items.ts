@@ -1,4 +1,3 @@
-/** The input types of items and keys, derived from the record kinds. */
 import { capitalized, listField, withArticle } from '../../model/labels.ts';
 import { linkFields, linkKeys } from '../../model/links.ts';
 import { matchableFields, type RecordKind } from '../../model/record-kind.ts';

@@ -1,4 +1,4 @@
-/** The mutations, one line per field: a search for `createAssets` lands here. */
+/** One line per field: a search for `createAssets` lands here. */
 import { asset, assetCategory, label, location, project, transportOrder, workOrder } from '../../records/index.ts';
 import { builder } from './builder.ts';
 import { revertField } from './changes.ts';

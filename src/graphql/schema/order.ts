@@ -1,4 +1,4 @@
-/** Orders of lists, also by fields of linked records, and cursors, which are rejected with another order. */
+/** Orders of lists, also by fields of linked records, and cursors, which hold for one order. */
 import { badRequest } from '../../errors.ts';
 import type { Field } from '../../model/fields.ts';
 import { expected, type Path } from '../../model/issues.ts';
@@ -77,7 +77,7 @@ interface OrderAt {
   readonly path: Path;
 }
 
-/** Returns at most one order; none for an absent variable. */
+/** At most one order; none for an absent variable. */
 function ordersIn(
   kind: RecordKind,
   sent: SentOrder,
@@ -97,7 +97,6 @@ function ordersIn(
 }
 
 const orderCost = 10;
-/** A link is followed from every matching record, as in a filter. */
 const linkCost = 1_000;
 
 export const costOfOrder = (sent: readonly SentOrder[] | null | undefined): number =>
@@ -152,7 +151,7 @@ function decoded(sent: string): readonly unknown[] | undefined {
   }
 }
 
-/** Returns undefined unless each field of the order has a valid value, or null. */
+/** Undefined unless each field of the order has a valid value, or null. */
 function parseValues(
   kind: RecordKind,
   orderBy: readonly RecordOrder[],

@@ -1,4 +1,4 @@
-/** The queries, one line per field: a search for `workOrders` lands here. */
+/** One line per field: a search for `workOrders` lands here. */
 import type { Limits } from '../../config.ts';
 import { badRequest, ServiceError } from '../../errors.ts';
 import { formatCount } from '../../model/issues.ts';
@@ -89,7 +89,7 @@ const recordByExternalIdField = (t: QueryFields, kind: RecordKind) =>
     },
   });
 
-/** Throws a ServiceError 400 for an empty text, as in upserts and links. */
+/** Throws a 400 for an empty text, as in upserts and links. */
 function parseKeyArgument(kind: RecordKind, name: string, sent: string, limits: Limits): string {
   if (isBlank(sent)) throw badArgument([name], { code: 'empty-key', kind: kind.label, received: sent });
   return parseText([name], sent, limits);

@@ -1,7 +1,4 @@
-/**
- * The object types of records and of objects in other systems, with links in both directions. Cursors of lists are
- * positions in an order, not counts: pages stay correct while records are added.
- */
+/** Cursors of lists are positions in an order, not counts: pages stay correct while records are added. */
 import type { InputShapeFromFields } from '@pothos/core';
 import type { Limits } from '../../config.ts';
 import { badRequest } from '../../errors.ts';
@@ -53,7 +50,7 @@ for (const [name, description] of Object.entries(foreignTypes)) {
   });
 }
 
-/** One statement reads all labels of a step of the execution, and costs as much as a link. */
+/** One statement reads all labels of a step of the execution, at the cost of a link. */
 const labelFields = (t: ObjectFields<RecordShape>, typeName: string) =>
   Object.fromEntries(
     (['name', 'color'] as const).map((field) => [
@@ -91,7 +88,7 @@ export function fieldsFor(t: ObjectFields<RecordShape>, name: string, field: Fie
     description: `${capitalized(field.refersTo)}; null unless ${withArticle(target.label)} with this ID is stored here.`,
     extensions,
     resolve({ [name]: id, [link]: linked }, _args, { loaders }) {
-      // Set if the list has read the link together with the record.
+      // Set if the list has read the link with the record.
       if (linked !== undefined) return linked;
       return id ? loaders.of(target).load(id) : null;
     },
@@ -225,15 +222,14 @@ export const page = (t: QueryFields, kind: RecordKind) =>
     },
   });
 
-/** One statement reads the pages and the counts of all parents. */
 const reverseLinkFields = (t: ObjectFields<RecordShape>, typeName: string) =>
   Object.fromEntries(reverseLinksOf(typeName).map((link) => [link.name, reverseLinkField(t, link)]));
 
 const reverseLinkField = (t: ObjectFields<RecordShape>, link: ReverseLink) =>
   t.field({
     ...connectionOptions(link.kind, describeReverseLink(link)),
-    // Async, so that it does not throw: a field that throws inside a list leaves rejections of earlier items unhandled,
-    // which ends the process (graphql-js, pull request 3761).
+    // Async: a throw inside a list leaves rejections of earlier items unhandled, which ends the process (graphql-js,
+    // pull request 3761).
     async resolve({ id }, args, { loaders, limits }, info) {
       const { query, pages } = loaders.referring(link, info, () => parseArguments(link.kind, args, limits));
       return {

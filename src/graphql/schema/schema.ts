@@ -1,4 +1,4 @@
-/** The schema of the process; schema.graphql in the root folder is printed from it. */
+/** schema.graphql in the root folder is printed from this schema. */
 import { builder } from './builder.ts';
 import './records.ts';
 import './query.ts';

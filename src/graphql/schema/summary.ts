@@ -1,4 +1,3 @@
-/** Summaries: counts of records, in groups by the values of fields, by month or by day. */
 import type { Field } from '../../model/fields.ts';
 import { expected } from '../../model/issues.ts';
 import { capitalized, constantCase, linkField, uncapitalized } from '../../model/labels.ts';
@@ -66,7 +65,7 @@ export function summaryField(t: QueryFields, kind: RecordKind) {
   });
 }
 
-/** The offsets of a hundred years take 0.1 s to compute, once for each zone. */
+/** The offsets of a hundred years take 0.1 s to compute, once per zone. */
 const timeZoneCost = 20_000;
 
 const costOfSummary =
@@ -141,7 +140,7 @@ interface GroupingOption extends Grouping {
 
 type GroupingOptions = ReadonlyMap<string, GroupingOption>;
 
-/** `LOCATION`, `MONTH_OF_START` and so on */
+/** `LOCATION`, `MONTH_OF_START` */
 const groupingOptions = (kind: RecordKind): GroupingOptions =>
   new Map(
     sortableFields(kind).flatMap(([field, declared]): [string, GroupingOption][] => {

@@ -1,4 +1,3 @@
-/** The mutations that create, update, upsert, delete and import records. */
 import type { GraphQLResolveInfo } from 'graphql';
 import { badRequest, ServiceError } from '../../errors.ts';
 import type { DescribedIssue, Parsed, Path } from '../../model/issues.ts';
@@ -32,15 +31,15 @@ import {
 } from './builder.ts';
 import { inputOf, keyType, type SentKey } from './items.ts';
 
-/** The cost to write a record, in addition to the cost of its selected fields. */
+/** In addition to the cost of the record's selected fields. */
 export const writeCost = 10;
 
 interface Mutation<T> {
   run(session: Session): Promise<T>;
   readonly dryRun?: boolean;
-  /** The records that a dry run returns instead of stored ones, by ID; null for deleted records. */
+  /** The records that a dry run returns, by ID; null for deleted records. */
   readonly primed?: (result: T) => readonly (readonly [id: string, record: AnyRecord | null])[];
-  /** The argument at the start of the issues' paths: `input` unless set. */
+  /** The first name in issues' paths: `input` unless set. */
   readonly argument?: string;
 }
 
@@ -131,7 +130,7 @@ interface BatchMutation {
   run(session: Session, input: readonly unknown[], context: Context): Promise<readonly AnyRecord[]>;
 }
 
-// Mutations are nullable: a failed mutation must not remove the results of others in the request.
+// Nullable: a failed mutation must not remove the results of others in the request.
 
 const batchField = (
   t: MutationFields,
@@ -300,7 +299,7 @@ export const deleteField = (t: MutationFields, kind: RecordKind) =>
 
 type SentList = readonly string[] | null | undefined;
 
-/** Throws a ServiceError 400 unless exactly one list was sent. */
+/** Throws a 400 unless exactly one list was sent. */
 function requireOneList(ids: SentList, by: object | null | undefined, keys: SentList) {
   if (ids && !by && !keys) return { argument: 'ids', sent: ids };
   if (by && keys && !ids) return { argument: 'keys', sent: keys };
@@ -445,7 +444,7 @@ const costOfImport: CostFunction = ({ input, onInvalid }, { maxBatch }) => {
   return { fieldCost: writeCost * size, lists: { ...lengths, results: lengths, rejected } };
 };
 
-/** Returns undefined for the ID, which needs no lookup. Throws a ServiceError 400. */
+/** Undefined for the ID, which needs no lookup. Throws a 400. */
 function parseRecordKey(
   { field, externalId }: SentKey,
   limits: ValueLimits,

@@ -1,6 +1,6 @@
 /**
- * API keys of all workspaces, and the workspaces to which they give access. All rows of a workspace have its number; an
- * operator can change its name. A deleted workspace has no name but keeps its number, which is never used again.
+ * Rows have the number of their workspace, because an operator can change its name. A deleted workspace has no name but
+ * keeps its number, which is never used again.
  */
 import type { Knex } from 'knex';
 import { ServiceError } from '../../errors.ts';
@@ -84,7 +84,6 @@ export function createKeyStore({ run, read, dialect }: Pick<Database, 'run' | 'r
       for (const { sql, values } of dialect.inserts(apiKeys, [row])) await run(sql, values);
     },
 
-    /** Returns false if the key does not exist. */
     async update(id: string, changes: Omit<Partial<ApiKey>, 'workspace'>): Promise<boolean> {
       const changed = changedColumns(apiKeys, { ...changes });
       return (await runQuery(run, builder('api_keys').where('id', id).update(changed).returning('id'))).length > 0;
@@ -99,7 +98,7 @@ export async function findWorkspace({ builder }: Dialect, run: Run, name: string
   return row && { number: Number(row.number), name };
 }
 
-/** Creates the workspace if there is none. Throws a 503 if another process deletes it at once. */
+/** Throws a 503 if another process deletes the workspace at once. */
 export async function openWorkspace(
   { dialect, read, run }: Pick<Database, 'dialect' | 'read' | 'run'>,
   name: string,

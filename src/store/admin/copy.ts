@@ -1,4 +1,3 @@
-/** Copies a database to another one, and compares the copy with the original. */
 import { createHash } from 'node:crypto';
 import { StartError } from '../../errors.ts';
 import type { Table } from '../../model/record-kind.ts';
@@ -10,7 +9,7 @@ import { literally, runQuery, selectRecords } from '../query/rows.ts';
 import { changeNumbers, changes, idempotencyResults, workspaceNames } from '../query/tables.ts';
 import { apiKeys } from './api-keys.ts';
 
-/** Without idempotency keys, a request repeated after a move to another database would run twice. */
+/** Without idempotency keys, a request repeated after a move would run twice. */
 export const tablesToCopy = (recordKinds: readonly Table[]): readonly Table[] => [
   workspaceNames,
   ...recordKinds,
@@ -74,7 +73,7 @@ export async function copyTables(
   });
 }
 
-/** Sets parents at the end: each statement checks foreign keys, and a parent may come after its children. */
+/** Sets parents at the end: foreign keys are checked by statement, and a parent may follow its children. */
 async function copyTable(source: Side, target: Side, table: Table, progress: CopyProgress): Promise<CopiedTable> {
   const parent = parentField(table);
   const copied = await readAll(source, table, async (page) => {

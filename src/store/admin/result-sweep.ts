@@ -1,4 +1,3 @@
-/** Deletes stored results of writes once they are too old to be repeated. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Database } from '../database.ts';
 import { literally, runQuery } from '../query/rows.ts';
@@ -8,7 +7,7 @@ const resultLifetimeMs = 24 * 60 * 60 * 1_000;
 const sweepIntervalMs = 10 * 60 * 1_000;
 const slicePauseMs = 20;
 
-/** Small, so that other writes go on in between: on busy cores, 100 results of 130 KB took 0.07 s. */
+/** Small, to let other writes go on: on busy cores, 100 results of 130 KB took 0.07 s. */
 const sliceLength = 100;
 
 type ResultStore = Pick<Database, 'dialect' | 'read' | 'run'>;

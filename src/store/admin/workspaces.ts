@@ -1,4 +1,4 @@
-/** The operator's view of workspaces. Requests never come here. */
+/** The operator's view: requests never come here. */
 import { StartError } from '../../errors.ts';
 import type { Table } from '../../model/record-kind.ts';
 import { program } from '../../program.ts';
@@ -22,8 +22,8 @@ export interface Workspaces {
   find(name: string): Promise<Workspace | undefined>;
   findExisting(name: string): Promise<Workspace>;
   /**
-   * Another workspace may have the new name if it never had records: its keys then give access to the renamed one. All
-   * keys keep working, with the old name in their prefix.
+   * Another workspace may have the new name if it never had records: its keys then give access to the renamed one. Keys
+   * keep working, with the old name in their prefix.
    */
   rename(from: string, to: string): Promise<Workspace>;
   /** Refuses to delete the last keys, or a workspace that is not the one shown. */
@@ -32,7 +32,7 @@ export interface Workspaces {
 
 export function createWorkspaces(database: Database, tables: readonly Table[]): Workspaces {
   const reads = scopeOn(database, tables, database.read);
-  /** Serializes changes: on Postgres, two commands could otherwise together delete all keys. */
+  /** On Postgres, two commands could otherwise together delete all keys. */
   const change = <T>(work: (scope: OperatorScope) => Promise<T>): Promise<T> =>
     database.transaction(async (run) => {
       const { lockMaintenance } = database.dialect;
@@ -69,7 +69,7 @@ async function listShown(scope: OperatorScope): Promise<Workspace[]> {
   return shown;
 }
 
-/** Hides a workspace with only a log, or with nothing yet, as for requests without a key. */
+/** Hides workspaces with only a log, or with nothing yet, as for requests without a key. */
 const isShown = (workspace: Workspace): boolean => recordCount(workspace) > 0 || workspace.keys.length > 0;
 
 async function findByName(scope: OperatorScope, name: string): Promise<Workspace | undefined> {
@@ -103,7 +103,6 @@ async function changeName(scope: OperatorScope, from: string, to: string): Promi
   return renamed;
 }
 
-/** If the name belongs to a workspace that never had records, gives its keys to the renamed one. */
 async function takeName(scope: OperatorScope, name: string, renamed: WorkspaceId): Promise<void> {
   const { dialect, run } = scope;
   const holder = await findWorkspace(dialect, run, name);
@@ -131,14 +130,14 @@ async function removeByName(scope: OperatorScope, name: string, shown?: Workspac
     throw new StartError(`${name} has become the name of another workspace: nothing was deleted`);
   }
   if (deleted.keys.length > 0) await requireOtherKeys(scope, deleted);
-  // Locks first, as in writes, against deadlocks. A running write may store a lock again, which has no effect.
+  // Locks first, as in writes, against deadlocks. A running write may store a lock again, without effect.
   if (lock) await runQuery(run, builder('locks').where('workspace_id', deleted.number).delete());
   await deleteAllRecords(scope, deleted);
   await giveUpNumber(scope, deleted);
   await runQuery(run, builder('api_keys').where('workspace_id', deleted.number).delete());
 }
 
-/** Without any keys, the service would be open again. */
+/** Without keys, the service would be open again. */
 async function requireOtherKeys({ dialect, run }: OperatorScope, { name, keys }: Workspace): Promise<void> {
   const [row] = await runQuery(run, dialect.builder('api_keys').count({ count: '*' }));
   if (Number(row?.count) > keys.length) return;
@@ -150,7 +149,7 @@ async function requireOtherKeys({ dialect, run }: OperatorScope, { name, keys }:
 
 /**
  * Stops writes after a first pass: earlier, this would deadlock with a write that has locked records and needs a change
- * number. A second pass deletes the records committed meanwhile.
+ * number. The second pass deletes records committed meanwhile.
  */
 async function deleteAllRecords(scope: OperatorScope, workspace: WorkspaceId): Promise<void> {
   const { dialect, run, tables } = scope;

@@ -1,7 +1,6 @@
 /**
- * Runs statements on the connections of Knex's pools. Limits the wait for a connection, the time of a statement, and
- * the connections of a workspace. After an error the state of a connection is unknown: it is kept only if it proves
- * idle.
+ * Runs statements on Knex's pools, with limits on the wait for a connection, the time of a statement, and the
+ * connections of a workspace. After an error, a connection is kept only if it proves idle.
  */
 import type { Knex } from 'knex';
 import { LRUCache } from 'lru-cache';
@@ -17,7 +16,7 @@ import {
 } from './database-error.ts';
 import type { DatabaseOptions, Driver, PooledConnection, Pools, Row, Run } from './driver.ts';
 
-/** Reads do not wait for writes, except in a SQLite database in memory. */
+/** Reads wait for writes only in a SQLite database in memory. */
 interface Reads {
   readonly read: Run;
   readonly snapshot: <T>(work: Work<T>) => Promise<T>;
@@ -40,13 +39,12 @@ export interface ConnectionLease {
 /** A full disk is reported for this time. */
 const diskFullMs = 10_000;
 
-/** The connection is closed if a cancelled statement has not ended by then. */
+/** A connection is closed if a cancelled statement has not ended by then. */
 const cancelGraceMs = 5_000;
 
-/** Beyond that, the least recently used limits are forgotten. */
 const maxWorkspaces = 10_000;
 
-/** Its functions are properties, because callers take them off the object. */
+/** Functions are properties, because callers take them off the object. */
 export class Connections implements Reads {
   readonly read: Run;
   readonly snapshot: Reads['snapshot'];
@@ -58,9 +56,7 @@ export class Connections implements Reads {
   readonly #connectionTimeout: number;
   readonly #statementTimeout: number;
   readonly #limits: LRUCache<number, LimitFunction>;
-  /**
-   * Workspaces whose last statement timed out: on Citus their machine may hang, and statements then hold connections.
-   */
+  /** Workspaces whose last statement timed out: on Citus, their machine may hang and hold connections. */
   readonly #timedOut = new Set<number | undefined>();
   readonly #timedOutLimit: LimitFunction;
   #diskFull: { readonly error: unknown; readonly at: number } | undefined;
@@ -86,13 +82,13 @@ export class Connections implements Reads {
     this.snapshot = snapshot;
   }
 
-  /** Holds at most half of the connections. Workspaces whose last statement timed out hold two together. */
+  /** At most half of the connections. Workspaces that timed out last hold two together. */
   readonly forWorkspace = (workspaceId: number | undefined): Reads => ({
     read: (sql, values) => this.#use(this.#reads, workspaceId, ({ send }) => send(sql, values)),
     snapshot: (work) => this.#use(this.#reads, workspaceId, (connection) => this.#snapshotOn(connection, work)),
   });
 
-  /** Runs a statement outside of the queue of writes. */
+  /** Outside of the queue of writes. */
   readonly run: Run = (sql, values) => this.#use(this.#writes, undefined, ({ send }) => send(sql, values));
 
   readonly useToWrite = (
@@ -105,7 +101,6 @@ export class Connections implements Reads {
     if (this.#diskFull && Date.now() - this.#diskFull.at < diskFullMs) throw this.#diskFull.error;
   };
 
-  /** See workspace-store.ts. */
   readonly longSnapshot = async <T>(workspaceId: number, work: Work<T>): Promise<T> => {
     if (!this.#longReads) return this.forWorkspace(workspaceId).snapshot(work);
     const { afterLongRead } = this.#driver;
@@ -129,7 +124,7 @@ export class Connections implements Reads {
     const pooled: PooledConnection = await pool.client.acquireConnection().catch((error: unknown) => {
       throw connectionError(error);
     });
-    // A statement of the workspace may have timed out while this one waited.
+    // A statement of the workspace may have timed out meanwhile.
     if (this.#timedOut.has(workspaceId) && limit !== this.#timedOutLimit) {
       await pool.client.releaseConnection(pooled);
       return useWithin(this.#timedOutLimit);
@@ -157,9 +152,7 @@ export class Connections implements Reads {
     });
   }
 
-  /**
-   * Does not wait for Knex, which would close the connection only when the next one is requested: it may hold locks.
-   */
+  /** Closes it at once, where Knex would wait for the next request: it may hold locks. */
   #close(pooled: PooledConnection): void {
     pooled.__knex__disposed ??= 'closed after an error';
     this.#driver.destroy(pooled);
@@ -196,7 +189,7 @@ export class Connections implements Reads {
     };
   }
 
-  /** Rolls back, because a reader has nothing to commit. */
+  /** A reader has nothing to commit. */
   async #snapshotOn<T>(connection: ConnectionLease, work: Work<T>): Promise<T> {
     let isBegun = false;
     const begin = () => {
@@ -211,7 +204,7 @@ export class Connections implements Reads {
   }
 }
 
-/** Rejects with a 503 after the time limit. The returned function ends the wait, and is true if it was in time. */
+/** Rejects with a 503 after the time limit. The returned function ends the wait: true if in time. */
 export function startWaiting(connectionTimeout: number, reject: (reason: unknown) => void): () => boolean {
   let isLate = false;
   const timer = setTimeout(() => {
@@ -226,7 +219,7 @@ export function startWaiting(connectionTimeout: number, reject: (reason: unknown
 
 /**
  * Calls `begin` before the first statement; without statements, sends nothing. Each statement waits for the previous
- * one, and fails if that failed. Knex's transactions go on after BEGIN has failed, and do not tell an error at COMMIT,
+ * one, and fails if that failed. Knex's transactions go on after a failed BEGIN, and do not tell an error at COMMIT,
  * after which the outcome is unknown, from an earlier one.
  */
 export async function inTransaction<T>(
@@ -252,5 +245,5 @@ export async function inTransaction<T>(
   }
 }
 
-/** Ignores errors: SQLite may have rolled back by itself, as on a full disk. */
+/** SQLite may have rolled back by itself, as on a full disk. */
 export const rollBack = ({ send }: ConnectionLease): Promise<unknown> => send('rollback').catch(() => {});

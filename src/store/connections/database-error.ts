@@ -63,7 +63,6 @@ function classifyError(error: unknown, isConnectionLost = false): ErrorMeaning {
 
 export const needsNewConnection = (error: unknown): boolean => classifyError(error).closes ?? false;
 
-/** Returns an error without SQL and values. */
 export function databaseError(error: unknown, isConnectionLost: boolean, phase: StatementPhase): Error {
   const { is, isStored } = classifyError(error, isConnectionLost);
   const code = databaseCode(error);
@@ -75,7 +74,6 @@ export function databaseError(error: unknown, isConnectionLost: boolean, phase: 
 }
 
 export class DatabaseError extends Error {
-  /** Such as `XX000` or `SQLITE_CORRUPT`. */
   readonly code: string | undefined;
 
   constructor(message: string, code?: string) {
@@ -92,7 +90,7 @@ export class TransactionConflict extends ServiceError {
     this.#code = code;
   }
 
-  /** A constraint violated on every attempt is a defect of this service. */
+  /** A constraint violated on every attempt is a defect. */
   afterLastAttempt(): Error {
     return /^(?:23|SQLITE_CONSTRAINT)/.test(this.#code)
       ? new DatabaseError(`database error: ${this.#code}`, this.#code)
@@ -111,7 +109,7 @@ const isFull = (code: string): boolean => code === 'SQLITE_FULL' || code === '53
 
 export const isDiskFull = (error: unknown): boolean => error instanceof ServiceError && isFull(String(error.cause));
 
-/** A retry of a statement that timed out would take as long. */
+/** A retry would take as long. */
 export const isTimeout = (error: unknown): boolean => error instanceof ServiceError && isCancelled(String(error.cause));
 
 const isCancelled = (code: string): boolean => code === '57014' || code === 'SQLITE_INTERRUPT';
@@ -133,7 +131,7 @@ const databaseCode = (error: unknown): string => {
   return error.name === 'Error' ? 'unknown' : error.name;
 };
 
-/** Returns one line for the operator, without the SQL in Knex's messages. */
+/** Leaves out the SQL in Knex's messages. */
 export const failureReason = (error: unknown): string => {
   const message = error instanceof Error ? error.message : String(error);
   const [line = ''] = (/SQLITE_.*/.exec(message)?.[0] ?? message.split(' - ').at(-1) ?? '').split('\n');

@@ -1,17 +1,16 @@
-/** The interface of a database driver. Knows no tables. */
+/** Drivers know no tables. */
 import type { Knex } from 'knex';
 
 export type Row = Readonly<Record<string, unknown>>;
 
-/** Throws the errors of database-error.ts. */
 export type Run = (sql: string, values?: readonly unknown[]) => Promise<readonly Row[]>;
 
 export interface DatabaseOptions {
-  /** The most connections of a process to Postgres, without those for long reads. */
+  /** The most connections to Postgres, without those for long reads. */
   readonly poolSize: number;
-  /** Milliseconds to wait for a connection. */
+  /** In milliseconds. */
   readonly connectionTimeout: number;
-  /** Milliseconds that a statement may run. */
+  /** In milliseconds. */
   readonly statementTimeout: number;
 }
 
@@ -34,7 +33,7 @@ export interface Driver<Connection extends PooledConnection = PooledConnection> 
   readonly pools: Pools<Knex.Config>;
   /** Runs on the pool for writes after each long read. */
   readonly afterLongRead?: string;
-  /** True if each workspace has its own group commits; false if there is one writer. */
+  /** Each workspace has its own group commits; otherwise there is one writer. */
   readonly hasGroupsByWorkspace: boolean;
 
   /** The previous statement on the connection must have ended. */
@@ -42,14 +41,14 @@ export interface Driver<Connection extends PooledConnection = PooledConnection> 
   /** True outside of any transaction, without an active statement. */
   isIdle(connection: Connection): Promise<boolean>;
   cancel(connection: Connection): void;
-  /** Closes the connection, at the latest when its statement ends. */
+  /** Closes at the latest when the statement ends. */
   destroy(connection: Connection): void;
 }
 
 export interface Statement {
   readonly sql: string;
   readonly values: readonly unknown[];
-  /** Runs on each new connection before the statement; running it again has no effect. */
+  /** Runs on each new connection before the statement; repeating it has no effect. */
   readonly setUp?: string | undefined;
 }
 

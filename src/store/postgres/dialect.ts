@@ -37,7 +37,7 @@ export async function openPostgresDialect(read: Run): Promise<Dialect> {
 function createPostgresDialect({ isCitus }: { readonly isCitus: boolean }): Dialect {
   // Names of tables and columns need no quotes.
   const builder = knex({ client: 'pg', wrapIdentifier: (name) => name });
-  // With `= any(…)`, a server without statistics would read the whole workspace by another index.
+  // With `= any(…)`, a server without statistics would read the workspace by another index.
   const lateralRows: Dialect['rowsReferring'] = ({ table, field }, workspaceId, ids, limitPerId) =>
     builder.from(
       builder.raw(
@@ -48,7 +48,7 @@ function createPostgresDialect({ isCitus }: { readonly isCitus: boolean }): Dial
     );
   return {
     builder,
-    // Releases the locks of a process that stops responding in a transaction.
+    // Releases the locks of a process that hangs in a transaction.
     begin: "begin; set local idle_in_transaction_session_timeout = '60s'",
     beginSnapshot: 'begin isolation level repeatable read read only',
     jsonElements: 'json_array_elements',
@@ -88,10 +88,10 @@ function createPostgresDialect({ isCitus }: { readonly isCitus: boolean }): Dial
         return values;
       };
     },
-    // For a linked list of 100, an array for each row took a tenth longer, and one text of all rows 3 %.
+    // For a linked list of 100, an array per row took a tenth longer, one text of all rows 3 %.
     jsonPage: (columns) => columns.map(({ name }) => `json_agg(${name})`),
     parsePage(texts) {
-      // Without rows, they are null.
+      // Null without rows.
       const arrays: (unknown[] | null)[] = texts.map((text) => JSON.parse(String(text)));
       return (arrays[0] ?? []).map((_, row) => arrays.map((values) => values?.[row]));
     },
@@ -101,7 +101,7 @@ function createPostgresDialect({ isCitus }: { readonly isCitus: boolean }): Dial
 /** Postgres allows 100 arguments of a function. */
 const maxArguments = 100;
 
-/** More columns become an array of arrays: a record with its linked records may have hundreds. */
+/** More columns become an array of arrays: with its linked records, a record may have hundreds. */
 function jsonRow(columns: readonly SelectedColumn[]): string {
   const arrays: string[] = [];
   for (let start = 0; start < columns.length; start += maxArguments) {
@@ -111,7 +111,7 @@ function jsonRow(columns: readonly SelectedColumn[]): string {
   return arrays.length > 1 ? `json_build_array(${arrays.join(', ')})` : arrays.join();
 }
 
-/** Rejects settings with which some values would be returned changed. */
+/** Rejects settings that would change returned values. */
 async function findSettingsProblem(read: Run): Promise<string | undefined> {
   const [settings] = await read(
     `select current_setting('server_encoding') as encoding, current_setting('DateStyle') as date_style,
@@ -138,7 +138,7 @@ const createFilters = (builder: Knex, isCitus: boolean): Filters => ({
       `${table} as found where ${workspaceSql(isCitus)} and ${holdsExternalIdSql(column, '?::jsonb')}`,
       [workspaceId, object, object],
     );
-    // Otherwise Postgres may read the workspace in order until it has found enough rows.
+    // Otherwise Postgres may read the workspace in order until it has found enough.
     return builder.raw(`${alias}.id = any(array(select found.id from ?))`, [found]);
   },
   idsWithExternalId({ workspaceId, table, column }, key, value, limit) {
@@ -158,7 +158,7 @@ const createFilters = (builder: Knex, isCitus: boolean): Filters => ({
   // Postgres makes `exists` a join. Within `or` and `not`, `in` would compare each row with all values.
   isAmong: (column, rows) =>
     builder.raw(`exists (select 1 from ${rows.from} where ${rows.column} = ${column} and ?)`, [rows.where]),
-  // If there are more than 100, a page is soon found in any order.
+  // If more than 100 match, a page is soon found in any order.
   isAmongFew(column, rows) {
     const values = builder.raw(`array(select ${rows.column} from ${rows.from} where ? limit 101)`, [rows.where]);
     const areMany = builder.raw('cardinality(?) > 100', [values]);
@@ -168,13 +168,13 @@ const createFilters = (builder: Knex, isCitus: boolean): Filters => ({
 
 /**
  * `+ 0` hides the index that begins with the workspace: on a server without statistics, 1,000 lookups among 80,000
- * records took 4 seconds with it instead of 50 ms. Citus needs the plain condition to find the machine.
+ * records took 4 seconds with it, not 50 ms. Citus needs the plain condition to find the machine.
  */
 const workspaceSql = (isCitus: boolean) => (isCitus ? 'found.workspace_id = ?' : 'found.workspace_id + 0 = ?');
 
 /**
- * Matches the expression of the index, which contains the workspace. Repeated, because Postgres then expects few rows,
- * so that the machines of Citus use the index, too.
+ * Matches the expression of the index, which contains the workspace. Repeated: Postgres then expects few rows, and the
+ * machines of Citus use the index, too.
  */
 function holdsExternalIdSql(column: string, object: string): string {
   const condition = `jsonb_set('{}', array[found.workspace_id::text], found.${column}::jsonb) @> ${object}`;
@@ -233,7 +233,7 @@ function* inserts(table: Table, unordered: readonly Row[], isCitus: boolean): Ge
 const uniqueFieldOf = ({ storedFields }: Table): string | undefined =>
   Object.keys(storedFields).find((name) => storedFields[name]?.unique);
 
-/** Sorted, because transactions that insert the same unique values in different orders could deadlock. */
+/** Sorted: transactions that insert the same unique values in different orders could deadlock. */
 function sortByText(rows: readonly Row[], field: string | undefined): readonly Row[] {
   if (field === undefined) return rows;
   const textIn = (row: Row) => String(row[field] ?? '');
@@ -242,7 +242,7 @@ function sortByText(rows: readonly Row[], field: string | undefined): readonly R
 
 const loggedColumns = tableColumns(changes).filter(({ field }) => field !== 'number' && field !== 'recordId');
 
-/** The log of an insert: common values, IDs of its records, and the number of records of earlier inserts. */
+/** The log of an insert: common values, IDs of records, and the number of records of earlier inserts. */
 const insertColumns: readonly JsonColumn[] = [
   ...loggedColumns,
   { field: 'recordIds', type: 'json' },
@@ -251,8 +251,8 @@ const insertColumns: readonly JsonColumn[] = [
 
 /**
  * Inserts records and their log by one statement, without BEGIN and COMMIT. It locks referenced records first; if one
- * is missing, it fails by a division by zero. Postgres runs the parts whose rows are not read at the end, in reverse
- * order: the change number is locked only after the records and keys are inserted.
+ * is missing, it fails by a division by zero. Postgres runs parts whose rows are not read at the end in reverse order:
+ * the change number is locked only after records and keys are inserted.
  */
 function insertWithLog(table: Table, inserts: readonly Insert[]): Statement {
   const records = inserts.flatMap((insert) => insert.records);
@@ -329,6 +329,6 @@ function deletions(table: Table, workspaceId: number, ids: readonly string[]): S
   ];
 }
 
-/** Finds locked rows by their place: by ID, a server without statistics would read the workspace for 100 records. */
+/** By place: by ID, a server without statistics would read the workspace for 100 locked records. */
 const rowPlaceSql = ({ table }: Table, workspaceId: string, id: string): string =>
   `cross join lateral (select ctid as place from ${table} where workspace_id = ${workspaceId} and id = ${id} limit 1) as found`;

@@ -1,4 +1,3 @@
-/** The driver for Postgres. */
 import { createHash } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
 import type { Knex } from 'knex';
@@ -22,7 +21,7 @@ export function createPostgresDriver(databaseUrl: string, options: DatabaseOptio
     name: 'Postgres',
     location: `postgres://${host}:${port}/${database ?? ''}`,
     pools: { writes: pool(options.poolSize), longReads: pool(2) },
-    // The writers of a workspace wait for the row of its change number anyway.
+    // Writers of a workspace wait for the row of its change number anyway.
     hasGroupsByWorkspace: true,
     query: (connection, sql, values) => query(connection, sql, values, names),
     isIdle: async (connection) => connection.getTransactionStatus() === 'I',
@@ -38,7 +37,7 @@ interface PostgresConnection extends PooledConnection {
     readonly text: string;
     readonly values: readonly unknown[];
   }): Promise<Result | readonly Result[]>;
-  /** Returns the status after the last statement: `I` outside of transactions. */
+  /** The status after the last statement: `I` outside of transactions. */
   getTransactionStatus(): string | null;
   readonly host: string;
   readonly port: number;
@@ -58,7 +57,7 @@ async function query(
   values: readonly unknown[],
   names: StatementNames,
 ): Promise<readonly Row[]> {
-  // Not in a transaction, which would end if the server no longer had the statement.
+  // Not in a transaction, which would end if the server had lost the statement.
   const name = connection.getTransactionStatus() === 'I' ? names.find(sql) : undefined;
   const send = (named?: string) => connection.query({ name: named, text: sql, values });
   const result = await send(name).catch((error: ServerError) => {
@@ -77,7 +76,7 @@ const maxNamed = 100;
 
 /**
  * The server keeps the plans of named statements: planning was three quarters of the database's time for a linked list.
- * A name is a hash of the statement: behind a pooler, another process may have prepared it. If a pooler drops prepared
+ * Names are hashes: behind a pooler, another process may have prepared the statement. If a pooler drops prepared
  * statements, this process stops naming them.
  */
 class StatementNames {
@@ -131,11 +130,11 @@ const cancelTimeoutMs = 5_000;
 
 const cancelRequestCode = 80_877_102;
 
-/** Sends the request on a separate connection to the same address: a pooler passes it on to the right server. */
+/** A separate connection to the same address: a pooler passes the request on to the right server. */
 function cancel(connection: PostgresConnection): void {
   const { host, port, processID, secretKey } = connection;
   const { remoteAddress, remotePort } = connection.connection.stream;
-  // Discarded, because a late request would cancel the next statement.
+  // A late request would cancel the next statement.
   connection.__knex__disposed ??= 'cancelled';
   const request = Buffer.alloc(16);
   request.writeInt32BE(16, 0);
@@ -144,7 +143,7 @@ function cancel(connection: PostgresConnection): void {
   request.writeInt32BE(secretKey, 12);
   const socket = remoteAddress && remotePort ? connect(remotePort, remoteAddress) : connect(`${host}/.s.PGSQL.${port}`);
   socket.on('error', () => socket.destroy());
-  // The receiver closes the connection. If this side closed it first, a pooler would drop the request.
+  // The receiver closes the connection: if this side did first, a pooler would drop the request.
   socket.setTimeout(cancelTimeoutMs, () => socket.destroy());
   socket.write(request);
 }

@@ -1,4 +1,3 @@
-/** Columns of tables and their values. */
 import { LRUCache } from 'lru-cache';
 import { type StoredField, textLength } from '../../model/fields.ts';
 import type { Table } from '../../model/record-kind.ts';
@@ -18,14 +17,13 @@ export interface SelectedColumn {
   readonly type: ColumnType;
 }
 
-/** JSON takes time to parse. */
 export const isJson = ({ type }: Pick<SelectedColumn, 'type'>): boolean => type === 'externalIds' || type === 'json';
 
-/** Returns `created_at`, or `project__name` for a value of a linked record. */
+/** `created_at`, or `project__name` for a value of a linked record. */
 export const columnName = (field: string): string =>
   field.replaceAll('.', '__').replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
-/** Tables are immutable: the columns of a table depend on nothing else. */
+/** Tables are immutable. */
 const columnsByTable = new WeakMap<Table, readonly TableColumn[]>();
 
 export function tableColumns(table: Table): readonly TableColumn[] {

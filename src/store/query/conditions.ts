@@ -1,4 +1,4 @@
-/** Turns conditions into SQL, which may be null instead of false: only `not` and its like tell them apart. */
+/** Conditions as SQL, which may be null instead of false: only `not` and its like tell them apart. */
 import type { Knex } from 'knex';
 import { isAscii, type StoredField } from '../../model/fields.ts';
 import type { Table } from '../../model/record-kind.ts';
@@ -16,7 +16,7 @@ interface ConditionScope {
   readonly depth: number;
 }
 
-/** Returns undefined if every record matches. */
+/** Undefined if every record matches. */
 export function conditionSql(scope: ConditionScope, condition: Condition): Knex.Raw | undefined {
   const { dialect, table } = scope;
   const sql = foldedSql(scope, condition);
@@ -25,8 +25,8 @@ export function conditionSql(scope: ConditionScope, condition: Condition): Knex.
 }
 
 /**
- * Returns a boolean if the condition is constant, such as `all: []`: with constants in SQL, Postgres would fold away
- * the filter by workspace, which Citus needs in each subquery.
+ * A boolean for a constant condition, such as `all: []`: with constants in SQL, Postgres would fold away the filter by
+ * workspace, which Citus needs in each subquery.
  */
 function foldedSql(scope: ConditionScope, condition: Condition): Knex.Raw | boolean {
   const { dialect } = scope;
@@ -68,7 +68,7 @@ function joinConditions(
   return parts.length === 0 ? !decides : joinBalanced(scope.dialect, parts, operator);
 }
 
-/** SQLite allows 1,000 levels of an expression: a chain would have a level for each condition. */
+/** SQLite allows expressions of 1,000 levels: a chain would have one for each condition. */
 function joinBalanced(dialect: Dialect, parts: readonly Knex.Raw[], operator: 'and' | 'or'): Knex.Raw {
   const [first] = parts;
   if (first && parts.length === 1) return first;
@@ -138,7 +138,7 @@ const innerScope = (scope: ConditionScope, table: Table): ConditionScope => {
   return { ...scope, table, depth, alias: `t${depth}` };
 };
 
-/** Returns false if no record matches. */
+/** False if no record matches. */
 function inWorkspace({ dialect, workspaceId, alias }: ConditionScope, matches: Knex.Raw | boolean): Knex.Raw | false {
   if (matches === false) return false;
   const isInWorkspace = dialect.builder.raw(`${alias}.workspace_id = ?`, [workspaceId]);
@@ -157,7 +157,7 @@ function nearSql(
   const angle = Math.min(withinKm / earthRadiusKm, Math.PI);
   // Slightly more, so that rounding excludes nothing.
   const degrees = (angle * 180) / Math.PI + 1e-9;
-  // Postgres fails if a result underflows. With this added, none does.
+  // Postgres fails if a result underflows; with this added, none does.
   const tiny = '1e-100';
   const squaredSine = (degrees: string) => `pow(sin(radians(${degrees} - ? + ${tiny}) / 2), 2)`;
   return scope.dialect.builder.raw(
@@ -203,7 +203,7 @@ function comparisonSql(dialect: Dialect, type: StoredField['type'], column: stri
 
 const operators = { gt: '>', gte: '>=', lt: '<', lte: '<=' } as const;
 
-/** `lower` changes A to Z only: enough for ASCII texts, and far faster than patterns. */
+/** `lower` changes A to Z only: enough for ASCII, and far faster than patterns. */
 function ignoringCase(
   dialect: Dialect,
   column: string,
@@ -229,7 +229,7 @@ function ignoringCase(
   return plain.length === 0 ? matchesPattern : builder.raw('(? or ?)', [matchesPlain(), matchesPattern]);
 }
 
-/** Compares code points. Returns undefined if there is none. */
+/** By code points. Undefined if there is none. */
 function firstTextAfter(prefix: string): string | undefined {
   const codePoints = Array.from(prefix, (character) => character.codePointAt(0) ?? 0);
   while (codePoints.at(-1) === 0x10_ff_ff) codePoints.pop();
@@ -248,8 +248,8 @@ const patternOf = (text: string, part: Part): Pattern => ({
 });
 
 /**
- * Returns the character and its upper and lower case, by JavaScript, so that both databases find the same: their own
- * rules depend on version and locale. A form of several characters does not count: `ß` has no upper case here.
+ * The character with its upper and lower case in JavaScript, so that both databases find the same: their rules depend
+ * on version and locale. A form of several characters does not count: `ß` has no upper case here.
  */
 const formsOf = (character: string): readonly string[] => [
   ...new Set([character, character.toUpperCase(), character.toLowerCase()].filter(isSingle)),
@@ -272,7 +272,7 @@ export const parentsOf = (scope: TreeScope, tree: Tree, ids: readonly string[]):
     parent: `record.${columnName(tree.field)}`,
   });
 
-/** Because `union` adds each ID only once, the recursion also ends where a record is its own ancestor. */
+/** `union` adds each ID once, so that the recursion ends where a record is its own ancestor. */
 function withAncestors(
   { dialect, workspaceId }: TreeScope,
   { kind, field }: Tree,

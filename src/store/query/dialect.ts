@@ -40,11 +40,9 @@ export interface Filters {
   ): Knex.QueryBuilder;
   /** The key is SQL. */
   externalId(column: string, key: string): string;
-  /** True if the value is in a column of other rows. */
+  /** True if other rows have the value in a column. */
   isAmong(column: string, rows: { readonly column: string; readonly from: string; readonly where: Knex.Raw }): Knex.Raw;
-  /**
-   * Returns alternatives: the rows are few and have the value, or they are many. Empty where `isAmong` does as well.
-   */
+  /** Alternatives: rows are few and have the value, or are many. Empty where `isAmong` does as well. */
   isAmongFew(...filter: Parameters<Filters['isAmong']>): readonly Knex.Raw[];
 }
 
@@ -60,7 +58,7 @@ interface TransactionSql {
   readonly beginSnapshot: string;
   /** The parameters are the workspace and a name. Absent if only one transaction writes at a time. */
   readonly lock?: string;
-  /** Serializes migrations and changes of keys and workspaces by all processes. */
+  /** Serializes migrations and changes of keys and workspaces across processes. */
   readonly lockMaintenance?: string;
   readonly prepareExternalIds?: string;
   /** Lets the transaction of a copy be idle while it waits for the source. */
@@ -69,7 +67,6 @@ interface TransactionSql {
   readonly finishCopy?: string;
 }
 
-/** Statements have thousands of rows, or fewer long ones. */
 interface WriteSql {
   inserts(table: Table, records: readonly Row[]): Iterable<Statement>;
   /** Fails if a reference has no record. Absent if this takes a transaction. */
@@ -87,31 +84,31 @@ interface RowSql {
     ids: readonly string[],
     limit: number,
   ): Knex.QueryBuilder;
-  /** Joins the row whose ID is in the column `reference`, if there is one. The workspace is a parameter. */
+  /** Joins the row with the ID in the column `reference`, if any. The workspace is a parameter. */
   joinById(to: { readonly table: Table; readonly alias: string }, reference: string): string;
-  /** Returns the IDs as the table `parent`, with the column `value`. */
+  /** Returns the table `parent` with the column `value`. */
   parents(ids: readonly string[]): Knex.Raw;
-  /** Reads only the length of a text, where the database stores it. */
+  /** Where the database stores the length, reads only that. */
   byteLength(column: string): string;
-  /** Returns the first characters of a date, such as 7 of `2026-03-01`. `offset` is the SQL of seconds after UTC. */
+  /** The first characters of a date, such as 7 of `2026-03-01`. `offset` is the SQL of seconds after UTC. */
   date(column: string, length: number, offset?: string): string;
 }
 
 /** Rows as JSON, which drivers return twice as fast as columns. */
 interface JsonSql {
-  /** Names the function that returns the elements of a JSON array as rows, in a column `value`. */
+  /** This function returns the elements of a JSON array as rows, in a column `value`. */
   readonly jsonElements: string;
-  /** Names the aggregate function, which returns null on Postgres if there are no rows. */
+  /** This aggregate function returns null on Postgres if there are no rows. */
   readonly jsonArrayOf: string;
   jsonRow(columns: readonly SelectedColumn[]): string;
   /** Converts a parsed `jsonRow` in place to the values of a record. */
   fromJson(columns: readonly Pick<SelectedColumn, 'type'>[]): (values: unknown[]) => unknown[];
-  /** Returns aggregates, which `parsePage` turns into an array for each row. No column may have JSON. */
+  /** Aggregates, which `parsePage` turns into an array for each row. No column may have JSON. */
   jsonPage(columns: readonly SelectedColumn[]): readonly string[];
   parsePage(texts: readonly unknown[]): unknown[][];
 }
 
 export interface Dialect extends TransactionSql, WriteSql, RowSql, JsonSql {
-  /** Builds statements; has no connection. */
+  /** Has no connection. */
   readonly builder: Knex;
 }

@@ -1,4 +1,4 @@
-/** Queries for records, as plain data. Knows no SQL. */
+/** Queries as plain data, without SQL. */
 import { linkField } from '../../model/labels.ts';
 import type { RecordKind, Table } from '../../model/record-kind.ts';
 import type { ReverseLink } from '../../model/reverse-link.ts';
@@ -7,7 +7,6 @@ export interface RecordQuery {
   readonly where?: Condition | undefined;
   /** Records without a value come last. Ties are broken by ID, in the last direction. Any order unless set. */
   readonly orderBy?: readonly RecordOrder[];
-  /** Returns the last record first. */
   readonly fromEnd?: boolean;
   readonly after?: Position | undefined;
   readonly before?: Position | undefined;
@@ -29,11 +28,11 @@ interface OrderLink {
   readonly target: RecordKind;
 }
 
-/** Returns `name`, or `project.name` for a value of a linked record. */
+/** `name`, or `project.name` for a value of a linked record. */
 export const orderName = ({ links = [], field }: RecordOrder): string =>
   [...links.map(({ reference }) => linkField(reference)), field].join('.');
 
-/** The place of a record in an order, even if the record is deleted. */
+/** A place in an order, even of a deleted record. */
 export interface Position {
   /** The values of the order, without the ID. */
   readonly values: readonly (ScalarValue | null)[];
@@ -42,15 +41,13 @@ export interface Position {
 
 export const positionOfId = (id: string): Position => ({ values: [], id });
 
-/** Pages of a reverse link, for many parents. */
 export interface PagesQuery extends RecordQuery {
   /** No records are read unless set. */
   readonly limit?: number;
-  /** Counts all matching records of each parent. */
   readonly withCount: boolean;
 }
 
-/** Groups come by size, the largest first, then by value. */
+/** Groups come by size, largest first, then by value. */
 export interface SummaryQuery {
   readonly where?: Condition | undefined;
   /** At least one. */
@@ -58,7 +55,7 @@ export interface SummaryQuery {
   /** The zone of months and days; UTC unless set. */
   readonly timeZone?: string | undefined;
   readonly limit: number;
-  /** Fields with times or numbers, summarized for each group and for all records. */
+  /** Fields with times or numbers. */
   readonly min: readonly string[];
   readonly max: readonly string[];
 }
@@ -70,7 +67,7 @@ export interface Grouping {
 
 export interface RecordSummary extends Bounds {
   readonly totalCount: number;
-  /** A group has one value per grouping. One more group than the limit shows that there are more. */
+  /** A group has one value per grouping. One group above the limit shows that there are more. */
   readonly groups: readonly (Bounds & { readonly count: number; readonly values: readonly (ScalarValue | null)[] })[];
 }
 
@@ -83,7 +80,7 @@ export interface Bounds {
 /** IDs sort by the time of creation. */
 export const oldestFirst: readonly RecordOrder[] = [{ field: 'id', direction: 'asc' }];
 
-/** A condition is never unknown: a comparison with an unset field is false, and `not` is the exact opposite. */
+/** Never unknown: a comparison with an unset field is false, and `not` is the exact opposite. */
 export type Condition =
   | { readonly all: readonly Condition[] }
   | { readonly any: readonly Condition[] }
@@ -92,7 +89,7 @@ export type Condition =
   | { readonly field: string; readonly isSet: boolean }
   /** External IDs have this key, with this value if set. */
   | { readonly field: string; readonly key: string; readonly value?: string | undefined }
-  /** Measures on a sphere of the Earth's mean radius. */
+  /** On a sphere of the Earth's mean radius. */
   | { readonly near: { readonly latitude: number; readonly longitude: number; readonly withinKm: number } }
   | { readonly link: string; readonly target: Table; readonly matches: Condition }
   | { readonly reverse: ReverseLink; readonly quantifier: 'some' | 'none' | 'every'; readonly matches: Condition };

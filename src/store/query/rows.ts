@@ -1,4 +1,3 @@
-/** Turns record queries into SQL, and runs them. */
 import type { Knex } from 'knex';
 import type { StoredField } from '../../model/fields.ts';
 import type { Table } from '../../model/record-kind.ts';
@@ -35,7 +34,7 @@ export function selectRows(source: RowSource, query: RecordQuery): Knex.QueryBui
 /**
  * Selects a page of a long list. After a position with a value come the remaining records with a value, then those
  * without. With `or … is null`, a database reads its index from the beginning: 1.5 s for a page in the middle of a
- * million. So each part is a query of one page, and so are the alternatives of `lookupVariants`. Their union is ordered
+ * million. So each part is a query of one page, as are the alternatives of `lookupVariants`. The union is ordered
  * again: a parallel plan of Postgres may return the parts in any order.
  */
 function selectList(source: RowSource, query: RecordQuery): Knex.QueryBuilder {
@@ -82,7 +81,7 @@ function fromSql({ dialect, workspaceId, table, from }: RowSource, orderBy: read
   /** Joins by reference: orders through the same links share them. */
   const joins = new Map<string, { readonly alias: string; readonly sql: string }>();
   for (const order of orderBy) {
-    // The name of the table would mean the joined table if the kind refers to itself.
+    // If the kind refers to itself, the table's name would mean the joined one.
     let last = 'record';
     for (const { reference, target } of order.links ?? []) {
       const column = `${last}.${columnName(reference)}`;
@@ -145,7 +144,7 @@ function termsOf(table: Table, orderBy: readonly RecordOrder[]): Term[] {
   return [...terms, { column: `${table.table}.id`, descending, mayBeNull: false, index: undefined }];
 }
 
-/** Required fields need no `nulls first` or `last`, which would not fit their indexes. */
+/** Required fields need no `nulls first` or `last`, which would not fit indexes. */
 function orderSql(terms: readonly Term[], fromEnd: boolean): string {
   return terms
     .map(({ column, descending, mayBeNull }) => {
@@ -196,12 +195,12 @@ export const rowsQuery = (
 ): Knex.QueryBuilder => selectList({ dialect, table, workspaceId }, query);
 
 /**
- * Writes a limit into the statement. With a parameter, Postgres plans a prepared statement each time, a quarter of the
- * time of a linked list, and Citus rejects it in statements on several workspaces.
+ * With a parameter for a limit, Postgres plans a prepared statement each time, a quarter of the time of a linked list,
+ * and Citus rejects it in statements on several workspaces.
  */
 export const literally = { skipBinding: true } as const;
 
-/** Errors of Knex contain SQL, and must not leave the store. */
+/** Errors of Knex contain SQL, which must not leave the store. */
 export function runQuery(run: Run, query: Knex.QueryBuilder | Knex.Raw): ReturnType<Run> {
   const { sql, bindings } = compileQuery(query);
   return run(sql, bindings);
@@ -216,8 +215,8 @@ function compileQuery(query: Knex.QueryBuilder | Knex.Raw): Knex.SqlNative {
 }
 
 /**
- * Runs a subquery for each list of values, in one statement. It refers to the values as `sent.value ->> 0`, `1`, …, and
- * is in brackets if it is raw.
+ * Runs a subquery for each list of values, in one statement. It refers to values as `sent.value ->> 0`, `1`, …, and is
+ * in brackets if raw.
  */
 export async function selectEach(
   { builder, jsonElements }: Dialect,
@@ -230,7 +229,7 @@ export async function selectEach(
   return (await runQuery(run, rows)).map(({ found }) => found);
 }
 
-/** Records have the name of their workspace if it is given, its number otherwise. */
+/** Records have the name of their workspace if given, its number otherwise. */
 export async function selectRecords(
   { dialect, run, workspaceName }: { readonly dialect: Dialect; readonly run: Run; readonly workspaceName?: string },
   table: Table,
@@ -244,8 +243,8 @@ export async function selectRecords(
 }
 
 /**
- * Reads rows as JSON, in half of the time of columns. `isBounded` rows are so few that they may be one text; with
- * external IDs, it could be too long for V8.
+ * Reads rows as JSON, in half of the time of columns. `isBounded` rows may be one text: without a bound, external IDs
+ * could make it too long for V8.
  */
 export async function selectValues(
   dialect: Dialect,

@@ -1,8 +1,8 @@
 /**
- * Limits the text that one request reads into memory: the records of a page are few, but each may have hundreds of
- * thousands of characters. A read first reserves the most text that its records can have. If less is left, a statement
- * measures the records, and they are read only if they fit. If a write makes them longer in between, the excess is
- * deducted from the next read.
+ * Limits the text that one request reads into memory: each record of a page may have hundreds of thousands of
+ * characters. A read first reserves the most text that its records can have. If less is left, a statement measures the
+ * records, and they are read only if they fit. If a write makes them longer in between, the excess is deducted from the
+ * next read.
  */
 import type { Knex } from 'knex';
 import pLimit, { type LimitFunction } from 'p-limit';
@@ -22,11 +22,11 @@ export interface ReadLimits extends ValueLimits {
 
 export interface BoundedRead<T> {
   readonly table: Table;
-  /** Linked records are read, too, unless their texts may be too long. A record counts for each row. */
+  /** Linked records are read, too, unless their texts may be too long. They count for each row. */
   readonly linked?: readonly Table[];
   readonly maxRows: number;
   read(withLinked: boolean): Promise<ReadResult<T>>;
-  /** Returns the bytes of the rows without linked records: at least the number of characters. */
+  /** In bytes, without linked records: at least the number of characters. */
   measure(): Promise<number>;
 }
 
@@ -38,7 +38,6 @@ export interface WorkspaceScope {
   readonly dialect: Dialect;
   readonly run: Run;
   readonly workspaceId: number;
-  /** The `workspaceId` of records. */
   readonly workspaceName: string;
   readonly budget?: ReadBudget | undefined;
 }
@@ -62,16 +61,16 @@ export interface Turn {
   end(): void;
 }
 
-/** The share of linked records in a response is enough for 1,000 with a name each. */
+/** Enough for 1,000 linked records with a name each. */
 const linkedShare = 0.4;
 
-/** Calls `reserveResponse` with 0 before each read and with the length after it. If it throws, the read fails. */
+/** Calls `reserveResponse` with 0 before each read and the length after it. If it throws, the read fails. */
 export function createReadBudget(
   limits: ReadLimits,
   reserveResponse = (_length: number) => {},
   turn?: Turn,
 ): ReadBudget {
-  // Includes the record after a page, which shows that there is a next page.
+  // Includes the record after a page, which shows that a next page exists.
   let left = 2 * limits.maxResponseLength + limits.maxRecordLength;
   // 50 records with all of their external IDs are not long.
   const longAt = left - 10_000_000;

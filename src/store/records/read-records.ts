@@ -1,4 +1,3 @@
-/** Reads records. */
 import type { Knex } from 'knex';
 import { badRequest } from '../../errors.ts';
 import { textLength, textLengthOfAll } from '../../model/fields.ts';
@@ -46,14 +45,12 @@ import {
 import { readSummary } from './summaries.ts';
 
 export interface RecordReads {
-  /** Returns records in any order. IDs without a record are left out. */
+  /** In any order. IDs without a record are left out. */
   find<K extends RecordKind>(kind: K, ids: readonly string[], fields?: RecordQuery['fields']): Promise<RecordOf<K>[]>;
-  /** Oldest first, unless ordered. Includes the linked records unless their combined text could exceed the budget. */
+  /** Oldest first, unless ordered. Includes linked records unless their text could exceed the budget. */
   list<K extends RecordKind>(kind: K, query?: RecordQuery, links?: readonly LinkToRead[]): Promise<RecordOf<K>[]>;
   count(kind: RecordKind, query?: Pick<RecordQuery, 'where'>): Promise<number>;
-  /**
-   * Oldest first, unless ordered, for every parent. A few records can have millions of ancestors: too many are a 400.
-   */
+  /** Oldest first, unless ordered. A few records can have millions of ancestors: too many are a 400. */
   pages(link: ReverseLink, parentIds: readonly string[], query: PagesQuery): Promise<ReadonlyMap<string, RecordPage>>;
   summarize(kind: RecordKind, query: SummaryQuery): Promise<RecordSummary>;
 }
@@ -72,9 +69,7 @@ export interface RecordPage {
   readonly count?: number;
 }
 
-/**
- * Reads queries with a limit within the budget. To read linked records in the same statement halves the time of a list.
- */
+/** Linked records in the same statement halve the time of a list. */
 export function fetchRows(
   scope: WorkspaceScope,
   whole: Table,
@@ -150,7 +145,7 @@ interface JoinedTable {
   readonly links: readonly JoinedLink[];
 }
 
-/** The ID of a linked record is that of the reference: read twice, it makes the rows a third longer. */
+/** A linked record takes its ID from the reference: read twice, it makes the rows a third longer. */
 interface JoinedLink {
   readonly name: string;
   readonly referenceAt: number;
@@ -158,7 +153,6 @@ interface JoinedLink {
   readonly to: JoinedTable;
 }
 
-/** Adds columns to the query. */
 async function selectLinked(
   { dialect, run, workspaceId, workspaceName }: WorkspaceScope,
   table: Table,
@@ -191,7 +185,7 @@ async function selectLinked(
     return { isFoundAt, to: select(columns, links, alias) };
   }
 
-  /** Reads the values in place: to split a row into lists took a tenth of the time of a list. */
+  /** Reads the values in place: splitting a row into lists took a tenth of the time of a list. */
   function recordOf(values: readonly unknown[], { columns, start, links }: JoinedTable) {
     const record = recordFromValues(columns, values, workspaceName, start);
     for (const { name, referenceAt, isFoundAt, to } of links) {
@@ -205,7 +199,7 @@ async function selectLinked(
   const columns = tableColumns(table);
   const joined = select(columns, links, 't0');
   const bindings = [rows.select(columns.map(({ name }) => name)), ...joins.map(() => workspaceId)];
-  // Knex would take as long for the joins as for the page in them.
+  // Knex would take as long for the joins as for the page.
   const query = (list: string) => dialect.builder.raw(`select ${list} from ? as t0 ${joins.join(' ')}`, bindings);
   const found = await selectValues(dialect, run, selected, query, true);
   let length = 0;
@@ -213,7 +207,6 @@ async function selectLinked(
   return { result: found.map((values) => recordOf(values, joined)), length };
 }
 
-/** Returns at most `limit` parents by ID: null for a root. */
 export async function readParents(
   scope: WorkspaceScope,
   tree: ReverseLink,
@@ -226,7 +219,7 @@ export async function readParents(
   return new Map(records.map(({ id, parent }) => [String(id), parent === null ? null : String(parent)]));
 }
 
-/** The most ancestors of a page: so many parents are read in some hundredths of a second. */
+/** In a page: so many parents are read in some hundredths of a second. */
 const maxAncestors = 20_000;
 
 async function requireFewAncestors(scope: WorkspaceScope, link: ReverseLink, ids: readonly string[]): Promise<void> {
@@ -260,7 +253,7 @@ interface PagesSelection {
   readonly count: Knex.QueryBuilder | undefined;
 }
 
-/** Subqueries for the parents read only their pages: a window function takes a hundred times as long. */
+/** Subqueries read only the parents' pages: a window function takes a hundred times as long. */
 async function selectPages(
   { dialect, run, workspaceName }: WorkspaceScope,
   { table, parentIds, page, count }: PagesSelection,

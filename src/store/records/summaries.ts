@@ -1,4 +1,3 @@
-/** Counts groups of records, with their least and greatest values. */
 import { LRUCache } from 'lru-cache';
 import { IANAZone } from 'luxon';
 import { badRequest } from '../../errors.ts';
@@ -20,7 +19,7 @@ export function readSummary(scope: WorkspaceScope, kind: RecordKind, query: Summ
       const result = await summarize(scope, kind, query);
       return { result, length: textLengthOfAll(result.groups) };
     },
-    // To measure groups would take as long as to read them.
+    // Measuring groups would take as long as reading them.
     measure: async () => 0,
   });
 }
@@ -104,9 +103,8 @@ interface Offset {
 const shortestPeriodMs = 6 * 24 * 60 * 60 * 1_000;
 
 /**
- * Computes the offsets of years, because SQLite knows no time zones, and Postgres may have other rules than Node. Times
- * of years that were stored meanwhile get the last offset before them. Dates that would leave the years 0001 to 9999
- * stay in UTC.
+ * SQLite knows no time zones, and Postgres may have other rules than Node. Times of years stored meanwhile get the last
+ * offset before them. Dates that would leave the years 0001 to 9999 stay in UTC.
  */
 function offsetsIn(timeZone: string, years: readonly string[]): Offset[] {
   const zone = IANAZone.create(timeZone);

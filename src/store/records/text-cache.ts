@@ -1,4 +1,3 @@
-/** Caches texts derived from a workspace's records until its next change. */
 import { LRUCache } from 'lru-cache';
 import { isTimeout } from '../connections/database-error.ts';
 import type { WorkspaceId } from '../query/tables.ts';
@@ -13,7 +12,7 @@ interface TextSource {
   version(): Promise<string>;
 }
 
-/** A whole response is a Buffer: to encode 500 records takes a third of it. Undefined is cached, too. */
+/** A whole response is a Buffer: encoding 500 records takes a third of it. Undefined is cached, too. */
 export type DerivedText = string | Buffer | undefined;
 
 /** The text may be newer than the version. */
@@ -28,7 +27,7 @@ export function createTextCache() {
   const versionReads = new Map<number, Promise<string>>();
   const nextVersionReads = new Map<number, Promise<string>>();
 
-  /** Joins the next read, because a running one may miss a commit from before this call. */
+  /** Joins the next read: a running one may miss a commit from before this call. */
   function readVersion(source: TextSource): Promise<string> {
     const { number } = source.workspace;
     const begin = () => {
@@ -56,13 +55,13 @@ export function createTextCache() {
       requested.set(key, true);
       return write();
     }
-    // Read before the records, so that a write in between makes the text out of date.
+    // Read before the records: a write in between makes the text out of date.
     const version = knownVersion ?? (await readVersion(source));
     const current = cache.get(key);
     if (current?.version === version) return current.text;
     const keyOfVersion = `${key} ${version}`;
-    // After a failure, each request writes its own text: the client of the first may have left. After a timeout it does
-    // not: eight equal requests held both readers of a workspace for 8 seconds instead of 1.
+    // After a failure, each request writes its own text: the client of the first may have left. Not after a timeout:
+    // eight equal requests held both readers of a workspace for 8 seconds instead of 1.
     const shared = inProgress.get(keyOfVersion)?.catch((error) => {
       if (isTimeout(error)) throw error;
       return write();

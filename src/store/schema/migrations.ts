@@ -1,4 +1,3 @@
-/** Migrates the schema, even if several processes start at once. */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
@@ -26,7 +25,7 @@ const earlierSchema = '0001_record_kinds';
 const maxAttempts = 50;
 const pauseBetweenAttemptsMs = 100;
 
-/** Runs in one transaction: a killed process leaves nothing, not even Knex's lock. Throws StartError. */
+/** One transaction: a killed process leaves nothing, not even Knex's lock. Throws StartError. */
 export async function migrate(knex: Knex, { lockMaintenance }: Dialect): Promise<readonly string[]> {
   for (let attempt = 1; ; attempt += 1) {
     try {
@@ -38,7 +37,7 @@ export async function migrate(knex: Knex, { lockMaintenance }: Dialect): Promise
         return pending;
       });
     } catch (error) {
-      // SQLite does not wait for a lock when it switches to WAL, nor between a transaction's read and write.
+      // SQLite waits for no lock when it switches to WAL, nor between a transaction's read and write.
       if (attempt === maxAttempts || !failureReason(error).includes('SQLITE_BUSY')) throw error;
       await setTimeout(pauseBetweenAttemptsMs);
     }

@@ -1,4 +1,3 @@
-/** The SQL of SQLite. */
 import { knex } from 'knex';
 import type { RecordKind, Table } from '../../model/record-kind.ts';
 import type { Row, Statement } from '../connections/driver.ts';
@@ -61,7 +60,7 @@ function createFilters(): Filters {
         JSON.stringify(values.map(binaryParts)),
       ]);
     },
-    // SQLite assumes few nulls and takes the wrong index. These likelihoods were chosen with explain.test.ts.
+    // SQLite assumes few nulls and takes the wrong index. Likelihoods were chosen with explain.test.ts.
     isSet: (column, isSet) =>
       builder.raw(isSet ? `likelihood(${column} is not null, 0.1)` : `likelihood(${column} is null, 0.25)`),
     contains: (column, text) => builder.raw(`instr(${column}, ?) > 0`, [text]),
@@ -95,7 +94,7 @@ function createFilters(): Filters {
   };
 }
 
-/** Returns a pattern for GLOB, in which letters with several forms have no special meaning. */
+/** Returns a GLOB pattern, in which letters with several forms have no special meaning. */
 function globOf({ characters, isAnchoredAtStart, isAnchoredAtEnd }: Pattern): string {
   const parts = characters.map((forms) => {
     const text = forms.join('');
@@ -104,7 +103,7 @@ function globOf({ characters, isAnchoredAtStart, isAnchoredAtEnd }: Pattern): st
   return `${isAnchoredAtStart ? '' : '*'}${parts.join('')}${isAnchoredAtEnd ? '' : '*'}`;
 }
 
-/** JSON becomes an element of the array, not a text in it, so that it is parsed once. */
+/** JSON becomes an element of the array, not a text, so that it is parsed once. */
 function jsonRow(columns: readonly SelectedColumn[]): string {
   return `json_array(${columns.map(elementOf).join(', ')})`;
 }
@@ -114,7 +113,7 @@ function elementOf(column: SelectedColumn): string {
   return isJson(column) ? `json(${column.name})` : column.name;
 }
 
-/** SQLite writes numbers into JSON with 15 digits. As texts of 18, they are read as exactly the same numbers. */
+/** SQLite writes numbers into JSON with 15 digits. Texts of 18 are read as exactly the same numbers. */
 const numberText = (column: string): string => `iif(${column} is null, null, format('%!.18g', ${column}))`;
 
 /** A statement with so many rows is built in less than 10 ms. */
@@ -155,7 +154,7 @@ function deletions({ table }: Table, workspaceId: number, ids: readonly string[]
   ];
 }
 
-/** Shared values are parameters, others one JSON: parameters alone take 4 times as long, JSON alone a third longer. */
+/** Shared values are parameters, others one JSON: only parameters take 4 times as long, only JSON a third longer. */
 function selectRowsSql(columns: readonly TableColumn[], records: readonly Row[]): Statement {
   const isShared = ({ field }: TableColumn) => records.every((record) => record[field] === records[0]?.[field]);
   const shared = new Set(columns.filter(isShared));
@@ -200,7 +199,7 @@ function arrayEncoding(columns: readonly TableColumn[]): RowEncoding {
   };
 }
 
-/** Returns an integer times a power of two: SQLite converts one decimal in 10,000 to a neighbouring number. */
+/** An integer times a power of two: SQLite converts one decimal in 10,000 to a neighbouring number. */
 function binaryParts(value: unknown): [number | null, number] {
   if (typeof value !== 'number') return [null, 0];
   if (!Number.isFinite(value)) throw new Error('expected a finite number');

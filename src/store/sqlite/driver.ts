@@ -1,4 +1,3 @@
-/** The driver for SQLite. */
 import { accessSync, constants, existsSync, mkdirSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { Knex } from 'knex';
@@ -35,7 +34,7 @@ export function createSqliteDriver(
     name: 'SQLite',
     location: path === inMemory ? 'in memory only, lost when the process ends' : resolve(path),
     pools: {
-      // A second writer would only wait for the first, and block one of libuv's threads.
+      // A second writer would wait for the first, and block one of libuv's threads.
       writes: pool({ max: 1, readOnly: false }),
       // A database in memory has one connection. Of three readers, a workspace may hold two for long.
       ...(path !== inMemory && {
@@ -75,8 +74,8 @@ const maxBusyTimeoutMs = 5_000;
 
 /**
  * FULL: an acknowledged write survives a power cut, at the cost of one fsync per commit. 32 MB of pages are cached
- * instead of 2, and the log grows to 64 MB instead of 4 before it is written back: in large tables, references in
- * random order change the same pages again and again.
+ * instead of 2, and the log grows to 64 MB instead of 4 before it is written back: references in random order change
+ * the same pages of large tables again and again.
  */
 const pragmas = `
   pragma journal_mode = wal;
@@ -86,7 +85,7 @@ const pragmas = `
   pragma wal_autocheckpoint = 16384;
   pragma journal_size_limit = 67108864;`;
 
-/** Keeps SQLite's statement journal in memory: in files, it took a third of the time of small inserts. */
+/** SQLite's statement journal in files took a third of the time of small inserts. */
 const temporaryInMemory = 'pragma temp_store = memory';
 
 interface SqliteConnection extends PooledConnection {
@@ -101,7 +100,7 @@ interface PreparedStatement {
   finalize(done: () => void): void;
 }
 
-/** Tries a transaction: SQLite rejects it if one is open, or if a writing statement is active. */
+/** Tries a transaction: SQLite rejects it during another, or while a writing statement is active. */
 const isIdle = (connection: SqliteConnection): Promise<boolean> =>
   new Promise((resolve) => {
     connection.exec('begin; commit', (error) => resolve(!error));
@@ -111,7 +110,7 @@ const maxStatements = 200;
 
 const interruptIntervalMs = 20;
 
-/** A cached statement keeps its values until it is used again, which for a batch may be never. */
+/** A cached statement keeps its values until its next use, which for a batch may be never. */
 const isLarge = (value: unknown): boolean => typeof value === 'string' && value.length > 65_536;
 
 const openStatements = new WeakMap<SqliteConnection, ConnectionStatements>();
@@ -123,9 +122,9 @@ function statementsOn(connection: SqliteConnection): ConnectionStatements {
 }
 
 /**
- * Caches the prepared statements of a connection: to prepare one each time would be a third of the cost of a small
- * query. The driver finalizes a statement on the main thread, which would block the process while another statement
- * runs on the connection. So statements run one at a time, and are finalized only while none runs.
+ * Caches the prepared statements of a connection: preparing one each time would be a third of the cost of a small
+ * query. The driver finalizes a statement on the main thread, which would block the process while another runs on the
+ * connection. So statements run one at a time, and are finalized only while none runs.
  */
 class ConnectionStatements {
   readonly #connection: SqliteConnection;
@@ -135,7 +134,7 @@ class ConnectionStatements {
     dispose: (statement) => void this.#discarded.push(statement),
   });
   #discarded: PreparedStatement[] = [];
-  /** The running statement, from its request until all discarded statements are finalized. */
+  /** From the request of a statement until all discarded ones are finalized. */
   #running: Promise<readonly Row[]> | undefined;
   #closed: Promise<Error | null> | undefined;
 
@@ -155,7 +154,7 @@ class ConnectionStatements {
     return this.#running;
   }
 
-  /** Interrupts the running statement until it ends: a single interrupt misses a statement that waits for a thread. */
+  /** Interrupts until the statement ends: a single interrupt misses one that waits for a thread. */
   cancel(): void {
     const cancelled = this.#running;
     const repeat = () => {
@@ -176,8 +175,8 @@ class ConnectionStatements {
       if (values.some(isLarge)) this.#cache.delete(sql);
       return rows;
     } catch (error) {
-      // The driver does not reset a failed statement: after a wait for the lock in vain, it would remain an active
-      // writer, and SQLite commits nothing on a connection that has another one.
+      // The driver does not reset a failed statement: after a vain wait for the lock, it would remain an active writer,
+      // beside which SQLite commits nothing on the connection.
       this.#cache.delete(sql);
       throw error;
     } finally {
@@ -209,7 +208,7 @@ class ConnectionStatements {
     await Promise.all(statements.map((statement) => new Promise<void>((resolve) => statement.finalize(resolve))));
   }
 
-  /** SQLite closes a connection only once all of its statements are finalized. */
+  /** SQLite closes a connection only once all its statements are finalized. */
   async #closeAfterStatements(): Promise<Error | null> {
     await this.#running?.catch(() => {});
     this.#cache.clear();

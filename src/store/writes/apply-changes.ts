@@ -50,7 +50,7 @@ export async function dryRun<T>(scope: WorkspaceScope, decide: Decide<T>): Promi
 const maxCreated = 5_000;
 const maxCreatedLength = 4_000_000;
 
-/** Returns undefined if the creation is too large. */
+/** Undefined if the creation is too large. */
 export function toQueuedCreation<T>(
   { workspaceId, usage }: { readonly workspaceId: number; readonly usage: Usage },
   author: ChangeAuthor,
@@ -120,7 +120,7 @@ function* changeStatements({ dialect, workspaceId }: WorkspaceScope, changes: re
   }
 }
 
-/** Clears unique values that records take from each other, because rows are updated one by one. */
+/** Clears unique values that records exchange, because rows are updated one by one. */
 function* clearSwappedValues(
   dialect: Dialect,
   workspaceId: number,
@@ -173,7 +173,7 @@ function toLogRow(workspaceId: number, author: ChangeAuthor, { kind, action, bef
   return { ...author, workspaceId, kind: kind.name, action, recordId, at, before: before && values };
 }
 
-/** Returns the last number. Other writes that log changes of the workspace wait until the transaction ends. */
+/** Returns the last number. */
 export async function takeChangeNumbers(
   { builder }: Dialect,
   run: Run,

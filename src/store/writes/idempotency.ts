@@ -21,7 +21,7 @@ import type { WorkspaceScope } from '../records/read-budget.ts';
 import { fetchRows } from '../records/read-records.ts';
 
 export interface IdempotencyKey {
-  /** The operation, such as `POST /assets`: keys are scoped to it. */
+  /** Such as `POST /assets`: keys are scoped to it. */
   readonly operation: string;
   readonly key: string;
   readonly requestHash: string;
@@ -33,7 +33,6 @@ export interface RepeatableRequest extends IdempotencyKey {
 
 export interface WriteResult<T> {
   readonly returned: T;
-  /** True if an earlier write stored the result. */
   readonly isRepeat: boolean;
 }
 
@@ -55,7 +54,7 @@ export async function writeWithKey<T>(
   }
 }
 
-/** Ignores other errors, which say less than the error of the write. */
+/** Other errors say less than the error of the write. */
 function rethrowKeyReuse(error: unknown): undefined {
   if (error instanceof ServiceError && error.status === 409) throw error;
 }
@@ -63,7 +62,6 @@ function rethrowKeyReuse(error: unknown): undefined {
 const retryWithKey = ({ cause }: ServiceError) =>
   mayBeStored('retry with the same Idempotency-Key, which stores the records once', String(cause));
 
-/** Throws a 409 if another request has used the key. */
 export async function findStoredResult<T>(
   scope: WorkspaceScope,
   { operation, key, requestHash }: IdempotencyKey,
@@ -81,7 +79,7 @@ export async function findStoredResult<T>(
   return { returned: JSON.parse(await decompressJson(String(found.result))), isRepeat: true };
 }
 
-/** One at a time: a transaction may hold 50 MB of records, and its JSON as much again. */
+/** One at a time: a transaction may hold 50 MB of records, and as much JSON. */
 const oneAtATime = pLimit(1);
 
 export async function storeResult(
@@ -114,7 +112,7 @@ const compressedMark = 'br:';
 const compress = promisify(brotliCompress);
 const decompress = promisify(brotliDecompress);
 
-/** With the fastest quality, 1,000 assets of 670 KB take 2 ms of CPU and 95 KB, with deflate 4 ms and 140 KB. */
+/** 1,000 assets of 670 KB take 2 ms of CPU and 95 KB, with deflate 4 ms and 140 KB. */
 const fast = { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } };
 
 async function compressJson(json: string): Promise<string> {

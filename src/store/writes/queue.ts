@@ -57,7 +57,7 @@ export interface QueuedCreation<T> {
   readonly kind: RecordKind;
   /** As a share of the most that one statement stores. */
   readonly size: number;
-  /** Called right before the statement, so that IDs are in the order of the commits. */
+  /** Called right before the statement: IDs are in the order of the commits. */
   toInsert(): Promise<{ readonly insert: Insert; readonly returned: T }>;
 }
 
@@ -72,7 +72,7 @@ interface Queue {
   readonly workspaceId: number | undefined;
   waiting: QueuedWrite[];
   last?: QueuedWrite | undefined;
-  /** The number of groups that are being stored. */
+  /** Groups that are being stored. */
   running: number;
 }
 
@@ -89,7 +89,7 @@ export class WriteQueue {
   readonly #queues = new Map<number | undefined, Queue>();
   readonly #connections: Pick<Connections, 'useToWrite'>;
   readonly #hasGroupsByWorkspace: boolean;
-  /** On Postgres one group is sent while another is synced. More groups would be smaller, and wait for each other. */
+  /** On Postgres one group is sent while another is synced. More would be smaller, and wait for each other. */
   readonly #maxRunning: number;
   readonly #dialect: Pick<Dialect, 'begin' | 'insertWithLog'>;
   readonly #connectionTimeout: number;
@@ -138,7 +138,7 @@ export class WriteQueue {
     queue.waiting.push(added);
     if (queue.running === this.#maxRunning) return;
     queue.running += 1;
-    // Later, so that requests that have already arrived can join the group.
+    // Later, so that requests that have arrived can join the group.
     setImmediate(() => void this.#drain(queue));
   }
 
@@ -187,7 +187,6 @@ async function storeCreations(
   }
 }
 
-/** Small transactions join the first one, each in a savepoint. */
 async function shareCommit(
   connection: ConnectionLease,
   begin: string,
@@ -253,7 +252,6 @@ function takeNext(queue: Queue, mayBeTaken: (write: QueuedWrite) => boolean): Qu
 
 const mayShareCommit = ({ isSmall, creation }: QueuedWrite): boolean => isSmall === true && !creation;
 
-/** Takes as many creations as one statement stores. */
 function takeSameKind(queue: Queue, first: QueuedWrite, { kind, size }: QueuedCreation<unknown>): QueuedWrite[] {
   const group = [first];
   let total = size;
@@ -279,6 +277,5 @@ const rollBackSavepoint = (connection: ConnectionLease): Promise<boolean> =>
       () => false,
     );
 
-/** After any other error a retry is useless, or could store the creation twice. */
 const isWorthRetryingAlone = (error: unknown): boolean =>
   !(error instanceof ServiceError) || error instanceof TransactionConflict || error instanceof WorkspaceDeleted;

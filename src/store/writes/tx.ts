@@ -30,21 +30,19 @@ import { asRecords, createRecordReads, type RecordReads, readParents } from '../
 export interface Tx
   extends Pick<ChangeReads, 'lastChange' | 'changes' | 'histories' | 'versions'>,
     Pick<RecordReads, 'pages' | 'find'> {
-  /** Waits for the lock and holds it until the transaction ends. */
+  /** Holds the lock until the transaction ends. */
   lock(name: string): Promise<void>;
-  /** Locks the records with the values until the transaction ends. */
+  /** Locks the records until the transaction ends. */
   existingValues(kind: RecordKind, field: string, values: readonly string[]): Promise<ReadonlySet<string>>;
   /** Reads and locks the records. IDs without a record are left out. */
   findToUpdate(kind: RecordKind, ids: readonly string[]): Promise<AnyRecord[]>;
-  /** Like findToUpdate. Also waits for transactions that are about to store references to the records. */
+  /** Like findToUpdate. Also waits for transactions about to store references to the records. */
   findToDelete(kind: RecordKind, ids: readonly string[]): Promise<AnyRecord[]>;
   /** Returns at most `limit` parents by ID: null for a root. */
   ancestors(tree: ReverseLink, ids: readonly string[], limit: number): Promise<ReadonlyMap<string, string | null>>;
-  /** Returns at most `limit` IDs of records that refer to one of these, in any order. */
+  /** Returns at most `limit` IDs of records that refer to these, in any order. */
   findReferring(link: ReverseLink, ids: readonly string[], limit: number): Promise<string[]>;
-  /**
-   * For each list of criteria, returns the first `maxMatches` IDs of records that meet all, without those in `except`.
-   */
+  /** Returns, for each list, the first `maxMatches` IDs of records that meet all criteria, not in `except`. */
   findMatches(
     kind: RecordKind,
     wanted: readonly (readonly Criterion[])[],
@@ -62,13 +60,11 @@ export interface Decision<T> {
 }
 
 /**
- * New records of one kind, inserted by one statement with other waiting creations. Only the database checks their
- * unique values, references and key, which saves a third of the time. If it refuses, the write follows as a
- * transaction.
+ * New records of one kind, inserted by one statement with other waiting creations. Only the database checks unique
+ * values, references and key, which saves a third of the time. If it refuses, the write follows as a transaction.
  */
 export interface Creation<T> extends Pick<Insert, 'references'> {
   readonly kind: RecordKind;
-  /** The fields that the client sent. */
   readonly values: readonly Row[];
   decide(): Decision<T>;
 }
@@ -82,7 +78,6 @@ export interface Change {
   readonly at: string;
 }
 
-/** Another transaction has changed the records that this one looked up. */
 export const lookupOutdated = () => new TransactionConflict('LOOKUP_OUTDATED');
 
 interface TxContext extends WorkspaceScope {
@@ -155,7 +150,6 @@ const lockRows = (
   lock: 'forUpdate' | 'forNoKeyUpdate' | 'forKeyShare',
 ) => (isDryRun ? rows : rows[lock]());
 
-/** Sorted by ID, so that two transactions do not deadlock. */
 const rowsSortedById = ({ dialect, workspaceId }: TxContext, kind: RecordKind, ids: readonly string[]) =>
   dialect.rowsById(kind, workspaceId, [...new Set(ids)].sort());
 
@@ -254,7 +248,7 @@ const criterionTexts = ({ by, text }: Criterion) => [
   ...(text === null ? [] : [text]),
 ];
 
-/** Returns a subquery in which `sent.value` has the `criterionTexts` of a list. */
+/** In the subquery, `sent.value` has the `criterionTexts` of a list. */
 function matchingIds(
   { dialect, workspaceId }: WorkspaceScope,
   kind: RecordKind,
