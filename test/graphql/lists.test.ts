@@ -237,3 +237,16 @@ test('a filter is read once, in however many fields its variable stands', () => 
   expect(condition).toMatchObject({ field: 'name' });
   expect(reads).toBe(1);
 });
+
+test.each(['eq', 'ne', 'gt', 'gte', 'lt', 'lte'])('a filter refuses a list of times for %s', async (operator) => {
+  for (const times of ['[]', '["2026-03-01"]', '["2026-03-01", "2026-03-02"]']) {
+    const { body } = await service.graphql(
+      `{ assets(where: { createdAt: { ${operator}: ${times} } }) { totalCount } }`,
+    );
+
+    expect(body.errors[0]).toMatchObject({
+      message: expect.stringContaining(`where.createdAt.${operator}: expected `),
+      extensions: { code: 'BAD_USER_INPUT' },
+    });
+  }
+});

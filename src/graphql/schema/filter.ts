@@ -339,7 +339,7 @@ function comparisonConditions(
   const ignoreCase = sentCase === true || undefined;
   return Object.entries(operands).map(([operator, sent]) => {
     const at = [...path, operator];
-    const values: readonly unknown[] = Array.isArray(sent) ? sent : [sent];
+    const values: readonly unknown[] = operator === 'in' && Array.isArray(sent) ? sent : [sent];
     countValues(context, at, values.length);
     if (operator === 'isNull') return { field: name, isSet: sent !== true };
     const isPattern = ignoreCase || patterns.includes(operator as Operator);
