@@ -33,7 +33,6 @@ const concerned = [
   'test/client/records',
   'test/docs/filters',
   'test/docs/kinds',
-  'test/docs/pasted',
   'test/graphql/kinds',
   'test/graphql/schema-file',
   'test/rest/openapi.test',
@@ -44,7 +43,7 @@ const concerned = [
 ];
 
 test.runIf(isThorough)(
-  'the recipe for a record kind, followed to the letter, gives its operations, and the tests pass on both databases',
+  'the recipe for a record kind, followed to the letter, gives its operations, and the tests pass',
   async () => {
     const { folder } = processes;
     const run = (command: string, ...args: string[]) =>
