@@ -5,7 +5,7 @@
 import { html, nothing, render } from 'lit-html';
 import { Yardgraph } from '../../client/index.ts';
 import { damagedError, describeFile, type ImportFile, isCompressed } from '../import/file.ts';
-import { type Output, prepare, preview, requireResumable, store } from '../import/import.ts';
+import { type Output, prepare, preview, requireResumable, startRun, store } from '../import/import.ts';
 import {
   describeChanges,
   findMadeChanges,
@@ -108,17 +108,14 @@ export function openImport(kind: string, dropped: readonly File[]): void {
     }));
     // If it is refused, the import ends: with another key, the rest might go to another workspace.
     const key = { serverURL: new URL('./', location.href), apiKeyAuth: sessionStorage.getItem('yardgraph.key') ?? '' };
-    const { viewer, changeCursor: after } = await new Yardgraph(key).graphql(
-      '{ viewer { workspace { id } user { id } } changeCursor }',
-    );
+    const client = new Yardgraph(key);
+    const { viewer } = await client.graphql('{ viewer { workspace { id } user { id } } }');
     // The same files with the same options go on with the import of them that was stopped.
     const versions = dropped.map(({ name, size, lastModified }) => [name, size, lastModified]);
     noted = { name: `import ${JSON.stringify([viewer, kind, versions, profile, encoding])}`, isStale: false };
     const note = localStorage.getItem(noted.name);
     const id = crypto.getRandomValues(new Uint32Array(2)).join('-');
-    const run: ImportRun = note
-      ? JSON.parse(note)
-      : { id, after, startedAt: Date.now(), workspace: viewer.workspace.id, missing: {} };
+    const run: ImportRun = note ? JSON.parse(note) : await startRun(client, id);
     const restart = 'drop the file under another name';
     const message = uniqueMessage(`import of ${names.slice(0, 100)}`, run.id);
     const yardgraph = new Yardgraph({ ...key, changeMessage: message });
