@@ -19,10 +19,7 @@ import {
 } from './run.ts';
 import { WarningCollector } from './warnings.ts';
 
-/**
- * An import of at most so many rows is one mutation, and all or nothing. A larger one uses less memory, and holds up
- * others briefly.
- */
+/** A small import is one mutation. A larger one is sent in parts: they take less memory, and hold up others briefly. */
 const maxSmall = 5_000;
 const defaultPartSize = 1_000;
 

@@ -232,6 +232,17 @@ describe('a column called as the link', () => {
     expect(await imports.records('workOrders', 'locationId')).toEqual([{ locationId: 'ERP-7' }]);
   });
 
+  test('refuses an ID of a row that is also a name, however many records have the names', async () => {
+    await imports.import({ 'locations.csv': `name\n${'7\n'.repeat(60)}8\n` });
+
+    const { out } = await imports.import({
+      'locations.csv': 'id,name\n7,South\n8,West\n',
+      'assets.csv': 'name,Current location\nA,7\nB,8\n',
+    });
+
+    expect(refusalsIn(out)).toEqual([expect.stringContaining('line 2'), expect.stringContaining('line 3')]);
+  });
+
   test('refuses a text that no record has, or that has two meanings, with the options that help', async () => {
     const { code, out } = await imports.import({
       'locations.csv': 'id,name\n1,South\n7,West\n2,1\n',
