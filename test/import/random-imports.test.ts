@@ -179,6 +179,28 @@ const storedBy = ({ records }: ImportModel): string[] =>
     )
     .toSorted();
 
+test('each row of a tree is stored once, after its parent, in whatever order they come', () => {
+  for (let seed = 1; seed <= 300; seed += 1) {
+    const random = createRandom(seed);
+    const places = random.shuffle(Array.from({ length: 1 + random.integer(9) }, (_, place) => place));
+    // A parent is earlier in the shuffled list; a circle has none, and only loses no row.
+    const hasCircle = random.chance(0.3);
+    const parents = new Map(
+      places.map((place, at) => [
+        place,
+        random.chance(0.7) ? random.pick(hasCircle ? places : places.slice(0, at)) : undefined,
+      ]),
+    );
+    const dueAfter = parentsFirst(places.length, (place) => [parents.get(place) ?? []].flat());
+    const order = places.toSorted((one, two) => one - two).flatMap(dueAfter);
+
+    expect(order.toSorted(), `seed ${seed}`).toEqual(places.toSorted());
+    for (const [place, parent] of hasCircle ? [] : parents) {
+      if (parent !== undefined) expect(order.indexOf(parent), `seed ${seed}`).toBeLessThan(order.indexOf(place));
+    }
+  }
+});
+
 const proxies: { stop(): Promise<void> }[] = [];
 afterEach(async () => {
   for (const proxy of proxies.splice(0)) await proxy.stop();
