@@ -170,6 +170,8 @@ describeInChromium('the explorer', () => {
   test('is where it was after a step back', async () => {
     const { page } = await newPage(open, '/explore?kind=Asset');
     await page.getByText(/^\d+ assets$/).waitFor();
+    // Drawn after the table, above it: the browser then scrolls on by its height.
+    await page.getByRole('button', { name: 'Import…' }).waitFor();
     await page.evaluate('scrollTo(0, 600)');
     await rows(page).nth(20).getByRole('link').first().click();
     await page.getByRole('heading', { name: 'History' }).waitFor();
