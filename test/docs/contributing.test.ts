@@ -31,11 +31,9 @@ const imports: Readonly<Record<string, readonly [before: string, added: string]>
 /** Tests that have met each kind in some list of their own; the long form runs all, but for this one. */
 const concerned = [
   'test/client/records',
-  'test/docs/filters',
   'test/docs/kinds',
   'test/graphql/kinds',
   'test/graphql/schema-file',
-  'test/rest/openapi.test',
   'test/spec/endpoints',
   'test/spec/resources',
   'test/structure/columns',
@@ -81,8 +79,9 @@ test.runIf(isThorough)(
     apply(changes.filter(isOfClient));
     await run('npm', 'run', 'fix');
     const inLongForm = byEffort({ small: [], long: ['--project', 'postgres'] });
+    // In one worker, which imports the service once.
     await run(
-      ...['npx', 'vitest', 'run', '--project', 'sqlite'],
+      ...['npx', 'vitest', 'run', '--maxWorkers', '1', '--project', 'sqlite'],
       ...inLongForm,
       ...byEffort({ small: concerned, long: [] }),
     );
