@@ -2,26 +2,49 @@
 import { mkdirSync, readlinkSync, symlinkSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
+import { useShortDelays } from '../support/client.ts';
 import { useImports } from '../support/import.ts';
 
 const imports = useImports();
+useShortDelays();
 
 const bom = '\uFEFF';
 
-test('stores the rows of a CSV file, and says which changes it has made', async () => {
-  const { code, out } = await imports.import({ 'assets.csv': 'name,uid\nCrane,C-1\nPump,\n' });
+test('stores the rows of files without a header, by the options, and says which changes it has made and what is probably wrong', async () => {
+  const { code, out } = await imports.import(
+    { 'assets.txt': 'Crane;31.12.2026 7:30;ERP-1\nPump;\\N;\\N\n' },
+    ...['--columns', 'name,acquired at,Current location ID', '--null', '\\N'],
+    ...['--dates', '31.12.2026', '--time-zone', 'Europe/Berlin'],
+  );
 
-  expect(out).toEqual([
+  expect([code, ...out]).toEqual([
+    0,
     '2 rows: 2 to create, 0 to update, 0 unchanged, 0 refused',
+    'Allowed, and probably wrong:',
+    '  assets.txt: no location here has such an ID: it is kept as one of another system: line 1, column "Current location ID"',
     '2 created, 0 updated, 0 unchanged, 0 refused',
     'Its changes: 1 to 2.',
   ]);
-  expect(code).toBe(0);
-  expect(await imports.records('assets', 'name uid')).toEqual([
-    { name: 'Crane', uid: 'C-1' },
-    { name: 'Pump', uid: null },
+  expect(await imports.records('assets', 'name acquiredAt currentLocationId')).toEqual([
+    { name: 'Crane', acquiredAt: '2026-12-31T06:30:00.000Z', currentLocationId: 'ERP-1' },
+    { name: 'Pump', acquiredAt: null, currentLocationId: null },
   ]);
-  expect(imports.files()).toEqual(['assets.csv']);
+  expect(imports.files()).toEqual(['assets.txt']);
+});
+
+test('every file of a folder is imported, or named; rows of JSON have any kinds, in any order, and numbers as their IDs', async () => {
+  mkdirSync(imports.path('folder'));
+  imports.write({
+    'folder/assets.csv': 'name\nCrane\n',
+    'folder/all.jsonl': '{"kind":"PROJECT","name":"Wall","locationId":1}\n{"kind":"LOCATION","id":1,"name":"North"}\n',
+    'folder/plan.pdf': '%PDF',
+  });
+
+  const { code, out } = await imports.command('import', imports.path('folder'), '--yes');
+
+  expect([code, out[0]]).toEqual([2, 'Left out, because it is no file to import: folder/plan.pdf']);
+  expect(out).toContain('3 created, 0 updated, 0 unchanged, 0 refused');
+  expect(await imports.records('projects', 'location { name }')).toEqual([{ location: { name: 'North' } }]);
 });
 
 test('a row with too many cells comes back with all of them, as often as it is imported, and none is taken for a reason', async () => {
@@ -40,31 +63,6 @@ test('a row with too many cells comes back with all of them, as often as it is i
   expect(imports.read('assets-3.refused.csv')).toContain(
     '\nCrane," small",C-1,,"refused: the column ""refused because"" has ""C-1""',
   );
-});
-
-test('reads what spreadsheets write: a byte order mark, semicolons, CRLF, quoted line breaks, names of columns in any form', async () => {
-  const file = `${bom}Name;Manufactured at;Current location ID;External IDs.erp;\r\n"Crane ""big""\r\nor so";31.12.2019;ERP-1;4711;\r\n;;;;\r\n`;
-  const { code, out } = await imports.import({ 'Assets 2026.csv': file }, '--dates', '31.12.2026');
-
-  expect([code, ...out.slice(1, 3)]).toEqual([
-    0,
-    'Allowed, and probably wrong:',
-    '  Assets 2026.csv: no location here has such an ID: it is kept as one of another system: line 2, column "Current location ID"',
-  ]);
-  expect(
-    await imports.service.data('{ assets { nodes { name manufacturedAt currentLocationId externalIds } } }'),
-  ).toEqual({
-    assets: {
-      nodes: [
-        {
-          name: 'Crane "big"\r\nor so',
-          manufacturedAt: '2019-12-31T00:00:00.000Z',
-          currentLocationId: 'ERP-1',
-          externalIds: { erp: '4711' },
-        },
-      ],
-    },
-  });
 });
 
 describe('refused rows', () => {
@@ -92,6 +90,17 @@ describe('refused rows', () => {
     ]);
   });
 
+  test('are summed up by their reasons if they are more than ten', async () => {
+    const { out } = await imports.import({ 'locations.csv': `name,latitude\n${'L,high\n'.repeat(11)}A,1\nB,91\n` });
+
+    expect(out.slice(1, 3)).toEqual([
+      expect.stringMatching(
+        /^ {2}11 rows: latitude: expected a number such as 53\.08.*, first in locations\.csv, line 2$/,
+      ),
+      '  1 row: latitude: expected a number from -90 to 90, first in locations.csv, line 14',
+    ]);
+  });
+
   test('of an earlier import, which somebody may be fixing, stay as they are, and are no input that is overwritten', async () => {
     await imports.import({ 'locations.csv': 'name,latitude\nA,900\n' });
     const earlier = imports.read('locations.refused.csv');
@@ -113,30 +122,26 @@ describe('refused rows', () => {
     ]);
   });
 
-  test('of several files go to several files, and never over one to import', async () => {
-    imports.write({ 'assets.csv': 'name,uid\n,1\n', 'assets.refused.csv': 'uid,name\nX,\nY,Pump\n' });
-    const paths = ['assets.csv', 'assets.refused.csv'].map(imports.path);
-    const folder = imports.path('.');
-
-    const { out } = await imports.command('import', ...paths, '--yes', '--refused', folder);
-
-    expect(imports.read('assets.refused.csv')).toBe('uid,name\nX,\nY,Pump\n');
-    expect(out.filter((line) => line.startsWith('  ') && line.endsWith('.csv'))).toHaveLength(2);
-    expect(imports.read('assets.refused-2.csv')).toContain('name,uid,refused because');
-    expect(imports.read('assets.refused.refused.csv')).toContain('uid,name,refused because');
-  });
-
-  test('of files in one folder, which is named in two ways, go to two files; a link that leads nowhere stays', async () => {
+  test('of several files go to several files: never over one to import, through a link, or over those of the same folder', async () => {
     mkdirSync(imports.path('a'));
     imports.write({ 'a/assets.csv': 'name,uid\n,1\n', 'a/assets.csv.gz': gzipSync('uid,name\nX,\n') });
+    imports.write({ 'a/assets.refused.csv': 'uid,name\nX,\nY,Pump\n' });
     symlinkSync('a', imports.path('b'));
-    symlinkSync('nowhere', imports.path('a/assets.refused.csv'));
+    symlinkSync('nowhere', imports.path('a/assets.refused-2.csv'));
+    const paths = ['a/assets.csv', 'b/assets.csv.gz', 'a/assets.refused.csv'].map(imports.path);
 
-    await imports.command('import', imports.path('a/assets.csv'), imports.path('b/assets.csv.gz'), '--yes');
+    const { out } = await imports.command('import', ...paths, '--yes', '--refused', imports.path('a'));
 
-    expect(imports.read('a/assets.refused-2.csv')).toContain('name,uid,refused because\n');
-    expect(imports.read('a/assets.refused-3.csv')).toContain('uid,name,refused because\n');
-    expect(readlinkSync(imports.path('a/assets.refused.csv'))).toBe('nowhere');
+    const names = ['a/assets.refused-3.csv', 'a/assets.refused-4.csv', 'a/assets.refused.refused.csv'];
+    expect(out.filter((line) => line.startsWith('  ') && line.endsWith('.csv'))).toEqual(
+      names.map((name) => `  ${name}`),
+    );
+    expect(names.map((name) => imports.read(name).split('\n')[0]?.slice(1))).toEqual([
+      'name,uid,refused because',
+      ...Array(2).fill('uid,name,refused because'),
+    ]);
+    expect(imports.read('a/assets.refused.csv')).toBe('uid,name\nX,\nY,Pump\n');
+    expect(readlinkSync(imports.path('a/assets.refused-2.csv'))).toBe('nowhere');
   });
 
   test.each([
@@ -153,20 +158,22 @@ describe('refused rows', () => {
     expect(imports.read('notes.txt')).toBe(notes);
   });
 
-  test.each(['', '\uFEFFname,refused because\nA,x\n', '{"name":"A","refused because":"x"}\n'])(
-    'replace earlier ones such as %j',
-    async (earlier) => {
-      imports.write({ 'assets.csv': 'name,uid\n,1\n', 'bad.txt': earlier });
+  test('replace those of the file that --refused names, which is removed if there are none', async () => {
+    const nightly = (rows: string) =>
+      imports.import({ 'assets.csv': `name,acquiredAt\n${rows}` }, '--refused', imports.path('bad.csv'));
 
-      await imports.command('import', imports.path('assets.csv'), '--yes', '--refused', imports.path('bad.txt'));
+    for (const earlier of ['', `${bom}name,refused because\nA,x\n`, '{"name":"A","refused because":"x"}\n']) {
+      imports.write({ 'bad.csv': earlier });
+      expect((await nightly('C,later\nD,\n')).out).toContain(
+        'The refused rows are in bad.csv, each with the reason: fix them, and import that file.',
+      );
+      expect(imports.read('bad.csv')).toMatch(/^\uFEFFname,acquiredAt,refused because\nC,later,.*\n$/);
+    }
+    expect((await nightly('E,\n')).code).toBe(0);
+    expect(imports.files()).toEqual(['assets.csv']);
+  });
 
-      expect(imports.read('bad.txt')).toMatch(/^\uFEFFname,uid,refused because\n,1,/);
-    },
-  );
-});
-
-describe('links', () => {
-  test('to rows that would be refused are refused by the preview, too; refused rows of several files are fixed together', async () => {
+  test('refuse those that link to them, in the preview, too; those of several files are fixed together', async () => {
     const { code, out } = await imports.import({
       'locations.csv': 'id,externalIds.erp,name,latitude\n1,L1,North,high\n2,L2,South,\n',
       'projects.csv': 'name,location,location.externalIds.erp\nA,1,\nB,,L1\nC,2,\nD,,L2\n',
@@ -214,30 +221,14 @@ test('upserts of several kinds have a key for each', async () => {
 describe('nothing is stored, and the command ends with 1,', () => {
   const asset = 'name\nCrane\n';
   test.each([
-    ['assets.csv', 'nmae,uid\nCrane,\n', '', 'assets.csv: unknown column "nmae", did you mean "name"?: map it'],
-    [
-      ...['locations.csv', 'Colour,name,Size,Place\n,North,,\n', '--map Place=ctiy'],
-      'locations.csv: unknown columns "Colour"; "Size"; "Place", mapped to "ctiy", did you mean "city"?: map it to a field with --map "Colour=…", leave it out with --skip "Colour", or leave out all unknown columns with --skip-others. The fields of locations are name, latitude,',
-    ],
-    ['assets.csv', 'name,Name\nA,B\n', '', 'columns "name" and "Name" say the same: leave one out with --skip "Name"'],
     ['assets.csv', '', '', 'assets.csv: it is empty'],
-    [
-      'assets.csv',
-      'INSERT INTO assets VALUES (1);\n',
-      '',
-      'assets.csv: unknown column "INSERT INTO assets VALUES (1)"',
-    ],
-    ['assets.xlsx', 'PK\x03\x04', '', 'is a workbook, which is not read. In the spreadsheet program, choose File'],
     [
       ...(['assets.json', '{\n  "name": "Crane"\n}\n', ''] as const),
       'assets.json: line 1: an object goes on in the next lines: make a line of each, such as by jq -c . assets.json',
     ],
-    ['things.csv', asset, '', 'things.csv: which kind of record does it have? Name it assets.csv'],
     ['assets.csv', asset, '--time-zone Mars', '--time-zone: expected a time zone such as Europe/Berlin'],
     ['assets.csv', asset, '--batch 0', '--batch: expected a whole number from 1 to 999,999'],
-    ['assets.csv', asset, '--batch 1000000', '--batch: expected a whole number from 1 to 999,999'],
     ['assets.csv', asset, '--url http://127.0.0.1:65534', 'the service: ECONNREFUSED (http://127.0.0.1:65534)'],
-    ['assets.csv', asset, '--upsert-by name', '--upsert-by: assets cannot be found by "name"'],
   ] as const)('for %s with %j and the options "%s": %s', async (name, content, options, message) => {
     const { code, err } = await imports.import({ [name]: content }, ...options.split(' ').filter(Boolean));
 
@@ -269,11 +260,6 @@ describe('nothing is stored, and the command ends with 1,', () => {
       expect.stringContaining('projects.ndjson: unknown column "Weight": map'),
       expect.stringContaining('--upsert-by: projects cannot be found by "uid"'),
     ]);
-  });
-
-  test('if there is no file', async () => {
-    const { code, err } = await imports.command('import', imports.path('none.csv'));
-    expect([code, err]).toEqual([1, 'there is no file none.csv']);
   });
 });
 

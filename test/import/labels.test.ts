@@ -65,12 +65,6 @@ test('a label without a type is refused, also where nothing is cleared', async (
   expect(out.join('\n')).toMatch(/line 2: type: expected one of .*\n.*line 3: type: expected one of /);
 });
 
-test('two columns for the key are refused', async () => {
-  const { err } = await imports.import({ 'labels.csv': 'type,id,key,name\nSTATUS,7,STATUS:7,A\n' });
-
-  expect(err).toContain('the columns "type" and "key" say the same');
-});
-
 test('an export comes back, by the keys or by the IDs', async () => {
   await imports.import({ 'labels.ndjson': '{"type":"STATUS","id":"7","name":"In use","color":"#2e7d32"}\n' });
   const { out } = await imports.command('export', 'labels');

@@ -7,9 +7,8 @@ import fc from 'fast-check';
 import { LosslessNumber } from 'lossless-json';
 import { afterAll, expect, test } from 'vitest';
 import { CsvParser } from '../../src/import/csv.ts';
-import { requireUnchanged } from '../../src/import/file.ts';
 import { JsonParser } from '../../src/import/json.ts';
-import { findFiles, hashFile } from '../../src/import/local-files.ts';
+import { findFiles } from '../../src/import/local-files.ts';
 import { type ReadOptions, readRows, readTable, requireEncoding } from '../../src/import/read.ts';
 import type { SourceRow, Warning } from '../../src/import/row.ts';
 import { asset } from '../../src/records/index.ts';
@@ -64,12 +63,9 @@ const shown = ({ rows, error }: Read): string[] => [
 ];
 
 const csvFiles: [string, string, string[], Partial<ReadOptions>?][] = [
-  ['commas', 'name,uid\nCrane,C-1\n', ['2: Crane|C-1']],
   ['semicolons, though names have commas', 'name;uid\nCrane, big;C-1\n', ['2: Crane, big|C-1']],
-  ['tabs', 'name\tuid\n\tC-1\nPump, small\tC-2', ['2: ·|C-1', '3: Pump, small|C-2']],
   ['pipes, one at the end', 'name|uid|\nCrane|C-1|\n', ['2: Crane|C-1']],
   ['a separator that Excel names', 'sep=;\r\nname;uid\r\nCrane;C-1\r\n', ['3: Crane|C-1']],
-  ['a byte order mark before quotes', '\uFEFF"name","uid"\n"Crane","C-1"\n', ['2: Crane|C-1']],
   ['any line ends', 'name,uid\nA,1\r\nB,2\r\n\rC,3\rD,4', ['2: A|1', '3: B|2', '5: C|3', '6: D|4']],
   ['quoted line breaks', 'name,uid\n"A\r\nor ""so""\n",1\nB,2\n', ['2: A\r\nor "so"\n|1', '5: B|2']],
   ['white space before and after quotes', 'name, uid\nA, "C,1"\nB,\t"2" ,\n', ['2: A|C,1', '3: B|2']],
@@ -107,26 +103,18 @@ const csvFiles: [string, string, string[], Partial<ReadOptions>?][] = [
     ['2: R1|R-1|2026-01-01|s', '3: R2|R-2', '4: R3|R-3|·|·', '5: !'],
   ],
   ['empty columns at the end of the header', 'name;uid;;\nA;1;;\nB;2\n', ['2: A|1', '3: B|2']],
-  ['empty texts in quotes', 'name,uid\nA,""\n"",B\n', ['2: A|', '3: |B']],
-  ['programs that quote every cell, such as phpMyAdmin', '"name","uid"\n"A",""\n"","B"\n', ['2: A|·', '3: ·|B']],
   ['empty rows', 'name,uid\n\n,\n"",""\n \t\nA,1\n\n', ['6: A|1']],
   ['titles above the header', 'Assets 2026\n\nPrinted: 1.1.2026, by Jana\nname,uid\nA,1\n', ['5: A|1']],
   ['titles with a word that is a name', 'Name,Hamburg\n\nname,uid\nA,1\n', ['4: A|1']],
   ['one column', 'List of tools\nname\nDrill, small\nSaw; big\n', ['3: Drill, small', '4: Saw; big']],
   ['names that are not known', 'Bezeichnung;Nr. 1, 2\nA;1\n', ['2: A|1']],
   [
-    'no header, and more commas',
-    'A, small, red;1\nB;2\n',
-    ['1: A, small, red|1', '2: B|2'],
-    { columns: ['name', 'uid'] },
-  ],
-  [
     'refused rows of a file without a header',
     'name,uid,refused because\nA,1,refused: why\n',
     ['2: A|1|refused: why'],
     { columns: ['name', 'uid'] },
   ],
-  ['no header', 'A;1\nB, small;2\n', ['1: A|1', '2: B, small|2'], { columns: ['name', 'uid'] }],
+  ['no header', 'A, small, red;1\nB;2\n', ['1: A, small, red|1', '2: B|2'], { columns: ['name', 'uid'] }],
   ['a header, though its columns are named', 'Name,UID\nA,1\n', ['2: A|1'], { columns: ['name', 'uid'] }],
   ['files put together', '\uFEFFname,uid\nA,1\n\uFEFFname,uid\nB,2\n', ['2: A|1', '4: B|2']],
   ['a NUL', 'name,uid\nA\0,1\nB,2\n', ['2: !', '3: B|2']],
@@ -289,31 +277,28 @@ test('rows of JSON say their kind, unless the file does', async () => {
   expect((await kinds('all.ndjson')).at(-1)).toBe(wrong('nothing'));
 });
 
-test('a line that is too long, and an array, end the import with advice', async () => {
-  const long = 'x'.repeat(4_200_000);
-  const errorOf = async (content: string, name: string) => (await read(content, name)).error;
+test('a line that is too long, and an array, end the import with advice', () => {
+  const long = 'x'.repeat(4_000_001);
+  const csv = () => new CsvParser('assets.csv', { isKnown: (name) => known.has(name), warn: () => {} });
+  const json = () => new JsonParser({ name: 'assets.json', kind: asset });
 
   for (const start of ['name,uid\nA,1\n', 'name,uid\n"A\n","']) {
-    expect(await errorOf(start + long, 'assets.csv')).toMatch(
-      /^Error: assets.csv: line [23] is longer than 4,000,000 characters: is it a table\?$/,
+    expect(() => csv().read(start + long, false)).toThrow(
+      /^assets.csv: line [23] is longer than 4,000,000 characters: is it a table\?$/,
     );
   }
-  expect(await errorOf(`{"a":1}\n${long}\n{}`, 'assets.json')).toContain('assets.json: line 2 is longer than 4,');
-  expect(await errorOf(`[${`"${long}",`.repeat(16)}1]`, 'assets.json')).toBe(
-    "Error: assets.json: it is an array of more than 64,000,000 characters: make a line of each element, such as by jq -c '.[]' assets.json > all.ndjson",
+  expect(() => json().read(`{"a":1}\n${long}`, false)).toThrow('assets.json: line 2 is longer than 4,');
+  expect(() => json().read(`[${' '.repeat(64_000_000)}`, false)).toThrow(
+    "assets.json: it is an array of more than 64,000,000 characters: make a line of each element, such as by jq -c '.[]' assets.json > all.ndjson",
   );
 });
 
-test('a cell of 2 MB is read', async () => {
+test('a cell of 2 MB is read; a quoted cell of many lines that is too long is refused with its first line', async () => {
   const cell = 'a "line"\n'.repeat(150_000);
-
   expect((await read(`name,uid\n"${cell.replaceAll('"', '""')}",1\n`)).rows[0]?.cells).toEqual([cell, '1']);
-});
 
-test('a quoted cell of many lines that is too long is refused with its first line', async () => {
-  const { rows } = await read(`name,uid\nA,1\n"B,2\n${'C,3\n'.repeat(600_000)}"D",4\n`);
-
-  expect(rows.length).toBe(600_003);
+  const { rows } = await read(`name,uid\nA,1\n"B,2\n${`${'C'.repeat(100_000)},3\n`.repeat(42)}"D",4\n`);
+  expect(rows.length).toBe(45);
   expect(rows.filter(({ problem }) => problem !== undefined).map(({ line }) => line)).toEqual([3]);
 });
 
@@ -344,11 +329,11 @@ test('text of another encoding ends the import with its line', async () => {
 });
 
 test('compressed files are read by their content, and damaged ones are refused', async () => {
-  const content = gzipSync(`name,uid\n${'A,1\n'.repeat(50_000)}`);
+  const content = gzipSync(`name,uid\n${'A,1\n'.repeat(10_000)}`);
 
-  expect((await read(content, 'assets.csv')).rows.length).toBe(50_000);
+  expect((await read(content, 'assets.csv')).rows.length).toBe(10_000);
   expect((await read('name\nA\n', 'assets.csv.gz')).rows.length).toBe(1);
-  expect((await read(Buffer.concat([content, content]), 'assets.csv.gz')).rows.length).toBe(100_000);
+  expect((await read(Buffer.concat([content, content]), 'assets.csv.gz')).rows.length).toBe(20_000);
   expect((await read(content.subarray(0, -20), 'assets.csv.gz')).error).toBe(
     'Error: assets.csv.gz is damaged or not whole, and cannot be decompressed: Error: unexpected end of file',
   );
@@ -405,18 +390,6 @@ test('files that cannot be imported are refused before anything is read', () => 
   expect(() => findFiles([folder], asset)).toThrow(
     `there is no file to import: expected files that end with .csv, .tsv, .tab, .txt, .ndjson, .jsonl, .json, or one of these and .gz, found ${join(folder, 'notes.pdf')}`,
   );
-});
-
-test('a file is known by its content, and must stay as it was found', async () => {
-  const folder = folderWith({ 'assets.csv': 'name\nA\n', 'locations.csv': 'name\nA\n' });
-  const { files } = findFiles([folder], undefined);
-  const [first, second] = files;
-  if (!first || !second) throw new Error('expected two files');
-
-  expect(await hashFile(first)).toBe(await hashFile(second));
-  requireUnchanged(first);
-  writeFileSync(first.path, 'name\nA and more\n');
-  expect(() => requireUnchanged(first)).toThrow('assets.csv has changed since the import began');
 });
 
 const numRuns = byEffort({ small: 300, long: 10_000 });
@@ -481,7 +454,7 @@ test('whatever is in a file, each of its lines is in a row, refused, or said to 
       const lost = all.filter((line, at) => at >= first && !given.has(at + 1) && !/^[\s,;"|[\]]*$/.test(line));
       expect(lost).toEqual([]);
     }),
-    { numRuns: numRuns * 5 },
+    { numRuns: numRuns * 3 },
   );
 });
 

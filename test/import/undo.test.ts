@@ -1,9 +1,11 @@
 /** `yardgraph undo`: a range of changes, such as those of an import, reversed in a running service. */
-import { beforeEach, describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { useShortDelays } from '../support/client.ts';
 import { useImports } from '../support/import.ts';
 
 /** At most three changes can be reversed at a time: five are sent as three and two. */
 const imports = useImports({ MAX_BATCH: '3' });
+useShortDelays();
 
 const undo = (from: number, to: number, ...options: readonly string[]) =>
   imports.command('undo', '--from', String(from), '--to', String(to), '--yes', ...options);
@@ -75,88 +77,66 @@ test('ends with 3 if the connection breaks, and says what is still to be reverse
   );
 });
 
-describe('with records that cannot get their earlier state back', () => {
-  beforeEach(async () => {
-    await imports.service.create('/locations', { name: 'North' }, { name: 'South' }, { name: 'West' });
-    const [, south, west] = await imports.records('locations', 'id');
-    await imports.service.create('/projects', { name: 'Wall', locationId: south.id });
-    await imports.service.graphql(`mutation { updateLocations(input: [{ id: "${west.id}", city: "Bremen" }]) { id } }`);
-  });
-
+test('reverses the others, lists those that cannot be with their reasons, and ends with 2, or with 1 if there are only these', async () => {
+  await imports.service.create('/locations', { name: 'North' }, { name: 'South' }, { name: 'West' });
+  const [, south, west] = await imports.records('locations', 'id');
+  await imports.service.create('/projects', { name: 'Wall', locationId: south.id });
+  await imports.service.graphql(`mutation { updateLocations(input: [{ id: "${west.id}", city: "Bremen" }]) { id } }`);
   const reasons = [
     expect.stringMatching(/^ {2}change 3, location_\w+: this location has changed since, last by change 5$/),
     expect.stringMatching(/^ {2}change 2, location_\w+: this location is referenced by 1 project: project_\w+$/),
   ];
+  const preview = ['1 to reverse, 1 to keep, 1 that cannot be reversed', ...reasons];
+  expect(await undo(1, 3, '--dry-run')).toMatchObject({ code: 2, out: preview });
+  expect(await locations()).toHaveLength(3);
 
-  test('reverses the others, lists these with their reasons, and ends with 2, or with 1 if there are only these', async () => {
-    const preview = ['1 to reverse, 1 to keep, 1 that cannot be reversed', ...reasons];
-    expect(await undo(1, 3, '--dry-run')).toMatchObject({ code: 2, out: preview });
-    expect(await locations()).toHaveLength(3);
-    const { code, out } = await undo(1, 3);
+  const { code, out } = await undo(1, 3);
 
-    expect(out).toEqual([...preview, '1 reversed, 1 kept, 1 failed', ...reasons, 'Its changes: 6.']);
-    expect(code).toBe(2);
-    expect(await locations()).toEqual([
-      { name: 'South', city: null },
-      { name: 'West', city: 'Bremen' },
-    ]);
-    const again = await undo(2, 3);
-    expect([again.code, again.out.at(-1)]).toEqual([1, 'It made no changes.']);
-  });
+  expect([code, ...out]).toEqual([2, ...preview, '1 reversed, 1 kept, 1 failed', ...reasons, 'Its changes: 6.']);
+  expect(await locations()).toEqual([
+    { name: 'South', city: null },
+    { name: 'West', city: 'Bremen' },
+  ]);
+  const again = await undo(2, 3);
+  expect([again.code, again.out.at(-1)]).toEqual([1, 'It made no changes.']);
 });
 
-describe('a long range is reversed in parts, the latest first,', () => {
-  beforeEach(async () => {
-    await imports.service.create('/locations', { name: 'North' }, { name: 'South' }, { name: 'West' });
-    const [, south] = await imports.records('locations', 'id');
-    await imports.service.create('/projects', { name: 'Wall', locationId: south.id }, { name: 'Quay' });
-  });
+test('a long range is reversed in parts, the latest first, and goes on after an interruption, which lets a part end', async () => {
+  await imports.service.create('/locations', { name: 'North' }, { name: 'South' }, { name: 'West' });
+  const [, south] = await imports.records('locations', 'id');
+  await imports.service.create('/projects', { name: 'Wall', locationId: south.id }, { name: 'Quay' });
+  const interrupt = ({ sql }: { sql: string }) => {
+    // As Ctrl-C would, but for the listeners of the tests themselves.
+    if (/^delete from projects/.test(sql)) process.listeners('SIGINT').at(-1)?.('SIGINT');
+  };
+  imports.service.database.knex.on('query', interrupt);
+  const { code, out, err } = await undo(1, 5);
+  imports.service.database.knex.removeListener('query', interrupt);
 
-  test('of which earlier ones may depend on later ones', async () => {
-    const { code, out } = await undo(1, 5);
+  expect([code, ...out]).toEqual([
+    3,
+    '4 to reverse, 0 to keep, 0 that cannot be reversed',
+    '1 more can be checked only when later ones are reversed: others may depend on them',
+    '3 reversed, 0 kept, 0 failed',
+    'Its changes: 6 to 8.',
+  ]);
+  expect(lastLine(err)).toBe('Interrupted. To go on, run it again with --to 2.');
+  expect(await locations()).toHaveLength(2);
 
-    expect([code, out]).toEqual([
-      0,
-      [
-        '4 to reverse, 0 to keep, 0 that cannot be reversed',
-        '1 more can be checked only when later ones are reversed: others may depend on them',
-        '5 reversed, 0 kept, 0 failed',
-        'Its changes: 6 to 10.',
-      ],
-    ]);
-    expect(await locations()).toEqual([]);
-  });
-
-  test('and goes on, when it is run again, after an interruption, which ends it after the part that is being reversed', async () => {
-    const interrupt = ({ sql }: { sql: string }) => {
-      // As Ctrl-C would, but for the listeners of the tests themselves.
-      if (/^delete from projects/.test(sql)) process.listeners('SIGINT').at(-1)?.('SIGINT');
-    };
-    imports.service.database.knex.on('query', interrupt);
-    const { code, out, err } = await undo(1, 5);
-    imports.service.database.knex.removeListener('query', interrupt);
-
-    expect([code, ...out.slice(-2)]).toEqual([3, '3 reversed, 0 kept, 0 failed', 'Its changes: 6 to 8.']);
-    expect(lastLine(err)).toBe('Interrupted. To go on, run it again with --to 2.');
-    expect(await locations()).toHaveLength(2);
-
-    expect(await undo(1, 2)).toMatchObject({ code: 0 });
-    expect(await locations()).toEqual([]);
-  });
+  expect(await undo(1, 2)).toMatchObject({ code: 0 });
+  expect(await locations()).toEqual([]);
 });
 
-describe('reverses nothing, and ends with 1,', () => {
-  test.each([
-    [['--from', '0', '--to', '1'], '--from: expected a whole number from 1, received "0"'],
-    [['--from', '2', '--to', '1'], '--to: expected the number of a change from 2, received 1'],
-    [['--from', '1', '--to', '9'], '--to: there is no change 9, the last one is 1'],
-    [['--from', '1'], "error: required option '--to <number>' not specified"],
-    [['--from', '1', '--to', '1'], 'not confirmed: in a script, confirm with --yes'],
-  ])('for %j', async (options, message) => {
-    await imports.service.create('/locations', { name: 'North' });
+test.each([
+  [['--from', '0', '--to', '1'], '--from: expected a whole number from 1, received "0"'],
+  [['--from', '2', '--to', '1'], '--to: expected the number of a change from 2, received 1'],
+  [['--from', '1', '--to', '9'], '--to: there is no change 9, the last one is 1'],
+  [['--from', '1'], "error: required option '--to <number>' not specified"],
+  [['--from', '1', '--to', '1'], 'not confirmed: in a script, confirm with --yes'],
+])('reverses nothing, and ends with 1, for %j', async (options, message) => {
+  await imports.service.create('/locations', { name: 'North' });
 
-    const { code, err } = await imports.command('undo', ...options);
-    expect([code, lastLine(err)]).toEqual([1, message]);
-    expect(await locations()).toHaveLength(1);
-  });
+  const { code, err } = await imports.command('undo', ...options);
+  expect([code, lastLine(err)]).toEqual([1, message]);
+  expect(await locations()).toHaveLength(1);
 });

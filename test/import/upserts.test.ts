@@ -40,22 +40,6 @@ describe('a column of one external ID', () => {
   });
 });
 
-test('an empty cell clears, or keeps with --blank keep; a missing one keeps', async () => {
-  await imports.import({ 'locations.csv': 'externalIds.erp,name,city,state\n1,A,Bremen,HB\n2,B,Köln,NW\n' });
-  const file = { 'locations.csv': 'externalIds.erp,name,city,state\n1,A,,\n2,B\n' };
-
-  expect((await imports.import(file, '--upsert-by', 'externalIds.erp', '--blank', 'keep')).out).toContain(
-    '0 created, 0 updated, 2 unchanged, 0 refused',
-  );
-  expect((await imports.import(file, '--upsert-by', 'externalIds.erp')).out).toContain(
-    '0 created, 1 updated, 1 unchanged, 0 refused',
-  );
-  expect(await imports.records('locations', 'city state')).toEqual([
-    { city: null, state: null },
-    { city: 'Köln', state: 'NW' },
-  ]);
-});
-
 describe('--upsert-by id', () => {
   test('changes records by their IDs, creates those without one, and refuses unknown ones', async () => {
     await imports.import({ 'locations.csv': 'name,city\nA,Bremen\nB,Köln\nC,Ulm\n' });
