@@ -14,7 +14,7 @@ const onAnyDatabase = [
   'test/{browser,client,docs,explorer,http,import,model,pages}/**',
   'test/auth/!(wall).test.ts',
   'test/export/command.test.ts',
-  'test/graphql/!(cached|history|kinds|labels|links|query-model|revert-changes|statements|writes).test.ts',
+  'test/graphql/!(cached|history|labels|links|query-model|revert-changes|statements|writes).test.ts',
   'test/process/{cli,import-kills,keys,logs,package,start-and-end}.test.ts',
   'test/rest/**',
   'test/spec/{bad-input,endpoints,errors,external-id-limit,long-lists,updates}.test.ts',

@@ -1,5 +1,7 @@
 /** Who made a change, and why: the user of the key, the ID of the request, and its X-Change-Message. */
 import { describe, expect, test } from 'vitest';
+import { createDocument, updateDocument } from '../support/mutations.ts';
+import { kinds } from '../support/records.ts';
 import { useWorkspaces } from '../support/service.ts';
 
 const service = useWorkspaces();
@@ -44,6 +46,17 @@ describe('A change keeps', () => {
     await service.post('/assets', [{ name: 'Crane' }], message(''));
     expect((await authors()).map(({ message }: { message: string }) => message)).toEqual([null, null]);
   });
+});
+
+test('a record has the user who created it, and the last one who changed it', async () => {
+  const jo = service.as(await service.key({ user: 'jo' }));
+  for (const { kind, smallest } of kinds) {
+    const { result } = await service.data(createDocument(kind), { input: [smallest] });
+    const fields = `id ${kind.stamps.map((stamp) => `${stamp} { id }`).join(' ')}`;
+    const updated = await jo.data(updateDocument(kind, fields), { input: [{ ...result[0], name: 'Other' }] });
+    const users = kind.stamps.map((stamp) => [stamp, { id: stamp === 'updatedBy' ? 'jo' : 'erp-sync' }]);
+    expect(updated.result).toEqual([{ ...result[0], ...Object.fromEntries(users) }]);
+  }
 });
 
 test('a message that is too long gets a 400', async () => {

@@ -2,7 +2,8 @@
 import { EventEmitter } from 'node:events';
 import { describe, expect, test } from 'vitest';
 import { createResponseBudget } from '../../src/graphql/endpoint.ts';
-import { importDocument } from '../support/mutations.ts';
+import { location } from '../../src/records/index.ts';
+import { deleteDocument, importDocument } from '../support/mutations.ts';
 import { startService, useSharedService } from '../support/service.ts';
 
 const numbered = (count: number, text: (index: number) => string) =>
@@ -136,6 +137,7 @@ describe('a list in a variable', () => {
       tooManyRecords,
     ],
     ['records for a fragment', inFragment, { list: Array(31).fill({}) }, 413, tooManyRecords],
+    ['records to delete', deleteDocument(location), { ids: Array(31).fill('x') }, 413, tooManyRecords],
     ['records of an import', importDocument(), { input: ofTwoLists(16) }, 413, tooManyRecords],
   ])('of too many %s is refused as a whole', async (_, query, variables, status, message) => {
     const response = await service.graphql(query, variables);
@@ -143,6 +145,17 @@ describe('a list in a variable', () => {
       status,
       { errors: [{ message, extensions: { code: 'BAD_USER_INPUT' } }] },
     ]);
+  });
+
+  test('of one record to which more refer than a batch may have clears none of them', async () => {
+    const [{ id }] = await service.create('/locations', {});
+    await service.create('/work-orders', ...Array(30).fill({ locationId: id }));
+    await service.create('/projects', { name: 'Harbour wall', locationId: id });
+    const { body } = await service.graphql(deleteDocument(location), { ids: [id], references: 'CLEAR' });
+    expect(body.errors[0]).toMatchObject({
+      message: expect.stringMatching(/^expected at most 30 references to clear, there are more: /),
+      extensions: { code: 'BAD_USER_INPUT' },
+    });
   });
 
   test('of as many records as a batch may have is stored, in however many lists of an import', async () => {

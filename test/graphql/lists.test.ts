@@ -217,9 +217,15 @@ test.each([
   ['a time zone', `workOrdersSummary(${group}, timeZone: "Europe/Berlin") { totalCount }`, plain + 21_000],
   ['a label', 'projects(first: 10) { nodes { status { name color } } }', 5 + 10 * (5 + 5 + 2 * 5)],
   ['what may be reversed', 'revertChanges(after: "0", upTo: "7") { kept notReversed { cursor kind } }', 95],
+  [
+    'each list of an import',
+    `importRecords(dryRun: true, input: { locations: [${'{}'.repeat(9)}], projects: [{ name: "Wall" }] }) {
+      locations { id name } assets { id } projects { id name location { name } } }`,
+    10 * 10 + 2 * 9 + (2 + 5 + 1) + 4 * 5,
+  ],
   ['references to clear', 'deleteAssets(ids: ["a", "b"], references: CLEAR) { id }', 5 + 2 * 11 + 100_000],
 ])('the cost of %s', async (_, field, cost) => {
-  expect(await costOf(`${/^(?:revert|delete)/.test(field) ? 'mutation' : 'query'} { ${field} }`)).toBe(cost);
+  expect(await costOf(`${/^(?:revert|delete|import)/.test(field) ? 'mutation' : 'query'} { ${field} }`)).toBe(cost);
 });
 
 test('a filter is read once, in however many fields its variable stands', () => {

@@ -7,9 +7,9 @@ export const createDocument = ({ name, plural }: RecordKind, fields = 'id') =>
 export const updateDocument = ({ name, plural }: RecordKind, fields = 'id') =>
   `mutation ($input: [${name}Patch!]!, $dryRun: Boolean! = false) { result: update${plural}(input: $input, dryRun: $dryRun) { ${fields} } }`;
 
-export const deleteDocument = ({ plural }: RecordKind, fields = 'id') =>
-  `mutation ($ids: [ID!]!, $references: ReferenceHandling! = REFUSE, $dryRun: Boolean! = false) {
-    result: delete${plural}(ids: $ids, references: $references, dryRun: $dryRun) { ${fields} } }`;
+export const deleteDocument = ({ name, plural }: RecordKind, fields = 'id') =>
+  `mutation ($ids: [ID!], $by: ${name}Key, $keys: [String!], $references: ReferenceHandling! = REFUSE, $dryRun: Boolean! = false) {
+    result: delete${plural}(ids: $ids, by: $by, keys: $keys, references: $references, dryRun: $dryRun) { ${fields} } }`;
 
 export const upsertDocument = ({ name, plural }: RecordKind, fields = 'outcome record { id }') =>
   `mutation ($by: ${name}Key!, $input: [Upsert${name}Input!]!, $onInvalid: OnInvalid! = FAIL, $dryRun: Boolean! = false) {

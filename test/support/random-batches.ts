@@ -1,4 +1,5 @@
 /** Random batches of items, new, changed and unchanged ones, that refer to each other and to the records of a model. */
+import type { Field } from '../../src/model/fields.ts';
 import { listField } from '../../src/model/labels.ts';
 import { matchableFields, type RecordKind } from '../../src/model/record-kind.ts';
 import { createDocument, importDocument, updateDocument, upsertDocument } from './mutations.ts';
@@ -40,16 +41,18 @@ export function createRandomBatches(
 
   function anyValue(kind: RecordKind, field: string): unknown {
     const target = targetOf(kind, field);
+    const { type, form } = kind.fields[field] as Field & { form?: { example: string } };
     if (target) return random.chance(0.3) || held(target).size === 0 ? null : anyId(target);
     if (field === uniqueOf(kind)) return random.chance(0.1) ? null : `STATUS:${random.integer(200)}`;
-    if (field === 'latitude') return random.integer(110);
-    if (field === 'startDate') return new Date(Date.UTC(2026, 2, 1 + random.integer(30))).toISOString();
-    if (field === 'externalIds') return random.chance(0.2) ? null : { [anySystem()]: anyText('K') };
-    return field === 'name' ? `name ${random.integer(random.chance(0.1) ? 3 : 400)}` : anyText('R');
+    if (type === 'number') return random.integer(110);
+    if (type === 'boolean') return random.chance(0.5);
+    if (type === 'dateTime') return new Date(Date.UTC(2026, 2, 1 + random.integer(30))).toISOString();
+    if (type === 'externalIds') return random.chance(0.2) ? null : { [anySystem()]: anyText('K') };
+    return field === 'name' ? `name ${random.integer(random.chance(0.1) ? 3 : 400)}` : (form?.example ?? anyText('R'));
   }
 
-  function anyKey({ kind, fields }: ModelKind): Key {
-    const texts: readonly string[] = ['id', ...matchableFields(kind).filter((name) => fields.includes(name))];
+  function anyKey({ kind }: ModelKind): Key {
+    const texts: readonly string[] = ['id', ...matchableFields(kind)];
     const systems = kind.fields.externalIds ? [{ externalId: anySystem() }] : [];
     return random.pick<Key>([...texts.map((field) => ({ field })), ...systems]) ?? { field: 'id' };
   }
@@ -77,7 +80,8 @@ export function createRandomBatches(
     if (verb === 'update' && random.chance(0.1)) {
       sent = { ...sent, ifUpdatedAt: random.chance(0.8) ? record?.updatedAt : '2026-01-01T00:00:00.000Z' };
     }
-    if (verb === 'import' && random.chance(0.01)) sent = { ...sent, id: random.pick([null, anyId(kind)]) };
+    if (verb !== 'create' && verb !== 'update' && random.chance(0.01))
+      sent = { ...sent, id: random.pick([null, anyId(kind)]) };
     if (verb !== 'create' && sent.externalIds && random.chance(0.4)) {
       const { externalIds, ...others } = sent;
       const cleared = random.chance(0.3) && { [anySystem()]: null };
@@ -155,21 +159,24 @@ export function createRandomBatches(
     addLinks(items);
     const byEntry = (valueFor: (entry: ModelKind) => unknown) =>
       isImport ? Object.fromEntries(entries.map((entry) => [listField(entry.kind), valueFor(entry)])) : valueFor(one);
-    const keyOf = (entry: ModelKind) => {
-      const by = keys.get(entry);
-      return by && 'field' in by ? { field: by.field.toUpperCase() } : by;
-    };
     const input = byEntry((one) => items.filter(({ entry }) => entry === one).map(({ sent }) => sent));
-    const how = verb === 'upsert' || isImport ? { by: byEntry(keyOf), onInvalid: random.pick(['FAIL', 'SKIP']) } : {};
+    const how =
+      verb === 'upsert' || isImport
+        ? { by: byEntry((entry) => sentKey(keys.get(entry))), onInvalid: random.pick(['FAIL', 'SKIP']) }
+        : {};
     const isSkipping = how.onInvalid === 'SKIP';
     return { items, document: documentOf(verb, one), variables: { input, ...how }, isSkipping };
   }
 
-  return { anyId, anyBatch };
+  return { anyId, anyKey, anyBatch };
 }
 
+/** A key as GraphQL has it. */
+export const sentKey = (by: Key | undefined): object | undefined =>
+  by && 'field' in by ? { field: by.field.toUpperCase() } : by;
+
 const upserted = (entry: ModelKind) =>
-  `outcome issues { path message } before { ${selected(entry)} } record { ${selected(entry)} }`;
+  `outcome issues { path code message other } before { ${selected(entry)} } record { ${selected(entry)} }`;
 
 function documentOf(verb: Verb, one: ModelKind): string {
   if (verb === 'create') return createDocument(one.kind, selected(one));
@@ -177,5 +184,7 @@ function documentOf(verb: Verb, one: ModelKind): string {
   if (verb === 'upsert') return upsertDocument(one.kind, upserted(one));
   const lists = (fieldsOf: (entry: ModelKind) => string) =>
     modelKinds.map((entry) => `${listField(entry.kind)} { ${fieldsOf(entry)} }`).join(' ');
-  return importDocument(`results { ${lists(upserted)} } ${lists(() => 'id')}`);
+  return importDocument(
+    `results { ${lists(upserted)} } ${lists(() => 'id')} rejected { list index issues { path code other } }`,
+  );
 }

@@ -9,18 +9,8 @@ import { assetCategory, recordKinds } from '../../src/records/index.ts';
 export type Fields = Readonly<Record<string, unknown>>;
 export type Stored = Fields & { readonly id: string };
 
-const fieldsByKind: Readonly<Record<string, readonly string[]>> = {
-  Asset: ['name', 'uid', 'currentLocationId', 'externalIds'],
-  WorkOrder: ['name', 'reference', 'projectId', 'locationId', 'startDate', 'externalIds'],
-  Project: ['name', 'reference', 'locationId', 'externalIds'],
-  Location: ['name', 'latitude', 'externalIds'],
-  TransportOrder: ['name', 'number', 'projectId'],
-  AssetCategory: ['name', 'parentId'],
-  Label: ['name', 'key'],
-};
-
-/** All kinds, with the fields that the model sets. */
-export const modelKinds = recordKinds.map((kind) => ({ kind, fields: fieldsByKind[kind.name] ?? [] }));
+/** All kinds, with their fields. */
+export const modelKinds = recordKinds.map((kind) => ({ kind, fields: Object.keys(kind.fields) }));
 export type ModelKind = (typeof modelKinds)[number];
 
 export type Key = { readonly field: string } | { readonly externalId: string };
