@@ -33,7 +33,7 @@ import { restKinds } from '../support/records.ts';
 import { startService, type TestResponse } from '../support/service.ts';
 
 /** In each workspace. On Postgres a request takes longer, and the code above the store is the same. */
-const requests = byEffort(isPostgres ? { small: 50, long: 1_000 } : { small: 120, long: 3_000 });
+const requests = byEffort(isPostgres ? { small: 40, long: 1_000 } : { small: 90, long: 3_000 });
 const seed = Number(process.env.WALL_SEED ?? Date.now());
 
 type Service = Awaited<ReturnType<typeof startService>>;

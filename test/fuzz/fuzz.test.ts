@@ -13,7 +13,7 @@ import { createDocuments, createGenerator } from '../support/random-documents.ts
 import { kinds, restKinds, unknownId } from '../support/records.ts';
 import { startService } from '../support/service.ts';
 
-const requests = byEffort(isPostgres ? { small: 300, long: 10_000 } : { small: 1_500, long: 100_000 });
+const requests = byEffort(isPostgres ? { small: 200, long: 10_000 } : { small: 1_000, long: 100_000 });
 const seed = Number(process.env.FUZZ_SEED ?? Date.now());
 const random = createRandom(seed);
 const { integer, chance } = random;

@@ -112,35 +112,20 @@ test('the short form of an external ID says the same as the long one, also besid
 
 test('thousands of links to a name that thousands of items give up are rejected with any of these', async () => {
   const { result } = await service.data(createDocument(location), {
-    input: Array.from({ length: 4_000 }, () => ({ name: 'Depot' })),
+    input: Array.from({ length: 2_000 }, () => ({ name: 'Depot' })),
   });
   const renamed = result.slice(1).map(({ id }: { id: string }, n: number) => ({ id, name: `Depot ${n}` }));
   const input = {
-    locations: renamed.with(2_000, { ...renamed[2_000], latitude: 91 }),
-    assets: Array.from({ length: 4_000 }, () => ({ name: 'Crane', currentLocation: { name: 'Depot' } })),
+    locations: renamed.with(1_000, { ...renamed[1_000], latitude: 91 }),
+    assets: Array.from({ length: 2_000 }, () => ({ name: 'Crane', currentLocation: { name: 'Depot' } })),
   };
 
   const document = importDocument('locations { id } assets { id }');
   const by = { locations: { field: 'ID' } };
   const imported = await service.data(document, { input, by, onInvalid: 'SKIP' });
 
-  expect(imported.result.locations).toHaveLength(3_998);
+  expect(imported.result.locations).toHaveLength(1_998);
   expect(imported.result.assets).toEqual([]);
-});
-
-test('thousands of links to a name that thousands of items have are refused', async () => {
-  const input = {
-    locations: Array.from({ length: 5_000 }, () => ({ name: 'Shed' })),
-    assets: Array.from({ length: 5_000 }, () => ({ name: 'Crane', currentLocation: { name: 'Shed' } })),
-  };
-
-  const { body } = await service.graphql(importDocument(), { input });
-
-  const { issues } = body.errors[0].extensions;
-  expect(issues).toHaveLength(5_000);
-  expect(issues.at(-1).message).toBe(
-    'several locations have the name "Shed": item locations[0] of this batch, item locations[1] of this batch, item locations[2] of this batch, …',
-  );
 });
 
 test('the text "null" is another criterion than null', async () => {

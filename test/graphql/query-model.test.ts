@@ -15,7 +15,7 @@ import { createDocuments, createGenerator, texts } from '../support/random-docum
 import { startService } from '../support/service.ts';
 
 const worlds = byEffort({ small: 2, long: 80 });
-const documentsPerWorld = byEffort({ small: 100, long: 250 });
+const documentsPerWorld = byEffort({ small: 70, long: 250 });
 
 const unlimited = {
   MAX_QUERY_DEPTH: '200',
@@ -124,7 +124,7 @@ test('each text is compared with all others as in the model', async () => {
   const operators = ['eq', 'ne', 'contains', 'startsWith', 'endsWith'];
   const seed = Date.now();
   const some = createRandom(seed).shuffle([...texts]);
-  for (const name of some.slice(0, byEffort({ small: 25, long: texts.length }))) {
+  for (const name of some.slice(0, byEffort({ small: 12, long: texts.length }))) {
     // With these, which SQLite takes for one, no service ignores case.
     const comparisons = [false, ...(/[\ufffd-\uffff]/.test(name) ? [] : [true])].flatMap((ignoreCase) =>
       [...operators.map((operator) => ({ [operator]: name })), { in: [name, 'x'] }].map((it) => ({

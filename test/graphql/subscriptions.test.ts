@@ -2,10 +2,12 @@
 import { connect, type Socket } from 'node:net';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { unavailable } from '../../src/errors.ts';
-import { asset as assetKind } from '../../src/records/index.ts';
+import { asset as assetKind, project } from '../../src/records/index.ts';
 import { plantCreations } from '../support/changes.ts';
 import { passTime } from '../support/clock.ts';
 import { openEvents } from '../support/event-stream.ts';
+import { insert } from '../support/insert.ts';
+import { storeOpener } from '../support/open-store.ts';
 import { listen, startService, useWorkspaces } from '../support/service.ts';
 
 const service = useWorkspaces();
@@ -294,9 +296,7 @@ describe('a client that does not read', () => {
   test('makes the service read no further than it can send, and is disconnected', async () => {
     const slow = await startService({ REQUEST_TIMEOUT: '100', LOG_LEVEL: 'info' });
     const notes = 'x'.repeat(9_000);
-    for (let batch = 0; batch < 2; batch += 1) {
-      await slow.create('/projects', ...Array.from({ length: 1_000 }, () => ({ name: 'Wall', notes })));
-    }
+    await insert(storeOpener(slow.database)('default'), project, Array(2_000).fill({ name: 'Wall', notes }));
     let pages = 0;
     slow.database.knex.on('query', ({ sql }: { sql: string }) => {
       if (/ from changes where .* and number <= /.test(sql)) pages += 1;

@@ -1,30 +1,39 @@
 /** Limits on connections: the length of headers, the time that a request may take, and the number of connections. */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { afterEach, expect, test } from 'vitest';
+import { expect, type TestContext, test } from 'vitest';
 import { eventually } from '../support/clock.ts';
 import { largeFile, listen, startService } from '../support/service.ts';
 
-const sockets: Socket[] = [];
-let service: Awaited<ReturnType<typeof startService>>;
+/** Starts a service for a test. The tests wait for its timeouts at the same time. */
+async function start({ onTestFinished }: TestContext, settings: Record<string, string> = {}) {
+  const sockets: Socket[] = [];
+  const service = await startService(settings);
+  onTestFinished(async () => {
+    for (const socket of sockets) socket.destroy();
+    await service.stop();
+  });
+  const url = await listen(service.app);
 
-afterEach(async () => {
-  for (const socket of sockets.splice(0)) socket.destroy();
-  await service.stop();
-});
+  async function open(): Promise<Socket> {
+    // It reads nothing by itself, and stays open when the service closes its side.
+    const socket = connect({ port: Number(new URL(url).port), host: '127.0.0.1', allowHalfOpen: true });
+    socket.on('error', () => undefined);
+    sockets.push(socket);
+    await once(socket, 'connect');
+    return socket;
+  }
 
-async function start(settings: Record<string, string> = {}): Promise<number> {
-  service = await startService(settings);
-  return Number(new URL(await listen(service.app)).port);
-}
+  /** Resolves once `count` connections can be opened and used at once. */
+  const areServed = (count: number) =>
+    eventually(async () => {
+      const opened = await Promise.all(Array.from({ length: count }, open));
+      const responses = await Promise.all(opened.map(ask));
+      for (const socket of opened) socket.destroy();
+      expect(responses).toEqual(Array(count).fill('HTTP/1.1 200 OK'));
+    });
 
-async function open(port: number): Promise<Socket> {
-  // It reads nothing by itself, and stays open when the service closes its side.
-  const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
-  socket.on('error', () => undefined);
-  sockets.push(socket);
-  await once(socket, 'connect');
-  return socket;
+  return { service, url, open, areServed };
 }
 
 /** Everything that the service sends until it closes the connection. */
@@ -49,28 +58,19 @@ async function ask(socket: Socket): Promise<string | undefined> {
   return String(response).split('\r\n')[0];
 }
 
-/** Resolves once `count` connections can be opened and used at once. */
-const areServed = (port: number, count: number) =>
-  eventually(async () => {
-    const opened = await Promise.all(Array.from({ length: count }, () => open(port)));
-    const responses = await Promise.all(opened.map(ask));
-    for (const socket of opened) socket.destroy();
-    expect(responses).toEqual(Array(count).fill('HTTP/1.1 200 OK'));
-  });
-
-test('as many connections as MAX_CONNECTIONS are served, one more is closed, and closing one makes room for another', async () => {
-  const port = await start({ MAX_CONNECTIONS: '3' });
-  const held = [await open(port), await open(port), await open(port)];
+test.concurrent('as many connections as MAX_CONNECTIONS are served, one more is closed, and closing one makes room for another', async (context) => {
+  const { open, areServed } = await start(context, { MAX_CONNECTIONS: '3' });
+  const held = [await open(), await open(), await open()];
   expect(await Promise.all(held.map(ask))).toEqual(Array(3).fill('HTTP/1.1 200 OK'));
-  expect(await ask(await open(port))).toBe('closed');
+  expect(await ask(await open())).toBe('closed');
   held[0]?.destroy();
-  await areServed(port, 1);
+  await areServed(1);
 });
 
 const post = 'POST /locations HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n';
 
-test('connections of clients that stall and do not read the error are closed by force', async () => {
-  const port = await start({
+test.concurrent('connections of clients that stall and do not read the error are closed by force', async (context) => {
+  const { service, open, areServed } = await start(context, {
     MAX_CONNECTIONS: '8',
     MAX_BODY_BYTES: '1024',
     HEADER_TIMEOUT: '500',
@@ -91,9 +91,9 @@ test('connections of clients that stall and do not read the error are closed by 
     [`GET ${largeFile} HTTP/1.1\r\nhost: localhost\r\n\r\n`],
   ];
   expect(stalled.length).toBe(8);
-  for (const [sent] of stalled) (await open(port)).write(sent);
+  for (const [sent] of stalled) (await open()).write(sent);
 
-  await areServed(port, stalled.length);
+  await areServed(stalled.length);
 
   const lines = service.logs
     .map((line) => JSON.parse(line))
@@ -104,9 +104,9 @@ test('connections of clients that stall and do not read the error are closed by 
   expect(service.logs.join('')).not.toContain('secret');
 });
 
-test('a client that reads slowly gets all of its response', async () => {
-  const port = await start({ HEADER_TIMEOUT: '500', REQUEST_TIMEOUT: '500' });
-  const socket = await open(port);
+test.concurrent('a client that reads slowly gets all of its response', async (context) => {
+  const { open } = await start(context, { HEADER_TIMEOUT: '500', REQUEST_TIMEOUT: '500' });
+  const socket = await open();
   socket.write(`GET ${largeFile} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n`);
 
   let length = 0;
@@ -119,22 +119,22 @@ test('a client that reads slowly gets all of its response', async () => {
   expect(length).toBeGreaterThan(5_000_000);
 });
 
-test('an unknown Expect gets a 417, and a CONNECT a closed connection: the service goes on', async () => {
-  const port = await start();
-  const expecting = await open(port);
+test.concurrent('an unknown Expect gets a 417, and a CONNECT a closed connection: the service goes on', async (context) => {
+  const { service, open } = await start(context);
+  const expecting = await open();
   expecting.write('GET /healthz HTTP/1.1\r\nhost: localhost\r\nexpect: x\r\n\r\n');
   expect(String(await once(expecting, 'data'))).toMatch(/^HTTP\/1.1 417 /);
 
-  const tunnel = await open(port);
+  const tunnel = await open();
   tunnel.write('CONNECT secret:1 HTTP/1.1\r\nhost: secret\r\n\r\n');
   expect(await rest(tunnel)).toBe('');
 
   expect((await service.get('/healthz')).status).toBe(200);
 });
 
-test('a request that is completed after its timeout is not executed', async () => {
-  const port = await start({ HEADER_TIMEOUT: '500', REQUEST_TIMEOUT: '500' });
-  const socket = await open(port);
+test.concurrent('a request that is completed after its timeout is not executed', async (context) => {
+  const { url, open } = await start(context, { HEADER_TIMEOUT: '500', REQUEST_TIMEOUT: '500' });
+  const socket = await open();
   const body = '[{"name": "North yard"}]';
   socket.write(`${post}content-length: ${body.length}\r\n\r\n${body.slice(0, 5)}`);
   const [response] = await once(socket, 'data');
@@ -146,6 +146,6 @@ test('a request that is completed after its timeout is not executed', async () =
 
   expect(String(response)).toMatch(/^HTTP\/1.1 408 /);
   const query = '?query={locations{totalCount}}';
-  const { data } = await (await fetch(`http://127.0.0.1:${port}/graphql${query}`)).json();
+  const { data } = await (await fetch(`${url}/graphql${query}`)).json();
   expect(data.locations.totalCount).toBe(0);
 });

@@ -25,9 +25,9 @@ test('an identifier is a TypeID with a UUIDv7 of the current time', () => {
 });
 
 test.each([
-  ['one by one', () => Array.from({ length: 100_000 }, () => newId('asset'))],
-  ['in batches', () => Array.from({ length: 100 }, () => newIds('asset', 1_000)).flat()],
-])('a hundred thousand identifiers made %s are different, and sort in the order of creation', (_, make) => {
+  ['one by one', () => Array.from({ length: 20_000 }, () => newId('asset'))],
+  ['in batches', () => Array.from({ length: 20 }, () => newIds('asset', 1_000)).flat()],
+])('twenty thousand identifiers made %s are different, and sort in the order of creation', (_, make) => {
   const ids = make();
   expect(new Set(ids).size).toBe(ids.length);
   expect(ids.toSorted()).toEqual(ids);

@@ -17,18 +17,18 @@ test('the first ten invalid fields are listed and the rest counted', async () =>
   expect(body.error).toBe(`${named.join('; ')}; and 3 more`);
 });
 
-test('a batch of 10,000 is stored completely and returned in the order sent, or not at all', async () => {
-  const batch = Array.from({ length: 10_000 }, (_, index) => ({ name: `asset ${index}`, uid: `U-${index}` }));
+test('a batch that takes several statements is stored completely and returned in the order sent, or not at all', async () => {
+  const batch = Array.from({ length: 5_001 }, (_, index) => ({ name: `asset ${index}`, uid: `U-${index}` }));
   const before = await count('assets');
 
   const refused = await service.post('/assets', [...batch.slice(1), { name: 5 }]);
-  expect([refused.status, refused.body.error]).toEqual([400, '[9999].name: expected text, received 5']);
+  expect([refused.status, refused.body.error]).toEqual([400, '[5000].name: expected text, received 5']);
   expect(await count('assets')).toBe(before);
 
   const { status, body } = await service.post('/assets', batch);
   expect(status).toBe(201);
   expect(body.map(({ uid }: { uid: string }) => uid)).toEqual(batch.map(({ uid }) => uid));
-  expect(await count('assets')).toBe(before + 10_000);
+  expect(await count('assets')).toBe(before + 5_001);
 });
 
 test('batches sent at the same time are each stored contiguously', async () => {

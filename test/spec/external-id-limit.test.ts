@@ -37,11 +37,9 @@ test('a write of more is refused, however they are sent, and so is one that repl
   const upsert = { by: { externalId: 'erp' }, input: items };
   const { status, body } = await service.post('/locations', items);
   expect([status, body]).toEqual([413, { error: tooMany, code: '413' }]);
-  for (const dryRun of [true, false]) {
-    expect(await messageOf(createDocument(location), { input: items, dryRun })).toBe(tooMany);
-    expect(await messageOf(upsertDocument(location), { ...upsert, dryRun })).toBe(tooMany);
-    expect(await messageOf(importDocument(), { input: parts, dryRun })).toBe(tooMany);
-  }
+  expect(await messageOf(createDocument(location), { input: items, dryRun: true })).toBe(tooMany);
+  expect(await messageOf(upsertDocument(location), upsert)).toBe(tooMany);
+  expect(await messageOf(importDocument(), { input: parts })).toBe(tooMany);
   const refused = await service.graphql(createDocument(location), { input: items });
   expect([refused.status, refused.body.errors[0].extensions.code]).toEqual([200, 'BAD_USER_INPUT']);
   expect((await service.data('{ locations { totalCount } }')).locations.totalCount).toBe(0);
@@ -52,10 +50,8 @@ test('a write of more is refused, however they are sent, and so is one that repl
   ];
   const ids = created.map(({ id }) => id);
   const patches = ids.map((id, item) => ({ id, externalIds: { erp: `${item}` } }));
-  for (const dryRun of [true, false]) {
-    expect(await messageOf(updateDocument(location), { input: patches, dryRun })).toBe(tooMany);
-    expect(await messageOf(deleteDocument(location), { ids, dryRun })).toBe(tooMany);
-  }
+  expect(await messageOf(updateDocument(location), { input: patches })).toBe(tooMany);
+  expect(await messageOf(deleteDocument(location), { ids })).toBe(tooMany);
   const renamed = ids.map((id) => ({ id, name: 'Yard' }));
   expect(await messageOf(updateDocument(location), { input: renamed })).toBeUndefined();
   expect(await messageOf(deleteDocument(location), { ids: ids.slice(1) })).toBeUndefined();

@@ -71,29 +71,6 @@ test('JSON objects have as many keys over GraphQL', async () => {
 });
 
 describe('text with an index', () => {
-  // Random, so that the database cannot compress it.
-  const incompressible = Array.from({ length: 500 }, (_, n) =>
-    String.fromCodePoint(0x2_00_00 + ((n * n * 7_919) % 40_000)),
-  );
-  const byReference =
-    '($in: String!) { workOrders(where: { reference: { eq: $in }, name: { startsWith: $in } }) { nodes { number: id } } }';
-
-  test.each([['x'.repeat(500)], [incompressible.join('')]])(
-    'of 500 characters is accepted, and found again',
-    async (longest) => {
-      const order = { name: longest, reference: longest, externalIds: { [longest]: longest } };
-      const [{ id }] = await service.create('/work-orders', order);
-      await service.create('/transport-orders', { name: longest, reference: longest, number: longest });
-
-      const { workOrders } = await service.data(`query ${byReference}`, { in: longest });
-      const { found } = await service.data(
-        'query ($id: String!) { found: workOrderByExternalId(key: $id, value: $id) { id } }',
-        { id: longest },
-      );
-      expect([workOrders.nodes, found]).toEqual([[{ number: id }], { id }]);
-    },
-  );
-
   test.each([
     ['/assets', 'uid'],
     ['/work-orders', 'name'],

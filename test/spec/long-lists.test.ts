@@ -1,39 +1,20 @@
 /** GET /asset-categories of a workspace with very many categories. */
-import { once } from 'node:events';
-import { get, type IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { assetCategory } from '../../src/records/index.ts';
 import { toResponse } from '../../src/rest/handler.ts';
-import { createDatabase } from '../support/database.ts';
 import { insert } from '../support/insert.ts';
 import { storeOpener } from '../support/open-store.ts';
-import { startService } from '../support/service.ts';
+import { useSharedService } from '../support/service.ts';
 
-let database: Awaited<ReturnType<typeof createDatabase>>;
-let service: Awaited<ReturnType<typeof startService>>;
+// Limits of GraphQL responses do not apply to lists.
+const service = useSharedService({ MAX_RESPONSE_LENGTH: '1000', MAX_RECORD_LENGTH: '10000' });
 let expected: string;
 
-const store = () => storeOpener(service.database)('default');
-
 beforeAll(async () => {
-  database = await createDatabase();
-  // Limits of GraphQL responses do not apply to lists.
-  service = await startService({ DATABASE_URL: database.url, MAX_RESPONSE_LENGTH: '1000', MAX_RECORD_LENGTH: '10000' });
-  const description = 'ü'.repeat(3_600);
-  const records = await insert(
-    store(),
-    assetCategory,
-    Array.from({ length: 2_500 }, (_, n) => ({ name: `category ${n}`, ...(n % 2 === 0 && { description }) })),
-  );
-  // More than is cached, and read in several slices.
+  // More than is cached, and read in several pages.
+  const categories = Array.from({ length: 1_001 }, (_, n) => ({ name: `category ${n}`, description: 'ü'.repeat(n) }));
+  const records = await insert(storeOpener(service.database)('default'), assetCategory, categories);
   expected = JSON.stringify(records.map((record) => toResponse(assetCategory, record)));
-  await service.app.listen({ port: 0, host: '127.0.0.1' });
-});
-
-afterAll(async () => {
-  await service.stop();
-  await database.remove();
 });
 
 const list = () => service.get('/asset-categories');
@@ -51,28 +32,28 @@ test('GET /asset-categories returns very many, oldest first, as one array, with 
 });
 
 describe('a client that', () => {
-  const request = async (): Promise<IncomingMessage> => {
-    const { port } = service.app.server.address() as AddressInfo;
-    const [response] = await once(
-      get({ port, host: '127.0.0.1', path: '/asset-categories', agent: false }),
-      'response',
-    );
-    return response;
-  };
+  /** Returns what closes the connections of clients that do not read. */
+  async function stall(clients: number) {
+    const request = () => service.app.inject({ url: '/asset-categories', payloadAsStream: true });
+    const responses = await Promise.all(Array.from({ length: clients }, request));
+    return () => {
+      for (const { raw } of responses) raw.res.destroy();
+    };
+  }
 
   test('stops reading holds no database connection', async () => {
-    const slow = await Promise.all(Array.from({ length: 12 }, request));
+    const leave = await stall(12);
     const others = await Promise.all([service.post('/locations', [{}]), list()]);
     expect(others.map(({ status }) => status)).toEqual([201, 200]);
-    for (const response of slow) response.destroy();
+    leave();
   });
 
   test('does not read is one of at most fifty: the next one gets 503 until another has left', async () => {
-    const slow = await Promise.all(Array.from({ length: 50 }, request));
+    const leave = await stall(50);
     const { status, headers, body } = await list();
     expect([status, headers['retry-after']]).toEqual([503, '1']);
     expect(body.error).toBe('too many long lists are being sent, try again');
-    for (const response of slow) response.destroy();
+    leave();
     await expect.poll(async () => (await list()).status).toBe(200);
   });
 });

@@ -35,6 +35,29 @@ test('keys of externalIds are kept exactly, in order, including __proto__ and co
   expect(({} as Record<string, unknown>).a).toBeUndefined();
 });
 
+// Random, so that the database cannot compress it.
+const incompressible = Array.from({ length: 500 }, (_, n) =>
+  String.fromCodePoint(0x2_00_00 + ((n * n * 7_919) % 40_000)),
+);
+const byReference =
+  '($in: String!) { workOrders(where: { reference: { eq: $in }, name: { startsWith: $in } }) { nodes { number: id } } }';
+
+test.each([['x'.repeat(500)], [incompressible.join('')]])(
+  'text with an index may have 500 characters, and is found again',
+  async (longest) => {
+    const order = { name: longest, reference: longest, externalIds: { [longest]: longest } };
+    const [{ id }] = await service.create('/work-orders', order);
+    await service.create('/transport-orders', { name: longest, reference: longest, number: longest });
+
+    const { workOrders } = await service.data(`query ${byReference}`, { in: longest });
+    const { found } = await service.data(
+      'query ($id: String!) { found: workOrderByExternalId(key: $id, value: $id) { id } }',
+      { id: longest },
+    );
+    expect([workOrders.nodes, found]).toEqual([[{ number: id }], { id }]);
+  },
+);
+
 describe('datetimes', () => {
   test.each([
     ['2026-03-01', '2026-03-01T00:00:00.000Z'],

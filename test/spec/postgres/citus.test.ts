@@ -19,7 +19,7 @@ async function insertsOf(work: () => Promise<unknown>): Promise<string[]> {
 async function createRecords(): Promise<void> {
   const [{ id: projectId }] = await service.create('/projects', { name: 'Harbour wall' });
   await service.create('/work-orders', { projectId });
-  await service.create('/assets', ...Array.from({ length: 6_000 }, (_, n) => ({ name: 'Pump', uid: `P-${n}` })));
+  await service.create('/assets', ...Array.from({ length: 5_001 }, (_, n) => ({ name: 'Pump', uid: `P-${n}` })));
   const [{ id: parentId }] = await service.create('/asset-categories', { name: 'Pumps' });
   await service.create('/asset-categories', { parentId });
   await service.key();

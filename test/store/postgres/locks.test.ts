@@ -48,7 +48,7 @@ describe('two processes whose advisory locks do not hold for each other', () => 
 
   const session = (node: number) =>
     createSession(storeOpener(nodes[node] as Database)('ours'), { userId: null, mayWrite: true });
-  const rounds = Array.from({ length: 20 }, (_, round) => round);
+  const rounds = Array.from({ length: 8 }, (_, round) => round);
 
   const upsert = (node: number, erp: string) => {
     const batch = [{ value: { name: 'Crane', externalIds: { erp } } }];

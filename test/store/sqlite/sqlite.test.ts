@@ -40,7 +40,7 @@ describe('a database cannot be opened', () => {
 
 test('a database that is closed is one file, which can be copied', async () => {
   mkdirSync(`${folder}/closed`);
-  for (let round = 0; round < byEffort({ small: 20, long: 100 }); round += 1) {
+  for (let round = 0; round < byEffort({ small: 8, long: 100 }); round += 1) {
     const opened = await openDatabase(`sqlite:${folder}/closed/yardgraph.db`);
     await opened.run(
       "insert into locations (workspace_id, id, created_at, updated_at) select 1, hex(randomblob(9)), '', ''",
