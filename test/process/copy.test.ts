@@ -15,6 +15,9 @@ import { change, insert, withKey } from '../support/insert.ts';
 import { addWorkspace, nobody, numberOf, storeOpener } from '../support/open-store.ts';
 import { anyRecord, kinds } from '../support/records.ts';
 
+/** In each of two workspaces: over a page of the copy. */
+const perKind = 60;
+
 const silent = { start: () => {}, step: () => {} };
 
 /** On SQLite from file to file, once; on Postgres from file to server and back. */
@@ -59,7 +62,7 @@ describe.each(directions.slice(isPostgres ? 0 : 1))(
       const { key } = await createKey(createKeyStore(from), newKey);
       for (const workspace of ['ours', 'theirs']) {
         for (const { kind } of kinds) {
-          const inputs = fc.sample(anyRecord(kind), { numRuns: 100, seed: 7 });
+          const inputs = fc.sample(anyRecord(kind), { numRuns: perKind, seed: 7 });
           // Valid because the records are of the kind.
           await insert(storeOpener(from)(workspace), kind, inputs as never);
         }
@@ -80,13 +83,13 @@ describe.each(directions.slice(isPostgres ? 0 : 1))(
       const { code, out, err } = await runCommand({}, 'copy', '--from', source.url, '--to', target.url);
 
       // Three workspaces, one of which was deleted, each record, the API key, each row of the log, each number and the key of a request, once when it is written and once when it is compared.
-      const changes = 2 * kinds.length * 100 + 25 * kinds.length + 1;
-      const steps = 2 * (3 + 2 * kinds.length * 100 + 1 + 1 + changes + 3 + 1);
+      const changes = 2 * kinds.length * perKind + 25 * kinds.length + 1;
+      const steps = 2 * (3 + 2 * kinds.length * perKind + 1 + 1 + changes + 3 + 1);
       expect([code, err]).toEqual([0, expect.stringMatching(new RegExp(`^100% ${steps}/${steps} done$`, 'm'))]);
       expect(out.split('\n').map((line) => line.replace(/ +/g, ' '))).toEqual(
         [
           'workspace 3',
-          ...recordKinds.map((kind) => `${kind.label} ${kind === location ? 201 : 200}`),
+          ...recordKinds.map((kind) => `${kind.label} ${2 * perKind + (kind === location ? 1 : 0)}`),
           'API key 1',
           `change ${changes}`,
           'change number 3',

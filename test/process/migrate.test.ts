@@ -65,7 +65,7 @@ test('a database of a version before 0.3.0 is refused by the service and by ever
   await target.remove();
 });
 
-const kills = byEffort({ small: 3, long: 30 });
+const kills = byEffort({ small: 2, long: 30 });
 
 test(`after ${kills} times kill -9 while it migrates, the next one completes it`, async () => {
   for (let kill = 0; kill < kills; kill += 1) {

@@ -22,11 +22,11 @@ useShortDelays();
 
 const restarts = byEffort({ small: 1, long: 20 });
 const cuts = byEffort({ small: 5, long: 50 });
-const clients = 8;
+const clients = 4;
 const batchSize = 10;
 const messages =
   /^(?:the database is not available, try again|the service is overloaded, try again|connection lost during commit: check whether the records were stored before retrying)$/;
-const writesBetween = 60;
+const writesBetween = 40;
 
 test(`${restarts} restarts of Postgres and ${cuts} cuts: every write that is repeated is stored once, every other one whole or not at all`, async () => {
   const postgres = await startPostgres();
