@@ -1,72 +1,41 @@
-/** All pages in a real browser: they fit into its window, lead to each other, work behind a proxy, and load nothing from elsewhere. */
+/**
+ * All pages but the explorer in a real browser, on the demo's data: they fit into its window, lead to each other, ask for a key, and load
+ * nothing from elsewhere. Each test is one walk: to open GraphiQL or the reference takes longer than all that is done in it.
+ */
 import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { expect, onTestFinished, test } from 'vitest';
+import type { Page, Response } from 'playwright-core';
+import { beforeAll, expect, onTestFinished, test } from 'vitest';
+import { fillDemo } from '../../src/demo/fill.ts';
+import { readTabs } from '../../src/pages/files.ts';
 import { routes } from '../../src/rest/routes.ts';
-import { describeInChromium, execute, executeUntil, look, openOperation, usePages } from '../support/browser.ts';
-import { createFile } from '../support/database.ts';
-import { listen, startService, useSharedService } from '../support/service.ts';
+import {
+  describeInChromium,
+  enterKey,
+  execute,
+  executeUntil,
+  look,
+  openOperation,
+  usePages,
+} from '../support/browser.ts';
+import { storeOpener } from '../support/open-store.ts';
+import { listen, useSharedService } from '../support/service.ts';
 
-describeInChromium('the pages', () => {
-  const open = useSharedService();
-  const closed = useSharedService({ EXPLORER: 'off' }, { closed: true });
-  const newPage = usePages();
+async function insertInto(page: Page, editor: RegExp, text: string): Promise<void> {
+  await page.getByRole('region', { name: editor }).getByRole('code').click();
+  await page.keyboard.insertText(text);
+}
 
-  test('fit into 1280 and 420 pixels, light and dark', async () => {
-    const { page, visit, origin } = await newPage(closed);
+const isStream = (response: Response) => response.headers()['content-type']?.startsWith('text/event-stream') === true;
 
-    await page.goto(origin);
-    await page.getByRole('heading', { name: 'Tour' }).waitFor();
-    await page.waitForFunction("document.querySelector('img').naturalWidth > 0");
-    await look(page, 'documentation');
-    const documentation = page.getByRole('navigation', { name: 'Documentation' });
-    for (const [title, path] of [
-      ['Settings', 'settings'],
-      ['REST interface', 'interface'],
-      ['Commands, keys and workspaces', 'commands'],
-    ] as const) {
-      await page.setViewportSize({ width: 1280, height: 900 });
-      await documentation.getByRole('link', { name: title, exact: true }).click();
-      await page.waitForURL(`${origin}/documentation/docs/${path}.md`);
-      await look(page, `documentation-${path}`);
-    }
-    await documentation.getByRole('link', { name: 'Home' }).click();
-    await page.waitForURL(`${origin}/documentation/README.md`);
+/** GraphiQL stores its tabs half a second after a change. */
+const stored = (page: Page, text: string) =>
+  page.waitForFunction((part) => localStorage.getItem('graphiql:tabState')?.includes(part), text);
 
-    await page.goto(`${origin}/graphql`);
-    await page.getByRole('dialog').waitFor();
-    await look(page, 'graphiql-key');
-    expect(visit).toMatchObject({ outside: [], errors: [] });
-  });
+const graphiqlTabs = readTabs();
 
-  test('work below the path of a proxy, and so does what they send', async () => {
-    const base = `${await startProxy(await listen(open.app), '/yard')}/yard`;
-    const { page, visit } = await newPage(base);
-    const failed: string[] = [];
-    page.on('response', (response) => response.status() >= 400 && failed.push(response.url()));
-
-    await page.goto(`${base}/`);
-    await page.getByRole('link', { name: 'GraphiQL' }).click();
-    await executeUntil(page, '"workOrders"');
-    await look(page, 'graphiql');
-    await page.setViewportSize({ width: 1280, height: 900 });
-    await page.getByRole('link', { name: 'REST reference' }).click();
-    await page.waitForURL(`${base}/reference`);
-    expect(await execute(await openOperation(page, 'POST', '/projects'))).toBe(201);
-    await page.goto(`${base}/reference/`);
-    await page.waitForURL(`${base}/reference`);
-    await page.locator('.opblock').first().waitFor();
-    await page.getByRole('link', { name: 'Yardgraph' }).click();
-    await page.waitForURL(`${base}/explore`);
-    await page.getByRole('heading', { name: 'Overview' }).waitFor();
-    await page.getByRole('link', { name: 'Documentation' }).click();
-    await page.getByRole('link', { name: 'Keeping another system in step' }).last().click();
-    await page.waitForURL(`${base}/documentation/docs/keeping-in-step.md`);
-
-    expect(visit).toMatchObject({ outside: [], errors: [] });
-    expect(failed).toEqual([]);
-  });
-});
+const storedTab = (page: Page, name: string) =>
+  stored(page, `"activeTabIndex":${graphiqlTabs.findIndex(({ query }) => query.includes(`query ${name}`))}`);
 
 /** A proxy that serves another origin below a path, which it removes. Returns its origin. */
 async function startProxy(origin: string, path: string): Promise<string> {
@@ -87,79 +56,144 @@ async function startProxy(origin: string, path: string): Promise<string> {
   return `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
 }
 
-/** Each test is one walk through the page, which takes seconds to open. */
-describeInChromium('the reference', () => {
-  const service = useSharedService();
+describeInChromium('the pages', () => {
+  const open = useSharedService();
+  const closed = useSharedService({}, { closed: true });
   const newPage = usePages();
+  beforeAll(async () => {
+    await Promise.all([fillDemo(open.database), fillDemo(closed.database)]);
+  });
 
-  test('executes examples unchanged, and again, and fits into its window, light and dark', async () => {
-    const { page, visit, origin } = await newPage(service);
-    const [project] = await service.create('/projects', { name: 'Bridge' });
-    await page.goto(`${origin}/reference`);
-    await page.locator('.opblock').first().waitFor();
-    expect(await page.locator('.opblock').count()).toBe(routes.length + ['export'].length);
-    const isDark = () => page.evaluate("document.documentElement.classList.contains('dark-mode')");
-    expect(await isDark()).toBe(false);
-    await look(page, 'reference');
-    expect(await isDark()).toBe(true);
+  test('work below the path of a proxy, and fit into 1280 and 420 pixels, light and dark', async () => {
+    const base = `${await startProxy(await listen(open.app), '/yard')}/yard`;
+    const { page, visit } = await newPage(base, '/');
+    const failed: string[] = [];
+    page.on('response', (response) => response.status() >= 400 && failed.push(response.url()));
 
+    // GraphiQL: the first example returns linked data, and a click on another opens its variables, too.
+    await page.getByRole('link', { name: 'GraphiQL', exact: true }).click();
+    expect(await (await executeUntil(page, '"city"')).textContent()).toMatch(/"project".*"location"/s);
+    const tabs = () => page.locator('.graphiql-tab').allTextContents();
+    expect(await tabs()).toHaveLength(graphiqlTabs.length);
+    await page.getByRole('button', { name: 'ImportSite' }).click();
+    await page
+      .getByRole('region', { name: /variables/i })
+      .getByText('North yard')
+      .waitFor();
+    expect(await (await executeUntil(page, '"upsertWorkOrders"')).textContent()).toContain('location_');
+    await page.getByRole('button', { name: /show documentation/i }).click();
+    await page.getByText('All Schema Types').waitFor();
+    await look(page, 'graphiql');
+
+    // The same tabs are there on the next visit; a link opens one more, which follows changes until it is stopped.
+    await page.getByRole('button', { name: 'WorkByMonth' }).click();
+    await storedTab(page, 'WorkByMonth');
+    const before = await tabs();
+    await page.goto(`${base}/graphql`);
+    await executeUntil(page, '"workOrdersSummary"');
+    expect(await tabs()).toEqual(before);
+    // From the last change on: in an event with many, GraphiQL would show only the first lines.
+    const after = (await storeOpener(open.database)('default').lastChange()) - 1;
+    const query = `subscription { followed: changes(after: "${after}") { nodes { fields { after } } } }`;
+    await page.goto(`${base}/graphql?query=${encodeURIComponent(query)}`);
+    const stream = page.waitForResponse(isStream);
+    const result = await executeUntil(page, '"followed"');
+    expect(await tabs()).toHaveLength(before.length + 1);
+    for (const name of ['Crane', 'Pump']) {
+      await open.create('/assets', { name });
+      await result.getByText(`"${name}"`).waitFor();
+    }
+    const followed = (await stream).request();
+    const ended = page.waitForEvent('requestfailed', (request) => request === followed);
+    await page.getByRole('button', { name: /stop query/i }).click();
+    await ended;
+
+    // The reference executes its examples unchanged, once they have an ID.
+    const [project] = await open.create('/projects', { name: 'Bridge' });
+    await page.getByRole('link', { name: 'REST reference' }).click();
+    await page.waitForURL(`${base}/reference`);
     const update = await openOperation(page, 'PATCH', '/projects/{id}');
+    expect(await page.locator('.opblock').count()).toBe(routes.length + ['export'].length);
     await update.getByRole('button', { name: 'Execute' }).click();
     await update.locator('input.invalid').waitFor();
     expect(await update.textContent()).toContain('If there is none yet, create one first.');
     expect(visit.requests.filter((url) => url.includes('/projects'))).toEqual([]);
     await update.getByPlaceholder('id', { exact: true }).fill(project.id);
-
     const create = await openOperation(page, 'POST', '/projects');
-    const list = await openOperation(page, 'GET', '/asset-categories');
-    for (const _ of ['once', 'again']) {
-      expect([await execute(create), await execute(update), await execute(list)]).toEqual([201, 200, 200]);
+    expect([await execute(create), await execute(update)]).toEqual([201, 200]);
+    const { projects } = await open.data('{ projects(first: 2, orderBy: [{ createdAt: DESC }]) { nodes { name } } }');
+    expect(projects.nodes).toEqual([{ name: 'Harbour wall' }, { name: 'Harbour wall, phase 2' }]);
+    const isDark = () => page.evaluate("document.documentElement.classList.contains('dark-mode')");
+    expect(await isDark()).toBe(true);
+    await page.emulateMedia({ colorScheme: 'light' });
+    await expect.poll(isDark).toBe(false);
+    await look(page, 'reference');
+
+    await page.getByRole('link', { name: 'Yardgraph' }).click();
+    await page.waitForURL(`${base}/explore`);
+    await page.getByRole('link', { name: 'Documentation' }).click();
+    await page.getByRole('heading', { name: 'Tour' }).waitFor();
+    await page.waitForFunction("document.querySelector('img').naturalWidth > 0");
+    await look(page, 'documentation');
+    const documentation = page.getByRole('navigation', { name: 'Documentation' });
+    for (const [title, path] of [
+      ['Settings', 'settings'],
+      ['REST interface', 'interface'],
+      ['Commands, keys and workspaces', 'commands'],
+    ] as const) {
+      await documentation.getByRole('link', { name: title, exact: true }).click();
+      await page.waitForURL(`${base}/documentation/docs/${path}.md`);
+      await look(page, `documentation-${path}`);
     }
-    const { nodes } = (await service.data('{ projects(orderBy: [{ createdAt: ASC }]) { nodes { name } } }')).projects;
-    const names = nodes.map(({ name }: { name: string }) => name);
-    expect(names).toEqual(['Harbour wall, phase 2', 'Harbour wall', 'Harbour wall']);
-    await look(page, 'reference-responses');
     expect(visit).toMatchObject({ outside: [], errors: [] });
+    expect(failed).toEqual([]);
   });
-});
 
-describeInChromium('EventSource', () => {
-  const newPage = usePages();
+  test('ask for a key, send it with every tab of GraphiQL, share it, and keep it out of the way', async () => {
+    const { page, visit, origin } = await newPage(closed, '/graphql');
+    const key = await closed.key({ workspace: 'default' });
+    const dialog = page.getByRole('dialog');
 
-  /** Opens an EventSource in the page, which keeps what it gets in \`window.received\`. */
-  const script = `(query) => {
-    window.received = [];
-    const source = new EventSource('/graphql?query=' + encodeURIComponent(query));
-    source.addEventListener('next', ({ data, lastEventId }) => {
-      const { nodes } = JSON.parse(data).data.changes;
-      window.received.push({ lastEventId, cursors: nodes.map(({ cursor }) => cursor) });
-    });
-    source.addEventListener('complete', () => source.close());
-    return new Promise((resolve) => source.addEventListener('open', () => resolve(true)));
-  }`;
-  const query = 'subscription { changes { nodes { cursor } } }';
+    await dialog.getByText('This service needs an API key.').waitFor();
+    await look(page, 'key');
+    await enterKey(page, 'this is no key ☂');
+    expect(await dialog.isVisible()).toBe(true);
+    await enterKey(page, 'yardgraph_acme_5f0c21d9_wrong');
+    await dialog.getByText('The service does not accept this API key.').waitFor();
+    await dialog.getByLabel('API key', { exact: true }).fill(` Bearer ${key} `);
+    await page.keyboard.press('Enter');
 
-  test('gets each change once, also what was changed while the service was away', async () => {
-    const { url, remove } = await createFile();
-    const first = await startService({ DATABASE_URL: url });
-    const { page, origin } = await newPage(first, '/');
-    await page.evaluate(`(${script})(${JSON.stringify(query)})`);
-    await first.create('/assets', { name: 'Crane' });
-    await expect.poll(() => page.evaluate('window.received')).toHaveLength(1);
+    // With every tab, and for the schema.
+    await executeUntil(page, '"city"');
+    await page.getByRole('button', { name: /show documentation/i }).click();
+    await page.getByText('AssetCategory', { exact: true }).first().waitFor();
+    await page.getByRole('button', { name: 'ProjectSites' }).click();
+    await executeUntil(page, '"totalCount"');
+    await storedTab(page, 'ProjectSites');
 
-    await first.stop();
-    const second = await startService({ DATABASE_URL: url });
-    await second.create('/assets', { name: 'Pump' }, { name: 'Lift' });
-    await second.app.listen({ port: Number(new URL(origin).port), host: '127.0.0.1' });
+    // A key in the headers of one tab is for this tab, and is not stored.
+    await page.getByRole('button', { name: 'Headers', exact: true }).click();
+    await insertInto(page, /^headers$/i, '{ "x-api-key": "of-this-tab" }');
+    await executeUntil(page, 'UNAUTHENTICATED');
+    expect(await dialog.isVisible()).toBe(false);
+    await insertInto(page, /operation editor/i, '# edited');
+    await stored(page, '# edited');
+    const kept = await page.evaluate(() => [sessionStorage.getItem('yardgraph.key'), JSON.stringify(localStorage)]);
+    expect(kept).toEqual([key, expect.stringContaining('ProjectSites')]);
+    for (const secret of [key, 'of-this-tab']) expect(kept[1]).not.toContain(secret);
+    expect(page.url()).not.toContain(key);
+    expect(closed.logs.join('')).not.toContain(key);
 
-    await expect
-      .poll(() => page.evaluate('window.received'))
-      .toEqual([
-        { lastEventId: '1', cursors: ['1'] },
-        { lastEventId: '3', cursors: ['2', '3'] },
-      ]);
-    await page.close();
-    await second.stop();
-    await remove();
+    // The reference has the same key, until it is forgotten.
+    await page.goto(`${origin}/reference`);
+    const create = await openOperation(page, 'POST', '/projects');
+    expect(await execute(create)).toBe(201);
+    await page.getByRole('button', { name: `API key: ${key.slice(0, -44)}` }).click();
+    await dialog.getByRole('button', { name: 'Forget the key' }).click();
+    await create.getByRole('button', { name: 'Execute' }).click();
+    await dialog.getByRole('button', { name: 'Cancel' }).click();
+    await create.locator('.live-responses-table .response-col_status', { hasText: '401' }).waitFor();
+    expect(await page.evaluate("[sessionStorage.getItem('yardgraph.key'), document.cookie]")).toEqual([null, '']);
+    expect(visit).toMatchObject({ outside: [], errors: [] });
   });
 });

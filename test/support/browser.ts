@@ -1,7 +1,7 @@
 /** Chromium for the tests of the pages: opens pages, operates what is on them, and collects what a page must not do. */
 import { existsSync, readFileSync } from 'node:fs';
 import type { FastifyInstance } from 'fastify';
-import { type Browser, type BrowserContext, chromium, type Locator, type Page } from 'playwright-core';
+import { type BrowserContext, chromium, type Locator, type Page } from 'playwright-core';
 import { afterEach, beforeAll, describe, expect } from 'vitest';
 import { isThorough } from './effort.ts';
 import { listen } from './service.ts';
@@ -21,14 +21,21 @@ export const describeInChromium = (name: string, walks: () => void) =>
 /** Where screenshots are kept, to look at: they take as long as all else, so that only thorough runs make them. */
 const screenshots = 'test-results';
 
-const launch = (): Promise<Browser> =>
-  chromium.launch({
+const window = { width: 1280, height: 900 };
+
+/**
+ * Its pages share a process, and with it the scripts that have been compiled, which takes longer than all else. A page has its own session;
+ * what it stores for longer is stored per service.
+ */
+async function launch(): Promise<BrowserContext> {
+  const browser = await chromium.launch({
     executablePath,
     args: [
       '--no-sandbox',
       '--disable-gpu',
       // Maps are drawn without a graphics card.
       '--enable-unsafe-swiftshader',
+      '--process-per-site',
       '--disable-quic',
       '--disable-background-networking',
       '--disable-component-update',
@@ -36,28 +43,33 @@ const launch = (): Promise<Browser> =>
       '--disable-sync',
     ],
   });
+  const context = await browser.newContext({ viewport: window, reducedMotion: 'reduce' });
+  context.setDefaultTimeout(120_000);
+  // The process ends with its last page.
+  await context.newPage();
+  return context;
+}
 
 /** Ends with this process, which runs several files. */
-let launched: Promise<Browser> | undefined;
+let launched: Promise<BrowserContext> | undefined;
 
 /**
  * Opens pages of a service, or below a URL, for single tests, in one browser for all tests of a process. To be called after `useService`,
  * which can stop only when no page is open any more.
  */
 export function usePages() {
-  let browser: Browser;
-  let context: BrowserContext | undefined;
+  let context: BrowserContext;
   beforeAll(async () => {
     launched ??= launch();
-    browser = await launched;
+    context = await launched;
   });
-  afterEach(() => context?.close());
+  afterEach(async () => {
+    for (const page of context.pages().slice(1)) await page.close();
+  });
 
   /** A page at this path, if there is one, the URLs it requests that are not below the given one, and its errors. */
   return async (at: string | { readonly app: FastifyInstance }, path?: string) => {
     const origin = typeof at === 'string' ? at : await listen(at.app);
-    context = await browser.newContext({ viewport: { width: 1280, height: 900 } });
-    context.setDefaultTimeout(120_000);
     const page = await context.newPage();
     const visit = { requests: [] as string[], outside: [] as string[], errors: [] as string[] };
     page.on('request', (request) => {
@@ -74,11 +86,7 @@ export function usePages() {
   };
 }
 
-export async function screenshot(page: Page, name: string): Promise<void> {
-  if (isThorough) await page.screenshot({ path: `${screenshots}/${name}.png` });
-}
-
-/** Checks that what is open fits into a wide and a narrow window, of which one is light and one dark. */
+/** Checks that what is open fits into a wide and a narrow window, of which one is light and one dark, and makes the window wide again. */
 export async function look(page: Page, name: string): Promise<void> {
   for (const [width, colorScheme] of [
     [1280, 'light'],
@@ -88,11 +96,12 @@ export async function look(page: Page, name: string): Promise<void> {
     await page.emulateMedia({ colorScheme });
     // Until the page has been drawn like this.
     await page.evaluate('new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))');
-    await screenshot(page, `${name}-${width}-${colorScheme}`);
+    if (isThorough) await page.screenshot({ path: `${screenshots}/${name}-${width}-${colorScheme}.png` });
     // GraphiQL and the reference scroll their content only.
     for (const selector of ['html', 'body > main, #reference'])
       expect(await page.locator(selector).evaluate((it) => it.scrollWidth)).toBeLessThanOrEqual(width);
   }
+  await page.setViewportSize(window);
 }
 
 const axe = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
