@@ -215,7 +215,7 @@ test(
     onTestFinished(proxy.stop);
     for (
       let seed = first;
-      seed < first + Number(process.env.RUNS ?? byEffort({ small: 30, long: 10_000 }));
+      seed < first + Number(process.env.RUNS ?? byEffort({ small: 20, long: 10_000 }));
       seed += 1
     ) {
       const random = createRandom(seed);

@@ -68,7 +68,7 @@ const send = async (address: string, method: string, path: string, body: unknown
   };
 };
 
-const repeatRounds = byEffort({ small: 4, long: 300 });
+const repeatRounds = byEffort({ small: 3, long: 300 });
 
 test(`that get the same requests at once carry out each of them once, in ${repeatRounds} rounds`, async () => {
   const at = (n: number) => addresses[n % addresses.length] ?? '';
@@ -98,7 +98,7 @@ test(`that get the same requests at once carry out each of them once, in ${repea
   expect([assets.totalCount, locations.totalCount]).toEqual([2 * repeatRounds, 3 * repeatRounds]);
 });
 
-const referenceRounds = byEffort({ small: 5, long: 300 });
+const referenceRounds = byEffort({ small: 3, long: 300 });
 
 test(`that change and delete linked records leave no reference to a deleted record and no cycle, in ${referenceRounds} rounds`, async () => {
   const create = async (path: string, ...records: object[]): Promise<string[]> =>
@@ -153,7 +153,7 @@ test(`that change and delete linked records leave no reference to a deleted reco
   ).toEqual([]);
 });
 
-const total = byEffort({ small: 3_000, long: 20_000 });
+const total = byEffort({ small: 2_000, long: 20_000 });
 
 interface Change {
   readonly cursor: string;

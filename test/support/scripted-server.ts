@@ -70,6 +70,4 @@ export const page =
   (response) =>
     void response.writeHead(status, { 'content-type': 'text/html', ...headers }).end('<h1>Gateway</h1>');
 
-export const hang: Reply = () => undefined;
-
 export const hangUp: Reply = (response) => void response.destroy();
