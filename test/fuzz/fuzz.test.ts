@@ -1,6 +1,6 @@
 /**
- * Random requests, from valid ones to noise: none causes a 5xx, ends the service, or gets an error in another
- * form than the documented one. FUZZ_SEED repeats a run.
+ * Random requests, from valid ones to noise: none causes a 5xx, ends the service, or gets an error in another form than the documented
+ * one; each response has its headers, and no error shows internals or repeats long texts. FUZZ_SEED repeats a run.
  */
 import { expect, test } from 'vitest';
 import { listField } from '../../src/model/labels.ts';
@@ -13,7 +13,7 @@ import { createDocuments, createGenerator } from '../support/random-documents.ts
 import { kinds, restKinds, unknownId } from '../support/records.ts';
 import { startService } from '../support/service.ts';
 
-const requests = byEffort(isPostgres ? { small: 200, long: 10_000 } : { small: 1_000, long: 100_000 });
+const requests = byEffort(isPostgres ? { small: 300, long: 10_000 } : { small: 1_000, long: 100_000 });
 const seed = Number(process.env.FUZZ_SEED ?? Date.now());
 const random = createRandom(seed);
 const { integer, chance } = random;
@@ -81,11 +81,14 @@ function document(): { query: string; variables?: object } {
 
 const otherTypes = ['application/json; charset=utf-8', 'text/plain', 'multipart/form-data'];
 
+const origin = 'https://app.example.com';
+
 const headers = (): Record<string, string> => ({
   ...(chance(0.9) && { 'content-type': pick([...Array(12).fill('application/json'), ...otherTypes]) }),
   ...(chance(0.2) && {
     accept: pick(['*/*', 'application/problem+json', 'text/html', 'application/graphql-response+json', ';;q=']),
   }),
+  ...(chance(0.3) && { origin }),
   ...(chance(0.1) && { prefer: pick(['handling=lenient', 'handling="lenient', ',;=', 'return=minimal']) }),
   ...(chance(0.05) && { 'if-none-match': pick(['*', '"x"', 'W/', '"']) }),
   ...(chance(0.05) && { 'x-request-id': pick(['ok-1', 'x'.repeat(500), '{"a":1}']) }),
@@ -98,7 +101,7 @@ function request() {
   switch (integer(10)) {
     case 0:
       return {
-        method: pick(['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const),
+        method: pick(['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE' as 'GET'] as const),
         url: `${pick(paths)}${pick(['', '/', '?', '?a[b]=c', '%2e', '//', '?query=%7B', ';x=1'])}`,
         headers: common,
         payload: spoil(JSON.stringify(value()) ?? ''),
@@ -136,21 +139,33 @@ function request() {
 }
 
 test(`${requests} random requests get no 5xx, and every error has the documented form`, async () => {
-  const service = await startService({}, { closed: true });
+  const service = await startService({ CORS_ORIGINS: origin, MAX_BODY_BYTES: '15000' }, { closed: true });
   const authorization = `Bearer ${await service.key()}`;
   const byStatus = new Map<number, number>();
 
   for (let count = 0; count < requests; count += 1) {
     const sent = request();
-    const own = { ...sent.headers, ...(chance(0.98) && { authorization }) };
+    const own: Record<string, string> = { ...sent.headers, ...(chance(0.98) && { authorization }) };
     const { statusCode, headers: received, body } = await service.app.inject({ ...sent, headers: own });
     byStatus.set(statusCode, (byStatus.get(statusCode) ?? 0) + 1);
 
     const details = () =>
       `request ${count} of seed ${seed}: ${JSON.stringify(sent).slice(0, 2_000)} -> ${statusCode} ${body.slice(0, 500)}`;
     if (statusCode >= 500) throw new Error(details());
-    if (statusCode < 400 || sent.method === 'OPTIONS') continue;
-    const error = JSON.parse(body);
+    expect(received, details()).toMatchObject({
+      'cache-control': expect.stringMatching(/no-cache|no-store/),
+      'x-content-type-options': 'nosniff',
+      'referrer-policy': 'no-referrer',
+      ...(own.origin && { 'access-control-allow-origin': origin, vary: expect.stringContaining('Origin') }),
+    });
+    for (const name of ['server', 'x-powered-by', ...(own.origin ? [] : ['access-control-allow-origin'])])
+      expect(received, details()).not.toHaveProperty(name);
+    const isError = statusCode >= 400 && sent.method !== 'OPTIONS';
+    if (isError) expect(body, details()).not.toMatch(/\\n +at |insert into|where workspace_id|node_modules|\.ts:\d/i);
+    const { data: _, ...error } = /\bjson\b/.test(String(received['content-type'])) && body ? JSON.parse(body) : {};
+    if (!isError && !error.errors) continue;
+    expect(JSON.stringify(error).includes('x'.repeat(101)), details()).toBe(false);
+    if (!isError) continue;
     const isGraphql = /^\/graphql(?:$|\?)/.test(sent.url);
     if (isGraphql && 'errors' in error && !('error' in error)) {
       expect(error.errors.length, details()).toBeGreaterThan(0);

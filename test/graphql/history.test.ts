@@ -1,7 +1,8 @@
 /** The history of single records, records as they were, and pages of the feed. query-model.test.ts has what feed and histories return. */
 import { describe, expect, test } from 'vitest';
 import { assetCategory, project as projectKind } from '../../src/records/index.ts';
-import { deleteRecords, plantCreations } from '../support/changes.ts';
+import { plantCreations } from '../support/changes.ts';
+import { deleteDocument } from '../support/mutations.ts';
 import { unknownId } from '../support/records.ts';
 import { useWorkspaces } from '../support/service.ts';
 
@@ -18,7 +19,7 @@ describe('history', () => {
   test('of any record is found by its ID alone, also after it was deleted', async () => {
     const { id } = await renamedProject(['Wall', 'Harbour wall']);
     const [yard] = await service.create('/locations', { name: 'North yard' });
-    await deleteRecords(service, projectKind, [id]);
+    await service.data(deleteDocument(projectKind), { ids: [id] });
     const query = `query ($id: ID!, $yard: ID!, $unknown: ID!) {
       project(id: $id) { id }
       deleted: history(id: $id) { nodes { action recordId record { id } fields { before after } } endCursor hasMore }

@@ -53,12 +53,4 @@ describe('what is no label is refused:', () => {
     expect(status).toBe(400);
     expect(body.error).toMatch(`[0].${field}: expected ${expected}, received "`);
   });
-
-  test('a key of another label', async () => {
-    await service.create('/labels', { key: 'STATUS:7' });
-    expect((await service.post('/labels', [{ key: 'STATUS:7' }])).body).toEqual({
-      error: '[0].key: another label has the key "STATUS:7"',
-      code: '409',
-    });
-  });
 });

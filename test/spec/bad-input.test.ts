@@ -133,15 +133,6 @@ describe('unknown and read-only fields', () => {
   });
 });
 
-test('numbers beyond the limits of their field are rejected', async () => {
-  const { body } = await service.post('/locations', [{ latitude: 90.000001 }, { longitude: -180.5 }]);
-  const errors = [
-    '[0].latitude: expected a number from -90 to 90, received 90.000001',
-    '[1].longitude: expected a number from -180 to 180, received -180.5',
-  ];
-  expect(body).toEqual({ error: errors.join('; '), code: '400' });
-});
-
 test('of very many issues, the first 10,000 are listed, then the first of each record, and the others are counted', async () => {
   const invalid = { name: 1, city: 1, state: 1, country: 1, latitude: 91 };
 
@@ -157,25 +148,6 @@ test('of very many issues, the first 10,000 are listed, then the first of each r
     { index: 2_999, field: 'name', message: 'expected text, received 1', code: 'wrong-type' },
     { index: 2_999, message: 'and 4 more', code: 'unlisted' },
   ]);
-  expect(body.detail).toMatch(/; and 14990 more$/);
-});
-
-test('an error never repeats more than 100 characters of the request', async () => {
-  const long = 'y'.repeat(5_000);
-  const attempts: [string, unknown][] = [
-    ['/projects', [{ name: 'a', startDate: long }]],
-    ['/projects', [{ name: 'a', [long]: 1 }]],
-    ['/projects', [{ name: 'a', locationId: long }]],
-    ['/projects', [{ name: 'a', externalIds: { [long]: 1 } }]],
-    ['/locations', [{ latitude: long }]],
-    ['/locations', long],
-    ['/asset-categories', [{ parentId: long.slice(0, 250) }]],
-    [`/${long}`, []],
-  ];
-
-  for (const [path, body] of attempts) {
-    const { status, text } = await service.post(path, JSON.stringify(body));
-    expect(status).toBeGreaterThanOrEqual(400);
-    expect(text).not.toContain('y'.repeat(101));
-  }
+  // Of the sentence that lists ten.
+  expect(body.detail).toMatch(/^(?:[^;]+; ){10}and 14990 more$/);
 });

@@ -1,8 +1,9 @@
 /** Interface: "Resources and their fields". */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { asset, project } from '../../src/records/index.ts';
 import { byEffort } from '../support/effort.ts';
-import { answered, anyRecord, restKinds } from '../support/records.ts';
+import { answered, anyRecord, restKinds, unknownId } from '../support/records.ts';
 import { useSharedService } from '../support/service.ts';
 
 const service = useSharedService();
@@ -57,6 +58,38 @@ test.each([['x'.repeat(500)], [incompressible.join('')]])(
     expect([workOrders.nodes, found]).toEqual([[{ number: id }], { id }]);
   },
 );
+
+test('an ID of this service is that of a stored record of the right kind, or the batch is 400', async () => {
+  const [{ id }] = await service.create('/assets', { name: 'Crane' });
+  const [{ id: projectId }] = await service.create('/projects', { name: 'Bridge' });
+  const unknown = unknownId(project);
+
+  const { body } = await service.post('/work-orders', [{ projectId }, { projectId: id }, { projectId: unknown }]);
+
+  const errors = [
+    `[1].projectId: expected the ID of a stored project (project_…), received that of an asset, "${id}"`,
+    `[2].projectId: there is no project with the ID "${unknown}" in this workspace`,
+  ];
+  expect(body).toEqual({ error: errors.join('; '), code: '400' });
+});
+
+test('a foreign identifier of 1 to 255 characters is stored as sent, in every reference that may be one', async () => {
+  const foreign = ['7', ' ERP/7 ', 'location_7', 'person_01h455vb4pex5vsknk084sn02q', 'ü'.repeat(255)];
+  for (const { kind, path, smallest } of restKinds) {
+    for (const [name, field] of Object.entries(kind.fields)) {
+      if (!/reference/i.test(field.type) || 'mustExist' in field) continue;
+      const texts = field.type === 'foreignReference' ? [...foreign, unknownId(asset)] : foreign;
+      const records = await service.create(path, ...texts.map((text) => ({ ...smallest, [name]: text })));
+      expect(records.map((record) => record[name])).toEqual(texts);
+    }
+  }
+});
+
+test('the database requires the parent of an asset category to exist before it: none can become its own ancestor', async () => {
+  const now = '2026-03-01T00:00:00.000Z';
+  const orphan = { workspace_id: 1, id: 'x', parent_id: 'y', created_at: now, updated_at: now };
+  await expect(service.database.knex('asset_categories').insert(orphan)).rejects.toThrow(/foreign key/i);
+});
 
 describe('datetimes', () => {
   test.each([

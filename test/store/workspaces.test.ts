@@ -55,46 +55,6 @@ test('rename changes one row, however much a workspace holds', async () => {
   expect(writes).toEqual([expect.stringMatching(/^update workspaces set name/)]);
 });
 
-test('what a running service has cached is out of date under another name, and after a workspace was deleted or restored', async () => {
-  const open = createStoreOpener(database);
-  const list = async (name: string) => {
-    const workspace = await openWorkspace(database, name);
-    const records = () => open(workspace, { author: nobody }).list(location);
-    const make = async () => JSON.stringify((await records()).map((it) => [it.workspaceId, it.name]));
-    const derive = () => open(workspace, { author: nobody }).deriveText('names', make);
-    // Cached from the second time on.
-    await derive();
-    return JSON.parse(await derive());
-  };
-  await insert(await store('acme'), location, [{ name: 'a' }]);
-  expect(await list('acme')).toEqual([['acme', 'a']]);
-
-  await workspaces().rename('acme', 'harbour');
-  expect([await list('acme'), await list('harbour')]).toEqual([[], [['harbour', 'a']]]);
-
-  const version = await (await store('harbour')).sharedVersion();
-  await workspaces().remove('harbour');
-  await insert(await store('harbour'), location, [{ name: 'b' }]);
-  expect(await (await store('harbour')).sharedVersion()).not.toBe(version);
-  expect(await list('harbour')).toEqual([['harbour', 'b']]);
-
-  await insert(await store('harbour'), location, [{ name: 'lost' }]);
-  expect(await list('harbour')).toHaveLength(2);
-  const { number } = await openWorkspace(database, 'harbour');
-  const rowsOf = (table: string) => database.knex(table).where('workspace_id', number);
-  await rowsOf('locations').where('name', 'lost').delete();
-  await rowsOf('changes').where('number', 2).delete();
-  await rowsOf('change_numbers').update('number', 1);
-  await insert(await store('harbour'), location, [{ name: 'c' }], {
-    createdAt: now.replace('T00', 'T01'),
-    updatedAt: now,
-  });
-  expect(await list('harbour')).toEqual([
-    ['harbour', 'b'],
-    ['harbour', 'c'],
-  ]);
-});
-
 describe('in a workspace that was deleted, a process that has not noticed yet', () => {
   const deleted = new ServiceError(503, 'the workspace is being deleted, try again');
   const key = { operation: 'mutation x', key: 'again', requestHash: 'x' };

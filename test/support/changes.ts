@@ -1,18 +1,9 @@
 /** Changes of one workspace of a service. */
 import type { RecordKind } from '../../src/model/record-kind.ts';
-import { deleteDocument } from './mutations.ts';
 import { numberOf } from './open-store.ts';
 import type { useWorkspaces } from './service.ts';
 
 type Service = ReturnType<typeof useWorkspaces>;
-
-/** Deletes records by a request of the user "operator". */
-export async function deleteRecords(service: Service, kind: RecordKind, ids: readonly string[]): Promise<void> {
-  const operator = { authorization: await service.key({ user: 'operator' }), 'x-change-message': 'sold' };
-  const variables = { ids, references: 'CLEAR' };
-  const { text, body } = await service.post('/graphql', { query: deleteDocument(kind), variables }, operator);
-  if (body.errors) throw new Error(text);
-}
 
 /**
  * Writes creations of so many records to the log, without the records: a workspace with as many changes would take minutes. They come
