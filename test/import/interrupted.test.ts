@@ -25,6 +25,14 @@ describe('an import', () => {
     knex.on('query', listen);
   };
 
+  /** Begins to import in batches of one row, and stops as by Ctrl-C while the first is stored. Returns the options. */
+  const stopped = async (files: Readonly<Record<string, string>>, ...more: readonly string[]) => {
+    once(/insert into (new_)?(assets|locations)/, () => void process.listeners('SIGINT').at(-1)?.('SIGINT'));
+    const options = ['--batch', '1', '--no-preview', ...more];
+    expect((await imports.import(files, ...options)).code).toBe(3);
+    return options;
+  };
+
   test('because a file was changed, or by Ctrl-C, goes on when the files are as they were, whatever path leads to them', async () => {
     const files = { 'assets.csv': 'name,acquired at\nA,soon\nB,\nC,\nD,\nE,soon\nF,\n' };
     const options = ['--batch', '1', '--no-preview'];
@@ -34,8 +42,7 @@ describe('an import', () => {
       3,
       'assets.csv has changed since the import began. Stored or refused so far: some of 6 rows. Restore the files if they have changed, and run the same command again to go on: nothing is stored twice.',
     ]);
-    once(/insert into (new_)?assets/, () => void process.listeners('SIGINT').at(-1)?.('SIGINT'));
-    expect((await imports.import(files, ...options)).code).toBe(3);
+    await stopped(files);
 
     // The file of refused rows may be moved away meanwhile: it is written anew, and whole.
     expect(imports.read('assets.refused.csv')).toContain('\nA,soon,');
@@ -79,9 +86,8 @@ describe('an import', () => {
   });
 
   test('of other files, or with other options, is not taken for one that was stopped', async () => {
-    once(/insert into (new_)?assets/, () => void process.listeners('SIGINT').at(-1)?.('SIGINT'));
     const files = { 'assets.csv': 'name\nCrane\nPump\n' };
-    expect((await imports.import(files, '--batch', '1', '--no-preview')).code).toBe(3);
+    await stopped(files);
 
     const others = [
       ['name\nDrill\n'],
@@ -112,10 +118,8 @@ describe('an import', () => {
   test.each([[], ['--upsert-by', 'id']])(
     'of which a part was undone does not go on, because the service would not store it again: %s %s',
     async (...by) => {
-      once(/insert into (new_)?assets/, () => void process.listeners('SIGINT').at(-1)?.('SIGINT'));
       const files = { 'assets.csv': 'name\nA\nB\nC\n' };
-      const options = ['--batch', '1', '--no-preview', ...by];
-      expect((await imports.import(files, ...options)).code).toBe(3);
+      const options = await stopped(files, ...by);
       await imports.command('undo', '--from', '1', '--to', '1', '--yes');
 
       const { code, err } = await imports.import(files, ...options);
@@ -132,10 +136,8 @@ describe('an import', () => {
   );
 
   test('of records that are found by a key stores again what was undone meanwhile', async () => {
-    once(/insert into (new_)?locations/, () => void process.listeners('SIGINT').at(-1)?.('SIGINT'));
     const files = { 'locations.csv': 'name,externalIds.erp\nA,1\nB,2\nC,3\n' };
-    const options = ['--batch', '1', '--no-preview', '--upsert-by', 'externalIds.erp'];
-    expect((await imports.import(files, ...options)).code).toBe(3);
+    const options = await stopped(files, '--upsert-by', 'externalIds.erp');
     await imports.command('undo', '--from', '1', '--to', '1', '--yes');
 
     expect((await imports.import(files, ...options)).code).toBe(0);
@@ -147,10 +149,8 @@ describe('an import', () => {
 
   test('that finds all its rows unchanged when it goes on says which changes it made before', async () => {
     await imports.import({ 'locations.csv': 'name,externalIds.erp\nA,1\n' });
-    once(/insert into (new_)?locations/, () => void process.listeners('SIGINT').at(-1)?.('SIGINT'));
     const files = { 'locations.csv': 'name,externalIds.erp\nB,2\nA,1\n' };
-    const options = ['--batch', '1', '--no-preview', '--upsert-by', 'externalIds.erp'];
-    expect((await imports.import(files, ...options)).code).toBe(3);
+    const options = await stopped(files, '--upsert-by', 'externalIds.erp');
 
     const { out } = await imports.import(files, ...options);
 
@@ -158,9 +158,8 @@ describe('an import', () => {
   });
 
   test('that creates records does not go on after a day, when the service has forgotten its keys', async () => {
-    once(/insert into (new_)?assets/, () => void process.listeners('SIGINT').at(-1)?.('SIGINT'));
     const files = { 'assets.csv': 'name,uid\nCrane,C-1\nPump,C-2\n' };
-    expect((await imports.import(files, '--batch', '1', '--no-preview')).code).toBe(3);
+    await stopped(files);
     const line = JSON.parse(imports.read('assets.csv.import-run'));
     imports.write({ 'assets.csv.import-run': JSON.stringify({ ...line, startedAt: Date.now() - 24 * 3_600_000 }) });
 

@@ -18,7 +18,12 @@ type Random = ReturnType<typeof createRandom>;
 type Service = ReturnType<typeof imports.service.as>;
 
 const kinds = ['locations', 'assets', 'projects', 'assetCategories'] as const satisfies KindName[];
-const linkNames = { assetCategories: 'parent', projects: 'location', assets: 'currentLocation' } as const;
+const columns = {
+  locations: { key: 'externalIds.erp', link: undefined, flawed: 'latitude' },
+  assetCategories: { key: 'description', link: 'parent', flawed: undefined },
+  projects: { key: 'externalIds.erp', link: 'location', flawed: 'startDate' },
+  assets: { key: 'uid', link: 'currentLocation', flawed: 'acquiredAt' },
+} as const;
 const upsertNames = { create: 'create', id: 'id', key: 'externalIds.erp', name: 'name' } as const;
 
 const names = ['A', 'B', 'C', '1', '2'];
@@ -56,12 +61,8 @@ async function fill(service: Service, random: Random): Promise<Stored[]> {
         ...(kind === 'assets' && { uid: key }),
         ...(parent && { parentId: parent.id }),
       };
-      const data = await service.data(
-        `mutation ($input: ImportInput!) { importRecords(input: $input) { ${kind} { id } } }`,
-        {
-          input: { [kind]: [input] },
-        },
-      );
+      const mutation = `mutation ($input: ImportInput!) { importRecords(input: $input) { ${kind} { id } } }`;
+      const data = await service.data(mutation, { input: { [kind]: [input] } });
       stored.push({ kind, id: data.importRecords[kind][0].id, name, key, link: parent ?? null });
     }
   }
@@ -83,11 +84,7 @@ function anyRows(random: Random, modes: Readonly<Record<KindName, Mode>>, stored
         id: random.chance(0.7) ? (random.pick(idsOf(kind)) ?? null) : null,
         name: flaw === 'invalid' && kind !== 'locations' ? ' ' : (random.pick(names) ?? ''),
         key:
-          kind === 'assetCategories'
-            ? null
-            : flaw === 'invalid' || random.chance(0.9)
-              ? (random.pick(keys) ?? null)
-              : null,
+          kind !== 'assetCategories' && (flaw === 'invalid' || random.chance(0.9)) ? (random.pick(keys) ?? null) : null,
         link: kind !== 'locations' && random.chance(0.6) ? (random.pick(linked) ?? null) : null,
         flaw,
       };
@@ -116,27 +113,13 @@ function inOrder(rows: readonly Row[], { assetCategories: mode }: Readonly<Recor
 }
 
 function fileOf(kind: KindName, rows: readonly Row[], { linkBy }: Mode): string {
-  const link = kind === 'locations' ? 'city' : linkNames[kind];
-  const linkColumn = { id: `${link}Id`, any: link, name: `${link}.name`, key: `${link}.externalIds.erp` }[linkBy];
-  const flawed = { locations: 'latitude', assetCategories: 'colour', projects: 'startDate', assets: 'acquiredAt' }[
-    kind
-  ];
-  const keyColumn = {
-    locations: 'externalIds.erp',
-    assetCategories: 'description',
-    projects: 'externalIds.erp',
-    assets: 'uid',
-  }[kind];
-  const header = ['id', 'name', keyColumn, kind === 'locations' ? 'city' : linkColumn, flawed].filter(
-    (name) => name !== 'colour',
-  );
+  const { key: keyColumn, link, flawed } = columns[kind];
+  const linkColumns = { id: `${link}Id`, any: link, name: `${link}.name`, key: `${link}.externalIds.erp` };
+  const header = ['id', 'name', keyColumn, link ? linkColumns[linkBy] : 'city', ...(flawed ? [flawed] : [])];
   const lines = rows.map(({ id, name, key, link: to, flaw }) => {
-    const cells = [id, name, key, to];
     const last = flaw === 'unread' ? 'soon' : kind === 'locations' && flaw ? '999' : '';
-    return [
-      ...cells.map((cell) => (cell === null ? '' : `"${cell}"`)),
-      ...(kind === 'assetCategories' ? [] : [last]),
-    ].join();
+    const cells = [id, name, key, to].map((cell) => (cell === null ? '' : `"${cell}"`));
+    return [...cells, ...(flawed ? [last] : [])].join();
   });
   return [header.join(), ...lines, ''].join('\n');
 }
@@ -226,27 +209,16 @@ test(
       model.records.push(...(await fill(service, random)));
       const rows = anyRows(random, modes, model.records);
       const partSize = random.chance(0.5) ? 100 : 1 + random.integer(4);
+      const rowsOf = (kind: KindName) => rows.filter((row) => row.kind === kind);
       const ordered = inOrder(rows, modes);
       // Locations that are found by a key are stored apart from rows for whose names others are created.
-      const size =
-        createsMissing && modes.locations.upsertBy === 'key'
-          ? rows.filter(({ kind }) => kind === 'locations').length
-          : 0;
+      const size = createsMissing && modes.locations.upsertBy === 'key' ? rowsOf('locations').length : 0;
       for (const some of [ordered.slice(0, size), ordered.slice(size)]) {
         for (let start = 0; start < some.length; start += partSize)
           model.importPart(some.slice(start, start + partSize));
       }
 
-      const files = Object.fromEntries(
-        kinds.map((kind) => [
-          `${kind}.csv`,
-          fileOf(
-            kind,
-            rows.filter((row) => row.kind === kind),
-            modes[kind],
-          ),
-        ]),
-      );
+      const files = Object.fromEntries(kinds.map((kind) => [`${kind}.csv`, fileOf(kind, rowsOf(kind), modes[kind])]));
       imports.write(files);
       const upsertBy = kinds.flatMap((kind) => {
         const by = kind === 'assets' && modes[kind].upsertBy === 'key' ? 'uid' : upsertNames[modes[kind].upsertBy];
@@ -254,8 +226,7 @@ test(
       });
       const isInterrupted = random.chance(0.6);
       const args = [
-        ...['import', ...Object.keys(files).map(imports.path), '--yes', '--url', proxy.url],
-        ...upsertBy,
+        ...['import', ...Object.keys(files).map(imports.path), '--yes', '--url', proxy.url, ...upsertBy],
         ...(createsMissing ? ['--create-missing', 'locations'] : []),
         ...(isInterrupted ? ['--no-preview'] : []),
       ];
