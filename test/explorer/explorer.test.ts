@@ -1,6 +1,6 @@
 /** The explorer in a real browser, on the demo's data: people look for records, follow links, and see what changes. */
 import { readFileSync } from 'node:fs';
-import type { Page } from 'playwright-core';
+import type { Page, Route } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
 import { fillDemo } from '../../src/demo/fill.ts';
 import { barriers, describeInChromium, enterKey, look, moveTo, usePages } from '../support/browser.ts';
@@ -204,7 +204,7 @@ describeInChromium('the explorer', () => {
     }
   });
 
-  test('asks once for a key, says whose it is and when it is not connected, and gives its query where GraphiQL is off', async () => {
+  test('asks once for a key, says whose it is and when it is not connected, and has no GraphiQL and no edits where they are off', async () => {
     const { page, visit } = await newPage(closed, '/explore?kind=WorkOrder');
     for (let asked = 0; asked < 2; asked += 1) await page.getByRole('button', { name: 'Cancel' }).click();
     await page.getByRole('alert').waitFor();
@@ -217,7 +217,13 @@ describeInChromium('the explorer', () => {
     await page.getByText('43 work orders', { exact: true }).waitFor();
     expect(await page.getByRole('link', { name: /GraphiQL/ }).count()).toBe(0);
     await page.getByText('live', { exact: true }).waitFor();
-    await page.route('**/graphql', (route) => route.abort());
+    // A read-only key changes nothing.
+    expect(await page.getByRole('button', { name: 'Import…' }).count()).toBe(0);
+    await rows(page).first().getByRole('link').first().click();
+    await page.getByRole('heading', { name: 'History' }).waitFor();
+    expect(await page.getByRole('button', { name: 'Edit' }).count()).toBe(0);
+    const isFeed = (route: Route) => route.request().postData()?.includes('subscription');
+    await page.route('**/graphql', (route) => (isFeed(route) ? route.abort() : route.continue()));
     closed.app.server.closeAllConnections();
     await page.getByText(/^not connected/).waitFor();
     expect(visit).toMatchObject({ outside: [], errors: [] });
