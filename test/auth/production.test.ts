@@ -1,4 +1,4 @@
-/** What a service reveals in production, and to pages of other origins. */
+/** What a service reveals in production. */
 import { describe, expect, test } from 'vitest';
 import { useSharedService } from '../support/service.ts';
 
@@ -53,34 +53,5 @@ describe('without suggestions', () => {
     const query = 'query ($n: Int) { locations(first: $n) { totalCount } }';
     const { body } = await service.graphql(query, { n: 'x Did you mean y?' });
     expect(body.errors[0].message).toMatch(/non-integer value: "x Did you mean y\?"$/);
-  });
-});
-
-describe('a page of another origin', () => {
-  const closed = useSharedService();
-  const listed = useSharedService({ CORS_ORIGINS: 'https://app.example.com,http://localhost:3000' });
-  const preflight = (service: typeof closed, origin: string) =>
-    service.inject({
-      method: 'OPTIONS',
-      url: '/locations',
-      headers: { origin, 'access-control-request-method': 'POST', 'access-control-request-headers': 'authorization' },
-    });
-
-  test('may not call the service unless its origin is listed', async () => {
-    const refused = [
-      await preflight(closed, 'https://app.example.com'),
-      await preflight(listed, 'https://evil.example.com'),
-      await preflight(listed, 'https://app.example.com.evil.com'),
-      await preflight(listed, 'null'),
-      await closed.post('/locations', [{}], { origin: 'https://app.example.com' }),
-      await listed.post('/locations', [{}], { origin: 'https://evil.example.com' }),
-    ];
-
-    for (const { headers } of refused) expect(headers['access-control-allow-origin']).toBeUndefined();
-    expect(refused[1]).toMatchObject({
-      status: 403,
-      body: { error: 'Origin: expected an origin that CORS_ORIGINS lists, received "https://evil.example.com"' },
-    });
-    expect(listed.logs.join('')).toContain('"reason":"origin not in CORS_ORIGINS"');
   });
 });

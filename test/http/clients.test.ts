@@ -36,6 +36,18 @@ test('a page of a listed origin can read responses of whatever is refused before
   }
 });
 
+test.each(['https://evil.example.com', 'https://app.example.com.evil.com', 'null'])(
+  'a page of another origin may not call the service: %s',
+  async (origin) => {
+    const request = { 'access-control-request-method': 'POST', 'access-control-request-headers': 'authorization' };
+    const asked = await service.inject({ method: 'OPTIONS', url: '/locations', headers: { origin, ...request } });
+    const sent = await service.post('/locations', [{}], { origin, authorization: `Bearer ${await service.key()}` });
+    const error = `Origin: expected an origin that CORS_ORIGINS lists, received "${origin}"`;
+    expect([asked.status, asked.body.error]).toEqual([403, error]);
+    for (const { headers } of [asked, sent]) expect(headers).not.toHaveProperty('access-control-allow-origin');
+  },
+);
+
 test('HEAD of an export has its type and name, and reads no records', async () => {
   const reader = service.as(await service.key());
   const headers = { authorization: `Bearer ${await service.key()}` };

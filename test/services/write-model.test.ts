@@ -102,6 +102,7 @@ interface Result {
   /** Those of upserts and imports alone. */
   readonly outcome?: string;
   readonly before?: Stored | null;
+  readonly issues?: readonly object[];
 }
 
 async function writeItems(verb: Verb, one: ModelKind): Promise<void> {
@@ -123,11 +124,11 @@ async function writeItems(verb: Verb, one: ModelKind): Promise<void> {
       const results = verb === 'import' ? importedIn(result) : resultsIn(result);
       const ids = new Map(items.map(({ newId }, index) => [newId, results[index]?.record?.id]));
       for (const [index, item] of items.entries()) {
-        const { record, outcome, before } = results[index] as Result;
+        const { record, outcome, before, issues = [] } = results[index] as Result;
         const state = states.get(item);
         if (record) keep(item.entry.kind, [record]);
         if (!state?.after) {
-          expect([outcome, record, before], said).toEqual(['REJECTED', null, null]);
+          expect([outcome, record, before, issues.length > 0], said).toEqual(['REJECTED', null, null, true]);
           continue;
         }
         const { updatedAt, createdAt, ...after } = state.after;
@@ -137,7 +138,7 @@ async function writeItems(verb: Verb, one: ModelKind): Promise<void> {
         expect(record?.updatedAt === updatedAt && record?.createdAt === createdAt, said).toBe(isSame);
         if (outcome === undefined) continue;
         expect(outcome, said).toBe(!state.before ? 'CREATED' : isSame ? 'UNCHANGED' : 'UPDATED');
-        expect(before, said).toEqual(state.before ?? null);
+        expect([before, issues], said).toEqual([state.before ?? null, []]);
       }
     },
   });

@@ -1,8 +1,8 @@
 /** Interface: "Errors". */
 import { once } from 'node:events';
-import { type AddressInfo, connect } from 'node:net';
+import { connect } from 'node:net';
 import { describe, expect, test } from 'vitest';
-import { useSharedService } from '../support/service.ts';
+import { listen, useSharedService } from '../support/service.ts';
 
 const service = useSharedService();
 
@@ -66,10 +66,9 @@ test.each([...unknown, ...withSlash])('%s is 404 for every method, whatever the 
 test.each(['/assets', '/graphql'])(
   'a client that sends all of a too large body to %s before it reads gets 413',
   async (path) => {
-    if (!service.app.server.listening) await service.app.listen({ port: 0, host: '127.0.0.1' });
-    const { port } = service.app.server.address() as AddressInfo;
+    const { port } = new URL(await listen(service.app));
     const chunk = 'x'.repeat(1024 * 1024);
-    const socket = connect(port, '127.0.0.1');
+    const socket = connect(Number(port), '127.0.0.1');
     socket.pause();
     socket.write(
       `POST ${path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: ${30 * chunk.length}\r\n\r\n`,
@@ -188,8 +187,7 @@ test.each([
   ['not HTTP', 'hello\r\n\r\n', 400],
   ['headers too large', `GET / HTTP/1.1\r\nhost: a\r\nx: ${'y'.repeat(20_000)}\r\n\r\n`, 431],
 ])('%s gets an error response like all others', async (_, sent, status) => {
-  if (!service.app.server.listening) await service.app.listen({ port: 0, host: '127.0.0.1' });
-  const socket = connect((service.app.server.address() as AddressInfo).port, '127.0.0.1');
+  const socket = connect(Number(new URL(await listen(service.app)).port), '127.0.0.1');
   let response = '';
   socket.on('data', (data) => {
     response += data;

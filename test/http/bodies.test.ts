@@ -1,5 +1,8 @@
-/** Bodies are rejected before they are parsed: those that are nested too deeply, those that are no UTF-8, and too many at a time. */
+/** Bodies that are rejected: nested too deeply, no UTF-8, too many at a time, not valid gzip, or inflated to more than may be sent. */
+import { once } from 'node:events';
 import { type ClientRequest, request } from 'node:http';
+import { connect } from 'node:net';
+import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { loadConfig } from '../../src/config.ts';
@@ -109,5 +112,87 @@ describe('the bytes of a body', () => {
   test.each(['c328', 'eda080', 'f4908080', 'c0af', 'e282'])('are 400 when they are not UTF-8: %s', async (hex) => {
     const invalid = Buffer.concat([Buffer.from('[{"name":"'), Buffer.from(hex, 'hex'), Buffer.from('"}]')]);
     expect((await post(invalid)).body).toEqual({ error: 'the body is not valid UTF-8', code: '400' });
+  });
+});
+
+const headers = { 'content-type': 'application/json', 'content-encoding': 'gzip' };
+const postGzip = (payload: Buffer, url = '/locations') => limited.inject({ method: 'POST', url, headers, payload });
+const text = '[{"name":"North yard"}]';
+const body = gzipSync(text);
+
+const damaged = (at: number) => {
+  const copy = Buffer.from(body);
+  copy.writeUInt8((copy.at(at) ?? 0) ^ 0xff, at < 0 ? copy.length + at : at);
+  return copy;
+};
+
+test.each<[string, Buffer]>([
+  ['not compressed', Buffer.from(text)],
+  ['truncated', body.subarray(0, -1)],
+  ['damaged in its data', damaged(15)],
+  ['damaged in its checksum', damaged(-5)],
+  ['followed by text', Buffer.concat([body, Buffer.from('[]')])],
+])('a body that is %s is 400', async (_, payload) => {
+  const error = 'the body is not valid gzip';
+  expect((await postGzip(payload)).body).toEqual({ error, code: '400' });
+  const { status, body } = await postGzip(payload, '/graphql');
+  expect([status, body.errors[0].message]).toEqual([400, error]);
+});
+
+test('a body followed by zeros is 400', async () => {
+  const { body: response } = await postGzip(Buffer.concat([body, Buffer.alloc(8)]));
+  expect(response).toEqual({ error: 'the body has bytes after the end of its gzip data', code: '400' });
+});
+
+test('a body may consist of several compressed parts', async () => {
+  const { status, body } = await postGzip(Buffer.concat([gzipSync(text.slice(0, 7)), gzipSync(text.slice(7))]));
+  expect([status, body[0].name]).toEqual([201, 'North yard']);
+});
+
+test('what a compressed body contains is checked like a plain one', async () => {
+  expect((await postGzip(gzipSync('{ not JSON'))).body.error).toMatch(/^the body is not valid JSON: /);
+  expect((await postGzip(gzipSync(Buffer.from([0x22, 0xc3, 0x28, 0x22])))).body.error).toBe(
+    'the body is not valid UTF-8',
+  );
+  expect((await postGzip(gzipSync('['.repeat(100)))).body.error).toBe('expected JSON nested at most 32 levels deep');
+});
+
+describe('MAX_BODY_BYTES', () => {
+  const tooLarge = { error: 'expected a body of at most 20,000 bytes: split it into several requests', code: '413' };
+  const ofLength = (length: number) => text.padEnd(length);
+
+  test('limits what a body inflates to', async () => {
+    expect((await postGzip(gzipSync(ofLength(20_000)))).status).toBe(201);
+    expect((await postGzip(gzipSync(ofLength(20_001)))).body).toEqual(tooLarge);
+    expect((await postGzip(gzipSync(Buffer.alloc(100_000_000, ' ')).subarray(0, 20_000))).body).toEqual(tooLarge);
+    expect((await postGzip(gzipSync(ofLength(20_001)), '/graphql')).body.errors[0]).toMatchObject({
+      message: tooLarge.error,
+    });
+  });
+
+  test('limits what is sent, too', async () => {
+    const empty = gzipSync('');
+    const parts = (count: number) => Buffer.concat([...Array(count).fill(empty), body]);
+    const most = Math.floor((20_000 - body.length) / empty.length);
+    expect((await postGzip(parts(most))).status).toBe(201);
+    expect((await postGzip(parts(most + 1))).body).toEqual(tooLarge);
+  });
+
+  test('keeps the connection of a body that inflates to more', async () => {
+    const socket = connect(Number(new URL(await listen(limited.app)).port), '127.0.0.1');
+    const payload = gzipSync(ofLength(1_000_000));
+    const head = `POST /locations HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n`;
+
+    socket.write(`${head}content-encoding: gzip\r\ncontent-length: ${payload.length}\r\n\r\n`);
+    socket.write(payload);
+    const [first] = await once(socket, 'data');
+    socket.write(`${head}content-length: ${text.length}\r\n\r\n${text}`);
+    const [second] = await once(socket, 'data');
+    socket.destroy();
+
+    expect([first, second].map((response) => String(response).split('\r\n')[0])).toEqual([
+      'HTTP/1.1 413 Payload Too Large',
+      'HTTP/1.1 201 Created',
+    ]);
   });
 });
