@@ -6,7 +6,7 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { version } from '../../package.json';
 import { pages } from '../support/docs.ts';
-import { startService, useSharedService } from '../support/service.ts';
+import { type TestResponse, useSharedService } from '../support/service.ts';
 
 const browser = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
 const service = useSharedService();
@@ -16,18 +16,15 @@ const exposed = useSharedService({ HOST: '0.0.0.0' });
 
 describe('the home page', () => {
   test.each([
-    [{}, 'explore'],
-    [{ EXPLORER: 'off' }, 'documentation/README.md'],
-  ])('with %j leads browsers to %s', async (settings, target) => {
-    const own = await startService(settings);
-    const { status, headers, text } = await own.get('/', browser);
-
+    ['explore', service],
+    ['documentation/README.md', off],
+  ])('leads browsers to %s', async (target, served) => {
+    const { status, headers, text } = await served.get('/', browser);
     expect([status, headers.location, text]).toEqual([302, target, '']);
     expect(headers.vary).toContain('Accept');
-    expect((await own.get(`/${target}`, browser)).status).toBe(200);
+    expect((await served.get(`/${target}`, browser)).status).toBe(200);
     for (const path of ['/explore', '/pages/explorer.js', '/pages/map.css'])
-      expect((await own.get(path, browser)).status).toBe(target === 'explore' ? 200 : 404);
-    await own.stop();
+      expect((await served.get(path, browser)).status).toBe(target === 'explore' ? 200 : 404);
   });
 
   test('is JSON for programs, which names only what is there', async () => {
@@ -77,44 +74,41 @@ test('the icon is there for every page, and cached', async () => {
 });
 
 describe('the documentation', () => {
-  const service = useSharedService({}, { closed: true });
   const served = [...pages, 'client/README.md'];
-  const html = new Map<string, string>();
+  const documents = new Map<string, TestResponse>();
 
   beforeAll(async () => {
-    for (const page of served) html.set(page, (await service.get(`/documentation/${page}`)).text);
+    for (const page of served) documents.set(page, await closed.get(`/documentation/${page}`));
   });
 
   test.each(served)('every link and image of %s leads to something that is served, without a key', async (page) => {
-    const links = [...(html.get(page) ?? '').matchAll(/(?:href|src)="(?!https?:)([^"]+)"/g)].map(([, link]) =>
-      String(link),
+    const links = [...(documents.get(page)?.text ?? '').matchAll(/(?:href|src)="(?!https?:)([^"]+)"/g)].map(
+      ([, link = '']) => link,
     );
-
     expect(links.length).toBeGreaterThan(3);
     for (const link of links) {
       const [path = '', anchor] = link.split('#');
       const target = path === '' ? page : posix.join(posix.dirname(page), path);
-      // A service on 127.0.0.1 itself is what the text is about.
-      const { status, text } = await service.get(posix.join('/documentation', target));
+      const { status, text } = documents.get(target) ?? (await closed.get(posix.join('/documentation', target)));
       expect([link, status]).toEqual([link, 200]);
       if (anchor) expect(text, link).toContain(` id="${anchor}"`);
     }
   });
 
   test('a page has its own title, runs no script, and loads nothing from other servers', async () => {
-    const { status, headers } = await service.get('/documentation/docs/commands.md');
+    const { status, headers } = await closed.get('/documentation/docs/commands.md');
 
     expect([status, headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
     expect(headers['content-security-policy']).toMatch(/^default-src 'none'; style-src 'self'; img-src/);
-    expect(html.get('docs/commands.md')).toMatch(/<title>[A-Z][\w, ]+ – Yardgraph documentation<\/title>/);
-    for (const [page, text] of html) {
+    expect(documents.get('docs/commands.md')?.text).toMatch(/<title>[A-Z][\w, ]+ – Yardgraph documentation<\/title>/);
+    for (const [page, { text }] of documents) {
       expect(text, page).not.toMatch(/<script|\sstyle=|<link[^>]+href="https?:|src="https?:/);
     }
   });
 
   test('what is no page is served as it is', async () => {
-    const image = await service.app.inject('/documentation/docs/graphiql.png');
-    const license = await service.get('/documentation/LICENSE');
+    const image = await closed.app.inject('/documentation/docs/graphiql.png');
+    const license = await closed.get('/documentation/LICENSE');
 
     expect(image.headers['content-type']).toBe('image/png');
     expect(image.rawPayload.equals(readFileSync('docs/graphiql.png'))).toBe(true);
@@ -132,18 +126,18 @@ describe('the documentation', () => {
     ['/reference/', '../reference'],
     ['/explore/', '../explore'],
   ])('%s leads to %s, below any path of a proxy', async (path, target) => {
-    const { status, headers } = await service.get(path);
+    const { status, headers } = await closed.get(path);
     expect([status, headers.location]).toEqual([308, target]);
   });
 
   test('every page has a list of all pages, and a long one a list of its sections', () => {
-    for (const [page, text] of html) {
+    for (const [page, { text }] of documents) {
       const [, list = ''] = text.split('<nav aria-label="Documentation"');
       expect([...list.matchAll(/<a href/g)], page).toHaveLength(['Home', ...served].length);
       expect(list.match(/aria-current/g), page).toHaveLength(1);
     }
-    expect(html.get('docs/graphql.md')).toMatch(/<nav aria-label="On this page"><ul><li><a href="#[\w-]+">/);
-    expect(html.get('docs/settings.md')).not.toContain('On this page');
+    expect(documents.get('docs/graphql.md')?.text).toMatch(/<nav aria-label="On this page"><ul><li><a href="#[\w-]+">/);
+    expect(documents.get('docs/settings.md')?.text).not.toContain('On this page');
   });
 
   test.each([
@@ -154,7 +148,7 @@ describe('the documentation', () => {
     'docs/..%2f..%2fpackage.json',
     '__proto__',
   ])('nothing else is there: /documentation/%s', async (path) => {
-    expect(await service.get(`/documentation/${path}`)).toMatchObject({
+    expect(await closed.get(`/documentation/${path}`)).toMatchObject({
       status: 404,
       body: { error: expect.stringMatching(/^there is (?:nothing|no page) at this path/), code: '404' },
     });
