@@ -6,6 +6,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { maxErrors } from '../../src/graphql/errors.ts';
 import type { CreateOf, RecordKind } from '../../src/model/record-kind.ts';
 import { assetCategory, location, recordKinds } from '../../src/records/index.ts';
+import { isPostgres } from '../support/database.ts';
 import { byEffort } from '../support/effort.ts';
 import { insert } from '../support/insert.ts';
 import { storeOpener } from '../support/open-store.ts';
@@ -15,7 +16,7 @@ import { createDocuments, createGenerator, texts } from '../support/random-docum
 import { startService } from '../support/service.ts';
 
 const worlds = byEffort({ small: 2, long: 80 });
-const documentsPerWorld = byEffort({ small: 70, long: 250 });
+const documentsPerWorld = byEffort({ small: isPostgres ? 45 : 70, long: 250 });
 
 const unlimited = {
   MAX_QUERY_DEPTH: '200',

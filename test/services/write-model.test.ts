@@ -159,7 +159,7 @@ const importedIn = (imported: Readonly<Record<string, object>> & { results: Read
 
 async function remove(entry: ModelKind): Promise<void> {
   const { kind } = entry;
-  const by = random.chance(0.3) ? anyKey(entry) : undefined;
+  const by = random.chance(0.5) ? anyKey(entry) : undefined;
   const some = Array.from({ length: 1 + random.integer(3) }, () => anyId(kind));
   const keyOf = (record: Fields) => keyIn(record, by ?? { field: 'id' });
   const keys = some.map((id) => String(keyOf(held(kind).get(id) ?? { id }) ?? 'none'));

@@ -93,6 +93,14 @@ describe('GET /asset-categories with If-None-Match', () => {
       expect(await namesIn(await create('new'), etag)).toEqual([200, ['new']]);
     });
 
+    test('with the name that its workspace has now', async () => {
+      await create('old');
+      await own.key({ workspace: 'other' });
+      await createWorkspaces(own.database, recordKinds).rename('acme', 'beta');
+      const beta = own.as(await own.key({ workspace: 'beta' }));
+      expect((await beta.get('/asset-categories')).body).toMatchObject([{ name: 'old', workspaceId: 'beta' }]);
+    });
+
     test('after a backup was restored', async () => {
       const acme = await create('old');
       const { etag } = (await acme.get('/asset-categories')).headers;
