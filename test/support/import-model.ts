@@ -114,17 +114,12 @@ export class ImportModel {
     );
     const isKeyless = upsertBy !== 'create' && upsertBy !== 'id' && row[upsertBy] === null;
     const before = row[upsertBy === 'create' ? 'id' : upsertBy] === null || found.length > 1 ? undefined : found[0];
-    const issues = [
-      flaw ?? '',
-      isKeyless ? 'no key' : '',
-      !isKeyless && found.length > 1 && row.id === null ? 'several' : '',
-    ];
     const after = { name, key, link: null };
     const isAmbiguous = !isKeyless && upsertBy !== 'id' && found.length > 1;
     return {
       ...{ row, before, after, dependsOn: new Set<Item>() },
       record: before ?? { kind, ...after },
-      issues: [...issues.slice(0, 2), isAmbiguous ? 'several' : ''].filter(Boolean),
+      issues: [flaw ?? '', isKeyless ? 'no key' : '', isAmbiguous ? 'several' : ''].filter(Boolean),
     };
   }
 
