@@ -186,6 +186,21 @@ test('of a link that a row says in several ways, all must lead to the same recor
   expect(await imports.records('locations', 'name')).toHaveLength(4);
 });
 
+test('a column called as the link has names, IDs of this service, or IDs of rows, of which the first with an ID counts', async () => {
+  await imports.import({ 'locations.csv': 'name\nNorth\n' });
+  const [{ id }] = await imports.records('locations', 'id');
+
+  const { code } = await imports.import({
+    'locations.csv': 'id,name\n1,South\nWest,West\n1,East\n',
+    'assets.csv': `name,Current location\nA,North\nB,${id}\nC,1\nD,West\nE,South\n`,
+  });
+
+  expect(code).toBe(2);
+  expect(await imports.records('assets', 'currentLocation { name }')).toEqual(
+    ['North', 'North', 'South', 'West', 'South'].map((name) => ({ currentLocation: { name } })),
+  );
+});
+
 test('a column called as the link refuses a text that no record has, or that has two meanings, however many records have it', async () => {
   await imports.import({ 'locations.csv': `name\n${'7\n'.repeat(60)}8\n` });
 
