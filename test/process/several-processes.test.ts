@@ -204,7 +204,7 @@ async function subscribe(
     });
     if (!response.body) throw new Error('there is no body');
     const events = eventReader(response.body);
-    for (let count = random.integer(60); count >= 0 && !isOver(read); count -= 1) {
+    for (const end = read.length + random.integer(total / 5); read.length <= end && !isOver(read); ) {
       const event = await events.next();
       read.push(...(event?.data.data.changes.nodes ?? []));
       last = event?.id ?? last;
