@@ -40,6 +40,8 @@ export type AssetKeyField = 'ID' | 'UID';
 
 /** An asset to change, by its ID, and the new values of some fields. Absent fields stay unchanged; null clears a field. */
 export interface AssetPatch extends Partial<NewAsset> {
+  /** The category that the asset is in, instead of `categoryId`. */
+  category?: StoredRecordLink | null;
   /** The location where the asset is, instead of `currentLocationId`. */
   currentLocation?: StoredRecordLink | null;
   /** The ID of the asset. */
@@ -48,6 +50,8 @@ export interface AssetPatch extends Partial<NewAsset> {
   ifUpdatedAt?: string | null;
   /** The IDs to set in other systems, instead of `externalIds`; null removes one, and all others stay: `{ erp: "4711", crm: null }`. */
   mergeExternalIds?: { [system: string]: string | null } | null;
+  /** The asset that the asset is a part of, instead of `parentId`. */
+  parent?: StoredRecordLink | null;
 }
 
 /** What was done to a record. */
@@ -83,6 +87,10 @@ export interface ImportAssetInput {
   acquiredAt?: string | null;
   /** The ID of the type of the asset. It is an ID of another system, stored as sent. */
   assetTypeId?: string | null;
+  /** The category that the asset is in, instead of `categoryId`. */
+  category?: RecordLink | null;
+  /** The ID of the category that the asset is in. An ID of another system is stored as sent. */
+  categoryId?: string | null;
   /** The location where the asset is, instead of `currentLocationId`. */
   currentLocation?: RecordLink | null;
   /** The ID of the location where the asset is. An ID of another system is stored as sent. */
@@ -101,6 +109,10 @@ export interface ImportAssetInput {
   name?: string | null;
   /** The ID of the company that owns the asset. It is an ID of another system, stored as sent. */
   ownerId?: string | null;
+  /** The asset that the asset is a part of, instead of `parentId`. */
+  parent?: RecordLink | null;
+  /** The ID of the asset that the asset is a part of, which must be stored here. */
+  parentId?: string | null;
   /** The ID of the purchase order used to buy the asset. It is an ID of another system, stored as sent. */
   purchaseOrderId?: string | null;
   /** A name of your choice, by which other records of the same mutation refer to this asset. It is not stored. */
@@ -185,6 +197,10 @@ export interface ImportLocationInput {
   mergeExternalIds?: { [system: string]: string | null } | null;
   /** The name of the location. */
   name?: string | null;
+  /** The location that the location is in, instead of `parentId`. */
+  parent?: RecordLink | null;
+  /** The ID of the location that the location is in, which must be stored here. */
+  parentId?: string | null;
   /** The postal code. */
   postalCode?: string | null;
   /** A name of your choice, by which other records of the same mutation refer to this location. It is not stored. */
@@ -251,6 +267,10 @@ export interface ImportTransportOrderInput {
 
 /** The fields of a work order to create, or to change if it is found by the key that `by` has for its kind. In a stored work order, absent fields stay unchanged and null clears a field; a new one needs the fields that `CreateWorkOrderInput` requires. `externalIds` is replaced as a whole, but an upsert by an external ID keeps the IDs of other systems. */
 export interface ImportWorkOrderInput {
+  /** The asset that the work is for, instead of `assetId`. */
+  asset?: RecordLink | null;
+  /** The ID of the asset that the work is for. An ID of another system is stored as sent. */
+  assetId?: string | null;
   /** When the work order ends. */
   endDate?: string | null;
   /** The IDs of the record in other systems, by the name of the system: `{"erp": "4711"}`. */
@@ -311,6 +331,8 @@ export interface LocationPatch extends Partial<NewLocation> {
   ifUpdatedAt?: string | null;
   /** The IDs to set in other systems, instead of `externalIds`; null removes one, and all others stay: `{ erp: "4711", crm: null }`. */
   mergeExternalIds?: { [system: string]: string | null } | null;
+  /** The location that the location is in, instead of `parentId`. */
+  parent?: StoredRecordLink | null;
 }
 
 /** What a batch does with invalid items. */
@@ -358,6 +380,8 @@ export interface RecordLink {
   ref?: string | null;
   /** Its `reference`; null if it has none. */
   reference?: string | null;
+  /** Its `uid`; null if it has none. */
+  uid?: string | null;
 }
 
 /** What a deletion does if other records refer to the ones it deletes. */
@@ -378,6 +402,8 @@ export interface StoredRecordLink {
   name?: string | null;
   /** Its `reference`; null if it has none. */
   reference?: string | null;
+  /** Its `uid`; null if it has none. */
+  uid?: string | null;
 }
 
 /** What identifies a transport order. */
@@ -406,12 +432,16 @@ export interface UpsertAssetCategoryInput extends Partial<NewAssetCategory> {
 
 /** The fields of an asset to create or change. In a stored asset, absent fields stay unchanged and null clears a field; a new one needs the fields that `CreateAssetInput` requires. `externalIds` is replaced as a whole, but an upsert by an external ID keeps the IDs of other systems. */
 export interface UpsertAssetInput extends Partial<NewAsset> {
+  /** The category that the asset is in, instead of `categoryId`. */
+  category?: StoredRecordLink | null;
   /** The location where the asset is, instead of `currentLocationId`. */
   currentLocation?: StoredRecordLink | null;
   /** Only with `by: { field: ID }`: the ID of the asset to change; a new one has none. */
   id?: string | null;
   /** The IDs to set in other systems, instead of `externalIds`; null removes one, and all others stay: `{ erp: "4711", crm: null }`. */
   mergeExternalIds?: { [system: string]: string | null } | null;
+  /** The asset that the asset is a part of, instead of `parentId`. */
+  parent?: StoredRecordLink | null;
 }
 
 /** The fields of a label to create or change. In a stored label, absent fields stay unchanged and null clears a field; a new one needs the fields that `CreateLabelInput` requires. */
@@ -426,6 +456,8 @@ export interface UpsertLocationInput extends Partial<NewLocation> {
   id?: string | null;
   /** The IDs to set in other systems, instead of `externalIds`; null removes one, and all others stay: `{ erp: "4711", crm: null }`. */
   mergeExternalIds?: { [system: string]: string | null } | null;
+  /** The location that the location is in, instead of `parentId`. */
+  parent?: StoredRecordLink | null;
 }
 
 /** What an upsert did with an item. */
@@ -451,6 +483,8 @@ export interface UpsertTransportOrderInput extends Partial<NewTransportOrder> {
 
 /** The fields of a work order to create or change. In a stored work order, absent fields stay unchanged and null clears a field; a new one needs the fields that `CreateWorkOrderInput` requires. `externalIds` is replaced as a whole, but an upsert by an external ID keeps the IDs of other systems. */
 export interface UpsertWorkOrderInput extends Partial<NewWorkOrder> {
+  /** The asset that the work is for, instead of `assetId`. */
+  asset?: StoredRecordLink | null;
   /** Only with `by: { field: ID }`: the ID of the work order to change; a new one has none. */
   id?: string | null;
   /** The location where the work is done, instead of `locationId`. */
@@ -469,6 +503,8 @@ export type WorkOrderKeyField = 'ID' | 'REFERENCE';
 
 /** A work order to change, by its ID, and the new values of some fields. Absent fields stay unchanged; null clears a field. */
 export interface WorkOrderPatch extends Partial<NewWorkOrder> {
+  /** The asset that the work is for, instead of `assetId`. */
+  asset?: StoredRecordLink | null;
   /** The ID of the work order. */
   id: string;
   /** The `updatedAt` of the work order when you read it. If the work order has changed since, the batch is rejected with the code CONFLICT. */
@@ -645,7 +681,7 @@ export const kinds = {
     unset: 'null',
     path: '/assets',
     fields:
-      'id name uid statusId assetTypeId currentLocationId trackUtilization manufacturedAt acquiredAt ownerId manufacturerId purchaseOrderId externalIds workspaceId createdAt updatedAt updatedBy { id }',
+      'id name uid statusId assetTypeId currentLocationId trackUtilization manufacturedAt acquiredAt ownerId manufacturerId purchaseOrderId externalIds categoryId parentId workspaceId createdAt updatedAt updatedBy { id }',
   },
   WorkOrder: {
     plural: 'WorkOrders',
@@ -653,7 +689,7 @@ export const kinds = {
     unset: 'omitted',
     path: '/work-orders',
     fields:
-      'id name typeId reference projectId statusId locationId startDate endDate notes externalIds workspaceId createdAt updatedAt createdBy { id } updatedBy { id }',
+      'id name typeId reference projectId statusId locationId startDate endDate notes externalIds assetId workspaceId createdAt updatedAt createdBy { id } updatedBy { id }',
   },
   Project: {
     plural: 'Projects',
@@ -669,7 +705,7 @@ export const kinds = {
     unset: 'omitted',
     path: '/locations',
     fields:
-      'id name latitude longitude address1 address2 city state postalCode country externalIds workspaceId createdAt updatedAt',
+      'id name latitude longitude address1 address2 city state postalCode country externalIds parentId workspaceId createdAt updatedAt',
   },
   TransportOrder: {
     plural: 'TransportOrders',

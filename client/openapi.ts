@@ -30,6 +30,10 @@ export interface Asset {
   externalIds: {
     [k: string]: string;
   } | null;
+  /** The ID of the category that the asset is in. An ID of another system is stored as sent. */
+  categoryId?: string;
+  /** The ID of the asset that the asset is a part of, which must be stored here. */
+  parentId?: string;
   /** The ID of the workspace that the asset belongs to. */
   workspaceId: string;
   /** When the asset was created. */
@@ -67,6 +71,10 @@ export interface NewAsset {
   externalIds?: {
     [k: string]: string;
   } | null;
+  /** The ID of the category that the asset is in. An ID of another system is stored as sent. */
+  categoryId?: string | null;
+  /** The ID of the asset that the asset is a part of, which must be stored here. */
+  parentId?: string | null;
 }
 
 /** Work to be done for a project, at a location. */
@@ -95,6 +103,8 @@ export interface WorkOrder {
   externalIds?: {
     [k: string]: string;
   };
+  /** The ID of the asset that the work is for. An ID of another system is stored as sent. */
+  assetId?: string;
   /** The ID of the workspace that the work order belongs to. */
   workspaceId: string;
   /** When the work order was created. */
@@ -130,6 +140,8 @@ export interface NewWorkOrder {
   externalIds?: {
     [k: string]: string;
   } | null;
+  /** The ID of the asset that the work is for. An ID of another system is stored as sent. */
+  assetId?: string | null;
 }
 
 /** A project for a company, at a location. */
@@ -263,6 +275,8 @@ export interface Location {
   externalIds?: {
     [k: string]: string;
   };
+  /** The ID of the location that the location is in, which must be stored here. */
+  parentId?: string;
   /** The ID of the workspace that the location belongs to. */
   workspaceId: string;
   /** When the location was created. */
@@ -294,6 +308,8 @@ export interface NewLocation {
   externalIds?: {
     [k: string]: string;
   } | null;
+  /** The ID of the location that the location is in, which must be stored here. */
+  parentId?: string | null;
 }
 
 /** A transport for a project. */

@@ -61,6 +61,36 @@ export const kindTables = (tables: Readonly<Record<string, Columns>>): Required<
   },
 });
 
+/** Returns the two functions of a migration that adds columns to tables. */
+export const kindColumns = (
+  tables: Readonly<Record<string, Readonly<Record<string, 'reference' | 'parent'>>>>,
+): Required<Knex.Migration> => ({
+  async up(knex) {
+    for (const [table, columns] of Object.entries(tables)) {
+      for (const [name, column] of Object.entries(columns)) await addColumn(knex, table, name, column);
+    }
+    await readStatistics(knex);
+  },
+  async down(knex) {
+    for (const [table, columns] of Object.entries(tables)) {
+      for (const name of Object.keys(columns)) {
+        await knex.raw(`drop index ${table}_${name}`);
+        await knex.raw(`alter table ${table} drop column ${name}`);
+      }
+    }
+  },
+});
+
+/** SQLite adds no foreign key of two columns to a table: there, only the service checks that a parent exists. */
+async function addColumn(knex: Knex, table: string, name: string, column: 'reference' | 'parent'): Promise<void> {
+  await knex.raw(`alter table ${table} add column ${name} ${columnTypes(knex).text}`);
+  if (column === 'parent' && !isSqlite(knex)) await knex.raw(`alter table ${table} add ${parentKey(table, name)}`);
+  await createIndex(knex, table, name, column);
+}
+
+const parentKey = (table: string, name: string): string =>
+  `foreign key (workspace_id, ${name}) references ${table} (workspace_id, id) deferrable initially immediate`;
+
 const hasExternalIds = (columns: Columns): boolean => Object.values(columns).includes('external IDs');
 
 async function createTable(knex: Knex, table: string, columns: Columns): Promise<void> {
@@ -81,11 +111,7 @@ async function createTable(knex: Knex, table: string, columns: Columns): Promise
     ...declared.filter(([, column]) => column === 'stamp').map(definition),
     'primary key (workspace_id, id)',
     ...unique.map((name) => `unique (workspace_id, ${name})`),
-    ...declared.flatMap(([name, column]) => {
-      if (column !== 'parent') return [];
-      const target = `${table} (workspace_id, id)`;
-      return [`foreign key (workspace_id, ${name}) references ${target} deferrable initially immediate`];
-    }),
+    ...declared.flatMap(([name, column]) => (column === 'parent' ? [parentKey(table, name)] : [])),
   ];
   await knex.raw(`create table ${table} (${definitions.join(', ')}) ${tableOptions(knex)}`);
   await addStatistics(knex, table, table, 1);

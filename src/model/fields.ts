@@ -9,6 +9,8 @@ interface FieldBase {
   readonly required?: boolean;
   readonly unique?: boolean;
   readonly indexed?: boolean;
+  /** REST responses omit the field while it is unset, even in a kind that shows unset fields as null. */
+  readonly unset?: 'omitted';
 }
 
 /** A `dateTime` is a text in UTC with milliseconds: `2026-03-01T07:30:00.000Z`. */
@@ -168,6 +170,9 @@ export const foreignReference = (target: ForeignType, refersTo: string, { revers
     ...(reverse !== undefined && { reverse }),
     description: `The ID of ${refersTo}. It is an ID of another system, stored as sent.`,
   }) as const;
+
+/** For fields that the documented interface does not have: its responses stay as they were until the field is set. */
+export const omittedUnset = <F extends Field>(field: F) => ({ ...field, unset: 'omitted' }) as const;
 
 export const json = (description: string) => ({ type: 'json', description }) as const;
 

@@ -43,6 +43,8 @@ export interface Table {
 export interface RecordKind<F extends Fields = Fields, S extends Stamp = Stamp> extends Declaration<F, S>, Table {
   /** In the order of responses: the ID, the client's fields, the service's other fields. */
   readonly storedFields: Fields & { readonly id: Field };
+  /** The fields that REST responses omit while they are unset. */
+  readonly omittedFields: readonly string[];
 }
 
 type FieldValue<F extends Field> = F extends { type: 'number' }
@@ -114,7 +116,10 @@ export function recordKind<const F extends Fields, const S extends Stamp = never
     updatedAt: { type: 'dateTime', required: true, description: `When the ${label} was last changed.` },
     ...Object.fromEntries(declaration.stamps.map((stamp) => [stamp, stamps[stamp]])),
   };
-  return { ...declaration, storedFields };
+  const omittedFields = Object.entries(storedFields).flatMap(([name, field]) =>
+    declaration.unset === 'omitted' || field.unset === 'omitted' ? [name] : [],
+  );
+  return { ...declaration, storedFields, omittedFields };
 }
 
 const user = (refersTo: string, reverse: string): Field => ({

@@ -4,6 +4,8 @@ import {
   externalIds,
   foreignReference,
   indexed,
+  mustExist,
+  omittedUnset,
   reference,
   required,
   text,
@@ -34,6 +36,10 @@ export const asset = recordKind({
     manufacturerId: foreignReference('Company', 'the company that made the asset', { reverse: 'manufacturedAssets' }),
     purchaseOrderId: foreignReference('PurchaseOrder', 'the purchase order used to buy the asset'),
     externalIds: externalIds(),
+    categoryId: omittedUnset(reference('AssetCategory', 'the category that the asset is in')),
+    parentId: omittedUnset(
+      mustExist(reference('Asset', 'the asset that the asset is a part of', { reverse: 'children' })),
+    ),
   },
   example: {
     name: 'Crane',

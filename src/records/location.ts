@@ -1,4 +1,4 @@
-import { externalIds, indexed, number, text } from '../model/fields.ts';
+import { externalIds, indexed, mustExist, number, reference, text } from '../model/fields.ts';
 import { recordKind } from '../model/record-kind.ts';
 
 export const location = recordKind({
@@ -20,6 +20,7 @@ export const location = recordKind({
     postalCode: text('The postal code.'),
     country: text('The country.'),
     externalIds: externalIds(),
+    parentId: mustExist(reference('Location', 'the location that the location is in', { reverse: 'children' })),
   },
   example: {
     name: 'North yard',

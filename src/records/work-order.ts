@@ -20,6 +20,7 @@ export const workOrder = recordKind({
     endDate: dateTime('When the work order ends.'),
     notes: text('Notes on the work order.'),
     externalIds: externalIds(),
+    assetId: reference('Asset', 'the asset that the work is for'),
   },
   example: {
     name: 'Set up the crane',

@@ -129,15 +129,12 @@ const preferredHandling = ({ headers }: FastifyRequest): string | undefined =>
   /(?:^|,)\s*handling\s*=\s*"?([\w-]+)/i.exec(String(headers.prefer ?? ''))?.[1]?.toLowerCase();
 
 /**
- * An unset field of an asset is null. In every other kind it is absent: the interface marks no field there as nullable,
- * and a strict client may reject null.
+ * Returns the record as REST sends it. An unset field of an asset is null, if the documented interface has the field.
+ * Everywhere else it is absent: the interface marks no field there as nullable, and a strict client may reject null.
  */
 export function toResponse(kind: RecordKind, record: object): object {
-  if (kind.unset === 'null') return record;
-  const response: Record<string, unknown> = {};
-  for (const [field, value] of Object.entries(record)) {
-    if (value !== null) response[field] = value;
-  }
+  const response: Record<string, unknown> = { ...record };
+  for (const field of kind.omittedFields) response[field] ??= undefined;
   return response;
 }
 

@@ -272,7 +272,7 @@ const exportOperation = (): Json => ({
 function kindSchemas(kind: RecordKind, limits: Limits): Json {
   const sent = Object.entries(kind.fields);
   const stored = Object.entries(kind.storedFields);
-  const isNullable = (field: Field) => kind.unset === 'null' && !field.required;
+  const isNullable = (name: string) => !kind.storedFields[name]?.required && !kind.omittedFields.includes(name);
   const required = sent.flatMap(([name, field]) => (field.required ? [name] : []));
   const properties = Object.fromEntries(
     sent.map(([name, field]) => [name, fieldSchema(field, limits, { isNullable: !field.required, isSent: true })]),
@@ -282,10 +282,10 @@ function kindSchemas(kind: RecordKind, limits: Limits): Json {
     [kind.name]: {
       type: 'object',
       description: kind.description,
-      required: stored.flatMap(([name, field]) => (isNullable(field) || field.required ? [name] : [])),
+      required: stored.flatMap(([name, field]) => (isNullable(name) || field.required ? [name] : [])),
       properties: Object.fromEntries(
         stored.map(([name, field]) => {
-          const schema = fieldSchema(field, limits, { isNullable: isNullable(field) });
+          const schema = fieldSchema(field, limits, { isNullable: isNullable(name) });
           return [name, field.type === 'id' ? { ...schema, examples: [exampleId(kind)] } : schema];
         }),
       ),
