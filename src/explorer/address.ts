@@ -26,7 +26,7 @@ export function viewOf(search: string): View {
   if (!Object.hasOwn(id === undefined ? columns : kinds, kind)) return {};
   return {
     ...view,
-    view: view.view === otherViews[kind] ? view.view : undefined,
+    view: otherViews[kind]?.find((name) => name === view.view),
     sort: kindOf(kind).order.includes(sort.replace('-', '')) ? sort : undefined,
     filters: sent.getAll('filter').flatMap((text) => filterOf(kind, text) ?? []),
   };

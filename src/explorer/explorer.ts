@@ -87,7 +87,7 @@ function draw(): void {
     ${tabs(view)}
     ${id === undefined ? nothing : html`<p class="kind">${title(kind ?? '')}</p>`}
     <h1>${name}</h1>
-    ${id === undefined ? otherView(view) : nothing}
+    ${id === undefined ? viewLinks(view) : nothing}
     ${viewer === table && mayWrite ? html`<button type="button" @click=${() => chooseFiles(kind)}>Import…</button>` : nothing}
     ${isDrawn ? viewer.draw(view, data, { mayWrite, redraw: draw, refresh }) : nothing}
     ${problem ? html`<p role="alert">${problem}</p>` : nothing}
@@ -102,11 +102,10 @@ function tabs({ kind }: View) {
   return html`<nav class="tabs" aria-label="Records">${tab(undefined, 'Overview')} ${kinds}</nav>`;
 }
 
-/** Leads from a table to the map or the tree, and back. */
-function otherView({ kind = '', view }: View) {
-  const other = otherViews[kind];
-  const next = view ? undefined : other;
-  return other ? html`<a href=${addressOf({ kind, view: next })}>${title(next ?? 'table')}</a>` : nothing;
+/** Links to the other views of the kind. */
+function viewLinks({ kind = '', view }: View) {
+  const views = [undefined, ...(otherViews[kind] ?? [])].filter((name) => name !== view);
+  return views.map((name) => html`<a href=${addressOf({ kind, view: name })}>${title(name ?? 'table')}</a> `);
 }
 
 async function importFiles(kind: string | undefined, list: Iterable<File>): Promise<void> {

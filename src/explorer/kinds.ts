@@ -27,11 +27,11 @@ const stamps = ['externalIds', 'id', 'createdAt', 'createdBy', 'updatedAt', 'upd
 
 /** The first columns of tables, and the order of their tabs. Labels are shown as the names of statuses and the like, and have no tab. */
 const chosenColumns: Readonly<Record<string, readonly string[]>> = {
-  Asset: ['name', 'uid', 'status', 'currentLocation', 'assetType', 'owner'],
-  WorkOrder: ['name', 'reference', 'status', 'location', 'project', 'startDate', 'endDate'],
+  Asset: ['name', 'uid', 'status', 'currentLocation', 'category', 'assetType', 'owner'],
+  WorkOrder: ['name', 'reference', 'asset', 'status', 'location', 'project', 'startDate', 'endDate'],
   TransportOrder: ['name', 'number', 'reference', 'status', 'project'],
   Project: ['name', 'reference', 'status', 'location', 'company', 'startDate', 'endDate'],
-  Location: ['name', 'city', 'address1', 'postalCode', 'country'],
+  Location: ['name', 'parent', 'city', 'address1', 'postalCode', 'country'],
   AssetCategory: ['name', 'parent', 'description'],
 };
 
@@ -52,8 +52,12 @@ function firstFields(kind: string): readonly string[] {
 
 export const kindNames = Object.keys(columns);
 
-/** What shows the records of a kind in another way than its table. */
-export const otherViews: Readonly<Record<string, 'map' | 'tree'>> = { Location: 'map', AssetCategory: 'tree' };
+/** The views of a kind besides its table. */
+export const otherViews: Readonly<Record<string, readonly ('map' | 'tree')[]>> = {
+  Location: ['map', 'tree'],
+  AssetCategory: ['tree'],
+  Asset: ['tree'],
+};
 
 export const kindOf = (name = ''): Kind => kinds[name] ?? (kinds.Asset as Kind);
 

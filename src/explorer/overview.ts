@@ -89,6 +89,7 @@ export const overview: Viewer = {
     return html`
       <ul class="counts">${kindNames.map(count)}</ul>
       <p><a href=${addressOf({ kind: 'Location', view: 'map' })}>Map of locations</a> ·
+        <a href=${addressOf({ kind: 'Location', view: 'tree' })}>Tree of locations</a> ·
         <a href=${addressOf({ kind: 'AssetCategory', view: 'tree' })}>Tree of asset categories</a></p>
       <div class="charts">${charts.map((chart, index) => bars(chart, data[`chart${index}`], countOf(chart.kind)))}</div>`;
   },

@@ -1,7 +1,7 @@
-/** The asset categories as a tree. What is open in it is in the address, and its levels are read when they are opened. */
+/** A kind as a tree of parents. The address has the open records, and a level is read when it is opened. */
 import { html, nothing } from 'lit-html';
 import { addressOf, type View } from './address.ts';
-import { nameOf } from './kinds.ts';
+import { kindOf, nameFields, nameOf } from './kinds.ts';
 import { ascending, atMost, query } from './queries.ts';
 import type { Data, Viewer } from './service.ts';
 import { link } from './table.ts';
@@ -18,7 +18,7 @@ function draw(view: View, { nodes, pageInfo }: Data) {
   const item = (node: Data): unknown => {
     const count = node.children.totalCount;
     return html`<li>
-      ${link('AssetCategory', node)} ${count > 0 ? toggle(node, count) : nothing}
+      ${link(view.kind ?? '', node)} ${count > 0 ? toggle(node, count) : nothing}
       ${open.has(node.id) ? level(node.id) : nothing}
     </li>`;
   };
@@ -29,11 +29,12 @@ function draw(view: View, { nodes, pageInfo }: Data) {
 
 export const tree: Viewer = {
   // Those without a parent, and those below the open ones.
-  queries({ open }) {
+  queries({ kind, open }) {
     const levels = [{ parentId: { isNull: true } }, ...(open ? [{ parentId: { in: open.split(',') } }] : [])];
     const page = { first: atMost(1_000), where: { or: levels }, orderBy: [{ name: ascending }] };
-    const selection = 'nodes { id name parent { id } children(first: 0) { totalCount } } pageInfo { hasNextPage }';
-    return [query('assetCategories', page, selection)];
+    const fields = nameFields(kind ?? '').join(' ');
+    const selection = `nodes { ${fields} parent { id } children(first: 0) { totalCount } } pageInfo { hasNextPage }`;
+    return [query(kindOf(kind).list, page, selection)];
   },
-  draw: (view, { assetCategories }) => draw(view, assetCategories),
+  draw: (view, data) => draw(view, data[kindOf(view.kind).list]),
 };
