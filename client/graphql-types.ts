@@ -673,60 +673,61 @@ export interface ImportedRecords {
   labels: Label[];
 }
 
-/** The names of each kind, its fields, the path to create its records over REST, and what they have for fields without a value. */
+/** The names of each kind, its fields, the path to create its records over REST, and the fields that REST returns as null while they are unset. */
 export const kinds = {
   Asset: {
     plural: 'Assets',
     list: 'assets',
-    unset: 'null',
     path: '/assets',
+    nullable:
+      'uid statusId assetTypeId currentLocationId trackUtilization manufacturedAt acquiredAt ownerId manufacturerId purchaseOrderId externalIds updatedBy',
     fields:
       'id name uid statusId assetTypeId currentLocationId trackUtilization manufacturedAt acquiredAt ownerId manufacturerId purchaseOrderId externalIds categoryId parentId workspaceId createdAt updatedAt updatedBy { id }',
   },
   WorkOrder: {
     plural: 'WorkOrders',
     list: 'workOrders',
-    unset: 'omitted',
     path: '/work-orders',
+    nullable: '',
     fields:
       'id name typeId reference projectId statusId locationId startDate endDate notes externalIds assetId workspaceId createdAt updatedAt createdBy { id } updatedBy { id }',
   },
   Project: {
     plural: 'Projects',
     list: 'projects',
-    unset: 'omitted',
     path: '/projects',
+    nullable: '',
     fields:
       'id name reference startDate endDate notes statusId companyId locationId externalIds workspaceId createdAt updatedAt createdBy { id } updatedBy { id }',
   },
   Location: {
     plural: 'Locations',
     list: 'locations',
-    unset: 'omitted',
     path: '/locations',
+    nullable: '',
     fields:
       'id name latitude longitude address1 address2 city state postalCode country externalIds parentId workspaceId createdAt updatedAt',
   },
   TransportOrder: {
     plural: 'TransportOrders',
     list: 'transportOrders',
-    unset: 'omitted',
     path: '/transport-orders',
+    nullable: '',
     fields:
       'id name reference number notes statusId projectId purchaseOrderId allocationOrderId workspaceId createdAt updatedAt createdBy { id }',
   },
   AssetCategory: {
     plural: 'AssetCategories',
     list: 'assetCategories',
-    unset: 'omitted',
     path: '/asset-categories',
+    nullable: '',
     fields: 'id name description parentId workspaceId createdAt updatedAt',
   },
   Label: {
     plural: 'Labels',
     list: 'labels',
-    unset: 'omitted',
     path: '/labels',
+    nullable: '',
     fields: 'id name key color workspaceId createdAt updatedAt',
   },
 } as const;

@@ -198,13 +198,13 @@ async function mutate<Result>(
 /** GraphQL has links to users, REST their IDs. */
 const userFields: ReadonlySet<string> = new Set(['createdBy', 'updatedBy']);
 
-/** GraphQL returns null for an unset field, which REST omits in most kinds. */
+/** GraphQL returns null for an unset field, which REST omits, but for those of an asset in the documented interface. */
 export const storedAs =
   (name: KindName) =>
   (row: Row): Row =>
     Object.fromEntries(
       Object.entries(row)
-        .filter(([, value]) => value !== null || kinds[name].unset === 'null')
+        .filter(([field, value]) => value !== null || kinds[name].nullable.split(' ').includes(field))
         .map(([field, value]) => [field, userFields.has(field) && isObject(value) ? value.id : value]),
     );
 

@@ -200,11 +200,13 @@ function selections(): string {
     const isLeaf = (field: string) => isObjectType(type) && isLeafType(getNamedType(type.getFields()[field]?.type));
     const selected = Object.keys(kind.storedFields).map((field) => (isLeaf(field) ? field : `${field} { id }`));
     const path = routes.find((route) => route.operation === 'create' && route.kind === kind)?.path;
-    const names = `'${selected.join(' ')}'`;
-    const fields = `fields:${names.length < 110 ? ' ' : '\n      '}${names}`;
-    return `  ${kind.name}: {\n    plural: '${kind.plural}',\n    list: '${listField(kind)}',\n    unset: '${kind.unset}',\n    path: ${path ? `'${path}'` : 'null'},\n    ${fields},\n  },\n`;
+    const nullable = Object.entries(kind.storedFields).flatMap(([name, field]) =>
+      field.required || kind.omittedFields.includes(name) ? [] : [name],
+    );
+    const printed = (names: readonly string[]) => `${names.length < 10 ? ' ' : '\n      '}'${names.join(' ')}'`;
+    return `  ${kind.name}: {\n    plural: '${kind.plural}',\n    list: '${listField(kind)}',\n    path: ${path ? `'${path}'` : 'null'},\n    nullable:${printed(nullable)},\n    fields:${printed(selected)},\n  },\n`;
   });
-  return `/** The names of each kind, its fields, the path to create its records over REST, and what they have for fields without a value. */
+  return `/** The names of each kind, its fields, the path to create its records over REST, and the fields that REST returns as null while they are unset. */
 export const kinds = {\n${kinds.join('')}} as const;
 
 /** The fields of a page of changes. */

@@ -17,7 +17,7 @@ useShortDelays();
 type Random = ReturnType<typeof createRandom>;
 type Service = ReturnType<typeof imports.service.as>;
 
-const kinds = ['locations', 'assets', 'projects', 'assetCategories'] as const satisfies KindName[];
+const kinds = ['locations', 'assetCategories', 'assets', 'projects'] as const satisfies KindName[];
 const columns = {
   locations: { key: 'externalIds.erp', link: undefined, flawed: 'latitude' },
   assetCategories: { key: 'description', link: 'parent', flawed: undefined },

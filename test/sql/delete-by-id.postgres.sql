@@ -1,6 +1,6 @@
 begin; set local idle_in_transaction_session_timeout = '60s';
 
-select json_build_array(id, name, latitude, longitude, address1, address2, city, state, postal_code, country, external_ids, workspace_id, created_at, updated_at) as record
+select json_build_array(id, name, latitude, longitude, address1, address2, city, state, postal_code, country, external_ids, parent_id, workspace_id, created_at, updated_at) as record
   from unnest($1::text[]) as wanted (wanted_id)
   cross join lateral (select *
     from locations
@@ -24,6 +24,12 @@ select id
     from projects
     where workspace_id = $2 and location_id = wanted_id limit 10002) as found limit $3;
 
+select id
+  from unnest($1::text[]) as wanted (wanted_id)
+  cross join lateral (select *
+    from locations
+    where workspace_id = $2 and parent_id = wanted_id limit 10002) as found limit $3;
+
 select coalesce(sum(bytes), 0) as bytes
   from (select 0 + coalesce(octet_length(id::text), 0) + coalesce(octet_length(name::text), 0) + coalesce(octet_length(reference::text), 0) + coalesce(octet_length(notes::text), 0) + coalesce(octet_length(status_id::text), 0) + coalesce(octet_length(company_id::text), 0) + coalesce(octet_length(location_id::text), 0) + coalesce(octet_length(external_ids::text), 0) + coalesce(octet_length(created_by::text), 0) + coalesce(octet_length(updated_by::text), 0) as bytes
     from unnest($1::text[]) as wanted (wanted_id)
@@ -38,13 +44,13 @@ select json_build_array(id, name, reference, start_date, end_date, notes, status
     where workspace_id = $2 and id = wanted_id limit 1) as found for no key update;
 
 select coalesce(sum(bytes), 0) as bytes
-  from (select 0 + coalesce(octet_length(id::text), 0) + coalesce(octet_length(name::text), 0) + coalesce(octet_length(type_id::text), 0) + coalesce(octet_length(reference::text), 0) + coalesce(octet_length(project_id::text), 0) + coalesce(octet_length(status_id::text), 0) + coalesce(octet_length(location_id::text), 0) + coalesce(octet_length(notes::text), 0) + coalesce(octet_length(external_ids::text), 0) + coalesce(octet_length(created_by::text), 0) + coalesce(octet_length(updated_by::text), 0) as bytes
+  from (select 0 + coalesce(octet_length(id::text), 0) + coalesce(octet_length(name::text), 0) + coalesce(octet_length(type_id::text), 0) + coalesce(octet_length(reference::text), 0) + coalesce(octet_length(project_id::text), 0) + coalesce(octet_length(status_id::text), 0) + coalesce(octet_length(location_id::text), 0) + coalesce(octet_length(notes::text), 0) + coalesce(octet_length(external_ids::text), 0) + coalesce(octet_length(asset_id::text), 0) + coalesce(octet_length(created_by::text), 0) + coalesce(octet_length(updated_by::text), 0) as bytes
     from unnest($1::text[]) as wanted (wanted_id)
     cross join lateral (select *
       from work_orders
       where workspace_id = $2 and id = wanted_id limit 1) as found) as page;
 
-select json_build_array(id, name, type_id, reference, project_id, status_id, location_id, start_date, end_date, notes, external_ids, workspace_id, created_at, updated_at, created_by, updated_by) as record
+select json_build_array(id, name, type_id, reference, project_id, status_id, location_id, start_date, end_date, notes, external_ids, asset_id, workspace_id, created_at, updated_at, created_by, updated_by) as record
   from unnest($1::text[]) as wanted (wanted_id)
   cross join lateral (select *
     from work_orders

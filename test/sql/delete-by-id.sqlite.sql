@@ -1,6 +1,6 @@
 begin immediate;
 
-select json_array(id, name, iif(latitude is null, null, format('%!.18g', latitude)), iif(longitude is null, null, format('%!.18g', longitude)), address1, address2, city, state, postal_code, country, json(external_ids), workspace_id, created_at, updated_at) as record
+select json_array(id, name, iif(latitude is null, null, format('%!.18g', latitude)), iif(longitude is null, null, format('%!.18g', longitude)), address1, address2, city, state, postal_code, country, json(external_ids), parent_id, workspace_id, created_at, updated_at) as record
   from locations
   where workspace_id = ? and locations.id = ?;
 
@@ -16,6 +16,10 @@ select id
   from projects
   where workspace_id = ? and projects.location_id = ? limit 10002;
 
+select id
+  from locations
+  where workspace_id = ? and locations.parent_id = ? limit 10002;
+
 select coalesce(sum(bytes), 0) as bytes
   from (select 0 + coalesce(octet_length(id), 0) + coalesce(octet_length(name), 0) + coalesce(octet_length(reference), 0) + coalesce(octet_length(notes), 0) + coalesce(octet_length(status_id), 0) + coalesce(octet_length(company_id), 0) + coalesce(octet_length(location_id), 0) + coalesce(octet_length(external_ids), 0) + coalesce(octet_length(created_by), 0) + coalesce(octet_length(updated_by), 0) as bytes
     from projects
@@ -28,12 +32,12 @@ select json_array(id, name, reference, start_date, end_date, notes, status_id, c
     from json_each(?));
 
 select coalesce(sum(bytes), 0) as bytes
-  from (select 0 + coalesce(octet_length(id), 0) + coalesce(octet_length(name), 0) + coalesce(octet_length(type_id), 0) + coalesce(octet_length(reference), 0) + coalesce(octet_length(project_id), 0) + coalesce(octet_length(status_id), 0) + coalesce(octet_length(location_id), 0) + coalesce(octet_length(notes), 0) + coalesce(octet_length(external_ids), 0) + coalesce(octet_length(created_by), 0) + coalesce(octet_length(updated_by), 0) as bytes
+  from (select 0 + coalesce(octet_length(id), 0) + coalesce(octet_length(name), 0) + coalesce(octet_length(type_id), 0) + coalesce(octet_length(reference), 0) + coalesce(octet_length(project_id), 0) + coalesce(octet_length(status_id), 0) + coalesce(octet_length(location_id), 0) + coalesce(octet_length(notes), 0) + coalesce(octet_length(external_ids), 0) + coalesce(octet_length(asset_id), 0) + coalesce(octet_length(created_by), 0) + coalesce(octet_length(updated_by), 0) as bytes
     from work_orders
     where workspace_id = ? and work_orders.id in (select value
       from json_each(?))) as page;
 
-select json_array(id, name, type_id, reference, project_id, status_id, location_id, start_date, end_date, notes, json(external_ids), workspace_id, created_at, updated_at, created_by, updated_by) as record
+select json_array(id, name, type_id, reference, project_id, status_id, location_id, start_date, end_date, notes, json(external_ids), asset_id, workspace_id, created_at, updated_at, created_by, updated_by) as record
   from work_orders
   where workspace_id = ? and work_orders.id in (select value
     from json_each(?));

@@ -1,6 +1,6 @@
 begin; set local idle_in_transaction_session_timeout = '60s';
 
-select json_build_array(id, name, uid, status_id, asset_type_id, current_location_id, track_utilization, manufactured_at, acquired_at, owner_id, manufacturer_id, purchase_order_id, external_ids, workspace_id, created_at, updated_at, updated_by) as record
+select json_build_array(id, name, uid, status_id, asset_type_id, current_location_id, track_utilization, manufactured_at, acquired_at, owner_id, manufacturer_id, purchase_order_id, external_ids, category_id, parent_id, workspace_id, created_at, updated_at, updated_by) as record
   from unnest($1::text[]) as wanted (wanted_id)
   cross join lateral (select *
     from assets

@@ -1,6 +1,6 @@
 begin immediate;
 
-select json_array(id, name, uid, status_id, asset_type_id, current_location_id, track_utilization, manufactured_at, acquired_at, owner_id, manufacturer_id, purchase_order_id, json(external_ids), workspace_id, created_at, updated_at, updated_by) as record
+select json_array(id, name, uid, status_id, asset_type_id, current_location_id, track_utilization, manufactured_at, acquired_at, owner_id, manufacturer_id, purchase_order_id, json(external_ids), category_id, parent_id, workspace_id, created_at, updated_at, updated_by) as record
   from assets
   where workspace_id = ? and assets.id = ?;
 

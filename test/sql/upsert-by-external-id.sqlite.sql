@@ -7,11 +7,11 @@ select (select string_agg(matching.id, ' ')
       order by id asc limit ?) as matching) as found
   from json_each(?) as sent;
 
-select json_array(id, name, uid, status_id, asset_type_id, current_location_id, track_utilization, manufactured_at, acquired_at, owner_id, manufacturer_id, purchase_order_id, json(external_ids), workspace_id, created_at, updated_at, updated_by) as record
+select json_array(id, name, uid, status_id, asset_type_id, current_location_id, track_utilization, manufactured_at, acquired_at, owner_id, manufacturer_id, purchase_order_id, json(external_ids), category_id, parent_id, workspace_id, created_at, updated_at, updated_by) as record
   from assets
   where workspace_id = ? and assets.id = ?;
 
-insert into assets (id, name, uid, status_id, asset_type_id, current_location_id, track_utilization, manufactured_at, acquired_at, owner_id, manufacturer_id, purchase_order_id, external_ids, workspace_id, created_at, updated_at, updated_by) select ? as id, ? as name, ? as uid, ? as status_id, ? as asset_type_id, ? as current_location_id, ? as track_utilization, ? as manufactured_at, ? as acquired_at, ? as owner_id, ? as manufacturer_id, ? as purchase_order_id, ? as external_ids, ? as workspace_id, ? as created_at, ? as updated_at, ? as updated_by
+insert into assets (id, name, uid, status_id, asset_type_id, current_location_id, track_utilization, manufactured_at, acquired_at, owner_id, manufacturer_id, purchase_order_id, external_ids, category_id, parent_id, workspace_id, created_at, updated_at, updated_by) select ? as id, ? as name, ? as uid, ? as status_id, ? as asset_type_id, ? as current_location_id, ? as track_utilization, ? as manufactured_at, ? as acquired_at, ? as owner_id, ? as manufacturer_id, ? as purchase_order_id, ? as external_ids, ? as category_id, ? as parent_id, ? as workspace_id, ? as created_at, ? as updated_at, ? as updated_by
   from jsonb_each(?);
 
 update assets set name = sent.name, updated_at = sent.updated_at

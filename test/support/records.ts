@@ -93,5 +93,5 @@ export const answered = (kind: RecordKind, sent: object): Record<string, unknown
   Object.fromEntries(
     Object.keys(kind.fields)
       .map((name) => [name, (sent as Record<string, unknown>)[name] ?? null] as const)
-      .filter(([, value]) => value !== null || kind.unset === 'null'),
+      .filter(([name, value]) => value !== null || !kind.omittedFields.includes(name)),
   );
