@@ -7,7 +7,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { expect, test } from 'vitest';
 import { listField } from '../../src/model/labels.ts';
 import type { RecordKind } from '../../src/model/record-kind.ts';
-import { assetCategory, kindOfId, reverseLinksOf } from '../../src/records/index.ts';
+import { kindOfId, reverseLinksOf } from '../../src/records/index.ts';
 import type { WorkspaceStore } from '../../src/store/workspace-store.ts';
 import { requireConsistentLog } from '../support/consistent-log.ts';
 import { isPostgres } from '../support/database.ts';
@@ -286,7 +286,7 @@ async function revert() {
         const stored = held(kind).get(id);
         const isKept = !isSameState(stored, left) && !isSameState(stored, state);
         // Of the moves that would form a cycle, all are left out, although fewer would do.
-        const isInOne = kind === assetCategory && mayBeInCycle(id, touched);
+        const isInOne = mayBeInCycle(kind, id, touched);
         // From between two changes of a write on, a record to restore may refer to one to delete: it fails, even if that one cannot be deleted.
         const isTorn = !ends.has(after) && Object.values(state ?? {}).some(isToDelete);
         const mayFail = outcomes.get(id) === 'FAILED' && (isInOne || isTorn);
@@ -301,10 +301,10 @@ async function revert() {
   });
 }
 
-/** Whether a category leads back to itself by parents that some categories have, and others had. */
-function mayBeInCycle(id: string, touched: ReadonlyMap<string, Logged>): boolean {
+/** Whether a record leads back to itself by parents that some records have, and others had. */
+function mayBeInCycle(kind: RecordKind, id: string, touched: ReadonlyMap<string, Logged>): boolean {
   const parentsOf = (child: unknown) =>
-    [held(assetCategory).get(String(child)), touched.get(String(child))?.before].flatMap((it) => it?.parentId ?? []);
+    [held(kind).get(String(child)), touched.get(String(child))?.before].flatMap((it) => it?.parentId ?? []);
   const above = new Set(parentsOf(id));
   for (const parent of above) for (const next of parentsOf(parent)) above.add(next);
   return above.has(id);

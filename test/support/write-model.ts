@@ -4,7 +4,7 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { RecordKind } from '../../src/model/record-kind.ts';
-import { assetCategory, recordKinds } from '../../src/records/index.ts';
+import { recordKinds } from '../../src/records/index.ts';
 
 export type Fields = Readonly<Record<string, unknown>>;
 export type Stored = Fields & { readonly id: string };
@@ -162,9 +162,9 @@ export function createWriteModel() {
     return [...taken, ...[...waitsFor.keys()].filter((item) => isInCycle(item, waitsFor))];
   }
 
-  /** The items that make a category its own ancestor. */
+  /** The items that make a record its own ancestor. */
   function inCycles(states: States): Item[] {
-    const all = new Map<unknown, Stored>(held(assetCategory));
+    const all = new Map<unknown, Stored>([...records.values()].flatMap((ofKind) => [...ofKind]));
     for (const { after, isRepeated } of states.values()) if (after && !isRepeated) all.set(after.id, after);
     const parents = new Map([...all].map(([id, { parentId }]) => [id, parentId]));
     const moves = [...states].filter(([{ sent }, { links }]) => (sent.parentId ?? links.parentId) !== undefined);
