@@ -64,7 +64,10 @@ const times = [
 const foreignIds = ['x', 'X', 'company-1', "com'pany", '*', 'ß', '\u{1F600}'];
 const externalKeys = ['erp', 'ERP', '', '"', "'", '\\', '$.erp', '$', '0', '[0]', 'a.b', '\u{1F600}', '__proto__', 'ä'];
 
-export function createGenerator(random: Random, idsByTable: ReadonlyMap<string, readonly string[]>) {
+type Ids = ReadonlyMap<string, readonly string[]>;
+
+/** References lead to any of the IDs, those to records that must exist to the second ones. */
+export function createGenerator(random: Random, idsByTable: Ids, existing: Ids = idsByTable) {
   const { chance, integer } = random;
   const pick = <T>(items: readonly T[]): T => items[integer(items.length)] as T;
   const several = <T>(most: number, make: () => T): T[] => Array.from({ length: integer(most + 1) }, make);
@@ -97,7 +100,8 @@ export function createGenerator(random: Random, idsByTable: ReadonlyMap<string, 
     // Unique values may occur once: they are made different, and many are unset.
     if (field.unique && kind === label) return labelKeys.pop() ?? null;
     if (field.unique) return chance(0.5) ? null : `${pick(texts)}${integer(1e9)}`;
-    if (field.type === 'reference' && field.mustExist) return pick([null, ...storedIds(kindNamed(field.target))]);
+    if (field.type === 'reference' && field.mustExist)
+      return pick([null, ...(existing.get(kindNamed(field.target).table) ?? [])]);
     return fieldValue(kind, field);
   }
 
