@@ -76,6 +76,10 @@ for (const { target, name, kind, field } of links) {
 export const reverseLinksOf = (target: string): readonly ReverseLink[] =>
   links.filter((link) => link.target === target);
 
+/** The link to the ancestors of a kind whose records form a tree. */
+export const treeOf = (kindName: string): ReverseLink | undefined =>
+  reverseLinksOf(kindName).find(({ direction }) => direction === 'ancestors');
+
 function linksTo(kind: RecordKind): ReverseLink[] {
   return Object.entries(kind.storedFields).flatMap(([field, declared]): ReverseLink[] => {
     if (!isReference(declared)) return [];

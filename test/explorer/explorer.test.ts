@@ -236,7 +236,7 @@ describeInChromium('the explorer', () => {
     await heading(page, 'Work orders');
     await page.getByText('43 work orders', { exact: true }).waitFor();
     const hint = await page.getByRole('searchbox').getAttribute('placeholder');
-    expect(hint).toBe('Search name, reference, location, project, erp:4711');
+    expect(hint).toBe('Search name, reference, asset, location, project, erp:4711');
     expect(await rows(page).count()).toBe(4);
     for (const name of ['Next', 'Previous']) await page.getByRole('link', { name, exact: true }).click();
     // A name of what is kept in another system, and what has it.

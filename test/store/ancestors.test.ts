@@ -1,6 +1,7 @@
-/** Ancestors in a tree of one kind: all of them, however deep the tree is. */
+/** Ancestors and descendants in a tree of one kind: all of them, however deep the tree is. */
 import { beforeAll, expect, test } from 'vitest';
-import { assetCategory, reverseLinksOf } from '../../src/records/index.ts';
+import type { ReverseLink } from '../../src/model/reverse-link.ts';
+import { assetCategory, treeOf } from '../../src/records/index.ts';
 import type { LinkToRead } from '../../src/store/records/read-records.ts';
 import type { WorkspaceStore } from '../../src/store/workspace-store.ts';
 import { change, inSteps } from '../support/insert.ts';
@@ -23,8 +24,8 @@ beforeAll(async () => {
   });
 });
 
-const [ancestors] = reverseLinksOf('AssetCategory').filter(({ direction }) => direction === 'ancestors');
-if (!ancestors) throw new Error('asset categories have no ancestors');
+const ancestors = treeOf('AssetCategory') as ReverseLink;
+const children = { ...ancestors, name: 'children', direction: 'referring' } as const;
 
 test('a page whose records have more than 20,000 ancestors together is rejected, one with fewer of them is not', async () => {
   await expect(store.pages(ancestors, chain, { withCount: true })).rejects.toMatchObject({
@@ -33,6 +34,17 @@ test('a page whose records have more than 20,000 ancestors together is rejected,
   });
   const pages = await store.pages(ancestors, chain.slice(0, 200), { withCount: true });
   expect([...pages.values()].map(({ count }) => count)).toEqual(chain.slice(0, 200).map((_, level) => level));
+});
+
+test('a page whose records have more than 100,000 records below is rejected, one with fewer of them is not', async () => {
+  const below = { below: ancestors, withCount: true };
+  await expect(store.pages(children, chain, below)).rejects.toMatchObject({
+    status: 400,
+    message:
+      '500 asset categories together have more than 100,000 asset categories below: request smaller parts of the tree',
+  });
+  const pages = await store.pages(children, chain.slice(-10), below);
+  expect([...pages.values()].map(({ count }) => count)).toEqual([9, 8, 7, 6, 5, 4, 3, 2, 1, 0]);
 });
 
 test('a record is read with all fields of its twenty ancestors, more values than a function of Postgres takes', async () => {
@@ -65,4 +77,5 @@ test('a cycle, which two updates at once could make, ends', async () => {
   expect((await store.pages(ancestors, [deepest], { withCount: true })).get(deepest)?.count).toBe(levels);
   const belowRoot = { reverse: ancestors, quantifier: 'some', matches: { field: 'name', in: ['level 0'] } } as const;
   expect(await store.count(assetCategory, { where: belowRoot })).toBe(levels);
+  expect(await store.count(assetCategory, { where: { within: deepest, tree: ancestors } })).toBe(levels);
 });

@@ -63,6 +63,7 @@ export function createModel(world: World, viewer?: Viewer) {
     if (name === 'and') return sent.every((part: SentFilter) => matches(kind, record, part));
     if (name === 'or') return sent.some((part: SentFilter) => matches(kind, record, part));
     if (name === 'not') return !matches(kind, record, sent);
+    if (name === 'within') return isWithin(kind, record, String(sent));
     if (name === 'near') return isNear(record, sent as Parameters<typeof isNear>[1]);
     const [, reference = '', declared] = linkFields(kind).find(([link]) => link === name) ?? [];
     if (declared) {
@@ -80,7 +81,20 @@ export function createModel(world: World, viewer?: Viewer) {
     });
   }
 
-  function linkedRecords({ kind, field, direction }: ReverseLink, parentId: string): PlainRecord[] {
+  function isWithin(kind: RecordKind, record: PlainRecord, id: string): boolean {
+    let place: PlainRecord | undefined = record;
+    while (place && place.id !== id) place = recordWithId(kind, place.parentId);
+    return place !== undefined;
+  }
+
+  function linkedRecords({ kind, field, direction, target }: ReverseLink, parentId: string, below = false) {
+    if (below) {
+      const tree = kindNamed(target);
+      return recordsOf(kind).filter((record) => {
+        const place = recordWithId(tree, record[field]);
+        return place && isWithin(tree, place, parentId);
+      });
+    }
     if (direction === 'referring') return recordsOf(kind).filter((record) => record[field] === parentId);
     const ancestors: PlainRecord[] = [];
     let next = recordWithId(kind, recordWithId(kind, parentId)?.[field]);
@@ -264,7 +278,7 @@ export function createModel(world: World, viewer?: Viewer) {
   }
   for (const [type, ofType] of Object.entries(resolvers)) {
     for (const link of reverseLinksOf(type)) {
-      ofType[link.name] = ({ id }, args) => page(link.kind, linkedRecords(link, id), args);
+      ofType[link.name] = ({ id }, args) => page(link.kind, linkedRecords(link, id, args.below), args);
     }
   }
 

@@ -123,6 +123,7 @@ export function createGenerator(random: Random, idsByTable: Ids, existing: Ids =
       if ('direction' in link) return [link.name, { [pick(['some', 'none', 'every'])]: inner(link.kind) }];
       return [link[0], inner(kindNamed(link[2].target))];
     }
+    if ('parentId' in kind.fields && chance(0.1)) return ['within', idOf(kind)];
     if ('latitude' in kind.fields && chance(0.15)) {
       const near = { latitude: pick([0, 53.08, 90, -90, 12.5]), longitude: pick([0, 8.8, 180, -180]) };
       return ['near', { ...near, withinKm: pick([0, 1, 500.5, 5_000.1, 12_000.3, 20_015]) }];
@@ -296,6 +297,8 @@ export function createDocuments(
       case 'after':
       case 'before':
         return kind && chance(0.4) ? (chance(0.05) ? 'x' : cursorFor(kind, order)) : undefined;
+      case 'below':
+        return chance(0.7);
       case 'groupBy':
         return isEnumType(named) ? [0, ...several(2, () => 0)].map(() => pick(named.getValues()).name) : undefined;
       case 'timeZone':

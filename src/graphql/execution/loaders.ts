@@ -19,7 +19,13 @@ import type { AnyRecord, RecordKind, Values } from '../../model/record-kind.ts';
 import type { ReverseLink } from '../../model/reverse-link.ts';
 import { kindNamed, kindOfId, label } from '../../records/index.ts';
 import type { ChangePage, ChangePageQuery, HistoryQuery, LoggedChange } from '../../store/log.ts';
-import { type Condition, orderName, type RecordQuery, type SummaryQuery } from '../../store/query/record-query.ts';
+import {
+  type Condition,
+  orderName,
+  type PagesQuery,
+  type RecordQuery,
+  type SummaryQuery,
+} from '../../store/query/record-query.ts';
 import {
   findByUniqueField,
   type LinkToRead,
@@ -28,7 +34,9 @@ import {
 } from '../../store/workspace-store.ts';
 import type { FieldExtensions } from '../limits.ts';
 
-export type PageQuery = Required<Pick<RecordQuery, 'where' | 'orderBy' | 'fromEnd' | 'after' | 'before' | 'limit'>>;
+export interface PageQuery
+  extends Required<Pick<RecordQuery, 'where' | 'orderBy' | 'fromEnd' | 'after' | 'before' | 'limit'>>,
+    Pick<PagesQuery, 'below'> {}
 
 export type FeedQuery = Omit<ChangePageQuery, 'withBefore'>;
 type RecordHistoryQuery = Omit<HistoryQuery, 'withBefore'>;

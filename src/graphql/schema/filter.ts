@@ -6,7 +6,7 @@ import { expected, formatCount, type Path } from '../../model/issues.ts';
 import { capitalized, linkField, withArticle } from '../../model/labels.ts';
 import type { RecordKind } from '../../model/record-kind.ts';
 import type { ReverseLink } from '../../model/reverse-link.ts';
-import { kindNamed, recordKinds, reverseLinksOf } from '../../records/index.ts';
+import { kindNamed, recordKinds, reverseLinksOf, treeOf } from '../../records/index.ts';
 import type { Condition, ScalarValue } from '../../store/query/record-query.ts';
 import {
   badArgument,
@@ -24,7 +24,7 @@ import {
 export type Filter = Readonly<Record<string, any>>;
 
 interface FilterField {
-  readonly type: InputRef<Filter> | [InputRef<Filter>];
+  readonly type: InputRef<Filter> | [InputRef<Filter>] | 'ID';
   readonly description: string;
   conditions(sent: Filter, path: Path, context: FilterContext): Condition[];
 }
@@ -69,6 +69,7 @@ const filterFields = memoize((kind: RecordKind): ReadonlyMap<string, FilterField
     ),
     ...reverseLinksOf(kind.name).map((link) => [link.name, reverseField(link)] as const),
     ...(kind.storedFields.latitude ? [['near', near] as const] : []),
+    ...(treeOf(kind.name) ? [['within', within(kind)] as const] : []),
     ['and', combined(kind, 'All of these match.', (all) => ({ all }))],
     ['or', combined(kind, 'At least one of these matches.', (any) => ({ any }))],
     ['not', negated(kind)],
@@ -104,6 +105,16 @@ const reverseField = (link: ReverseLink): FilterField => ({
       quantifier: quantifier as keyof typeof quantifiers,
       matches: relatedCondition(link.kind, filter, [...path, quantifier], context),
     })),
+});
+
+const within = (kind: RecordKind): FilterField => ({
+  type: 'ID',
+  description: `The ${kind.label} with this ID, and all below it, at most 100,000. An unknown ID matches nothing.`,
+  conditions(sent, path, context) {
+    countValues(context, path, 1);
+    const id = parseArgument(path, kind.storedFields.id, sent, context.maxTextLength);
+    return [{ within: String(id), tree: treeOf(kind.name) as ReverseLink }];
+  },
 });
 
 const combined = (
@@ -388,6 +399,8 @@ const charactersPerCost = 10;
 const letterCost = 10;
 const relationCost = 1_000;
 const relatedTimes = 10;
+/** All records below are read. */
+const withinCost = 5_000;
 
 /** An invalid filter costs nothing: its field fails before it reads. */
 export function filterCost(kind: RecordKind, where: Filter | null | undefined, limits: Limits): number {
@@ -401,6 +414,7 @@ function costOf(condition: Condition): number {
   if ('not' in condition) return costOf(condition.not);
   if ('matches' in condition) return relationCost + relatedTimes * costOf(condition.matches);
   if ('near' in condition) return 3 * conditionCost;
+  if ('within' in condition) return withinCost;
   const ignoreCase = 'ignoreCase' in condition;
   const costOfText = (text: string) =>
     ignoreCase && !isAscii(text) ? letterCost * text.length : Math.floor(text.length / charactersPerCost);

@@ -6,7 +6,7 @@ import { type Field, foreignTypes } from '../../model/fields.ts';
 import { capitalized, linkField, withArticle } from '../../model/labels.ts';
 import type { RecordKind } from '../../model/record-kind.ts';
 import type { ReverseLink } from '../../model/reverse-link.ts';
-import { kindNamed, label, labelKey, labelledTypes, recordKinds, reverseLinksOf } from '../../records/index.ts';
+import { kindNamed, label, labelKey, labelledTypes, recordKinds, reverseLinksOf, treeOf } from '../../records/index.ts';
 import type { RecordOrder } from '../../store/query/record-query.ts';
 import type { PageQuery } from '../execution/loaders.ts';
 import { describePageSize, type FieldExtensions, objectCost, pageCost, pageSize } from '../limits.ts';
@@ -225,13 +225,28 @@ export const page = (t: QueryFields, kind: RecordKind) =>
 const reverseLinkFields = (t: ObjectFields<RecordShape>, typeName: string) =>
   Object.fromEntries(reverseLinksOf(typeName).map((link) => [link.name, reverseLinkField(t, link)]));
 
+const hasBelow = ({ target, direction }: ReverseLink): boolean =>
+  direction === 'referring' && treeOf(target) !== undefined;
+
+const belowArgument = ({ target }: ReverseLink) =>
+  builder.args((t) => ({
+    below: t.boolean({
+      defaultValue: false,
+      description: `Also those that refer to ${kindNamed(target).pluralLabel} below it, of which the records of a page together may have 100,000.`,
+    }),
+  }));
+
 const reverseLinkField = (t: ObjectFields<RecordShape>, link: ReverseLink) =>
   t.field({
     ...connectionOptions(link.kind, describeReverseLink(link)),
+    args: { ...argumentsOf(link.kind), ...(hasBelow(link) && belowArgument(link)) },
     // Async: a throw inside a list leaves rejections of earlier items unhandled, which ends the process (graphql-js,
     // pull request 3761).
     async resolve({ id }, args, { loaders, limits }, info) {
-      const { query, pages } = loaders.referring(link, info, () => parseArguments(link.kind, args, limits));
+      const { query, pages } = loaders.referring(link, info, () => ({
+        ...parseArguments(link.kind, args, limits),
+        below: args.below ? treeOf(link.target) : undefined,
+      }));
       return {
         connectionField: async () => pageFrom((await pages.load(id)).records, query),
         count: async () => {

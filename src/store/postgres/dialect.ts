@@ -79,6 +79,10 @@ function createPostgresDialect({ isCitus }: { readonly isCitus: boolean }): Dial
     joinById: ({ table, alias }, reference) =>
       `left join lateral (select ${columnList(table)} from ${table.table}
         where workspace_id = ? and id = ${reference} limit 1) ${alias} on true`,
+    // Likewise: 29 s for 125,000 steps down a tree of 500 records. The limit is never reached.
+    joinReferring: ({ table, alias, column }, id) =>
+      `cross join lateral (select id from ${table.table}
+        where workspace_id = ? and ${column} = ${id} limit 1000000000) ${alias}`,
     jsonRow,
     fromJson(columns) {
       const times = columns.flatMap(({ type }, index) => (type === 'dateTime' ? [index] : []));

@@ -2,10 +2,10 @@
 import type { Knex } from 'knex';
 import { isAscii, type StoredField } from '../../model/fields.ts';
 import type { Table } from '../../model/record-kind.ts';
-import type { ReverseLink } from '../../model/reverse-link.ts';
 import { columnName } from './columns.ts';
 import type { Dialect, Filters, Pattern } from './dialect.ts';
 import type { Comparison, Condition } from './record-query.ts';
+import { ancestorsOf, descendantIds } from './trees.ts';
 
 interface ConditionScope {
   readonly dialect: Dialect;
@@ -37,6 +37,10 @@ function foldedSql(scope: ConditionScope, condition: Condition): Knex.Raw | bool
     return typeof sql === 'boolean' ? !sql : dialect.builder.raw('(?) is not true', [sql]);
   }
   if ('near' in condition) return nearSql(scope, condition.near);
+  if ('within' in condition) {
+    const ids = descendantIds(scope, condition.tree, dialect.builder.raw('?', [condition.within]));
+    return dialect.builder.raw(`${columnOf(scope, 'id')} in ?`, [ids]);
+  }
   if ('link' in condition) return linkSql(scope, condition, dialect.filters.isAmong);
   if ('reverse' in condition) return reverseSql(scope, condition);
   if ('key' in condition) return externalIdSql(scope, condition);
@@ -256,30 +260,3 @@ const formsOf = (character: string): readonly string[] => [
 ];
 
 const isSingle = (text: string): boolean => Array.from(text).length === 1;
-
-type TreeScope = Pick<ConditionScope, 'dialect' | 'workspaceId'>;
-type Tree = Pick<ReverseLink, 'kind' | 'field'>;
-
-export function ancestorsOf(scope: TreeScope, tree: Tree, first: Knex.Raw): Knex.QueryBuilder {
-  const { builder } = scope.dialect;
-  const firstId = builder.from(builder.raw('(select ? as id) as first', [first])).select('id');
-  return withAncestors(scope, tree, firstId).select('record.*');
-}
-
-export const parentsOf = (scope: TreeScope, tree: Tree, ids: readonly string[]): Knex.QueryBuilder =>
-  withAncestors(scope, tree, scope.dialect.rowsById(tree.kind, scope.workspaceId, ids).select('id')).select({
-    id: 'record.id',
-    parent: `record.${columnName(tree.field)}`,
-  });
-
-/** `union` adds each ID once, so that the recursion ends where a record is its own ancestor. */
-function withAncestors(
-  { dialect, workspaceId }: TreeScope,
-  { kind, field }: Tree,
-  firstIds: Knex.QueryBuilder,
-): Knex.QueryBuilder {
-  const recordsOfIds = (alias: string) =>
-    dialect.builder.from('ancestor').joinRaw(dialect.joinById({ table: kind, alias }, 'ancestor.id'), [workspaceId]);
-  const parentIds = recordsOfIds('child').select(`child.${columnName(field)}`);
-  return recordsOfIds('record').withRecursive('ancestor', ['id'], firstIds.union(parentIds));
-}

@@ -86,6 +86,8 @@ interface RowSql {
   ): Knex.QueryBuilder;
   /** Joins the row with the ID in the column `reference`, if any. The workspace is a parameter. */
   joinById(to: { readonly table: Table; readonly alias: string }, reference: string): string;
+  /** Joins the IDs of the rows whose column refers to `id`. The workspace is a parameter. */
+  joinReferring(from: { readonly table: Table; readonly alias: string; readonly column: string }, id: string): string;
   /** Returns the table `parent` with the column `value`. */
   parents(ids: readonly string[]): Knex.Raw;
   /** Where the database stores the length, reads only that. */

@@ -45,6 +45,8 @@ export interface PagesQuery extends RecordQuery {
   /** No records are read unless set. */
   readonly limit?: number;
   readonly withCount: boolean;
+  /** The tree of the parents: a page then has what refers to its parent, or to a record below it. */
+  readonly below?: Tree | undefined;
 }
 
 /** Groups come by size, largest first, then by value. */
@@ -80,6 +82,9 @@ export interface Bounds {
 /** IDs sort by the time of creation. */
 export const oldestFirst: readonly RecordOrder[] = [{ field: 'id', direction: 'asc' }];
 
+/** A kind whose records form a tree, and the field with the ID of a record's parent. */
+export type Tree = Pick<ReverseLink, 'kind' | 'field'>;
+
 /** Never unknown: a comparison with an unset field is false, and `not` is the exact opposite. */
 export type Condition =
   | { readonly all: readonly Condition[] }
@@ -91,6 +96,8 @@ export type Condition =
   | { readonly field: string; readonly key: string; readonly value?: string | undefined }
   /** On a sphere of the Earth's mean radius. */
   | { readonly near: { readonly latitude: number; readonly longitude: number; readonly withinKm: number } }
+  /** The record with this ID, and all below it. */
+  | { readonly within: string; readonly tree: Tree }
   | { readonly link: string; readonly target: Table; readonly matches: Condition }
   | { readonly reverse: ReverseLink; readonly quantifier: 'some' | 'none' | 'every'; readonly matches: Condition };
 

@@ -14,14 +14,15 @@ import {
   type TableColumn,
   tableColumns,
 } from '../query/columns.ts';
-import { ancestorsOf, parentsOf } from '../query/conditions.ts';
 import type { Dialect } from '../query/dialect.ts';
 import {
+  type Condition,
   oldestFirst,
   type PagesQuery,
   type RecordQuery,
   type RecordSummary,
   type SummaryQuery,
+  type Tree,
 } from '../query/record-query.ts';
 import {
   parseRows,
@@ -33,6 +34,7 @@ import {
   selectValues,
   withLinkedFields,
 } from '../query/rows.ts';
+import { ancestorsOf, descendantIds, parentsOf, withinConditions } from '../query/trees.ts';
 import {
   bytesSql,
   measureRows,
@@ -100,12 +102,14 @@ export function createRecordReads(scope: WorkspaceScope): RecordReads {
       ),
 
     async list(kind, query = {}, links = []) {
+      await requireFewDescendants(scope, query.where);
       const rows = rowsQuery(dialect, kind, workspaceId, { orderBy: oldestFirst, ...query });
       const table = withLinkedFields(kind, query.orderBy);
       return asRecords(kind, await fetchRows(scope, table, rows, query, links));
     },
 
     async count(kind, query) {
+      await requireFewDescendants(scope, query?.where);
       const [row] = await runQuery(run, rowsQuery(dialect, kind, workspaceId, query).count({ count: '*' }));
       return Number(row?.count);
     },
@@ -114,6 +118,8 @@ export function createRecordReads(scope: WorkspaceScope): RecordReads {
       const ids = [...new Set(parentIds)];
       if (ids.length === 0) return new Map();
       if (link.direction === 'ancestors') await requireFewAncestors(scope, link, ids);
+      await requireFewDescendants(scope, query.where);
+      if (query.below) await requireFew(scope, query.below, ids);
       const selection = createPagesSelection(dialect, workspaceId, link, ids, query);
       const pages = await readBounded(scope, {
         table: selection.table,
@@ -132,7 +138,10 @@ export function createRecordReads(scope: WorkspaceScope): RecordReads {
       );
     },
 
-    summarize: (kind, query) => readSummary(scope, kind, query),
+    async summarize(kind, query) {
+      await requireFewDescendants(scope, query.where);
+      return readSummary(scope, kind, query);
+    },
   };
 }
 
@@ -240,6 +249,28 @@ async function requireFewAncestors(scope: WorkspaceScope, link: ReverseLink, ids
   );
 }
 
+/** Below the records of a condition or a page: reading so many IDs takes some tenths of a second. */
+const maxDescendants = 100_000;
+
+async function requireFewDescendants(scope: WorkspaceScope, where: Condition | undefined): Promise<void> {
+  for (const { within, tree } of withinConditions(where)) await requireFew(scope, tree, [within]);
+}
+
+async function requireFew({ dialect, run, workspaceId }: WorkspaceScope, tree: Tree, ids: readonly string[]) {
+  const { builder } = dialect;
+  const below = descendantIds({ dialect, workspaceId }, tree, builder.raw('parent.value')).limit(maxDescendants + 2);
+  const count = builder.from(below.as('descendants')).count({ count: '*' });
+  const rows = await runQuery(run, builder.from(dialect.parents(ids)).select(count.as('count')));
+  const total = rows.reduce((sum, row) => sum + Number(row.count) - 1, 0);
+  if (total <= maxDescendants) return;
+  const { label, pluralLabel } = tree.kind;
+  const subject = ids.length === 1 ? `the ${label} has` : `${formatCount(ids.length)} ${pluralLabel} together have`;
+  throw badRequest(
+    `${subject} more than ${formatCount(maxDescendants)} ${pluralLabel} below: request smaller parts of the tree`,
+    'too many descendants',
+  );
+}
+
 /** The cast is safe: rows are written only from records of the kind. */
 export const asRecords = <K extends RecordKind>(_kind: K, rows: readonly Row[]): RecordOf<K>[] =>
   rows as readonly object[] as RecordOf<K>[];
@@ -301,8 +332,8 @@ function createPagesSelection(
   parentIds: readonly string[],
   query: PagesQuery,
 ): PagesSelection {
-  const source = pageSource(dialect, workspaceId, link);
-  const { where, limit, withCount, fields } = query;
+  const { where, limit, withCount, fields, below } = query;
+  const source = pageSource(dialect, workspaceId, link, below);
   return {
     table: pickFields(withLinkedFields(link.kind, query.orderBy), fields),
     parentIds,
@@ -314,12 +345,16 @@ function createPagesSelection(
   };
 }
 
-function pageSource(dialect: Dialect, workspaceId: number, link: ReverseLink): RowSource {
+function pageSource(dialect: Dialect, workspaceId: number, link: ReverseLink, below: Tree | undefined): RowSource {
   const { builder } = dialect;
   const { kind, field, direction } = link;
   const { table } = kind;
   const reference = columnName(field);
   const source = { dialect, workspaceId, table: kind };
+  if (below) {
+    const ids = descendantIds(source, below, builder.raw('parent.value'));
+    return { ...source, restriction: builder.raw(`${table}.${reference} in ?`, [ids]) };
+  }
   if (direction === 'referring') return { ...source, restriction: builder.raw(`${table}.${reference} = parent.value`) };
   const first = builder.raw(
     `(select child.${reference} from ${table} as child where child.workspace_id = ? and child.id = parent.value)`,

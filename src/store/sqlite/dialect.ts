@@ -38,6 +38,8 @@ export const sqliteDialect: Dialect = {
     rowsQuery(sqliteDialect, table, workspaceId, { where: { field, in: ids }, limit }),
   joinById: ({ table, alias }, reference) =>
     `left join ${table.table} ${alias} on ${alias}.workspace_id = ? and ${alias}.id = ${reference}`,
+  joinReferring: ({ table, alias, column }, id) =>
+    `join ${table.table} ${alias} on ${alias}.workspace_id = ? and ${alias}.${column} = ${id}`,
   jsonRow,
   fromJson(columns) {
     const numbers = columns.flatMap(({ type }, index) => (type === 'number' ? [index] : []));

@@ -1,0 +1,61 @@
+/**
+ * Walks through the tree of a kind in one statement: up from records to their ancestors, and down to all below a record.
+ * `union` adds each ID once, so that the recursion ends where a record is its own ancestor.
+ */
+import type { Knex } from 'knex';
+import { columnName } from './columns.ts';
+import type { Dialect } from './dialect.ts';
+import type { Condition, Tree } from './record-query.ts';
+
+interface TreeScope {
+  readonly dialect: Dialect;
+  readonly workspaceId: number;
+}
+
+export function ancestorsOf(scope: TreeScope, tree: Tree, first: Knex.Raw): Knex.QueryBuilder {
+  const { builder } = scope.dialect;
+  const firstId = builder.from(builder.raw('(select ? as id) as first', [first])).select('id');
+  return withAncestors(scope, tree, firstId).select('record.*');
+}
+
+export const parentsOf = (scope: TreeScope, tree: Tree, ids: readonly string[]): Knex.QueryBuilder =>
+  withAncestors(scope, tree, scope.dialect.rowsById(tree.kind, scope.workspaceId, ids).select('id')).select({
+    id: 'record.id',
+    parent: `record.${columnName(tree.field)}`,
+  });
+
+function withAncestors(
+  { dialect, workspaceId }: TreeScope,
+  { kind, field }: Tree,
+  firstIds: Knex.QueryBuilder,
+): Knex.QueryBuilder {
+  const recordsOfIds = (alias: string) =>
+    dialect.builder.from('ancestor').joinRaw(dialect.joinById({ table: kind, alias }, 'ancestor.id'), [workspaceId]);
+  const parentIds = recordsOfIds('child').select(`child.${columnName(field)}`);
+  return recordsOfIds('record').withRecursive('ancestor', ['id'], firstIds.union(parentIds));
+}
+
+/** Selects the ID of a record and those of all records below it. */
+export function descendantIds({ dialect, workspaceId }: TreeScope, { kind, field }: Tree, id: Knex.Raw) {
+  const { builder } = dialect;
+  // From the table, because the columns of a recursion must agree in their collation.
+  const firstId = builder.from(kind.table).whereRaw('workspace_id = ? and id = ?', [workspaceId, id]).select('id');
+  const children = dialect.joinReferring({ table: kind, alias: 'child', column: columnName(field) }, 'descendant.id');
+  const childIds = builder.from('descendant').joinRaw(children, [workspaceId]).select('child.id');
+  return builder.withRecursive('descendant', ['id'], firstId.union(childIds)).from('descendant').select('id');
+}
+
+interface WithinCondition {
+  readonly within: string;
+  readonly tree: Tree;
+}
+
+/** Lists the conditions on descendants, however deep. */
+export function withinConditions(condition: Condition | undefined): readonly WithinCondition[] {
+  if (!condition) return [];
+  if ('within' in condition) return [condition];
+  if ('all' in condition) return condition.all.flatMap(withinConditions);
+  if ('any' in condition) return condition.any.flatMap(withinConditions);
+  if ('not' in condition) return withinConditions(condition.not);
+  return 'matches' in condition ? withinConditions(condition.matches) : [];
+}
