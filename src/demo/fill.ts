@@ -16,6 +16,7 @@ import { kindNamed, linkOrder, recordKinds } from '../records/index.ts';
 import { importRecords } from '../services/write.ts';
 import { openWorkspace } from '../store/admin/api-keys.ts';
 import type { Database } from '../store/database.ts';
+import type { WorkspaceReads } from '../store/workspace-store.ts';
 
 /** The settings may be stricter. */
 const limits = { maxTextLength: 1_000, maxExternalIds: 10, maxRecordLength: 10_000 };
@@ -25,13 +26,18 @@ export async function fillDemo(database: Database): Promise<void> {
   const workspace = await openWorkspace(database, anonymousWorkspace);
   const author = { userId: null, requestId: null, message: 'The demo' };
   const session = createSessionOpener(database)(anonymousIn(workspace), { author });
-  for (const kind of recordKinds) if ((await session.store.count(kind)) > 0) return;
+  if (await hasRecords(session.store)) return;
   try {
     await importRecords(session, await readDemoBatches(), { limits, onInvalid: 'fail', withBefore: false });
   } catch (error) {
-    // The uids of the assets are taken: another process has filled the workspace meanwhile.
-    if (!(error instanceof ServiceError && error.status === 409)) throw error;
+    // Another process has filled the workspace meanwhile, with the same uids.
+    if (!(error instanceof ServiceError && (await hasRecords(session.store)))) throw error;
   }
+}
+
+async function hasRecords(store: WorkspaceReads): Promise<boolean> {
+  for (const kind of recordKinds) if ((await store.count(kind)) > 0) return true;
+  return false;
 }
 
 async function readDemoBatches() {
