@@ -34,11 +34,15 @@ export function readKinds() {
   const filterTypes = ['TextFilter', 'IdFilter', 'DateTimeFilter', 'NumberFilter', 'BooleanFilter'];
   const kindOf = (query) => {
     const { name } = typeOf(query);
+    const filters = fieldsOf(`${name}Filter`);
+    // Without a filter, a field is computed from others.
+    const isStored = (field) =>
+      filters.length === 0 || filters.some((filter) => [field.name, `${field.name}Id`].includes(filter.name));
     const kind = {
       one: query.name,
       list: lists[name] ?? '',
-      fields: typesByName(fieldsOf(name).filter(isShown)),
-      filters: typesByName(fieldsOf(`${name}Filter`).filter((field) => filterTypes.includes(typeOf(field).name))),
+      fields: typesByName(fieldsOf(name).filter(isShown).filter(isStored)),
+      filters: typesByName(filters.filter((field) => filterTypes.includes(typeOf(field).name))),
       order: fieldsOf(`${name}OrderBy`).map((field) => field.name),
       lists: listsOf(name),
     };

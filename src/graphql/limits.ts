@@ -36,7 +36,8 @@ import { expected, formatCount, maxQuoted, truncate } from '../model/issues.ts';
 import { maxErrors } from './errors.ts';
 
 export interface FieldExtensions {
-  readonly storedField?: string;
+  /** The fields of the record that the field is read from. */
+  readonly storedFields?: readonly string[];
   readonly cost?: CostFunction;
 }
 

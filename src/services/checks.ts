@@ -3,7 +3,7 @@ import { isSame } from '../model/fields.ts';
 import { formatCount, type IssueData, type ValidationIssue } from '../model/issues.ts';
 import type { AnyRecord, RecordKind, Values } from '../model/record-kind.ts';
 import type { ReverseLink } from '../model/reverse-link.ts';
-import { kindNamed, kindOfId, linkOrder, recordKinds, reverseLinksOf } from '../records/index.ts';
+import { kindNamed, kindOfId, linkOrder, recordKinds, reverseLinksOf, treeOf } from '../records/index.ts';
 import type { Condition } from '../store/query/record-query.ts';
 import type { Tx } from '../store/writes/tx.ts';
 import {
@@ -284,10 +284,7 @@ export async function clearReferences(tx: Tx, items: readonly Item[], maxCleared
   return cleared;
 }
 
-const trees = recordKinds.flatMap((kind) => {
-  const ancestors = reverseLinksOf(kind.name).find(({ direction }) => direction === 'ancestors');
-  return ancestors ? [ancestors] : [];
-});
+const trees = recordKinds.flatMap(({ name }) => treeOf(name) ?? []);
 
 /**
  * Two simultaneous moves can form a cycle that neither forms alone: one waits for the other. New records have no

@@ -215,9 +215,11 @@ function selectedFieldsIn(schema: GraphQLSchema, document: DocumentNode): Select
   const found = new Map<string, Set<string>>();
   const types = new TypeInfo(schema);
   const addField = () => {
-    const { storedField } = (types.getFieldDef()?.extensions ?? {}) as FieldExtensions;
+    const { storedFields = [] } = (types.getFieldDef()?.extensions ?? {}) as FieldExtensions;
     const type = types.getParentType()?.name ?? '';
-    if (storedField !== undefined) found.set(type, (found.get(type) ?? new Set(['id'])).add(storedField));
+    const fields = found.get(type) ?? new Set(['id']);
+    if (storedFields.length > 0) found.set(type, fields);
+    for (const field of storedFields) fields.add(field);
   };
   visit(document, visitWithTypeInfo(types, { Field: addField }));
   selectedFields.set(document, found);

@@ -87,7 +87,7 @@ const changeType = builder.objectRef<LoggedChange>('Change').implement({
     fields: t.field({
       type: [fieldChange],
       description: 'The changed fields that clients may set. A creation or deletion lists every field with a value.',
-      extensions: { storedField: 'before', cost: () => ({ items: maxFieldChanges }) } satisfies FieldExtensions,
+      extensions: { storedFields: ['before'], cost: () => ({ items: maxFieldChanges }) } satisfies FieldExtensions,
       resolve: (change, _args, { loaders }) => fieldChanges(change, loaders),
     }),
   }),

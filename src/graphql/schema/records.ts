@@ -6,7 +6,17 @@ import { type Field, foreignTypes } from '../../model/fields.ts';
 import { capitalized, linkField, withArticle } from '../../model/labels.ts';
 import type { RecordKind } from '../../model/record-kind.ts';
 import type { ReverseLink } from '../../model/reverse-link.ts';
-import { kindNamed, label, labelKey, labelledTypes, recordKinds, reverseLinksOf, treeOf } from '../../records/index.ts';
+import {
+  asset,
+  kindNamed,
+  label,
+  labelKey,
+  labelledTypes,
+  location,
+  recordKinds,
+  reverseLinksOf,
+  treeOf,
+} from '../../records/index.ts';
 import type { RecordOrder } from '../../store/query/record-query.ts';
 import type { PageQuery } from '../execution/loaders.ts';
 import { describePageSize, type FieldExtensions, objectCost, pageCost, pageSize } from '../limits.ts';
@@ -34,6 +44,7 @@ for (const kind of recordKinds) {
     fields: (t) => ({
       ...Object.assign({}, ...Object.entries(kind.storedFields).map(([name, field]) => fieldsFor(t, name, field))),
       ...reverseLinkFields(t, kind.name),
+      ...(kind === asset && { effectiveLocation: effectiveLocationField(t) }),
       history: historyField(t, kind),
     }),
   });
@@ -49,6 +60,28 @@ for (const [name, description] of Object.entries(foreignTypes)) {
     }),
   });
 }
+
+/** Each level takes one statement for all assets of a page. */
+const maxLevels = 100;
+
+const effectiveLocationField = (t: ObjectFields<RecordShape>) =>
+  t.field({
+    type: typeOf(location),
+    nullable: true,
+    description: `The \`currentLocation\` of the asset, or of the nearest asset above it that has a \`currentLocationId\`, at most ${maxLevels} levels up. Null if this is an ID of another system.`,
+    extensions: {
+      storedFields: ['currentLocationId', 'parentId'],
+      cost: () => ({ fieldCost: maxLevels }),
+    } satisfies FieldExtensions,
+    async resolve(part, _args, { loaders }) {
+      let whole: RecordShape | null = part;
+      for (let level = 0; whole && whole.currentLocationId === null && whole.parentId !== null; level += 1) {
+        if (level === maxLevels) throw badRequest(`the asset has no location within ${maxLevels} levels above it`);
+        whole = await loaders.of(asset).load(whole.parentId);
+      }
+      return whole?.currentLocationId ? loaders.of(location).load(whole.currentLocationId) : null;
+    },
+  });
 
 /** One statement reads all labels of a step of the execution, at the cost of a link. */
 const labelFields = (t: ObjectFields<RecordShape>, typeName: string) =>
@@ -66,7 +99,7 @@ const labelFields = (t: ObjectFields<RecordShape>, typeName: string) =>
 
 /** `projectId` and `project`; only the link for `createdBy`. */
 export function fieldsFor(t: ObjectFields<RecordShape>, name: string, field: Field) {
-  const extensions = { storedField: name } satisfies FieldExtensions;
+  const extensions = { storedFields: [name] } satisfies FieldExtensions;
   const nullable = !field.required;
   const value = t.expose(name, { type: scalarOf(field), nullable, description: field.description, extensions });
   if (field.type !== 'reference' && field.type !== 'foreignReference') return { [name]: value };

@@ -1,0 +1,49 @@
+/** The location of an asset that is a part of others, such as a bucket on its excavator. */
+import { expect, test } from 'vitest';
+import { asset } from '../../src/records/index.ts';
+import { updateDocument } from '../support/mutations.ts';
+import { useWorkspaces } from '../support/service.ts';
+
+const service = useWorkspaces();
+
+test('an asset without a location is where the nearest asset above it is that has one', async () => {
+  const [north, south] = await service.create('/locations', { name: 'North yard' }, { name: 'South yard' });
+  const [excavator] = await service.create('/assets', { name: 'Excavator', currentLocationId: north.id });
+  const [bucket] = await service.create('/assets', { name: 'Bucket', parentId: excavator.id });
+  await service.create('/assets', { name: 'Tooth', parentId: bucket.id });
+  const places = async () => {
+    const { assets } = await service.data('{ assets { nodes { name effectiveLocation { name } } } }');
+    return Object.fromEntries(
+      assets.nodes.map((node: { name: string; effectiveLocation: object }) => [node.name, node.effectiveLocation]),
+    );
+  };
+  const move = (id: string, currentLocationId: string | null) =>
+    service.data(updateDocument(asset, 'id'), { input: [{ id, currentLocationId }] });
+
+  const [inNorth, inSouth] = [{ name: 'North yard' }, { name: 'South yard' }];
+  expect(await places()).toEqual({ Excavator: inNorth, Bucket: inNorth, Tooth: inNorth });
+  await move(bucket.id, south.id);
+  expect(await places()).toEqual({ Excavator: inNorth, Bucket: inSouth, Tooth: inSouth });
+  await move(bucket.id, 'a yard of another system');
+  expect(await places()).toEqual({ Excavator: inNorth, Bucket: null, Tooth: null });
+  await move(bucket.id, null);
+  await move(excavator.id, null);
+  expect(await places()).toEqual({ Excavator: null, Bucket: null, Tooth: null });
+});
+
+test('at most 100 levels above an asset are searched for its location', async () => {
+  const [yard] = await service.create('/locations', { name: 'Yard' });
+  let [above] = await service.create('/assets', { name: 'level 0', currentLocationId: yard.id });
+  for (let level = 1; level <= 101; level += 1)
+    [above] = await service.create('/assets', { name: `level ${level}`, parentId: above.id });
+  const query = (level: number) =>
+    service.graphql(
+      'query ($name: String!) { assets(where: { name: { eq: $name } }) { nodes { effectiveLocation { name } } } }',
+      {
+        name: `level ${level}`,
+      },
+    );
+
+  expect((await query(100)).body.data.assets.nodes).toEqual([{ effectiveLocation: { name: 'Yard' } }]);
+  expect((await query(101)).body.errors[0].message).toBe('the asset has no location within 100 levels above it');
+});
