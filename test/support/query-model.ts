@@ -14,7 +14,15 @@ import { linkFields } from '../../src/model/links.ts';
 import type { RecordKind } from '../../src/model/record-kind.ts';
 import type { ReverseLink } from '../../src/model/reverse-link.ts';
 import { isBlank } from '../../src/model/schemas.ts';
-import { asset, kindNamed, kindOfId, labelKey, location, recordKinds, reverseLinksOf } from '../../src/records/index.ts';
+import {
+  asset,
+  kindNamed,
+  kindOfId,
+  labelKey,
+  location,
+  recordKinds,
+  reverseLinksOf,
+} from '../../src/records/index.ts';
 import {
   type Grouping,
   oldestFirst,
@@ -270,10 +278,11 @@ export function createModel(world: World, viewer?: Viewer) {
     resolvers[`${kind.name}Group`] = Object.fromEntries(links);
     resolvers[kind.name] = { ...Object.fromEntries(links), history: ({ id }, args) => history(id, args) };
   }
-  (resolvers.Asset ??= {}).effectiveLocation = ({ currentLocationId, parentId }) => {
+  const effectiveLocation: Resolve = ({ currentLocationId, parentId }) => {
     const parent = currentLocationId === null ? recordWithId(asset, parentId) : undefined;
-    return parent ? resolvers.Asset?.effectiveLocation?.(parent, {}) : recordWithId(location, currentLocationId);
+    return parent ? effectiveLocation(parent, {}) : recordWithId(location, currentLocationId);
   };
+  resolvers.Asset = { ...resolvers.Asset, effectiveLocation };
   for (const type of Object.keys(foreignTypes)) {
     const name = uncapitalized(type);
     queries[name] = (_, { id }) => ({ id });

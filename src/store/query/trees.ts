@@ -1,5 +1,5 @@
 /**
- * Walks through the tree of a kind in one statement: up from records to their ancestors, and down to all below a record.
+ * Walks through the tree of a kind in one statement: up to the ancestors of records, and down to all below a record.
  * `union` adds each ID once, so that the recursion ends where a record is its own ancestor.
  */
 import type { Knex } from 'knex';
