@@ -34,7 +34,7 @@ export interface WriteOptions {
 
 export type ResolvedOptions = ReturnType<typeof readOptions>;
 
-const { location, process } = globalThis as {
+const platform = globalThis as {
   location?: { href: string };
   process?: { env?: Record<string, string | undefined> };
 };
@@ -64,7 +64,7 @@ export function readOptions({
 
 function readServerUrl(serverUrl: unknown): string {
   const text = serverUrl instanceof URL ? serverUrl.href : serverUrl;
-  const base = location?.href;
+  const base = platform.location?.href;
   const url = typeof text === 'string' && URL.canParse(text, base) ? new URL(text, base) : undefined;
   if (!url || !/^https?:$/.test(url.protocol)) {
     throw invalid('serverURL to be a URL that begins with http:// or https://, such as "http://127.0.0.1:4000"');
@@ -77,7 +77,7 @@ function readServerUrl(serverUrl: unknown): string {
 
 function readApiKey(option: Options['apiKeyAuth']): () => Promise<string | undefined> {
   if (typeof option === 'function') return async () => readKey(await option());
-  const key = readKey(option ?? process?.env?.YARDGRAPH_API_KEY ?? '');
+  const key = readKey(option ?? platform.process?.env?.YARDGRAPH_API_KEY ?? '');
   return async () => key;
 }
 
