@@ -60,7 +60,7 @@ test('a start says where it is; SIGTERM finishes what is in flight, however many
 test('the demo is filled once, also when two start at once, with linked records of all kinds', async () => {
   const addresses = await Promise.all([run({}, 'demo'), run({}, 'demo')].map(({ ready }) => ready()));
   const query = `{
-    assets(first: 1000) { nodes { id currentLocation { id } } }
+    assets(first: 1000) { nodes { id effectiveLocation { id } } }
     assetCategories(first: 1000) { nodes { id parentId parent { id } } }
     locations(first: 1000) { nodes { id } }
     projects(first: 1000) { nodes { id } }
@@ -70,9 +70,9 @@ test('the demo is filled once, also when two start at once, with linked records 
   const [one, other] = await Promise.all(addresses.map((address) => ask(address, query)));
 
   expect(one).toEqual(other);
-  expect(one.locations.nodes).toHaveLength(14);
+  expect(one.locations.nodes).toHaveLength(16);
   for (const { nodes } of Object.values<{ nodes: object[] }>(one)) expect(nodes.length).toBeGreaterThan(10);
-  for (const { currentLocation } of one.assets.nodes) expect(currentLocation).not.toBeNull();
+  for (const { effectiveLocation } of one.assets.nodes) expect(effectiveLocation).not.toBeNull();
   for (const { project, location } of one.workOrders.nodes) expect(project.location && location).not.toBeNull();
   for (const { project } of one.transportOrders.nodes) expect(project).not.toBeNull();
   for (const { parentId, parent } of one.assetCategories.nodes) expect(parent?.id).toBe(parentId ?? undefined);
