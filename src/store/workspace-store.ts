@@ -121,10 +121,11 @@ const createReads = (scope: WorkspaceScope): RecordReads & ChangeReads => ({
 
 /** In the order of IDs. Without records, yields one empty page. */
 export async function* pagesById(
-  { list }: Pick<RecordReads, 'list'>,
+  { list, resolve }: Pick<RecordReads, 'list' | 'resolve'>,
   kind: RecordKind,
-  { limit, where }: Pick<RecordQuery, 'where'> & { readonly limit: number },
+  { limit, where: unresolved }: Pick<RecordQuery, 'where'> & { readonly limit: number },
 ): AsyncGenerator<readonly AnyRecord[]> {
+  const where = await resolve(unresolved);
   let after: RecordQuery['after'];
   for (;;) {
     const records = await list(kind, { where, after, limit });

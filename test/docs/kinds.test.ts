@@ -40,7 +40,7 @@ const lists: Readonly<Record<string, () => string>> = {
   reverseLinks() {
     const linkText = ({ name, direction }: ReturnType<typeof reverseLinksOf>[number]) =>
       direction === 'ancestors'
-        ? `${code([name])} from its parent up to the root, the root first: of the records of a page together at most 20,000`
+        ? `${code([name])} from its parent up to the root, oldest first: of the records of a page together at most 20,000`
         : code([name]);
     const rows = [...recordKinds.map(({ name }) => name), ...Object.keys(foreignTypes)].flatMap((type) => {
       const links = reverseLinksOf(type);

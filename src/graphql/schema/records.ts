@@ -34,7 +34,7 @@ import {
   typeOf,
 } from './builder.ts';
 import { historyField } from './changes.ts';
-import { exampleFilter, filterCost, filterOf, parseFilter } from './filter.ts';
+import { exampleFilter, filterCost, filterOf, parseFilter, walkCost } from './filter.ts';
 import { costOfOrder, cursorOf, orderOf, parseCursor, parseOrder } from './order.ts';
 
 for (const kind of recordKinds) {
@@ -230,13 +230,13 @@ type ConnectionArgs = InputShapeFromFields<ReturnType<typeof argumentsOf>>;
 const connectionOptions = (kind: RecordKind, description: string) => ({
   type: connectionOf(kind),
   description: `${description}, oldest first unless \`orderBy\` is set, page by page.`,
-  extensions: {
-    cost: (sent, limits) => ({
-      fieldCost: filterCost(kind, sent.where, limits) + costOfOrder(sent.orderBy),
-      ...pageCost(sent, limits),
-    }),
-  } satisfies FieldExtensions,
+  extensions: { cost: (sent, limits) => costOfConnection(kind, sent, limits) } satisfies FieldExtensions,
   args: argumentsOf(kind),
+});
+
+const costOfConnection = (kind: RecordKind, sent: ConnectionArgs, limits: Limits) => ({
+  fieldCost: filterCost(kind, sent.where, limits) + costOfOrder(sent.orderBy),
+  ...pageCost(sent, limits),
 });
 
 export const page = (t: QueryFields, kind: RecordKind) =>
@@ -272,6 +272,12 @@ const belowArgument = ({ target }: ReverseLink) =>
 const reverseLinkField = (t: ObjectFields<RecordShape>, link: ReverseLink) =>
   t.field({
     ...connectionOptions(link.kind, describeReverseLink(link)),
+    extensions: {
+      cost(sent, limits) {
+        const { fieldCost, ...ofPage } = costOfConnection(link.kind, sent, limits);
+        return { fieldCost: fieldCost + (sent.below ? walkCost : 0), ...ofPage };
+      },
+    } satisfies FieldExtensions,
     args: { ...argumentsOf(link.kind), ...(hasBelow(link) && belowArgument(link)) },
     // Async: a throw inside a list leaves rejections of earlier items unhandled, which ends the process (graphql-js,
     // pull request 3761).

@@ -5,7 +5,7 @@ import type { Table } from '../../model/record-kind.ts';
 import { columnName } from './columns.ts';
 import type { Dialect, Filters, Pattern } from './dialect.ts';
 import type { Comparison, Condition } from './record-query.ts';
-import { ancestorsOf, descendantIds } from './trees.ts';
+import { ancestorsOf } from './trees.ts';
 
 interface ConditionScope {
   readonly dialect: Dialect;
@@ -37,10 +37,7 @@ function foldedSql(scope: ConditionScope, condition: Condition): Knex.Raw | bool
     return typeof sql === 'boolean' ? !sql : dialect.builder.raw('(?) is not true', [sql]);
   }
   if ('near' in condition) return nearSql(scope, condition.near);
-  if ('within' in condition) {
-    const ids = descendantIds(scope, condition.tree, dialect.builder.raw('?', [condition.within]));
-    return dialect.builder.raw(`${columnOf(scope, 'id')} in ?`, [ids]);
-  }
+  if ('within' in condition) throw new Error('a part of a tree is resolved to IDs before');
   if ('link' in condition) return linkSql(scope, condition, dialect.filters.isAmong);
   if ('reverse' in condition) return reverseSql(scope, condition);
   if ('key' in condition) return externalIdSql(scope, condition);

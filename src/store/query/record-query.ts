@@ -96,7 +96,7 @@ export type Condition =
   | { readonly field: string; readonly key: string; readonly value?: string | undefined }
   /** On a sphere of the Earth's mean radius. */
   | { readonly near: { readonly latitude: number; readonly longitude: number; readonly withinKm: number } }
-  /** The record with this ID, and all below it. */
+  /** The record with this ID, and all below it. Resolved to their IDs before it becomes SQL. */
   | { readonly within: string; readonly tree: Tree }
   | { readonly link: string; readonly target: Table; readonly matches: Condition }
   | { readonly reverse: ReverseLink; readonly quantifier: 'some' | 'none' | 'every'; readonly matches: Condition };

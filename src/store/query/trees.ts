@@ -45,17 +45,27 @@ export function descendantIds({ dialect, workspaceId }: TreeScope, { kind, field
   return builder.withRecursive('descendant', ['id'], firstId.union(childIds)).from('descendant').select('id');
 }
 
-interface WithinCondition {
-  readonly within: string;
-  readonly tree: Tree;
+/** Selects an ID for each record below one of the first ones, and for these: a record below two of them comes twice. */
+export function idsBelowEach({ dialect, workspaceId }: TreeScope, { kind, field }: Tree, ids: readonly string[]) {
+  const { builder } = dialect;
+  const first = dialect.rowsById(kind, workspaceId, ids).select({ root: 'id', id: 'id' });
+  const children = dialect.joinReferring({ table: kind, alias: 'child', column: columnName(field) }, 'descendant.id');
+  const childIds = builder
+    .from('descendant')
+    .joinRaw(children, [workspaceId])
+    .select({ root: 'descendant.root', id: 'child.id' });
+  return builder.withRecursive('descendant', ['root', 'id'], first.union(childIds)).from('descendant').select('id');
 }
 
-/** Lists the conditions on descendants, however deep. */
-export function withinConditions(condition: Condition | undefined): readonly WithinCondition[] {
-  if (!condition) return [];
-  if ('within' in condition) return [condition];
-  if ('all' in condition) return condition.all.flatMap(withinConditions);
-  if ('any' in condition) return condition.any.flatMap(withinConditions);
-  if ('not' in condition) return withinConditions(condition.not);
-  return 'matches' in condition ? withinConditions(condition.matches) : [];
+/** Replaces each condition on a part of a tree by the IDs in it, which `idsWithin` returns. */
+export async function resolveWithin(
+  condition: Condition,
+  idsWithin: (id: string, tree: Tree) => Promise<readonly string[]>,
+): Promise<Condition> {
+  const resolve = (part: Condition) => resolveWithin(part, idsWithin);
+  if ('within' in condition) return { field: 'id', in: await idsWithin(condition.within, condition.tree) };
+  if ('all' in condition) return { all: await Promise.all(condition.all.map(resolve)) };
+  if ('any' in condition) return { any: await Promise.all(condition.any.map(resolve)) };
+  if ('not' in condition) return { not: await resolve(condition.not) };
+  return 'matches' in condition ? { ...condition, matches: await resolve(condition.matches) } : condition;
 }

@@ -34,7 +34,7 @@ import {
   selectValues,
   withLinkedFields,
 } from '../query/rows.ts';
-import { ancestorsOf, descendantIds, parentsOf, withinConditions } from '../query/trees.ts';
+import { ancestorsOf, descendantIds, idsBelowEach, parentsOf, resolveWithin } from '../query/trees.ts';
 import {
   bytesSql,
   measureRows,
@@ -55,6 +55,8 @@ export interface RecordReads {
   /** Oldest first, unless ordered. A few records can have millions of ancestors: too many are a 400. */
   pages(link: ReverseLink, parentIds: readonly string[], query: PagesQuery): Promise<ReadonlyMap<string, RecordPage>>;
   summarize(kind: RecordKind, query: SummaryQuery): Promise<RecordSummary>;
+  /** Resolves the parts of trees in a condition once, for several reads. */
+  resolve(where: Condition | undefined): Promise<Condition | undefined>;
 }
 
 export interface LinkToRead {
@@ -102,15 +104,15 @@ export function createRecordReads(scope: WorkspaceScope): RecordReads {
       ),
 
     async list(kind, query = {}, links = []) {
-      await requireFewDescendants(scope, query.where);
-      const rows = rowsQuery(dialect, kind, workspaceId, { orderBy: oldestFirst, ...query });
+      const where = await resolveTrees(scope, query.where);
+      const rows = rowsQuery(dialect, kind, workspaceId, { orderBy: oldestFirst, ...query, where });
       const table = withLinkedFields(kind, query.orderBy);
       return asRecords(kind, await fetchRows(scope, table, rows, query, links));
     },
 
     async count(kind, query) {
-      await requireFewDescendants(scope, query?.where);
-      const [row] = await runQuery(run, rowsQuery(dialect, kind, workspaceId, query).count({ count: '*' }));
+      const where = await resolveTrees(scope, query?.where);
+      const [row] = await runQuery(run, rowsQuery(dialect, kind, workspaceId, { where }).count({ count: '*' }));
       return Number(row?.count);
     },
 
@@ -118,9 +120,9 @@ export function createRecordReads(scope: WorkspaceScope): RecordReads {
       const ids = [...new Set(parentIds)];
       if (ids.length === 0) return new Map();
       if (link.direction === 'ancestors') await requireFewAncestors(scope, link, ids);
-      await requireFewDescendants(scope, query.where);
-      if (query.below) await requireFew(scope, query.below, ids);
-      const selection = createPagesSelection(dialect, workspaceId, link, ids, query);
+      if (query.below) await readDescendants(scope, query.below, ids);
+      const where = await resolveTrees(scope, query.where);
+      const selection = createPagesSelection(dialect, workspaceId, link, ids, { ...query, where });
       const pages = await readBounded(scope, {
         table: selection.table,
         maxRows: ids.length * (query.limit ?? 0),
@@ -139,9 +141,10 @@ export function createRecordReads(scope: WorkspaceScope): RecordReads {
     },
 
     async summarize(kind, query) {
-      await requireFewDescendants(scope, query.where);
-      return readSummary(scope, kind, query);
+      return readSummary(scope, kind, { ...query, where: await resolveTrees(scope, query.where) });
     },
+
+    resolve: (where) => resolveTrees(scope, where),
   };
 }
 
@@ -252,17 +255,22 @@ async function requireFewAncestors(scope: WorkspaceScope, link: ReverseLink, ids
 /** Below the records of a condition or a page: reading so many IDs takes some tenths of a second. */
 const maxDescendants = 100_000;
 
-async function requireFewDescendants(scope: WorkspaceScope, where: Condition | undefined): Promise<void> {
-  for (const { within, tree } of withinConditions(where)) await requireFew(scope, tree, [within]);
+/** Walks down each part of a tree once, also for all pages of an export. */
+async function resolveTrees(scope: WorkspaceScope, where: Condition | undefined): Promise<Condition | undefined> {
+  if (!where) return undefined;
+  const walks = new Map<string, Promise<readonly string[]>>();
+  return resolveWithin(where, (id, tree) => {
+    const walk = walks.get(id) ?? readDescendants(scope, tree, [id]);
+    walks.set(id, walk);
+    return walk;
+  });
 }
 
-async function requireFew({ dialect, run, workspaceId }: WorkspaceScope, tree: Tree, ids: readonly string[]) {
-  const { builder } = dialect;
-  const below = descendantIds({ dialect, workspaceId }, tree, builder.raw('parent.value')).limit(maxDescendants + 2);
-  const count = builder.from(below.as('descendants')).count({ count: '*' });
-  const rows = await runQuery(run, builder.from(dialect.parents(ids)).select(count.as('count')));
-  const total = rows.reduce((sum, row) => sum + Number(row.count) - 1, 0);
-  if (total <= maxDescendants) return;
+/** Includes the records themselves. Throws a 400 for too many below them. */
+async function readDescendants({ dialect, run, workspaceId }: WorkspaceScope, tree: Tree, ids: readonly string[]) {
+  const most = maxDescendants + ids.length;
+  const rows = await runQuery(run, idsBelowEach({ dialect, workspaceId }, tree, ids).limit(most + 1));
+  if (rows.length <= most) return rows.map(({ id }) => String(id));
   const { label, pluralLabel } = tree.kind;
   const subject = ids.length === 1 ? `the ${label} has` : `${formatCount(ids.length)} ${pluralLabel} together have`;
   throw badRequest(
