@@ -399,8 +399,8 @@ const charactersPerCost = 10;
 const letterCost = 10;
 const relationCost = 1_000;
 const relatedTimes = 10;
-/** A walk down a tree reads all IDs below a record. */
-export const walkCost = 5_000;
+/** All IDs below the record are read. */
+const withinCost = 5_000;
 
 /** An invalid filter costs nothing: its field fails before it reads. */
 export function filterCost(kind: RecordKind, where: Filter | null | undefined, limits: Limits): number {
@@ -414,7 +414,7 @@ function costOf(condition: Condition): number {
   if ('not' in condition) return costOf(condition.not);
   if ('matches' in condition) return relationCost + relatedTimes * costOf(condition.matches);
   if ('near' in condition) return 3 * conditionCost;
-  if ('within' in condition) return walkCost;
+  if ('within' in condition) return withinCost;
   const ignoreCase = 'ignoreCase' in condition;
   const costOfText = (text: string) =>
     ignoreCase && !isAscii(text) ? letterCost * text.length : Math.floor(text.length / charactersPerCost);

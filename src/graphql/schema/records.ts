@@ -34,7 +34,7 @@ import {
   typeOf,
 } from './builder.ts';
 import { historyField } from './changes.ts';
-import { exampleFilter, filterCost, filterOf, parseFilter, walkCost } from './filter.ts';
+import { exampleFilter, filterCost, filterOf, parseFilter } from './filter.ts';
 import { costOfOrder, cursorOf, orderOf, parseCursor, parseOrder } from './order.ts';
 
 for (const kind of recordKinds) {
@@ -258,6 +258,9 @@ export const page = (t: QueryFields, kind: RecordKind) =>
 const reverseLinkFields = (t: ObjectFields<RecordShape>, typeName: string) =>
   Object.fromEntries(reverseLinksOf(typeName).map((link) => [link.name, reverseLinkField(t, link)]));
 
+/** A page of 1,000 parents, which share a limit, may have a list of what is below. */
+const belowCost = 400;
+
 const hasBelow = ({ target, direction }: ReverseLink): boolean =>
   direction === 'referring' && treeOf(target) !== undefined;
 
@@ -275,7 +278,7 @@ const reverseLinkField = (t: ObjectFields<RecordShape>, link: ReverseLink) =>
     extensions: {
       cost(sent, limits) {
         const { fieldCost, ...ofPage } = costOfConnection(link.kind, sent, limits);
-        return { fieldCost: fieldCost + (sent.below ? walkCost : 0), ...ofPage };
+        return { fieldCost: fieldCost + (sent.below ? belowCost : 0), ...ofPage };
       },
     } satisfies FieldExtensions,
     args: { ...argumentsOf(link.kind), ...(hasBelow(link) && belowArgument(link)) },
