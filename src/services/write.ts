@@ -114,7 +114,6 @@ export async function write<T = StoredItem>(
       checkReferencesInBatch(items);
       if (maxCleared === undefined) await checkDeletions(tx, items);
       await checkUnique(tx, items);
-      await checkTrees(tx, items, onInvalid);
       const { changes, stored } = await decideChanges(tx, session, items, { onInvalid, maxCleared });
       const results = items.map((item) => (isValid(item) ? resultOf(item, stored.get(item)) : rejectionOf(item)));
       return { changes, returned: results };
@@ -130,9 +129,11 @@ async function decideChanges(
   tx: Tx,
   writer: Writer,
   items: readonly Item[],
-  { onInvalid, maxCleared }: Pick<WriteOptions<unknown>, 'onInvalid' | 'maxCleared'>,
+  { onInvalid, maxCleared }: { readonly onInvalid: OnInvalid; readonly maxCleared: number | undefined },
 ) {
   for (;;) {
+    // Again after a rejected exchange: without a move that it leaves out, another one may form a cycle.
+    await checkTrees(tx, items, onInvalid);
     if (onInvalid === 'skip') rejectDependents(items);
     else requireValid(items);
     const valid = items.filter(isValid);

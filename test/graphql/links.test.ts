@@ -145,3 +145,32 @@ test('a link may say as many external IDs as a record has, and all links of a wr
   const message = 'the links have more than 30,000 external IDs: send fewer at a time';
   expect(await messageOf(service.graphql, links)).toBe(message);
 });
+
+test('a move that only a rejected exchange would keep out of a cycle is rejected, too', async () => {
+  const [above] = await service.create('/assets', { name: 'Above' });
+  const [below] = await service.create('/assets', { name: 'Below', uid: 'U', parentId: above.id });
+  const assets = [
+    { id: above.id, parentId: below.id },
+    { id: below.id, uid: 'V', parent: { ref: 'new' } },
+    { ref: 'new', name: 'New', uid: 'U' },
+  ];
+  const { importRecords } = await service.data(
+    `mutation ($assets: [ImportAssetInput!]!) {
+      importRecords(by: { assets: { field: ID } }, input: { assets: $assets }, onInvalid: SKIP) {
+        results { assets { outcome issues { path code } } }
+      }
+    }`,
+    { assets },
+  );
+  expect(importRecords.results.assets).toMatchObject([
+    { outcome: 'REJECTED', issues: [{ path: ['parentId'], code: 'cycle' }] },
+    { outcome: 'REJECTED', issues: [{ path: ['parent', 'ref'], code: 'rejected-target' }] },
+    {
+      outcome: 'REJECTED',
+      issues: [
+        { path: ['uid'], code: 'taken' },
+        { path: ['uid'], code: 'taken' },
+      ],
+    },
+  ]);
+});

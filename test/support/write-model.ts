@@ -142,8 +142,8 @@ export function createWriteModel() {
     return others.length === 0 ? only?.id : undefined;
   }
 
-  /** The items whose unique value another record keeps, an earlier item takes, or another item gives up only in exchange. */
-  function takingTaken(states: States): Item[] {
+  /** The items whose unique value another record keeps or an earlier item takes, and those that wait for another to give it up. */
+  function takers(states: States) {
     const waitsFor = new Map<Item, Item>();
     const first = new Set<string>();
     const taken: Item[] = [];
@@ -159,7 +159,27 @@ export function createWriteModel() {
       else if (giving) waitsFor.set(item, giving[0]);
       if (!holder || giving) first.add(`${name} ${value}`);
     }
+    return { taken, waitsFor };
+  }
+
+  /** The items whose unique value another item gives up only in exchange. */
+  function takingTaken(states: States): Item[] {
+    const { taken, waitsFor } = takers(states);
     return [...taken, ...[...waitsFor.keys()].filter((item) => isInCycle(item, waitsFor))];
+  }
+
+  /** The items that take a value from one that must come later: its new parent, or one above, waits for it to be free. */
+  function takingTooEarly(states: States): Item[] {
+    const { waitsFor } = takers(states);
+    const byNewId = new Map([...states].flatMap(([item, { before }]) => (before ? [] : [[item.newId, item] as const])));
+    const waiting = new Set(states.keys());
+    const mustWait = (item: Item) =>
+      [waitsFor.get(item), byNewId.get(String(states.get(item)?.after?.parentId))].some((it) => it && waiting.has(it));
+    for (let size = -1; size !== waiting.size; ) {
+      size = waiting.size;
+      for (const item of waiting) if (!mustWait(item)) waiting.delete(item);
+    }
+    return [...waiting].filter((item) => waiting.has(waitsFor.get(item) as Item));
   }
 
   /** The items that make a record its own ancestor. */
@@ -178,12 +198,14 @@ export function createWriteModel() {
   function foresee(items: readonly Item[]) {
     const whole = evaluate(items);
     const wrong = new Set([...whole.wrong, ...inCycles(whole.states)]);
+    if (wrong.size === 0) for (const item of takingTooEarly(whole.states)) wrong.add(item);
     let left = items;
     for (;;) {
       const now = evaluate(left);
       const isOther = (item: Item) => !isDeepStrictEqual(now.states.get(item)?.links, whole.states.get(item)?.links);
       let rejected = left.filter((item) => now.wrong.has(item) || isOther(item));
       if (rejected.length === 0) rejected = inCycles(now.states);
+      if (rejected.length === 0) rejected = takingTooEarly(now.states);
       if (rejected.length === 0) return { wrong, states: now.states };
       const out = new Set(rejected);
       left = left.filter((item) => !out.has(item));
