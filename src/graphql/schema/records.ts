@@ -258,7 +258,7 @@ export const page = (t: QueryFields, kind: RecordKind) =>
 const reverseLinkFields = (t: ObjectFields<RecordShape>, typeName: string) =>
   Object.fromEntries(reverseLinksOf(typeName).map((link) => [link.name, reverseLinkField(t, link)]));
 
-/** A page of 1,000 parents, which share a limit, may have a list of what is below. */
+/** Low enough for a page of 1,000 parents: the records below all of them share a limit. */
 const belowCost = 400;
 
 const hasBelow = ({ target, direction }: ReverseLink): boolean =>
