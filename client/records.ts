@@ -199,14 +199,15 @@ async function mutate<Result>(
 const userFields: ReadonlySet<string> = new Set(['createdBy', 'updatedBy']);
 
 /** GraphQL returns null for an unset field, which REST omits, but for those of an asset in the documented interface. */
-export const storedAs =
-  (name: KindName) =>
-  (row: Row): Row =>
+export function storedAs(name: KindName): (row: Row) => Row {
+  const nullable = new Set(kinds[name].nullable.split(' '));
+  return (row) =>
     Object.fromEntries(
       Object.entries(row)
-        .filter(([field, value]) => value !== null || kinds[name].nullable.split(' ').includes(field))
+        .filter(([field, value]) => value !== null || nullable.has(field))
         .map(([field, value]) => [field, userFields.has(field) && isObject(value) ? value.id : value]),
     );
+}
 
 export type Update<Changes, Stored> = (id: string, changes: Changes, options?: WriteOptions) => Promise<Stored>;
 export type List<Stored> = () => Promise<Stored[]>;

@@ -260,8 +260,9 @@ async function resolveTrees(scope: WorkspaceScope, where: Condition | undefined)
   if (!where) return undefined;
   const walks = new Map<string, Promise<readonly string[]>>();
   return resolveWithin(where, (id, tree) => {
-    const walk = walks.get(id) ?? readDescendants(scope, tree, [id]);
-    walks.set(id, walk);
+    const key = `${tree.kind.table} ${id}`;
+    const walk = walks.get(key) ?? readDescendants(scope, tree, [id]);
+    walks.set(key, walk);
     return walk;
   });
 }

@@ -1,4 +1,4 @@
-/** The location of an asset that is a part of others, such as a bucket on its excavator. */
+/** Trees of assets and locations: where a part of another asset is, and the parts of trees in filters. */
 import { expect, test } from 'vitest';
 import { asset } from '../../src/records/index.ts';
 import { updateDocument } from '../support/mutations.ts';
@@ -46,4 +46,12 @@ test('at most 100 levels above an asset are searched for its location', async ()
 
   expect((await query(100)).body.data.assets.nodes).toEqual([{ effectiveLocation: { name: 'Yard' } }]);
   expect((await query(101)).body.errors[0].message).toBe('the asset has no location within 100 levels above it');
+});
+
+test('a part of one tree is not taken for a part of another', async () => {
+  const [yard] = await service.create('/locations', { name: 'Yard' });
+  await service.create('/assets', { name: 'Excavator', currentLocationId: yard.id });
+  const query =
+    'query ($id: ID!) { assets(where: { or: [{ within: $id }, { currentLocation: { within: $id } }] }) { nodes { name } } }';
+  expect((await service.data(query, { id: yard.id })).assets.nodes).toEqual([{ name: 'Excavator' }]);
 });
