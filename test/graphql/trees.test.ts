@@ -55,3 +55,13 @@ test('a part of one tree is not taken for a part of another', async () => {
     'query ($id: ID!) { assets(where: { or: [{ within: $id }, { currentLocation: { within: $id } }] }) { nodes { name } } }';
   expect((await service.data(query, { id: yard.id })).assets.nodes).toEqual([{ name: 'Excavator' }]);
 });
+
+test('a walk down a tree adds to the cost of an operation', async () => {
+  const costOf = async (query: string) => Number((await service.graphql(query)).headers['query-cost']);
+  const ofList = await costOf('{ location(id: "x") { assets(first: 1) { totalCount } } }');
+  expect(await costOf('{ location(id: "x") { assets(first: 1, below: true) { totalCount } } }')).toBe(ofList + 400);
+  const ofAll = await costOf('{ locations(first: 1) { totalCount } }');
+  expect(await costOf('{ locations(first: 1, where: { within: "x" }) { totalCount } }')).toBe(ofAll + 5_000);
+  const ofAsset = await costOf('{ asset(id: "x") { id } }');
+  expect(await costOf('{ asset(id: "x") { id effectiveLocation { id } } }')).toBe(ofAsset + 106);
+});
