@@ -58,7 +58,7 @@ export class Keyring {
       max: 1,
       ttl: lifetimeMs,
       fetchMethod: async (workspace) => {
-        if (await store.isEmpty()) return anonymousIn(await store.openWorkspace(workspace));
+        if (await store.isEmpty()) return anonymousIn(await store.findOrCreateWorkspace(workspace));
         this.#requiresKey = true;
         return undefined;
       },

@@ -45,7 +45,7 @@ export interface NewKey {
 export async function createKey(store: KeyStore, { workspace, user, readOnly, label, expires }: NewKey) {
   const secret = newSecret();
   const key: ApiKey = {
-    workspace: await store.openWorkspace(workspace),
+    workspace: await store.findOrCreateWorkspace(workspace),
     id: `yardgraph_${workspace}_${randomBytes(4).toString('hex')}`,
     userId: user,
     readOnly,

@@ -14,7 +14,7 @@ import type { RecordKind } from '../model/record-kind.ts';
 import { createParser } from '../model/schemas.ts';
 import { kindNamed, linkOrder, recordKinds } from '../records/index.ts';
 import { importRecords } from '../services/write.ts';
-import { openWorkspace } from '../store/admin/api-keys.ts';
+import { findOrCreateWorkspace } from '../store/admin/api-keys.ts';
 import type { Database } from '../store/database.ts';
 import type { WorkspaceReads } from '../store/workspace-store.ts';
 
@@ -23,7 +23,7 @@ const limits = { maxTextLength: 1_000, maxExternalIds: 10, maxRecordLength: 10_0
 
 /** Does nothing if the workspace has records. */
 export async function fillDemo(database: Database): Promise<void> {
-  const workspace = await openWorkspace(database, anonymousWorkspace);
+  const workspace = await findOrCreateWorkspace(database, anonymousWorkspace);
   const author = { userId: null, requestId: null, message: 'The demo' };
   const session = createSessionOpener(database)(anonymousIn(workspace), { author });
   if (await hasRecords(session.store)) return;

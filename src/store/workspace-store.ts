@@ -46,7 +46,7 @@ export interface WorkspaceReads extends RecordReads, ChangeReads {
    * Includes every write committed before the call. The text is cached until the workspace's next change: from the
    * second request on, or from the first with a version. A name stands for one function.
    */
-  deriveText<T extends DerivedText>(name: string, write: () => Promise<T>, version?: string): Promise<T>;
+  deriveText<T extends DerivedText>(name: string, compute: () => Promise<T>, version?: string): Promise<T>;
   /** Resolves once any process has stored a later change, or the signal is aborted. */
   waitForChange(after: number, signal: AbortSignal): Promise<void>;
 }
@@ -79,13 +79,13 @@ export function createStoreOpener(database: Database): OpenStore {
     const reads = createReads(scopeOf(read));
     const transaction: WorkspaceStore['transaction'] = async (decide, { key, isDryRun, creation, items } = {}) => {
       if (isDryRun) return snapshot((run) => dryRun(scopeOf(run), decide));
-      const store = () =>
+      const write = () =>
         database.transaction((run) => applyWrite(scopeOf(run), author, decide, key), {
           workspaceId,
           isSmall: items !== undefined && items <= maxItemsOfSmallWrite,
           creation: creation && toQueuedCreation({ workspaceId, usage }, author, creation, key),
         });
-      const { returned, isRepeat } = await (key ? writeWithKey(key, scopeOf(read), store) : store());
+      const { returned, isRepeat } = await (key ? writeWithKey(key, scopeOf(read), write) : write());
       if (isRepeat) key?.onRepeat();
       watch.changed(workspaceId);
       return returned;
@@ -100,8 +100,8 @@ export function createStoreOpener(database: Database): OpenStore {
       withBudget: (limits, reserveResponse, turn) =>
         createReads({ ...scopeOf(read), budget: createReadBudget(limits, reserveResponse, turn) }),
       sharedVersion: () => texts.readVersion(source),
-      deriveText: async <T extends DerivedText>(name: string, write: () => Promise<T>, version?: string) =>
-        (await texts.derive(source, name, write, version)) as T,
+      deriveText: async <T extends DerivedText>(name: string, compute: () => Promise<T>, version?: string) =>
+        (await texts.derive(source, name, compute, version)) as T,
       waitForChange: (after, signal) => watch.wait(workspaceId, after, signal),
     };
   };

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createKey } from '../../src/auth/keys.ts';
 import { StartError } from '../../src/errors.ts';
 import { asset, location, recordKinds } from '../../src/records/index.ts';
-import { createKeyStore, openWorkspace } from '../../src/store/admin/api-keys.ts';
+import { createKeyStore, findOrCreateWorkspace } from '../../src/store/admin/api-keys.ts';
 import { copyTables } from '../../src/store/admin/copy.ts';
 import { createWorkspaces } from '../../src/store/admin/workspaces.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
@@ -74,7 +74,7 @@ describe.each(directions.slice(isPostgres ? 0 : 1))(
         for (const { id } of (await store.list(kind)).slice(-25))
           await change(store, kind, id, { externalIds: null } as never);
       }
-      const gone = await openWorkspace(from, 'gone');
+      const gone = await findOrCreateWorkspace(from, 'gone');
       await insert(createStoreOpener(from)(gone, { author: nobody }), location, [{}]);
       await createWorkspaces(from, recordKinds).remove('gone');
       const request = { operation: 'POST /locations', key: 'import 1', requestHash: 'x' };
@@ -102,7 +102,7 @@ describe.each(directions.slice(isPostgres ? 0 : 1))(
       const found = await storeOpener(to)('ours').list(asset, { where: { field: 'externalIds', key: 'toString' } });
       expect(found).toEqual(all.filter((it) => it.externalIds && Object.hasOwn(it.externalIds, 'toString')));
       expect(await createKeyStore(to).list()).toEqual([key]);
-      const newer = await openWorkspace(to, 'newer');
+      const newer = await findOrCreateWorkspace(to, 'newer');
       expect(newer.number).toBeGreaterThan(Math.max(gone.number, numberOf('ours')));
       const last = await storeOpener(from)('ours').lastChange();
       await insert(storeOpener(to)('ours'), location, [{}]);

@@ -3,7 +3,7 @@
 import { afterEach, expect, test } from 'vitest';
 import { listField } from '../../src/model/labels.ts';
 import { location, recordKinds } from '../../src/records/index.ts';
-import { openWorkspace } from '../../src/store/admin/api-keys.ts';
+import { findOrCreateWorkspace } from '../../src/store/admin/api-keys.ts';
 import { createWorkspaces, recordCount } from '../../src/store/admin/workspaces.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
 import { createStoreOpener } from '../../src/store/workspace-store.ts';
@@ -33,7 +33,7 @@ async function inDatabase<T>(work: (opened: Database) => Promise<T>): Promise<T>
 }
 
 const storeOf = async (opened: Database, name: string) =>
-  createStoreOpener(opened)(await openWorkspace(opened, name), { author: nobody });
+  createStoreOpener(opened)(await findOrCreateWorkspace(opened, name), { author: nobody });
 
 const add = (workspace: string, count: number) =>
   inDatabase(async (opened) => {

@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { createKey } from '../../src/auth/keys.ts';
 import { ServiceError, StartError } from '../../src/errors.ts';
 import { asset, location, recordKinds } from '../../src/records/index.ts';
-import { createKeyStore, openWorkspace } from '../../src/store/admin/api-keys.ts';
+import { createKeyStore, findOrCreateWorkspace } from '../../src/store/admin/api-keys.ts';
 import { createWorkspaces } from '../../src/store/admin/workspaces.ts';
 import { createStoreOpener, type WorkspaceStore } from '../../src/store/workspace-store.ts';
 import { isPostgres } from '../support/database.ts';
@@ -20,7 +20,7 @@ const now = '2026-03-01T00:00:00.000Z';
 const workspaces = () => createWorkspaces(database, recordKinds);
 /** As a request is opened for the workspace that has this name now. */
 const store = async (name: string): Promise<WorkspaceStore> =>
-  createStoreOpener(database)(await openWorkspace(database, name), { author: nobody });
+  createStoreOpener(database)(await findOrCreateWorkspace(database, name), { author: nobody });
 
 const newKey = (workspace: string) => createKey(createKeyStore(database), { workspace, user: 'erp', readOnly: false });
 
@@ -97,7 +97,7 @@ describe('in a workspace that was deleted, a process that has not noticed yet', 
   test('does not use its number again, not even if it was the greatest', async () => {
     const numbers = new Set<number>();
     for (let round = 0; round < 3; round += 1) {
-      numbers.add((await openWorkspace(database, 'last')).number);
+      numbers.add((await findOrCreateWorkspace(database, 'last')).number);
       await insert(await store('last'), location, [{}]);
       await workspaces().remove('last');
     }

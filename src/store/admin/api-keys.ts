@@ -89,7 +89,7 @@ export function createKeyStore({ run, read, dialect }: Pick<Database, 'run' | 'r
       return (await runQuery(run, builder('api_keys').where('id', id).update(changed).returning('id'))).length > 0;
     },
 
-    openWorkspace: (name: string): Promise<WorkspaceId> => openWorkspace({ dialect, read, run }, name),
+    findOrCreateWorkspace: (name: string): Promise<WorkspaceId> => findOrCreateWorkspace({ dialect, read, run }, name),
   };
 }
 
@@ -98,8 +98,8 @@ export async function findWorkspace({ builder }: Dialect, run: Run, name: string
   return row && { number: Number(row.number), name };
 }
 
-/** Throws a 503 if another process deletes the workspace at once. */
-export async function openWorkspace(
+/** Throws a 503 if another process deletes the workspace meanwhile. */
+export async function findOrCreateWorkspace(
   { dialect, read, run }: Pick<Database, 'dialect' | 'read' | 'run'>,
   name: string,
 ): Promise<WorkspaceId> {

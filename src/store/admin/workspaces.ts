@@ -26,8 +26,8 @@ export interface Workspaces {
    * keep working, with the old name in their prefix.
    */
   rename(from: string, to: string): Promise<Workspace>;
-  /** Refuses to delete the last keys, or a workspace that is not the one shown. */
-  remove(name: string, shown?: WorkspaceId): Promise<void>;
+  /** Refuses to delete the last keys, or a workspace that is not the confirmed one. */
+  remove(name: string, confirmed?: WorkspaceId): Promise<void>;
 }
 
 export function createWorkspaces(database: Database, tables: readonly Table[]): Workspaces {
@@ -44,7 +44,7 @@ export function createWorkspaces(database: Database, tables: readonly Table[]): 
     find: (name) => findByName(reads, name),
     findExisting: (name) => findExisting(reads, name),
     rename: (from, to) => change((scope) => changeName(scope, from, to)),
-    remove: (name, shown) => change((scope) => removeByName(scope, name, shown)),
+    remove: (name, confirmed) => change((scope) => removeByName(scope, name, confirmed)),
   };
 }
 
@@ -122,11 +122,11 @@ async function takeName(scope: OperatorScope, name: string, renamed: WorkspaceId
   await giveUpNumber(scope, holder);
 }
 
-async function removeByName(scope: OperatorScope, name: string, shown?: WorkspaceId): Promise<void> {
+async function removeByName(scope: OperatorScope, name: string, confirmed?: WorkspaceId): Promise<void> {
   const { dialect, run } = scope;
   const { builder, lock } = dialect;
   const deleted = await findExisting(scope, name);
-  if (shown && shown.number !== deleted.number) {
+  if (confirmed && confirmed.number !== deleted.number) {
     throw new StartError(`${name} has become the name of another workspace: nothing was deleted`);
   }
   if (deleted.keys.length > 0) await requireOtherKeys(scope, deleted);

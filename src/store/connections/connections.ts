@@ -33,7 +33,7 @@ export interface ConnectionLease {
     setUp?: string,
   ) => Promise<readonly Row[]>;
   /** `failed` connections are kept if they are idle, `lost` ones closed. */
-  readonly state: 'unused' | 'sound' | 'failed' | 'lost';
+  readonly state: 'unused' | 'healthy' | 'failed' | 'lost';
 }
 
 /** A full disk is reported for this time. */
@@ -135,7 +135,7 @@ export class Connections implements Reads {
     } finally {
       const { state } = connection;
       // Not in `send`: BEGIN succeeds even if the machine of the workspace hangs.
-      if (state === 'sound') this.#timedOut.delete(workspaceId);
+      if (state === 'healthy') this.#timedOut.delete(workspaceId);
       const isUsable =
         state !== 'lost' && (state !== 'failed' || (await this.#driver.isIdle(pooled).catch(() => false)));
       if (!isUsable) this.#close(pooled);
@@ -175,7 +175,7 @@ export class Connections implements Reads {
         try {
           const rows = await this.#driver.query(pooled, sql, values, setUp);
           if (phase !== 'in transaction') this.#diskFull = undefined;
-          if (state === 'unused') state = 'sound';
+          if (state === 'unused') state = 'healthy';
           return rows;
         } catch (thrown) {
           state = state === 'lost' || needsNewConnection(thrown) ? 'lost' : 'failed';

@@ -281,12 +281,12 @@ function insertWithLog(table: Table, inserts: readonly Insert[]): Statement {
       from ${recordset('$4', insertColumns)} cross join taken
         cross join lateral json_array_elements_text("recordIds") with ordinality as record (record_id, place))`,
   ];
-  const keyed = sortByText(
-    inserts.flatMap((insert): Row[] => (insert.keyed ? [insert.keyed] : [])),
+  const resultRows = sortByText(
+    inserts.flatMap(({ resultRow }): Row[] => (resultRow ? [resultRow] : [])),
     'key',
   );
-  if (keyed.length > 0) {
-    values.push(JSON.stringify(keyed));
+  if (resultRows.length > 0) {
+    values.push(JSON.stringify(resultRows));
     parts.push(`keyed as (${insertFrom(`$${values.length}`, idempotencyResults)})`);
   }
   const conditions: string[] = [];

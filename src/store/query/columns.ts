@@ -37,15 +37,17 @@ export function tableColumns(table: Table): readonly TableColumn[] {
   return columns;
 }
 
-const parts = new LRUCache<string, Table>({ max: 1_000 });
+const pickedTables = new LRUCache<string, Table>({ max: 1_000 });
 
 export function pickFields(table: Table, fields: ReadonlySet<string> | undefined): Table {
   if (!fields) return table;
   const stored = Object.entries(table.storedFields).filter(([field]) => fields.has(field));
   const key = [table.table, ...stored.map(([field]) => field)].join(' ');
-  const part = parts.get(key) ?? { table: table.table, label: table.label, storedFields: Object.fromEntries(stored) };
-  parts.set(key, part);
-  return part;
+  const cached = pickedTables.get(key);
+  if (cached) return cached;
+  const picked = { table: table.table, label: table.label, storedFields: Object.fromEntries(stored) };
+  pickedTables.set(key, picked);
+  return picked;
 }
 
 export const columnList = (table: Table): string =>

@@ -12,7 +12,7 @@ export interface Insert {
   /** The IDs that must exist. */
   readonly references: ReadonlyMap<RecordKind, readonly string[]>;
   readonly change: Omit<LogRow, 'recordId'>;
-  readonly keyed: Row | undefined;
+  readonly resultRow: Row | undefined;
 }
 
 /** A text whose characters have one or more forms. */

@@ -222,10 +222,10 @@ export async function selectEach(
   { builder, jsonElements }: Dialect,
   run: Run,
   sent: readonly (readonly unknown[])[],
-  value: Knex.QueryBuilder | Knex.Raw,
+  subquery: Knex.QueryBuilder | Knex.Raw,
 ): Promise<unknown[]> {
   if (sent.length === 0) return [];
-  const rows = builder.raw(`select ? as found from ${jsonElements}(?) as sent`, [value, JSON.stringify(sent)]);
+  const rows = builder.raw(`select ? as found from ${jsonElements}(?) as sent`, [subquery, JSON.stringify(sent)]);
   return (await runQuery(run, rows)).map(({ found }) => found);
 }
 

@@ -73,7 +73,7 @@ export function createReadBudget(
   // Includes the record after a page, which shows that a next page exists.
   let left = 2 * limits.maxResponseLength + limits.maxRecordLength;
   // 50 records with all of their external IDs are not long.
-  const longAt = left - 10_000_000;
+  const leftByShortReads = left - 10_000_000;
   const running = new Set<Promise<unknown>>();
   let oneAtATime: LimitFunction | undefined;
 
@@ -81,7 +81,8 @@ export function createReadBudget(
     left -= reserved;
     let used = 0;
     try {
-      if (left < longAt) await turn?.begin(async () => left + reserved - forLinked - (await measure()) < longAt);
+      if (left < leftByShortReads)
+        await turn?.begin(async () => left + reserved - forLinked - (await measure()) < leftByShortReads);
       reserveResponse(0);
       const { result, length } = await read(forLinked > 0);
       used = length;
@@ -89,7 +90,7 @@ export function createReadBudget(
       return result;
     } finally {
       left += reserved - used;
-      if (left >= longAt) turn?.end();
+      if (left >= leftByShortReads) turn?.end();
     }
   }
 

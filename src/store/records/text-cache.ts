@@ -45,7 +45,7 @@ export function createTextCache() {
   async function derive(
     source: TextSource,
     name: string,
-    write: () => Promise<DerivedText>,
+    compute: () => Promise<DerivedText>,
     knownVersion?: string,
   ): Promise<DerivedText> {
     // Texts contain the name of the workspace, which may change.
@@ -53,7 +53,7 @@ export function createTextCache() {
     // A first request is not cached, because the version takes a statement.
     if (!requested.has(key) && knownVersion === undefined) {
       requested.set(key, true);
-      return write();
+      return compute();
     }
     // Read before the records: a write in between makes the text out of date.
     const version = knownVersion ?? (await readVersion(source));
@@ -64,12 +64,12 @@ export function createTextCache() {
     // eight equal requests held both readers of a workspace for 8 seconds instead of 1.
     const shared = inProgress.get(keyOfVersion)?.catch((error) => {
       if (isTimeout(error)) throw error;
-      return write();
+      return compute();
     });
     if (shared) return shared;
-    const written = write().finally(() => inProgress.delete(keyOfVersion));
-    inProgress.set(keyOfVersion, written);
-    const text = await written;
+    const computed = compute().finally(() => inProgress.delete(keyOfVersion));
+    inProgress.set(keyOfVersion, computed);
+    const text = await computed;
     // A slower text may be older than the cached one.
     if (cache.get(key) === current) cache.set(key, { version, text });
     return text;

@@ -274,11 +274,11 @@ function createViewStatement(view: string, kind: RecordKind, targets: readonly R
     setUp: `create temp view if not exists ${view} as
         select ${[...names, 'ids', 'sent'].map((name) => `null as ${name}`).join(', ')};
       create temp trigger if not exists ${view}_insert instead of insert on ${view} begin ${trigger} end;`,
-    encode: ({ records, references, change, keyed }) => [
+    encode: ({ records, references, change, resultRow }) => [
       [
         ...valuesIn({ ...records[0], workspaceId: change.workspaceId }, shared),
         ...valuesIn({ ...change }, changeColumns),
-        ...valuesIn(keyed, keyColumns),
+        ...valuesIn(resultRow, keyColumns),
         records.length,
       ],
       targets.map((target) => references.get(target) ?? []),

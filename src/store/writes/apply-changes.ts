@@ -71,8 +71,8 @@ export function toQueuedCreation<T>(
       const records = changes.flatMap(({ after }): Row[] => (after ? [after] : []));
       const at = String(records[0]?.createdAt);
       const change = { ...author, workspaceId, kind: kind.name, action: 'created', at, before: null } as const;
-      const keyed = key && (await idempotencyRow(workspaceId, key, returned));
-      return { insert: { records, references, change, keyed }, returned: { returned, isRepeat: false } };
+      const resultRow = key && (await idempotencyRow(workspaceId, key, returned));
+      return { insert: { records, references, change, resultRow }, returned: { returned, isRepeat: false } };
     },
   };
 }
@@ -111,7 +111,7 @@ function* changeStatements({ dialect, workspaceId }: WorkspaceScope, changes: re
     yield* dialect.inserts(kind, rows);
   }
   if (action === 'updated') {
-    yield* clearSwappedValues(dialect, workspaceId, kind, changes);
+    yield* clearTakenValues(dialect, workspaceId, kind, changes);
     yield* dialect.updates(kind, workspaceId, after, changedFields(kind, changes));
   }
   if (action === 'deleted') {
@@ -121,7 +121,7 @@ function* changeStatements({ dialect, workspaceId }: WorkspaceScope, changes: re
 }
 
 /** Clears unique values that records exchange, because rows are updated one by one. */
-function* clearSwappedValues(
+function* clearTakenValues(
   dialect: Dialect,
   workspaceId: number,
   kind: RecordKind,

@@ -131,10 +131,10 @@ class TextAllowance implements ReadBudget {
     return result;
   }
 
-  require(bytes: number, recordsHold: string): void {
+  require(bytes: number, messageStart: string): void {
     if (bytes <= this.#bytesLeft) return;
     throw tooLarge(
-      `${recordsHold} more than ${formatCount(maxBytes)} bytes of text: change or delete fewer at a time`,
+      `${messageStart} more than ${formatCount(maxBytes)} bytes of text: change or delete fewer at a time`,
       'records too large',
     );
   }
