@@ -14,7 +14,7 @@ export const defaultOptions: DatabaseOptions = {
   statementTimeout: 30_000,
 };
 
-/** Undefined for another form, such as a mistyped `sqlite::memory:`. */
+/** Undefined for any other form, such as a mistyped `:memory:`. */
 export const sqlitePath = (databaseUrl: string): string | undefined =>
   /^sqlite:(?!\/\/)(:memory:|[^:\s].*)$/.exec(databaseUrl)?.[1];
 

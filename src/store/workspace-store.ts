@@ -38,7 +38,7 @@ export interface WorkspaceReads extends RecordReads, ChangeReads {
   snapshot<T>(work: (store: RecordReads) => Promise<T>): Promise<T>;
   /** A snapshot for reads of minutes: nothing else waits for it, and few run at a time. */
   longSnapshot<T>(work: (store: RecordReads) => Promise<T>): Promise<T>;
-  /** Throws ResponseTooLarge. */
+  /** Its reads throw ResponseTooLarge. */
   withBudget(limits: ReadLimits, reserveResponse?: (length: number) => void, turn?: Turn): RecordReads & ChangeReads;
   /** A token that differs after each change, even after a restored backup. Calls may share a statement. */
   sharedVersion(): Promise<string>;

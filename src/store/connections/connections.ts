@@ -16,7 +16,7 @@ import {
 } from './database-error.ts';
 import type { DatabaseOptions, Driver, PooledConnection, Pools, Row, Run } from './driver.ts';
 
-/** Reads wait for writes only in a SQLite database in memory. */
+/** Reads wait for writes only to get a connection, and never in a SQLite file. */
 interface Reads {
   readonly read: Run;
   readonly snapshot: <T>(work: Work<T>) => Promise<T>;

@@ -75,8 +75,7 @@ export const idempotencyResults: Table = {
   key: ['workspaceId', 'key', 'operation'],
   storedFields: {
     workspaceId: required(text('workspace')),
-    // An ID, because indexes have only the first characters of texts.
-    key: { type: 'id', required: true, description: 'key that the client has sent' },
+    key: required(text('key that the client has sent')),
     operation: required(text('what the request does')),
     requestHash: required(text('SHA-256 of the request')),
     createdAt: required(dateTime('when it was stored')),

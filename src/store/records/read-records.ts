@@ -255,7 +255,7 @@ async function requireFewAncestors(scope: WorkspaceScope, link: ReverseLink, ids
 /** Below the records of a condition or a page: reading so many IDs takes some tenths of a second. */
 const maxDescendants = 100_000;
 
-/** Walks down each part of a tree once, also for all pages of an export. */
+/** Walks down each part of a tree once. */
 async function resolveTrees(scope: WorkspaceScope, where: Condition | undefined): Promise<Condition | undefined> {
   if (!where) return undefined;
   const walks = new Map<string, Promise<readonly string[]>>();

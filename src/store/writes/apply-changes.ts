@@ -120,7 +120,7 @@ function* changeStatements({ dialect, workspaceId }: WorkspaceScope, changes: re
   }
 }
 
-/** Clears unique values that records exchange, because rows are updated one by one. */
+/** Clears unique values that other records take: a statement updates rows one by one. */
 function* clearTakenValues(
   dialect: Dialect,
   workspaceId: number,
