@@ -105,7 +105,7 @@ export async function checkUnchanged(tx: Tx, items: readonly Item[]): Promise<vo
       if (!isUnchanged && !isRestored) item.issues.unshift(changedSinceIssue(kind, latest.get(id)?.number ?? 0));
     }
   }
-  // The version of a record stored again must be later than its deletion.
+  // A restored record must have a later `updatedAt` than its deletion.
   for (const item of reversals) {
     const { id = '', before, restored } = item;
     if (restored && !before) item.restored = { ...restored, updatedAt: latest.get(id)?.at ?? restored.updatedAt };
@@ -247,8 +247,8 @@ async function findReferences(tx: Tx, kind: RecordKind, ids: Ids, batchIds: Read
 }
 
 /**
- * Returns items that set references to the deleted records, of one kind, to null: the log has a change of each. Throws
- * a 400 for more than `maxCleared`.
+ * Returns items that set references to the deleted records to null, so that the log has each change. Deletions are of
+ * one kind. Throws a 400 for more than `maxCleared`.
  */
 export async function clearReferences(tx: Tx, items: readonly Item[], maxCleared: number | undefined) {
   const deleted = items.filter(({ op, before }) => op === 'delete' && before);
@@ -287,7 +287,7 @@ export async function clearReferences(tx: Tx, items: readonly Item[], maxCleared
 const trees = recordKinds.flatMap(({ name }) => treeOf(name) ?? []);
 
 /**
- * Two simultaneous moves can form a cycle that neither forms alone: one waits for the other. New records have no
+ * Two simultaneous moves can form a cycle that neither forms alone, so one waits for the other. A new record has no
  * descendants.
  */
 export async function lockTrees(tx: Tx, items: readonly Item[]): Promise<void> {
@@ -308,7 +308,7 @@ export async function checkTrees(tx: Tx, items: readonly Item[], onInvalid: OnIn
     const { kind, field } = tree;
     const sets = ({ pendingReferences, values }: Item) => pendingReferences?.has(field) || values[field] !== undefined;
     const moves = items.filter((item) => item.kind === kind && !item.duplicateOf && sets(item));
-    // New records alone get no stored descendants.
+    // Only new records are below new records.
     const hasStored = moves.some(({ id }) => id !== undefined);
     const parents = hasStored ? await storedParents(tx, tree, moves) : new Map<string, string | null>();
     if (onInvalid === 'skip') rejectMovesInCycles(items, moves, field, parents);

@@ -10,7 +10,7 @@ import type { AnyRecord, RecordKey, RecordKind, Values } from '../model/record-k
 import { kindOfId } from '../records/index.ts';
 
 export interface Item {
-  /** `patch` counts any field as a change. `restore` gives a record an earlier state, even after its deletion. */
+  /** To `patch`, an equal value is a change. `restore` gives a record an earlier state, even after its deletion. */
   readonly op: 'create' | 'update' | 'patch' | 'upsert' | 'delete' | 'restore';
   readonly kind: RecordKind;
   /** `[2]` in a batch, `['assets', 2]` in an import, `[]` for a single record. Issues' paths are relative to it. */
@@ -29,7 +29,7 @@ export interface Item {
   readonly ref?: string | undefined;
   readonly links?: readonly Link[] | undefined;
   readonly merge?: ExternalIdsMerge | undefined;
-  /** References to new records of the batch, which get IDs last, by field. */
+  /** By field: references to new records of the batch, which get IDs last. */
   pendingReferences?: Map<string, Item>;
   duplicateOf?: Item | undefined;
   dependents?: Dependent[];

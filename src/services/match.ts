@@ -22,7 +22,6 @@ import {
   setReference,
 } from './item.ts';
 
-/** A key of several records is an issue. */
 export async function findByKeys(tx: Tx, items: readonly Item[]): Promise<void> {
   for (const [kind, ofKind] of groupByKind(items.filter(({ by }) => by))) {
     const wanted = keyedItems(kind, ofKind);
@@ -50,7 +49,6 @@ interface KeyedItem {
   readonly criterion: Criterion;
 }
 
-/** A missing, empty or repeated key is an issue. */
 function keyedItems(kind: RecordKind, items: readonly Item[]): KeyedItem[] {
   const byKey = new Map<string, KeyedItem>();
   for (const item of items) {
@@ -146,7 +144,6 @@ function followRef(
   }
 }
 
-/** The record of an item, before and after the write. */
 interface Candidate {
   readonly item: Item;
   readonly before: Values | undefined;
@@ -157,7 +154,7 @@ interface Matches {
   /** Stored records outside the batch. */
   readonly ids: readonly string[];
   readonly candidates: readonly Candidate[];
-  /** Rejected with any item that begins or ceases to meet the criteria: the target of the links would change. */
+  /** Stands for all items that begin or cease to meet the criteria: if one is rejected, the links' target changes. */
   readonly changing: Item | undefined;
 }
 
@@ -221,7 +218,7 @@ const wellFormedIds = (items: readonly Item[], kind: RecordKind): string[] =>
 
 type CandidateIndex = ReadonlyMap<string, ReadonlySet<Candidate>>;
 
-/** By key, the items whose records meet a criterion before or after the write. */
+/** By `criterionKey`, the items whose records meet it before or after the write. */
 async function indexCandidates(tx: Tx, kind: RecordKind, items: readonly Item[], criteria: LinkCriteria) {
   if (items.length === 0) return new Map<string, Set<Candidate>>();
   const fields = new Set(['id', ...criteria.map(criterionField)]);
@@ -240,7 +237,7 @@ async function indexCandidates(tx: Tx, kind: RecordKind, items: readonly Item[],
   return index;
 }
 
-/** Takes the criterion with the fewest candidates, in which the links of a batch differ. */
+/** Those of the most selective criterion. `meets` compares the rest. */
 function candidatesFor(criteria: LinkCriteria, index: CandidateIndex): Candidate[] {
   const none: ReadonlySet<Candidate> = new Set();
   const sets = withTexts(criteria).map((criterion) => index.get(criterionKey(criterion)) ?? none);
@@ -314,7 +311,7 @@ export async function readRecords(tx: Tx, items: readonly Item[]): Promise<void>
   }
 }
 
-/** Also checks that new records are complete and stored ones have the expected `updatedAt`. */
+/** Merges external IDs. Checks that new records are complete and stored ones have the expected `updatedAt`. */
 export function completeItems(items: readonly Item[], limits: ValueLimits | undefined): void {
   for (const item of items) {
     const { op, kind, id, by, before, ifUpdatedAt, issues } = item;

@@ -28,7 +28,7 @@ export interface ChangeRange {
   readonly message?: string | undefined;
 }
 
-/** `kept` if the record has changed since, `failed` for another reason. */
+/** `kept` if the record has changed since, `failed` for another reason. `made` counts the new changes. */
 export interface RevertResult {
   readonly reversed: number;
   readonly kept: number;

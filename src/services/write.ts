@@ -83,7 +83,7 @@ type Writer = Pick<Session, 'workspace' | 'userId'>;
 interface WriteOptions<T> {
   readonly onInvalid?: OnInvalid;
   readonly limits?: ValueLimits;
-  /** The most references that deletions clear. Unless set, referenced records stay. */
+  /** The most references that deletions clear. Unless set, deleting referenced records fails. */
   readonly maxCleared?: number | undefined;
   /** `stored` is undefined if a reversal finds its record deleted already. */
   resultOf?(item: Item, stored: StoredItem | undefined): T;
@@ -132,7 +132,7 @@ async function decideChanges(
   { onInvalid, maxCleared }: { readonly onInvalid: OnInvalid; readonly maxCleared: number | undefined },
 ) {
   for (;;) {
-    // Again after a rejected exchange: without a move that it leaves out, another one may form a cycle.
+    // Again after a rejected exchange: without the rejected moves, others may form a cycle.
     await checkTrees(tx, items, onInvalid);
     if (onInvalid === 'skip') rejectDependents(items);
     else requireValid(items);
@@ -173,8 +173,8 @@ function creationOf<T>(
 }
 
 /**
- * Named locks come first (store/writes/tx.ts). Otherwise two upserts would both create a record with the same key, and
- * two reversals would restore the same record.
+ * Without locks, two upserts would both create a record with the same key, and two reversals would restore the same
+ * record. Named locks come first (store/writes/tx.ts).
  */
 async function lock(tx: Tx, items: readonly Item[]): Promise<void> {
   const groups = groupByKind(items.filter(({ op }) => op === 'upsert' || op === 'restore'));
@@ -182,7 +182,7 @@ async function lock(tx: Tx, items: readonly Item[]): Promise<void> {
   await lockTrees(tx, items);
 }
 
-/** Beyond, only the first issue of each item is listed. */
+/** After these, only the first issue of each item is listed. */
 const maxListed = 10_000;
 
 /** Throws a 400 or 409, or a 404 for a patch of an unknown record. */
@@ -280,7 +280,7 @@ export async function updateRecords(session: Session, kind: RecordKind, batch: B
   return storedRecords(await write(session, items, { limits }));
 }
 
-/** PATCH: any field counts as a change, even with an equal value. Throws a 404, too. */
+/** PATCH. Throws a 404, too. */
 export async function updateRecord(
   session: Session,
   kind: RecordKind,

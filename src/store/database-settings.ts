@@ -1,4 +1,4 @@
-/** Loads no driver. */
+/** Parses database URLs, without loading a driver. */
 import { parse, toClientConfig } from 'pg-connection-string';
 import { StartError } from '../errors.ts';
 import { failureReason } from './connections/database-error.ts';

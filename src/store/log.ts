@@ -81,7 +81,7 @@ export async function readLastChange({
   return { workspaceId, number: Number(row?.number ?? 0), at: row?.at };
 }
 
-/** In a page, including rows of other kinds. */
+/** The most rows that a page reads, including those of other kinds. */
 const maxScanned = 100_000;
 
 async function readChangePage(scope: WorkspaceScope, { limit, after, ...query }: ChangePageQuery): Promise<ChangePage> {
@@ -112,7 +112,7 @@ function readChanges(
   const rows = logRows(scope).where('number', '>', requireWhole(after)).orderBy('number').limit(requireWhole(limit));
   if (upTo !== undefined) rows.where('number', '<=', requireWhole(upTo));
   if (kinds) {
-    // Postgres expects half of the rows to satisfy `case`: if fewer do, it would read and sort all.
+    // Postgres expects half of the rows to satisfy `case`. If it expected fewer, it would read and sort all.
     const isOfKind = kinds.map(() => 'kind = ?').join(' or ') || 'false';
     rows.whereRaw(`case when ${isOfKind} then true else false end`, kinds);
   }

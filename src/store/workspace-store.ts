@@ -1,4 +1,4 @@
-/** Every statement filters by the workspace or writes it. Rules belong to services. */
+/** The store of one workspace: every statement filters by its number or writes it. Rules belong to services. */
 import type { AnyRecord, RecordKind, RecordOf } from '../model/record-kind.ts';
 import { createChangeWatch } from './change-watch.ts';
 import type { Run, Usage } from './connections/driver.ts';
@@ -36,15 +36,15 @@ export interface WorkspaceStore extends WorkspaceReads {
 export interface WorkspaceReads extends RecordReads, ChangeReads {
   readonly workspaceName: string;
   snapshot<T>(work: (store: RecordReads) => Promise<T>): Promise<T>;
-  /** A snapshot for reads of minutes: nothing else waits for it, and few run at a time. */
+  /** A snapshot for reads that take minutes: nothing else waits for it, and few run at a time. */
   longSnapshot<T>(work: (store: RecordReads) => Promise<T>): Promise<T>;
   /** Its reads throw ResponseTooLarge. */
   withBudget(limits: ReadLimits, reserveResponse?: (length: number) => void, turn?: Turn): RecordReads & ChangeReads;
   /** A token that differs after each change, even after a restored backup. Calls may share a statement. */
   sharedVersion(): Promise<string>;
   /**
-   * Includes every write committed before the call. The text is cached until the workspace's next change: from the
-   * second request on, or from the first with a version. A name stands for one function.
+   * Computes a text that includes every write committed before the call, cached until the workspace's next change:
+   * from the second request on, or from the first with a version. A name identifies one computation.
    */
   deriveText<T extends DerivedText>(name: string, compute: () => Promise<T>, version?: string): Promise<T>;
   /** Resolves once any process has stored a later change, or the signal is aborted. */

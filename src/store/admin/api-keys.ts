@@ -18,7 +18,7 @@ const fields = {
   workspaceId: required(text('workspace that it gives access to')),
   id: required({
     type: 'id',
-    description: 'prefix, in which its workspace has the name that it had at the creation',
+    description: 'prefix, with the name that the workspace had when the key was created',
   }),
   userId: required(text('user that it identifies')),
   readOnly: required(boolean('whether it is read-only')),

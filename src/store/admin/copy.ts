@@ -19,7 +19,6 @@ export const tablesToCopy = (recordKinds: readonly Table[]): readonly Table[] =>
   idempotencyResults,
 ];
 
-/** The checksum covers all fields of all records. */
 interface CopiedTable {
   readonly table: Table;
   readonly records: number;
@@ -56,7 +55,7 @@ export async function copyTables(
       const target: Side = { dialect: to.dialect, run: write };
       if (to.dialect.prepareCopy) await write(to.dialect.prepareCopy);
       for (const table of tables) {
-        // If all other tables are empty, so are the workspaces, which are replaced.
+        // If all other tables are empty, the workspaces have nothing, and are replaced.
         if (table !== workspaceNames && (await countRows(target, table)) > 0) {
           throw new StartError(`the target is not empty: it has ${table.label} records`);
         }

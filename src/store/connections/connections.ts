@@ -36,7 +36,7 @@ export interface ConnectionLease {
   readonly state: 'unused' | 'healthy' | 'failed' | 'lost';
 }
 
-/** A full disk is reported for this time. */
+/** How long a full disk is reported. */
 const diskFullMs = 10_000;
 
 /** A connection is closed if a cancelled statement has not ended by then. */
@@ -44,7 +44,7 @@ const cancelGraceMs = 5_000;
 
 const maxWorkspaces = 10_000;
 
-/** Functions are properties, because callers take them off the object. */
+/** Functions are properties, because callers destructure the object. */
 export class Connections implements Reads {
   readonly read: Run;
   readonly snapshot: Reads['snapshot'];
@@ -82,13 +82,13 @@ export class Connections implements Reads {
     this.snapshot = snapshot;
   }
 
-  /** At most half of the connections. Workspaces that timed out last hold two together. */
+  /** A workspace has at most half of the connections. Those whose last statement timed out share two. */
   readonly forWorkspace = (workspaceId: number | undefined): Reads => ({
     read: (sql, values) => this.#use(this.#reads, workspaceId, ({ send }) => send(sql, values)),
     snapshot: (work) => this.#use(this.#reads, workspaceId, (connection) => this.#snapshotOn(connection, work)),
   });
 
-  /** Outside of the queue of writes. */
+  /** Bypasses the queue of writes. */
   readonly run: Run = (sql, values) => this.#use(this.#writes, undefined, ({ send }) => send(sql, values));
 
   readonly useToWrite = (
@@ -152,7 +152,7 @@ export class Connections implements Reads {
     });
   }
 
-  /** Closes it at once, where Knex would wait for the next request: it may hold locks. */
+  /** At once, because the connection may hold locks: Knex would wait for the next request. */
   #close(pooled: PooledConnection): void {
     pooled.__knex__disposed ??= 'closed after an error';
     this.#driver.destroy(pooled);
@@ -219,8 +219,8 @@ export function startWaiting(connectionTimeout: number, reject: (reason: unknown
 
 /**
  * Calls `begin` before the first statement; without statements, sends nothing. Each statement waits for the previous
- * one, and fails if that failed. Knex's transactions go on after a failed BEGIN, and do not tell an error at COMMIT,
- * after which the outcome is unknown, from an earlier one.
+ * one, and fails if that failed. Knex's transactions go on after a failed BEGIN, and report an error at COMMIT, whose
+ * outcome is unknown, like any other.
  */
 export async function inTransaction<T>(
   { send }: ConnectionLease,

@@ -11,12 +11,12 @@ export type StatementPhase = 'in transaction' | 'commit' | 'alone';
  * The consequences of an error:
  * - `is`: a `conflict` with another transaction, after which the write runs again; a write to a `deleted` workspace; an
  *   `unavailable` database, a 503; or a `defect`, a 500.
- * - `isStored`: whether the write may be stored if the error came at COMMIT or from a statement alone. `early` errors
- *   of such a statement come before its commit.
+ * - `isStored`: whether the write may be stored if the error came at COMMIT or from a statement alone. `early`: only at
+ *   COMMIT, because a statement alone fails before its commit.
  * - `closes`: the connection is closed. Otherwise it is kept if it is idle.
  *
- * After a conflict, a deleted workspace or a defect, no creation of a group is stored, and each is retried alone:
- * another one may have caused it. After other errors a retry is useless, or could store records twice.
+ * After a conflict, a deleted workspace or a defect, no creation of a group is stored, and each is retried in its own
+ * transaction: another may have caused the error. After other errors a retry is useless, or could store records twice.
  */
 interface ErrorMeaning {
   readonly is: 'conflict' | 'deleted' | 'unavailable' | 'defect';

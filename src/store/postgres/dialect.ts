@@ -255,7 +255,7 @@ const insertColumns: readonly JsonColumn[] = [
 
 /**
  * Inserts records and their log by one statement, without BEGIN and COMMIT. It locks referenced records first; if one
- * is missing, it fails by a division by zero. Postgres runs parts whose rows are not read at the end in reverse order:
+ * is missing, it fails by a division by zero. Postgres runs last, in reverse order, the parts that no other part reads:
  * the change number is locked only after records and keys are inserted.
  */
 function insertWithLog(table: Table, inserts: readonly Insert[]): Statement {
@@ -333,6 +333,6 @@ function deletions(table: Table, workspaceId: number, ids: readonly string[]): S
   ];
 }
 
-/** By place: by ID, a server without statistics would read the workspace for 100 locked records. */
+/** By `ctid`: by ID, a server without statistics would read the workspace for 100 locked records. */
 const rowPlaceSql = ({ table }: Table, workspaceId: string, id: string): string =>
   `cross join lateral (select ctid as place from ${table} where workspace_id = ${workspaceId} and id = ${id} limit 1) as found`;

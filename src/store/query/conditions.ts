@@ -1,4 +1,4 @@
-/** Conditions as SQL, which may be null instead of false: only `not` and its like tell them apart. */
+/** Conditions as SQL, which may be null instead of false: only negations must distinguish them. */
 import type { Knex } from 'knex';
 import { isAscii, type StoredField } from '../../model/fields.ts';
 import type { Table } from '../../model/record-kind.ts';
@@ -37,13 +37,13 @@ function foldedSql(scope: ConditionScope, condition: Condition): Knex.Raw | bool
     return typeof sql === 'boolean' ? !sql : dialect.builder.raw('(?) is not true', [sql]);
   }
   if ('near' in condition) return nearSql(scope, condition.near);
-  if ('within' in condition) throw new Error('a part of a tree is resolved to IDs before');
+  if ('within' in condition) throw new Error('resolve `within` to IDs first');
   if ('link' in condition) return linkSql(scope, condition, dialect.filters.isAmong);
   if ('reverse' in condition) return reverseSql(scope, condition);
   if ('key' in condition) return externalIdSql(scope, condition);
   const { type, required } = requireField(scope.table.storedFields, condition.field);
   const column = columnOf(scope, condition.field);
-  // Postgres 17 would fold these, too.
+  // Postgres 17 would fold `is null`, too.
   if ('isSet' in condition) return required ? condition.isSet : dialect.filters.isSet(column, condition.isSet);
   if ('in' in condition && condition.in.length === 0) return false;
   return comparisonSql(dialect, type, column, condition);
@@ -96,8 +96,8 @@ function linkSql<T>(
 }
 
 /**
- * Splits a lookup of linked records by a text into alternatives: few have the text, or many. Postgres expects more of
- * them the more workspaces have the text, and would search a page among all records.
+ * Splits a lookup of linked records by a text into alternatives: few have the text, or many. Postgres estimates their
+ * number over all workspaces, and if it is great, would search a page among all records.
  */
 export function lookupVariants(scope: ConditionScope, condition: Condition): readonly Knex.Raw[] {
   if ('all' in condition) return condition.all.map((part) => lookupVariants(scope, part)).find(([few]) => few) ?? [];
@@ -230,7 +230,7 @@ function ignoringCase(
   return plain.length === 0 ? matchesPattern : builder.raw('(? or ?)', [matchesPlain(), matchesPattern]);
 }
 
-/** By code points. Undefined if there is none. */
+/** After all texts with the prefix, by code points. Undefined if there is none. */
 function firstTextAfter(prefix: string): string | undefined {
   const codePoints = Array.from(prefix, (character) => character.codePointAt(0) ?? 0);
   while (codePoints.at(-1) === 0x10_ff_ff) codePoints.pop();

@@ -42,7 +42,7 @@ export interface Filters {
   externalId(column: string, key: string): string;
   /** True if other rows have the value in a column. */
   isAmong(column: string, rows: { readonly column: string; readonly from: string; readonly where: Knex.Raw }): Knex.Raw;
-  /** Alternatives: rows are few and have the value, or are many. Empty where `isAmong` does as well. */
+  /** Alternatives: rows are few and have the value, or are many. Empty where `isAmong` is as fast. */
   isAmongFew(...filter: Parameters<Filters['isAmong']>): readonly Knex.Raw[];
 }
 
@@ -69,7 +69,7 @@ interface TransactionSql {
 
 interface WriteSql {
   inserts(table: Table, records: readonly Row[]): Iterable<Statement>;
-  /** Fails if a reference has no record. Absent if this takes a transaction. */
+  /** Fails if a reference has no record. Absent where one statement cannot write several tables. */
   readonly insertWithLog?: ((kind: RecordKind, inserts: readonly Insert[]) => Statement) | undefined;
   updates(table: Table, workspaceId: number, records: readonly Row[], fields: ReadonlySet<string>): Iterable<Statement>;
   deletions(table: Table, workspaceId: number, ids: readonly string[]): Iterable<Statement>;
@@ -90,7 +90,7 @@ interface RowSql {
   joinReferring(from: { readonly table: Table; readonly alias: string; readonly column: string }, id: string): string;
   /** Returns the table `parent` with the column `value`. */
   parents(ids: readonly string[]): Knex.Raw;
-  /** Where the database stores the length, reads only that. */
+  /** Does not read the text if the database stores its length. */
   byteLength(column: string): string;
   /** The first characters of a date, such as 7 of `2026-03-01`. `offset` is the SQL of seconds after UTC. */
   date(column: string, length: number, offset?: string): string;

@@ -5,7 +5,7 @@ import type { ReverseLink } from '../../model/reverse-link.ts';
 
 export interface RecordQuery {
   readonly where?: Condition | undefined;
-  /** Records without a value come last. Ties are broken by ID, in the last direction. Any order unless set. */
+  /** Records without a value come last. Ties are broken by ID, in the last field's direction. Any order unless set. */
   readonly orderBy?: readonly RecordOrder[];
   readonly fromEnd?: boolean;
   readonly after?: Position | undefined;
@@ -45,7 +45,7 @@ export interface PagesQuery extends RecordQuery {
   /** No records are read unless set. */
   readonly limit?: number;
   readonly withCount: boolean;
-  /** The tree of the parents: a page then has what refers to its parent, or to a record below it. */
+  /** The tree of the parents: a page then has the records that refer to its parent, or to one below it. */
   readonly below?: Tree | undefined;
 }
 

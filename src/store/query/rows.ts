@@ -166,7 +166,7 @@ function beyondPositionSql(
   const { column, descending, mayBeNull } = term;
   const operator = (side === 'after') === descending ? '<' : '>';
   if (terms.every((other) => !other.mayBeNull && other.descending === descending)) {
-    // Compared as a row, all columns of an index are used.
+    // A comparison of rows uses all columns of an index.
     const row = (items: readonly string[]) => (items.length === 1 ? items[0] : `(${items.join(', ')})`);
     return builder.raw(
       `${row(terms.map((other) => other.column))} ${operator} ${row(terms.map(() => '?'))}`,
@@ -195,8 +195,8 @@ export const rowsQuery = (
 ): Knex.QueryBuilder => selectList({ dialect, table, workspaceId }, query);
 
 /**
- * With a parameter for a limit, Postgres plans a prepared statement each time, a quarter of the time of a linked list,
- * and Citus rejects it in statements on several workspaces.
+ * If a limit is a parameter, Postgres plans a prepared statement each time, a quarter of the work of a linked list, and
+ * Citus rejects statements on several workspaces.
  */
 export const literally = { skipBinding: true } as const;
 
@@ -215,8 +215,8 @@ function compileQuery(query: Knex.QueryBuilder | Knex.Raw): Knex.SqlNative {
 }
 
 /**
- * Runs a subquery for each list of values, in one statement. It refers to values as `sent.value ->> 0`, `1`, …, and is
- * in brackets if raw.
+ * Runs a subquery for each list of values, in one statement. The subquery refers to values as `sent.value ->> 0`, `1`,
+ * …; a raw one needs brackets.
  */
 export async function selectEach(
   { builder, jsonElements }: Dialect,
@@ -243,8 +243,8 @@ export async function selectRecords(
 }
 
 /**
- * Reads rows as JSON, in half of the time of columns. `isBounded` rows may be one text: without a bound, external IDs
- * could make it too long for V8.
+ * Reads rows as JSON, in half of the time of columns. All rows become one text if they are bounded and have no JSON:
+ * others could be too long for V8.
  */
 export async function selectValues(
   dialect: Dialect,

@@ -30,7 +30,7 @@ export interface ChangeAuthor {
 
 export type Action = 'created' | 'updated' | 'deleted';
 
-/** A row of the log without its number, which the store adds. A restored record counts as created. */
+/** A row of the log without its number, which the store adds. */
 export interface LogRow extends ChangeAuthor {
   readonly workspaceId: number;
   readonly kind: string;

@@ -45,7 +45,7 @@ export function descendantIds({ dialect, workspaceId }: TreeScope, { kind, field
   return builder.withRecursive('descendant', ['id'], firstId.union(childIds)).from('descendant').select('id');
 }
 
-/** Selects an ID for each record below one of the first ones, and for these: a record below two of them comes twice. */
+/** Selects these IDs and those of all records below each: a record below two of them comes twice. */
 export function idsBelowEach({ dialect, workspaceId }: TreeScope, { kind, field }: Tree, ids: readonly string[]) {
   const { builder } = dialect;
   const first = dialect.rowsById(kind, workspaceId, ids).select({ root: 'id', id: 'id' });

@@ -120,6 +120,7 @@ export function createRecordReads(scope: WorkspaceScope): RecordReads {
       const ids = [...new Set(parentIds)];
       if (ids.length === 0) return new Map();
       if (link.direction === 'ancestors') await requireFewAncestors(scope, link, ids);
+      // Only to limit their number.
       if (query.below) await readDescendants(scope, query.below, ids);
       const where = await resolveTrees(scope, query.where);
       const selection = createPagesSelection(dialect, workspaceId, link, ids, { ...query, where });
@@ -157,7 +158,7 @@ interface JoinedTable {
   readonly links: readonly JoinedLink[];
 }
 
-/** A linked record takes its ID from the reference: read twice, it makes the rows a third longer. */
+/** A linked record takes its ID from the reference: reading it twice makes the rows a third longer. */
 interface JoinedLink {
   readonly name: string;
   readonly referenceAt: number;
@@ -211,7 +212,7 @@ async function selectLinked(
   const columns = tableColumns(table);
   const joined = select(columns, links, 't0');
   const bindings = [rows.select(columns.map(({ name }) => name)), ...joins.map(() => workspaceId)];
-  // Knex would take as long for the joins as for the page.
+  // Knex would take as long to build the joins as the page.
   const query = (list: string) => dialect.builder.raw(`select ${list} from ? as t0 ${joins.join(' ')}`, bindings);
   const found = await selectValues(dialect, run, selected, query, true);
   let length = 0;
@@ -231,7 +232,7 @@ export async function readParents(
   return new Map(records.map(({ id, parent }) => [String(id), parent === null ? null : String(parent)]));
 }
 
-/** In a page: so many parents are read in some hundredths of a second. */
+/** Per page: reading so many parents takes some hundredths of a second. */
 const maxAncestors = 20_000;
 
 async function requireFewAncestors(scope: WorkspaceScope, link: ReverseLink, ids: readonly string[]): Promise<void> {

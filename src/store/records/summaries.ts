@@ -103,8 +103,8 @@ interface Offset {
 const shortestPeriodMs = 6 * 24 * 60 * 60 * 1_000;
 
 /**
- * SQLite knows no time zones, and Postgres may have other rules than Node. Times of years stored meanwhile get the last
- * offset before them. Dates that would leave the years 0001 to 9999 stay in UTC.
+ * SQLite knows no time zones, and Postgres may have other rules than Node. Times of other years, stored between
+ * the statements, get the last offset before them. Dates that would leave the years 0001 to 9999 stay in UTC.
  */
 function offsetsIn(timeZone: string, years: readonly string[]): Offset[] {
   const zone = IANAZone.create(timeZone);

@@ -12,7 +12,7 @@ interface TextSource {
   version(): Promise<string>;
 }
 
-/** A whole response is a Buffer: encoding 500 records takes a third of it. Undefined is cached, too. */
+/** A whole response is a Buffer: encoding it takes a third of the time for 500 records. Undefined is cached, too. */
 export type DerivedText = string | Buffer | undefined;
 
 /** The text may be newer than the version. */
@@ -60,7 +60,7 @@ export function createTextCache() {
     const current = cache.get(key);
     if (current?.version === version) return current.text;
     const keyOfVersion = `${key} ${version}`;
-    // After a failure, each request writes its own text: the client of the first may have left. Not after a timeout:
+    // After a failure, each request computes its own text: the client of the first may have left. Not after a timeout:
     // eight equal requests held both readers of a workspace for 8 seconds instead of 1.
     const shared = inProgress.get(keyOfVersion)?.catch((error) => {
       if (isTimeout(error)) throw error;

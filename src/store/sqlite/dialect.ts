@@ -70,10 +70,10 @@ function createFilters(): Filters {
       text === ''
         ? builder.raw(`${column} is not null`)
         : builder.raw(`substr(${column}, ?) = ?`, [-Array.from(text).length, text]),
-    // In a single parameter, the JSON would be parsed for each row.
+    // SQLite would parse a single JSON parameter for each row.
     matchesAny: (column, patterns) =>
       builder.raw(`(${patterns.map(() => `${column} glob ?`).join(' or ')})`, patterns.map(globOf)),
-    // Triggers keep this table: see the migration.
+    // Triggers fill this table: see the migration.
     hasExternalId: ({ workspaceId, table, alias, column }, key, value) =>
       builder.raw(
         `${alias}.id in (select id from ${table}_${column} where workspace_id = ? and key = ?${
@@ -156,7 +156,7 @@ function deletions({ table }: Table, workspaceId: number, ids: readonly string[]
   ];
 }
 
-/** Shared values are parameters, others one JSON: only parameters take 4 times as long, only JSON a third longer. */
+/** Values that rows share are parameters, others one JSON: parameters alone take 4 times as long, JSON a third more. */
 function selectRowsSql(columns: readonly TableColumn[], records: readonly Row[]): Statement {
   const isShared = ({ field }: TableColumn) => records.every((record) => record[field] === records[0]?.[field]);
   const shared = new Set(columns.filter(isShared));
@@ -222,7 +222,7 @@ interface ViewStatement extends Pick<Statement, 'sql' | 'setUp'> {
 /** Statements by view, which is named after its tables. */
 const viewStatements = new Map<string, ViewStatement>();
 
-/** The trigger of a view inserts all: a transaction takes a third longer. */
+/** The trigger of a view inserts all rows: a transaction takes a third longer. */
 function insertWithLog(kind: RecordKind, inserts: readonly Insert[]): Statement {
   const targets = [...new Set(inserts.flatMap(({ references }) => [...references.keys()]))];
   const view = ['new', kind.table, ...targets.map(({ table }) => table)].join('_');

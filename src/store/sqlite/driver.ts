@@ -175,8 +175,8 @@ class ConnectionStatements {
       if (values.some(isLarge)) this.#cache.delete(sql);
       return rows;
     } catch (error) {
-      // The driver does not reset a failed statement: after a vain wait for the lock, it would remain an active writer,
-      // beside which SQLite commits nothing on the connection.
+      // The driver does not reset a failed statement: without the lock, it would remain an active writer, and SQLite
+      // would commit nothing on the connection.
       this.#cache.delete(sql);
       throw error;
     } finally {

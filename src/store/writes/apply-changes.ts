@@ -46,7 +46,7 @@ export async function dryRun<T>(scope: WorkspaceScope, decide: Decide<T>): Promi
   return returned;
 }
 
-/** The statement of a creation takes 20 ms to build. On SQLite, each external ID is a row. */
+/** The largest statement takes 20 ms to build. On SQLite, each external ID is a row. */
 const maxCreated = 5_000;
 const maxCreatedLength = 4_000_000;
 

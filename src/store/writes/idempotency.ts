@@ -112,7 +112,7 @@ const compressedMark = 'br:';
 const compress = promisify(brotliCompress);
 const decompress = promisify(brotliDecompress);
 
-/** 1,000 assets of 670 KB take 2 ms of CPU and 95 KB, with deflate 4 ms and 140 KB. */
+/** 1,000 assets, 670 KB in all, take 2 ms of CPU and 95 KB, with deflate 4 ms and 140 KB. */
 const fast = { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } };
 
 async function compressJson(json: string): Promise<string> {

@@ -76,7 +76,7 @@ interface Queue {
   running: number;
 }
 
-/** Retry n waits a random time below `basePauseMs * 2 ** n`: the same two must not meet again. */
+/** Retry n waits a random time below `basePauseMs * 2 ** n`: writes in conflict must not meet again. */
 const basePauseMs = 10;
 
 /** No transaction joins a commit after this time. */
@@ -234,8 +234,8 @@ async function shareCommit(
 }
 
 /**
- * Prefers another workspace than the last one, and after a large write a small one: it waits for one large write of its
- * workspace at most.
+ * Prefers another workspace than the last one, and after a large write a small one: small writes wait for one large
+ * write of their workspace at most.
  */
 function takeNext(queue: Queue, mayBeTaken: (write: QueuedWrite) => boolean): QueuedWrite | undefined {
   const { waiting, last } = queue;

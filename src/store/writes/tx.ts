@@ -210,7 +210,7 @@ const whiteSpace =
 /** Several matches are an error, which shows a few. */
 export const maxMatches = 4;
 
-/** Lists of the same form share a statement. */
+/** Lists of criteria on the same fields share a statement. */
 async function lookUpMatches(
   scope: WorkspaceScope,
   kind: RecordKind,
