@@ -10,7 +10,7 @@ import type { AnyRecord, RecordKey, RecordKind, Values } from '../model/record-k
 import { kindOfId } from '../records/index.ts';
 
 export interface Item {
-  /** To `patch`, an equal value is a change. `restore` gives a record an earlier state, even after its deletion. */
+  /** For `patch`, an equal value is a change. `restore` gives a record an earlier state, even after its deletion. */
   readonly op: 'create' | 'update' | 'patch' | 'upsert' | 'delete' | 'restore';
   readonly kind: RecordKind;
   /** `[2]` in a batch, `['assets', 2]` in an import, `[]` for a single record. Issues' paths are relative to it. */

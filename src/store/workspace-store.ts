@@ -36,7 +36,7 @@ export interface WorkspaceStore extends WorkspaceReads {
 export interface WorkspaceReads extends RecordReads, ChangeReads {
   readonly workspaceName: string;
   snapshot<T>(work: (store: RecordReads) => Promise<T>): Promise<T>;
-  /** A snapshot for reads that take minutes: nothing else waits for it, and few run at a time. */
+  /** A snapshot for reads that take minutes. Few run at a time; in memory, all else waits. */
   longSnapshot<T>(work: (store: RecordReads) => Promise<T>): Promise<T>;
   /** Its reads throw ResponseTooLarge. */
   withBudget(limits: ReadLimits, reserveResponse?: (length: number) => void, turn?: Turn): RecordReads & ChangeReads;

@@ -11,8 +11,8 @@ export type StatementPhase = 'in transaction' | 'commit' | 'alone';
  * The consequences of an error:
  * - `is`: a `conflict` with another transaction, after which the write runs again; a write to a `deleted` workspace; an
  *   `unavailable` database, a 503; or a `defect`, a 500.
- * - `isStored`: whether the write may be stored if the error came at COMMIT or from a statement alone. `early`: only at
- *   COMMIT, because a statement alone fails before its commit.
+ * - `uncertain`: whether the write may be stored after the error: `at commit` only if it came at COMMIT, `always` also
+ *   if it came from a statement alone.
  * - `closes`: the connection is closed. Otherwise it is kept if it is idle.
  *
  * After a conflict, a deleted workspace or a defect, no creation of a group is stored, and each is retried in its own
@@ -20,7 +20,7 @@ export type StatementPhase = 'in transaction' | 'commit' | 'alone';
  */
 interface ErrorMeaning {
   readonly is: 'conflict' | 'deleted' | 'unavailable' | 'defect';
-  readonly isStored: 'no' | 'early' | 'unknown';
+  readonly uncertain: 'never' | 'at commit' | 'always';
   readonly closes?: true;
 }
 
@@ -31,42 +31,42 @@ const lostInCluster =
 /** The first match applies. */
 const meanings: readonly (ErrorMeaning & { readonly code: RegExp; readonly message?: RegExp })[] = [
   // A serialization failure, a deadlock, or a value taken or a row deleted after it was looked up.
-  { code: /^(?:40001|40P01|23505|23503)$/, is: 'conflict', isStored: 'no' },
-  { code: /^SQLITE_CONSTRAINT/, message: /UNIQUE constraint failed/, is: 'conflict', isStored: 'no' },
-  { code: /^(?:23514|SQLITE_CONSTRAINT)$/, message: /change_numbers_open/, is: 'deleted', isStored: 'no' },
+  { code: /^(?:40001|40P01|23505|23503)$/, is: 'conflict', uncertain: 'never' },
+  { code: /^SQLITE_CONSTRAINT/, message: /UNIQUE constraint failed/, is: 'conflict', uncertain: 'never' },
+  { code: /^(?:23514|SQLITE_CONSTRAINT)$/, message: /change_numbers_open/, is: 'deleted', uncertain: 'never' },
   // The server is read-only, such as a new standby, or the file cannot be opened.
-  { code: /^(?:25006$|SQLITE_CANTOPEN)/, is: 'unavailable', isStored: 'early', closes: true },
+  { code: /^(?:25006$|SQLITE_CANTOPEN)/, is: 'unavailable', uncertain: 'at commit', closes: true },
   // The connection is lost, the server shuts down, or the file cannot be read or written.
-  { code: /^(?:08...$|57P0[1-3]$|SQLITE_IOERR)/, is: 'unavailable', isStored: 'unknown', closes: true },
+  { code: /^(?:08...$|57P0[1-3]$|SQLITE_IOERR)/, is: 'unavailable', uncertain: 'always', closes: true },
   // Resources such as the disk are used up, locks are held, or the statement timed out and was cancelled.
   {
     code: /^(?:53...$|55...$|57014$|SQLITE_(?:BUSY|FULL|INTERRUPT|LOCKED|READONLY))/,
     is: 'unavailable',
-    isStored: 'early',
+    uncertain: 'at commit',
   },
   // The server refuses connections, rolled back, timed out the idle transaction, stopped, or cannot use its files.
-  { code: /^(?:28...|3D...|40...|25P0[34]|57...|58...)$/, is: 'unavailable', isStored: 'unknown' },
-  { code: /^XX000$/, message: lostInCluster, is: 'unavailable', isStored: 'unknown' },
+  { code: /^(?:28...|3D...|40...|25P0[34]|57...|58...)$/, is: 'unavailable', uncertain: 'always' },
+  { code: /^XX000$/, message: lostInCluster, is: 'unavailable', uncertain: 'always' },
   // Nothing in memory can be trusted.
-  { code: /^SQLITE_(?:CORRUPT|NOMEM|NOTADB|PROTOCOL|MISUSE)/, is: 'defect', isStored: 'no', closes: true },
+  { code: /^SQLITE_(?:CORRUPT|NOMEM|NOTADB|PROTOCOL|MISUSE)/, is: 'defect', uncertain: 'never', closes: true },
   // Citus reports XX000 when some of its nodes have committed and others may not have.
-  { code: /^(?:XX...|unknown)$/, is: 'defect', isStored: 'unknown' },
+  { code: /^(?:XX...|unknown)$/, is: 'defect', uncertain: 'always' },
 ];
 
 function classifyError(error: unknown, isConnectionLost = false): ErrorMeaning {
   const found = meanings.find(
     ({ code, message }) => code.test(databaseCode(error)) && (message?.test(String(error)) ?? true),
   );
-  if (isConnectionLost && (found?.is ?? 'defect') === 'defect') return { is: 'unavailable', isStored: 'unknown' };
-  return found ?? { is: 'defect', isStored: 'no' };
+  if (isConnectionLost && (found?.is ?? 'defect') === 'defect') return { is: 'unavailable', uncertain: 'always' };
+  return found ?? { is: 'defect', uncertain: 'never' };
 }
 
 export const needsNewConnection = (error: unknown): boolean => classifyError(error).closes ?? false;
 
 export function databaseError(error: unknown, isConnectionLost: boolean, phase: StatementPhase): Error {
-  const { is, isStored } = classifyError(error, isConnectionLost);
+  const { is, uncertain } = classifyError(error, isConnectionLost);
   const code = databaseCode(error);
-  const isUncertain = phase === 'commit' ? isStored !== 'no' : phase === 'alone' && isStored === 'unknown';
+  const isUncertain = phase === 'commit' ? uncertain !== 'never' : phase === 'alone' && uncertain === 'always';
   if (isUncertain) return mayBeStored('check whether the records were stored before retrying', code);
   if (is === 'conflict') return new TransactionConflict(code);
   if (is === 'deleted') return new WorkspaceDeleted();

@@ -30,7 +30,7 @@ export function createPostgresDriver(databaseUrl: string, options: DatabaseOptio
   };
 }
 
-/** Partly undocumented. */
+/** The client of pg, partly undocumented. */
 interface PostgresConnection extends PooledConnection {
   query(statement: {
     readonly name: string | undefined;

@@ -81,7 +81,7 @@ function fromSql({ dialect, workspaceId, table, from }: RowSource, orderBy: read
   /** Joins by reference: orders through the same links share them. */
   const joins = new Map<string, { readonly alias: string; readonly sql: string }>();
   for (const order of orderBy) {
-    // If the kind refers to itself, the table's name would mean the joined one.
+    // In a join of the table with itself, its name would mean the joined one.
     let last = 'record';
     for (const { reference, target } of order.links ?? []) {
       const column = `${last}.${columnName(reference)}`;
@@ -195,7 +195,7 @@ export const rowsQuery = (
 ): Knex.QueryBuilder => selectList({ dialect, table, workspaceId }, query);
 
 /**
- * If a limit is a parameter, Postgres plans a prepared statement each time, a quarter of the work of a linked list, and
+ * If a limit is a parameter, Postgres plans a prepared statement each time (a quarter of a linked list's time), and
  * Citus rejects statements on several workspaces.
  */
 export const literally = { skipBinding: true } as const;

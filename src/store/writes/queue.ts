@@ -89,7 +89,7 @@ export class WriteQueue {
   readonly #queues = new Map<number | undefined, Queue>();
   readonly #connections: Pick<Connections, 'useToWrite'>;
   readonly #hasGroupsByWorkspace: boolean;
-  /** On Postgres one group is sent while another is synced. More would be smaller, and wait for each other. */
+  /** On Postgres one group is sent while another is synced. More groups would be smaller, and wait for each other. */
   readonly #maxRunning: number;
   readonly #dialect: Pick<Dialect, 'begin' | 'insertWithLog'>;
   readonly #connectionTimeout: number;
