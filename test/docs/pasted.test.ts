@@ -66,6 +66,11 @@ test('the examples of the REST interface return what the page shows', async () =
   await pastePage('docs/interface.md', processes.folder, await listen(service.app));
 });
 
+test('the rule of /healthz shows its response', async () => {
+  const { body } = await service.get('/healthz');
+  expect(readPage('docs/interface.md')).toContain(`| \`GET /healthz\` | \`${JSON.stringify(body)}\`.`);
+});
+
 test('the table of codes has every code with its first example', () => {
   const printed = readFileSync('test/model/issues.txt', 'utf8');
   const rows = [...printed.matchAll(/^([\w-]+) \((\d+)\)\n {2}(.*)$/gm)].map(
