@@ -38,13 +38,9 @@ const lists: Readonly<Record<string, () => string>> = {
   },
 
   reverseLinks() {
-    const linkText = ({ name, direction }: ReturnType<typeof reverseLinksOf>[number]) =>
-      direction === 'ancestors'
-        ? `${code([name])} from its parent up to the root, oldest first: of the records of a page together at most 20,000`
-        : code([name]);
     const rows = [...recordKinds.map(({ name }) => name), ...Object.keys(foreignTypes)].flatMap((type) => {
       const links = reverseLinksOf(type);
-      return links.length > 0 ? [[code([type]), links.map(linkText).join(', ')]] : [];
+      return links.length > 0 ? [[code([type]), code(links.map(({ name }) => name))]] : [];
     });
     return table(['From', 'To'], ...rows);
   },
