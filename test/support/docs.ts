@@ -5,10 +5,15 @@
  * written to this file, or is a change to it.
  */
 import { execFile } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join, resolve } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { expect } from 'vitest';
+import { runCommand } from './command.ts';
 
 export interface Block {
   readonly language: string;
@@ -65,14 +70,15 @@ type Env = Readonly<Record<string, string>>;
 const separator = '\u001e';
 
 /**
- * Executes a page from top to bottom, in one shell that runs in the folder, where `dist` is the compiled service: pastes its
- * `sh run` blocks, and sends its `graphql run` blocks. Fails if a command fails, or if an output is not the page's. Returns the outputs.
+ * Executes a page from top to bottom, in one shell that runs in the folder: pastes its `sh run` blocks, and sends its `graphql run` blocks.
+ * Fails if a command fails, or if an output is not the page's. Returns the outputs.
  */
-export async function pastePage(page: string, folder: string, address: string, env: Env = {}): Promise<string[]> {
+export async function pastePage(page: string, folder: string, address: string): Promise<string[]> {
   const steps = stepsOf(page);
   expect(steps).not.toEqual([]);
   const script = steps.map((step) => withOwnKey(at(address, commandOf(step)))).join(`printf '${separator}'\n`);
-  const outputs = (await pasteText(script, folder, env)).split(separator);
+  const { shell, stop } = await startCommands(folder);
+  const outputs = (await pasteText(shell + script, folder).finally(stop)).split(separator);
   steps.forEach(({ output, text }, index) => {
     if (output) expectOutput(output, at('http://127.0.0.1:4000', outputs[index] ?? ''), text);
   });
@@ -82,11 +88,30 @@ export async function pastePage(page: string, folder: string, address: string, e
 function commandOf({ language, text, variables }: Step): string {
   if (language !== 'graphql') return text;
   const body = JSON.stringify({ query: text, variables: variables && JSON.parse(variables.text) });
-  const quoted = body.replaceAll("'", String.raw`'\''`);
-  return `curl -s http://127.0.0.1:4000/graphql -H 'Content-Type: application/json' -d '${quoted}'\n`;
+  return `curl -s http://127.0.0.1:4000/graphql -H 'Content-Type: application/json' -d ${quoted(body)}\n`;
 }
 
-/** Runs commands in a shell in the folder, and returns all that they print. */
+const quoted = (text: string) => `'${text.replaceAll("'", String.raw`'\''`)}'`;
+
+/** Lets `node dist/src/cli.js` of a shell run in this process: to start one takes ten times as long. */
+async function startCommands(folder: string) {
+  const server = createServer(async (request, response) => {
+    const sent = (await text(request)).split('\0').slice(0, -1);
+    const end = sent.indexOf('');
+    const settings = Object.fromEntries(sent.slice(0, end).map((pair) => pair.split(/=(.*)/s, 2) as [string, string]));
+    const here = process.cwd();
+    process.chdir(folder);
+    const { code, out, err } = await runCommand(settings, ...sent.slice(end + 1)).finally(() => process.chdir(here));
+    const print = (said: string) => (said === '' ? ':' : `printf '%s\\n' ${quoted(said)}`);
+    response.end(`${print(err)} >&2\n${print(out)}\nreturn ${code}`);
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const shell = `node() { eval "$({ env -0; printf '\\0'; printf '%s\\0' "\${@:2}"; } | curl -s --data-binary @- ${url})"; }\n`;
+  return { shell, stop: () => void server.close() };
+}
+
+/** Runs commands in a shell in the folder, where `dist` is the compiled service, and returns all that they print. */
 export async function pasteText(script: string, folder: string, env: Env = {}): Promise<string> {
   linkDist(folder);
   const options = {
