@@ -17,7 +17,7 @@ const onAnyDatabase = [
   'test/graphql/!(cached|history|labels|links|query-model|revert-changes|statements|writes).test.ts',
   'test/process/{cli,import-kills,keys,logs,package,start-and-end}.test.ts',
   'test/rest/**',
-  'test/services/{ids,order}.test.ts',
+  'test/services/ids.test.ts',
   'test/spec/{bad-input,endpoints,errors,external-id-limit,limits,long-lists,updates}.test.ts',
   'test/store/{change-watch,connections,read-budget}.test.ts',
   'test/structure/{imports,regular-expressions}.test.ts',

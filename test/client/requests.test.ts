@@ -1,7 +1,7 @@
 /** The client's requests: its options, what it sends again, with which key, and which errors it throws. */
 
 import { inspect } from 'node:util';
-import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import {
   ConnectionError,
   type Options,
@@ -343,13 +343,6 @@ test.each(['', '/', '/yard', '/yard/'])('serverURL may end with the path of a pr
   await list({ serverURL: new URL(server.url + path) });
   const expected = `${path.replace(/\/$/, '')}/asset-categories`;
   expect(server.received.map((request) => request.path)).toEqual([expected, expected]);
-});
-
-test('in a page, serverURL is relative to its address', async () => {
-  vi.stubGlobal('location', new URL(`${server.url}/yard/explore`));
-  onTestFinished(() => void vi.unstubAllGlobals());
-  await list({ serverURL: '/yard' });
-  expect(server.received.map(({ path }) => path)).toEqual(['/yard/asset-categories']);
 });
 
 const aUrl = 'serverURL to be a URL that begins with http:// or https://, such as "http://127.0.0.1:4000"';

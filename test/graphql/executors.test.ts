@@ -181,17 +181,6 @@ describe('of the queries that take much', () => {
     expect(most()).toBe(expected);
   });
 
-  test('one waits for none that another workspace has sent before, beyond those that are being executed', async () => {
-    const { send, begun, open } = start();
-    const responses = Array.from({ length: 10 }, () => send({ cost: dear }));
-    responses.push(send({ workspace: 'globex', cost: dear }));
-    await settled();
-    expect(begun).toEqual(['acme', 'globex']);
-
-    open();
-    expect(await Promise.all(responses)).toEqual(Array(11).fill(executed));
-  });
-
   test('those whose client has left are not executed when their turn comes, and read no further', async () => {
     const { send, begun, open } = start(async (_turn, hold) => hold(0));
     const gone = { closed: false };
@@ -232,18 +221,6 @@ describe('of the queries that take much', () => {
       open();
       expect(await Promise.all(responses)).toEqual(Array(4).fill(executed));
       expect([begun.indexOf('globex'), most()]).toEqual([1, 1]);
-    });
-
-    test('but others are read meanwhile if their texts turn out to be short', async () => {
-      const { send, begun, open } = start(async (turn) => turn.begin(async () => begun.length < 1));
-      const responses = [send()];
-      await settled();
-      responses.push(send());
-      await settled();
-      expect(begun).toHaveLength(2);
-
-      open();
-      expect(await Promise.all(responses)).toEqual([executed, executed]);
     });
 
     test('and goes on after one whose texts were short, which waits again before it reads long ones', async () => {

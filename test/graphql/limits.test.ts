@@ -79,19 +79,6 @@ describe('characters of texts in a response', () => {
     });
     expect((await service.graphql(query)).body.errors[0].message).toContain('1,000 characters');
   });
-
-  test('a mutation reports that its records are kept', async () => {
-    const [{ id: projectId }] = await create(500);
-    const mutation = `mutation ($input: [CreateWorkOrderInput!]!) { createWorkOrders(input: $input) { project { notes } } }`;
-
-    const { body } = await service.graphql(mutation, { input: [{ projectId }, { projectId }, { projectId }] });
-
-    const message = expect.stringMatching(
-      /^the mutation was executed, but the response would hold more than 1,000 char/,
-    );
-    expect(body).toEqual({ errors: [{ message, extensions: { code: 'BAD_USER_INPUT', mayBeStored: true } }] });
-    expect((await service.data('{ workOrders { totalCount } }')).workOrders.totalCount).toBe(3);
-  });
 });
 
 test('the cost of an operation is a header of its response, and in a refusal with its limit', async () => {
@@ -163,22 +150,17 @@ describe('a list in a variable', () => {
   });
 });
 
-test.each(['toString', 'constructor', '__proto__', 'valueOf'])(
-  'a variable named %s that is not sent is not set',
-  async (name) => {
+test('a variable with the name of a property of all objects that is not sent is not set', async () => {
+  for (const name of ['toString', '__proto__']) {
     const costOf = async (query: string) => Number((await service.graphql(query)).headers['query-cost']);
     const listWith = (first: string) =>
       `query ($${name}: Int, $other: Int) { assets(first: ${first}) { nodes { id } } }`;
-
     expect(await costOf(listWith(`$${name}`))).toBe(await costOf(listWith('$other')));
-    for (let times = 0; times < 3; times += 1) {
-      const { status, body } = await service.graphql(
-        `query ($${name}: [AssetOrderBy!]) { assets(orderBy: $${name}) { totalCount } }`,
-      );
-      expect([status, body]).toEqual([200, { data: { assets: { totalCount: 0 } } }]);
-    }
-  },
-);
+    const query = `query ($${name}: [AssetOrderBy!]) { assets(orderBy: $${name}) { totalCount } }`;
+    for (const _time of [1, 2, 3])
+      expect((await service.graphql(query)).body).toEqual({ data: { assets: { totalCount: 0 } } });
+  }
+});
 
 test('a cost beyond all numbers is refused, also where an empty list multiplies it by zero', async () => {
   const service = await startService({ MAX_QUERY_TOKENS: '20000' });

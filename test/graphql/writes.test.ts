@@ -174,23 +174,6 @@ test('what follows a dry run in the same request reads what is stored', async ()
   });
 });
 
-test('an upsert of what is stored already writes nothing, whatever the form of its values', async () => {
-  const sent = {
-    name: 'Crane',
-    uid: 'C-7',
-    acquiredAt: '2020-02-17T09:30:00+01:00',
-    externalIds: { erp: '1', crm: '2' },
-  };
-  await service.create('/assets', sent);
-  const before = await lastChange();
-
-  const input = [{ ...sent, acquiredAt: '2020-02-17T08:30:00.000Z', externalIds: { crm: '2', erp: '1' } }];
-  const { result } = await service.data(upsertDocument(asset), { by: { field: 'UID' }, input });
-
-  expect(outcomes(result)).toEqual(['UNCHANGED']);
-  expect(await lastChange()).toBe(before);
-});
-
 const waitingCount = async () => {
   const activity =
     "select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";

@@ -2,7 +2,6 @@
 import { rmSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { useShortDelays } from '../support/client.ts';
-import { startDroppingProxy } from '../support/dropping-proxy.ts';
 import { useImports } from '../support/import.ts';
 
 const imports = useImports();
@@ -61,28 +60,6 @@ describe('an import', () => {
     );
     const names = (await imports.records('assets', 'name')).map(({ name }: { name: string }) => name);
     expect(names).toEqual(['B', 'C', 'D', 'F']);
-  });
-
-  test('creates records for links once, though the response is lost that would have said so', async ({
-    onTestFinished,
-  }) => {
-    // Earlier ones ask for the workspace, and are dry runs, without and with the record to create.
-    let passed = 0;
-    const proxy = await startDroppingProxy(imports.url, 1, () => {
-      passed += 1;
-      return passed < 4 ? 1 : passed === 4 ? 0.75 : 0.25;
-    });
-    onTestFinished(proxy.stop);
-    const files = { 'assets.csv': 'name,currentLocation.name\nCrane,Depot\n' };
-    const options = ['--create-missing', 'locations', '--no-preview', '--url', proxy.url];
-    expect((await imports.import(files, ...options)).code).toBe(3);
-    expect(await imports.records('assets', 'name')).toHaveLength(1);
-    passed = -Infinity;
-
-    expect((await imports.import(files, ...options)).code).toBe(0);
-    expect(await imports.records('locations', 'name assets { totalCount }')).toEqual([
-      { name: 'Depot', assets: { totalCount: 1 } },
-    ]);
   });
 
   test('of other files, or with other options, is not taken for one that was stopped', async () => {

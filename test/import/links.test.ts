@@ -90,25 +90,6 @@ describe('links by name', () => {
     ]);
   });
 
-  test('create what is missing with --create-missing, once', async () => {
-    const files = { 'assets.csv': 'name,currentLocation.name\nA,Depot\nB,Depot\nC,Gate\n' };
-
-    const { code, out } = await imports.import(files, '--create-missing', 'locations', '--batch', '2');
-
-    expect([code, ...out]).toEqual([
-      0,
-      '3 rows: 3 to create, 0 to update, 0 unchanged, 0 refused',
-      'To create for links to them: 2 locations',
-      '3 created, 0 updated, 0 unchanged, 0 refused',
-      'Created for links to them: 2 locations',
-      'Its changes: 1 to 5.',
-    ]);
-    expect(await imports.records('locations', 'name assets { totalCount }')).toEqual([
-      { name: 'Depot', assets: { totalCount: 2 } },
-      { name: 'Gate', assets: { totalCount: 1 } },
-    ]);
-  });
-
   test('lead nowhere from cells of white space, for which nothing is created either', async () => {
     await imports.import({ 'locations.csv': 'name,externalIds.erp\nNorth,1\n' });
     const file = 'name,currentLocation.name\nA,  \nB,\t\nC,North\n';
@@ -184,21 +165,6 @@ test('of a link that a row says in several ways, all must lead to the same recor
     expect([cells, await located()]).toEqual([cells, isRefused ? before : (location ?? undefined)]);
   }
   expect(await imports.records('locations', 'name')).toHaveLength(4);
-});
-
-test('a column called as the link has names, IDs of this service, or IDs of rows, of which the first with an ID counts', async () => {
-  await imports.import({ 'locations.csv': 'name\nNorth\n' });
-  const [{ id }] = await imports.records('locations', 'id');
-
-  const { code } = await imports.import({
-    'locations.csv': 'id,name\n1,South\nWest,West\n1,East\n',
-    'assets.csv': `name,Current location\nA,North\nB,${id}\nC,1\nD,West\nE,South\n`,
-  });
-
-  expect(code).toBe(2);
-  expect(await imports.records('assets', 'currentLocation { name }')).toEqual(
-    ['North', 'North', 'South', 'West', 'South'].map((name) => ({ currentLocation: { name } })),
-  );
 });
 
 test('a column called as the link refuses a text that no record has, or that has two meanings, however many records have it', async () => {

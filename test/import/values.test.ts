@@ -239,14 +239,33 @@ test('a column of one external ID concerns this one; __proto__ is a name like an
 });
 
 test('of the same column, the command counts, then what a profile says for the kind, then what it says for all', () => {
-  const file = JSON.stringify({ map: { ID: 'externalIds.x' }, kinds: { locations: { map: { ID: 'id' } } } });
-  const meansOf = (kind: RecordKind, map: readonly string[] = []) =>
-    rowOptions(
-      profileOf({ map, linkBy: [], profile: 'own.json' }, () => file),
-      kind,
-    ).map.get('ID');
+  const said = { map: { ID: 'externalIds.x' }, kinds: { locations: { map: { ID: 'id' } } } };
+  const file = JSON.stringify({
+    ...said,
+    decimalComma: true,
+    dates: '12/31/2026',
+    skip: ['Status'],
+    upsertBy: ['uid'],
+  });
+  const given = {
+    profile: 'own.json',
+    linkBy: [],
+    upsertBy: [],
+    decimalComma: false,
+    dates: '31.12.2026',
+    skip: ['Other'],
+  };
+  const profileWith = (map: readonly string[] = []) => profileOf({ ...given, map }, () => file);
+  const meansOf = (kind: RecordKind, map?: readonly string[]) => rowOptions(profileWith(map), kind).map.get('ID');
 
   expect([meansOf(asset), meansOf(location), meansOf(location, ['ID=name'])]).toEqual(['externalIds.x', 'id', 'name']);
+  const { map, form } = rowOptions(profileWith(), asset);
+  expect([map.get('Other'), map.has('Status') && map.get('Status'), profileWith().upsertBy]).toEqual([
+    null,
+    null,
+    ['uid'],
+  ]);
+  expect(form).toMatchObject({ decimalComma: true, dates: { example: '31.12.2026' } });
 });
 
 describe('the columns of a file', () => {
@@ -407,30 +426,6 @@ describe('warnings', () => {
 });
 
 describe('profiles', () => {
-  test('the command line adds to a profile, and counts where both say something', () => {
-    const given = {
-      ...{ profile: 'own.json', map: ['Status=uid', 'ID=externalIds.cmms'], linkBy: [] },
-      ...{ skip: ['Category'], upsertBy: [], decimalComma: false, dates: '31.12.2026' },
-    };
-    const file = JSON.stringify({ ...profileNamed('atlas'), decimalComma: true, upsertBy: ['uid'], skip: ['Status'] });
-    const profile = profileOf(given, () => file);
-    expect(profile.upsertBy).toEqual(['uid']);
-    const { map, form } = rowOptions(profile, asset);
-
-    expect([...map]).toEqual(
-      expect.arrayContaining([
-        ...[
-          ['Status', 'uid'],
-          ['ID', 'externalIds.cmms'],
-          ['Location Name', 'currentLocation.name'],
-          ['Category', null],
-        ],
-        ['Barcode', 'uid'],
-      ]),
-    );
-    expect(form).toMatchObject({ decimalComma: true, dates: { example: '31.12.2026' } });
-  });
-
   test.each(['snipe-it', 'shelf', 'homebox', 'atlas'])('all columns that %s maps exist', (name) => {
     const profile = profileNamed(name);
     for (const kindName of profile.kind === undefined ? Object.keys(profile.kinds ?? {}) : [profile.kind]) {

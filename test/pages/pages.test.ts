@@ -2,7 +2,6 @@
 
 import { readFileSync } from 'node:fs';
 import { posix } from 'node:path';
-import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { version } from '../../package.json';
 import { pages } from '../support/docs.ts';
@@ -49,12 +48,6 @@ describe('the home page', () => {
       expect([link, (await service.get(link, browser)).status]).toEqual([link, 200]);
     const { links } = (await off.get('/')).body;
     expect([links.graphiql, links.explorer]).toEqual([undefined, undefined]);
-  });
-
-  test('responds to HEAD, and says which methods it supports', async () => {
-    const { status, text } = await service.inject({ method: 'HEAD', url: '/' });
-    const refused = await service.post('/', []);
-    expect([status, text, refused.status, refused.headers.allow]).toEqual([200, '', 405, 'GET, HEAD']);
   });
 
   test('says that a key is needed once there is one, and on other addresses than loopback', async () => {
@@ -196,25 +189,6 @@ describe.each([
       expect([second.status, second.text, second.headers.etag]).toEqual([304, '', first.headers.etag]);
     }
   });
-});
-
-test.each([
-  ['document.css', 'text/css'],
-  ['graphql-worker.js', 'text/javascript'],
-  ['tabs.json', 'application/json'],
-])('the file %s has the same content in each encoding', async (name, type) => {
-  const [plain, gzip, br] = await Promise.all(
-    ['identity', 'gzip', 'br'].map((encoding) =>
-      service.app.inject({ url: `/pages/${name}`, headers: { 'accept-encoding': encoding } }),
-    ),
-  );
-
-  for (const [response, encoding] of [[plain], [gzip, 'gzip'], [br, 'br']] as const) {
-    expect([response?.statusCode, response?.headers['content-encoding']]).toEqual([200, encoding]);
-    expect(response?.headers).toMatchObject({ 'content-type': `${type}; charset=utf-8`, vary: 'Accept-Encoding' });
-  }
-  expect(gunzipSync(gzip?.rawPayload ?? '').equals(plain?.rawPayload ?? Buffer.of())).toBe(true);
-  expect(brotliDecompressSync(br?.rawPayload ?? '').equals(plain?.rawPayload ?? Buffer.of())).toBe(true);
 });
 
 test.each(['key', 'tsconfig.json', '..%2Fhome.ts', 'toString', '__proto__'])(

@@ -18,10 +18,17 @@ const linesOf = (text: string) =>
     .filter((line) => line.startsWith('{'))
     .map((line) => JSON.parse(line));
 
-test('a start takes options before settings, is open where a setting says so, and says so if it ends by an unexpected error', async () => {
+test('a start takes options before settings, is open where a setting says so, warns of misspelt settings, and says if it ends by an unexpected error', async () => {
+  const usual =
+    `CI COLORTERM DATABASE_HOST DATABASE_NAME DATABASE_PORT DATABASE_USER DEBUG DISPLAY EDITOR HOSTNAME HOSTTYPE INIT_CWD
+    INVOCATION_ID JOURNAL_STREAM KUBERNETES_PORT KUBERNETES_SERVICE_HOST LANG LC_ALL LISTEN_FDS LOGNAME LS_COLORS MACHTYPE MAIL
+    NODE_PATH NODE_VERSION NO_COLOR NOTIFY_SOCKET NPM_CONFIG_CACHE OLDPWD OSTYPE PGHOST PGPORT POSTGRES_PORT PWD REDIS_HOST SHELL SHLVL
+    SSH_CONNECTION TERM TEST TMPDIR TZ USER XDG_DATA_DIRS YARDGRAPH_API_KEY YARDGRAPH_URL`.split(/\s+/);
   const preload = join(processes.folder, 'fail.cjs');
   writeFileSync(preload, "process.on('SIGUSR2', () => { throw new TypeError('not expected'); });");
   const settings = {
+    ...Object.fromEntries(usual.map((name) => [name, ''])),
+    ...{ RATE_LIMITT: '600', MAX_BATCHES: '5' },
     ...{ DATABASE_URL: 'sqlite::memory:', HOST: '127.0.0.2', PORT: '1', LOG_LEVEL: 'debug' },
     ALLOW_OPEN_ACCESS: 'yes-anyone-who-can-reach-this-port',
     NODE_OPTIONS: `--require ${preload}`,
@@ -38,6 +45,10 @@ test('a start takes options before settings, is open where a setting says so, an
   expect(service.said.out).toContain('memory only');
   expect(service.said.out).toContain('OPEN TO ANYONE WHO CAN REACH THIS PORT');
   const lines = linesOf(service.said.err);
+  expect(lines.filter(({ level }) => level === 40).map(({ msg }) => msg)).toEqual([
+    'unknown setting RATE_LIMITT, did you mean RATE_LIMIT?',
+    'unknown setting MAX_BATCHES, did you mean MAX_BATCH?',
+  ]);
   expect(lines).toContainEqual(expect.objectContaining({ route: '/asset-categories', status: 200 }));
   expect(lines).toContainEqual(expect.objectContaining({ level: 60, msg: 'stopped', error: 'TypeError' }));
 });

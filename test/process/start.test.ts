@@ -1,19 +1,20 @@
 /** The process and its database: what it says at its start, what it finds there, and what it has stored at its end. */
+import { readdirSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { version } from '../../package.json';
-import { useTestDatabase } from '../support/database.ts';
+import { isPostgres, useTestDatabase } from '../support/database.ts';
 import { ask, largeBatch, post, postAround, useProcesses } from '../support/process.ts';
 import { startOn, stopServices } from '../support/service.ts';
 
 const processes = useProcesses();
 const database = useTestDatabase();
 
-const run = (settings: Record<string, string> = {}, command = 'serve') =>
-  processes.start({ DATABASE_URL: database.url, ...settings }, command);
+const run = (settings: Record<string, string>, command: string) =>
+  processes.start({ ...(isPostgres && { DATABASE_URL: database.url }), ...settings }, command);
 
-test('a start says where it is; SIGTERM finishes what is in flight, however many keep sending, and the next start finds it', async () => {
-  const service = run({ LOG_LEVEL: 'info' });
+test('a start says where it is, on SQLite in data/yardgraph.db; SIGTERM finishes what is in flight, however many keep sending, and the next start finds it', async () => {
+  const service = run({ LOG_LEVEL: 'info' }, 'serve');
   const address = await service.ready();
   const health = await (await fetch(`${address}/healthz`)).json();
   expect((await fetch(`${address}/readyz`)).status).toBe(200);
@@ -39,19 +40,22 @@ test('a start says where it is; SIGTERM finishes what is in flight, however many
   expect([large.status, code, failed]).toEqual([201, 0, 0]);
   expect(large.body).toHaveLength(largeBatch.length);
   expect(health).toMatchObject({ status: 'ok', version, schema: expect.stringMatching(/^\d{4}_\w+$/) });
-  const location = database.url.replace(/sqlite:|\w+:\w+@/, '');
+  const file = `${processes.folder}/data/yardgraph.db`;
+  const location = isPostgres ? database.url.replace(/\w+:\w+@/, '') : file;
   const { pid } = service.child;
   expect(JSON.parse(service.said.out)).toMatchObject({
     level: 40,
     msg: 'started, open to everybody on this machine until there is an API key',
-    database: database.url.startsWith('sqlite') ? 'SQLite' : 'Postgres',
+    database: isPostgres ? 'Postgres' : 'SQLite',
     ...{ version, node: process.version, address, location, isOpen: true, pid },
   });
   const lines = service.said.err.trim().split('\n');
   expect(JSON.parse(lines.at(-1) ?? '')).toMatchObject({ msg: 'stopped', signal: 'SIGTERM', pid });
   expect(JSON.parse(lines[1] ?? '')).toMatchObject({ msg: 'request completed', route: '/locations', status: 201 });
   expect(service.said.err).not.toMatch(/secret|healthz|readyz/);
-  const again = await startOn(database.url);
+  // No log of SQLite is left beside it.
+  if (!isPostgres) expect(readdirSync(`${processes.folder}/data`)).toEqual(['yardgraph.db']);
+  const again = await startOn(isPostgres ? database.url : `sqlite:${file}`);
   const { locations, assets } = await again.data('{ locations { totalCount } assets { totalCount } }');
   await stopServices();
   expect([locations.totalCount, assets.totalCount]).toEqual([acknowledged, largeBatch.length]);

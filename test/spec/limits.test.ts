@@ -62,14 +62,6 @@ test.each<[string, sent: string | object[], status: number, error?: string]>([
   if (error) expect(body).toEqual({ error: expect.stringContaining(error), code: String(expectedStatus) });
 });
 
-test('JSON objects have as many keys over GraphQL', async () => {
-  const send = (count: number) => service.post('/graphql', `{"query":"{ __typename }","variables":{${keys(count)}}}`);
-  expect((await send(1_000)).status).toBe(200);
-  expect((await send(1_001)).body).toEqual({
-    errors: [{ message: 'expected JSON objects of at most 1,000 keys', extensions: { code: 'BAD_USER_INPUT' } }],
-  });
-});
-
 describe('text with an index', () => {
   test.each([
     ['/assets', 'uid'],
@@ -106,17 +98,6 @@ describe('all texts of a record together', () => {
     expect((await small.patch(`/projects/${id}`, { notes: 'x'.repeat(10) })).status).toBe(200);
     const { status, body } = await small.patch(`/projects/${id}`, { notes: 'x'.repeat(11) });
     expect([status, body.error]).toEqual([400, tooLong]);
-  });
-
-  test('have the same limit over GraphQL', async () => {
-    const { body } = await small.graphql(
-      'mutation ($input: [CreateLocationInput!]!) { createLocations(input: $input) { id } }',
-      { input: [{}, { name: 'xxxxx', city: 'xxxxxx' }] },
-    );
-
-    expect(body.errors[0].extensions.issues).toEqual([
-      { path: ['input', 1], message: tooLong, code: 'record-too-long' },
-    ]);
   });
 
   test('have a default limit that allows every text at its maximum length, with a hundred external IDs', async () => {

@@ -105,23 +105,3 @@ test.each(Object.entries(uses))(
     expect(held.size).toBe(poolSize);
   },
 );
-
-test('a workspace that waits for a connection while its first statement times out leaves it to others', async () => {
-  const startReads = async (workspaceIds: readonly number[]) => {
-    for (const workspaceId of workspaceIds) start(uses['a statement'](workspaceId));
-    await pass(0);
-  };
-  const [first = 0, second = 0, ...timedOut] = hung.slice(0, 2 + poolSize / 2);
-  await startReads(timedOut);
-  await pass(statementTimeout);
-  await startReads([first, first, first, first, second, second, second, second]);
-  await pass(1_000);
-  await startReads(timedOut);
-  expect(held.size).toBe(poolSize);
-  await startReads([first, healthy]);
-
-  await pass(statementTimeout - 1_000);
-
-  expect(held.size).toBe(2);
-  expect(outcomes).toContain('read');
-});

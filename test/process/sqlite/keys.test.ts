@@ -26,8 +26,9 @@ test.each(onExistingFiles.map((command) => [command]))('%j does not create a dat
 });
 
 test('keys create creates a database and says so, because the first key may come before the first start', async () => {
-  const { code, err } = await processes.start({}, ...create).ended();
-  expect([code, err.split('\n')[0]]).toEqual([0, 'created data/yardgraph.db']);
+  const path = join(processes.folder, 'yardgraph.db');
+  const { code, err } = await runCommand({ DATABASE_URL: `sqlite:${path}` }, ...create);
+  expect([code, err.split('\n')[0]]).toEqual([0, `created ${path}`]);
 });
 
 test.each([create, ['migrate'], ...onExistingFiles].map((command) => [command]))(

@@ -1,49 +1,13 @@
-/** The process on its default database, a file, and what it says when it cannot start. */
+/** What the process says when it cannot start. */
 import { once } from 'node:events';
-import { readdirSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { runCommand } from '../../support/command.ts';
-import { post, useProcesses } from '../../support/process.ts';
+import { useProcesses } from '../../support/process.ts';
 
 const processes = useProcesses();
-
-test('a start makes data/yardgraph.db where it is started, and leaves no log beside it when it ends', async () => {
-  const service = processes.start();
-  const address = await service.ready();
-  await post(`${address}/locations`, [{}]);
-  service.child.kill('SIGTERM');
-
-  expect(await service.exited).toBe(0);
-  const location = `${processes.folder}/data/yardgraph.db`;
-  expect(JSON.parse(service.said.out)).toMatchObject({ location, isNewDatabase: true });
-  expect(readdirSync(`${processes.folder}/data`)).toEqual(['yardgraph.db']);
-});
-
-test('a start warns of a setting whose name is misspelt, and of no usual variable', async () => {
-  const usual =
-    `CI COLORTERM DATABASE_HOST DATABASE_NAME DATABASE_PORT DATABASE_USER DEBUG DISPLAY EDITOR HOME HOSTNAME HOSTTYPE INIT_CWD
-    INVOCATION_ID JOURNAL_STREAM KUBERNETES_PORT KUBERNETES_SERVICE_HOST LANG LC_ALL LISTEN_FDS LOGNAME LS_COLORS MACHTYPE MAIL NODE_OPTIONS
-    NODE_PATH NODE_VERSION NO_COLOR NOTIFY_SOCKET NPM_CONFIG_CACHE OLDPWD OSTYPE PATH PGHOST PGPORT POSTGRES_PORT PWD REDIS_HOST SHELL SHLVL
-    SSH_CONNECTION TERM TEST TMPDIR TZ USER XDG_DATA_DIRS YARDGRAPH_API_KEY YARDGRAPH_URL`.split(/\s+/);
-  const service = processes.start({
-    ...Object.fromEntries(usual.filter((name) => !['PATH', 'HOME'].includes(name)).map((name) => [name, ''])),
-    ...{ RATE_LIMITT: '600', MAX_BATCHES: '5', LOG_LEVEL: 'warn', DATABASE_URL: 'sqlite::memory:' },
-  });
-  await service.ready();
-  service.child.kill('SIGTERM');
-  await service.exited;
-
-  const lines = service.said.err
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line));
-  expect(lines.map(({ level, msg }) => [level, msg])).toEqual([
-    [40, 'unknown setting RATE_LIMITT, did you mean RATE_LIMIT?'],
-    [40, 'unknown setting MAX_BATCHES, did you mean MAX_BATCH?'],
-  ]);
-});
 
 describe('what keeps it from starting is one clear line, and exit code 1', () => {
   const failure = async (settings: Record<string, string>) => {
