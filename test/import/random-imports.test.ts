@@ -198,7 +198,7 @@ test(
     onTestFinished(proxy.stop);
     for (
       let seed = first;
-      seed < first + Number(process.env.RUNS ?? byEffort({ small: 20, long: 10_000 }));
+      seed < first + Number(process.env.RUNS ?? byEffort({ small: 10, long: 10_000 }));
       seed += 1
     ) {
       const random = createRandom(seed);

@@ -1,5 +1,9 @@
-/** What concurrent writes, and deletions of workspaces, wait for on Postgres, and in which order: otherwise they would wait for each other, or for longer than needed. */
-import type { Client } from 'pg';
+/**
+ * What concurrent writes, and deletions of workspaces, wait for on Postgres, and in which order: otherwise they would wait for each other, or
+ * for longer than needed.
+ */
+import { setTimeout as pause } from 'node:timers/promises';
+import { Client } from 'pg';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createKey } from '../../../src/auth/keys.ts';
 import { asset, assetCategory, location, recordKinds } from '../../../src/records/index.ts';
@@ -8,12 +12,28 @@ import { createKeyStore } from '../../../src/store/admin/api-keys.ts';
 import { createWorkspaces } from '../../../src/store/admin/workspaces.ts';
 import { type Database, openDatabase } from '../../../src/store/database.ts';
 import { insert } from '../../support/insert.ts';
-import { connectTo, untilWaiting } from '../../support/locks.ts';
 import { addWorkspace, numberOf, storeOpener } from '../../support/open-store.ts';
 import { openOwnDatabase } from '../../support/own-database.ts';
+import { hasTriggers } from '../../support/postgres.ts';
+import { startService } from '../../support/service.ts';
 
 const limits = { maxTextLength: 100, maxExternalIds: 100, maxRecordLength: 1_000 };
 const options = { limits, onInvalid: 'fail', withBefore: false } as const;
+
+/** A connection that does not belong to the service. The caller must end it. */
+async function connectTo(url: string): Promise<Client> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  return client;
+}
+
+/** Resolves when this many connections wait for a lock; fails after two minutes. */
+async function untilWaiting({ read }: Pick<Database, 'read'>, connections: number): Promise<void> {
+  const waiting = 'select from pg_locks where not granted and pid <> pg_backend_pid()';
+  for (const end = Date.now() + 120_000; (await read(waiting)).length < connections; await pause(5)) {
+    if (Date.now() > end) throw new Error(`fewer than ${connections} connections wait`);
+  }
+}
 
 let database: Database;
 let url: string;
@@ -182,5 +202,86 @@ describe('deleting a workspace', () => {
     await expect(other.query(takeNumber)).rejects.toThrow('change_numbers_open');
     await other.query('rollback');
     expect(await names('acme')).toEqual([]);
+  });
+});
+
+describe('new records of one workspace', () => {
+  let service: Awaited<ReturnType<typeof startService>>;
+  let ours: ReturnType<typeof service.as>;
+  let theirs: ReturnType<typeof service.as>;
+
+  beforeEach(async () => {
+    service = await startService({ DATABASE_URL: url }, { closed: true });
+    [ours, theirs] = [service.as(await service.key()), service.as(await service.key({ workspace: 'theirs' }))];
+    return () => service.stop();
+  });
+
+  const statusesOf = async (requests: Promise<{ status: number }>[]) =>
+    (await Promise.all(requests)).map(({ status }) => status);
+
+  const times = <T>(count: number, work: (n: number) => T): T[] => Array.from({ length: count }, (_, n) => work(n));
+
+  /** What another transaction of the workspace `acme` may lock, and a create that then waits, for the row with this ID. */
+  const locks: Record<string, { lock: (id: string) => string; create: (id: string) => [object[], object?] }> = {
+    'a record to which they refer': {
+      lock: (id) => `select from locations where workspace_id = ${numberOf('acme')} and id = '${id}' for update`,
+      create: (id) => [[{ name: 'Crane', currentLocationId: id }]],
+    },
+    'a unique value': {
+      lock: () =>
+        `insert into assets (workspace_id, id, name, uid, created_at, updated_at)
+        values (${numberOf('acme')}, 'asset_1', 'Pump', 'EX-1', now(), now())`,
+      create: () => [[{ name: 'Crane', uid: 'EX-1' }]],
+    },
+    'the number of the last change': {
+      lock: () => `update change_numbers set number = number where workspace_id = ${numberOf('acme')}`,
+      create: () => [[{ name: 'Crane' }]],
+    },
+    'an idempotency key': {
+      lock: () => `insert into idempotency_keys values (${numberOf('acme')}, 'POST /assets', 'key-1', '', now(), '{}')`,
+      create: () => [[{ name: 'Crane' }], { 'idempotency-key': 'key-1' }],
+    },
+  };
+
+  test.each(Object.entries(locks))(
+    'creates wait for %s, and those of other workspaces do not wait with them',
+    async (_name, { lock, create }) => {
+      const [{ id }] = await ours.create('/locations', { name: 'Yard' });
+      await other.query('begin');
+      await other.query(lock(id));
+
+      const waiting = [ours.post('/assets', ...create(id))];
+      await untilWaiting(service.database, 1);
+      waiting.push(...times(3, () => ours.post('/assets', ...create(id))));
+      const others = Promise.all([
+        statusesOf(times(20, (n) => theirs.post('/assets', [{ name: `Crane ${n}` }]))),
+        statusesOf(times(20, (n) => theirs.post('/locations', [{ name: `Yard ${n}` }]))),
+      ]);
+      const finished = await Promise.race([others.then(() => 'other workspaces'), pause(5_000, 'the wait')]);
+      const isStillWaiting = await Promise.race([Promise.any(waiting).then(() => false), pause(0, true)]);
+      await other.query('rollback');
+
+      expect(finished).toBe('other workspaces');
+      expect(isStillWaiting).toBe(true);
+      expect((await others).flat()).toEqual(Array(40).fill(201));
+      // Of those with the same unique value, one is stored. With the same idempotency key, all get its response.
+      expect((await statusesOf(waiting)).toSorted()[0]).toBe(201);
+      expect((await statusesOf(waiting)).every((status) => status === 201 || status === 409)).toBe(true);
+    },
+  );
+
+  test.runIf(hasTriggers)('if the server of one workspace fails, the creates of the others are stored', async () => {
+    await other.query(`create function fail() returns trigger language plpgsql as $$ begin
+      raise exception 'disk full' using errcode = '53100'; end $$`);
+    await other.query(`create trigger fail before insert on assets for each row
+      when (new.workspace_id = ${numberOf('acme')}) execute function fail()`);
+
+    const [failed, stored] = await Promise.all([
+      statusesOf(times(20, () => ours.post('/assets', [{ name: 'Crane' }]))),
+      statusesOf(times(20, () => theirs.post('/assets', [{ name: 'Crane' }]))),
+    ]);
+
+    expect(failed).toEqual(Array(20).fill(503));
+    expect(stored).toEqual(Array(20).fill(201));
   });
 });
