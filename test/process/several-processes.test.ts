@@ -1,15 +1,19 @@
 /**
- * Three processes that share a database and write at once: each request is carried out once, references stay whole, and the feed, of which
- * one process is killed amid its writes, has every change once, in order. PROCESSES_SEED repeats a run.
+ * Three processes that share a database and write at once: each request is carried out once, references stay whole, and of every kind of write,
+ * amid which one process is killed, what was acknowledged is there with its history, and everything else whole or not at all: the feed has every
+ * change once, in order. PROCESSES_SEED repeats a run.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { assetCategory, location, workOrder } from '../../src/records/index.ts';
+import { asset, assetCategory, location, recordKinds, workOrder } from '../../src/records/index.ts';
 import { openDatabase } from '../../src/store/database.ts';
+import type { LoggedChange } from '../../src/store/log.ts';
 import { migrationNames } from '../../src/store/schema/migrations.ts';
+import { requireConsistentLog } from '../support/consistent-log.ts';
 import { createDatabase, isPostgres } from '../support/database.ts';
 import { byEffort } from '../support/effort.ts';
 import { eventReader } from '../support/event-stream.ts';
-import { deleteDocument, updateDocument } from '../support/mutations.ts';
+import { deleteDocument, importDocument, updateDocument, upsertDocument } from '../support/mutations.ts';
+import { storeOpener } from '../support/open-store.ts';
 import { ask, patiently, post, useSharedProcesses } from '../support/process.ts';
 import { createRandom } from '../support/random.ts';
 import { isInCycle } from '../support/write-model.ts';
@@ -153,102 +157,151 @@ test(`that change and delete linked records leave no reference to a deleted reco
   ).toEqual([]);
 });
 
-const total = byEffort({ small: 2_000, long: 20_000 });
+const total = byEffort({ small: 1_200, long: 40_000 });
 
-interface Change {
-  readonly cursor: string;
-  readonly action: string;
-  readonly recordId: string;
+/** What a request changes, as `ACTION KIND` for each record. */
+type Effect = readonly string[];
+
+interface Sent {
+  readonly effect: Effect;
+  /** With an Idempotency-Key, which every second request has. */
+  readonly hasKey: boolean;
+  send(address: string): Promise<Response>;
+  text?: string;
 }
 
-const selection = '{ nodes { cursor action recordId } endCursor hasMore }';
+const times = (count: number, change: string): Effect => Array(count).fill(change);
 
-/** Writes batches of assets and changes projects, until enough was acknowledged or the process is gone. */
-async function write(address: string, acknowledged: string[]): Promise<void> {
-  const [project] = await (await post(`${address}/projects`, [{ name: 'Harbour wall' }])).json();
-  acknowledged.push(`CREATED ${project.id}`);
-  while (acknowledged.length < total) {
-    const size = random.pick([1, 1, 5, 50, 300]) ?? 1;
-    const records = Array.from({ length: size }, () => ({ name: 'Crane' }));
-    const isUpdate = random.chance(0.3);
-    const body = JSON.stringify({ name: `Harbour wall ${acknowledged.length}` });
-    const options = { method: 'PATCH', headers: { 'content-type': 'application/json' }, body };
-    const response = await (isUpdate
-      ? patiently(() => fetch(`${address}/projects/${project.id}`, options))
-      : post(`${address}/assets`, records)
-    ).catch(() => undefined);
-    const result = await response?.json().catch(() => undefined);
-    if (!response || !result) return;
-    if (!response.ok) throw new Error(`${response.status}: ${JSON.stringify(result)}`);
-    if (isUpdate) acknowledged.push(`UPDATED ${project.id}`);
-    else acknowledged.push(...result.map(({ id }: { id: string }) => `CREATED ${id}`));
+/** Writes in its own records, one kind of write after the other, until enough was written or the process is gone. */
+async function write(address: string, name: string, sent: Map<string, Sent>, isOver: () => boolean): Promise<void> {
+  let requests = 0;
+
+  /** The response's records; undefined once the process is gone. */
+  async function send(effect: Effect, method: string, path: string, body: unknown) {
+    requests += 1;
+    const id = `${name}-${requests}`;
+    const hasKey = requests % 2 === 0;
+    const headers = {
+      ...{ 'content-type': 'application/json', 'x-request-id': id },
+      ...(hasKey && { 'idempotency-key': id }),
+    };
+    const options = { method, headers, body: JSON.stringify(body) };
+    const request: Sent = { effect, hasKey, send: (to) => patiently(() => fetch(`${to}${path}`, options)) };
+    sent.set(id, request);
+    const response = await request.send(address).catch(() => undefined);
+    const text = await response?.text().catch(() => undefined);
+    if (!response || text === undefined) return undefined;
+    const result = JSON.parse(text);
+    if (!response.ok || result.errors) throw new Error(`${response.status}: ${text}`);
+    request.text = text;
+    return path === '/graphql' ? (Object.values(result.data)[0] as never) : result;
+  }
+
+  const mutate = (effect: Effect, query: string, variables: object) =>
+    send(effect, 'POST', '/graphql', { query, variables });
+
+  for (let round = 0; !isOver(); round += 1) {
+    const size = [1, 3, 50][round % 3] ?? 1;
+    const uid = (n: number) => `${name}-${round}-${n}`;
+    const items = Array.from({ length: size }, (_, n) => ({ name: 'Crane', uid: uid(n) }));
+    const created: { id: string }[] | undefined = await send(times(size, 'created Asset'), 'POST', '/assets', items);
+    const [project] = (await send(['created Project'], 'POST', '/projects', [{ name: 'Harbour wall' }])) ?? [];
+    if (!created || !project) return;
+    const ids = created.map(({ id }) => id);
+    const site = {
+      locations: [{ ref: 'yard', name: 'North yard' }],
+      projects: [{ ref: 'wall', name: 'Harbour wall', location: { ref: 'yard' } }],
+      workOrders: Array(size).fill({ name: 'Set up the crane', project: { ref: 'wall' } }),
+    };
+    const steps = [
+      () => send(['updated Project'], 'PATCH', `/projects/${project.id}`, { name: `Quay ${round}` }),
+      () =>
+        mutate(times(size, 'updated Asset'), updateDocument(asset), {
+          input: ids.map((id) => ({ id, name: 'Excavator' })),
+        }),
+      () =>
+        mutate([...times(size, 'updated Asset'), ...times(size, 'created Asset')], upsertDocument(asset), {
+          by: { field: 'UID' },
+          input: Array.from({ length: 2 * size }, (_, n) => ({ uid: uid(n), name: 'Pump' })),
+        }),
+      () =>
+        mutate(['created Location', 'created Project', ...times(size, 'created WorkOrder')], importDocument(), {
+          input: site,
+        }),
+      () => mutate(times(size, 'deleted Asset'), deleteDocument(asset), { ids }),
+    ];
+    for (const step of steps) if (!(await step())) return;
   }
 }
 
-/** The last change of the test is one of a transport order. */
-const isOver = (read: readonly Change[]): boolean => read.at(-1)?.recordId.startsWith('transport_order_') ?? false;
-
-/** Follows the feed by a subscription, now on one process and now on another, which is broken off again and again. */
-async function subscribe(
-  addresses: readonly string[],
-  cursor: string,
-): Promise<{ read: Change[]; connections: number }> {
-  const read: Change[] = [];
-  const url = new URLSearchParams({ query: `subscription { changes(after: "${cursor}") ${selection} }` });
+/** Follows the feed by a subscription, now on one process and now on another, which is broken off again and again, until it ends. */
+async function subscribe(addresses: readonly string[], cursor: string) {
+  const read: { readonly cursor: string; readonly action: string; readonly recordId: string }[] = [];
+  // The last change of the test is one of a transport order.
+  const isOver = () => read.at(-1)?.recordId.startsWith('transport_order_') ?? false;
+  const query = `subscription { changes(after: "${cursor}") { nodes { cursor action recordId } } }`;
   let last: string | undefined;
   for (let connections = 1; ; connections += 1) {
     const connection = new AbortController();
-    const response = await fetch(`${random.pick(addresses)}/graphql?${url}`, {
+    const response = await fetch(`${random.pick(addresses)}/graphql?${new URLSearchParams({ query })}`, {
       headers: { accept: 'text/event-stream', ...(last !== undefined && { 'last-event-id': last }) },
       signal: connection.signal,
     });
     if (!response.body) throw new Error('there is no body');
     const events = eventReader(response.body);
-    for (const end = read.length + random.integer(total / 5); read.length <= end && !isOver(read); ) {
+    for (const end = read.length + random.integer(total / 5); read.length <= end && !isOver(); ) {
       const event = await events.next();
       read.push(...(event?.data.data.changes.nodes ?? []));
       last = event?.id ?? last;
     }
     connection.abort();
-    if (isOver(read)) return { read, connections };
+    if (isOver()) return { read, connections };
   }
 }
 
-test(`of which one is killed amid ${total} changes have a feed of which a follower gets each change once, in order`, async () => {
-  const earlier = new Set((await query('select id from assets')).map(({ id }) => String(id)));
+test(`of which one is killed amid ${total} changes lose no acknowledged write, leave none half stored, and have a feed of each change once, in order`, async () => {
   const living = addresses.slice(0, 2);
-  const acknowledged: string[] = [];
-
+  const sent = new Map<string, Sent>();
+  const acknowledged = () => [...sent.values()].reduce((sum, { text, effect }) => sum + (text ? effect.length : 0), 0);
   const { changeCursor } = await ask(next(), '{ changeCursor }');
   const subscribing = subscribe(living, changeCursor);
   const writing = Promise.all(
-    addresses.flatMap((address) => [write(address, acknowledged), write(address, acknowledged)]),
+    [...addresses, ...addresses].map((address, n) => write(address, `w${n}`, sent, () => acknowledged() >= total)),
   );
-  await expect.poll(() => acknowledged.length).toBeGreaterThan(total / 3);
+  await expect.poll(acknowledged).toBeGreaterThan(total / 3);
   nodes[2]?.child.kill('SIGKILL');
   await writing;
-  const [last] = await (await post(`${living[0]}/transport-orders`, [{ name: 'Crane to the quay' }])).json();
-  acknowledged.push(`CREATED ${last.id}`);
-  const { read: subscribed, connections } = await subscribing;
+  addresses = living;
 
-  expect(
-    subscribed.map(({ cursor }) => Number(cursor)),
-    `seed ${seed}`,
-  ).toEqual(subscribed.map((_, index) => Number(changeCursor) + index + 1));
-  expect(connections).toBeGreaterThan(1);
-  // What was acknowledged is there as often as it was acknowledged; what was being written when the process was killed may be.
-  const counts = new Map<string, number>();
-  for (const { action, recordId } of subscribed) {
-    counts.set(`${action} ${recordId}`, (counts.get(`${action} ${recordId}`) ?? 0) + 1);
+  // A repeat with a key gets what was stored, or stores it.
+  for (const [id, request] of sent) {
+    if (!request.hasKey) continue;
+    const response = await request.send(next());
+    const text = await response.text();
+    expect([id, response.ok || text]).toEqual([id, true]);
+    if (request.text !== undefined)
+      expect([text, response.headers.get('idempotency-replayed')]).toEqual([request.text, 'true']);
+    request.text = text;
   }
-  for (const change of acknowledged) counts.set(change, (counts.get(change) ?? 0) - 1);
-  const others = [...counts].filter(([, count]) => count !== 0);
-  expect(others.filter(([, count]) => count < 0)).toEqual([]);
-  expect(others.length).toBeLessThanOrEqual(2 * 300);
-  // And no change of the feed is of a batch that was not stored.
-  const rows = await query('select id from assets');
-  const isNew = (id: unknown) => !earlier.has(String(id));
-  expect(new Set(rows.map(({ id }) => String(id)).filter(isNew))).toEqual(
-    new Set(subscribed.filter(({ recordId }) => recordId.startsWith('asset_')).map(({ recordId }) => recordId)),
-  );
+  await post(`${next()}/transport-orders`, [{ name: 'Crane to the quay' }]);
+  const opened = await openDatabase(database.url);
+  const store = storeOpener(opened)('default');
+  const changes = await store.changes({ after: Number(changeCursor), limit: 1_000_000, withBefore: false });
+  const { read, connections } = await subscribing;
+  const health = isPostgres ? [] : await opened.run('pragma integrity_check');
+  await requireConsistentLog(store, recordKinds);
+  await opened.close();
+
+  expect(connections).toBeGreaterThan(1);
+  expect(
+    read.map(({ cursor, recordId }) => [cursor, recordId]),
+    `seed ${seed}`,
+  ).toEqual(changes.map(({ number, id }) => [String(number), id]));
+  expect(health).toEqual(isPostgres ? [] : [{ integrity_check: 'ok' }]);
+  const byRequest = new Map<string | null, LoggedChange[]>();
+  for (const change of changes) byRequest.set(change.requestId, [...(byRequest.get(change.requestId) ?? []), change]);
+  for (const [id, { effect, text }] of sent) {
+    const found = (byRequest.get(id) ?? []).map(({ action, kind }) => `${action} ${kind}`);
+    if (text !== undefined || found.length > 0) expect([id, found.toSorted()]).toEqual([id, effect.toSorted()]);
+  }
 }, 240_000);
