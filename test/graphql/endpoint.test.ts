@@ -52,15 +52,6 @@ describe('requests', () => {
     expect(body).toEqual({ data: { __typename: 'Query' } });
   });
 
-  test.each([
-    ['', 'Must provide query string.'],
-    ['query={__typename}&query={__typename}', 'Expected "query" param to be a string, but given array.'],
-    ['query={__typename}&variables=nope', `variables is not valid JSON: Unexpected token 'o', "nope"`],
-  ])('by GET are checked alike: %s', async (parameters, message) => {
-    const { status, body } = await service.get(`/graphql?${parameters}`);
-    expect([status, body.errors[0].message]).toEqual([400, message]);
-  });
-
   test.each(['text/html', 'multipart/mixed'])('that accept %s only are 406, and not executed', async (accept) => {
     const before = await service.data('{ locations { totalCount } }');
     const query = 'mutation { createLocations(input: [{}]) { id } }';
@@ -75,35 +66,19 @@ describe('requests', () => {
   });
 });
 
-test('of several operations, one must be named', async () => {
-  const query = 'query Read { __typename } query Count { __typename }';
-  for (const operationName of [undefined, 'Raed', 5]) {
-    const { status, body } = await service.post('/graphql', { query, operationName });
-    expect([status, body.errors[0].extensions.code]).toEqual([400, expect.stringMatching(/OPERATION_RES|BAD_USER/)]);
+test('a document of introspection is within the limits', async () => {
+  const { getIntrospectionQuery } = await import('graphql');
+
+  const options = { descriptions: true, schemaDescription: true, specifiedByUrl: true, inputValueDeprecation: true };
+  const query = getIntrospectionQuery({ ...options, directiveIsRepeatable: true, oneOf: true });
+  const withTypenames = query
+    .replaceAll(/\{(?=\s*\w)/g, '{ __typename ')
+    .replace('query IntrospectionQuery { __typename', 'query {');
+
+  for (const text of [query, withTypenames]) {
+    const { __schema } = await service.data(text);
+    expect(__schema.types.length).toBeGreaterThan(30);
   }
-});
-
-describe('a document', () => {
-  test('that is invalid is repeated in messages with at most 300 characters', async () => {
-    const object = Array.from({ length: 400 }, (_, i) => `k${i}: v`).join(' ');
-    const { body } = await service.graphql(`{ locations(first: { ${object} }) { totalCount } }`);
-    expect(body.errors[0].message.length).toBeLessThan(300);
-  });
-
-  test('of introspection is within the limits', async () => {
-    const { getIntrospectionQuery } = await import('graphql');
-
-    const options = { descriptions: true, schemaDescription: true, specifiedByUrl: true, inputValueDeprecation: true };
-    const query = getIntrospectionQuery({ ...options, directiveIsRepeatable: true, oneOf: true });
-    const withTypenames = query
-      .replaceAll(/\{(?=\s*\w)/g, '{ __typename ')
-      .replace('query IntrospectionQuery { __typename', 'query {');
-
-    for (const text of [query, withTypenames]) {
-      const { __schema } = await service.data(text);
-      expect(__schema.types.length).toBeGreaterThan(30);
-    }
-  });
 });
 
 describe('what is rejected before GraphQL runs', () => {

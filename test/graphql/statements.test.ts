@@ -45,22 +45,10 @@ async function statementCounts(count: number): Promise<Record<string, number>> {
   const list = (item: (index: number) => object) => Array.from({ length: count }, (_, n) => item(n));
   /** Half of the items are new, and half of the others have changed. */
   const isNew = (n: number) => n % 2 === 1;
-  const mixed = (n: number) => ({ name: n % 4 === 0 ? 'Crane' : 'Tower crane' });
   const writes: Record<string, [string, object]> = {
     'create with links': [
       createDocument(workOrder, 'project { location { id } } location { id }'),
       { input: list((n) => ({ name: 'Set up the crane', project: ofSystem(n) })) },
-    ],
-    'upsert by a field': [
-      upsertDocument(asset),
-      {
-        by: { field: 'UID' },
-        input: list((n) => ({
-          ...mixed(n),
-          uid: `${isNew(n) ? 'upserted' : 'stored'} ${count} ${n}`,
-          currentLocationId: locations[n],
-        })),
-      },
     ],
     'upsert by an external ID': [
       upsertDocument(project),
@@ -95,7 +83,6 @@ async function statementCounts(count: number): Promise<Record<string, number>> {
       changes(assets, (n) => ({ name: 'Pump', uid: `${count} ${n}`, currentLocationId: locations[n] })),
     ],
     'update of a tree': [updateDocument(assetCategory), changes(categories, (n) => ({ parentId: above[n] }))],
-    'delete that is refused': [deleteDocument(location), { ids: locations }],
     'delete that clears': [deleteDocument(location), { ids: locations, references: 'CLEAR' }],
     'delete in a tree that clears': [deleteDocument(assetCategory), { ids: categories, references: 'CLEAR' }],
   };
@@ -104,7 +91,7 @@ async function statementCounts(count: number): Promise<Record<string, number>> {
     for (const dryRun of [true, false]) {
       const statements = await service.statements(async () => {
         const { body, text } = await service.graphql(document, { ...variables, dryRun });
-        expect(body.errors !== undefined, `${name}: ${text.slice(0, 1_000)}`).toBe(name.includes('refused'));
+        expect(body.errors, `${name}: ${text.slice(0, 1_000)}`).toBeUndefined();
       });
       counts[dryRun ? `${name}, dry` : name] = statements.filter(
         (sql) => !/^(?:begin;|begin immediate$|begin$|begin isolation level |commit|rollback)/.test(sql),
@@ -151,11 +138,6 @@ const backwards: [string, number, string][] = [
     'reverse links below links that some records do not have',
     5,
     '{ projects(first: 100) { nodes { workOrders(first: 1) { nodes { location { name projects(first: 1) { nodes { transportOrders(first: 1) { totalCount } } } } } } } } }',
-  ],
-  [
-    'a reverse link of records of which some were read before',
-    4,
-    '{ projects(first: 2) { nodes { location { name } company { projects(first: 100) { nodes { location { name workOrders(first: 1) { totalCount } } } } } } } }',
   ],
   [
     'labels of what is kept elsewhere, of several types',

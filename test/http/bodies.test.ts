@@ -132,16 +132,14 @@ test.each<[string, Buffer]>([
   ['damaged in its data', damaged(15)],
   ['damaged in its checksum', damaged(-5)],
   ['followed by text', Buffer.concat([body, Buffer.from('[]')])],
-])('a body that is %s is 400', async (_, payload) => {
-  const error = 'the body is not valid gzip';
+  ['followed by zeros', Buffer.concat([body, Buffer.alloc(8)])],
+])('a body that is %s is 400', async (name, payload) => {
+  const error = name.endsWith('zeros')
+    ? 'the body has bytes after the end of its gzip data'
+    : 'the body is not valid gzip';
   expect((await postGzip(payload)).body).toEqual({ error, code: '400' });
   const { status, body } = await postGzip(payload, '/graphql');
   expect([status, body.errors[0].message]).toEqual([400, error]);
-});
-
-test('a body followed by zeros is 400', async () => {
-  const { body: response } = await postGzip(Buffer.concat([body, Buffer.alloc(8)]));
-  expect(response).toEqual({ error: 'the body has bytes after the end of its gzip data', code: '400' });
 });
 
 test('a body may consist of several compressed parts', async () => {

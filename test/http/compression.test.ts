@@ -11,16 +11,17 @@ const app = createServer(loadConfig({ LOG_LEVEL: 'silent' }));
 afterAll(() => app.close());
 const text = 'Cranes lift what is heavy. '.repeat(100);
 const long = randomBytes(30_000).toString('hex');
-app.get('/text', async (_request, reply) => reply.type('text/plain').header('vary', 'Origin').send(text));
+app.get('/text', async (_request, reply) => reply.type('text/plain').send(text));
 app.get('/long', async (_request, reply) => reply.type('text/plain').send(long));
 app.get('/image', async (_request, reply) => reply.type('image/png').header('etag', '"1"').send(Buffer.from(text)));
+app.get('/short', async (_request, reply) => reply.type('text/plain').send('short'));
 app.get('/part', async (_request, reply) => reply.code(206).type('text/plain').send(text));
 app.get('/encoded', async (_request, reply) => reply.type('text/plain').header('content-encoding', 'x').send(text));
 app.get('/nothing', async (_request, reply) => reply.code(204).header('etag', '"1"').send());
 app.get('/file', async (_request, reply) =>
   reply
     .type('text/plain')
-    .headers({ 'content-length': text.length, 'accept-ranges': 'bytes' })
+    .headers({ vary: 'Origin', 'content-length': text.length, 'accept-ranges': 'bytes' })
     .send(Readable.from(text)),
 );
 app.get('/broken', async (_request, reply) => {
@@ -47,12 +48,6 @@ test.each([
   expect((await get('/text', header)).headers['content-encoding']).toBe(encoding);
 });
 
-test('a response that depends on other headers says so as well', async () => {
-  const { headers, rawPayload } = await getGzip('/text');
-  expect([headers['content-encoding'], headers.vary]).toEqual(['gzip', 'Origin, Accept-Encoding']);
-  expect(gunzipSync(rawPayload).toString()).toBe(text);
-});
-
 test('a response that is compressed on another thread has its length, and any number at a time gets all of it', async () => {
   const responses = await Promise.all(Array.from({ length: 40 }, () => getGzip('/long')));
 
@@ -67,9 +62,9 @@ test('a response that is compressed on another thread has its length, and any nu
   expect((await getGzip('/long')).headers['content-encoding']).toBe('gzip');
 });
 
-test('a stream that is compressed has neither the length nor the ranges of its source', async () => {
+test('a stream that is compressed has neither the length nor the ranges of its source, and depends on one more header', async () => {
   const { headers, rawPayload } = await getGzip('/file');
-  expect(headers['content-encoding']).toBe('gzip');
+  expect([headers['content-encoding'], headers.vary]).toEqual(['gzip', 'Origin, Accept-Encoding']);
   expect([headers['content-length'], headers['accept-ranges']]).toEqual([undefined, undefined]);
   expect(gunzipSync(rawPayload).toString()).toBe(text);
 });
@@ -79,6 +74,7 @@ test.each([
   ['/part', 206, undefined],
   ['/encoded', 200, 'x'],
   ['/nothing', 204, undefined],
+  ['/short', 200, undefined],
 ])('%s is sent as it is', async (url, status, encoding) => {
   const { statusCode, headers } = await getGzip(url);
   expect([statusCode, headers['content-encoding'], headers.vary]).toEqual([status, encoding, undefined]);
@@ -143,9 +139,4 @@ test('a compressed list has a weak ETag, because its bytes are others, and each 
       expect(headers['content-encoding']).toBeUndefined();
     }
   }
-});
-
-test('a short response is sent as it is', async () => {
-  const { headers } = await service.app.inject({ url: '/healthz', headers: { 'accept-encoding': 'br, gzip' } });
-  expect([headers['content-encoding'], headers.vary]).toEqual([undefined, undefined]);
 });

@@ -20,7 +20,7 @@ describe('A repeated create', () => {
         '"erp"',
         '"__proto__":"\\"","10":"a","9":"b","erp"',
       );
-      const headers = key('a');
+      const headers = { ...key('a'), prefer: 'handling=lenient' };
       const first = await service.post(path, sent, headers);
       await service.data(deleteDocument(kind), { ids: first.body.map(({ id }: { id: string }) => id) });
 
@@ -29,17 +29,10 @@ describe('A repeated create', () => {
       expect([first.status, again.status]).toEqual([201, 201]);
       expect(again.text).toBe(first.text);
       expect([first, again].map(({ headers }) => headers[marked])).toEqual([undefined, 'true']);
-      expect(again.headers['content-type']).toBe(first.headers['content-type']);
+      for (const name of ['content-type', 'preference-applied']) expect(again.headers[name]).toBe(first.headers[name]);
       expect(await changes()).toBe(4);
     },
   );
-
-  test('with Prefer: handling=lenient has Preference-Applied again', async () => {
-    const headers = { ...key('a'), prefer: 'handling=lenient' };
-    const first = await service.post('/assets', [{ name: 'Crane', colour: 'red' }], headers);
-    const again = await service.post('/assets', [{ name: 'Crane', colour: 'red' }], headers);
-    expect([again.text, again.headers['preference-applied']]).toEqual([first.text, 'handling=lenient']);
-  });
 });
 
 describe('The same key', () => {
@@ -67,15 +60,9 @@ describe('The same key', () => {
       status: 409,
       detail: error,
     });
-    expect(await changes()).toBe(3);
-  });
-
-  test('stands for another request in another operation', async () => {
-    const headers = key('a');
-    const first = await service.post('/assets', [{ name: 'Crane' }], headers);
-    const location = await service.post('/locations', [{ name: 'Crane' }], headers);
-    for (const { status, headers } of [first, location]) expect([status, headers[marked]]).toEqual([201, undefined]);
-    expect(await changes()).toBe(2);
+    // In another operation it is another key.
+    expect((await service.post('/locations', [{ name: 'Pier' }], headers)).status).toBe(201);
+    expect(await changes()).toBe(4);
   });
 });
 
@@ -99,22 +86,11 @@ describe('A request that fails', () => {
   });
 });
 
-describe('The header', () => {
-  test.each([
-    ['is empty', '', ''],
-    ['has 256 characters', 'x'.repeat(256), `${'x'.repeat(100)}`],
-    ['is not ASCII', 'schlüssel', 'schl'],
-    ['has a tab', 'a\tb', 'a\\tb'],
-  ])('that %s gets a 400', async (_, text, quoted) => {
-    const { status, body } = await service.post('/assets', [{ name: 'Crane' }], key(text));
-
-    expect(status).toBe(400);
-    expect(body.error).toMatch(
-      /^Idempotency-Key: expected 1 to 255 printable ASCII characters, such as a UUID, received "/,
-    );
-    expect(body.error).toContain(quoted);
-    expect(body.error.length).toBeLessThan(200);
-  });
+test.each(['', 'x'.repeat(256), 'schlüssel', 'a\tb'])('a key that is no key gets a 400: %j', async (text) => {
+  const { status, body } = await service.post('/assets', [{ name: 'Crane' }], key(text));
+  const expected = 'Idempotency-Key: expected 1 to 255 printable ASCII characters, such as a UUID, received "';
+  expect([status, body.error.slice(0, expected.length)]).toEqual([400, expected]);
+  expect(body.error.length).toBeLessThan(200);
 });
 
 const run = (query: string, variables: object = {}, more: object = {}) =>
