@@ -7,21 +7,6 @@ import { useImports } from '../support/import.ts';
 
 const imports = useImports();
 
-test('writes to standard output, or to a file that has its name when it is complete', async () => {
-  await imports.service.create('/assets', { name: 'Crane', externalIds: { erp: '1' } }, { name: '=Pump' });
-
-  const filter = ['--where', '{"name":{"eq":"Crane"}}', '--external-ids', 'erp'];
-  const { out, code } = await imports.command('export', 'assets', ...filter);
-  expect(code).toBe(0);
-  expect(out).toHaveLength(2);
-  expect(out[1]).toContain('Crane');
-
-  const file = imports.path('assets.csv');
-  expect(await imports.command('export', 'Assets', '--output', file, '--excel')).toMatchObject({ code: 0, out: [''] });
-  expect(imports.read('assets.csv')).toContain(",'=Pump,");
-  expect(imports.files()).toEqual(['assets.csv']);
-});
-
 test('writes what a spreadsheet of another country opens, with the names of what is linked', async () => {
   const [{ id }] = await imports.service.create('/locations', { name: 'North', latitude: 53.08 });
   await imports.service.create('/projects', { name: 'Wall', startDate: '2026-03-01T07:30:00Z', locationId: id });
@@ -50,15 +35,6 @@ test('writes to what a link leads to, and to a pipe, and replaces neither by a f
   expect(imports.read('target.csv')).toContain('North');
   expect(await piped).toContain('North');
   expect(lstatSync(imports.path('pipe.csv')).isFIFO()).toBe(true);
-});
-
-test('writes NDJSON if it is said, or if the name of the file says it, and all kinds only so', async () => {
-  await imports.service.create('/locations', { name: 'North' });
-  expect(JSON.parse((await imports.command('export', 'locations', '--format', 'ndjson')).out.join(''))).toMatchObject({
-    kind: 'LOCATION',
-  });
-  await imports.command('export', 'all', '--output', imports.path('all.ndjson'));
-  expect(JSON.parse(imports.read('all.ndjson'))).toMatchObject({ kind: 'LOCATION', name: 'North' });
 });
 
 describe('writes nothing, and ends with 1,', () => {

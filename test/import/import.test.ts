@@ -66,30 +66,6 @@ test('a row with too many cells comes back with all of them, as often as it is i
 });
 
 describe('refused rows', () => {
-  const rows = 'name,uid,acquired at\nCrane,C-1,2020-02-17\nPump,C-1,2020-02-17\nDrill,C-3,soon\nRagged\n';
-
-  test('are left out, and written to a file of the same form, with the reasons', async () => {
-    const { code, out } = await imports.import({ 'assets.csv': rows });
-
-    expect(code).toBe(2);
-    expect(out).toEqual([
-      '4 rows: 2 to create, 0 to update, 0 unchanged, 2 refused',
-      '  assets.csv, line 3: uid: line 2 also has the uid "C-1"',
-      '  assets.csv, line 4: acquiredAt: expected a date such as 2026-03-01 or 2026-03-01T07:30:00Z, received "soon"',
-      'Allowed, and probably wrong:',
-      '  assets.csv: the row has fewer cells than the header: line 5',
-      '2 created, 0 updated, 0 unchanged, 2 refused',
-      'The refused rows are in assets.refused.csv, each with the reason: fix them, and import that file.',
-      'Its changes: 1 to 2.',
-    ]);
-    expect(imports.read('assets.refused.csv').split('\n')).toEqual([
-      `${bom}name,uid,acquired at,refused because`,
-      'Pump,C-1,2020-02-17,"refused: uid: line 2 also has the uid ""C-1"""',
-      'Drill,C-3,soon,"refused: acquiredAt: expected a date such as 2026-03-01 or 2026-03-01T07:30:00Z, received ""soon"""',
-      '',
-    ]);
-  });
-
   test('are summed up by their reasons if they are more than ten', async () => {
     const { out } = await imports.import({ 'locations.csv': `name,latitude\n${'L,high\n'.repeat(11)}A,1\nB,91\n` });
 

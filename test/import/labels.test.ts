@@ -6,35 +6,6 @@ const imports = useImports();
 
 const labels = () => imports.records('labels', 'key name color');
 
-test('a file with type, id, name and color sets labels, and another one renames them', async () => {
-  const first = await imports.import({
-    'labels.csv':
-      'type,id,name,color\nSTATUS,status-7,In use,#2e7d32\nasset type,12,Crane,\nWorkOrderType,x:1,Repair,\n',
-  });
-  expect([first.code, first.out[0]]).toEqual([0, '3 rows: 3 to create, 0 to update, 0 unchanged, 0 refused']);
-  expect(first.table).toEqual([
-    'created changed cleared unchanged refused',
-    'labels 3 0 0 0 0',
-    'name 3 0 0 0 0',
-    'color 1 0 0 0 0',
-    'key 3 0 0 0 0',
-  ]);
-
-  const second = await imports.import({
-    'Labels 2.csv': 'Type;ID;Name\nStatus;status-7;Rented\nASSET_TYPE;12;Crane\n',
-  });
-
-  expect(second.out).toContain('0 created, 1 updated, 1 unchanged, 0 refused');
-  expect(await labels()).toEqual([
-    { key: 'STATUS:status-7', name: 'Rented', color: '#2e7d32' },
-    { key: 'ASSET_TYPE:12', name: 'Crane', color: null },
-    { key: 'WORK_ORDER_TYPE:x:1', name: 'Repair', color: null },
-  ]);
-
-  await imports.command('undo', '--from', '4', '--to', '4', '--yes');
-  expect((await labels())[0].name).toBe('In use');
-});
-
 test('what is wrong is a refused row with the reason', async () => {
   const { code, out } = await imports.import({
     'labels.csv':

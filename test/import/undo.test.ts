@@ -15,26 +15,6 @@ const lastLine = (text: string) => text.split('\n').at(-1);
 const locations = () => imports.records('locations', 'name city');
 const locationNames = async () => (await locations()).map(({ name }: { name: string }) => name).toSorted();
 
-test('takes an import back, says which changes that made, and takes those back, too', async () => {
-  const { out: imported } = await imports.import({ 'locations.csv': 'name\nNorth\nSouth\n' });
-  expect(imported.at(-1)).toBe('Its changes: 1 to 2.');
-
-  const { code, out } = await undo(1, 2);
-  expect(out).toEqual([
-    '2 to reverse, 0 to keep, 0 that cannot be reversed',
-    '2 reversed, 0 kept, 0 failed',
-    'Its changes: 3 to 4.',
-  ]);
-  expect(code).toBe(0);
-  expect(await locations()).toEqual([]);
-
-  await undo(3, 4);
-  expect(await locations()).toEqual([
-    { name: 'North', city: null },
-    { name: 'South', city: null },
-  ]);
-});
-
 test('keeps the message with its changes, and names only its own ones, also if others have the same message', async () => {
   const { locations } = imports.client();
   await locations.create([{ name: 'North' }]);

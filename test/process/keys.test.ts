@@ -11,20 +11,6 @@ afterEach(stopServices);
 
 const run = (...command: string[]) => runCommand({ DATABASE_URL: database.url }, ...command);
 const create = (...options: string[]) => run('keys', 'create', '--workspace', 'acme', '--user', 'erp-sync', ...options);
-const keyForm = /^yardgraph_acme_[0-9a-f]{8}_[\w-]{43}$/;
-
-test('create prints the key alone on standard output, and says on standard error what it is', async () => {
-  const { code, out, err } = await create('--expires', '90d', '--label', 'ERP sync', '--read-only');
-
-  expect(code).toBe(0);
-  expect(out).toMatch(keyForm);
-  expect(err).toMatch(
-    /^Created a key for erp-sync in the workspace acme; read-only; expires in 90d, \d{4}-\d\d-\d\d \d\d:\d\d UTC\n/m,
-  );
-  expect(err).toContain('from now on, every request needs a key');
-  expect(err).not.toContain(out.slice(-43));
-  expect((await create()).err).not.toContain('first key');
-});
 
 test.each([
   [

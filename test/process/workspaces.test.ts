@@ -51,21 +51,14 @@ const sizes = () =>
     return Object.fromEntries(list.map((workspace) => [workspace.name, recordCount(workspace)]));
   });
 
-test('list shows the records and keys of each workspace, as a table and as JSON', async () => {
+test('list --json shows the records of each kind and the keys of each workspace', async () => {
   await add('default', 1_234);
   const prefix = (await newKey('acme')).slice(0, -44);
   await newKey('acme');
   await run('keys', 'revoke', prefix);
 
-  const { code, out, err } = await run('workspaces', 'list');
   const json = JSON.parse((await run('workspaces', 'list', '--json')).out);
 
-  expect([code, err]).toEqual([0, `database: ${database.url.replace(/sqlite:|\w+:\w+@/, '')}`]);
-  expect(out.split('\n')).toEqual([
-    'workspace  records  keys  valid keys',
-    'acme             0     2           1',
-    'default      1,234     0           0',
-  ]);
   const none = Object.fromEntries(recordKinds.map((kind) => [listField(kind), 0]));
   expect(json).toEqual([
     { workspace: 'acme', records: 0, recordsByKind: none, keys: 2, validKeys: 1 },
