@@ -166,19 +166,6 @@ describe.each([
     expect(text).not.toMatch(/<script(?! (?:type="module"|defer) src=)|\sstyle=|\son\w+=/);
   });
 
-  test('works below any path of a proxy: its URLs are relative, and lead to something', async () => {
-    const { text } = await service.get(path, browser);
-    const addresses = [...text.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, address]) => String(address));
-
-    expect(addresses.length).toBeGreaterThan(5);
-    for (const address of addresses) {
-      expect(address).toMatch(/^(?:\.\/|[a-z][^:]*)$/);
-      // GraphiQL is there for browsers only.
-      const headers = address === 'graphql' ? browser : {};
-      expect([address, (await service.get(`/${address.replace('./', '')}`, headers)).status]).toEqual([address, 200]);
-    }
-  });
-
   test('and its files are not sent again while they are unchanged', async () => {
     const { text } = await service.get(path, browser);
     for (const url of [path, ...filesIn(text)]) {
