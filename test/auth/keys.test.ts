@@ -1,6 +1,7 @@
 /** API keys: who may use the service, in which workspace, and for how long. */
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createApp } from '../../src/app.ts';
+import { Keyring } from '../../src/auth/keyring.ts';
 import { revokeKey } from '../../src/auth/keys.ts';
 import { loadConfig } from '../../src/config.ts';
 import { unavailable } from '../../src/errors.ts';
@@ -234,4 +235,44 @@ test('a read-only key is refused by every write, also by dry runs', async () => 
     const { status } = await reader.graphql(`mutation { ${mutation} }`);
     expect([mutation, status]).toEqual([mutation, 403]);
   }
+});
+
+describe('a lookup of keys', () => {
+  const createKeyring = () => {
+    const lookups = { count: 0 };
+    const read: Run = async (sql, values) => {
+      if (sql.includes('from api_keys inner join')) lookups.count += 1;
+      return service.database.read(sql, values);
+    };
+    vi.spyOn(performance, 'now').mockReturnValue(1);
+    onTestFinished(() => void vi.restoreAllMocks());
+    return { lookups, keyring: new Keyring({ ...service.database, read }) };
+  };
+  const unknown = (index: number) => `yardgraph_acme_${index.toString(16).padStart(8, '0')}_${'x'.repeat(43)}`;
+
+  test('is made once for a key, and not again for two seconds', async () => {
+    const { lookups, keyring } = createKeyring();
+    const key = await service.key();
+    await Promise.all(Array.from({ length: 50 }, () => keyring.authenticate(key)));
+    await keyring.authenticate(key);
+    for (const _time of [1, 2])
+      await expect(keyring.authenticate(unknown(1))).rejects.toThrow('the API key is not valid');
+    expect(lookups.count).toBe(2);
+
+    await revokeKey(keys(), prefixOf(key));
+    vi.spyOn(performance, 'now').mockReturnValue(2_002);
+    // The cache reads the clock at most once per millisecond.
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    await expect(keyring.authenticate(key)).rejects.toThrow('the API key is not valid');
+  });
+
+  test('is not repeated for a valid key because of unknown ones, however many there are', async () => {
+    const { lookups, keyring } = createKeyring();
+    const key = await service.key();
+    await keyring.authenticate(key);
+    await Promise.all(Array.from({ length: 10_500 }, (_, n) => keyring.authenticate(unknown(n)).catch(() => {})));
+    lookups.count = 0;
+    await keyring.authenticate(key);
+    expect(lookups.count).toBe(0);
+  });
 });

@@ -161,27 +161,4 @@ describeInChromium('a file in the explorer', () => {
     await page.getByRole('button', { name: 'Try again' }).click();
     await page.getByText('1 row: 1 to create').waitFor();
   });
-
-  test('that cannot be read says why, and one with nothing to store is not offered to be stored', async () => {
-    const { page } = await visitTable();
-    for (const [name, content, message] of [
-      ['assets.xlsx', new Uint8Array([0x50, 0x4b, 3, 4]), 'assets.xlsx is a workbook, which is not read'],
-      ['assets.csv.gz', gzipSync(table).subarray(0, 40), 'assets.csv.gz is damaged or not whole'],
-      [
-        'assets.csv',
-        new Uint8Array([...new TextEncoder().encode('name\nB'), 0xfc, 0x68, 0x6e, 0x65]),
-        'assets.csv, line 2: the text is not UTF-8',
-      ],
-    ] as const) {
-      await drop(page, name, content);
-      await page.getByRole('alert').getByText(message).waitFor();
-    }
-    await page.getByRole('button', { name: 'Try again' }).click();
-    await page.getByRole('alert').getByText('assets.csv, line 2: the text is not UTF-8').waitFor();
-
-    await drop(page, 'assets.csv', new TextEncoder().encode('name,acquiredAt\nCrane,soon\n'));
-    await page.getByText('0 to create, 0 to update, 0 unchanged, 1 refused').waitFor();
-    await page.getByRole('button', { name: 'Close' }).waitFor();
-    expect(await page.getByRole('button', { name: 'Store them' }).count()).toBe(0);
-  });
 });

@@ -1,5 +1,5 @@
-/** What GraphQL's errors suggest for the usual mistakes, and that they suggest nothing in production. */
-import { expect, test } from 'vitest';
+/** What GraphQL's errors suggest for the usual mistakes, and what a service reveals in production: no suggestion, no schema, no GraphiQL. */
+import { describe, expect, test } from 'vitest';
 import { useSharedService } from '../support/service.ts';
 
 const service = useSharedService();
@@ -61,4 +61,45 @@ test('the error for the cost of an operation says how much it costs, and where m
       /^the operation costs more than 500,000 \(it costs [\d,]+\): .*, above all in places\.nodes\.workOrders\.nodes\.project$/,
     ),
   ]);
+});
+
+const browser = { accept: 'text/html' };
+const introspection = '{ __schema { queryType { name } } }';
+
+const all = { graphiql: true, introspection: true, suggestions: true };
+
+describe.each<[Record<string, string>, typeof all]>([
+  [{}, all],
+  [{ NODE_ENV: 'production' }, { graphiql: false, introspection: false, suggestions: false }],
+  [{ GRAPHIQL: 'off' }, { ...all, graphiql: false }],
+  [{ INTROSPECTION: 'off' }, { ...all, introspection: false, suggestions: false }],
+  [
+    { NODE_ENV: 'production', INTROSPECTION: 'on' },
+    { graphiql: false, introspection: true, suggestions: true },
+  ],
+])('with %j', (settings, shown) => {
+  const service = useSharedService(settings);
+
+  test('GraphiQL, the schema and names are shown as these settings say', async () => {
+    expect((await service.get('/graphql', browser)).text.includes('<html')).toBe(shown.graphiql);
+    const { body } = await service.graphql(introspection);
+    expect(body.data?.__schema?.queryType?.name).toBe(shown.introspection ? 'Query' : undefined);
+    expect((await service.data('{ __typename }')).__typename).toBe('Query');
+
+    const where = 'query ($where: LocationFilter) { locations(where: $where) { totalCount } }';
+    for (const [query, variables] of [
+      ['{ locatoins { totalCount } }'],
+      ['{ locations(frist: 1) { totalCount } }'],
+      [where, { where: { nmae: { eq: 'Yard' } } }],
+      ['mutation { createLocations(input: [{ nmae: "Yard" }]) { id } }'],
+      ['query ($input: CreateLocationsInput) { __typename }'],
+      ['{ node(id: "x") { city } }'],
+    ] as const) {
+      const { text } = await service.graphql(query, variables);
+      expect([text, text.includes('Did you mean')]).toEqual([text, shown.suggestions]);
+    }
+    // What a client sent is quoted as sent, even if it reads like a suggestion.
+    const counted = 'query ($n: Int) { locations(first: $n) { totalCount } }';
+    expect((await service.graphql(counted, { n: 'x Did you mean y?' })).text).toContain('x Did you mean y?');
+  });
 });
