@@ -14,7 +14,7 @@ const onAnyDatabase = [
   'test/{browser,client,docs,explorer,http,import,model,pages}/**',
   'test/auth/!(wall).test.ts',
   'test/export/command.test.ts',
-  'test/graphql/!(cached|history|query-model|statements|writes).test.ts',
+  'test/graphql/!(allocations|cached|distances|history|query-model|statements|writes).test.ts',
   'test/process/{cli,import-kills,keys,logs,package,start-and-end}.test.ts',
   'test/rest/**',
   'test/services/{ids,rejections}.test.ts',

@@ -1,9 +1,11 @@
 /** Types of GraphQL inputs and results, and the fields to select. Generated from the schema by `npm run schema`; do not edit. */
 import type {
+  Allocation,
   Asset,
   AssetCategory,
   Label,
   Location,
+  NewAllocation,
   NewAsset,
   NewAssetCategory,
   NewLabel,
@@ -15,6 +17,32 @@ import type {
   TransportOrder,
   WorkOrder,
 } from './openapi.ts';
+
+/** What identifies an allocation. */
+export type AllocationKey = { externalId: string; field?: never } | { field: AllocationKeyField; externalId?: never };
+
+/** A field that identifies an allocation. */
+export type AllocationKeyField = 'ID';
+
+/** An allocation to change, by its ID, and the new values of some fields. Absent fields stay unchanged; null clears a field. */
+export interface AllocationPatch extends Partial<NewAllocation> {
+  /** The asset that is allocated, instead of `assetId`. */
+  asset?: StoredRecordLink | null;
+  /** The ID of the allocation. */
+  id: string;
+  /** The `updatedAt` of the allocation when you read it. If the allocation has changed since, the batch is rejected with the code CONFLICT. */
+  ifUpdatedAt?: string | null;
+  /** The location where the asset will be, instead of `locationId`. */
+  location?: StoredRecordLink | null;
+  /** The IDs to set in other systems, instead of `externalIds`; null removes one, and all others stay: `{ erp: "4711", crm: null }`. */
+  mergeExternalIds?: { [system: string]: string | null } | null;
+  /** The project that the asset is allocated to, instead of `projectId`. */
+  project?: StoredRecordLink | null;
+  /** The transport order that moves the asset, instead of `transportOrderId`. */
+  transportOrder?: StoredRecordLink | null;
+  /** The work order that the asset is allocated to, instead of `workOrderId`. */
+  workOrder?: StoredRecordLink | null;
+}
 
 /** What identifies an asset category. */
 export type AssetCategoryKey = { field: AssetCategoryKeyField };
@@ -63,6 +91,50 @@ export interface ExternalIdInput {
   key: string;
   /** The ID that the record has there. */
   value: string;
+}
+
+/** The fields of an allocation to create, or to change if it is found by the key that `by` has for its kind. In a stored allocation, absent fields stay unchanged and null clears a field; a new one needs the fields that `CreateAllocationInput` requires. `externalIds` is replaced as a whole, but an upsert by an external ID keeps the IDs of other systems. */
+export interface ImportAllocationInput {
+  /** The ID of the allocation order. It is an ID of another system, stored as sent. */
+  allocationOrderId?: string | null;
+  /** The asset that is allocated, instead of `assetId`. */
+  asset?: RecordLink | null;
+  /** The ID of the asset that is allocated, which must be stored here. */
+  assetId?: string | null;
+  /** When the allocation ends; the asset is free from then on. Without an end, it stays allocated. */
+  endDate?: string | null;
+  /** The IDs of the record in other systems, by the name of the system: `{"erp": "4711"}`. */
+  externalIds?: { [system: string]: string } | null;
+  /** Only if `by` has `allocations: { field: ID }`: the ID of the allocation to change; a new one has none. */
+  id?: string | null;
+  /** The location where the asset will be, instead of `locationId`. */
+  location?: RecordLink | null;
+  /** The ID of the location where the asset will be. An ID of another system is stored as sent. */
+  locationId?: string | null;
+  /** The IDs to set in other systems, instead of `externalIds`; null removes one, and all others stay: `{ erp: "4711", crm: null }`. */
+  mergeExternalIds?: { [system: string]: string | null } | null;
+  /** Notes on the allocation. */
+  notes?: string | null;
+  /** The project that the asset is allocated to, instead of `projectId`. */
+  project?: RecordLink | null;
+  /** The ID of the project that the asset is allocated to. An ID of another system is stored as sent. */
+  projectId?: string | null;
+  /** A name of your choice, by which other records of the same mutation refer to this allocation. It is not stored. */
+  ref?: string | null;
+  /** When the allocation starts. An allocation without a start has no time. */
+  startDate?: string | null;
+  /** The ID of the status of the allocation. It is an ID of another system, stored as sent. */
+  statusId?: string | null;
+  /** The transport order that moves the asset, instead of `transportOrderId`. */
+  transportOrder?: RecordLink | null;
+  /** The ID of the transport order that moves the asset. An ID of another system is stored as sent. */
+  transportOrderId?: string | null;
+  /** The ID of the user to whom the asset is allocated. It is an ID of another system, stored as sent. */
+  userId?: string | null;
+  /** The work order that the asset is allocated to, instead of `workOrderId`. */
+  workOrder?: RecordLink | null;
+  /** The ID of the work order that the asset is allocated to. An ID of another system is stored as sent. */
+  workOrderId?: string | null;
 }
 
 /** The fields of an asset category to create, or to change if it is found by the key that `by` has for its kind. In a stored asset category, absent fields stay unchanged and null clears a field; a new one needs the fields that `CreateAssetCategoryInput` requires. */
@@ -127,6 +199,8 @@ export interface ImportAssetInput {
 
 /** The records to import, by their kind: `{ locations: [{ ref: "yard", name: "North yard" }], projects: [{ name: "Harbour wall", location: { ref: "yard" } }] }`. */
 export interface ImportInput {
+  /** The allocations to create, or to change. */
+  allocations?: readonly ImportAllocationInput[] | null;
   /** The asset categories to create, or to change. */
   assetCategories?: readonly ImportAssetCategoryInput[] | null;
   /** The assets to create, or to change. */
@@ -145,6 +219,8 @@ export interface ImportInput {
 
 /** The keys by which an import finds stored records, by their kind: `{ locations: { externalId: "erp" }, assets: { field: UID } }`. Records of other kinds are created. */
 export interface ImportKeys {
+  /** The key by which allocations are matched. */
+  allocations?: AllocationKey | null;
   /** The key by which asset categories are matched. */
   assetCategories?: AssetCategoryKey | null;
   /** The key by which assets are matched. */
@@ -335,6 +411,9 @@ export interface LocationPatch extends Partial<NewLocation> {
   parent?: StoredRecordLink | null;
 }
 
+/** What a write does with records that clash, such as two allocations of an asset. */
+export type OnClash = 'REJECT' | 'STORE';
+
 /** What a batch does with invalid items. */
 export type OnInvalid = 'FAIL' | 'SKIP';
 
@@ -358,6 +437,7 @@ export interface ProjectPatch extends Partial<NewProject> {
 
 /** A kind of record. */
 export type RecordKind =
+  | 'ALLOCATION'
   | 'ASSET'
   | 'ASSET_CATEGORY'
   | 'LABEL'
@@ -376,6 +456,8 @@ export interface RecordLink {
   id?: string | null;
   /** Its `name`; null if it has none. */
   name?: string | null;
+  /** Its `number`; null if it has none. */
+  number?: string | null;
   /** The `ref` of a record of the same mutation, and nothing else. */
   ref?: string | null;
   /** Its `reference`; null if it has none. */
@@ -400,6 +482,8 @@ export interface StoredRecordLink {
   id?: string | null;
   /** Its `name`; null if it has none. */
   name?: string | null;
+  /** Its `number`; null if it has none. */
+  number?: string | null;
   /** Its `reference`; null if it has none. */
   reference?: string | null;
   /** Its `uid`; null if it has none. */
@@ -420,6 +504,24 @@ export interface TransportOrderPatch extends Partial<NewTransportOrder> {
   ifUpdatedAt?: string | null;
   /** The project that the transport is for, instead of `projectId`. */
   project?: StoredRecordLink | null;
+}
+
+/** The fields of an allocation to create or change. In a stored allocation, absent fields stay unchanged and null clears a field; a new one needs the fields that `CreateAllocationInput` requires. `externalIds` is replaced as a whole, but an upsert by an external ID keeps the IDs of other systems. */
+export interface UpsertAllocationInput extends Partial<NewAllocation> {
+  /** The asset that is allocated, instead of `assetId`. */
+  asset?: StoredRecordLink | null;
+  /** Only with `by: { field: ID }`: the ID of the allocation to change; a new one has none. */
+  id?: string | null;
+  /** The location where the asset will be, instead of `locationId`. */
+  location?: StoredRecordLink | null;
+  /** The IDs to set in other systems, instead of `externalIds`; null removes one, and all others stay: `{ erp: "4711", crm: null }`. */
+  mergeExternalIds?: { [system: string]: string | null } | null;
+  /** The project that the asset is allocated to, instead of `projectId`. */
+  project?: StoredRecordLink | null;
+  /** The transport order that moves the asset, instead of `transportOrderId`. */
+  transportOrder?: StoredRecordLink | null;
+  /** The work order that the asset is allocated to, instead of `workOrderId`. */
+  workOrder?: StoredRecordLink | null;
 }
 
 /** The fields of an asset category to create or change. In a stored asset category, absent fields stay unchanged and null clears a field; a new one needs the fields that `CreateAssetCategoryInput` requires. */
@@ -653,6 +755,13 @@ export interface RecordTypes {
     upsert: UpsertAssetCategoryInput;
     key: AssetCategoryKey;
   };
+  Allocation: {
+    stored: Allocation;
+    new: NewAllocation;
+    patch: AllocationPatch;
+    upsert: UpsertAllocationInput;
+    key: AllocationKey;
+  };
   Label: {
     stored: Label;
     new: NewLabel;
@@ -670,6 +779,7 @@ export interface ImportedRecords {
   locations: Location[];
   transportOrders: TransportOrder[];
   assetCategories: AssetCategory[];
+  allocations: Allocation[];
   labels: Label[];
 }
 
@@ -722,6 +832,14 @@ export const kinds = {
     path: '/asset-categories',
     nullable: '',
     fields: 'id name description parentId workspaceId createdAt updatedAt',
+  },
+  Allocation: {
+    plural: 'Allocations',
+    list: 'allocations',
+    path: null,
+    nullable: '',
+    fields:
+      'id assetId workOrderId projectId transportOrderId locationId allocationOrderId userId startDate endDate statusId notes externalIds workspaceId createdAt updatedAt createdBy { id } updatedBy { id }',
   },
   Label: {
     plural: 'Labels',

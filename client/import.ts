@@ -12,9 +12,9 @@ import {
 } from './graphql-types.ts';
 import { requireInteger, requireKnown, type WriteOptions } from './options.ts';
 import { optionsOfPart } from './parts.ts';
-import { type DryRunOptions, issueFields, type KindName, storedAs } from './records.ts';
+import { type ClashOptions, type DryRunOptions, issueFields, type KindName, storedAs } from './records.ts';
 
-export interface ImportRecordsOptions extends DryRunOptions {
+export interface ImportRecordsOptions extends DryRunOptions, ClashOptions {
   /** The keys to upsert records by: `{ assets: { field: 'UID' } }`. Records of the other kinds are created. */
   readonly by?: ImportKeys | undefined;
   /** `SKIP` stores the valid records and returns the others as `rejected`. Default: `FAIL`, which stores none. */
@@ -33,20 +33,22 @@ const kindNames = Object.keys(kinds) as KindName[];
 
 export const importRecords =
   (graphql: Graphql): ImportRecords =>
-  async (input, { by, dryRun = false, onInvalid = 'FAIL', ...options } = {} as never) => {
+  async (input, { by, dryRun = false, onInvalid = 'FAIL', onClash, ...options } = {} as never) => {
     requireKnown('importRecords', options);
     const sentKinds = kindNames.filter((name) => Array.isArray(input[kinds[name].list]));
     const records = sentKinds.map((name) => `${kinds[name].list} { ${kinds[name].fields} }`).join(' ');
     const skipped = onInvalid === 'FAIL' ? '' : `rejected { list index ${issueFields} }`;
-    const variables = { input, by, dryRun, onInvalid };
+    const variables = { input, by, dryRun, onInvalid, onClash };
     const { rejected, ...data } = await sendImport(graphql, `${records} ${skipped}`, variables, options);
     const imported = kindNames.map((name) => [kinds[name].list, (data[kinds[name].list] ?? []).map(storedAs(name))]);
     return { ...Object.fromEntries(imported), ...(rejected && { rejected }) } as never;
   };
 
-async function sendImport(graphql: Graphql, selection: string, variables: object, options: WriteOptions) {
-  const document = `mutation ($input: ImportInput!, $by: ImportKeys, $dryRun: Boolean!, $onInvalid: OnInvalid!) {
-    importRecords(input: $input, by: $by, dryRun: $dryRun, onInvalid: $onInvalid) { __typename ${selection} }
+async function sendImport(graphql: Graphql, selection: string, variables: ClashOptions, options: WriteOptions) {
+  // A service of version 0.3.0 does not know the argument.
+  const [declared, passed] = variables.onClash ? [', $onClash: OnClash!', ', onClash: $onClash'] : ['', ''];
+  const document = `mutation ($input: ImportInput!, $by: ImportKeys, $dryRun: Boolean!, $onInvalid: OnInvalid!${declared}) {
+    importRecords(input: $input, by: $by, dryRun: $dryRun, onInvalid: $onInvalid${passed}) { __typename ${selection} }
   }`;
   return (await graphql(document, variables, options)).importRecords;
 }
@@ -66,7 +68,7 @@ export type ImportResult<Row> =
   | { readonly row: Row; readonly outcome: Exclude<UpsertOutcome, 'REJECTED'>; readonly id: string }
   | { readonly row: Row; readonly outcome: 'REJECTED'; readonly issues: readonly ItemIssue[] };
 
-export interface ImportOptions extends WriteOptions {
+export interface ImportOptions extends WriteOptions, ClashOptions {
   /** The keys to upsert rows by: `{ Asset: { externalId: 'erp' } }`. Rows of the other kinds are created. */
   readonly upsertBy?: { readonly [Kind in KindName]?: RecordTypes[Kind]['key'] } | undefined;
   /** Rows sent, and held in memory, at a time. Default: 1,000. */
@@ -89,13 +91,13 @@ export type ImportRows = <Row extends ImportRow>(
 ) => AsyncGenerator<ImportResult<Row>, void, undefined>;
 
 export const importRows = (graphql: Graphql): ImportRows =>
-  async function* (rows, { upsertBy = {}, partSize = 1_000, dryRun = false, ...options } = {}) {
+  async function* (rows, { upsertBy = {}, partSize = 1_000, dryRun = false, onClash, ...options } = {}) {
     requireKnown('import', options);
     requireInteger('partSize', partSize, 1);
     const by = Object.fromEntries(kindNames.map((name) => [kinds[name].list, upsertBy[name]]));
     let start = 0;
     for await (const part of splitIntoParts(rows, partSize)) {
-      yield* await sendPart(graphql, part, { by, dryRun }, optionsOfPart(options, start));
+      yield* await sendPart(graphql, part, { by, dryRun, onClash }, optionsOfPart(options, start));
       start += part.length;
     }
   };
@@ -121,7 +123,7 @@ interface RowResult {
 async function sendPart<Row extends ImportRow>(
   graphql: Graphql,
   part: readonly Row[],
-  variables: { readonly by: ImportKeys; readonly dryRun: boolean },
+  variables: { readonly by: ImportKeys; readonly dryRun: boolean } & ClashOptions,
   options: WriteOptions,
 ): Promise<ImportResult<Row>[]> {
   const input: Record<string, object[]> = {};

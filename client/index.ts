@@ -19,5 +19,5 @@ export type { ImportOptions, ImportRecordsOptions, ImportResult, ImportRow } fro
 export type * from './openapi.ts';
 export type { ApiKey, Options, WriteOptions } from './options.ts';
 export { PartialBatchError, type PartOptions as CreateOptions } from './parts.ts';
-export type { BatchOptions, DeleteOptions, Rejected, Upserted, UpsertOptions } from './records.ts';
+export type { BatchOptions, ClashOptions, DeleteOptions, Rejected, Upserted, UpsertOptions } from './records.ts';
 export { Yardgraph } from './yardgraph.ts';

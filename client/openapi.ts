@@ -388,6 +388,77 @@ export interface NewAssetCategory {
   parentId?: string | null;
 }
 
+/** A time for which an asset is reserved: for work, a project, a transport, a location or a user. */
+export interface Allocation {
+  /** The ID of the allocation, given by the service. */
+  id: string;
+  /** The ID of the asset that is allocated, which must be stored here. */
+  assetId: string;
+  /** The ID of the work order that the asset is allocated to. An ID of another system is stored as sent. */
+  workOrderId?: string;
+  /** The ID of the project that the asset is allocated to. An ID of another system is stored as sent. */
+  projectId?: string;
+  /** The ID of the transport order that moves the asset. An ID of another system is stored as sent. */
+  transportOrderId?: string;
+  /** The ID of the location where the asset will be. An ID of another system is stored as sent. */
+  locationId?: string;
+  /** The ID of the allocation order. It is an ID of another system, stored as sent. */
+  allocationOrderId?: string;
+  /** The ID of the user to whom the asset is allocated. It is an ID of another system, stored as sent. */
+  userId?: string;
+  /** When the allocation starts. An allocation without a start has no time. */
+  startDate?: string;
+  /** When the allocation ends; the asset is free from then on. Without an end, it stays allocated. */
+  endDate?: string;
+  /** The ID of the status of the allocation. It is an ID of another system, stored as sent. */
+  statusId?: string;
+  /** Notes on the allocation. */
+  notes?: string;
+  /** The IDs of the record in other systems, by the name of the system: `{"erp": "4711"}`. */
+  externalIds?: {
+    [k: string]: string;
+  };
+  /** The ID of the workspace that the allocation belongs to. */
+  workspaceId: string;
+  /** When the allocation was created. */
+  createdAt: string;
+  /** When the allocation was last changed. */
+  updatedAt: string;
+  /** The ID of the user who created the allocation, as named by the API key. */
+  createdBy?: string;
+  /** The ID of the user who last changed the allocation, as named by the API key. */
+  updatedBy?: string;
+}
+
+export interface NewAllocation {
+  /** The ID of the asset that is allocated, which must be stored here. */
+  assetId: string;
+  /** The ID of the work order that the asset is allocated to. An ID of another system is stored as sent. */
+  workOrderId?: string | null;
+  /** The ID of the project that the asset is allocated to. An ID of another system is stored as sent. */
+  projectId?: string | null;
+  /** The ID of the transport order that moves the asset. An ID of another system is stored as sent. */
+  transportOrderId?: string | null;
+  /** The ID of the location where the asset will be. An ID of another system is stored as sent. */
+  locationId?: string | null;
+  /** The ID of the allocation order. It is an ID of another system, stored as sent. */
+  allocationOrderId?: string | null;
+  /** The ID of the user to whom the asset is allocated. It is an ID of another system, stored as sent. */
+  userId?: string | null;
+  /** When the allocation starts. An allocation without a start has no time. */
+  startDate?: string | null;
+  /** When the allocation ends; the asset is free from then on. Without an end, it stays allocated. */
+  endDate?: string | null;
+  /** The ID of the status of the allocation. It is an ID of another system, stored as sent. */
+  statusId?: string | null;
+  /** Notes on the allocation. */
+  notes?: string | null;
+  /** The IDs of the record in other systems, by the name of the system: `{"erp": "4711"}`. */
+  externalIds?: {
+    [k: string]: string;
+  } | null;
+}
+
 /** The name and the colour of something that is kept in another system, such as a status or a company. */
 export interface Label {
   /** The ID of the label, given by the service. */

@@ -5,6 +5,7 @@ import {
   type ChangePage,
   type ItemIssue,
   kinds,
+  type OnClash,
   type OnInvalid,
   type RecordTypes,
   type ReferenceHandling,
@@ -18,6 +19,14 @@ import type { Send } from './send.ts';
 export interface DryRunOptions extends WriteOptions {
   /** Checks the batch and returns the resulting records, but stores nothing. The IDs of new records are not final. */
   readonly dryRun?: boolean | undefined;
+}
+
+export interface ClashOptions {
+  /**
+   * `REJECT` rejects a record that would have an asset at a time at which another record has it. Default: `STORE`,
+   * which stores both.
+   */
+  readonly onClash?: OnClash | undefined;
 }
 
 export interface BatchOptions extends DryRunOptions, PartOptions {
@@ -53,6 +62,8 @@ export interface Rejected {
 
 export type KindName = keyof RecordTypes;
 
+type KindOptions<Kind extends KindName> = Kind extends 'Allocation' ? ClashOptions : unknown;
+
 type Stored<Kind extends KindName, Options = unknown> = Options extends { readonly returning: 'outcome' }
   ? { readonly id: string }
   : RecordTypes[Kind]['stored'];
@@ -71,13 +82,16 @@ export interface Records<Kind extends KindName> {
   /** Creates records, and returns them in the order sent. */
   readonly create: <const Batch extends readonly unknown[]>(
     records: Items<Batch, RecordTypes[Kind]['new']>,
-    options?: PartOptions,
+    options?: PartOptions & KindOptions<Kind>,
   ) => Promise<Each<Batch, Stored<Kind>>>;
   /**
    * Changes records. Absent fields stay unchanged, and null clears a field. `externalIds` replaces all IDs,
    * `mergeExternalIds` the given IDs.
    */
-  readonly update: <const Batch extends readonly unknown[], const Options extends BatchOptions = BatchOptions>(
+  readonly update: <
+    const Batch extends readonly unknown[],
+    const Options extends BatchOptions & KindOptions<Kind> = BatchOptions & KindOptions<Kind>,
+  >(
     items: Items<Batch, RecordTypes[Kind]['patch']>,
     options?: Options,
   ) => Promise<Each<Batch, Stored<Kind, Options>>>;
@@ -85,7 +99,10 @@ export interface Records<Kind extends KindName> {
    * Changes records found by the key, and creates the others. By `{ field: 'ID' }`, items without an ID are created.
    * `externalIds` replaces all IDs, but an upsert by an external ID keeps the IDs of other systems.
    */
-  readonly upsert: <const Batch extends readonly unknown[], const Options extends UpsertOptions = UpsertOptions>(
+  readonly upsert: <
+    const Batch extends readonly unknown[],
+    const Options extends UpsertOptions & KindOptions<Kind> = UpsertOptions & KindOptions<Kind>,
+  >(
     by: RecordTypes[Kind]['key'],
     items: Items<Batch, RecordTypes[Kind]['upsert']>,
     options?: Options,
@@ -117,7 +134,7 @@ function methodsOf(name: KindName, send: Send, graphql: Graphql) {
   const context = { graphql, name };
 
   return {
-    async create(input: readonly unknown[], options: PartOptions = {}) {
+    async create(input: readonly unknown[], options: PartOptions & ClashOptions = {}) {
       if (path === null) return (await mutate<Row>(context, 'create', 'input', { input }, options)).map(stored);
       return inParts('create', input, options, (part, write) =>
         send(
@@ -126,10 +143,10 @@ function methodsOf(name: KindName, send: Send, graphql: Graphql) {
         ),
       );
     },
-    async update(input: unknown, options: BatchOptions = {}) {
+    async update(input: unknown, options: BatchOptions & ClashOptions = {}) {
       return (await mutate<Row>(context, 'update', 'input', { input }, options)).map(stored);
     },
-    async upsert(by: object, input: unknown, { onInvalid = 'FAIL', ...options }: UpsertOptions = {}) {
+    async upsert(by: object, input: unknown, { onInvalid = 'FAIL', ...options }: UpsertOptions & ClashOptions = {}) {
       const issues = onInvalid === 'FAIL' ? '' : issueFields;
       const isChange = options.returning === 'change';
       const before = isChange ? `before { ${fields} }` : '';
@@ -170,7 +187,7 @@ async function mutate<Result>(
   method: 'create' | 'update' | 'upsert' | 'delete',
   list: 'input' | 'ids' | 'keys',
   args: Row,
-  { dryRun = false, returning = 'record', ...options }: Omit<UpsertOptions, 'onInvalid'>,
+  { dryRun = false, returning = 'record', onClash, ...options }: Omit<UpsertOptions, 'onInvalid'> & ClashOptions,
   select = (record: string) => record,
 ): Promise<Result[]> {
   const { plural, fields } = kinds[name];
@@ -181,10 +198,11 @@ async function mutate<Result>(
     by: `${name}Key!`,
     keys: '[String!]!',
     onInvalid: 'OnInvalid!',
+    onClash: 'OnClash!',
     references: 'ReferenceHandling!',
     dryRun: 'Boolean!',
   };
-  const variables = { ...args, dryRun };
+  const variables = { ...args, dryRun, ...(onClash && { onClash }) };
   const declared = Object.keys(variables).map((arg) => `$${arg}: ${types[arg]}`);
   const passed = Object.keys(variables).map((arg) => `${arg}: $${arg}`);
   const field = method + plural;

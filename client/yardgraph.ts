@@ -32,6 +32,8 @@ export class Yardgraph implements RecordMethods {
     /** Returns all asset categories of the workspace, oldest first. */
     readonly list: List<AssetCategory>;
   };
+  /** Times for which assets are reserved. */
+  readonly allocations!: Records<'Allocation'>;
   /** The names and colours of statuses, companies and other entities that other systems keep. */
   readonly labels!: Records<'Label'>;
   /**

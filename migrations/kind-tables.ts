@@ -22,6 +22,7 @@ type Type = 'text' | 'time' | 'double' | 'boolean';
 type Column =
   | `${Type}${'' | ' not null'}${'' | ' indexed' | ' unique'}`
   | 'reference'
+  | 'reference not null'
   | 'stamp'
   | 'parent'
   | 'external IDs';
@@ -129,7 +130,7 @@ async function createIndex(knex: Knex, table: string, name: string, column: Colu
     await addStatistics(knex, table, index, rowsOfValue);
   };
   if (column === 'external IDs') await indexExternalIds(knex, table);
-  else if (column === 'reference' || column === 'stamp' || column === 'parent')
+  else if (column.startsWith('reference') || column === 'stamp' || column === 'parent')
     await create(100, `${name}, id`, ` where ${name} is not null`);
   else if (!column.endsWith(' indexed')) return;
   else if (column.startsWith('time')) await create(10, `${name} desc nulls last, id desc`);

@@ -94,7 +94,13 @@ export class ResponseTooLarge extends ServiceError {
 }
 
 /** Codes of valid input that conflicts with stored records. */
-const conflicts: ReadonlySet<unknown> = new Set<IssueCode>(['taken', 'changed', 'referenced', 'still-referenced']);
+const conflicts: ReadonlySet<unknown> = new Set<IssueCode>([
+  'taken',
+  'changed',
+  'referenced',
+  'still-referenced',
+  'clash',
+]);
 
 /**
  * Input that breaks a rule of the interface: 400, or 409 if all issues are conflicts. `listed` may have an issue such

@@ -50,6 +50,8 @@ export interface IssueValues {
   'still-referenced': { kind: string; referring: string; id: string };
   cycle: { kind: string; received?: unknown; isRestored?: boolean };
   'rejected-moves': object;
+  /** Of a stored record its `id`, of another item its path, `other`. */
+  clash: { kind: string; occupied: string; id?: string };
 }
 
 export type IssueCode = keyof IssueValues;

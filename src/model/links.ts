@@ -90,10 +90,12 @@ export function linkParser<T>(
     const fields: Record<string, unknown> = { ...input };
     const links: Link[] = [];
     const issues: ValidationIssue[] = [];
+    const linked = new Set<string>();
     for (const { name, field, target, keys } of declared) {
       const { [name]: sent } = fields;
       if (sent === undefined) continue;
       delete fields[name];
+      linked.add(field);
       if (fields[field] !== undefined) {
         issues.push({ path: [name], code: 'exclusive', names: [field, name] });
         delete fields[field];
@@ -110,7 +112,7 @@ export function linkParser<T>(
       if ((ref ?? null) !== null) issues.push(...issueAt(['ref'], identifierProblem(ref, 'invalid-ref')));
     }
     return {
-      ...withIssues(parse(fields), issues),
+      ...withIssues(withoutMissing(parse(fields), linked), issues),
       ...(links.length > 0 && { links }),
       ...(typeof ref === 'string' && { ref }),
     };
@@ -207,6 +209,15 @@ export function mergeParser<T>(
     // The cast is safe: external IDs without issues have this type.
     return { ...parse(fields), merge: { name, externalIds: sent as ExternalIdsPatch } };
   };
+}
+
+/** A link stands for its reference. */
+function withoutMissing<T>(item: ParsedItem<T>, linked: ReadonlySet<string>): ParsedItem<T> {
+  if (!item.issues) return item;
+  const { issues, validFields, ...rest } = item;
+  const others = issues.filter(({ code, path: [field = ''] }) => code !== 'required' || !linked.has(String(field)));
+  // The cast is safe: only references that links stand for are missing.
+  return others.length > 0 ? { ...rest, issues: others, validFields } : { ...rest, value: validFields as T };
 }
 
 function withIssues<T>(item: ParsedItem<T>, issues: readonly ValidationIssue[]): ParsedItem<T> {

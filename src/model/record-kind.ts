@@ -24,6 +24,8 @@ interface Declaration<F extends Fields, S extends Stamp> {
   readonly description: string;
   readonly table: string;
   readonly idPrefix: string;
+  /** The reference to what a record has to itself from its `startDate` to its `endDate`. */
+  readonly occupies?: string;
   /** The fields that clients may send, in the interface's order. */
   readonly fields: F;
   /** For the documentation, valid in any workspace, again and again: no unique value, no ID of a record. */

@@ -8,6 +8,9 @@ export interface ReverseLink {
   readonly target: string;
   readonly kind: RecordKind;
   readonly field: string;
-  /** The records that refer to the target; or, in a tree, the records up to the root. */
-  readonly direction: 'referring' | 'ancestors';
+  /**
+   * The records that refer to the target; in a tree, the records up to the root; or the records that occupy what the
+   * target occupies, at a time that they share.
+   */
+  readonly direction: 'referring' | 'ancestors' | 'clashing';
 }

@@ -112,6 +112,8 @@ const sentences: Sentences = {
     return received === undefined ? `expected ${other}` : expected(`the ID of ${other}`, received);
   },
   'rejected-moves': () => 'other records that this batch moves were rejected',
+  clash: ({ kind, occupied, id, other = [] }) =>
+    `${id === undefined ? itemText(other) : `the ${kind} ${id}`} has this ${occupied} at this time`,
 };
 
 export const suggestionText = (name: string | undefined): string =>

@@ -3,6 +3,7 @@ import type { Field, ForeignReferenceField, ReferenceField } from '../model/fiel
 import { listField } from '../model/labels.ts';
 import type { RecordKind } from '../model/record-kind.ts';
 import type { ReverseLink } from '../model/reverse-link.ts';
+import { allocation } from './allocation.ts';
 import { asset } from './asset.ts';
 import { assetCategory } from './asset-category.ts';
 import { label, labelKey, labelledFields, labelledTypes } from './label.ts';
@@ -12,6 +13,7 @@ import { transportOrder } from './transport-order.ts';
 import { workOrder } from './work-order.ts';
 
 export {
+  allocation,
   asset,
   assetCategory,
   label,
@@ -31,6 +33,7 @@ export const recordKinds: readonly RecordKind[] = [
   location,
   transportOrder,
   assetCategory,
+  allocation,
   label,
 ];
 
@@ -87,7 +90,9 @@ function linksTo(kind: RecordKind): ReverseLink[] {
     const link = { name: reverse, target, kind, field, direction: 'referring' } as const;
     // Records form a tree if each has at most one parent of its kind, which must exist.
     const isTree = declared.type === 'reference' && declared.mustExist && target === kind.name;
-    return isTree ? [link, { ...link, name: 'ancestors', direction: 'ancestors' }] : [link];
+    if (isTree) return [link, { ...link, name: 'ancestors', direction: 'ancestors' }];
+    const clashes = { ...link, target: kind.name, name: 'clashes', direction: 'clashing' } as const;
+    return kind.occupies === field ? [link, clashes] : [link];
   });
 }
 

@@ -187,15 +187,25 @@ function takenIssue({ label: kind }: RecordKind, field: string, text: string, ho
 const referencesTo = (kind: RecordKind) =>
   reverseLinksOf(kind.name).filter(({ direction }) => direction === 'referring');
 
-/** References that this write removes do not count; if the item that removes one is rejected, so is the deletion. */
-export async function checkDeletions(tx: Tx, items: readonly Item[]): Promise<void> {
+const mayBeCleared = ({ kind, field }: ReverseLink): boolean => !kind.storedFields[field]?.required;
+
+/**
+ * References that this write removes or clears do not count; if the item that removes one is rejected, so is the
+ * deletion.
+ */
+export async function checkDeletions(
+  tx: Tx,
+  items: readonly Item[],
+  { areCleared }: { readonly areCleared: boolean },
+): Promise<void> {
   const deleted = items.filter((item) => item.op === 'delete' && isValid(item));
   const deletedById = new Map(deleted.flatMap((item) => (item.before ? [[item.before.id, item]] : [])));
   if (deletedById.size === 0) return;
   const groups = groupByKind(items);
   const batchIds = new Map([...groups].map(([kind, ofKind]) => [kind, lockedIds(ofKind)]));
   for (const [kind, ofKind] of groupByKind([...deletedById.values()])) {
-    for (const { kind: referring, field } of referencesTo(kind)) {
+    const links = referencesTo(kind).filter((link) => !areCleared || !mayBeCleared(link));
+    for (const { kind: referring, field } of links) {
       for (const item of groups.get(referring) ?? []) {
         const target = deletedById.get(String(item.before?.[field]));
         if (!target || target === item) continue;
@@ -205,9 +215,9 @@ export async function checkDeletions(tx: Tx, items: readonly Item[]): Promise<vo
         else target.issues.push(issue);
       }
     }
-    for (const [id, references] of await findReferences(tx, kind, lockedIds(ofKind), batchIds)) {
+    for (const [id, references] of await findReferences(tx, links, lockedIds(ofKind), batchIds)) {
       const item = deletedById.get(id);
-      const mayClear = item?.unchangedSince === undefined;
+      const mayClear = references.mayClear && item?.unchangedSince === undefined;
       item?.issues.push({ path: [], code: 'referenced', kind: kind.label, ...references, mayClear });
     }
   }
@@ -222,24 +232,25 @@ const maxNamed = 3;
 /** The most referring records counted for a batch and a field, unless `maxNamed` needs more. */
 const maxCounted = 10_000;
 
-type References = Pick<IssueData<'referenced'>, 'counts' | 'ids'>;
+type References = Pick<IssueData<'referenced'>, 'counts' | 'ids' | 'mayClear'>;
 
 /** Counts records outside of the batch, by ID. */
-async function findReferences(tx: Tx, kind: RecordKind, ids: Ids, batchIds: ReadonlyMap<RecordKind, Ids>) {
+async function findReferences(tx: Tx, links: readonly ReverseLink[], ids: Ids, batchIds: ReadonlyMap<RecordKind, Ids>) {
   const most = Math.max(maxNamed, Math.floor(maxCounted / ids.size));
   const references = new Map<string, References>();
-  for (const link of referencesTo(kind)) {
+  for (const link of links) {
     const { label, pluralLabel } = link.kind;
     const excluded = batchIds.get(link.kind);
     const where: Condition = excluded ? { not: { field: 'id', in: [...excluded] } } : { all: [] };
     const query = { where, limit: most + 1, withCount: false, fields: new Set(['id']) };
     for (const [id, { records }] of await tx.pages(link, [...ids], query)) {
       if (records.length === 0) continue;
-      const { counts, ids: named } = references.get(id) ?? { counts: [], ids: [] };
+      const { counts, ids: named, mayClear } = references.get(id) ?? { counts: [], ids: [], mayClear: true };
       const count = Math.min(records.length, most);
       references.set(id, {
         counts: [...counts, { kind: label, plural: pluralLabel, count, isMore: records.length > most }],
         ids: [...named, ...records.map((record) => record.id)].slice(0, maxNamed),
+        mayClear: mayClear && mayBeCleared(link),
       });
     }
   }
@@ -255,7 +266,7 @@ export async function clearReferences(tx: Tx, items: readonly Item[], maxCleared
   const deletedIds = lockedIds(deleted);
   const [{ kind } = {}] = deleted;
   if (!kind || maxCleared === undefined) return [];
-  const links = referencesTo(kind);
+  const links = referencesTo(kind).filter(mayBeCleared);
   const idsByKind = new Map(links.map((link) => [link.kind, new Set<string>()]));
   let references = 0;
   for (const link of links) {

@@ -324,10 +324,12 @@ export function completeItems(items: readonly Item[], limits: ValueLimits | unde
   }
 }
 
-function requireComplete({ kind, values, issues }: Item): void {
-  const missing = Object.entries(kind.fields).filter(
-    ([name, field]) => field.required && values[name] === undefined && !issues.some(({ path }) => path[0] === name),
-  );
+function requireComplete({ kind, values, links = [], issues }: Item): void {
+  const isSent = (name: string) =>
+    values[name] !== undefined ||
+    links.some(({ field }) => field === name) ||
+    issues.some(({ path }) => path[0] === name);
+  const missing = Object.entries(kind.fields).filter(([name, field]) => field.required && !isSent(name));
   issues.unshift(...missing.map(([name, field]) => ({ path: [name], ...missingValue(field) })));
 }
 

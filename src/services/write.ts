@@ -24,6 +24,7 @@ import {
   lockTrees,
   rejectExchange,
 } from './checks.ts';
+import { checkClashes, lockClashes, type OnClash } from './clashes.ts';
 import {
   createItem,
   groupByKind,
@@ -82,6 +83,8 @@ type Writer = Pick<Session, 'workspace' | 'userId'>;
 
 interface WriteOptions<T> {
   readonly onInvalid?: OnInvalid;
+  /** Unless set, records that clash are stored. */
+  readonly onClash?: OnClash | undefined;
   readonly limits?: ValueLimits;
   /** The most references that deletions clear. Unless set, deleting referenced records fails. */
   readonly maxCleared?: number | undefined;
@@ -96,7 +99,7 @@ interface WriteOptions<T> {
 export async function write<T = StoredItem>(
   session: Session,
   input: readonly Item[],
-  { onInvalid = 'fail', limits, maxCleared, resultOf = (_, stored) => stored as T }: WriteOptions<T> = {},
+  { onInvalid = 'fail', onClash, limits, maxCleared, resultOf = (_, stored) => stored as T }: WriteOptions<T> = {},
 ): Promise<(T | Rejection)[]> {
   // An empty batch changes nothing, and does not use its key.
   if (input.length === 0 && session.mayWrite) return [];
@@ -105,6 +108,7 @@ export async function write<T = StoredItem>(
       // Copies: the store runs this again after a conflict with another transaction.
       const items = input.map((item): Item => ({ ...item, issues: [...item.issues] }));
       await lock(tx, items);
+      if (onClash === 'reject') await lockClashes(tx, items);
       await findByKeys(tx, items);
       await resolveLinks(tx, items);
       await checkReferences(tx, items);
@@ -112,13 +116,13 @@ export async function write<T = StoredItem>(
       completeItems(items, limits);
       await checkUnchanged(tx, items);
       checkReferencesInBatch(items);
-      if (maxCleared === undefined) await checkDeletions(tx, items);
+      await checkDeletions(tx, items, { areCleared: maxCleared !== undefined });
       await checkUnique(tx, items);
-      const { changes, stored } = await decideChanges(tx, session, items, { onInvalid, maxCleared });
+      const { changes, stored } = await decideChanges(tx, session, items, { onInvalid, onClash, maxCleared });
       const results = items.map((item) => (isValid(item) ? resultOf(item, stored.get(item)) : rejectionOf(item)));
       return { changes, returned: results };
     },
-    { creation: creationOf(session, input, resultOf), items: input.length },
+    { creation: onClash === 'reject' ? undefined : creationOf(session, input, resultOf), items: input.length },
   );
 }
 
@@ -129,11 +133,16 @@ async function decideChanges(
   tx: Tx,
   writer: Writer,
   items: readonly Item[],
-  { onInvalid, maxCleared }: { readonly onInvalid: OnInvalid; readonly maxCleared: number | undefined },
+  {
+    onInvalid,
+    onClash,
+    maxCleared,
+  }: Pick<WriteOptions<unknown>, 'onClash' | 'maxCleared'> & { readonly onInvalid: OnInvalid },
 ) {
   for (;;) {
     // Again after a rejected exchange: without the rejected moves, others may form a cycle.
     await checkTrees(tx, items, onInvalid);
+    if (onClash === 'reject') await checkClashes(tx, items, onInvalid);
     if (onInvalid === 'skip') rejectDependents(items);
     else requireValid(items);
     const valid = items.filter(isValid);
@@ -269,15 +278,23 @@ const storedRecords = (results: readonly (StoredItem | Rejection)[]): AnyRecord[
 
 type Batch = readonly ParsedItem<object>[];
 
-export async function createRecords(session: Session, kind: RecordKind, batch: Batch): Promise<AnyRecord[]> {
+type ClashOption = Pick<WriteOptions<unknown>, 'onClash'>;
+
+export async function createRecords(session: Session, kind: RecordKind, batch: Batch, options: ClashOption = {}) {
   const items = batch.map((parsed, index) => createItem('create', kind, [index], parsed));
-  return storedRecords(await write(session, items));
+  return storedRecords(await write(session, items, options));
 }
 
 /** A record that has all values already keeps its `updatedAt`. */
-export async function updateRecords(session: Session, kind: RecordKind, batch: Batch, limits: ValueLimits) {
+export async function updateRecords(
+  session: Session,
+  kind: RecordKind,
+  batch: Batch,
+  limits: ValueLimits,
+  options: ClashOption = {},
+) {
   const items = batch.map((parsed, index) => createItem('update', kind, [index], parsed));
-  return storedRecords(await write(session, items, { limits }));
+  return storedRecords(await write(session, items, { limits, ...options }));
 }
 
 /** PATCH. Throws a 404, too. */
@@ -293,7 +310,7 @@ export async function updateRecord(
   return record;
 }
 
-interface UpsertOptions {
+interface UpsertOptions extends ClashOption {
   readonly limits: ValueLimits;
   readonly onInvalid: OnInvalid;
   readonly withBefore: boolean;

@@ -1,7 +1,7 @@
 /** Who made a change, and why: the user of the key, the ID of the request, and its X-Change-Message. */
 import { describe, expect, test } from 'vitest';
 import { createDocument, updateDocument } from '../support/mutations.ts';
-import { kinds } from '../support/records.ts';
+import { namedKinds } from '../support/records.ts';
 import { useWorkspaces } from '../support/service.ts';
 
 const service = useWorkspaces();
@@ -50,7 +50,7 @@ describe('A change keeps', () => {
 
 test('a record has the user who created it, and the last one who changed it', async () => {
   const jo = service.as(await service.key({ user: 'jo' }));
-  for (const { kind, smallest } of kinds) {
+  for (const { kind, smallest } of namedKinds) {
     const { result } = await service.data(createDocument(kind), { input: [smallest] });
     const fields = `id ${kind.stamps.map((stamp) => `${stamp} { id }`).join(' ')}`;
     const updated = await jo.data(updateDocument(kind, fields), { input: [{ ...result[0], name: 'Other' }] });

@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { type ChangePage, PartialBatchError, ServiceError, type Yardgraph } from '../../client/index.ts';
 import { project as projectKind, recordKinds } from '../../src/records/index.ts';
 import { clientOf, errorOf, methodsFor } from '../support/client.ts';
-import { fullRecord, kinds, unknownId } from '../support/records.ts';
+import { fullRecord, namedKinds, unknownId } from '../support/records.ts';
 import { useWorkspaces } from '../support/service.ts';
 
 const service = useWorkspaces({ MAX_BATCH: '30' });
@@ -22,7 +22,7 @@ async function pagesOf(pages: AsyncIterable<ChangePage>): Promise<ChangePage[]> 
   return read;
 }
 
-test.each(kinds)(
+test.each(namedKinds)(
   '$kind.plural are created and returned in the order sent, updated, deleted, and have a history',
   async ({ kind }) => {
     const methods = methodsFor(yardgraph, kind);

@@ -42,7 +42,7 @@ describe('writes nothing, and ends with 1,', () => {
     [
       'things',
       [],
-      '<kind>: expected one of assets, workOrders, projects, locations, transportOrders, assetCategories, labels, all, received "things"',
+      '<kind>: expected one of assets, workOrders, projects, locations, transportOrders, assetCategories, allocations, labels, all, received "things"',
     ],
     ['assets', ['--format', 'xlsx'], '--format: expected csv or ndjson, received "xlsx"'],
     ['all', ['--format', 'csv'], '--format: all kinds together are exported as ndjson only'],

@@ -120,6 +120,10 @@ const examples: { readonly [Code in IssueCode]: readonly [Example<Code>, ...Exam
     { kind: 'asset category', isRestored: true },
   ],
   'rejected-moves': [{}],
+  clash: [
+    { kind: 'allocation', occupied: 'asset', id: 'allocation_1' },
+    { kind: 'allocation', occupied: 'asset', other: [2] },
+  ],
 };
 
 test('issues.txt has an example of each sentence, by the code, and the status of a request with such issues only', async () => {

@@ -106,8 +106,8 @@ interface Result {
 }
 
 async function writeItems(verb: Verb, one: ModelKind): Promise<void> {
-  const { items, document, variables, isSkipping } = anyBatch(verb, one);
-  const { wrong, states } = foresee(items);
+  const { items, document, variables, isSkipping, rejectsClashes } = anyBatch(verb, one);
+  const { wrong, states } = foresee(items, rejectsClashes);
 
   await write<never>({
     name: verb,
@@ -176,7 +176,7 @@ async function remove(entry: ModelKind): Promise<void> {
   const isAccepted =
     found.every(({ length }) => length === 1) &&
     new Set(ids).size === ids.length &&
-    (references === 'CLEAR' || referring.length === 0);
+    referring.every(({ link }) => references === 'CLEAR' && !link.kind.fields[link.field]?.required);
 
   await write<Stored[]>({
     name: 'remove',

@@ -30,6 +30,12 @@ select id
     from locations
     where workspace_id = $2 and parent_id = wanted_id limit 10002) as found limit $3;
 
+select id
+  from unnest($1::text[]) as wanted (wanted_id)
+  cross join lateral (select *
+    from allocations
+    where workspace_id = $2 and location_id = wanted_id limit 10002) as found limit $3;
+
 select coalesce(sum(bytes), 0) as bytes
   from (select 0 + coalesce(octet_length(id::text), 0) + coalesce(octet_length(name::text), 0) + coalesce(octet_length(reference::text), 0) + coalesce(octet_length(notes::text), 0) + coalesce(octet_length(status_id::text), 0) + coalesce(octet_length(company_id::text), 0) + coalesce(octet_length(location_id::text), 0) + coalesce(octet_length(external_ids::text), 0) + coalesce(octet_length(created_by::text), 0) + coalesce(octet_length(updated_by::text), 0) as bytes
     from unnest($1::text[]) as wanted (wanted_id)

@@ -20,6 +20,10 @@ select id
   from locations
   where workspace_id = ? and locations.parent_id = ? limit 10002;
 
+select id
+  from allocations
+  where workspace_id = ? and allocations.location_id = ? limit 10002;
+
 select coalesce(sum(bytes), 0) as bytes
   from (select 0 + coalesce(octet_length(id), 0) + coalesce(octet_length(name), 0) + coalesce(octet_length(reference), 0) + coalesce(octet_length(notes), 0) + coalesce(octet_length(status_id), 0) + coalesce(octet_length(company_id), 0) + coalesce(octet_length(location_id), 0) + coalesce(octet_length(external_ids), 0) + coalesce(octet_length(created_by), 0) + coalesce(octet_length(updated_by), 0) as bytes
     from projects

@@ -1,7 +1,7 @@
 insert into change_numbers (workspace_id, number) values (1, 8);
 
-insert into locations (workspace_id, id, name, latitude, city, external_ids, created_at, updated_at) values
-  (1, 'location_01m81vjr4hfnkb87p2xmbmsyxx', 'North yard', 53.08, 'Bremen', '{"erp":"L-1"}', '2026-11-20T08:00:00.000Z', '2026-11-20T08:00:00.000Z');
+insert into locations (workspace_id, id, name, latitude, longitude, city, external_ids, created_at, updated_at) values
+  (1, 'location_01m81vjr4hfnkb87p2xmbmsyxx', 'North yard', 53.08, 8.8, 'Bremen', '{"erp":"L-1"}', '2026-11-20T08:00:00.000Z', '2026-11-20T08:00:00.000Z');
 
 insert into asset_categories (workspace_id, id, name, parent_id, created_at, updated_at) values
   (1, 'category_01m81vjr4hfnkb87p2xmbmsyxa', 'Machines', null, '2026-11-20T08:00:00.000Z', '2026-11-20T08:00:00.000Z'),

@@ -51,12 +51,18 @@ test('a database of version 0.3 keeps its records and its history, and its recor
     updateAssets(input: [{ id: "${excavator}", categoryId: "${excavators}" }]) { category { name parent { name } } }
     updateWorkOrders(input: [{ id: "${inspection}", assetId: "${excavator}" }]) { asset { uid } }
     createLocations(input: [{ name: "Shed", parentId: "${yard}" }]) { parent { name children { totalCount } } }
+    createAllocations(input: [{ assetId: "${excavator}", startDate: "2026-12-07" }]) { asset { uid } }
   }`;
   expect(await service.data(linked)).toEqual({
     updateAssets: [{ category: { name: 'Excavators', parent: { name: 'Machines' } } }],
     updateWorkOrders: [{ asset: { uid: 'EX-0101' } }],
     createLocations: [{ parent: { name: 'North yard', children: { totalCount: 1 } } }],
+    createAllocations: [{ asset: { uid: 'EX-0101' } }],
   });
+  await service.create('/locations', { name: 'Far', latitude: 10, longitude: 10 });
+  const nearest = '{ locations(orderBy: [{ distance: { latitude: 53, longitude: 9 } }]) { nodes { name } } }';
+  const byDistance = (await service.data(nearest)).locations.nodes.map(({ name }: { name: string }) => name);
+  expect(byDistance).toEqual(['North yard', 'Far', 'Shed']);
 
   await service.stop();
   await remove();

@@ -1,6 +1,6 @@
 /** The migrated tables have just the columns, keys and indexes that the record kinds declare. */
 import { expect, test } from 'vitest';
-import { recordKinds } from '../../src/records/index.ts';
+import { location, recordKinds } from '../../src/records/index.ts';
 import { apiKeys } from '../../src/store/admin/api-keys.ts';
 import { columnName } from '../../src/store/query/columns.ts';
 import { isPostgres } from '../support/database.ts';
@@ -69,6 +69,10 @@ test.each([...recordKinds, apiKeys])(
       type: field === 'workspaceId' ? workspaceType : types[type],
       isRequired: required,
     }));
+    if (kind === location) {
+      for (const name of ['point_x', 'point_y', 'point_z'])
+        declared.push({ name, type: types.number, isRequired: false });
+    }
     const byName = (a: Column, b: Column) => (a.name < b.name ? -1 : 1);
     expect((await columnsOf(kind.table)).toSorted(byName)).toEqual(declared.toSorted(byName));
     if (!isPostgres) {

@@ -11,6 +11,7 @@ import { cursorOf } from '../../src/graphql/schema/order.ts';
 import { foreignTypes } from '../../src/model/fields.ts';
 import { capitalized, constantCase, linkField, uncapitalized } from '../../src/model/labels.ts';
 import { linkFields } from '../../src/model/links.ts';
+import { distanceKm, type Point, unitVector } from '../../src/model/places.ts';
 import type { RecordKind } from '../../src/model/record-kind.ts';
 import type { ReverseLink } from '../../src/model/reverse-link.ts';
 import { isBlank } from '../../src/model/schemas.ts';
@@ -33,6 +34,8 @@ import {
   type ScalarValue,
   type SummaryQuery,
 } from '../../src/store/query/record-query.ts';
+
+import { overlap } from './write-model.ts';
 
 export type PlainRecord = Readonly<Record<string, unknown>> & { readonly id: string };
 
@@ -72,6 +75,7 @@ export function createModel(world: World, viewer?: Viewer) {
     if (name === 'or') return sent.some((part: SentFilter) => matches(kind, record, part));
     if (name === 'not') return !matches(kind, record, sent);
     if (name === 'within') return isWithin(kind, record, String(sent));
+    if (name === 'during') return overlap(record, { startDate: sent.from, endDate: sent.to ?? null });
     if (name === 'near') return isNear(record, sent as Parameters<typeof isNear>[1]);
     const [, reference = '', declared] = linkFields(kind).find(([link]) => link === name) ?? [];
     if (declared) {
@@ -104,6 +108,10 @@ export function createModel(world: World, viewer?: Viewer) {
       });
     }
     if (direction === 'referring') return recordsOf(kind).filter((record) => record[field] === parentId);
+    if (direction === 'clashing') {
+      const own = recordWithId(kind, parentId) as PlainRecord;
+      return recordsOf(kind).filter((other) => other !== own && other[field] === own[field] && overlap(other, own));
+    }
     const ancestors: PlainRecord[] = [];
     let next = recordWithId(kind, recordWithId(kind, parentId)?.[field]);
     for (; next && !ancestors.includes(next); next = recordWithId(kind, next[field])) ancestors.push(next);
@@ -111,10 +119,11 @@ export function createModel(world: World, viewer?: Viewer) {
   }
 
   /** Null also where the linked record is not there. */
-  function orderedValue(record: PlainRecord, { links = [], field }: RecordOrder): ScalarValue | null {
-    let from: PlainRecord | undefined = record;
-    for (const { reference, target } of links) from = from && recordWithId(target, from[reference]);
-    return (from?.[field] ?? null) as ScalarValue | null;
+  function orderedValue(record: PlainRecord, { links = [], field, from }: RecordOrder): ScalarValue | null {
+    let linked: PlainRecord | undefined = record;
+    for (const { reference, target } of links) linked = linked && recordWithId(target, linked[reference]);
+    if (from) return linked ? squaredChord(linked, from) : null;
+    return (linked?.[field] ?? null) as ScalarValue | null;
   }
 
   const positionOf = (orderBy: readonly RecordOrder[], record: PlainRecord): Position => ({
@@ -282,6 +291,11 @@ export function createModel(world: World, viewer?: Viewer) {
     const parent = currentLocationId === null ? recordWithId(asset, parentId) : undefined;
     return parent ? effectiveLocation(parent, {}) : recordWithId(location, currentLocationId);
   };
+  const distance: Resolve = (place, { from }) => {
+    requirePoint(from);
+    return isPlace(place) ? Math.round(1_000 * distanceKm(place, from)) / 1_000 : null;
+  };
+  resolvers.Location = { ...resolvers.Location, distanceKm: distance };
   resolvers.Asset = { ...resolvers.Asset, effectiveLocation };
   for (const type of Object.keys(foreignTypes)) {
     const name = uncapitalized(type);
@@ -324,13 +338,29 @@ export function createModel(world: World, viewer?: Viewer) {
 }
 
 const described = (orderBy: readonly RecordOrder[]): string =>
-  orderBy.map((order) => `${orderName(order)} ${order.direction}`).join(' ');
+  orderBy.map((order) => `${orderName(order)} ${order.direction} ${JSON.stringify(order.from)}`).join(' ');
+
+const isPlace = (record: object): record is Point & PlainRecord =>
+  ['latitude', 'longitude'].every((field) => typeof (record as Arguments)[field] === 'number');
+
+function requirePoint({ latitude, longitude }: Point): void {
+  if (Math.abs(latitude) > 90 || Math.abs(longitude) > 180) throw new Error('a point that is not on the Earth');
+}
+
+function squaredChord(record: PlainRecord, from: Point): number | null {
+  if (!isPlace(record)) return null;
+  const [here, there] = [unitVector(record), unitVector(from)];
+  const squares = here.map((value, axis) => (value - (there[axis] ?? 0)) * (value - (there[axis] ?? 0)));
+  return squares.reduce((sum, square) => sum + square);
+}
 
 /** Null could mean no value or no condition: it is refused anywhere in a filter, and so is the value of an external ID without its key. */
 function requireValid(where: unknown): void {
   JSON.stringify(where ?? {}, (_, value: unknown) => {
     if (value === null) throw new Error('null in a filter');
     if (typeof value === 'object' && 'value' in value && !('key' in value)) throw new Error('a value without its key');
+    if (typeof value === 'object' && 'to' in value && 'from' in value && String(value.to) <= String(value.from))
+      throw new Error('a time that ends before it starts');
     return value;
   });
 }
@@ -355,6 +385,11 @@ function orderIn(kind: RecordKind, sent: SentOrder): RecordOrder {
   const [[name, value] = ['id', 'ASC']] = Object.entries(sent);
   if (typeof value === 'string') return { field: name, direction: value === 'ASC' ? 'asc' : 'desc' };
   const [, reference = '', { target = '' } = {}] = linkFields(kind).find(([link]) => link === name) ?? [];
+  if (name === 'distance' && kind === location) {
+    const from = value as unknown as Point;
+    requirePoint(from);
+    return { field: name, direction: 'asc', from };
+  }
   const { links = [], ...order } = orderIn(kindNamed(target), value);
   return { ...order, links: [{ reference, target: kindNamed(target) }, ...links] };
 }

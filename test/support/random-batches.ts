@@ -41,8 +41,9 @@ export function createRandomBatches(
 
   function anyValue(kind: RecordKind, field: string): unknown {
     const target = targetOf(kind, field);
-    const { type, form } = kind.fields[field] as Field & { form?: { example: string } };
-    if (target) return random.chance(0.3) || held(target).size === 0 ? null : anyId(target);
+    const { type, form, required } = kind.fields[field] as Field & { form?: { example: string } };
+    if (target && !required && (random.chance(0.3) || held(target).size === 0)) return null;
+    if (target) return anyId(target);
     if (field === uniqueOf(kind)) return random.chance(0.1) ? null : `STATUS:${random.integer(200)}`;
     if (type === 'number') return random.integer(110);
     if (type === 'boolean') return random.chance(0.5);
@@ -71,8 +72,9 @@ export function createRandomBatches(
     const matched = by ? [...held(kind).values()].filter((record) => typeof keyIn(record, by) === 'string') : [];
     const record = random.chance(verb === 'update' ? 1 : 0.6) ? random.pick(matched) : undefined;
     const isUnchanged = record && random.chance(0.2);
-    const hasName = !record && random.chance(0.98);
-    const names = entry.fields.filter((field) => (hasName && field === 'name') || random.chance(0.5));
+    const isWhole = !record && random.chance(0.98);
+    const isNeeded = (field: string) => isWhole && (field === 'name' || kind.fields[field]?.required);
+    const names = entry.fields.filter((field) => isNeeded(field) || random.chance(0.5));
     const values = names.map((field) => [field, isUnchanged ? record[field] : anyValue(kind, field)]);
     let sent: Fields = Object.fromEntries(values);
     if (by) sent = withKey(entry, by, record, sent);
@@ -164,8 +166,9 @@ export function createRandomBatches(
       verb === 'upsert' || isImport
         ? { by: byEntry((entry) => sentKey(keys.get(entry))), onInvalid: random.pick(['FAIL', 'SKIP']) }
         : {};
-    const isSkipping = how.onInvalid === 'SKIP';
-    return { items, document: documentOf(verb, one), variables: { input, ...how }, isSkipping };
+    const rejectsClashes = (isImport || one.kind.occupies !== undefined) && random.chance(0.5);
+    const variables = { input, ...how, ...(rejectsClashes && { onClash: 'REJECT' }) };
+    return { items, document: documentOf(verb, one), variables, isSkipping: how.onInvalid === 'SKIP', rejectsClashes };
   }
 
   return { anyId, anyKey, anyBatch };

@@ -101,7 +101,7 @@ export function createGenerator(random: Random, idsByTable: Ids, existing: Ids =
     if (field.unique && kind === label) return labelKeys.pop() ?? null;
     if (field.unique) return chance(0.5) ? null : `${pick(texts)}${integer(1e9)}`;
     if (field.type === 'reference' && field.mustExist)
-      return pick([null, ...(existing.get(kindNamed(field.target).table) ?? [])]);
+      return pick([...(field.required ? [] : [null]), ...(existing.get(kindNamed(field.target).table) ?? [])]);
     return fieldValue(kind, field);
   }
 
@@ -124,13 +124,18 @@ export function createGenerator(random: Random, idsByTable: Ids, existing: Ids =
       return [link[0], inner(kindNamed(link[2].target))];
     }
     if ('parentId' in kind.fields && chance(0.1)) return ['within', idOf(kind)];
+    if ('startDate' in kind.fields && chance(0.2)) {
+      const [from, to] = [pick(times), pick(times)].toSorted();
+      return ['during', chance(0.2) ? { from } : { from, to }];
+    }
     if ('latitude' in kind.fields && chance(0.15)) {
-      const near = { latitude: pick([0, 53.08, 90, -90, 12.5]), longitude: pick([0, 8.8, 180, -180]) };
-      return ['near', { ...near, withinKm: pick([0, 1, 500.5, 5_000.1, 12_000.3, 20_015]) }];
+      return ['near', { ...point(), withinKm: pick([0, 1, 500.5, 5_000.1, 12_000.3, 20_015]) }];
     }
     const [name, field] = pick(fieldsOf(kind));
     return [name, chance(0.02) ? { isNull: null } : comparison(kind, field)];
   }
+
+  const point = () => ({ latitude: pick([0, 53.08, 90, -90, 12.5]), longitude: pick([0, 8.8, 180, -180]) });
 
   /** Conditions on one field. Those that ignore case compare few texts, and none that SQLite cannot tell apart. */
   function comparison(kind: RecordKind, field: Field): SentFilter {
@@ -159,7 +164,9 @@ export function createGenerator(random: Random, idsByTable: Ids, existing: Ids =
 
   /** Each field once. */
   const orderBy = (kind: RecordKind): SentOrder[] => [
-    ...new Map(several(3, () => order(kind, 2)).map((it) => [JSON.stringify(it).replace(/ASC|DESC/, ''), it])).values(),
+    ...new Map(
+      several(3, () => order(kind, 2)).map((it) => [JSON.stringify(it).replace(/ASC|DESC|[-\d.]+/g, ''), it]),
+    ).values(),
   ];
 
   function order(kind: RecordKind, links: number): SentOrder {
@@ -168,11 +175,12 @@ export function createGenerator(random: Random, idsByTable: Ids, existing: Ids =
       const [name, , { target }] = pick(choices);
       return { [name]: order(kindNamed(target), links - 1) };
     }
+    if ('latitude' in kind.fields && chance(0.3)) return { distance: point() as never };
     const [name] = pick(fieldsOf(kind).filter(([, { type }]) => type !== 'externalIds'));
     return { [name]: pick(['ASC', 'DESC'] as const) };
   }
 
-  return { record, filter, orderBy, idOf, pick, several, chance, integer };
+  return { record, filter, orderBy, point, idOf, pick, several, chance, integer };
 }
 
 /** A cursor of the kind in an order, for `after` and `before`. */
@@ -181,7 +189,7 @@ type CursorFor = (kind: RecordKind, orderBy: readonly SentOrder[]) => string;
 /** Returns a function that makes documents, each with the variables to send. */
 export function createDocuments(
   schema: GraphQLSchema,
-  { filter, orderBy, idOf, pick, several, chance, integer }: ReturnType<typeof createGenerator>,
+  { filter, orderBy, point, idOf, pick, several, chance, integer }: ReturnType<typeof createGenerator>,
   cursorFor: CursorFor,
 ) {
   let variables: Record<string, unknown> = {};
@@ -297,6 +305,8 @@ export function createDocuments(
       case 'after':
       case 'before':
         return kind && chance(0.4) ? (chance(0.05) ? 'x' : cursorFor(kind, order)) : undefined;
+      case 'from':
+        return chance(0.05) ? { ...point(), latitude: 91 } : point();
       case 'below':
         return chance(0.7);
       case 'groupBy':

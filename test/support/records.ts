@@ -8,6 +8,9 @@ import { routes } from '../../src/rest/routes.ts';
 /** Each kind, and the smallest record it takes. */
 export const kinds = recordKinds.map((kind) => ({ kind, smallest: smallestOf(kind) }));
 
+/** The kinds that have a name, and need no other record. */
+export const namedKinds = kinds.filter(({ kind }) => kind.fields.name);
+
 /** The kinds that are created over REST, too, and where. */
 export const restKinds = kinds.flatMap((known) =>
   routes.flatMap(({ operation, kind, path }) =>
@@ -80,7 +83,9 @@ const anyValue = (field: Field): fc.Arbitrary<unknown> => {
 
 /** Any valid record of a kind: optional fields set, null or absent. Unique fields are left to the test. */
 export function anyRecord(kind: RecordKind): fc.Arbitrary<Record<string, unknown>> {
-  const fields = Object.entries(kind.fields).filter(([, field]) => !('mustExist' in field) && !field.unique);
+  const fields = Object.entries(kind.fields).filter(
+    ([, field]) => (field.required || !('mustExist' in field)) && !field.unique,
+  );
   const model = fields.map(
     ([name, field]) => [name, field.required ? anyValue(field) : fc.option(anyValue(field))] as const,
   );

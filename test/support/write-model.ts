@@ -101,7 +101,8 @@ export function createWriteModel() {
       require(isRight && !isRepeated, item);
       require(!sent.ifUpdatedAt || sent.ifUpdatedAt === found?.updatedAt, item);
       require(sent.ref === undefined || !byRef.has(sent.ref), item);
-      require(!entry.kind.fields.name?.required || after.name, item);
+      const required = entry.fields.filter((field) => entry.kind.fields[field]?.required);
+      require(required.every((field) => after[field] || sent[field.replace(/Id$/, '')]), item);
       require(Number(sent.latitude ?? 0) <= 90, item);
       for (const { field, target } of linksOf(entry))
         require(!values[field] || held(target).has(String(values[field])), item);
@@ -191,13 +192,37 @@ export function createWriteModel() {
     return moves.flatMap(([item, { after }]) => (isInCycle(after?.id, parents) ? [item] : []));
   }
 
+  /** The items that move a record to a time at which another one occupies the same: a stored one, or one that starts earlier. */
+  function clashing(states: States, wrong: ReadonlySet<Item>): Item[] {
+    const moved = [...states].flatMap(([item, { before, after, isRepeated }]) => {
+      const { occupies } = item.entry.kind;
+      const isMoved = occupies && [occupies, 'startDate', 'endDate'].some((name) => before?.[name] !== after?.[name]);
+      return isMoved && after && !isRepeated && !wrong.has(item) ? [{ item, before, after, occupies }] : [];
+    });
+    const left = new Set(moved.map(({ before }) => before));
+    const accepted: Stored[] = [];
+    return moved
+      .filter(({ after }) => hasTime(after))
+      .toSorted((a, b) => String(a.after.startDate).localeCompare(String(b.after.startDate)))
+      .flatMap(({ item, after, occupies }) => {
+        const stored = [...held(item.entry.kind).values()].filter((record) => !left.has(record));
+        const isFree = ![...stored, ...accepted].some(
+          (other) => other[occupies] === after[occupies] && overlap(other, after),
+        );
+        if (isFree) accepted.push(after);
+        return isFree ? [] : [item];
+      });
+  }
+
   /**
    * What becomes of a write: the items that are wrong, for which all are refused; and the states of those that are stored if others are
    * left out: what is wrong, and what would be wrong without it, or would mean another record.
    */
-  function foresee(items: readonly Item[]) {
+  function foresee(items: readonly Item[], rejectsClashes: boolean) {
+    const clashes = (states: States, wrong: ReadonlySet<Item>) => (rejectsClashes ? clashing(states, wrong) : []);
     const whole = evaluate(items);
     const wrong = new Set([...whole.wrong, ...inCycles(whole.states)]);
+    for (const item of clashes(whole.states, wrong)) wrong.add(item);
     if (wrong.size === 0) for (const item of takingTooEarly(whole.states)) wrong.add(item);
     let left = items;
     for (;;) {
@@ -205,6 +230,7 @@ export function createWriteModel() {
       const isOther = (item: Item) => !isDeepStrictEqual(now.states.get(item)?.links, whole.states.get(item)?.links);
       let rejected = left.filter((item) => now.wrong.has(item) || isOther(item));
       if (rejected.length === 0) rejected = inCycles(now.states);
+      if (rejected.length === 0) rejected = clashes(now.states, new Set());
       if (rejected.length === 0) rejected = takingTooEarly(now.states);
       if (rejected.length === 0) return { wrong, states: now.states };
       const out = new Set(rejected);
@@ -214,6 +240,16 @@ export function createWriteModel() {
 
   return { held, foresee };
 }
+
+const hasTime = ({ startDate, endDate }: Fields): boolean =>
+  startDate !== null && (endDate === null || String(startDate) < String(endDate));
+
+/** Both have a time, and each starts before the other ends. */
+export const overlap = (a: Fields, b: Fields): boolean =>
+  hasTime(a) &&
+  hasTime(b) &&
+  (a.endDate === null || String(b.startDate) < String(a.endDate)) &&
+  (b.endDate === null || String(a.startDate) < String(b.endDate));
 
 /** Whether the parents of a record lead back to it. */
 export function isInCycle(id: unknown, parents: ReadonlyMap<unknown, unknown>): boolean {

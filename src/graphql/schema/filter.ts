@@ -4,6 +4,7 @@ import { ServiceError } from '../../errors.ts';
 import { type Field, isAscii, type ReferenceField } from '../../model/fields.ts';
 import { expected, formatCount, type Path } from '../../model/issues.ts';
 import { capitalized, linkField, withArticle } from '../../model/labels.ts';
+import type { Point } from '../../model/places.ts';
 import type { RecordKind } from '../../model/record-kind.ts';
 import type { ReverseLink } from '../../model/reverse-link.ts';
 import { kindNamed, recordKinds, reverseLinksOf, treeOf } from '../../records/index.ts';
@@ -69,6 +70,7 @@ const filterFields = memoize((kind: RecordKind): ReadonlyMap<string, FilterField
     ),
     ...reverseLinksOf(kind.name).map((link) => [link.name, reverseField(link)] as const),
     ...(kind.storedFields.latitude ? [['near', near] as const] : []),
+    ...(kind.storedFields.startDate ? [['during', during] as const] : []),
     ...(treeOf(kind.name) ? [['within', within(kind)] as const] : []),
     ['and', combined(kind, 'All of these match.', (all) => ({ all }))],
     ['or', combined(kind, 'At least one of these matches.', (any) => ({ any }))],
@@ -225,15 +227,18 @@ const valueFilters: Readonly<Record<Field['type'], InputRef<Filter>>> = {
   }),
 };
 
-const bounds = {
+type Bounds = readonly [min: number, max: number, subject: string];
+
+const pointBounds: Readonly<Record<string, Bounds>> = {
   latitude: [-90, 90, 'The latitude of the point in degrees'],
   longitude: [-180, 180, 'The longitude of the point in degrees'],
-  withinKm: [0, maxDistance, 'The greatest distance in kilometres'],
-} as const;
+};
 
-const near: FilterField = {
-  type: builder.inputRef<Filter>('NearFilter').implement({
-    description: 'A circle around a point on the Earth, taken as a sphere.',
+const nearBounds = { ...pointBounds, withinKm: [0, maxDistance, 'The greatest distance in kilometres'] as Bounds };
+
+const boundedType = (name: string, description: string, bounds: Readonly<Record<string, Bounds>>) =>
+  builder.inputRef<Filter>(name).implement({
+    description,
     fields: (t) =>
       Object.fromEntries(
         Object.entries(bounds).map(([name, [min, max, subject]]) => [
@@ -241,16 +246,56 @@ const near: FilterField = {
           t.float({ required: true, description: `${subject}, ${min} to ${formatCount(max)}.` }),
         ]),
       ),
-  }),
+  });
+
+function requireBounds(sent: Filter, path: Path, bounds: Readonly<Record<string, Bounds>>): void {
+  for (const [name, [min, max]] of Object.entries(bounds)) {
+    const { [name]: value } = sent;
+    if (!(value >= min && value <= max))
+      throw badArgument([...path, name], { code: 'out-of-range', min, max, received: value });
+  }
+}
+
+export const pointType = boundedType('PointInput', 'A point on the Earth.', pointBounds);
+
+/** Throws a 400 for a point that is not on the Earth. */
+export function parsePoint(sent: Filter, path: Path): Point {
+  requireBounds(sent, path, pointBounds);
+  return { latitude: sent.latitude, longitude: sent.longitude };
+}
+
+const near: FilterField = {
+  type: boundedType('NearFilter', 'A circle around a point on the Earth, taken as a sphere.', nearBounds),
   description: 'Within a distance of a point, as the crow flies: `{ latitude: 53.08, longitude: 8.8, withinKm: 10 }`.',
   conditions(sent, path, context) {
     countValues(context, path, 1);
-    for (const [name, [min, max]] of Object.entries(bounds)) {
-      const { [name]: value } = sent;
-      if (!(value >= min && value <= max))
-        throw badArgument([...path, name], { code: 'out-of-range', min, max, received: value });
-    }
+    requireBounds(sent, path, nearBounds);
     return [{ near: { latitude: sent.latitude, longitude: sent.longitude, withinKm: sent.withinKm } }];
+  },
+};
+
+const during: FilterField = {
+  type: builder.inputRef<Filter>('DuringFilter').implement({
+    description: 'A time from one moment to another.',
+    fields: (t) => ({
+      from: t.field({ type: 'DateTime', required: true, description: 'The start.' }),
+      to: t.field({
+        type: 'DateTime',
+        description: 'The end, which is not a part of it. Without it, the time is open.',
+      }),
+    }),
+  }),
+  description:
+    'At some moment of this time, it has started and not ended: `{ from: "2026-12-07", to: "2026-12-12" }`. Never without a start, or with an end that is not after it; without an end, always from the start on.',
+  conditions(sent, path, context) {
+    countValues(context, path, 1);
+    const times = entriesIn(sent, path, () => undefined).map(([name, time]) => [
+      name,
+      String(parseArgument([...path, name], { type: 'dateTime' }, time, context.maxTextLength)),
+    ]);
+    const { from, to } = Object.fromEntries(times);
+    if (to <= from) throw badArgument([...path, 'to'], expected('a time after `from`', sent.to));
+    return [{ during: { from, to } }];
   },
 };
 
@@ -413,7 +458,7 @@ function costOf(condition: Condition): number {
   if ('any' in condition) return sum(condition.any, costOf);
   if ('not' in condition) return costOf(condition.not);
   if ('matches' in condition) return relationCost + relatedTimes * costOf(condition.matches);
-  if ('near' in condition) return 3 * conditionCost;
+  if ('near' in condition || 'during' in condition) return 3 * conditionCost;
   if ('within' in condition) return withinCost;
   const ignoreCase = 'ignoreCase' in condition;
   const costOfText = (text: string) =>

@@ -131,7 +131,12 @@ const inputFields = (t: InputFields, kind: RecordKind, { requires = false } = {}
   Object.fromEntries(
     Object.entries(kind.fields).map(([name, field]) => [
       name,
-      t.field({ type: scalarOf(field), required: requires && field.required === true, description: field.description }),
+      // Instead of a reference, an item may have a link.
+      t.field({
+        type: scalarOf(field),
+        required: requires && field.required === true && field.type !== 'reference',
+        description: field.description,
+      }),
     ]),
   );
 

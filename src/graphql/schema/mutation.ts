@@ -1,5 +1,14 @@
 /** One line per field: a search for `createAssets` lands here. */
-import { asset, assetCategory, label, location, project, transportOrder, workOrder } from '../../records/index.ts';
+import {
+  allocation,
+  asset,
+  assetCategory,
+  label,
+  location,
+  project,
+  transportOrder,
+  workOrder,
+} from '../../records/index.ts';
 import { builder } from './builder.ts';
 import { revertField } from './changes.ts';
 import { createField, deleteField, importField, updateField, updateOneField, upsertField } from './write.ts';
@@ -33,6 +42,10 @@ builder.mutationType({
     updateAssetCategories: updateField(t, assetCategory),
     upsertAssetCategories: upsertField(t, assetCategory),
     deleteAssetCategories: deleteField(t, assetCategory),
+    createAllocations: createField(t, allocation),
+    updateAllocations: updateField(t, allocation),
+    upsertAllocations: upsertField(t, allocation),
+    deleteAllocations: deleteField(t, allocation),
     createLabels: createField(t, label),
     updateLabels: updateField(t, label),
     upsertLabels: upsertField(t, label),

@@ -16,11 +16,14 @@ import {
   type ScalarValue,
 } from '../../store/query/record-query.ts';
 import { badArgument, builder, enumType, type InputRef, sortableFields, subjectOf } from './builder.ts';
+import { type Filter, parsePoint, pointType } from './filter.ts';
 
-/** `{ startDate: 'desc' }` or `{ project: { name: 'asc' } }` */
+/** `{ startDate: 'desc' }`, `{ project: { name: 'asc' } }` or `{ distance: { latitude: 53.08, longitude: 8.8 } }` */
 interface SentOrder {
-  readonly [name: string]: RecordOrder['direction'] | SentOrder | null | undefined;
+  readonly [name: string]: RecordOrder['direction'] | SentOrder | Filter | null | undefined;
 }
+
+const isOrderedByDistance = ({ storedFields }: RecordKind): boolean => 'latitude' in storedFields;
 
 /** The most links of an order: each is a lookup for every matching record. */
 const maxLinks = 2;
@@ -41,6 +44,9 @@ const types = new Map(
             name,
             t.field({ type: direction, description: describeOrder(field) }),
           ]),
+          ...(isOrderedByDistance(kind)
+            ? [['distance', t.field({ type: pointType, description: describeDistance })] as const]
+            : []),
           ...linkFields(kind).map(([name, , { target, refersTo }]) => [
             name,
             t.field({
@@ -53,6 +59,8 @@ const types = new Map(
     return [kind, type] as const;
   }),
 );
+const describeDistance = `By the distance from this point, the nearest first: \`{ latitude: 53.08, longitude: 8.8 }\`. Those without coordinates come last.`;
+
 export const orderOf = (kind: RecordKind) => types.get(kind) as InputRef<SentOrder>;
 
 function describeOrder(field: Field): string {
@@ -90,9 +98,13 @@ function ordersIn(
     if (typeof value === 'string') {
       return [{ order: { field: name, direction: value, ...(links.length > 0 && { links }) }, path: at }];
     }
+    if (name === 'distance' && isOrderedByDistance(kind)) {
+      const from = parsePoint(value, at);
+      return [{ order: { field: name, direction: 'asc', from, ...(links.length > 0 && { links }) }, path: at }];
+    }
     const [, reference = '', { target = '' } = {}] = linkFields(kind).find(([link]) => link === name) ?? [];
     if (links.length === maxLinks) throw badArgument(at, `expected at most ${maxLinks} links within each other`);
-    return ordersIn(kindNamed(target), value, at, [...links, { reference, target: kindNamed(target) }]);
+    return ordersIn(kindNamed(target), value as SentOrder, at, [...links, { reference, target: kindNamed(target) }]);
   });
 }
 
@@ -135,9 +147,14 @@ export function parseCursor(kind: RecordKind, orderBy: readonly RecordOrder[], n
 const isDefaultOrder = ([first]: readonly RecordOrder[]): boolean =>
   first !== undefined && orderName(first) === 'id' && first.direction === 'asc';
 
-/** `startDate DESC, project.name ASC` */
+/** `startDate DESC, project.name ASC` or `distance from 53.08 8.8 ASC` */
 const orderText = (orderBy: readonly RecordOrder[]): string =>
-  orderBy.map((order) => `${orderName(order)} ${order.direction.toUpperCase()}`).join(', ');
+  orderBy
+    .map(({ direction, from, ...order }) => {
+      const point = from ? ` from ${from.latitude} ${from.longitude}` : '';
+      return `${orderName({ direction, ...order })}${point} ${direction.toUpperCase()}`;
+    })
+    .join(', ');
 
 const valueOrders = (orderBy: readonly RecordOrder[]): RecordOrder[] =>
   orderBy.filter((order) => orderName(order) !== 'id');
@@ -159,9 +176,9 @@ function parseValues(
 ): (ScalarValue | null)[] | undefined {
   const orders = valueOrders(orderBy);
   if (!Array.isArray(values) || values.length !== orders.length) return undefined;
-  for (const [index, { links, field: name }] of orders.entries()) {
+  for (const [index, { links, from, field: name }] of orders.entries()) {
     const value = values[index];
-    const field = (links?.at(-1)?.target ?? kind).storedFields[name];
+    const field = from ? ({ type: 'number' } as const) : (links?.at(-1)?.target ?? kind).storedFields[name];
     const parsed = field && parseComparedValue(field, value, Number.POSITIVE_INFINITY);
     const isValue = parsed !== undefined && 'value' in parsed && parsed.value === value;
     if (value !== null && !isValue) return undefined;

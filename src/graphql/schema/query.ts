@@ -6,6 +6,7 @@ import type { RecordKind } from '../../model/record-kind.ts';
 import { isBlank } from '../../model/schemas.ts';
 import { keyText } from '../../model/sentences.ts';
 import {
+  allocation,
   asset,
   assetCategory,
   kindOfId,
@@ -183,6 +184,10 @@ builder.queryType({
     assetCategory: recordField(t, assetCategory),
     assetCategories: page(t, assetCategory),
     assetCategoriesSummary: summaryField(t, assetCategory),
+    allocation: recordField(t, allocation),
+    allocationByExternalId: recordByExternalIdField(t, allocation),
+    allocations: page(t, allocation),
+    allocationsSummary: summaryField(t, allocation),
     label: recordField(t, label),
     labels: page(t, label),
     labelsSummary: summaryField(t, label),

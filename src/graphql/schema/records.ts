@@ -4,6 +4,7 @@ import type { Limits } from '../../config.ts';
 import { badRequest } from '../../errors.ts';
 import { type Field, foreignTypes } from '../../model/fields.ts';
 import { capitalized, linkField, withArticle } from '../../model/labels.ts';
+import { distanceKm } from '../../model/places.ts';
 import type { RecordKind } from '../../model/record-kind.ts';
 import type { ReverseLink } from '../../model/reverse-link.ts';
 import {
@@ -34,7 +35,7 @@ import {
   typeOf,
 } from './builder.ts';
 import { historyField } from './changes.ts';
-import { exampleFilter, filterCost, filterOf, parseFilter } from './filter.ts';
+import { exampleFilter, filterCost, filterOf, parseFilter, parsePoint, pointType } from './filter.ts';
 import { costOfOrder, cursorOf, orderOf, parseCursor, parseOrder } from './order.ts';
 
 for (const kind of recordKinds) {
@@ -45,6 +46,7 @@ for (const kind of recordKinds) {
       ...Object.assign({}, ...Object.entries(kind.storedFields).map(([name, field]) => fieldsFor(t, name, field))),
       ...reverseLinkFields(t, kind.name),
       ...(kind === asset && { effectiveLocation: effectiveLocationField(t) }),
+      ...(kind === location && { distanceKm: distanceField(t) }),
       history: historyField(t, kind),
     }),
   });
@@ -80,6 +82,20 @@ const effectiveLocationField = (t: ObjectFields<RecordShape>) =>
         whole = await loaders.of(asset).load(whole.parentId);
       }
       return whole?.currentLocationId ? loaders.of(location).load(whole.currentLocationId) : null;
+    },
+  });
+
+const distanceField = (t: ObjectFields<RecordShape>) =>
+  t.float({
+    nullable: true,
+    description: 'The distance from a point in kilometres, to the metre, on a sphere; null without coordinates.',
+    extensions: { storedFields: ['latitude', 'longitude'] } satisfies FieldExtensions,
+    args: { from: t.arg({ type: pointType, required: true, description: 'The point.' }) },
+    // Async, like reverse links: see there.
+    resolve: async ({ latitude, longitude }, { from }) => {
+      const point = parsePoint(from, ['from']);
+      if (latitude === null || longitude === null) return null;
+      return Math.round(1_000 * distanceKm({ latitude, longitude }, point)) / 1_000;
     },
   });
 

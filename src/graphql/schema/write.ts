@@ -5,6 +5,7 @@ import { capitalized, listField, withArticle } from '../../model/labels.ts';
 import type { AnyRecord, RecordKey, RecordKind } from '../../model/record-kind.ts';
 import { textProblem, type ValueLimits } from '../../model/schemas.ts';
 import { kindOfId, recordKinds } from '../../records/index.ts';
+import type { OnClash } from '../../services/clashes.ts';
 import { isRejection, type Rejection, requireBatchSize } from '../../services/item.ts';
 import {
   createRecords,
@@ -123,11 +124,34 @@ const onInvalidArgument = builder.args((t) => ({
   }),
 }));
 
+const onClash = enumType('OnClash', 'What a write does with records that clash, such as two allocations of an asset.', {
+  store: 'Stores them.',
+  reject: 'They are invalid items. Records that clash already, and are not moved, stay as they are.',
+});
+
+/** Only kinds whose records can clash have it; an import always. */
+const onClashArgument = builder.args((t) => ({
+  onClash: t.field({
+    type: onClash,
+    required: true,
+    defaultValue: 'store',
+    description:
+      'What to do with records that occupy the same at the same time as another one, stored or of this batch: `onClash: REJECT` rejects them.',
+  }),
+}));
+
+const clashArguments = (kind: RecordKind): Partial<typeof onClashArgument> => (kind.occupies ? onClashArgument : {});
+
+interface BatchOptions {
+  readonly onClash: OnClash | undefined;
+  readonly context: Context;
+}
+
 interface BatchMutation {
   readonly description: string;
   readonly input: InputRef<unknown>;
   readonly inputDescription: string;
-  run(session: Session, input: readonly unknown[], context: Context): Promise<readonly AnyRecord[]>;
+  run(session: Session, input: readonly unknown[], options: BatchOptions): Promise<readonly AnyRecord[]>;
 }
 
 // Nullable: a failed mutation must not remove the results of others in the request.
@@ -142,10 +166,10 @@ const batchField = (
     nullable: true,
     description,
     extensions: { cost: costOfBatch } satisfies FieldExtensions,
-    args: batchArguments(type, inputDescription),
-    resolve: (_root, { input, dryRun }, context, info) =>
+    args: { ...batchArguments(type, inputDescription), ...clashArguments(kind) },
+    resolve: (_root, { input, dryRun, onClash }, context, info) =>
       resolveMutation(context, info, {
-        run: (session) => run(session, input, context),
+        run: (session) => run(session, input, { onClash, context }),
         dryRun,
         primed: entriesById,
       }),
@@ -156,7 +180,8 @@ export const createField = (t: MutationFields, kind: RecordKind) =>
     description: `Creates ${kind.pluralLabel}, all or none, and returns them in the order sent.`,
     input: inputOf.create(kind),
     inputDescription: `The ${kind.pluralLabel} to create.`,
-    run: (session, input, { parsersOf }) => createRecords(session, kind, input.map(parsersOf(kind).create)),
+    run: (session, input, { onClash, context }) =>
+      createRecords(session, kind, input.map(context.parsersOf(kind).create), { onClash }),
   });
 
 const partly = 'Absent fields stay unchanged, null clears a field, and `externalIds` is replaced as a whole';
@@ -166,8 +191,8 @@ export const updateField = (t: MutationFields, kind: RecordKind) =>
     description: `Changes ${kind.pluralLabel}, all or none, and returns them in the order sent. ${partly}; an item that changes nothing writes nothing.`,
     input: inputOf.patch(kind),
     inputDescription: `The ${kind.pluralLabel} to change, each once.`,
-    run: (session, input, { parsersOf, limits }) =>
-      updateRecords(session, kind, input.map(parsersOf(kind).patch), limits),
+    run: (session, input, { onClash, context: { parsersOf, limits } }) =>
+      updateRecords(session, kind, input.map(parsersOf(kind).patch), limits, { onClash }),
   });
 
 export const updateOneField = (t: MutationFields, kind: RecordKind) =>
@@ -201,13 +226,14 @@ export const upsertField = (t: MutationFields, kind: RecordKind) =>
         description: `The key by which ${kind.pluralLabel} are matched; every item must have it, unless it is the ID, which new records lack.`,
       }),
       ...onInvalidArgument,
+      ...clashArguments(kind),
     },
-    resolve(_root, { input, by, onInvalid, dryRun }, context, info) {
+    resolve(_root, { input, by, onInvalid, onClash, dryRun }, context, info) {
       const { limits, parsersOf } = context;
       const key = parseRecordKey(by, limits);
       const items = input.map(key ? parsersOf(kind).upsert : parsersOf(kind).upsertById);
       const withBefore = fieldsBelow(info.fieldNodes, `Upserted${kind.name}`, info.fragments).has('before');
-      const options = { by: key, limits, onInvalid, withBefore };
+      const options = { by: key, limits, onInvalid, onClash, withBefore };
       return resolveMutation(context, info, {
         run: (session) => upsertRecords(session, kind, items, options),
         dryRun,
@@ -396,9 +422,10 @@ export const importField = (t: MutationFields) =>
       input: t.arg({ type: inputType, required: true, description: 'The records to import.' }),
       by: t.arg({ type: importKeys, description: 'The keys by which stored records are found, by kind.' }),
       ...onInvalidArgument,
+      ...onClashArgument,
       ...dryRunArgument,
     },
-    resolve(_root, { input, by, onInvalid, dryRun }, context, info) {
+    resolve(_root, { input, by, onInvalid, onClash, dryRun }, context, info) {
       const { limits, parsersOf } = context;
       const batches = recordKinds.map((kind): ImportBatch => {
         const name = listField(kind);
@@ -411,7 +438,8 @@ export const importField = (t: MutationFields) =>
       });
       return resolveMutation(context, info, {
         async run(session): Promise<Imported> {
-          const results = await importRecords(session, batches, { limits, onInvalid, withBefore: selectsBefore(info) });
+          const options = { limits, onInvalid, onClash, withBefore: selectsBefore(info) };
+          const results = await importRecords(session, batches, options);
           return new Map(recordKinds.map((kind, at) => [kind, results[at] ?? []]));
         },
         dryRun,

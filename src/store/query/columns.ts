@@ -50,10 +50,7 @@ export function pickFields(table: Table, fields: ReadonlySet<string> | undefined
   return picked;
 }
 
-export const columnList = (table: Table): string =>
-  tableColumns(table)
-    .map(({ name }) => name)
-    .join(', ');
+export const columnList = (columns: readonly TableColumn[]): string => columns.map(({ name }) => name).join(', ');
 
 export function recordFromValues(
   columns: readonly TableColumn[],

@@ -1,6 +1,7 @@
 /** Conditions as SQL, which may be null instead of false: only negations must distinguish them. */
 import type { Knex } from 'knex';
 import { isAscii, type StoredField } from '../../model/fields.ts';
+import { earthRadiusKm } from '../../model/places.ts';
 import type { Table } from '../../model/record-kind.ts';
 import { columnName } from './columns.ts';
 import type { Dialect, Filters, Pattern } from './dialect.ts';
@@ -37,6 +38,7 @@ function foldedSql(scope: ConditionScope, condition: Condition): Knex.Raw | bool
     return typeof sql === 'boolean' ? !sql : dialect.builder.raw('(?) is not true', [sql]);
   }
   if ('near' in condition) return nearSql(scope, condition.near);
+  if ('during' in condition) return duringSql(scope, condition.during);
   if ('within' in condition) throw new Error('resolve `within` to IDs first');
   if ('link' in condition) return linkSql(scope, condition, dialect.filters.isAmong);
   if ('reverse' in condition) return reverseSql(scope, condition);
@@ -129,6 +131,10 @@ function reverseSql(
   }
   const column = columnOf(inner, field);
   const from = `${kind.table} as ${alias}`;
+  if (direction === 'clashing') {
+    const clashes = builder.raw(clashSql(alias, scope.alias, columnName(field)));
+    return builder.raw(`${isSome ? '' : 'not '}exists (select 1 from ${from} where ? and ?)`, [clashes, where]);
+  }
   if (isSome) return filters.isAmong(`${scope.alias}.id`, { column, from, where });
   // The databases look this up for each record of a page.
   return builder.raw(`not exists (select 1 from ${from} where ${column} = ${scope.alias}.id and ?)`, [where]);
@@ -146,7 +152,28 @@ function inWorkspace({ dialect, workspaceId, alias }: ConditionScope, matches: K
   return matches === true ? isInWorkspace : dialect.builder.raw('? and ?', [isInWorkspace, matches]);
 }
 
-const earthRadiusKm = 6_371.0088;
+/** The record has a time, which ends after `start`. */
+export const endsAfter = (alias: string, start: string): string =>
+  `${alias}.start_date is not null and (${alias}.end_date is null or
+    ${alias}.end_date > ${alias}.start_date and ${alias}.end_date > ${start})`;
+
+/**
+ * In a subquery, `case` hides the index of the start: for 20,000 assets, Postgres without statistics compared the
+ * allocations of all with each in 3 to 8 s.
+ */
+function duringSql(
+  { dialect, alias, depth }: ConditionScope,
+  { from, to }: Extract<Condition, { during: object }>['during'],
+): Knex.Raw {
+  const overlaps = `${endsAfter(alias, '?')}${to === undefined ? '' : ` and ${alias}.start_date < ?`}`;
+  const sql = depth === 0 ? `(${overlaps})` : `case when ${overlaps} then 1 end = 1`;
+  return dialect.builder.raw(sql, to === undefined ? [from] : [from, to]);
+}
+
+/** Two records occupy the same at a time. */
+export const clashSql = (a: string, b: string, field: string): string =>
+  `${a}.${field} = ${b}.${field} and ${a}.id <> ${b}.id
+    and ${endsAfter(a, `${b}.start_date`)} and ${endsAfter(b, `${a}.start_date`)}`;
 
 /** The haversine formula, both sides squared, after a range of latitudes for an index. */
 function nearSql(

@@ -94,6 +94,7 @@ interface RowSql {
   byteLength(column: string): string;
   /** The first characters of a date, such as 7 of `2026-03-01`. `offset` is the SQL of seconds after UTC. */
   date(column: string, length: number, offset?: string): string;
+  readonly timeType: string;
 }
 
 /** Rows as JSON, which drivers return twice as fast as columns. */

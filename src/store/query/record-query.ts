@@ -1,5 +1,6 @@
 /** Queries as plain data, without SQL. */
 import { linkField } from '../../model/labels.ts';
+import type { Point } from '../../model/places.ts';
 import type { RecordKind, Table } from '../../model/record-kind.ts';
 import type { ReverseLink } from '../../model/reverse-link.ts';
 
@@ -20,6 +21,8 @@ export interface RecordOrder {
   readonly direction: 'asc' | 'desc';
   /** The links to the record that has the field. Records without it come last. */
   readonly links?: readonly OrderLink[];
+  /** The field is `distance`: how far the record is from here. */
+  readonly from?: Point;
 }
 
 interface OrderLink {
@@ -96,6 +99,8 @@ export type Condition =
   | { readonly field: string; readonly key: string; readonly value?: string | undefined }
   /** On a sphere of the Earth's mean radius. */
   | { readonly near: { readonly latitude: number; readonly longitude: number; readonly withinKm: number } }
+  /** The record starts, and its time from the start to the end, if it has one, overlaps this one; `to` is open if unset. */
+  | { readonly during: { readonly from: string; readonly to?: string | undefined } }
   /** The record with this ID, and all below it. Resolved to their IDs before it becomes SQL. */
   | { readonly within: string; readonly tree: Tree }
   | { readonly link: string; readonly target: Table; readonly matches: Condition }

@@ -14,6 +14,7 @@ import {
 } from './columns.ts';
 import { conditionSql, lookupVariants, requireField } from './conditions.ts';
 import type { Dialect } from './dialect.ts';
+import { squaredChord } from './points.ts';
 import { orderName, type Position, type RecordOrder, type RecordQuery } from './record-query.ts';
 
 export interface RowSource {
@@ -55,7 +56,7 @@ function selectList(source: RowSource, query: RecordQuery): Knex.QueryBuilder {
     for (const part of [withValue, withoutValue]) parts.push(orderRows(rows().where(part), terms, query));
   }
   const fields = query.fields && new Set([...query.fields, 'id', ...orderBy.map(orderName)]);
-  const columns = dialect.builder.raw(columnList(pickFields(withLinkedFields(table, orderBy), fields)));
+  const columns = dialect.builder.raw(columnList(tableColumns(pickFields(withLinkedFields(table, orderBy), fields))));
   const selected = parts.map((part) => part.select(columns));
   const union = `(select * from ? as part union all select * from ? as part) as ${table.table}`;
   return orderRows(dialect.builder.from(dialect.builder.raw(union, selected)), terms, query);
@@ -77,7 +78,7 @@ function matchingRows(source: RowSource, query: RecordQuery, terms: readonly Ter
 
 function fromSql({ dialect, workspaceId, table, from }: RowSource, orderBy: readonly RecordOrder[]): Knex.Raw | string {
   const { builder } = dialect;
-  const columns: string[] = [];
+  const columns: Knex.Raw[] = [];
   /** Joins by reference: orders through the same links share them. */
   const joins = new Map<string, { readonly alias: string; readonly sql: string }>();
   for (const order of orderBy) {
@@ -89,19 +90,27 @@ function fromSql({ dialect, workspaceId, table, from }: RowSource, orderBy: read
       joins.set(column, { alias, sql: dialect.joinById({ table: target, alias }, column) });
       last = alias;
     }
-    if (order.links) columns.push(`${last}.${columnName(order.field)} as ${columnName(orderName(order))}`);
+    const value = order.from
+      ? squaredChord(builder, last, order.from)
+      : builder.raw(`${last}.${columnName(order.field)}`);
+    if (order.links || order.from) columns.push(builder.raw(`? as ${columnName(orderName(order))}`, [value]));
   }
   const rows = from ?? builder.raw(table.table);
   if (columns.length === 0) return from ? builder.raw(`? as ${table.table}`, [rows]) : table.table;
   const joined = [...joins.values()].map(({ sql }) => sql).join(' ');
-  return builder.raw(`(select record.*, ${columns.join(', ')} from ? as record ${joined}) as ${table.table}`, [
+  const list = ['record.*', ...columns.map(() => '?')].join(', ');
+  return builder.raw(`(select ${list} from ? as record ${joined}) as ${table.table}`, [
+    ...columns,
     rows,
     ...Array(joins.size).fill(workspaceId),
   ]);
 }
 
+const squaredChordField = { type: 'number', description: '', min: 0, max: 4 } as const;
+
 export function withLinkedFields(table: Table, orderBy: readonly RecordOrder[] = []): Table {
   const linked = orderBy.flatMap((order): [string, StoredField][] => {
+    if (order.from) return [[orderName(order), squaredChordField]];
     const target = order.links?.at(-1)?.target;
     return target ? [[orderName(order), { ...requireField(target.storedFields, order.field), required: false }]] : [];
   });

@@ -14,6 +14,7 @@ import {
   type TableColumn,
   tableColumns,
 } from '../query/columns.ts';
+import { clashSql } from '../query/conditions.ts';
 import type { Dialect } from '../query/dialect.ts';
 import {
   type Condition,
@@ -307,7 +308,7 @@ async function selectPages(
     const records = builder.raw(`${jsonArrayOf}(${jsonRow(columns)})`);
     pages.select(
       builder
-        .from(page(columnList(table)).as('page'))
+        .from(page(columnList(tableColumns(table))).as('page'))
         .select(records)
         .as('records'),
     );
@@ -366,6 +367,15 @@ function pageSource(dialect: Dialect, workspaceId: number, link: ReverseLink, be
     return { ...source, restriction: builder.raw(`${table}.${reference} in ?`, [ids]) };
   }
   if (direction === 'referring') return { ...source, restriction: builder.raw(`${table}.${reference} = parent.value`) };
+  if (direction === 'clashing') {
+    const clashes = builder
+      .from(`${table} as own`)
+      .joinRaw(`join ${table} as record on record.workspace_id = ? and ${clashSql('record', 'own', reference)}`, [
+        workspaceId,
+      ])
+      .whereRaw('own.workspace_id = ? and own.id = parent.value', [workspaceId]);
+    return { ...source, from: clashes.select('record.*') };
+  }
   const first = builder.raw(
     `(select child.${reference} from ${table} as child where child.workspace_id = ? and child.id = parent.value)`,
     [workspaceId],

@@ -11,6 +11,7 @@ import {
   toColumn,
 } from '../query/columns.ts';
 import type { Dialect, Filters, Insert, Pattern } from '../query/dialect.ts';
+import { writtenColumns } from '../query/points.ts';
 import { rowsQuery } from '../query/rows.ts';
 import { changes, idempotencyResults } from '../query/tables.ts';
 
@@ -29,6 +30,7 @@ export const sqliteDialect: Dialect = {
   insertWithLog,
   updates,
   deletions,
+  timeType: 'text',
   parents: (ids) => builder.raw('json_each(?) as parent', [JSON.stringify(ids)]),
   date: (column, length, offset) =>
     `substr(${offset === undefined ? column : `date(${column}, (${offset}) || ' seconds')`}, 1, ${length})`,
@@ -123,8 +125,9 @@ const rowsPerStatement = 2_500;
 
 function* inserts(table: Table, records: readonly Row[]): Generator<Statement> {
   for (const slice of sliceRows(records, rowsPerStatement)) {
-    const { sql, values } = selectRowsSql(tableColumns(table), slice);
-    yield { sql: `insert into ${table.table} (${columnList(table)}) ${sql}`, values };
+    const columns = writtenColumns(table);
+    const { sql, values } = selectRowsSql(columns, slice);
+    yield { sql: `insert into ${table.table} (${columnList(columns)}) ${sql}`, values };
   }
 }
 
@@ -134,7 +137,7 @@ function* updates(
   records: readonly Row[],
   fields: ReadonlySet<string>,
 ): Generator<Statement> {
-  const columns = tableColumns(table).filter(({ field }) => field === 'id' || fields.has(field));
+  const columns = writtenColumns(table).filter(({ field }) => field === 'id' || fields.has(field));
   const assignments = columns.filter(({ field }) => field !== 'id').map(({ name }) => `${name} = sent.${name}`);
   if (assignments.length === 0) return;
   for (const slice of sliceRows(records, rowsPerStatement)) {
@@ -233,11 +236,12 @@ function insertWithLog(kind: RecordKind, inserts: readonly Insert[]): Statement 
 }
 
 function createViewStatement(view: string, kind: RecordKind, targets: readonly RecordKind[]): ViewStatement {
-  const columns = tableColumns(kind);
-  const isSent = ({ field }: TableColumn) => field === 'id' || Object.hasOwn(kind.fields, field);
-  const sent = arrayEncoding(columns.filter(isSent));
-  // The service's fields are the same in all records of an insert.
-  const shared = columns.filter((column) => !isSent(column));
+  const columns = writtenColumns(kind);
+  // The service's fields are the same in all records of an insert, but for the ID.
+  const isShared = ({ field }: TableColumn) =>
+    field !== 'id' && Object.hasOwn(kind.storedFields, field) && !Object.hasOwn(kind.fields, field);
+  const sent = arrayEncoding(columns.filter((column) => !isShared(column)));
+  const shared = columns.filter(isShared);
   const named = (prefix: string, { name }: TableColumn) => `${prefix}_${name}`;
   const names = [
     ...shared.map((column) => named('record', column)),
@@ -252,10 +256,10 @@ function createViewStatement(view: string, kind: RecordKind, targets: readonly R
         select 1 from ${table} where workspace_id = new.change_workspace_id and id = sent.value));`,
   );
   const trigger = `${checks.join('')}
-    insert into ${kind.table} (${columnList(kind)})
+    insert into ${kind.table} (${columnList(columns)})
       select ${columns.map((column) => sent.sources.get(column.field) ?? `new.${named('record', column)}`).join(', ')}
       from jsonb_each(new.sent);
-    insert into idempotency_keys (${columnList(idempotencyResults)})
+    insert into idempotency_keys (${columnList(keyColumns)})
       select ${keyColumns.map((column) => `new.${named('key', column)}`).join(', ')} where new.key_key is not null;
     insert into change_numbers (workspace_id, number) values (new.change_workspace_id, new.size)
       on conflict (workspace_id) do update set number = number + excluded.number;

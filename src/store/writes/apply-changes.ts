@@ -14,6 +14,7 @@ import type { RecordKind } from '../../model/record-kind.ts';
 import type { Row, Run, Statement, Usage } from '../connections/driver.ts';
 import { tableColumns } from '../query/columns.ts';
 import type { Dialect } from '../query/dialect.ts';
+import { pointColumns, withPoints } from '../query/points.ts';
 import { runQuery } from '../query/rows.ts';
 import { type ChangeAuthor, changes as changesTable, type LogRow } from '../query/tables.ts';
 import type { WorkspaceScope } from '../records/read-budget.ts';
@@ -68,7 +69,10 @@ export function toQueuedCreation<T>(
     async toInsert() {
       usage.statements += 1;
       const { changes, returned } = decide();
-      const records = changes.flatMap(({ after }): Row[] => (after ? [after] : []));
+      const records = withPoints(
+        kind,
+        changes.flatMap(({ after }): Row[] => (after ? [after] : [])),
+      );
       const at = String(records[0]?.createdAt);
       const change = { ...author, workspaceId, kind: kind.name, action: 'created', at, before: null } as const;
       const resultRow = key && (await idempotencyRow(workspaceId, key, returned));
@@ -105,7 +109,10 @@ function groupChanges(changes: readonly Change[]): Change[][] {
 function* changeStatements({ dialect, workspaceId }: WorkspaceScope, changes: readonly Change[]): Generator<Statement> {
   const [{ kind, action } = {}] = changes;
   if (!kind) return;
-  const after = changes.flatMap((change): Row[] => (change.after ? [change.after] : []));
+  const after = withPoints(
+    kind,
+    changes.flatMap((change): Row[] => (change.after ? [change.after] : [])),
+  );
   if (action === 'created') {
     const rows = after.map((record) => ({ ...record, workspaceId }));
     yield* dialect.inserts(kind, rows);
@@ -147,6 +154,7 @@ function changedFields(kind: RecordKind, changes: readonly Change[]): ReadonlySe
       if (!changed.has(field) && !isSameValue(before?.[field], after?.[field])) changed.add(field);
     }
   }
+  if (changed.has('latitude') || changed.has('longitude')) for (const { field } of pointColumns) changed.add(field);
   return changed;
 }
 

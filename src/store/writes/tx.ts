@@ -20,6 +20,7 @@ import { TransactionConflict } from '../connections/database-error.ts';
 import type { Row } from '../connections/driver.ts';
 import { type ChangeReads, createChangeReads } from '../log.ts';
 import { columnName } from '../query/columns.ts';
+import { endsAfter } from '../query/conditions.ts';
 import type { Insert } from '../query/dialect.ts';
 import { rowsQuery, runQuery, selectEach, selectRecords } from '../query/rows.ts';
 import type { Action } from '../query/tables.ts';
@@ -42,12 +43,27 @@ export interface Tx
   ancestors(tree: ReverseLink, ids: readonly string[], limit: number): Promise<ReadonlyMap<string, string | null>>;
   /** Returns at most `limit` IDs of records that refer to these, in any order. */
   findReferring(link: ReverseLink, ids: readonly string[], limit: number): Promise<string[]>;
+  /** Returns the first record of each time that occupies the same, unless it is in `except`. */
+  findOccupying(
+    kind: RecordKind,
+    field: string,
+    times: readonly OccupiedTime[],
+    except: readonly string[],
+  ): Promise<readonly (string | null)[]>;
   /** Returns, for each list, the first `maxMatches` IDs of records that meet all criteria, not in `except`. */
   findMatches(
     kind: RecordKind,
     wanted: readonly (readonly Criterion[])[],
     except?: readonly string[],
   ): Promise<readonly (readonly string[])[]>;
+}
+
+export interface OccupiedTime {
+  /** The ID of what is occupied. */
+  readonly id: string | null;
+  readonly start: string;
+  /** Null for an open end. */
+  readonly end: string | null;
 }
 
 /** Throws a ServiceError below 500 to reject the write, TransactionConflict to decide again. */
@@ -103,6 +119,7 @@ export function createTx(scope: WorkspaceScope, { isDryRun = false } = {}): Tx {
     findToDelete: (kind, ids) => findToWrite(context, kind, ids, 'forUpdate'),
     ancestors: (tree, ids, limit) => readParents(scope, tree, ids, limit),
     findReferring: (link, ids, limit) => findReferring(scope, link, ids, limit),
+    findOccupying: (kind, field, times, except) => findOccupying(scope, kind, field, times, except),
     findMatches: (kind, wanted, except) => lookUpMatches(scope, kind, wanted, except),
   };
 }
@@ -201,6 +218,32 @@ async function findReferring(
   const referring = dialect.rowsReferring({ table: kind, field }, workspaceId, ids, limit);
   const rows = await runQuery(run, referring.select('id'));
   return rows.map(({ id }) => String(id));
+}
+
+async function findOccupying(
+  { dialect, run, workspaceId }: WorkspaceScope,
+  kind: RecordKind,
+  field: string,
+  times: readonly OccupiedTime[],
+  except: readonly string[],
+): Promise<readonly (string | null)[]> {
+  const { parents, timeType } = dialect;
+  const { table } = kind;
+  const time = (place: number) => `cast(sent.value ->> ${place} as ${timeType})`;
+  const occupying = rowsQuery(dialect, kind, workspaceId)
+    .whereRaw(`${columnName(field)} = (sent.value ->> 0)`)
+    .whereRaw(`${endsAfter(table, time(1))} and (sent.value ->> 2 is null or start_date < ${time(2)})`)
+    .whereRaw('id not in (select parent.value from ?)', [parents(except)])
+    .orderBy('id')
+    .limit(1)
+    .select('id');
+  const found = await selectEach(
+    dialect,
+    run,
+    times.map(({ id, start, end }) => [id, start, end]),
+    occupying,
+  );
+  return found.map((id) => (id === null ? null : String(id)));
 }
 
 /** The characters that JavaScript's `trim` removes: SQL's removes spaces alone. */

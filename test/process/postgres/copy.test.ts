@@ -93,6 +93,11 @@ describe.each([
     );
     to = await openDatabase(target.url);
     expect(await contents(to)).toEqual(await contents(from));
+    const nearest = {
+      orderBy: [{ field: 'distance', direction: 'asc', from: { latitude: 53, longitude: 8 } }],
+    } as const;
+    const [copied, original] = [to, from].map((database) => storeOpener(database)('ours').list(location, nearest));
+    expect(await copied).toEqual(await original);
     const all = await storeOpener(to)('ours').list(asset);
     const found = await storeOpener(to)('ours').list(asset, { where: { field: 'externalIds', key: 'toString' } });
     expect(found).toEqual(all.filter((it) => it.externalIds && Object.hasOwn(it.externalIds, 'toString')));

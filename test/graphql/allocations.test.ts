@@ -1,0 +1,236 @@
+/** The times of allocations: which assets are free, and which allocations clash. */
+import { expect, test } from 'vitest';
+import { allocation } from '../../src/records/index.ts';
+import { createDatabase, isPostgres } from '../support/database.ts';
+import { byEffort } from '../support/effort.ts';
+import { createDocument, updateDocument, upsertDocument } from '../support/mutations.ts';
+import { createRandom } from '../support/random.ts';
+import { startOn, stopServices, useWorkspaces } from '../support/service.ts';
+import { overlap } from '../support/write-model.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: the tests say what a response holds.
+type Json = any;
+
+const service = useWorkspaces();
+
+const day = (date: number) => `2026-03-${String(date).padStart(2, '0')}T00:00:00.000Z`;
+
+async function createAsset(name = 'Crane'): Promise<string> {
+  const [asset] = await service.create('/assets', { name });
+  return asset.id;
+}
+
+type Allocated = Readonly<Record<'startDate' | 'endDate', string | null>> & { readonly id: string };
+
+async function allocate(assetId: string, ...times: readonly (readonly [number | null, number | null])[]) {
+  const input = times.map(([start, end]) => ({
+    assetId,
+    startDate: start && day(start),
+    endDate: end && day(end),
+  }));
+  const { result } = await service.data(createDocument(allocation, 'id startDate endDate'), { input });
+  return result as readonly Allocated[];
+}
+
+test('an asset is free at a time that none of its allocations overlaps', async () => {
+  const freeBetween =
+    'query ($during: DuringFilter!) { assets(where: { allocations: { none: { during: $during } } }) { nodes { name } } }';
+  await allocate(await createAsset('Crane'), [2, 5]);
+  await allocate(await createAsset('Excavator'), [5, null]);
+  await allocate(await createAsset('Truck'), [null, 5], [5, 5], [6, 4]);
+  const free = async (from: number, to?: number) => {
+    const during = { from: day(from), ...(to && { to: day(to) }) };
+    const { assets } = await service.data(freeBetween, { during });
+    return assets.nodes.map(({ name }: { name: string }) => name);
+  };
+
+  expect(await free(1, 2)).toEqual(['Crane', 'Excavator', 'Truck']);
+  expect(await free(4, 5)).toEqual(['Excavator', 'Truck']);
+  expect(await free(5, 6)).toEqual(['Crane', 'Truck']);
+  expect(await free(1)).toEqual(['Truck']);
+});
+
+test('a time to filter by ends after it starts', async () => {
+  const query =
+    'query ($to: DateTime!) { workOrders(where: { during: { from: "2026-03-02", to: $to } }) { totalCount } }';
+  const { body } = await service.graphql(query, { to: '2026-03-02' });
+  expect(body.errors[0].message).toBe('where.during.to: expected a time after `from`, received "2026-03-02"');
+});
+
+test('random times clash, and are found by a time, as by the rule', async () => {
+  const seed = Date.now();
+  const random = createRandom(seed);
+  const date = () => (random.chance(0.2) ? null : 1 + random.integer(12));
+  const times = Array.from({ length: 60 }, () => [date(), date()] as const);
+  const all = await allocate(await createAsset(), ...times);
+  await allocate(await createAsset('Another crane'), [1, null]);
+  const idsOf = (records: readonly Allocated[]) => records.map(({ id }) => id);
+
+  const { allocations } = await service.data(
+    '{ allocations(first: 60) { nodes { id clashes(first: 60) { totalCount nodes { id } } } } }',
+  );
+  for (const [index, own] of all.entries()) {
+    const expected = idsOf(all.filter((other) => other !== own && overlap(own, other)));
+    const { clashes } = allocations.nodes[index];
+    expect([clashes.totalCount, idsOf(clashes.nodes)], `seed ${seed}`).toEqual([expected.length, expected]);
+  }
+  const query = `query ($during: DuringFilter!, $asset: String!) {
+    allocations(first: 60, where: { during: $during, asset: { name: { eq: $asset } } }) { nodes { id } } }`;
+  for (let from = 1; from < 12; from += 1) {
+    const during = { from: day(from), to: day(from + 1 + random.integer(3)) };
+    const found = await service.data(query, { during, asset: 'Crane' });
+    const expected = all.filter((own) => overlap(own, { startDate: during.from, endDate: during.to }));
+    expect(idsOf(found.allocations.nodes), `seed ${seed}`).toEqual(idsOf(expected));
+  }
+});
+
+test.runIf(isPostgres)('times whose bounds are in order overlap as ranges of Postgres do', async () => {
+  const random = createRandom(7);
+  const times = Array.from({ length: 80 }, () => {
+    const start = 1 + random.integer(12);
+    return [start, random.chance(0.2) ? null : start + 1 + random.integer(4)] as const;
+  });
+  const all = await allocate(await createAsset(), ...times);
+  const range = (alias: string) => `tstzrange(${alias}.start_date, ${alias}.end_date)`;
+  const { rows } = await service.database.knex.raw(
+    `with allocated as (
+      select * from json_to_recordset(?) as sent (id text, start_date timestamptz, end_date timestamptz)
+    )
+    select a.id, count(b.id)::int as count
+      from allocated a left join allocated b on b.id <> a.id and ${range('a')} && ${range('b')} group by a.id order by a.id`,
+    [JSON.stringify(all.map(({ id, startDate, endDate }) => ({ id, start_date: startDate, end_date: endDate })))],
+  );
+  const { allocations } = await service.data('{ allocations(first: 80) { nodes { id clashes { totalCount } } } }');
+  expect(allocations.nodes.map(({ id, clashes }: Json) => [id, clashes.totalCount])).toEqual(
+    rows.map(({ id, count }: Json) => [id, count]),
+  );
+});
+
+test('the clashes of all allocations of a page take one statement', async () => {
+  await allocate(await createAsset(), [1, 5], [4, 6], [5, 7]);
+  const statements = await service.statements(() =>
+    service.data('{ allocations { nodes { clashes(orderBy: [{ startDate: ASC }]) { totalCount nodes { id } } } } }'),
+  );
+  expect(statements).toHaveLength(2);
+});
+
+test('with onClash: REJECT, an issue names the allocation that clashes, stored or of the batch', async () => {
+  const assetId = await createAsset();
+  const [stored] = await allocate(assetId, [2, 5]);
+  const input = [
+    { assetId, startDate: day(8), endDate: day(9) },
+    { assetId, startDate: day(4), endDate: null },
+    { assetId, startDate: day(7) },
+  ];
+  const { body } = await service.graphql(createDocument(allocation), { input, onClash: 'REJECT' });
+  expect(body.errors[0].extensions).toMatchObject({
+    code: 'CONFLICT',
+    issues: [
+      {
+        path: ['input', 0],
+        code: 'clash',
+        message: 'item [2] of this batch has this asset at this time',
+        other: ['input', 2],
+      },
+      { path: ['input', 1], code: 'clash', message: `the allocation ${stored?.id} has this asset at this time` },
+    ],
+  });
+  expect((await service.data('{ allocations { totalCount } }')).allocations.totalCount).toBe(1);
+});
+
+test('allocations that clash already are stored if they are not moved, and may be moved to a free time', async () => {
+  const assetId = await createAsset();
+  const [first, second] = await allocate(assetId, [2, 5], [4, 6]);
+  const update = (...input: object[]) => service.graphql(updateDocument(allocation), { input, onClash: 'REJECT' });
+  expect((await update({ id: first?.id, notes: 'with a driver' })).body.errors).toBeUndefined();
+  expect((await update({ id: first?.id, startDate: day(3) })).body.errors[0].extensions.code).toBe('CONFLICT');
+  expect((await update({ id: first?.id, endDate: day(4) })).body.errors).toBeUndefined();
+  const exchange = [
+    { id: first?.id, startDate: day(4), endDate: day(6) },
+    { id: second?.id, startDate: day(2), endDate: day(4) },
+  ];
+  expect((await update(...exchange)).body.errors).toBeUndefined();
+});
+
+test('an item that takes the time of a skipped one is skipped with it', async () => {
+  const assetId = await createAsset();
+  const [first] = await allocate(assetId, [2, 4]);
+  const input = [
+    { id: first?.id, startDate: day(6), notes: '\0' },
+    { assetId, startDate: day(3), endDate: day(4) },
+    { assetId, startDate: day(8), endDate: day(9) },
+  ];
+  const { result } = await service.data(upsertDocument(allocation, 'outcome issues { code }'), {
+    input,
+    by: { field: 'ID' },
+    onInvalid: 'SKIP',
+    onClash: 'REJECT',
+  });
+  expect(result).toEqual([
+    { outcome: 'REJECTED', issues: [{ code: 'invalid-character' }] },
+    { outcome: 'REJECTED', issues: [{ code: 'clash' }] },
+    { outcome: 'CREATED', issues: [] },
+  ]);
+});
+
+test('of writes that reject clashes at the same time, in two processes, one is stored', async () => {
+  const { url, remove } = await createDatabase();
+  const clients = [await startOn(url), await startOn(url)] as const;
+  for (let race = 0; race < byEffort({ small: 10, long: 200 }); race += 1) {
+    const [crane] = await clients[0].create('/assets', { name: 'Crane' });
+    const variables = { input: [{ assetId: crane.id, startDate: day(2), endDate: day(3) }], onClash: 'REJECT' };
+    const responses = await Promise.all(
+      [...clients, ...clients].map(({ graphql }) => graphql(createDocument(allocation), variables)),
+    );
+    expect(responses.filter(({ body }) => !body.errors)).toHaveLength(1);
+  }
+  await stopServices();
+  await remove();
+});
+
+test('a reversal does not ask whether allocations clash', async () => {
+  const [crane, truck] = [await createAsset(), await createAsset('Truck')];
+  const [moved] = await allocate(crane, [2, 5]);
+  const { changeCursor } = await service.data('{ changeCursor }');
+  await service.data(updateDocument(allocation), { input: [{ id: moved?.id, assetId: truck }] });
+  const { changeCursor: end } = await service.data('{ changeCursor }');
+  await allocate(crane, [3, 4]);
+  const { revertChanges } = await service.data(
+    `mutation { revertChanges(after: "${changeCursor}", upTo: "${end}") { reversed } }`,
+  );
+  expect(revertChanges).toEqual({ reversed: 1 });
+});
+
+test('an allocation keeps its asset from being deleted, also by a deletion that clears references', async () => {
+  const assetId = await createAsset();
+  const [kept] = await allocate(assetId, [2, 5]);
+  const remove = (references: string) =>
+    service.graphql(`mutation ($ids: [ID!]) { deleteAssets(ids: $ids, references: ${references}) { id } }`, {
+      ids: [assetId],
+    });
+  for (const references of ['REFUSE', 'CLEAR']) {
+    const { body } = await remove(references);
+    expect(body.errors[0].message).toBe(`[0]: this asset is referenced by 1 allocation: ${kept?.id}`);
+  }
+});
+
+test('an allocation has its asset by ID or by a link', async () => {
+  const assetId = await createAsset();
+  const send = (...input: object[]) => service.graphql(createDocument(allocation, 'assetId'), { input });
+  expect((await send({ asset: { name: 'Crane' } })).body.data.result).toEqual([{ assetId }]);
+  const { body } = await send(
+    {},
+    { asset: null },
+    { assetId: null },
+    { asset: { name: 'Truck' } },
+    { assetId: 'ERP-1' },
+  );
+  const issues = body.errors[0].extensions.issues.map(({ path, code }: Json) => `${path.join('.')} ${code}`);
+  expect(issues).toEqual([
+    'input.0.assetId required',
+    'input.1.assetId invalid-id',
+    'input.2.assetId invalid-id',
+    'input.3.asset.name no-record',
+    'input.4.assetId wrong-kind',
+  ]);
+});
