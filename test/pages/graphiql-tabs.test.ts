@@ -3,7 +3,11 @@ import { expect, test } from 'vitest';
 import { fillDemo } from '../../src/demo/fill.ts';
 import { readTabs } from '../../src/pages/files.ts';
 import { createLinkedRecords } from '../support/linked-records.ts';
+import { importDocument } from '../support/mutations.ts';
 import { useWorkspaces } from '../support/service.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: the tests say what a response holds.
+type Json = any;
 
 const service = useWorkspaces();
 const tabs = readTabs().map(({ query, variables }) => ({
@@ -32,6 +36,12 @@ const tabNamed = (wanted: string) => tabs.find(({ name }) => name === wanted) ??
 async function createStory(): Promise<void> {
   const { query, variables } = tabNamed('ImportSite');
   await service.data(query, variables);
+  const categories = [
+    { ref: 'all', name: 'Excavators' },
+    { ref: 'mini', name: 'Mini excavators', parent: { ref: 'all' } },
+  ];
+  const assets = [{ name: 'Excavator', category: { ref: 'mini' } }];
+  await service.data(importDocument(), { input: { assetCategories: categories, assets } });
 }
 
 test('the tab with an upsert stores nothing until its comment is followed, then creates, then leaves unchanged', async () => {
@@ -54,6 +64,12 @@ test('the demo has the records of the tabs', async () => {
     project: { name: 'Harbour wall', location: { name: 'North yard', city: 'Bremen' } },
     location: { name: 'North yard', latitude: 53.08, longitude: 8.8 },
   });
+  const whoIsFree = tabNamed('WhoIsFree');
+  const { free, planned } = await demo.data(whoIsFree.query, whoIsFree.variables);
+  expect(free.nodes.map(({ currentLocation }: Json) => currentLocation.distanceKm)).toEqual([
+    0, 84.542, 109.181, 109.181,
+  ]);
+  expect(planned.nodes.flatMap(({ clashes }: Json) => clashes.nodes)).toHaveLength(1);
   for (const { query, variables } of [tabNamed('UpsertAssets'), tabNamed('ImportSite')])
     for (const results of Object.values<{ outcome: string }[]>(await demo.data(query, variables)))
       for (const { outcome } of results) expect(outcome).toBe('UNCHANGED');
