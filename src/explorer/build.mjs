@@ -43,7 +43,8 @@ export function readKinds() {
       list: lists[name] ?? '',
       fields: typesByName(fieldsOf(name).filter(isShown).filter(isStored)),
       filters: typesByName(filters.filter((field) => filterTypes.includes(typeOf(field).name))),
-      order: fieldsOf(`${name}OrderBy`).map((field) => field.name),
+      // Orders by distance need a point.
+      order: fieldsOf(`${name}OrderBy`).flatMap((field) => (typeOf(field).name === 'PointInput' ? [] : [field.name])),
       lists: listsOf(name),
     };
     return [name, kind];

@@ -33,6 +33,7 @@ const chosenColumns: Readonly<Record<string, readonly string[]>> = {
   Project: ['name', 'reference', 'status', 'location', 'company', 'startDate', 'endDate'],
   Location: ['name', 'parent', 'city', 'address1', 'postalCode', 'country'],
   AssetCategory: ['name', 'parent', 'description'],
+  Allocation: ['startDate', 'endDate', 'asset', 'status', 'project', 'workOrder', 'location', 'user'],
 };
 
 const otherKinds = Object.keys(kinds).filter(
@@ -85,15 +86,36 @@ export const searched = (kind: string): readonly string[] => {
   return [...texts, ...(columns[kind] ?? []).filter((field) => isRecord(typeOf(kind, field)))];
 };
 
-/** What people call a record, or what is kept elsewhere: the first of these that it has, or else its ID. */
+type Target = Readonly<Record<string, unknown>>;
+
+/** The name of a record, or of an entity in another system: the first of these fields with a value, or else the ID. */
 const naming = ['name', 'reference', 'number', 'uid', 'address1', 'city'];
 
-/** The fields that nameOf and the colour of a link need. */
-export const nameFields = (kind: string): readonly string[] =>
-  ['id', ...naming, 'color'].filter((field) => field in kindOf(kind).fields);
+/** Kinds without a name are called by their asset and its time. */
+const allocating = ['asset', 'startDate', 'endDate'];
 
-export const nameOf = (target: Readonly<Record<string, unknown>>): string =>
-  String(target[naming.find((field) => target[field]) ?? 'id']);
+/** The fields that nameOf and the colour of a link need. */
+export function nameFields(kind: string): readonly string[] {
+  const { fields } = kindOf(kind);
+  const named = naming.filter((field) => field in fields);
+  return ['id', ...(named.length > 0 ? named : allocating), 'color'].filter((field) => field in fields);
+}
+
+export function nameOf(target: Target): string {
+  const field = naming.find((name) => target[name]);
+  const { asset, id } = target;
+  if (field === undefined && asset) return [nameOf(asset as Target), ...datesOf(target)].join(', ');
+  return String(target[field ?? ''] ?? id);
+}
+
+const dates = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
+
+function datesOf({ startDate, endDate }: Target): string[] {
+  if (!startDate) return [];
+  const [start, end] = [new Date(String(startDate)), new Date(String(endDate ?? startDate))];
+  if (!endDate) return [`from ${dates.format(start)}`];
+  return [end < start ? dates.format(start) : dates.formatRange(start, end)];
+}
 
 /** `currentLocation` and `WorkOrder` as people write them: `current location`, `work order`. */
 export const words = (name: string): string =>

@@ -31,7 +31,7 @@ export const query = (name: string, sent: object, selection: string): string => 
 
 export const documentOf = (queries: readonly string[]): string => `{\n  ${queries.join('\n  ')}\n}`;
 
-export const namesOf = (kind: string): string => nameFields(kind).join(' ');
+export const namesOf = (kind: string): string => selectionOf(kind, nameFields(kind));
 
 /** Fields of a record; of a link, what names the record to which it leads. */
 export function selectionOf(kind: string, fields: readonly string[]): string {

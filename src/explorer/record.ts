@@ -45,7 +45,9 @@ export function filterOfList(list: string, from: string, kind: string): { link: 
   if (list === 'ancestors') return undefined;
   const { fields, filters } = kindOf(kind);
   const links = Object.keys(fields).filter((field) => fields[field] === from);
-  const link = links.find((field) => list.startsWith(field.slice(0, 4))) ?? links[0];
+  const named = links.find((field) => list.startsWith(field.slice(0, 4)));
+  // A list that is named after its kind is not about who created or changed its records.
+  const link = named ?? links.find((field) => !field.endsWith('By')) ?? links[0];
   return link === undefined ? undefined : { link, field: `${link}Id` in filters ? `${link}Id` : link };
 }
 

@@ -29,10 +29,10 @@ export function time(value: string): TemplateResult {
 }
 
 /** A link to a record, or to what is kept elsewhere, with the colour of its label. */
-export function link(kind: string, target: Data): TemplateResult {
+export function link(kind: string, target: Data, text: unknown = nameOf(target)): TemplateResult {
   const { id, color } = target;
   const dot = html`<svg class="dot" viewBox="0 0 9 9" aria-hidden="true"><circle cx="5" cy="5" r="4" fill=${color} /></svg> `;
-  return html`${color ? dot : nothing}<a href=${addressOf({ kind, id })}>${nameOf(target)}</a>`;
+  return html`${color ? dot : nothing}<a href=${addressOf({ kind, id })}>${text}</a>`;
 }
 
 export function cell(type: string, value: unknown): unknown {
@@ -67,8 +67,11 @@ export function recordTable(
   shown = columns[kind] ?? [],
   heads: Cells = shown.map(headOf),
 ) {
-  const [, ...others] = shown;
-  const rowOf = (node: Data) => [link(kind, node), ...others.map((field) => cell(typeOf(kind, field), node[field]))];
+  const [first = '', ...others] = shown;
+  const shownIn = (node: Data, field: string) => cell(typeOf(kind, field), node[field]);
+  // Kinds without a name begin with a time.
+  const nameIn = (node: Data) => (typeOf(kind, first) === 'DateTime' && node[first] ? shownIn(node, first) : undefined);
+  const rowOf = (node: Data) => [link(kind, node, nameIn(node)), ...others.map((field) => shownIn(node, field))];
   return tableOf(label, heads, nodes.map(rowOf));
 }
 
