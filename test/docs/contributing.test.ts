@@ -32,7 +32,6 @@ const imports: Readonly<Record<string, readonly [before: string, added: string]>
 const concerned = [
   'test/client/records',
   'test/docs/kinds',
-  'test/graphql/kinds',
   'test/graphql/schema-file',
   'test/spec/endpoints',
   'test/spec/resources',
