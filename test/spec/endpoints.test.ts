@@ -5,10 +5,9 @@ import { describe, expect, test } from 'vitest';
 import { version } from '../../package.json';
 import { recordKinds } from '../../src/records/index.ts';
 import { routes } from '../../src/rest/routes.ts';
-import { createWorkspaces, type Workspaces } from '../../src/store/admin/workspaces.ts';
+import { createWorkspaces } from '../../src/store/admin/workspaces.ts';
 import { migrationNames } from '../../src/store/schema/migrations.ts';
-import { numberOf } from '../support/open-store.ts';
-import { startService, useService, useSharedService } from '../support/service.ts';
+import { startService, useSharedService } from '../support/service.ts';
 
 const service = useSharedService();
 
@@ -68,50 +67,40 @@ describe('GET /asset-categories with If-None-Match', () => {
     }
   });
 
-  describe('returns what is stored now, although there were as many changes before,', () => {
-    const own = useService({}, { closed: true });
-    const create = async (name: string) => {
-      const acme = own.as(await own.key());
-      await acme.create('/asset-categories', { name });
+  test('returns what is stored now, although there were as many changes before: in another workspace of a name, in one that was renamed, and after a restore', async () => {
+    const own = await startService({}, { closed: true });
+    await own.key({ workspace: 'other' });
+    const workspaces = createWorkspaces(own.database, recordKinds);
+    const create = async (workspace: string, name: string) => {
+      const client = own.as(await own.key({ workspace }));
+      await client.create('/asset-categories', { name });
       // Cached from the second time on.
-      for (const _time of [1, 2]) await acme.get('/asset-categories');
-      return acme;
+      for (const _time of [1, 2]) await client.get('/asset-categories');
+      return { client, etag: (await client.get('/asset-categories')).headers.etag };
     };
-    const namesIn = async (acme: ReturnType<typeof own.as>, etag: unknown) => {
-      const { status, text } = await acme.get('/asset-categories', { 'if-none-match': etag });
-      return [status, text && JSON.parse(text).map(({ name }: { name: string }) => name)];
-    };
+    const names = async (client: Pick<typeof own, 'get'>, etag: unknown) =>
+      (await client.get('/asset-categories', { 'if-none-match': etag })).body.map(
+        ({ name, workspaceId }: Record<string, string>) => `${name} in ${workspaceId}`,
+      );
 
-    test.each([
-      ['deleted', (workspaces: Workspaces) => workspaces.remove('acme')],
-      ['renamed', (workspaces: Workspaces) => workspaces.rename('acme', 'beta')],
-    ])('in another workspace of the name of one that was %s', async (_, giveUp) => {
-      const { etag } = (await (await create('old')).get('/asset-categories')).headers;
-      // The last key is not deleted.
-      await own.key({ workspace: 'other' });
-      await giveUp(createWorkspaces(own.database, recordKinds));
-      expect(await namesIn(await create('new'), etag)).toEqual([200, ['new']]);
-    });
-
-    test('with the name that its workspace has now', async () => {
-      await create('old');
-      await own.key({ workspace: 'other' });
-      await createWorkspaces(own.database, recordKinds).rename('acme', 'beta');
-      const beta = own.as(await own.key({ workspace: 'beta' }));
-      expect((await beta.get('/asset-categories')).body).toMatchObject([{ name: 'old', workspaceId: 'beta' }]);
-    });
-
-    test('after a backup was restored', async () => {
-      const acme = await create('old');
-      const { etag } = (await acme.get('/asset-categories')).headers;
-      for (const table of ['asset_categories', 'changes', 'change_numbers'])
-        await own.database.knex(table).where('workspace_id', numberOf('acme')).delete();
-      // The time of its only change is another one.
-      await pause(5);
-
-      await create('new');
-      expect(await namesIn(acme, etag)).toEqual([200, ['new']]);
-    });
+    const deleted = await create('acme', 'deleted');
+    await workspaces.remove('acme');
+    const renamed = await create('acme', 'renamed');
+    expect(await names(renamed.client, deleted.etag)).toEqual(['renamed in acme']);
+    await workspaces.rename('acme', 'beta');
+    const later = await create('acme', 'new');
+    expect(await names(later.client, renamed.etag)).toEqual(['new in acme']);
+    const beta = own.as(await own.key({ workspace: 'beta' }));
+    expect(await names(beta, renamed.etag)).toEqual(['renamed in beta']);
+    const { etag } = (await beta.get('/asset-categories')).headers;
+    const [row] = await own.database.run("select number from workspaces where name = 'beta'");
+    for (const table of ['asset_categories', 'changes', 'change_numbers'])
+      await own.database.knex(table).where('workspace_id', Number(row?.number)).delete();
+    // The time of its only change is another one.
+    await pause(5);
+    await create('beta', 'restored');
+    expect(await names(beta, etag)).toEqual(['restored in beta']);
+    await own.stop();
   });
 });
 
