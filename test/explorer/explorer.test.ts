@@ -266,7 +266,7 @@ describeInChromium('the explorer', () => {
     await page.getByRole('link', { name: '1 below Rollers' }).press('Enter');
     const third = page.locator('main li li li');
     await third.waitFor();
-    await page.getByText('18 assets', { exact: true }).waitFor();
+    await page.getByText('8 assets', { exact: true }).waitFor();
     expect(await barriers(page)).toEqual([]);
     await look(page, 'explorer-tree');
 
