@@ -6,6 +6,7 @@ import { ServiceError } from '../../src/errors.ts';
 import { createExecutor, useExecutor } from '../../src/graphql/execution/execute.ts';
 import { defaultOptions } from '../../src/store/database-settings.ts';
 import type { WorkspaceReads } from '../../src/store/workspace-store.ts';
+import { eventually } from '../support/clock.ts';
 import { useSharedService } from '../support/service.ts';
 
 const service = useSharedService();
@@ -233,7 +234,7 @@ describe('of the queries that take much', () => {
         await turn.begin(isNeeded);
       });
       const responses = [send(), send(), send()];
-      await vi.waitFor(() => expect(short).toBe(3));
+      await eventually(() => expect(short).toBe(3));
       await settled();
       open();
 
