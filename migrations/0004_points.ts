@@ -1,6 +1,6 @@
 /**
- * Stores the points of locations on the unit sphere, by which the service orders them by distance. It computes them itself: databases differ
- * in the last bits of a sine.
+ * Stores each location's point on the unit sphere, to order locations by distance. Computed here, because databases
+ * differ in the last bits of a sine.
  */
 import type { Knex } from 'knex';
 import { columnTypes, isSqlite } from './kind-tables.ts';

@@ -20,7 +20,7 @@ export function distanceKm(a: Point, b: Point): number {
   return 2 * earthRadiusKm * Math.asin(Math.min(1, Math.sqrt(squaredHalfChord)));
 }
 
-/** A tenth of a micrometre on the Earth at most. The same place has the same vector, also at the poles and at the antimeridian. */
+/** Under a tenth of a micrometre on the Earth. A place has one vector, even at the poles and at the antimeridian. */
 const precision = 2 ** -48;
 
 /** Returns the point of the unit sphere: x, y and z. */

@@ -24,7 +24,7 @@ interface Reference {
   readonly id: string;
 }
 
-/** A text that is no ID of this service is a foreign identifier, unless the field requires a stored record. */
+/** A text that is not an ID of this service is a foreign identifier, unless the field requires a stored record. */
 export function collectReferences(items: readonly Item[]) {
   const byTarget = new Map<RecordKind, Reference[]>();
   const wrong: { readonly item: Item; readonly issue: ValidationIssue }[] = [];
@@ -50,7 +50,7 @@ function wrongKind({ label: kind, idPrefix: prefix }: RecordKind, received: stri
   return { code: 'wrong-kind', kind, prefix, received, actual: kindOfId(received)?.label };
 }
 
-/** Locks targets kind by kind, in the order of all writes. Targets in the batch are locked with it. */
+/** Locks targets kind by kind, in the order all writes use. Targets in the batch are locked with it. */
 export async function checkReferences(tx: Tx, items: readonly Item[]): Promise<void> {
   const { byTarget, wrong } = collectReferences(items);
   for (const { item, issue } of wrong) item.issues.push(issue);
@@ -234,7 +234,7 @@ const maxCounted = 10_000;
 
 type References = Pick<IssueData<'referenced'>, 'counts' | 'ids' | 'mayClear'>;
 
-/** Counts records outside of the batch, by ID. */
+/** Counts referring records outside the batch, by target. */
 async function findReferences(tx: Tx, links: readonly ReverseLink[], ids: Ids, batchIds: ReadonlyMap<RecordKind, Ids>) {
   const most = Math.max(maxNamed, Math.floor(maxCounted / ids.size));
   const references = new Map<string, References>();

@@ -1,6 +1,6 @@
 /**
- * With `onClash: REJECT`, no write gives a record a time at which another record occupies the same, such as the same
- * asset. Writes that reject clashes wait for each other; other writes may store clashes.
+ * With `onClash: REJECT`, no write gives a record a time at which its asset (or what its kind `occupies`) is taken.
+ * Writes that reject clashes wait for each other; other writes may store clashes.
  */
 import type { ReferenceField } from '../model/fields.ts';
 import type { RecordKind } from '../model/record-kind.ts';
@@ -26,8 +26,8 @@ export async function checkClashes(tx: Tx, items: readonly Item[], onInvalid: On
     for (let round = 1; ; round += 1) {
       if (onInvalid === 'skip') rejectDependents(items);
       const valid = moved.filter(isValid);
-      const areRejected = await rejectClashes(tx, kind, field, valid);
-      if (!areRejected || onInvalid === 'fail') break;
+      const hasRejected = await rejectClashes(tx, kind, field, valid);
+      if (!hasRejected || onInvalid === 'fail') break;
       if (round === maxRounds) for (const { issues } of valid) issues.push({ path: [], code: 'rejected-moves' });
     }
   }

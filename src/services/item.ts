@@ -77,7 +77,7 @@ export const createItem = (
   merge: parsed.merge,
 });
 
-/** An upsert by the ID of one system keeps all other IDs. */
+/** An upsert by an external ID keeps the others. */
 export function externalIdsAfter({ op, by, merge, values }: Item, stored: Values | undefined): ExternalIds | null {
   const before = (stored?.externalIds ?? null) as ExternalIds | null;
   const isByExternalId = op === 'upsert' && stored && by && 'externalId' in by;

@@ -237,14 +237,14 @@ async function indexCandidates(tx: Tx, kind: RecordKind, items: readonly Item[],
   return index;
 }
 
-/** Those of the most selective criterion. `meets` compares the rest. */
+/** The candidates of the most selective criterion. `meets` compares the rest. */
 function candidatesFor(criteria: LinkCriteria, index: CandidateIndex): Candidate[] {
   const none: ReadonlySet<Candidate> = new Set();
   const sets = withTexts(criteria).map((criterion) => index.get(criterionKey(criterion)) ?? none);
   return [...sets.reduce((fewest, set) => (set.size < fewest.size ? set : fewest))];
 }
 
-/** The keys of all criteria that a record meets: it has fewer texts than a batch has criteria. */
+/** The criterion keys of a record's texts, which are fewer than a batch's criteria. */
 function criterionKeys(record: Values | undefined, fields: ReadonlySet<string>): string[] {
   const texts = Object.entries(record ?? {}).filter(([field, text]) => fields.has(field) && typeof text === 'string');
   const externalIds = Object.entries((record?.externalIds ?? {}) as ExternalIdsPatch);
@@ -284,7 +284,7 @@ function severalIssue(
 
 const criterionField = ({ by }: Criterion): string => ('field' in by ? by.field : 'externalIds');
 
-/** Locks kind by kind, in the order of all writes. */
+/** Locks kind by kind, in the order all writes use. */
 export async function readRecords(tx: Tx, items: readonly Item[]): Promise<void> {
   const groups = groupByKind(items);
   for (const kind of linkOrder) {

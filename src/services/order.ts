@@ -55,7 +55,7 @@ function rankOf({ kind, action }: Change): number {
   return action === 'updated' ? linkOrder.length + place : 3 * linkOrder.length - place;
 }
 
-/** By place: the changes that must follow a change, and the one that releases the value it takes. */
+/** By index: the changes that must follow a change, and the one that releases the value it takes. */
 function findPrecedence(changes: readonly Change[]) {
   const successors: number[][] = changes.map(() => []);
   const precede = (first: number | undefined, second: number | undefined): void => {

@@ -8,7 +8,7 @@
  * | did not exist    | does not exist                     | changes nothing                 |
  * | existed          | exists, as the range left it       | restores the earlier values     |
  * | existed          | exists, with its earlier values    | changes nothing                 |
- * | existed          | does not exist, as the range left  | stores the record again, by ID  |
+ * | existed          | is deleted, as the range left it   | stores it again with its old ID |
  * | any              | changed since to another state     | keeps the record                |
  *
  * Records that cannot be reversed are skipped, with their dependents.

@@ -93,8 +93,8 @@ interface WriteOptions<T> {
 }
 
 /**
- * Writes all items or none, and returns results in the order sent. Throws a ServiceError with every issue: 403, 413,
- * 400, or 409 if all issues are conflicts.
+ * Writes items in one transaction. Results are in their order. Throws a ServiceError with every issue: 403, 413, 400,
+ * or 409 if all issues are conflicts.
  */
 export async function write<T = StoredItem>(
   session: Session,

@@ -7,7 +7,7 @@ import pLimit from 'p-limit';
 
 const pollIntervalMs = 500;
 
-/** Many writes need few reads. */
+/** Writes meanwhile share a read. */
 const pauseAfterWriteMs = 10;
 
 interface Watch {

@@ -1,3 +1,3 @@
-insert into new_assets_locations_asset_categories_assets with creation as materialized ( select value -> 0 as own, value -> 1 as ids, jsonb_extract(value, '$[2]') as sent
-    from jsonb_each(?)) select own ->> 0, own ->> 1, own ->> 2, own ->> 3, own ->> 4, own ->> 5, own ->> 6, own ->> 7, own ->> 8, own ->> 9, own ->> 10, own ->> 11, own ->> 12, own ->> 13, own ->> 14, own ->> 15, own ->> 16, own ->> 17, own ->> 18, ids, sent
+insert into new_assets_locations_asset_categories_assets with creation as materialized ( select value -> 0 as common, value -> 1 as ids, jsonb_extract(value, '$[2]') as sent
+    from jsonb_each(?)) select common ->> 0, common ->> 1, common ->> 2, common ->> 3, common ->> 4, common ->> 5, common ->> 6, common ->> 7, common ->> 8, common ->> 9, common ->> 10, common ->> 11, common ->> 12, common ->> 13, common ->> 14, common ->> 15, common ->> 16, common ->> 17, common ->> 18, ids, sent
   from creation;

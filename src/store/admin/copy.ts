@@ -10,7 +10,7 @@ import { literally, runQuery, selectRecords } from '../query/rows.ts';
 import { changeNumbers, changes, idempotencyResults, workspaceNames } from '../query/tables.ts';
 import { apiKeys } from './api-keys.ts';
 
-/** Without idempotency keys, a request repeated after a move would run twice. */
+/** Without idempotency keys, a request repeated on the copy would run twice. */
 export const tablesToCopy = (recordKinds: readonly Table[]): readonly Table[] => [
   workspaceNames,
   ...recordKinds,

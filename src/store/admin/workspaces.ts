@@ -69,7 +69,7 @@ async function listShown(scope: OperatorScope): Promise<Workspace[]> {
   return shown;
 }
 
-/** Hides workspaces with only a log, or with nothing yet, as for requests without a key. */
+/** Hides workspaces with only a log, or with nothing yet, such as the anonymous one. */
 const isShown = (workspace: Workspace): boolean => recordCount(workspace) > 0 || workspace.keys.length > 0;
 
 async function findByName(scope: OperatorScope, name: string): Promise<Workspace | undefined> {
@@ -119,7 +119,7 @@ async function takeName(scope: OperatorScope, name: string, renamed: WorkspaceId
   }
   const keys = dialect.builder('api_keys').where('workspace_id', holder.number);
   await runQuery(run, keys.update({ workspace_id: renamed.number }));
-  await giveUpNumber(scope, holder);
+  await retireNumber(scope, holder);
 }
 
 async function removeByName(scope: OperatorScope, name: string, confirmed?: WorkspaceId): Promise<void> {
@@ -133,7 +133,7 @@ async function removeByName(scope: OperatorScope, name: string, confirmed?: Work
   // Locks first, as in writes, against deadlocks. A running write may store a lock again, without effect.
   if (lock) await runQuery(run, builder('locks').where('workspace_id', deleted.number).delete());
   await deleteAllRecords(scope, deleted);
-  await giveUpNumber(scope, deleted);
+  await retireNumber(scope, deleted);
   await runQuery(run, builder('api_keys').where('workspace_id', deleted.number).delete());
 }
 
@@ -165,7 +165,7 @@ async function deleteAllRecords(scope: OperatorScope, workspace: WorkspaceId): P
 const stopWrites = ({ dialect, run }: OperatorScope, { number }: WorkspaceId) =>
   takeChangeNumbers(dialect, run, number, 1);
 
-async function giveUpNumber({ dialect, run }: OperatorScope, { number }: WorkspaceId): Promise<void> {
+async function retireNumber({ dialect, run }: OperatorScope, { number }: WorkspaceId): Promise<void> {
   const { builder } = dialect;
   for (const table of ['changes', 'idempotency_keys']) {
     await runQuery(run, builder(table).where('workspace_id', number).delete());

@@ -82,7 +82,7 @@ export class Connections implements Reads {
     this.snapshot = snapshot;
   }
 
-  /** A workspace has at most half of the connections. Those whose last statement timed out share two. */
+  /** A workspace has at most half of the connections. Workspaces whose last statement timed out share two. */
   readonly forWorkspace = (workspaceId: number | undefined): Reads => ({
     read: (sql, values) => this.#use(this.#reads, workspaceId, ({ send }) => send(sql, values)),
     snapshot: (work) => this.#use(this.#reads, workspaceId, (connection) => this.#snapshotOn(connection, work)),
@@ -219,8 +219,8 @@ export function startWaiting(connectionTimeout: number, reject: (reason: unknown
 
 /**
  * Calls `begin` before the first statement; without statements, sends nothing. Each statement waits for the previous
- * one, and fails if that failed. Knex's transactions go on after a failed BEGIN, and report an error at COMMIT, whose
- * outcome is unknown, like any other.
+ * one, and fails if that failed. Knex's transactions go on after a failed BEGIN, and do not tell a failed COMMIT,
+ * whose outcome is unknown, from other errors.
  */
 export async function inTransaction<T>(
   { send }: ConnectionLease,

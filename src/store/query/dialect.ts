@@ -104,7 +104,7 @@ interface JsonSql {
   /** This aggregate function returns null on Postgres if there are no rows. */
   readonly jsonArrayOf: string;
   jsonRow(columns: readonly SelectedColumn[]): string;
-  /** Converts a parsed `jsonRow`, which may change, to the values of a record. */
+  /** Converts a parsed `jsonRow`, perhaps in place, to the values of a record. */
   fromJson(columns: readonly Pick<SelectedColumn, 'type'>[]): (values: unknown[]) => unknown[];
   /** Aggregates, which `parsePage` turns into an array for each row. No column may have JSON. */
   jsonPage(columns: readonly SelectedColumn[]): readonly string[];

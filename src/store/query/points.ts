@@ -1,6 +1,6 @@
 /**
- * Records with a latitude and a longitude have a point on the unit sphere, by which they are ordered by distance. The
- * service computes it, because databases differ in the last bits of a sine, and stores it: no record has it.
+ * Rows with a latitude and a longitude also store a point on the unit sphere, which orders them by distance. The
+ * service computes it, because databases differ in the last bits of a sine. Records leave it out.
  */
 import type { Knex } from 'knex';
 import { type Point, unitVector } from '../../model/places.ts';
@@ -29,7 +29,7 @@ export function withPoints(table: Table, rows: readonly Row[]): readonly Row[] {
 
 /**
  * The square of the chord from a row's point to this one, which orders as the distance does. Both databases compute the
- * same number by + - and ×, so that cursors and ties hold. Null without a point.
+ * same number by +, - and ×, so that cursors and ties hold. Null without a point.
  */
 export function squaredChord(builder: Knex, alias: string, point: Point): Knex.Raw {
   const squares = pointColumns.map(({ name }) => `(${alias}.${name} - ?) * (${alias}.${name} - ?)`);

@@ -99,7 +99,7 @@ export type Condition =
   | { readonly field: string; readonly key: string; readonly value?: string | undefined }
   /** On a sphere of the Earth's mean radius. */
   | { readonly near: { readonly latitude: number; readonly longitude: number; readonly withinKm: number } }
-  /** The record starts, and its time from the start to the end, if it has one, overlaps this one; `to` is open if unset. */
+  /** The record has a start, and its time overlaps this one. Without an end or `to`, a time is open. */
   | { readonly during: { readonly from: string; readonly to?: string | undefined } }
   /** The record with this ID, and all below it. Resolved to their IDs before it becomes SQL. */
   | { readonly within: string; readonly tree: Tree }

@@ -56,7 +56,7 @@ function selectList(source: RowSource, query: RecordQuery): Knex.QueryBuilder {
     for (const part of [withValue, withoutValue]) parts.push(orderRows(rows().where(part), terms, query));
   }
   const fields = query.fields && new Set([...query.fields, 'id', ...orderBy.map(orderName)]);
-  const columns = dialect.builder.raw(columnList(tableColumns(pickFields(withLinkedFields(table, orderBy), fields))));
+  const columns = dialect.builder.raw(columnList(tableColumns(pickFields(withOrderFields(table, orderBy), fields))));
   const selected = parts.map((part) => part.select(columns));
   const union = `(select * from ? as part union all select * from ? as part) as ${table.table}`;
   return orderRows(dialect.builder.from(dialect.builder.raw(union, selected)), terms, query);
@@ -108,7 +108,7 @@ function fromSql({ dialect, workspaceId, table, from }: RowSource, orderBy: read
 
 const squaredChordField = { type: 'number', description: '', min: 0, max: 4 } as const;
 
-export function withLinkedFields(table: Table, orderBy: readonly RecordOrder[] = []): Table {
+export function withOrderFields(table: Table, orderBy: readonly RecordOrder[] = []): Table {
   const linked = orderBy.flatMap((order): [string, StoredField][] => {
     if (order.from) return [[orderName(order), squaredChordField]];
     const target = order.links?.at(-1)?.target;
@@ -140,7 +140,7 @@ interface Term {
 
 /** The ID is always the last term. */
 function termsOf(table: Table, orderBy: readonly RecordOrder[]): Term[] {
-  const { storedFields } = withLinkedFields(table, orderBy);
+  const { storedFields } = withOrderFields(table, orderBy);
   const terms = orderBy
     .map((order) => ({ ...order, name: orderName(order) }))
     .filter(({ name }) => name !== 'id')

@@ -33,7 +33,7 @@ import {
   selectRecords,
   selectRows,
   selectValues,
-  withLinkedFields,
+  withOrderFields,
 } from '../query/rows.ts';
 import { ancestorsOf, descendantIds, idsBelowEach, parentsOf, resolveWithin } from '../query/trees.ts';
 import {
@@ -107,7 +107,7 @@ export function createRecordReads(scope: WorkspaceScope): RecordReads {
     async list(kind, query = {}, links = []) {
       const where = await resolveTrees(scope, query.where);
       const rows = rowsQuery(dialect, kind, workspaceId, { orderBy: oldestFirst, ...query, where });
-      const table = withLinkedFields(kind, query.orderBy);
+      const table = withOrderFields(kind, query.orderBy);
       return asRecords(kind, await fetchRows(scope, table, rows, query, links));
     },
 
@@ -213,7 +213,7 @@ async function selectLinked(
   const columns = tableColumns(table);
   const joined = select(columns, links, 't0');
   const bindings = [rows.select(columns.map(({ name }) => name)), ...joins.map(() => workspaceId)];
-  // Knex would take as long to build the joins as the page.
+  // Built by Knex, the joins would take as long as reading.
   const query = (list: string) => dialect.builder.raw(`select ${list} from ? as t0 ${joins.join(' ')}`, bindings);
   const found = await selectValues(dialect, run, selected, query, true);
   let length = 0;
@@ -233,7 +233,7 @@ export async function readParents(
   return new Map(records.map(({ id, parent }) => [String(id), parent === null ? null : String(parent)]));
 }
 
-/** Per page: reading so many parents takes some hundredths of a second. */
+/** Of one read: so many parents take some hundredths of a second. */
 const maxAncestors = 20_000;
 
 async function requireFewAncestors(scope: WorkspaceScope, link: ReverseLink, ids: readonly string[]): Promise<void> {
@@ -254,7 +254,7 @@ async function requireFewAncestors(scope: WorkspaceScope, link: ReverseLink, ids
   );
 }
 
-/** Below the records of a condition or a page: reading so many IDs takes some tenths of a second. */
+/** Below the records of a condition or a read: so many IDs take some tenths of a second. */
 const maxDescendants = 100_000;
 
 /** Walks down each part of a tree once. */
@@ -346,7 +346,7 @@ function createPagesSelection(
   const { where, limit, withCount, fields, below } = query;
   const source = pageSource(dialect, workspaceId, link, below);
   return {
-    table: pickFields(withLinkedFields(link.kind, query.orderBy), fields),
+    table: pickFields(withOrderFields(link.kind, query.orderBy), fields),
     parentIds,
     page:
       limit === undefined
@@ -369,11 +369,11 @@ function pageSource(dialect: Dialect, workspaceId: number, link: ReverseLink, be
   if (direction === 'referring') return { ...source, restriction: builder.raw(`${table}.${reference} = parent.value`) };
   if (direction === 'clashing') {
     const clashes = builder
-      .from(`${table} as own`)
-      .joinRaw(`join ${table} as record on record.workspace_id = ? and ${clashSql('record', 'own', reference)}`, [
+      .from(`${table} as origin`)
+      .joinRaw(`join ${table} as record on record.workspace_id = ? and ${clashSql('record', 'origin', reference)}`, [
         workspaceId,
       ])
-      .whereRaw('own.workspace_id = ? and own.id = parent.value', [workspaceId]);
+      .whereRaw('origin.workspace_id = ? and origin.id = parent.value', [workspaceId]);
     return { ...source, from: clashes.select('record.*') };
   }
   const first = builder.raw(

@@ -273,8 +273,8 @@ function createViewStatement(view: string, kind: RecordKind, targets: readonly R
     // `materialized`: otherwise SQLite would copy the whole insert for each column.
     sql: `insert into ${view}
       with creation as materialized (
-        select value -> 0 as own, value -> 1 as ids, jsonb_extract(value, '$[2]') as sent from jsonb_each(?))
-      select ${names.map((_, index) => `own ->> ${index}`).join(', ')}, ids, sent from creation`,
+        select value -> 0 as common, value -> 1 as ids, jsonb_extract(value, '$[2]') as sent from jsonb_each(?))
+      select ${names.map((_, index) => `common ->> ${index}`).join(', ')}, ids, sent from creation`,
     setUp: `create temp view if not exists ${view} as
         select ${[...names, 'ids', 'sent'].map((name) => `null as ${name}`).join(', ')};
       create temp trigger if not exists ${view}_insert instead of insert on ${view} begin ${trigger} end;`,

@@ -175,7 +175,7 @@ class ConnectionStatements {
       if (values.some(isLarge)) this.#cache.delete(sql);
       return rows;
     } catch (error) {
-      // The driver does not reset a failed statement: without the lock, it would remain an active writer, and SQLite
+      // The driver does not reset a failed statement: one that got no lock would remain an active writer, and SQLite
       // would commit nothing on the connection.
       this.#cache.delete(sql);
       throw error;

@@ -205,11 +205,11 @@ async function shareCommit(
     const open = () => {
       opened = isBegun ? 'savepoint' : 'transaction';
       isBegun = true;
-      return send(opened === 'savepoint' ? 'savepoint own' : begin);
+      return send(opened === 'savepoint' ? 'savepoint write' : begin);
     };
     try {
       const returned = await inTransaction(connection, open, write.work);
-      if (opened === 'savepoint') await send('release own');
+      if (opened === 'savepoint') await send('release write');
       done.push({ write, settle: () => write.resolve(returned) });
     } catch (error) {
       if (opened === undefined) {
@@ -270,8 +270,8 @@ const uncommittedError = (error: unknown): unknown =>
 
 const rollBackSavepoint = (connection: ConnectionLease): Promise<boolean> =>
   connection
-    .send('rollback to own')
-    .then(() => connection.send('release own'))
+    .send('rollback to write')
+    .then(() => connection.send('release write'))
     .then(
       () => connection.state !== 'lost',
       () => false,

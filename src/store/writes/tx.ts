@@ -43,7 +43,7 @@ export interface Tx
   ancestors(tree: ReverseLink, ids: readonly string[], limit: number): Promise<ReadonlyMap<string, string | null>>;
   /** Returns at most `limit` IDs of records that refer to these, in any order. */
   findReferring(link: ReverseLink, ids: readonly string[], limit: number): Promise<string[]>;
-  /** Returns the first record of each time that occupies the same, unless it is in `except`. */
+  /** Returns, for each time, the first clashing ID that is not in `except`. */
   findOccupying(
     kind: RecordKind,
     field: string,
@@ -59,7 +59,7 @@ export interface Tx
 }
 
 export interface OccupiedTime {
-  /** The ID of what is occupied. */
+  /** Of the occupied record; null for a new one. */
   readonly id: string | null;
   readonly start: string;
   /** Null for an open end. */
