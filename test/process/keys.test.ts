@@ -62,8 +62,10 @@ test('list --json prints every field that a script may need, with times in ISO 8
   ]);
 });
 
-test('a key that creates a workspace says so: its name may be misspelled', async () => {
-  await create();
+test('a key is alone on standard output, and not on standard error; one that creates a workspace says so: its name may be misspelled', async () => {
+  const { out, err } = await create();
+  expect(out).toMatch(/^yardgraph_acme_[0-9a-f]{8}_[\w-]{43}$/);
+  expect(err).not.toContain(out.slice(-43));
   const key = (name: string) => run('keys', 'create', '--workspace', name, '--user', 'erp-sync');
   expect((await key('acne')).err).toMatch(/\nThe workspace acne is new\.$/);
   expect((await key('acne')).err).not.toContain('is new');
