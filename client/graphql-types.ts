@@ -411,7 +411,7 @@ export interface LocationPatch extends Partial<NewLocation> {
   parent?: StoredRecordLink | null;
 }
 
-/** What a write does with records that clash, such as two allocations of an asset. */
+/** What a write does with allocations of an asset that overlap. */
 export type OnClash = 'REJECT' | 'STORE';
 
 /** What a batch does with invalid items. */

@@ -1,8 +1,9 @@
+/** Adds allocations, which reserve an asset for a time. */
 import { kindTables } from './kind-tables.ts';
 
 export const { up, down } = kindTables({
   allocations: {
-    asset_id: 'reference not null',
+    asset_id: 'occupied not null',
     work_order_id: 'reference',
     project_id: 'reference',
     transport_order_id: 'reference',

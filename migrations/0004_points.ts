@@ -1,6 +1,6 @@
 /**
- * Stores each location's point on the unit sphere, to order locations by distance. Computed here, because databases
- * differ in the last bits of a sine.
+ * Stores the points of locations on the unit sphere, by which the service orders them by distance. The migration computes them as the service
+ * does: databases differ in the last bits of a sine.
  */
 import type { Knex } from 'knex';
 import { columnTypes, isSqlite } from './kind-tables.ts';
@@ -8,49 +8,51 @@ import { columnTypes, isSqlite } from './kind-tables.ts';
 const columns = ['point_x', 'point_y', 'point_z'];
 
 interface Location {
-  readonly workspace_id: number | string;
   readonly id: string;
   readonly latitude: number;
   readonly longitude: number;
 }
 
+const rowsPerPage = 5_000;
+
 export async function up(knex: Knex): Promise<void> {
   for (const column of columns)
     await knex.raw(`alter table locations add column ${column} ${columnTypes(knex).double}`);
-  const rowsPerPage = 5_000;
-  let last: Location | undefined;
-  do {
-    const page = knex('locations')
-      .select('workspace_id', 'id', 'latitude', 'longitude')
-      .whereNotNull('latitude')
-      .whereNotNull('longitude')
-      .orderBy(['workspace_id', 'id'])
-      .limit(rowsPerPage);
-    const rows: Location[] = await (last
-      ? page.whereRaw('(workspace_id, id) > (?, ?)', [last.workspace_id, last.id])
-      : page);
-    if (rows.length > 0) await setPoints(knex, rows);
-    last = rows.at(-1);
-  } while (last);
+  // Workspace by workspace: a cluster rejects a statement on several.
+  for (const { number } of await knex('workspaces').select('number')) {
+    let last: string | undefined = '';
+    while (last !== undefined) {
+      const rows: Location[] = await knex('locations')
+        .select('id', 'latitude', 'longitude')
+        .where('workspace_id', number)
+        .where('id', '>', last)
+        .whereNotNull('latitude')
+        .whereNotNull('longitude')
+        .orderBy('id')
+        .limit(rowsPerPage);
+      if (rows.length > 0) await setPoints(knex, number, rows);
+      last = rows.at(-1)?.id;
+    }
+  }
 }
 
 /** As multiples of 2^-48, which databases read exactly. */
-async function setPoints(knex: Knex, rows: readonly Location[]): Promise<void> {
-  const sent = rows.map(({ workspace_id, id, latitude, longitude }) => {
+async function setPoints(knex: Knex, workspace: number | string, rows: readonly Location[]): Promise<void> {
+  const sent = rows.map(({ id, latitude, longitude }) => {
     const lat = (latitude * Math.PI) / 180;
     const lon = (longitude * Math.PI) / 180;
     const vector = [Math.cos(lat) * Math.cos(lon), Math.cos(lat) * Math.sin(lon), Math.sin(lat)];
-    return [workspace_id, id, ...vector.map((value) => Math.round(value * 2 ** 48))];
+    return [id, ...vector.map((value) => Math.round(value * 2 ** 48))];
   });
   const elements = isSqlite(knex) ? 'json_each(?) as sent' : 'json_array_elements(?::json) as sent (value)';
   const points = columns.map(
-    (column, index) => `cast(value ->> ${index + 2} as double precision) * pow(2, -48) as ${column}`,
+    (column, index) => `cast(value ->> ${index + 1} as double precision) * pow(2, -48) as ${column}`,
   );
   await knex.raw(
     `update locations set ${columns.map((column) => `${column} = points.${column}`).join(', ')}
-      from (select cast(value ->> 0 as bigint) as number, value ->> 1 as location_id, ${points.join(', ')} from ${elements}) as points
-      where workspace_id = points.number and id = points.location_id`,
-    [JSON.stringify(sent)],
+      from (select value ->> 0 as location_id, ${points.join(', ')} from ${elements}) as points
+      where workspace_id = ? and id = points.location_id`,
+    [JSON.stringify(sent), workspace],
   );
 }
 

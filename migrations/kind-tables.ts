@@ -22,7 +22,7 @@ type Type = 'text' | 'time' | 'double' | 'boolean';
 type Column =
   | `${Type}${'' | ' not null'}${'' | ' indexed' | ' unique'}`
   | 'reference'
-  | 'reference not null'
+  | 'occupied not null'
   | 'stamp'
   | 'parent'
   | 'external IDs';
@@ -96,7 +96,7 @@ const hasExternalIds = (columns: Columns): boolean => Object.values(columns).inc
 
 async function createTable(knex: Knex, table: string, columns: Columns): Promise<void> {
   const { text, time, whole, json, ...others } = columnTypes(knex);
-  const types = { text, time, ...others, reference: text, stamp: text, parent: text, external: json };
+  const types = { text, time, ...others, reference: text, occupied: text, stamp: text, parent: text, external: json };
   const declared = Object.entries(columns);
   const unique = declared.flatMap(([name, column]) => (column.endsWith(' unique') ? [name] : []));
   const definition = ([name, column]: [string, Column]) => {
@@ -130,9 +130,13 @@ async function createIndex(knex: Knex, table: string, name: string, column: Colu
     await addStatistics(knex, table, index, rowsOfValue);
   };
   if (column === 'external IDs') await indexExternalIds(knex, table);
-  else if (column.startsWith('reference') || column === 'stamp' || column === 'parent')
+  else if (column === 'reference' || column === 'stamp' || column === 'parent')
     await create(100, `${name}, id`, ` where ${name} is not null`);
-  else if (!column.endsWith(' indexed')) return;
+  else if (column === 'occupied not null') {
+    // Has all that tells whether rows overlap a time: without it, 5,000 rows took 10 s to be compared with 500 each.
+    await knex.raw(`create index ${index} on ${table} (workspace_id, ${name}, start_date, id, end_date)`);
+    await addStatistics(knex, table, index, 100, 2, 1, 1);
+  } else if (!column.endsWith(' indexed')) return;
   else if (column.startsWith('time')) await create(10, `${name} desc nulls last, id desc`);
   else await create(4, `${name}, id`);
 }

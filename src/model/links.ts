@@ -215,9 +215,9 @@ export function mergeParser<T>(
 function withoutMissing<T>(item: ParsedItem<T>, linked: ReadonlySet<string>): ParsedItem<T> {
   if (!item.issues) return item;
   const { issues, validFields, ...rest } = item;
-  const others = issues.filter(({ code, path: [field = ''] }) => code !== 'required' || !linked.has(String(field)));
+  const remaining = issues.filter(({ code, path: [field = ''] }) => code !== 'required' || !linked.has(String(field)));
   // The cast is safe: only references that links stand for are missing.
-  return others.length > 0 ? { ...rest, issues: others, validFields } : { ...rest, value: validFields as T };
+  return remaining.length > 0 ? { ...rest, issues: remaining, validFields } : { ...rest, value: validFields as T };
 }
 
 function withIssues<T>(item: ParsedItem<T>, issues: readonly ValidationIssue[]): ParsedItem<T> {

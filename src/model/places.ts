@@ -7,6 +7,9 @@ export interface Point {
   readonly longitude: number;
 }
 
+export const hasPlace = ({ storedFields }: { readonly storedFields: object }): boolean =>
+  'latitude' in storedFields && 'longitude' in storedFields;
+
 export const earthRadiusKm = 6_371.0088;
 
 const radians = (degrees: number): number => (degrees * Math.PI) / 180;

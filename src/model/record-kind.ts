@@ -24,7 +24,7 @@ interface Declaration<F extends Fields, S extends Stamp> {
   readonly description: string;
   readonly table: string;
   readonly idPrefix: string;
-  /** The reference to what a record has to itself from its `startDate` to its `endDate`. */
+  /** The reference to what a record has to itself from its `startDate` to its `endDate`, which the kind must have. */
   readonly occupies?: string;
   /** The fields that clients may send, in the interface's order. */
   readonly fields: F;
@@ -97,7 +97,7 @@ export const matchableFields = ({ fields }: RecordKind): readonly string[] =>
 
 /** The table has one column per stored field (docs/contributing.md). */
 export function recordKind<const F extends Fields, const S extends Stamp = never>(
-  declaration: Declaration<F, S>,
+  declaration: Declaration<F, S> & { readonly occupies?: keyof NoInfer<F> & string },
 ): RecordKind<F, S> {
   const { label, plural } = declaration;
   const stamps: Record<Stamp, Field> = {

@@ -24,7 +24,7 @@ import {
   lockTrees,
   rejectExchange,
 } from './checks.ts';
-import { checkClashes, lockClashes, type OnClash } from './clashes.ts';
+import { checkClashes, lockClashes, mayClash, type OnClash } from './clashes.ts';
 import {
   createItem,
   groupByKind,
@@ -103,12 +103,13 @@ export async function write<T = StoredItem>(
 ): Promise<(T | Rejection)[]> {
   // An empty batch changes nothing, and does not use its key.
   if (input.length === 0 && session.mayWrite) return [];
+  const rejectsClashes = onClash === 'reject';
   return session.transaction(
     async (tx) => {
       // Copies: the store runs this again after a conflict with another transaction.
       const items = input.map((item): Item => ({ ...item, issues: [...item.issues] }));
       await lock(tx, items);
-      if (onClash === 'reject') await lockClashes(tx, items);
+      if (rejectsClashes) await lockClashes(tx, items);
       await findByKeys(tx, items);
       await resolveLinks(tx, items);
       await checkReferences(tx, items);
@@ -118,31 +119,36 @@ export async function write<T = StoredItem>(
       checkReferencesInBatch(items);
       await checkDeletions(tx, items, { areCleared: maxCleared !== undefined });
       await checkUnique(tx, items);
-      const { changes, stored } = await decideChanges(tx, session, items, { onInvalid, onClash, maxCleared });
+      const { changes, stored } = await decideChanges(tx, session, items, { onInvalid, rejectsClashes, maxCleared });
       const results = items.map((item) => (isValid(item) ? resultOf(item, stored.get(item)) : rejectionOf(item)));
       return { changes, returned: results };
     },
-    { creation: onClash === 'reject' ? undefined : creationOf(session, input, resultOf), items: input.length },
+    {
+      creation: rejectsClashes && mayClash(input) ? undefined : creationOf(session, input, resultOf),
+      items: input.length,
+    },
   );
 }
 
 const rejectionOf = ({ issues }: Item): Rejection => ({ outcome: 'rejected', issues: issues.map(describeIssue) });
+
+interface DecisionRules {
+  readonly onInvalid: OnInvalid;
+  readonly rejectsClashes: boolean;
+  readonly maxCleared: number | undefined;
+}
 
 /** Throws a ServiceError for invalid items unless they are skipped. */
 async function decideChanges(
   tx: Tx,
   writer: Writer,
   items: readonly Item[],
-  {
-    onInvalid,
-    onClash,
-    maxCleared,
-  }: Pick<WriteOptions<unknown>, 'onClash' | 'maxCleared'> & { readonly onInvalid: OnInvalid },
+  { onInvalid, rejectsClashes, maxCleared }: DecisionRules,
 ) {
   for (;;) {
     // Again after a rejected exchange: without the rejected moves, others may form a cycle.
     await checkTrees(tx, items, onInvalid);
-    if (onClash === 'reject') await checkClashes(tx, items, onInvalid);
+    if (rejectsClashes) await checkClashes(tx, items, onInvalid);
     if (onInvalid === 'skip') rejectDependents(items);
     else requireValid(items);
     const valid = items.filter(isValid);

@@ -152,7 +152,7 @@ test('allocations that clash already are stored if they are not moved, and may b
   expect((await update(...exchange)).body.errors).toBeUndefined();
 });
 
-test('an item that takes the time of a skipped one is skipped with it', async () => {
+test('an item that takes the time of a skipped one is skipped with it, and of failing items only the wrong one is listed', async () => {
   const assetId = await createAsset();
   const [first] = await allocate(assetId, [2, 4]);
   const input = [
@@ -160,17 +160,29 @@ test('an item that takes the time of a skipped one is skipped with it', async ()
     { assetId, startDate: day(3), endDate: day(4) },
     { assetId, startDate: day(8), endDate: day(9) },
   ];
-  const { result } = await service.data(upsertDocument(allocation, 'outcome issues { code }'), {
-    input,
-    by: { field: 'ID' },
-    onInvalid: 'SKIP',
-    onClash: 'REJECT',
-  });
+  const variables = { input, by: { field: 'ID' }, onClash: 'REJECT' };
+  const { body } = await service.graphql(upsertDocument(allocation), variables);
+  expect(body.errors[0].extensions.issues.map(({ code }: Json) => code)).toEqual(['invalid-character']);
+  const skipping = { ...variables, onInvalid: 'SKIP' };
+  const { result } = await service.data(upsertDocument(allocation, 'outcome issues { code }'), skipping);
   expect(result).toEqual([
     { outcome: 'REJECTED', issues: [{ code: 'invalid-character' }] },
     { outcome: 'REJECTED', issues: [{ code: 'clash' }] },
     { outcome: 'CREATED', issues: [] },
   ]);
+});
+
+test('a chain of moves is skipped as a whole if its last time is taken, and nothing else with it', async () => {
+  const chain = Array.from({ length: 20 }, (_, index) => [index + 1, index + 2] as const);
+  const allocated = await allocate(await createAsset(), ...chain, [21, 22]);
+  const [free] = await allocate(await createAsset('Truck'), [1, 2]);
+  const moved = allocated
+    .slice(0, -1)
+    .map(({ id }, index) => ({ id, startDate: day(index + 2), endDate: day(index + 3) }));
+  const input = [...moved, { id: free?.id, endDate: day(9) }];
+  const options = { by: { field: 'ID' }, onInvalid: 'SKIP', onClash: 'REJECT' };
+  const { result } = await service.data(upsertDocument(allocation, 'outcome'), { input, ...options });
+  expect(result.map(({ outcome }: Json) => outcome)).toEqual([...moved.map(() => 'REJECTED'), 'UPDATED']);
 });
 
 test('of writes that reject clashes at the same time, in two processes, one is stored', async () => {

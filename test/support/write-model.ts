@@ -197,12 +197,12 @@ export function createWriteModel() {
     const moved = [...states].flatMap(([item, { before, after, isRepeated }]) => {
       const { occupies } = item.entry.kind;
       const isMoved = occupies && [occupies, 'startDate', 'endDate'].some((name) => before?.[name] !== after?.[name]);
-      return isMoved && after && !isRepeated && !wrong.has(item) ? [{ item, before, after, occupies }] : [];
+      return isMoved && after && !isRepeated ? [{ item, before, after, occupies }] : [];
     });
     const left = new Set(moved.map(({ before }) => before));
     const accepted: Stored[] = [];
     return moved
-      .filter(({ after }) => hasTime(after))
+      .filter(({ item, after }) => !wrong.has(item) && hasTime(after))
       .toSorted((a, b) => String(a.after.startDate).localeCompare(String(b.after.startDate)))
       .flatMap(({ item, after, occupies }) => {
         const stored = [...held(item.entry.kind).values()].filter((record) => !left.has(record));

@@ -133,7 +133,7 @@ export function describeReverseLink({ kind, field, target, direction }: ReverseL
   const isThis = `this ${typeLabel(target)}`;
   if (direction === 'ancestors') return `The ${kind.pluralLabel} above ${isThis}, from its parent up to the root`;
   if (direction === 'clashing') {
-    return `The other ${kind.pluralLabel} with the same \`${linkField(field)}\` at the same time: each starts before the other ends. An end that is not after the start is no time`;
+    return `The other ${kind.pluralLabel} with the same \`${linkField(field)}\` at the same time: each starts before the other ends. A record whose end is not after its start has no time`;
   }
   return `The ${kind.pluralLabel} whose \`${linkField(field)}\` is ${isThis}`;
 }

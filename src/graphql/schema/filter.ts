@@ -4,7 +4,7 @@ import { ServiceError } from '../../errors.ts';
 import { type Field, isAscii, type ReferenceField } from '../../model/fields.ts';
 import { expected, formatCount, type Path } from '../../model/issues.ts';
 import { capitalized, linkField, withArticle } from '../../model/labels.ts';
-import type { Point } from '../../model/places.ts';
+import { hasPlace, type Point } from '../../model/places.ts';
 import type { RecordKind } from '../../model/record-kind.ts';
 import type { ReverseLink } from '../../model/reverse-link.ts';
 import { kindNamed, recordKinds, reverseLinksOf, treeOf } from '../../records/index.ts';
@@ -69,8 +69,8 @@ const filterFields = memoize((kind: RecordKind): ReadonlyMap<string, FilterField
       field.type === 'reference' ? [[linkField(name), linkedField(name, field)] as const] : [],
     ),
     ...reverseLinksOf(kind.name).map((link) => [link.name, reverseField(link)] as const),
-    ...(kind.storedFields.latitude ? [['near', near] as const] : []),
-    ...(kind.storedFields.startDate ? [['during', during] as const] : []),
+    ...(hasPlace(kind) ? [['near', near] as const] : []),
+    ...(kind.storedFields.startDate && kind.storedFields.endDate ? [['during', during] as const] : []),
     ...(treeOf(kind.name) ? [['within', within(kind)] as const] : []),
     ['and', combined(kind, 'All of these match.', (all) => ({ all }))],
     ['or', combined(kind, 'At least one of these matches.', (any) => ({ any }))],

@@ -4,6 +4,7 @@ import type { Field } from '../../model/fields.ts';
 import { expected, type Path } from '../../model/issues.ts';
 import { uncapitalized } from '../../model/labels.ts';
 import { linkFields } from '../../model/links.ts';
+import { hasPlace } from '../../model/places.ts';
 import type { RecordKind } from '../../model/record-kind.ts';
 import { parseComparedValue } from '../../model/schemas.ts';
 import { kindNamed, kindOfId, recordKinds } from '../../records/index.ts';
@@ -22,8 +23,6 @@ import { type Filter, parsePoint, pointType } from './filter.ts';
 interface SentOrder {
   readonly [name: string]: RecordOrder['direction'] | SentOrder | Filter | null | undefined;
 }
-
-const isOrderedByDistance = ({ storedFields }: RecordKind): boolean => 'latitude' in storedFields;
 
 /** The most links of an order: each is a lookup for every matching record. */
 const maxLinks = 2;
@@ -44,7 +43,7 @@ const types = new Map(
             name,
             t.field({ type: direction, description: describeOrder(field) }),
           ]),
-          ...(isOrderedByDistance(kind)
+          ...(hasPlace(kind)
             ? [['distance', t.field({ type: pointType, description: describeDistance })] as const]
             : []),
           ...linkFields(kind).map(([name, , { target, refersTo }]) => [
@@ -98,7 +97,7 @@ function ordersIn(
     if (typeof value === 'string') {
       return [{ order: { field: name, direction: value, ...(links.length > 0 && { links }) }, path: at }];
     }
-    if (name === 'distance' && isOrderedByDistance(kind)) {
+    if (name === 'distance' && hasPlace(kind)) {
       const from = parsePoint(value, at);
       return [{ order: { field: name, direction: 'asc', from, ...(links.length > 0 && { links }) }, path: at }];
     }
@@ -112,7 +111,7 @@ const orderCost = 10;
 const linkCost = 1_000;
 
 export const costOfOrder = (sent: readonly SentOrder[] | null | undefined): number =>
-  (sent ?? []).reduce((sum, order) => sum + orderCost + linkCost * Math.min(maxLinks, linksIn(order)), 0);
+  (sent ?? []).reduce((sum, order) => sum + orderCost + linkCost * Math.min(maxLinks + 1, linksIn(order)), 0);
 
 const linksIn = (order: SentOrder): number =>
   Math.max(0, ...Object.values(order).map((value) => (typeof value === 'object' && value ? 1 + linksIn(value) : 0)));

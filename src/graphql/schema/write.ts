@@ -124,9 +124,9 @@ const onInvalidArgument = builder.args((t) => ({
   }),
 }));
 
-const onClash = enumType('OnClash', 'What a write does with records that clash, such as two allocations of an asset.', {
+const onClash = enumType('OnClash', 'What a write does with allocations of an asset that overlap.', {
   store: 'Stores them.',
-  reject: 'They are invalid items. Records that clash already, and are not moved, stay as they are.',
+  reject: 'Rejects them as invalid items. An allocation that overlaps already may keep its asset and time.',
 });
 
 /** Only kinds whose records can clash have it; an import always. */
@@ -136,7 +136,7 @@ const onClashArgument = builder.args((t) => ({
     required: true,
     defaultValue: 'store',
     description:
-      'What to do with records that occupy the same at the same time as another one, stored or of this batch: `onClash: REJECT` rejects them.',
+      'What to do with an allocation that overlaps another one of its asset, stored or of this batch: `onClash: REJECT` rejects it.',
   }),
 }));
 

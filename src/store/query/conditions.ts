@@ -152,9 +152,12 @@ function inWorkspace({ dialect, workspaceId, alias }: ConditionScope, matches: K
   return matches === true ? isInWorkspace : dialect.builder.raw('? and ?', [isInWorkspace, matches]);
 }
 
-/** The record has a time, which ends after `start`. */
-export const endsAfter = (alias: string, start: string): string =>
-  `${alias}.start_date is not null and (${alias}.end_date is null or
+/** Later than all times, in both databases: SQLite stores times as text. */
+export const endless = 'infinity';
+
+/** The record has a time, which overlaps this one. */
+export const overlapsSql = (alias: string, start: string, end: string): string =>
+  `${alias}.start_date < ${end} and (${alias}.end_date is null or
     ${alias}.end_date > ${alias}.start_date and ${alias}.end_date > ${start})`;
 
 /**
@@ -165,15 +168,17 @@ function duringSql(
   { dialect, alias, depth }: ConditionScope,
   { from, to }: Extract<Condition, { during: object }>['during'],
 ): Knex.Raw {
-  const overlaps = `${endsAfter(alias, '?')}${to === undefined ? '' : ` and ${alias}.start_date < ?`}`;
+  const overlaps = overlapsSql(alias, '?', '?');
   const sql = depth === 0 ? `(${overlaps})` : `case when ${overlaps} then 1 end = 1`;
-  return dialect.builder.raw(sql, to === undefined ? [from] : [from, to]);
+  return dialect.builder.raw(sql, [to ?? endless, from]);
 }
 
 /** Two records overlap, and refer to the same one. */
-export const clashSql = (a: string, b: string, field: string): string =>
-  `${a}.${field} = ${b}.${field} and ${a}.id <> ${b}.id
-    and ${endsAfter(a, `${b}.start_date`)} and ${endsAfter(b, `${a}.start_date`)}`;
+export function clashSql(a: string, b: string, field: string): string {
+  const end = `coalesce(${b}.end_date, '${endless}')`;
+  return `${a}.${field} = ${b}.${field} and ${a}.id <> ${b}.id
+    and ${b}.start_date < ${end} and ${overlapsSql(a, `${b}.start_date`, end)}`;
+}
 
 /** The haversine formula, both sides squared, after a range of latitudes for an index. */
 function nearSql(

@@ -3,7 +3,7 @@
  * service computes it, because databases differ in the last bits of a sine. Records leave it out.
  */
 import type { Knex } from 'knex';
-import { type Point, unitVector } from '../../model/places.ts';
+import { hasPlace, type Point, unitVector } from '../../model/places.ts';
 import type { Table } from '../../model/record-kind.ts';
 import type { Row } from '../connections/driver.ts';
 import { columnName, type TableColumn, tableColumns } from './columns.ts';
@@ -12,13 +12,11 @@ export const pointColumns = ['pointX', 'pointY', 'pointZ'].map(
   (field): TableColumn => ({ field, type: 'number', name: columnName(field) }),
 );
 
-const hasPoints = ({ storedFields }: Table): boolean => 'latitude' in storedFields && 'longitude' in storedFields;
-
 export const writtenColumns = (table: Table): readonly TableColumn[] =>
-  hasPoints(table) ? [...tableColumns(table), ...pointColumns] : tableColumns(table);
+  hasPlace(table) ? [...tableColumns(table), ...pointColumns] : tableColumns(table);
 
 export function withPoints(table: Table, rows: readonly Row[]): readonly Row[] {
-  if (!hasPoints(table)) return rows;
+  if (!hasPlace(table)) return rows;
   return rows.map((row) => {
     const { latitude, longitude } = row;
     const isPlace = typeof latitude === 'number' && typeof longitude === 'number';

@@ -20,7 +20,7 @@ import { TransactionConflict } from '../connections/database-error.ts';
 import type { Row } from '../connections/driver.ts';
 import { type ChangeReads, createChangeReads } from '../log.ts';
 import { columnName } from '../query/columns.ts';
-import { endsAfter } from '../query/conditions.ts';
+import { endless, overlapsSql } from '../query/conditions.ts';
 import type { Insert } from '../query/dialect.ts';
 import { rowsQuery, runQuery, selectEach, selectRecords } from '../query/rows.ts';
 import type { Action } from '../query/tables.ts';
@@ -227,23 +227,24 @@ async function findOccupying(
   times: readonly OccupiedTime[],
   except: readonly string[],
 ): Promise<readonly (string | null)[]> {
-  const { parents, timeType } = dialect;
+  const { builder, jsonElements, parents, timeType } = dialect;
   const { table } = kind;
-  const time = (place: number) => `cast(sent.value ->> ${place} as ${timeType})`;
-  const occupying = rowsQuery(dialect, kind, workspaceId)
-    .whereRaw(`${columnName(field)} = (sent.value ->> 0)`)
-    .whereRaw(`${endsAfter(table, time(1))} and (sent.value ->> 2 is null or start_date < ${time(2)})`)
-    .whereRaw('id not in (select parent.value from ?)', [parents(except)])
-    .orderBy('id')
-    .limit(1)
-    .select('id');
-  const found = await selectEach(
-    dialect,
-    run,
-    times.map(({ id, start, end }) => [id, start, end]),
-    occupying,
+  const time = (place: number) => `cast(value ->> ${place} as ${timeType})`;
+  // Materialized, the times are parsed once.
+  const sent = builder.raw(
+    `select value ->> 0 as id, ${time(1)} as start_time, ${time(2)} as end_time from ${jsonElements}(?) as sent`,
+    [JSON.stringify(times.map(({ id, start, end }) => [id, start, end ?? endless]))],
   );
-  return found.map((id) => (id === null ? null : String(id)));
+  const occupying = rowsQuery(dialect, kind, workspaceId)
+    .whereRaw(
+      `${columnName(field)} = occupied.id and ${overlapsSql(table, 'occupied.start_time', 'occupied.end_time')}`,
+    )
+    .whereRaw(`${table}.id not in (select parent.value from ?)`, [parents(except)])
+    .orderByRaw(`${table}.start_date, ${table}.id`)
+    .limit(1)
+    .select(`${table}.id`);
+  const rows = builder.raw('with occupied as materialized (?) select (?) as found from occupied', [sent, occupying]);
+  return (await runQuery(run, rows)).map(({ found }) => (found === null ? null : String(found)));
 }
 
 /** The characters that JavaScript's `trim` removes: SQL's removes spaces alone. */
