@@ -284,10 +284,13 @@ test(`of which one is killed amid ${total} changes lose no acknowledged write, l
     request.text = text;
   }
   await post(`${next()}/transport-orders`, [{ name: 'Crane to the quay' }]);
+  const { read, connections } = await subscribing;
+  // Whoever opens the file next recovers what none has moved into it.
+  for (const { child } of nodes) child.kill('SIGKILL');
+  await Promise.all(nodes.map(({ exited }) => exited));
   const opened = await openDatabase(database.url);
   const store = storeOpener(opened)('default');
   const changes = await store.changes({ after: Number(changeCursor), limit: 1_000_000, withBefore: false });
-  const { read, connections } = await subscribing;
   const health = isPostgres ? [] : await opened.run('pragma integrity_check');
   await requireConsistentLog(store, recordKinds);
   await opened.close();
