@@ -227,49 +227,49 @@ const valueFilters: Readonly<Record<Field['type'], InputRef<Filter>>> = {
   }),
 };
 
-type Bounds = readonly [min: number, max: number, subject: string];
+type Range = readonly [min: number, max: number, subject: string];
 
-const pointBounds: Readonly<Record<string, Bounds>> = {
+const pointRanges: Readonly<Record<string, Range>> = {
   latitude: [-90, 90, 'The latitude of the point in degrees'],
   longitude: [-180, 180, 'The longitude of the point in degrees'],
 };
 
-const nearBounds = { ...pointBounds, withinKm: [0, maxDistance, 'The greatest distance in kilometres'] as Bounds };
+const nearRanges = { ...pointRanges, withinKm: [0, maxDistance, 'The greatest distance in kilometres'] as Range };
 
-const boundedType = (name: string, description: string, bounds: Readonly<Record<string, Bounds>>) =>
+const rangesType = (name: string, description: string, ranges: Readonly<Record<string, Range>>) =>
   builder.inputRef<Filter>(name).implement({
     description,
     fields: (t) =>
       Object.fromEntries(
-        Object.entries(bounds).map(([name, [min, max, subject]]) => [
+        Object.entries(ranges).map(([name, [min, max, subject]]) => [
           name,
           t.float({ required: true, description: `${subject}, ${min} to ${formatCount(max)}.` }),
         ]),
       ),
   });
 
-function requireBounds(sent: Filter, path: Path, bounds: Readonly<Record<string, Bounds>>): void {
-  for (const [name, [min, max]] of Object.entries(bounds)) {
+function requireRanges(sent: Filter, path: Path, ranges: Readonly<Record<string, Range>>): void {
+  for (const [name, [min, max]] of Object.entries(ranges)) {
     const { [name]: value } = sent;
     if (!(value >= min && value <= max))
       throw badArgument([...path, name], { code: 'out-of-range', min, max, received: value });
   }
 }
 
-export const pointType = boundedType('PointInput', 'A point on the Earth.', pointBounds);
+export const pointType = rangesType('PointInput', 'A point on the Earth.', pointRanges);
 
 /** Throws a 400 for a point that is not on the Earth. */
 export function parsePoint(sent: Filter, path: Path): Point {
-  requireBounds(sent, path, pointBounds);
+  requireRanges(sent, path, pointRanges);
   return { latitude: sent.latitude, longitude: sent.longitude };
 }
 
 const near: FilterField = {
-  type: boundedType('NearFilter', 'A circle around a point on the Earth, taken as a sphere.', nearBounds),
+  type: rangesType('NearFilter', 'A circle around a point on the Earth, taken as a sphere.', nearRanges),
   description: 'Within a distance of a point, as the crow flies: `{ latitude: 53.08, longitude: 8.8, withinKm: 10 }`.',
   conditions(sent, path, context) {
     countValues(context, path, 1);
-    requireBounds(sent, path, nearBounds);
+    requireRanges(sent, path, nearRanges);
     return [{ near: { latitude: sent.latitude, longitude: sent.longitude, withinKm: sent.withinKm } }];
   },
 };

@@ -58,7 +58,7 @@ export interface Tx
   ): Promise<readonly (readonly string[])[]>;
 }
 
-export interface OccupiedTime {
+interface OccupiedTime {
   /** Of the occupied record; null for a new one. */
   readonly id: string | null;
   readonly start: string;
@@ -69,7 +69,7 @@ export interface OccupiedTime {
 /** Throws a ServiceError below 500 to reject the write, TransactionConflict to decide again. */
 export type Decide<T> = (tx: Tx) => Promise<Decision<T>>;
 
-export interface Decision<T> {
+interface Decision<T> {
   readonly changes: readonly Change[];
   /** Plain data, stored as JSON if the write has a key. */
   readonly returned: T;
