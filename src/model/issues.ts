@@ -50,7 +50,7 @@ export interface IssueValues {
   'still-referenced': { kind: string; referring: string; id: string };
   cycle: { kind: string; received?: unknown; isRestored?: boolean };
   'rejected-moves': object;
-  /** Of a stored record its `id`, of another item its path, `other`. */
+  /** A stored record has its `id` here, another item its path in `other`. */
   clash: { kind: string; occupied: string; id?: string };
 }
 

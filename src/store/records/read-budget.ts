@@ -61,7 +61,7 @@ export interface Turn {
   end(): void;
 }
 
-/** Of a response: enough for 1,000 linked records with a name each. */
+/** In a response: enough for 1,000 linked records with a name each. */
 const linkedShare = 0.4;
 
 /** Calls `reserveResponse` with 0 before each read and the length after it. If it throws, the read fails. */

@@ -59,7 +59,7 @@ export interface Tx
 }
 
 interface OccupiedTime {
-  /** Of the occupied record; null for a new one. */
+  /** The occupied record; null for a new one. */
   readonly id: string | null;
   readonly start: string;
   /** Null for an open end. */
