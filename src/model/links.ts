@@ -90,12 +90,10 @@ export function linkParser<T>(
     const fields: Record<string, unknown> = { ...input };
     const links: Link[] = [];
     const issues: ValidationIssue[] = [];
-    const linked = new Set<string>();
     for (const { name, field, target, keys } of declared) {
       const { [name]: sent } = fields;
       if (sent === undefined) continue;
       delete fields[name];
-      linked.add(field);
       if (fields[field] !== undefined) {
         issues.push({ path: [name], code: 'exclusive', names: [field, name] });
         delete fields[field];
@@ -111,8 +109,10 @@ export function linkParser<T>(
       delete fields.ref;
       if ((ref ?? null) !== null) issues.push(...issueAt(['ref'], identifierProblem(ref, 'invalid-ref')));
     }
+    const isLinked = (field: unknown) =>
+      declared.some((link) => link.field === field && input[link.name] !== undefined);
     return {
-      ...withIssues(withoutMissing(parse(fields), linked), issues),
+      ...withIssues(withoutMissing(parse(fields), isLinked), issues),
       ...(links.length > 0 && { links }),
       ...(typeof ref === 'string' && { ref }),
     };
@@ -212,10 +212,10 @@ export function mergeParser<T>(
 }
 
 /** A link stands for its reference. */
-function withoutMissing<T>(item: ParsedItem<T>, linked: ReadonlySet<string>): ParsedItem<T> {
+function withoutMissing<T>(item: ParsedItem<T>, isLinked: (field: unknown) => boolean): ParsedItem<T> {
   if (!item.issues) return item;
   const { issues, validFields, ...rest } = item;
-  const remaining = issues.filter(({ code, path: [field = ''] }) => code !== 'required' || !linked.has(String(field)));
+  const remaining = issues.filter(({ code, path: [field] }) => code !== 'required' || !isLinked(field));
   // The cast is safe: only references that links stand for are missing.
   return remaining.length > 0 ? { ...rest, issues: remaining, validFields } : { ...rest, value: validFields as T };
 }

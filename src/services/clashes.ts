@@ -46,6 +46,7 @@ async function rejectClashes(
   const moved = items.filter((item) => isMoved(item, field));
   const valid = moved.filter(isValid);
   const occupations = valid.flatMap((item) => occupationAfter(item, field) ?? []);
+  if (occupations.length === 0) return;
   const times = occupations.map(({ occupied, start, end }) => ({
     // A new record is occupied by new ones only.
     id: typeof occupied === 'string' ? occupied : null,
