@@ -11,20 +11,18 @@ import { requireKnown, type WriteOptions } from './options.ts';
 import { pause, reconnectDelay } from './retry.ts';
 
 export interface ChangesOptions {
-  /** The `endCursor` of the last processed page. Default: reads from the first change. */
+  /** The `endCursor` of the last processed page. Default: the first change. */
   readonly after?: string | undefined;
   readonly kinds?: readonly RecordKind[] | undefined;
-  /** Changes per page, up to 1,000, which is the default. */
+  /** Changes per page. Default, and maximum: 1,000. */
   readonly pageSize?: number | undefined;
   /** Waits for further changes. Default: true. */
   readonly follow?: boolean | undefined;
   /** Milliseconds between requests. Default: 1,000. */
   readonly interval?: number | undefined;
-  /**
-   * Called before each wait for an unreachable service. A permanent error, such as a revoked key, ends the iteration.
-   */
+  /** Called before each wait for an unreachable service. A permanent error, such as a revoked key, is thrown. */
   readonly onReconnect?: ((reconnect: Reconnect) => void) | undefined;
-  /** An abort ends the iteration after the current request. */
+  /** Ends the iteration after the current request. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -66,7 +64,7 @@ export function historyOf(
 
 type FollowOptions = Pick<ChangesOptions, 'after' | 'signal' | 'onReconnect' | 'interval'>;
 
-/** With an interval, waits for further changes, and for an unavailable service. Without it, both end the iteration. */
+/** With an interval, waits for changes and for an unavailable service. Without it, both end the iteration. */
 async function* pages(
   read: (after: string | undefined) => Promise<ChangePage>,
   { after, signal, onReconnect, interval }: FollowOptions,

@@ -3,8 +3,8 @@ import type { Problem } from './openapi.ts';
 
 /**
  * An invalid field of a record: `{ index: 1, field: 'name', message: 'required: the name of the asset', code:
- * 'required' }`. `other` is the position of a second record in conflict, such as `[0]`. In an import, `list` is the
- * name of the list.
+ * 'required' }`. `other` is the position of a second record in conflict, such as `[0]`; in an import, `list` names the
+ * list.
  */
 export type FailingItem = NonNullable<Problem['errors']>[number] & { list?: string };
 
@@ -19,10 +19,10 @@ interface Outcome {
   readonly cause?: unknown;
 }
 
-/** The base class of all errors except TypeErrors for invalid arguments. */
+/** The base class of all errors but TypeErrors for invalid arguments. */
 export class YardgraphError extends Error {
   override readonly name: string = 'YardgraphError';
-  /** True if the service may have stored the request or a part of it: check before you retry. */
+  /** The service may have stored the request or a part of it: check before you retry. */
   readonly mayBeStored: boolean;
 
   constructor(message: string, { mayBeStored, cause }: Outcome) {
@@ -43,11 +43,11 @@ type ErrorDetails = Outcome &
 export class ServiceError extends YardgraphError {
   override readonly name: string = 'ServiceError';
   readonly status: number;
-  /** Each invalid field of each invalid record; empty if the error concerns the request as a whole. */
+  /** Each invalid field of each invalid record; empty for an error of the whole request. */
   readonly items: readonly FailingItem[];
   /** Identifies the request in the service's log. */
   readonly requestId: string | undefined;
-  /** Seconds to wait before retrying, if the service sent Retry-After. */
+  /** Seconds to wait before a retry, if the service sent Retry-After. */
   readonly retryAfter: number | undefined;
 
   constructor(message: string, { status, items = [], requestId, retryAfter, ...outcome }: ErrorDetails) {
@@ -75,7 +75,7 @@ export class GraphqlError extends ServiceError {
 /** The service could not be reached, or the connection was lost before the response was complete. */
 export class ConnectionError extends YardgraphError {
   override readonly name: string = 'ConnectionError';
-  /** The system's error code, such as ECONNREFUSED; browsers do not provide one. */
+  /** The system's error code, such as ECONNREFUSED; browsers have none. */
   readonly code: string | undefined;
 
   constructor(code: string | undefined, outcome: Outcome) {

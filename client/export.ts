@@ -9,7 +9,7 @@ type ListName = (typeof kinds)[keyof typeof kinds]['list'];
 export interface ExportOptions {
   /** A GraphQL filter of the kind: `{ name: { startsWith: 'Crane' } }`. Not with `all`. */
   readonly where?: object | undefined;
-  /** The systems whose IDs get a column each, also for linked records: `['erp']`. */
+  /** Systems whose IDs get a column each, also for linked records: `['erp']`. */
   readonly externalIds?: readonly string[] | undefined;
   /** Adds columns with the names of linked records: `location.name`. */
   readonly names?: boolean | undefined;
@@ -21,7 +21,7 @@ export interface ExportFileOptions extends ExportOptions {
   readonly excel?: boolean | undefined;
   /** Default: `,`. Only for `csv`. */
   readonly delimiter?: ',' | ';' | '\t' | 'tab' | undefined;
-  /** The format of dates, shown by 31 December 2026. Only for `csv`. */
+  /** 31 December 2026 in the format of dates. Only for `csv`. */
   readonly dates?: '31.12.2026' | '31/12/2026' | '12/31/2026' | undefined;
   /** The zone of times, such as `Europe/Berlin`. Only for `csv`. */
   readonly timeZone?: string | undefined;
@@ -34,7 +34,7 @@ export type ExportedRow = { readonly kind: string; readonly id: string } & Reado
 
 export interface ExportedFile {
   readonly count: number;
-  /** Ends with an error if the file is incomplete. */
+  /** Fails if the file is incomplete. */
   readonly body: ReadableStream<Uint8Array>;
 }
 
@@ -96,7 +96,7 @@ async function* linesIn(body: ReadableStream<Uint8Array>): AsyncGenerator<string
       if (done) return;
     }
   } finally {
-    // The caller may have ended the iteration before the last row.
+    // The caller may end the iteration early.
     await reader.cancel().catch(() => {});
   }
 }

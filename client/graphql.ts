@@ -1,7 +1,4 @@
-/**
- * Describes the documents of GraphQL Code Generator and gql.tada by their structure, so that the client depends on
- * neither.
- */
+/** Describes the documents of GraphQL Code Generator and gql.tada by their structure, to depend on neither. */
 import { type FailingItem, GraphqlError, type GraphqlErrorItem } from './errors.ts';
 import { requireKnown, type WriteOptions } from './options.ts';
 import { type ApiResponse, detailsOf, isObject, serviceError, unexpected } from './responses.ts';
@@ -23,7 +20,7 @@ export function graphql(send: Send): Graphql {
     requireKnown('graphql', options);
     const query = documentText(document);
     const body = { query, ...(variables && { variables }) };
-    // Even in a comment: a key does a read no harm.
+    // Matches comments, too: an idempotency key does not harm a read.
     const write = /\bmutation\b/.test(query) ? options : undefined;
     return send({ method: 'POST', path: '/graphql', accept, body, write }, dataIn<Result>);
   };
@@ -36,7 +33,7 @@ function dataIn<Result>(response: ApiResponse): Result {
   return response.body.data as Result;
 }
 
-/** A problem (RFC 9457) has a `detail`, and may have `errors` too: it reports a failure before GraphQL. */
+/** Ignores problems (RFC 9457), which have a `detail` and perhaps `errors`, and report a failure before GraphQL. */
 const errorsIn = (body: unknown): GraphqlErrorItem[] | undefined =>
   isObject(body) && body.detail === undefined && Array.isArray(body.errors) && body.errors.every(isGraphqlError)
     ? body.errors
@@ -56,8 +53,8 @@ function graphqlError(response: ApiResponse): GraphqlError {
 }
 
 /**
- * Nothing is stored if the error has no path, because then nothing was executed, or if it rejects the input of the only
- * field of the operation. Of several fields, an earlier field may be stored.
+ * Nothing is stored if the error has no path, because nothing was executed, or if it rejects the input of the only
+ * field. Of several fields, an earlier one may be stored.
  */
 function storedNothing({ path, extensions }: GraphqlErrorItem, data: unknown): boolean {
   if (path === undefined) return true;
@@ -67,7 +64,7 @@ function storedNothing({ path, extensions }: GraphqlErrorItem, data: unknown): b
 
 const rejections: ReadonlySet<unknown> = new Set(['BAD_USER_INPUT', 'CONFLICT', 'FORBIDDEN', 'NOT_FOUND']);
 
-/** The path of an issue starts with the argument, in an import also with the list. */
+/** Paths of issues start with the argument, in an import followed by the list. */
 function itemsIn({ extensions }: GraphqlErrorItem): FailingItem[] {
   const issues = extensions?.issues;
   if (!Array.isArray(issues) || !issues.every(isIssue)) return [];
@@ -131,10 +128,7 @@ const isDocumentNode = (document: unknown): document is DocumentNode =>
 // biome-ignore lint/suspicious/noExplicitAny: which fields a node has depends on its kind.
 type Node = Readonly<Record<string, any>>;
 
-/**
- * Prints compact text, so that the client needs no GraphQL library. Leaves out descriptions, and prints block strings
- * as strings.
- */
+/** Prints compact text without a GraphQL library. Leaves out descriptions, and prints block strings as strings. */
 export const print = (document: Node): string => printAll(document.definitions, '\n');
 
 const printOne = (node: Node | undefined, before = '', after = ''): string =>

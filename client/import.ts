@@ -15,7 +15,7 @@ import { optionsOfPart } from './parts.ts';
 import { type ClashOptions, type DryRunOptions, issueFields, type KindName, storedAs } from './records.ts';
 
 export interface ImportRecordsOptions extends DryRunOptions, ClashOptions {
-  /** The keys to upsert records by: `{ assets: { field: 'UID' } }`. Records of the other kinds are created. */
+  /** The keys to upsert records by: `{ assets: { field: 'UID' } }`. Other kinds are created. */
   readonly by?: ImportKeys | undefined;
   /** `SKIP` stores the valid records and returns the others as `rejected`. Default: `FAIL`, which stores none. */
   readonly onInvalid?: OnInvalid | undefined;
@@ -69,7 +69,7 @@ export type ImportResult<Row> =
   | { readonly row: Row; readonly outcome: 'REJECTED'; readonly issues: readonly ItemIssue[] };
 
 export interface ImportOptions extends WriteOptions, ClashOptions {
-  /** The keys to upsert rows by: `{ Asset: { externalId: 'erp' } }`. Rows of the other kinds are created. */
+  /** The keys to upsert rows by: `{ Asset: { externalId: 'erp' } }`. Other kinds are created. */
   readonly upsertBy?: { readonly [Kind in KindName]?: RecordTypes[Kind]['key'] } | undefined;
   /** Rows sent, and held in memory, at a time. Default: 1,000. */
   readonly partSize?: number | undefined;
@@ -80,8 +80,8 @@ export interface ImportOptions extends WriteOptions, ClashOptions {
 type Rows<Row> = Iterable<Row> | AsyncIterable<Row>;
 
 /**
- * Imports rows, and yields their outcomes in the order sent. The valid rows of a part are stored together, whatever
- * their kinds; invalid rows are yielded as `REJECTED`, with their issues. An error ends the iteration: the rows yielded
+ * Imports rows, and yields their outcomes in the order sent. The valid rows of a part are stored together, of all
+ * kinds; invalid rows are yielded as `REJECTED`, with their issues. An error ends the iteration: the rows yielded
  * before it are stored. With an `idempotencyKey`, you can repeat the call with the same rows: it stores only the
  * missing parts.
  */

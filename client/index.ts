@@ -1,6 +1,6 @@
 /**
- * The public API of `@yardgraph/client`. Files of this folder import nothing of the service, of Node or of packages:
- * the client runs wherever `fetch` exists.
+ * The public API of `@yardgraph/client`, which imports nothing of the service, Node or packages: it runs wherever
+ * `fetch` exists.
  */
 export type { ChangeRange, ChangesOptions, Reconnect, RevertOptions } from './changes.ts';
 export {

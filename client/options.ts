@@ -1,20 +1,17 @@
 /** Messages never quote an option: it may be a key or a password. */
-/**
- * A key, or a function that returns a key or a promise of it: called before every attempt, so that the key can change.
- */
+/** A key, or a function that returns the key or a promise of it, called before every attempt: the key can change. */
 export type ApiKey = string | (() => string | Promise<string>);
 
 export interface Options {
   /**
-   * Such as `https://yardgraph.example.com`, with the path that a proxy adds. In a browser, `/` is the origin of the
-   * page.
+   * Such as `https://yardgraph.example.com`, with the path that a proxy adds. In a browser, `/` is the page's origin.
    */
   readonly serverURL: string | URL;
   /** Defaults to the environment variable YARDGRAPH_API_KEY. An empty key is not sent. */
   readonly apiKeyAuth?: ApiKey | undefined;
-  /** Milliseconds that an attempt may take, including reading the response. Default: 30,000. */
+  /** Milliseconds for an attempt, including reading the response. Default: 30,000. */
   readonly timeout?: number | undefined;
-  /** Retries of a failed request, if retrying is safe. Default: 3. */
+  /** Retries of a failed request, if it is safe. Default: 3. */
   readonly retries?: number | undefined;
   /** Writes have a random idempotency key, so that retries are safe. Default: true. */
   readonly idempotencyKeys?: boolean | undefined;
@@ -24,8 +21,8 @@ export interface Options {
 
 export interface WriteOptions {
   /**
-   * Identifies the write: the service runs requests with the same key once, also requests of another program or after a
-   * restart. Up to 255 printable ASCII characters. Default: a random key, which the client's retries share.
+   * Identifies the write: the service runs requests with the same key once, also of another program or after a restart.
+   * Up to 255 printable ASCII characters. Default: a random key, which the client's retries share.
    */
   readonly idempotencyKey?: string | undefined;
   /** Stored with each change. Default: the option of the client. */
@@ -82,8 +79,8 @@ function readApiKey(option: Options['apiKeyAuth']): () => Promise<string | undef
 }
 
 /**
- * Trims white space, because keys read from files end with a newline. `fetch` would quote a key with other characters
- * in its error.
+ * Trims white space: keys read from files end with a newline. `fetch` would quote a key with other characters in its
+ * error.
  */
 function readKey(value: string): string | undefined {
   const key = value.trim();
@@ -106,7 +103,7 @@ export function writeHeaders(
   };
 }
 
-/** Not crypto.randomUUID, which only pages loaded over HTTPS have. */
+/** Not crypto.randomUUID, which pages without HTTPS lack. */
 const randomKey = (): string =>
   [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, '0')).join('');
 
@@ -121,7 +118,7 @@ export function requireInteger(name: string, value: number, min: number, max = N
   }
 }
 
-/** Rejects options that a method has not read, except the options of every write: a misspelt `dryRun` would write. */
+/** Rejects options that a method has not read, except those of every write: a misspelt `dryRun` would write. */
 export function requireKnown(method: string, unread: object): void {
   const unknown = Object.keys(unread).find((name) => name !== 'idempotencyKey' && name !== 'changeMessage');
   if (unknown !== undefined) throw new TypeError(`${method}: unknown option ${unknown.slice(0, 100)}`);

@@ -3,12 +3,12 @@ import { requireInteger, requireKnown, type WriteOptions } from './options.ts';
 
 export interface PartOptions extends WriteOptions {
   /**
-   * Sends the batch in parts of this many items, one after the other. Each part is stored completely or not at all, but
-   * the batch is not atomic: if a part fails, a PartialBatchError has the results of the earlier parts. With an
-   * `idempotencyKey`, you can repeat the call: it stores only the missing parts.
+   * Sends the batch in parts of this many items, one after the other, each stored completely or not at all. If a part
+   * fails, a PartialBatchError has the results of the earlier parts. With an `idempotencyKey`, you can repeat the call:
+   * it stores only the missing parts.
    */
   readonly partSize?: number | undefined;
-  /** Called after each part with the number of stored items, and of all items. */
+  /** Called after each part with the numbers of stored items and of all items. */
   readonly onProgress?: ((stored: number, size: number) => void) | undefined;
 }
 
@@ -36,7 +36,7 @@ export async function inParts<Item, Result>(
   return results;
 }
 
-/** Each part is a request, and needs a key. */
+/** Each part is a request, with its own key. */
 export const optionsOfPart = ({ idempotencyKey, ...options }: WriteOptions, start: number): WriteOptions =>
   idempotencyKey === undefined ? options : { ...options, idempotencyKey: `${idempotencyKey}-${start}` };
 
@@ -49,9 +49,7 @@ interface FailedPart {
 /** A part of a batch failed because of `cause`. The earlier parts are stored. */
 export class PartialBatchError<T = unknown> extends YardgraphError {
   override readonly name: string = 'PartialBatchError';
-  /**
-   * The results of the earlier parts, in the order sent. The failed part starts at index `created.length` of the batch.
-   */
+  /** The results of the earlier parts, in the order sent. The failed part starts at index `created.length`. */
   readonly created: readonly T[];
   /** With indexes in the whole batch. */
   readonly items: readonly FailingItem[];

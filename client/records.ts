@@ -17,20 +17,20 @@ import { type ApiResponse, isObject, serviceError, unexpected } from './response
 import type { Send } from './send.ts';
 
 export interface DryRunOptions extends WriteOptions {
-  /** Checks the batch and returns the resulting records, but stores nothing. The IDs of new records are not final. */
+  /** Returns the resulting records, but stores nothing. The IDs of new records are not final. */
   readonly dryRun?: boolean | undefined;
 }
 
 export interface ClashOptions {
   /**
-   * `REJECT` rejects a record that would have an asset at a time at which another record has it. Default: `STORE`,
-   * which stores both.
+   * `REJECT` rejects a record for an asset that another record has at the same time. Default: `STORE`, which stores
+   * both.
    */
   readonly onClash?: OnClash | undefined;
 }
 
 export interface BatchOptions extends DryRunOptions, PartOptions {
-  /** `outcome` returns records with their IDs only, so that a long batch takes little memory. Default: `record`. */
+  /** `outcome` returns records with their IDs only, which takes less memory. Default: `record`. */
   readonly returning?: 'record' | 'outcome' | undefined;
 }
 
@@ -43,8 +43,8 @@ export interface UpsertOptions extends Omit<BatchOptions, 'returning'> {
 
 export interface DeleteOptions extends BatchOptions {
   /**
-   * The handling of records that refer to a deleted record: `REFUSE`, the default, throws an error that counts them;
-   * `CLEAR` sets their references to null.
+   * For records that refer to a deleted record: `REFUSE`, the default, throws an error that counts them; `CLEAR` sets
+   * their references to null.
    */
   readonly references?: ReferenceHandling | undefined;
 }
@@ -73,7 +73,7 @@ type UpsertResult<Kind extends KindName, Options> =
       (Options extends { readonly returning: 'change' } ? { readonly before: Stored<Kind> | null } : unknown))
   | (Options extends { readonly onInvalid: 'SKIP' } ? Rejected : never);
 
-/** A batch of known length returns a tuple. `Batch` is inferred only for its length: items are checked as `Item`. */
+/** A batch of known length returns a tuple. `Batch` is inferred for its length only; `Item` checks the items. */
 type Items<Batch extends readonly unknown[], Item> = { readonly [Index in keyof Batch]: Item };
 type Each<Batch extends readonly unknown[], Result> = { -readonly [Index in keyof Batch]: Result };
 
@@ -85,8 +85,8 @@ export interface Records<Kind extends KindName> {
     options?: PartOptions & KindOptions<Kind>,
   ) => Promise<Each<Batch, Stored<Kind>>>;
   /**
-   * Changes records. Absent fields stay unchanged, and null clears a field. `externalIds` replaces all IDs,
-   * `mergeExternalIds` the given IDs.
+   * Changes records. Absent fields stay, null clears a field. `externalIds` replaces all IDs, `mergeExternalIds` the
+   * given ones.
    */
   readonly update: <
     const Batch extends readonly unknown[],
@@ -112,7 +112,7 @@ export interface Records<Kind extends KindName> {
     which: readonly string[] | { readonly by: RecordTypes[Kind]['key']; readonly keys: readonly string[] },
     options?: Options,
   ) => Promise<Stored<Kind, Options>[]>;
-  /** Yields the changes of a record, also of a deleted record, the latest first, page by page. */
+  /** Yields the changes of a record, even a deleted one, latest first, page by page. */
   readonly history: (id: string, options?: Pick<ChangesOptions, 'after' | 'pageSize'>) => AsyncGenerator<ChangePage>;
 }
 
@@ -181,7 +181,7 @@ interface KindContext {
   readonly name: KindName;
 }
 
-/** The argument called `list` has the items. */
+/** The argument `list` has the items. */
 async function mutate<Result>(
   { graphql, name }: KindContext,
   method: 'create' | 'update' | 'upsert' | 'delete',
@@ -216,7 +216,7 @@ async function mutate<Result>(
 /** GraphQL has links to users, REST their IDs. */
 const userFields: ReadonlySet<string> = new Set(['createdBy', 'updatedBy']);
 
-/** GraphQL returns null for an unset field, which REST omits, but for those of an asset in the documented interface. */
+/** REST omits unset fields, which GraphQL returns as null, except the nullable fields of an asset. */
 export function storedAs(name: KindName): (row: Row) => Row {
   const nullable = new Set(kinds[name].nullable.split(' '));
   return (row) =>
@@ -247,7 +247,7 @@ export function list<Stored>(send: Send, path: string): List<Stored> {
 /** Problems (RFC 9457) list every invalid field. */
 const accept = 'application/json, application/problem+json';
 
-/** Checks only that Yardgraph has sent the response, and the number of records: tests of the service check the rest. */
+/** Checks only that the response is from Yardgraph, with as many records: tests of the service check the rest. */
 const accepted =
   <T>(isExpected: (body: unknown) => boolean) =>
   (response: ApiResponse): T => {

@@ -44,7 +44,7 @@ export const detailsOf = ({ status, headers }: ApiResponse) => ({
   retryAfter: Number(headers.get('retry-after') ?? Number.NaN) || undefined,
 });
 
-/** The error for a response of another server. After a redirect or a 4xx, nothing was stored. */
+/** For a response of another server. After a redirect or a 4xx, nothing was stored. */
 export function unexpected(response: ApiResponse): UnexpectedResponseError {
   const { isWrite, status, description } = response;
   const mayBeStored = isWrite && (status < 300 || status >= 500);
@@ -62,8 +62,8 @@ export function serviceError(response: ApiResponse): YardgraphError {
 }
 
 /**
- * After a 4xx, nothing is stored; after a 5xx, something may be, except after a 503 with a problem of one of these
- * types. Another 503 may come from a proxy, after the service has stored the request.
+ * After a 4xx, nothing is stored; after a 5xx, something may be, except after a 503 with a problem of these types: any
+ * other 503 may come from a proxy, after the service has stored the request.
  */
 function mayBeStored({ isWrite, status, body }: ApiResponse): boolean {
   if (!isWrite || status < 500) return false;

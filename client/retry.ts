@@ -1,16 +1,14 @@
 import { ConnectionError, ServiceError, TimeoutError, UnexpectedResponseError, YardgraphError } from './errors.ts';
 
-/**
- * A delay is random between half of a bound and the bound, which starts at `firstDelayMs` and doubles with each retry.
- */
+/** A delay is random, from half of a bound to the bound, which doubles with each retry. */
 const firstDelayMs = 500;
 const maxDelayMs = 8_000;
 const maxReconnectDelayMs = 30_000;
 
-/** If the service asks for a longer wait, the error is thrown at once, so that the caller can decide. */
+/** A longer wait is up to the caller: the error is thrown at once. */
 const maxRetryAfterSeconds = 60;
 
-/** Repeats a request that may have been stored only if it has a key, with which the service stores it once. */
+/** Repeats a request that may have been stored only if it has an idempotency key. */
 export async function retry<T>(retries: number, hasKey: boolean, attempt: () => Promise<T>): Promise<T> {
   let mayBeStored = false;
   for (let failures = 0; ; failures += 1) {
@@ -28,10 +26,10 @@ export async function retry<T>(retries: number, hasKey: boolean, attempt: () => 
   }
 }
 
-/** Statuses sent before the service looks for the key of the request. */
+/** Statuses sent before the service looks for the idempotency key. */
 const unspecific: readonly number[] = [401, 403, 404, 429];
 
-/** True if the service has looked for the key of the request, and then rejected it. */
+/** True if the service has looked for the idempotency key and then rejected the request. */
 const isRejection = (error: YardgraphError): boolean =>
   error instanceof ServiceError && error.status < 500 && !unspecific.includes(error.status);
 
@@ -48,7 +46,7 @@ export function reconnectDelay(error: YardgraphError, failures: number): number 
   return fromProxy || isTemporary(error) ? randomDelay(error, failures, maxReconnectDelayMs) : undefined;
 }
 
-/** Random, so that clients that failed together do not retry together. */
+/** Random: clients that failed together must not retry together. */
 const randomDelay = (error: YardgraphError, failures: number, max: number): number =>
   retryAfterOf(error) * 1_000 + Math.min(firstDelayMs * 2 ** failures, max) * (0.5 + Math.random() / 2);
 

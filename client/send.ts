@@ -9,14 +9,12 @@ interface ApiRequest {
   readonly accept: string;
   readonly body?: unknown;
   readonly write?: WriteOptions | undefined;
-  /** Returns the body of a 200 as a stream. The time limit is then for the beginning of the response. */
+  /** Returns the body of a 200 as a stream. The timeout then ends with the headers. */
   readonly isStreamed?: boolean;
   readonly signal?: AbortSignal | undefined;
 }
 
-/**
- * Returns the result of `read`, which throws for error responses: its error decides whether the request is repeated.
- */
+/** Returns the result of `read`, which throws for error responses; its error decides about a retry. */
 export type Send = <T>(request: ApiRequest, read: (response: ApiResponse) => T) => Promise<T>;
 
 export const createSend =
@@ -35,7 +33,7 @@ export const createSend =
     return retry(options.retries, 'idempotency-key' in headers, attempt);
   };
 
-/** The service reads all records of a file before the response begins, which may take almost two minutes. */
+/** The service reads all records of a file first, for almost two minutes. */
 const minStreamTimeoutMs = 120_000;
 
 async function fetchOnce(
@@ -81,8 +79,8 @@ interface SystemError {
 }
 
 /**
- * In Node, the cause is the system's error, or one error of all attempts if a host name has several addresses. Without
- * a connection, nothing was sent. Browsers give no reason: the request may have been sent.
+ * In Node, the cause is the system's error, or one for all addresses of a host. Without a connection, nothing was sent.
+ * Browsers give no reason: the request may have been sent.
  */
 function connectionError(error: unknown, isWrite: boolean): ConnectionError {
   const { code, syscall, errors }: SystemError = (error as { cause?: SystemError }).cause ?? (error as SystemError);

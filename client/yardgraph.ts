@@ -1,6 +1,6 @@
 /**
- * The client. Creates of kinds with a REST route, `assetCategories.list` and `projects.update(id, …)` use REST, the
- * other methods GraphQL.
+ * Creates of kinds with a REST route, `assetCategories.list` and `projects.update(id, …)` use REST, the other methods
+ * GraphQL.
  */
 import { type Changes, changeCursor, changes, type RevertChanges, revertChanges } from './changes.ts';
 import { type ExportFile, type ExportRows, exportFile, exportRows } from './export.ts';
@@ -12,7 +12,7 @@ import { type List, list, type RecordMethods, type Records, recordMethods, type 
 import { createSend } from './send.ts';
 
 /**
- * A client for a Yardgraph service. The constructor throws a TypeError if an option is invalid. A key that a function
+ * A client for a Yardgraph service. The constructor throws a TypeError for an invalid option. A key that a function
  * returns is checked before each attempt: if it is invalid, requests reject with a TypeError. The properties, text and
  * JSON of the client do not show the key.
  */
@@ -21,8 +21,7 @@ export class Yardgraph implements RecordMethods {
   readonly workOrders!: Records<'WorkOrder'>;
   readonly projects!: Omit<Records<'Project'>, 'update'> & {
     /**
-     * Changes a project by its ID, or a batch. Absent fields stay unchanged, null clears a field, and `externalIds`
-     * replaces all IDs.
+     * Changes a project by its ID, or a batch. Absent fields stay, null clears a field, `externalIds` replaces all IDs.
      */
     readonly update: Update<ProjectChanges, Project> & Records<'Project'>['update'];
   };
@@ -37,20 +36,20 @@ export class Yardgraph implements RecordMethods {
   /** The names and colours of statuses, companies and other entities that other systems keep. */
   readonly labels!: Records<'Label'>;
   /**
-   * Creates records of several kinds, or updates records found by a key, all or none. A record can link to a record of
+   * Creates records of several kinds, or updates records found by a key, all or none. A record can link to another of
    * the import by its `ref`, and to any record by name or external IDs.
    */
   readonly importRecords: ImportRecords;
   /** Imports any number of rows of any kinds, part by part. Stores the valid rows of each part. */
   readonly import: ImportRows;
-  /** Yields the records of a kind, such as `assets`, or of all kinds, `all`, from one state of the database. */
+  /** Yields the records of a kind, such as `assets`, or of `all` kinds, from one state of the database. */
   readonly export: ExportRows;
   /** Opens a file with the records of a kind, or of all kinds. */
   readonly exportFile: ExportFile;
   /**
-   * Follows the changes of the workspace, page by page, in the order of their commits, each change once, also across
-   * restarts of the service. Ends by `break`, by the option `signal`, or with `follow: false` after the last change. To
-   * continue later, store the `endCursor` of each page.
+   * Follows the changes of the workspace, page by page, in the order of their commits, each once, also across restarts
+   * of the service. Ends by `break`, `signal`, or with `follow: false` after the last change. To continue later, store
+   * the `endCursor` of each page.
    */
   readonly changes: Changes;
   /**
@@ -64,9 +63,9 @@ export class Yardgraph implements RecordMethods {
    */
   readonly revertChanges: RevertChanges;
   /**
-   * Returns the data of a GraphQL operation. Throws a GraphqlError if the response has errors, even if it also has
-   * data. A document of GraphQL Code Generator or gql.tada has the types. For text, you can give them as type
-   * parameters, which are not checked; without them, the data is untyped.
+   * Returns the data of a GraphQL operation. Throws a GraphqlError if the response has errors, even if it has data.
+   * Documents of GraphQL Code Generator and gql.tada have types. For text, you can give types as parameters, which are
+   * not checked; without them, the data is untyped.
    */
   readonly graphql: Graphql;
 
@@ -86,7 +85,7 @@ export class Yardgraph implements RecordMethods {
   }
 }
 
-/** Accepts a project by its ID, as before the client had batches of changes, or a batch. */
+/** Accepts a project by its ID, as in clients without batches of changes, or a batch. */
 const oneOrMany = (
   one: Update<ProjectChanges, Project>,
   many: Records<'Project'>['update'],
