@@ -18,7 +18,7 @@ import { type Database, schemaVersion } from './store/database.ts';
 
 interface AppOptions {
   readonly logs?: Logs | undefined;
-  /** True if the process serves nothing else: then it refuses requests while it is short of memory. */
+  /** The process serves nothing else: it refuses requests while it is short of memory. */
   readonly ownsProcess?: boolean;
 }
 

@@ -1,14 +1,11 @@
-/** Loads the modules of a command when it runs, which keeps the service small and its start quick. */
+/** Loads the modules of a command when it runs: the service stays small and starts fast. */
 import { Command, CommanderError } from 'commander';
 import { version } from '../package.json';
 import { type Config, type Environment, loadConfig } from './config.ts';
 import { ServiceError, StartError } from './errors.ts';
 import { DatabaseError, schemaVersion } from './store/database.ts';
 
-/**
- * Returns the exit code: 1 after an error, which is printed, with a stack if it was unexpected. A started service runs
- * on after 0.
- */
+/** Returns the exit code: 1 after an error, printed with a stack if unexpected. A started service runs on after 0. */
 export async function runCommand(args: readonly string[], environment: Environment): Promise<number> {
   try {
     let exitCode = 0;
@@ -18,7 +15,7 @@ export async function runCommand(args: readonly string[], environment: Environme
     await createProgram(environment, exitWith).parseAsync(args, { from: 'user' });
     return exitCode;
   } catch (error) {
-    // Commander has printed its errors already, and the help.
+    // Commander has printed its errors and the help.
     if (error instanceof CommanderError) return error.exitCode;
     const isExpected = error instanceof StartError || error instanceof ServiceError || error instanceof DatabaseError;
     console.error(isExpected ? error.message : error);
@@ -31,7 +28,7 @@ interface Address {
   readonly port?: string;
 }
 
-/** An empty variable counts as unset, but an empty option is a mistake, such as an unset variable of the shell. */
+/** An empty variable counts as unset. An empty option is a mistake, such as an unset variable of the shell. */
 function addressSettings({ host, port }: Address) {
   for (const [option, value] of Object.entries({ host, port })) {
     if (value === '') throw new StartError(`--${option}: expected a value`);
@@ -86,7 +83,7 @@ function addServiceCommands(program: Command, { environment, config }: CommandCo
     .action(async (address: Address) => {
       const { serve } = await import('./serve.ts');
       const { fillDemo } = await import('./demo/fill.ts');
-      // An empty variable counts as unset here too: the demo must not write to the service's own file.
+      // An empty variable is unset here, too: the demo must not write to the service's own file.
       const DATABASE_URL = environment.DATABASE_URL || 'sqlite:data/demo.db';
       await serve(config({ DATABASE_URL, ...addressSettings(address) }), fillDemo);
     });
@@ -200,7 +197,7 @@ function addKeyCommands(program: Command, { config }: CommandContext): void {
   keys
     .command('create')
     .description('create a key and print it once; a workspace exists as soon as it has a key')
-    // Not `requiredOption`: required options are checked together with the others.
+    // Not `requiredOption`: all invalid options are reported together.
     .option('--workspace <name>', 'the workspace it gives access to: lower-case letters, digits and hyphens (required)')
     .option('--user <id>', 'the user of the key, stored on records as createdBy and updatedBy (required)')
     .option('--read-only', 'the key cannot write')

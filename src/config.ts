@@ -29,7 +29,7 @@ const databaseUrl = z.string().superRefine((text, context) => {
   if (problem !== undefined) context.addIssue(problem);
 });
 
-/** The service notices an address of another machine, or an unknown name, only when it listens. */
+/** Only listening shows an address of another machine, or an unknown name. */
 const host = z.string().refine((text) => isIP(text) !== 0 || /^(?!-)(?![\d.]+$)[a-z0-9_.-]{1,253}$/i.test(text), {
   error: 'expected an IP address or a host name',
 });
@@ -138,7 +138,7 @@ const limits = {
 };
 
 const fixedLimits = {
-  /** Levels of nested arrays and objects in JSON, and of brackets in a GraphQL document. */
+  /** Nested arrays and objects in JSON, brackets in a GraphQL document. */
   maxNesting: 32,
   maxQueryLength: 100_000,
   maxTokens: 2_000,
@@ -156,7 +156,7 @@ export const settingNames: readonly string[] = [service, databaseOptions, visibi
   (group: Group) => Object.values(group).map(({ name }) => name),
 );
 
-/** Returns a warning for each variable whose name is almost a setting's. HOST and PORT are too short to tell. */
+/** Warns of variables whose names are almost a setting's. HOST and PORT are too short to tell. */
 const warnOfMisspelt = (env: Environment): string[] =>
   Object.keys(env).flatMap((name) => {
     const guess = closest(name, settingNames);
@@ -187,7 +187,7 @@ export function loadConfig(env: Environment) {
     graphiql: isOn(graphiql),
     explorer: isOn(explorer),
     introspection: isOn(introspection),
-    /** GraphQL errors suggest names of the schema only if clients may read the schema. */
+    /** GraphQL errors suggest names of the schema only to clients that may read it. */
     suggestions: isOn(introspection),
     http: { ...httpValues, ...fixedHttp },
     limits: { ...limitValues, ...fixedLimits },

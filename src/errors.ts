@@ -8,9 +8,9 @@ export class ServiceError extends Error {
   readonly status: ErrorStatus;
   /** The problem type (RFC 9457), if the status alone does not tell a client how to react. */
   readonly type: string | undefined;
-  /** Empty if the error is about the request as a whole. */
+  /** Empty for an error of the whole request. */
   readonly issues: readonly DescribedIssue[];
-  /** The reason for the log, if it does not follow from the status. A constant, without text of a client. */
+  /** For the log, if the status does not tell. A constant, without text of a client. */
   readonly reason: string | undefined;
 
   constructor(
@@ -59,7 +59,7 @@ export const tooManyRequests = withStatus(429);
 export const unavailable = (message: string, cause: string, type?: string) =>
   new ServiceError(503, message, [], { cause, type });
 
-/** While the database's disk is full, nothing is stored until an operator frees space. */
+/** Nothing is stored until an operator frees space. */
 export const diskFullType = 'urn:yardgraph:disk-full';
 
 /** After a 503 of this type only, a client must check before it retries. */
@@ -77,7 +77,6 @@ export function mayBeStored(advice: string, cause: string): ServiceError {
   });
 }
 
-/** The only 409 that is not about a value. */
 export const idempotencyKeyReused = () =>
   new ServiceError(409, 'this Idempotency-Key was sent with another request: a new request needs a new key', [], {
     type: 'urn:yardgraph:idempotency-key-reused',
@@ -103,8 +102,8 @@ const conflicts: ReadonlySet<unknown> = new Set<IssueCode>([
 ]);
 
 /**
- * Input that breaks a rule of the interface: 400, or 409 if all issues are conflicts. `listed` may have an issue such
- * as "and 12 more" in place of several, which `all` has.
+ * Input that breaks a rule of the interface: 400, or 409 if all issues are conflicts. `listed` may replace several
+ * issues of `all` by one, such as "and 12 more".
  */
 export function invalid(listed: readonly ValidationIssue[], all = listed): ServiceError {
   const issues = listed.map(describeIssue);
@@ -117,8 +116,8 @@ export function invalid(listed: readonly ValidationIssue[], all = listed): Servi
 export const errorCode = (error: unknown): string =>
   error instanceof Error && 'code' in error ? String(error.code) : '';
 
-/** A command cannot run or continue. The operator sees one line per problem, without a stack. */
+/** A command cannot run or continue. Operators see a line per problem, without a stack. */
 export class StartError extends Error {}
 
-/** A command stopped partway, and resumes when it is run again. */
+/** A command stopped partway, and resumes at the next run. */
 export class Interrupted extends Error {}

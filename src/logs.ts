@@ -6,7 +6,7 @@ export interface Logs {
   write(line: string): void;
 }
 
-/** Characters per write: one write per line would cost a tenth of a small request. */
+/** Characters per write: a write for each line would cost a tenth of a small request. */
 const chunkLength = 4_096;
 
 const flushIntervalMs = 100;
@@ -17,7 +17,7 @@ const maxBuffered = 1_048_576;
 export const openLogs = async (): Promise<Logs> =>
   standardError(process.stderr.isTTY ? await createPrettyFormat() : undefined);
 
-/** Prints to standard output, on a terminal the text, at any log level: the system may have chosen the port. */
+/** Prints at any log level, on a terminal the text: the system may have chosen the port. */
 export function announce(level: 'info' | 'warn', message: string, fields: object, text: string): void {
   if (process.stdout.isTTY) console.log(text);
   else pino({}, { write: (line) => console.log(line.trimEnd()) })[level](fields, message);
@@ -25,7 +25,7 @@ export function announce(level: 'info' | 'warn', message: string, fields: object
 
 /** Tries once at the end of the process, where Pino's destination would wait for its reader. */
 export function standardError(format = (line: string): string => line): Logs {
-  // Opening the stream makes a pipe or socket non-blocking: without a reader, a write fails instead of waiting.
+  // Opening the stream makes a pipe or socket non-blocking: without a reader, a write fails at once.
   const stderr: typeof process.stderr & { readonly _handle?: { setBlocking?(isBlocking: boolean): void } } =
     process.stderr;
   // Node makes terminals blocking: Ctrl-S would stop the service.
@@ -38,7 +38,7 @@ export function standardError(format = (line: string): string => line): Logs {
 
   const logs = {
     write(line: string): void {
-      // Once a line is lost, all further lines are lost until there is room: one line then reports their number.
+      // Once a line is lost, further lines are until there is room: one line then reports their number.
       if (lost > 0 || rest.length + waiting.length >= maxBuffered) lost += 1;
       else waiting += format(line);
       untried += line.length;
@@ -72,7 +72,7 @@ export function standardError(format = (line: string): string => line): Logs {
   return logs;
 }
 
-/** Converts a line of JSON to `07:30:12 INFO: POST /assets 201, 3 ms {…}`, with colours unless NO_COLOR is set. */
+/** Converts a line of JSON to `07:30:12 INFO: POST /assets 201, 3 ms {…}`, in colour unless NO_COLOR is set. */
 async function createPrettyFormat(): Promise<(line: string) => string> {
   const { prettyFactory } = await import('pino-pretty');
   return prettyFactory({

@@ -9,7 +9,7 @@ import { createKeyStore } from './store/admin/api-keys.ts';
 import { startSweep } from './store/admin/result-sweep.ts';
 import { type Database, openDatabase } from './store/database.ts';
 
-/** `prepare` runs before the service can be reached. Throws a StartError if the service cannot start. */
+/** `prepare` runs before the service can be reached. Throws a StartError. */
 export async function serve(config: Config, prepare?: (database: Database) => Promise<void>): Promise<void> {
   const logs = await openLogs();
   const database = await openDatabase(config.databaseUrl, config.databaseOptions);
@@ -21,7 +21,7 @@ export async function serve(config: Config, prepare?: (database: Database) => Pr
     const address = await listen(app, config);
     const endSweep = startSweep(database, (error) => app.log.warn({ err: error }, 'old results could not be deleted'));
     closeOnSignal(app, database, endSweep);
-    // Node prints the error itself, and ends the process.
+    // Node prints the error, and ends the process.
     process.on('uncaughtExceptionMonitor', ({ name }) =>
       app.log.fatal({ error: name, uptimeSeconds: uptimeSeconds() }, 'stopped'),
     );
@@ -44,7 +44,7 @@ export async function serve(config: Config, prepare?: (database: Database) => Pr
   }
 }
 
-/** Returns true if the service is open. Throws a StartError if the settings do not allow this. */
+/** True if the service is open. Throws a StartError if the settings do not allow this. */
 async function checkOpenAccess(database: Database, { host, openAccess }: Config): Promise<boolean> {
   const isOpen = await createKeyStore(database).isDefinitelyEmpty();
   if (!isOpen || openAccess !== 'no') return isOpen;
@@ -56,7 +56,7 @@ async function checkOpenAccess(database: Database, { host, openAccess }: Config)
 
 async function listen(app: FastifyInstance, { host, port }: Config): Promise<string> {
   try {
-    // For localhost, Fastify would open a second server for ::1, and end it without waiting for its responses.
+    // For localhost, Fastify would open a second server for ::1, and not wait for its responses.
     return await app.listen({ host: host === 'localhost' ? '127.0.0.1' : host, port });
   } catch (error) {
     await app.close();

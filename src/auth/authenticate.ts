@@ -14,10 +14,10 @@ import { type Identity, Keyring } from './keyring.ts';
 declare module 'fastify' {
   interface FastifyRequest {
     session: Session;
-    /** Null until the request is authenticated, and for public routes. */
+    /** Null before authentication, and for public routes. */
     identity: Identity | null;
     usage: Usage;
-    /** False if the key of a running request has expired or was revoked, or its workspace was renamed. */
+    /** False if the key has expired or was revoked, or its workspace was renamed. */
     isStillAuthenticated(): Promise<boolean>;
   }
   interface FastifyContextConfig {
@@ -36,7 +36,7 @@ type AccessSettings = Pick<Config, 'openAccess' | 'corsOrigins' | 'requestsPerMi
 /** Runs before the body is read. `isOpen` is true while there are no keys. */
 export async function authenticate(app: FastifyInstance, database: Database, settings: AccessSettings) {
   const keyring = new Keyring(database);
-  // Checked now so that the first request is as fast as later ones; if it fails, requests check again.
+  // Checked now, so that the first request is fast; if it fails, requests check again.
   await keyring.findAnonymous().catch(() => undefined);
   // Each process counts for itself.
   await app.register(rateLimit, { global: false, timeWindow: '1 minute' });
@@ -142,8 +142,8 @@ class Authenticator {
   }
 
   /**
-   * Beyond the limit of failed logins, an address gets a ServiceError 429 before its key is looked up, unless this
-   * process has accepted the key before: several clients may share the address.
+   * Beyond the limit of failed logins, an address gets a 429 before its key is looked up, unless this process has
+   * accepted the key before: clients may share the address.
    */
   async #authenticateWithinLimit(
     request: FastifyRequest,
@@ -166,7 +166,7 @@ const isUnauthorized = (error: unknown): boolean => error instanceof ServiceErro
 
 type RateLimit = ReturnType<FastifyInstance['createRateLimit']>;
 
-/** Counted concurrently, all requests would get the count of the last. */
+/** Concurrent requests would all get the count of the last one. */
 function oneAtATime(limit: RateLimit): RateLimit {
   const queue = pLimit(1);
   return (...args) => queue(() => limit(...args));
@@ -196,8 +196,8 @@ const notLocal = 'not from this machine, without an API key';
 /**
  * Without keys, the loopback address is the only protection. Pages of other origins get past it with a host name that
  * resolves to this machine, or with requests whose responses they cannot read; other machines through a proxy. Reads
- * the Host header itself: from a peer in TRUSTED_PROXIES, Fastify's `hostname` comes from X-Forwarded-Host, and every
- * page in a browser of this machine has the peer 127.0.0.1.
+ * the Host header itself: from a peer in TRUSTED_PROXIES, Fastify's `hostname` is X-Forwarded-Host, and every page in a
+ * browser of this machine has the peer 127.0.0.1.
  */
 function requireSameMachine({ headers }: FastifyRequest, origins: readonly string[]): void {
   const { host = '', origin } = headers;

@@ -28,7 +28,7 @@ const maxCached = 10_000;
 
 const lifetimeMs = 2_000;
 
-/** Such a statement takes a few milliseconds: no request waits long for other lookups. */
+/** A few milliseconds: no request waits long for other lookups. */
 const keysPerStatement = 1_000;
 
 const useIntervalMs = 60_000;
@@ -39,9 +39,9 @@ const hashOfNoSecret = hashSecret(newSecret());
 export class Keyring {
   readonly #store: KeyStore;
   readonly #keys = new LRUCache<string, ApiKey>({ max: maxCached, ttl: lifetimeMs });
-  /** A separate cache: unknown prefixes cannot evict keys. */
+  /** Separate: unknown prefixes cannot evict keys. */
   readonly #unknown = new LRUCache<string, true>({ max: maxCached, ttl: lifetimeMs });
-  /** Prefixes of accepted keys, with the time of the last update of their use; infinite during an update. */
+  /** Prefixes of accepted keys, with the time when their use was last stored; infinite while it is being stored. */
   readonly #accepted = new LRUCache<string, number>({ max: maxCached });
   readonly #anonymous: LRUCache<string, Identity>;
   readonly #loader: DataLoader<string, ApiKey | undefined>;
@@ -70,7 +70,7 @@ export class Keyring {
   }
 
   /**
-   * Returns the identity of all requests until the first key is created; then undefined, even if all keys expire or are
+   * The identity of all requests until the first key is created; then undefined, even if all keys expire or are
    * revoked.
    */
   async findAnonymous(): Promise<Identity | undefined> {
@@ -84,8 +84,8 @@ export class Keyring {
   }
 
   /**
-   * Returns the identity of a valid, cached key; undefined for any other text, which must be passed to `authenticate`.
-   * Covers only accepted keys, because a wrong secret of any other key counts against the limit of failed logins.
+   * The identity of a valid, cached key; undefined for any other text, which goes to `authenticate`. Only for accepted
+   * keys: a wrong secret of any other key counts against the limit of failed logins.
    */
   authenticateCached(text: string): Identity | undefined {
     const sent = parseKey(text);
@@ -104,7 +104,7 @@ export class Keyring {
 
   async #lookUpKey(prefix: string): Promise<ApiKey | undefined> {
     if (this.#unknown.has(prefix)) return undefined;
-    // The loader shares a lookup until it has ended: then its result is cached below, and a failure is not reused.
+    // The loader shares a lookup until it ends: then the result is cached below, and a failure is not reused.
     const key = await this.#loader.load(prefix).finally(() => this.#loader.clear(prefix));
     if (key) this.#keys.set(prefix, key);
     else this.#unknown.set(prefix, true);
@@ -126,7 +126,7 @@ export class Keyring {
     return { workspace: key.workspace, userId: key.userId, mayWrite: !key.readOnly, keyPrefix: key.id };
   }
 
-  /** Runs in the background: the request neither waits for the update nor fails with it. */
+  /** In the background: the request neither waits for the update nor fails with it. */
   #writeUse(key: ApiKey): void {
     const writtenAt = this.#accepted.get(key.id) ?? Number.NEGATIVE_INFINITY;
     if (performance.now() - writtenAt < useIntervalMs) return;

@@ -1,7 +1,7 @@
 /**
  * A key is `yardgraph_acme_5f0c21d9_` and a secret of 256 random bits. `createKey` returns it once; only the hash of
- * the secret is stored. The prefix before the secret has the name of the workspace when the key was created, identifies
- * the key in lists and logs, and lets secret scanners find a leaked key.
+ * the secret is stored. The prefix has the name of the workspace when the key was created, identifies the key in lists
+ * and logs, and lets secret scanners find a leaked key.
  */
 import { hash, randomBytes } from 'node:crypto';
 import { StartError } from '../errors.ts';
@@ -29,7 +29,7 @@ export function parseKey(text: string): SecretKey | undefined {
 
 export const newSecret = (): string => randomBytes(32).toString('base64url');
 
-/** The only form in which a secret is stored or cached. It is random, so no slow or salted hash is needed. */
+/** The only form in which a secret is stored or cached. Random secrets need no slow or salted hash. */
 export const hashSecret = (secret: string): string => hash('sha256', secret, 'base64url');
 
 export interface NewKey {
@@ -37,7 +37,7 @@ export interface NewKey {
   readonly user: string;
   readonly readOnly: boolean;
   readonly label?: string | undefined;
-  /** Milliseconds until it expires; if absent, it never does. */
+  /** In milliseconds; if absent, never. */
   readonly expires?: number | undefined;
 }
 
@@ -66,7 +66,7 @@ export async function revokeKey(store: KeyStore, prefix: string): Promise<void> 
   if (key.revokedAt === null) requireFound(await store.update(prefix, { revokedAt: new Date().toISOString() }));
 }
 
-/** Times are compared as text: in ISO format, they sort chronologically. */
+/** ISO times sort chronologically as text. */
 export function stateOf({ revokedAt, expiresAt }: ApiKey) {
   if (revokedAt !== null) return 'revoked';
   return expiresAt !== null && expiresAt <= new Date().toISOString() ? 'expired' : 'active';

@@ -6,16 +6,16 @@ import { program } from '../program.ts';
 import { connectDatabase, type Database, migrationNames } from '../store/database.ts';
 import { inMemory, sqlitePath } from '../store/database-settings.ts';
 
-/** For statements on millions of records, which no request waits for. */
+/** For statements on millions of records, for which no request waits. */
 export const longStatementTimeoutMs = 24 * 3_600_000;
 
-/** Throws a StartError if the schema is of another version: commands that only read do not update it. */
+/** Throws a StartError for another version: commands that only read do not update it. */
 export async function requireUpToDate(database: Database): Promise<void> {
   const pending = await database.pendingMigrations();
   if (pending.length > 0) throw new StartError(`the database is not up to date, run ${program} migrate`);
 }
 
-/** Creates the tables of a new database. Throws a StartError for an earlier schema, which a service may be using. */
+/** Creates the tables of a new database. Throws a StartError for an earlier schema, which a service may use. */
 export async function createTablesIfNew(database: Database): Promise<void> {
   const pending = await database.pendingMigrations();
   if (pending.length === migrationNames.length) await database.migrate();

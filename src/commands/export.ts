@@ -44,7 +44,7 @@ export async function exportRecords(kindName: string, options: ExportOptions): P
   } catch (error) {
     if (error instanceof YardgraphError) throw new StartError(messageOf(error, url));
     const code = errorCode(error);
-    // The reader of standard output has ended, such as `head`.
+    // The reader of standard output, such as `head`, has ended.
     if (code === 'EPIPE') return;
     if (!(error instanceof Error)) throw error;
     if (code !== '') throw new StartError(`cannot write ${output ?? 'standard output'}: ${error.message}`);

@@ -29,7 +29,7 @@ export interface ImportOptions extends ProfileOptions {
 }
 
 /**
- * The note of an import, in a file from before the first row is stored until the end. A second start with the same
+ * The state of an import, in a file from before the first row is stored until the end. A second start with the same
  * files and options resumes it.
  */
 interface RunFile extends ImportRun {
@@ -41,9 +41,9 @@ interface RunFile extends ImportRun {
 
 type Command = Awaited<ReturnType<typeof readCommand>>;
 
-/** Imports the files, and returns the exit code. A StartError means that nothing was stored. */
+/** Returns the exit code. A StartError means that nothing was stored. */
 export async function importFiles(paths: readonly string[], options: ImportOptions): Promise<number> {
-  // Rows are short-lived: earlier collections take a fifth less memory than with 100 %, and a tenth more CPU.
+  // Rows are short-lived: earlier collections save a fifth of the memory, for a tenth more CPU.
   setFlagsFromString('--heap-growing-percent=50');
   const command = await readCommand(paths, options);
   const message = uniqueMessage(options.message?.trim() || `import of ${nameOf(command.files)}`, command.runId);
@@ -190,7 +190,7 @@ async function writeRun(command: Command, { yardgraph, partSize }: Import): Prom
   return run;
 }
 
-/** Replaces the file at once, so that it is never half-written. */
+/** At once, so that it is never half-written. */
 function replaceRun(path: string, run: RunFile): void {
   writeNote(path, () => {
     writeFileSync(`${path}-new`, `${JSON.stringify(run)}\n`);

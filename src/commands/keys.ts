@@ -1,4 +1,4 @@
-/** `yardgraph keys`. `create` prints only the key on standard output, so that it can be piped into a secret store. */
+/** `create` prints only the key on standard output, so that it can be piped into a secret store. */
 import ms from 'ms';
 import * as z from 'zod';
 import { anonymousWorkspace } from '../auth/keyring.ts';
@@ -14,7 +14,7 @@ import type { Database, Run } from '../store/database.ts';
 import { createTablesIfNew, requireUpToDate, withDatabase } from './database.ts';
 import { printTable } from './terminal.ts';
 
-/** Throws a StartError if standard output cannot be written: the transaction is then rolled back. */
+/** Throws a StartError if it cannot be written, which rolls the transaction back. */
 async function printKey(text: string): Promise<void> {
   const { stdout } = process;
   // Without a listener, the error would end the process within the transaction.
@@ -66,8 +66,8 @@ export function createApiKey(config: Config, options: Partial<z.input<typeof new
 }
 
 /**
- * The first key closes the anonymous workspace, and a workspace may be new because its name is misspelled. If a cluster
- * is partly unavailable, the key is created without these hints.
+ * The first key closes the anonymous workspace, and a new workspace may be a misspelt name. While a cluster is partly
+ * unavailable, the key is created without these hints.
  */
 async function prepareHints(database: Database, name: string, isFirst: boolean): Promise<() => void> {
   const workspaces = createWorkspaces(database, recordKinds);
@@ -103,7 +103,7 @@ export const listApiKeys = (config: Config, { json = false }: { json?: boolean }
     );
   });
 
-/** Scripts read this: fields may be added, but not renamed or removed. Times are in ISO 8601, or null. */
+/** Scripts read this: fields may be added, not renamed or removed. Times are in ISO 8601, or null. */
 const keyJson = (key: ApiKey) => ({
   prefix: key.id,
   workspace: key.workspace.name,

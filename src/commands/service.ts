@@ -26,10 +26,10 @@ export function connect(options: Options): Yardgraph {
 export function messageOf(error: Error, url: string): string {
   if (error instanceof ServiceError && error.status === 401) return `${error.message} (YARDGRAPH_API_KEY)`;
   const isUnreachable = error instanceof ConnectionError || error instanceof TimeoutError;
-  // Only the origin: the URL may contain a password.
+  // The URL may contain a password.
   return isUnreachable ? `${error.message} (${new URL(url).origin})` : error.message;
 }
 
-/** True for errors of the service, the connection and the file system, such as a full disk. */
+/** Errors of the service, the connection and the file system, such as a full disk. */
 export const isExpected = (error: unknown): error is Error =>
   error instanceof Interrupted || error instanceof YardgraphError || /^(?:E[A-Z]+|SQLITE_\w+)$/.test(errorCode(error));

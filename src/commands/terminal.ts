@@ -3,7 +3,7 @@ import { Presets, SingleBar } from 'cli-progress';
 import { Interrupted, StartError } from '../errors.ts';
 import { formatCount } from '../model/issues.ts';
 
-/** Throws a StartError unless the answer is yes: its message ends with `otherwise`, such as `nothing was stored`. */
+/** Throws a StartError unless the answer is yes. Its message ends with `otherwise`: `nothing was stored`. */
 export async function confirm(question: string, otherwise: string): Promise<void> {
   const entered = await ask(`${question} [y/N] `);
   if (!/^y(es)?$/i.test(entered?.trim() ?? '')) throw new StartError(`not confirmed: ${otherwise}`);
@@ -38,7 +38,7 @@ export async function withInterrupts<T>(work: (signal: AbortSignal) => Promise<T
   }
 }
 
-/** `text` has placeholders of cli-progress: `{percentage}% {value}/{total} rows`. */
+/** `text` has cli-progress's placeholders: `{percentage}% {value}/{total} rows`. */
 export const createProgressBar = (text: string): SingleBar =>
   new SingleBar(
     { format: `${process.stderr.isTTY ? '{bar} ' : ''}${text}`, noTTYOutput: true, notTTYSchedule: 2_000 },

@@ -84,7 +84,7 @@ async function previewUndo(undo: Undo): Promise<{ readonly after: string; readon
 
 const maxListed = 1_000;
 
-/** `reasons` tell why some changes are not reversed, the latest first. */
+/** `reasons` tell why changes are not reversed, latest first. */
 async function revert({ yardgraph, of, signal }: Undo, dryRun: boolean) {
   const counts = { reversed: 0, kept: 0, failed: 0 };
   const reasons: string[] = [];
@@ -99,7 +99,7 @@ async function revert({ yardgraph, of, signal }: Undo, dryRun: boolean) {
       earliest = first;
       counts.reversed += part.reversed;
       made += part.made;
-      // A preview reverses nothing, so it cannot check a change on which later ones depend.
+      // A preview cannot check a change on which later ones depend: they are not reversed.
       if (dryRun && last !== of.last) undecided += part.kept + part.failed;
       else {
         counts.kept += part.kept;

@@ -55,7 +55,7 @@ async function confirmDeletion(name: string): Promise<void> {
   if (entered !== name) throw new StartError('not confirmed: nothing was deleted');
 }
 
-/** Scripts read this: fields may be added, but not renamed or removed. */
+/** Scripts read this: fields may be added, not renamed or removed. */
 const workspaceJson = (workspace: Workspace) => ({
   workspace: workspace.name,
   records: recordCount(workspace),

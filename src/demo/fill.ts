@@ -1,6 +1,6 @@
 /**
- * Fills the workspace `default` with a fictional rental company as of 20 November 2026. One write stores all records,
- * so that an interrupted start leaves none behind, and two simultaneous starts create them once.
+ * Fills the workspace `default` with a fictional rental company as of 20 November 2026. One write stores all records:
+ * an interrupted start leaves none, and two simultaneous starts create them once.
  */
 import { createSessionOpener } from '../auth/authenticate.ts';
 import { anonymousIn, anonymousWorkspace } from '../auth/keyring.ts';
@@ -30,7 +30,7 @@ export async function fillDemo(database: Database): Promise<void> {
   try {
     await importRecords(session, await readDemoBatches(), { limits, onInvalid: 'fail', withBefore: false });
   } catch (error) {
-    // Another process has filled the workspace meanwhile, with the same uids.
+    // Another process has filled the workspace, with the same uids.
     if (!(error instanceof ServiceError && (await hasRecords(session.store)))) throw error;
   }
 }
