@@ -42,7 +42,7 @@ const delimiters = new Map([',', ';', '\t'].map((character) => [character, chara
 
 const dateForms = ['31.12.2026', '31/12/2026', '12/31/2026'];
 
-/** Throws a ServiceError 400 for an invalid parameter. */
+/** Throws a 400 for an invalid parameter. */
 export function csvFormat(sent: Partial<Record<string, string>>): Format {
   const delimiter = delimiters.get(sent.delimiter ?? ',');
   if (delimiter === undefined) throw invalidParameter('delimiter', 'a comma, a semicolon or tab', sent.delimiter);
@@ -78,9 +78,8 @@ const invalidParameter = (name: string, expectation: string, sent: string | unde
   badRequest(`${name}: ${expected(expectation, sent)}`);
 
 /**
- * Formats stored times as `01.03.2026 08:30`, with seconds and milliseconds unless they are zero. Midnight UTC is
- * written as a date. A time that is ambiguous in the zone, or that an import would read as another time, is written in
- * UTC: `… UTC`.
+ * Formats stored times as `01.03.2026 08:30`, with seconds and milliseconds unless they are zero, and midnight UTC as a
+ * date. A time that is ambiguous in the zone, or that an import would read as another time, is in UTC: `… UTC`.
  */
 function timeFormat({ dates, timeZone }: Partial<Record<string, string>>): (stored: string) => string {
   if (dates === undefined && timeZone === undefined) return (stored) => stored;
@@ -89,7 +88,7 @@ function timeFormat({ dates, timeZone }: Partial<Record<string, string>>): (stor
   if (timeZone !== undefined && !IANAZone.isValidZone(timeZone))
     throw invalidParameter('timeZone', 'a time zone such as Europe/Berlin', timeZone);
 
-  /** Returns undefined for an ambiguous time. Before there were zones, clocks differed by seconds. */
+  /** Undefined for an ambiguous time. Before there were zones, clocks differed by seconds. */
   function toLocalTime(stored: string): string | undefined {
     if (timeZone === undefined) return undefined;
     const time = DateTime.fromISO(stored, { zone: timeZone });

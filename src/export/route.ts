@@ -1,6 +1,6 @@
 /**
  * An export shows one state of the database. It is written to a temporary file at the speed of the database, and then
- * sent: a client that reads slowly holds nothing but the file.
+ * sent: a slow client holds only the file.
  */
 import { randomUUID } from 'node:crypto';
 import { type FileHandle, open, unlink } from 'node:fs/promises';
@@ -32,10 +32,10 @@ import {
 
 type ReadFilter = (kind: RecordKind, where: unknown) => Promise<Condition | undefined>;
 
-/** Records per statement. Few, because a record may have hundreds of thousands of characters. */
+/** Per statement. Few, because a record may have hundreds of thousands of characters. */
 const pageLength = 100;
 
-/** Exports of a workspace at a time: each has a file until its client has read it. */
+/** Concurrent exports of a workspace: each has a file until its client has read it. */
 const maxExports = 2;
 
 const maxSystems = 10;
@@ -59,9 +59,9 @@ interface Export {
 }
 
 interface ChosenColumns {
-  /** The systems whose IDs get a column each. */
+  /** Systems whose IDs get a column each. */
   readonly systems: readonly string[];
-  /** True if the names of linked records, and of labels, get columns. */
+  /** Adds columns for the names of linked records and of labels. */
   readonly hasNames: boolean;
 }
 
@@ -103,7 +103,7 @@ export function serveExports(app: FastifyInstance, { limits, exportTimeout }: Op
         format: name.endsWith('.ndjson') ? ndjson : csvFormat(values),
       };
       reply.type(options.format.type).header('content-disposition', `attachment; filename="${name}"`);
-      // Some programs request the headers before they load a file.
+      // Some programs request the headers first.
       if (request.method === 'HEAD') return reply.send(Readable.from([]));
       countExport(request, reply);
       const end = performance.now() + exportTimeout;
@@ -130,7 +130,7 @@ export function serveExports(app: FastifyInstance, { limits, exportTimeout }: Op
   }
 }
 
-/** Writes a file that no other user can open, and that disappears with the process, however it ends. */
+/** Writes a file that no other user can open, and that disappears with the process. */
 async function writeTemporaryFile(chunks: AsyncIterable<string>): Promise<FileHandle> {
   const path = join(tmpdir(), `yardgraph-${randomUUID()}`);
   const file = await open(path, 'wx+', 0o600).catch(throwNoRoom);
@@ -188,10 +188,7 @@ function readSystems(sent: string | undefined): readonly string[] {
   return systems;
 }
 
-/**
- * External IDs are one column of objects. If systems are named, the IDs in each have a column instead, also those of
- * linked records.
- */
+/** External IDs are one column of objects, or with systems a column of IDs for each, also of linked records. */
 function exportColumns(kind: RecordKind, { systems, hasNames }: ChosenColumns): ExportColumn[] {
   const links = new Map(
     linkFields(kind).map(([name, field, { target }]) => [field, { name, target: kindNamed(target) }]),

@@ -80,7 +80,7 @@ function createYogaServer(config: Config, documentCache: Endpoint['documents']) 
     context: { limits, parsersOf: createItemParsers(limits) },
     plugins: [
       useOperationName(),
-      // Before the executors, to which it gives the operation and variables.
+      // Gives the executors the operation and variables.
       useOperationLimits(schema, config),
       useLimitedValidation(config),
       useExecutor(schema, config),
@@ -106,7 +106,7 @@ async function executeQuery(endpoint: Endpoint, request: FastifyRequest, reply: 
     reserveResponse: endpoint.reserveUntilClosed(reply.raw),
   };
   const context = { session, sessionFor, requestLog: request, client };
-  // Yoga's Request and Response took a fifth of the time of a list. Plugins read only the method.
+  // Yoga's Request and Response took a fifth of the time of a list. Plugins read the method only.
   const method = { method: request.method } as Request;
   const result = isPersistedQuery(params)
     ? { errors: [persistedQueryNotSupported()] }
@@ -139,8 +139,8 @@ async function writeResult(
 }
 
 /**
- * New responses fail beyond so many characters in open ones: a hundred of the longest, to clients that read nothing,
- * took 8 GB and ended the process. Now they take 0.6 GB.
+ * With more characters in open responses, new ones are rejected: a hundred of the longest, to clients that read
+ * nothing, took 8 GB and ended the process. Now they take 0.6 GB.
  */
 const maxReserved = 25_000_000;
 
@@ -175,7 +175,7 @@ const useLimitedValidation = ({ introspection, suggestions }: Config): Plugin =>
 
 const mediaTypes = ['application/graphql-response+json', 'application/json'] as const;
 
-/** Returns the acceptable types, and the type of JSON, also in events. Throws a 406. */
+/** Returns the types that the client accepts, and the media type of JSON, also within events. Throws a 406. */
 function chooseType({ headers }: FastifyRequest) {
   const accepted = headers.accept?.toLowerCase() ?? '*/*';
   const isAny = accepted.includes('*/*');
@@ -204,7 +204,7 @@ function graphqlParams(
   return params;
 }
 
-/** Programs with a form send an empty text for an empty input. */
+/** Forms send an empty text for an empty input. */
 function withoutEmpty(body: unknown): unknown {
   if (!isObject(body)) return body;
   const { operationName, variables, extensions } = body;
@@ -212,7 +212,7 @@ function withoutEmpty(body: unknown): unknown {
   return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== ''));
 }
 
-/** An automatic persisted query: a hash, after whose refusal the client sends the document. */
+/** An automatic persisted query is a hash. Once it is rejected, the client sends the document. */
 const isPersistedQuery = (params: GraphQLParams): boolean =>
   isObject(params) && !params.query && isObject(params.extensions) && isObject(params.extensions.persistedQuery);
 
@@ -241,13 +241,13 @@ const useOperationName = (): Plugin<ServerContext> => ({
     },
 });
 
-/** Errors and their paths repeat the names in a document. */
+/** Errors and their paths repeat names of the document. */
 const maxNameLength = 100;
 
 const opening: readonly string[] = [TokenKind.BRACE_L, TokenKind.BRACKET_L, TokenKind.PAREN_L];
 const closing: readonly string[] = [TokenKind.BRACE_R, TokenKind.BRACKET_R, TokenKind.PAREN_R];
 
-/** Reads tokens one by one, where the parser would recurse for each level. Throws a 400. */
+/** Reads tokens one by one; the parser would recurse at each level. Throws a 400. */
 function requireSmallDocument(text: string, { maxQueryLength, maxTokens, maxNesting }: Limits): void {
   if (text.length > maxQueryLength)
     throw badRequest(`the document is longer than ${formatCount(maxQueryLength)} characters`);
@@ -281,7 +281,7 @@ function sendGraphqlError(error: unknown, request: FastifyRequest, reply: Fastif
 }
 
 function coerceFilter({ limits, suggestions }: Config, kind: RecordKind, where: unknown): Condition | undefined {
-  // The casts are safe: every kind has an input type of this name, to which the value has been coerced.
+  // The casts are safe: every kind has an input type of this name, and the value has been coerced to it.
   const type = schema.getType(`${kind.name}Filter`) as GraphQLInputType;
   const coerced = coerceInputValue(
     where,

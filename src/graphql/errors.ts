@@ -1,6 +1,6 @@
 /**
- * Formats errors of responses: a ServiceError gets its code and issues, messages of graphql-js are shortened and get
- * hints, all other errors are masked.
+ * A ServiceError gets its code and issues; messages of graphql-js are shortened and get hints; all other errors are
+ * masked.
  */
 import { InputValidationError } from '@pothos/plugin-validation';
 import { type ExecutionResult, GraphQLError, type GraphQLSchema } from 'graphql';
@@ -19,7 +19,7 @@ import { hintFor, withoutSuggestion } from './hints.ts';
 /** As many as a REST error has issues: each error of graphql-js repeats input. */
 export const maxErrors = 10;
 
-/** graphql-js aborts validation without a reason once its rule on fields of the same name has spent its budget. */
+/** graphql-js aborts validation without a reason once its rule on fields of the same name has used up its budget. */
 export const withReason = (error: GraphQLError): GraphQLError =>
   error.message === 'Validation aborted.'
     ? new GraphQLError('the document has too many fields of the same name, or too many fragments, to be validated')
@@ -38,7 +38,7 @@ export function formatErrors(
   return { errors, ...rest };
 }
 
-/** All errors of top-level fields are listed: the client must know which mutations have failed. */
+/** All errors of top-level fields are listed: clients must know which mutations have failed. */
 const isTopLevel = ({ path }: GraphQLError): boolean => path?.length === 1;
 
 /** Without a number: validation stops early. */
@@ -65,7 +65,7 @@ function formatError(error: GraphQLError, requestLog: RequestLog, hintsFrom?: Gr
   return reworded(response.message, extensionsOf(response));
 }
 
-/** Pothos validates only cursors of changes: an issue's message is the value (schema/changes.ts). */
+/** Pothos validates only cursors of changes, and the message of its issue is the cursor (schema/changes.ts). */
 const refusedArguments = ({ issues }: InputValidationError): ServiceError =>
   invalid(issues.map(({ path = [], message }) => ({ path: path as Path, code: 'invalid-cursor', received: message })));
 
@@ -110,7 +110,7 @@ export function errorCodeOf(status: number): string {
   return status >= 500 ? 'INTERNAL_SERVER_ERROR' : badUserInput;
 }
 
-/** graphql-js quotes the whole input. Variables and literals can be long: endpoint.ts limits names. */
+/** graphql-js quotes the whole input, which may be long: endpoint.ts limits only names. */
 export function shortMessage({ message, originalError: reason }: GraphQLError): string {
   // Variable "$input" got invalid value { … } at "input[0].name"; REASON
   const variable = /^Variable "(\$\w+)" got invalid value /.exec(message)?.[1];

@@ -11,7 +11,7 @@ export const withoutSuggestion = (message: string): string => message.split(' Di
 
 const keyAndValue = 'Send the other system and the ID there: { key: "erp", value: "4711" }';
 
-/** `filter` is undefined unless the error is about one. */
+/** `filter` is undefined for other errors. */
 function parseFilterError(
   error: GraphQLError,
   message: string,
@@ -26,7 +26,7 @@ function parseFilterError(
 }
 
 export function hintFor(schema: GraphQLSchema, error: GraphQLError): string | undefined {
-  // The message begins with the variable's value, which may contain anything; the original error has the reason.
+  // The message begins with the variable's value, which may contain anything.
   const { message } = error.originalError ?? error;
   const [, field = '', record = ''] = /^Cannot query field "(\w+)" on type "(\w+)Connection"\./.exec(message) ?? [];
   if (hasField(schema, record, field)) return `The records are in nodes: nodes { ${field} }`;

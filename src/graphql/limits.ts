@@ -1,8 +1,8 @@
 /**
  * Coerces the variables of an operation, and rejects operations over the limits before their execution: a few hundred
  * characters could request millions of fields. A field costs 1, an object more, and a list multiplies the cost of its
- * items. Fragments are visited once, and once more for each mutation: a chain of fragments spread twice would take
- * longer to measure than to refuse.
+ * items. Fragments are measured once, and once more for each mutation: in a chain of fragments, each spread twice, the
+ * work would double with each link.
  */
 import { MapperKind, mapSchema } from '@graphql-tools/utils';
 import {
@@ -36,12 +36,12 @@ import { expected, formatCount, maxQuoted, truncate } from '../model/issues.ts';
 import { maxErrors } from './errors.ts';
 
 export interface FieldExtensions {
-  /** The fields of the record that the field is read from. */
+  /** Fields of the record that the field reads. */
   readonly storedFields?: readonly string[];
   readonly cost?: CostFunction;
 }
 
-/** Returns the cost above the base cost. Throws a ServiceError for too long a list. */
+/** The cost above the base cost. Throws a ServiceError for too long a list. */
 export type CostFunction = (args: Arguments, limits: Limits) => FieldCost;
 
 // biome-ignore lint/suspicious/noExplicitAny: the field declares the types of its arguments.
@@ -49,12 +49,12 @@ type Arguments = Readonly<Record<string, any>>;
 
 interface FieldCost {
   readonly fieldCost?: number;
-  /** The most objects that the field returns: multiplies the cost of its selection. 1 unless set. */
+  /** The most objects returned: multiplies the cost of the selection. 1 unless set. */
   readonly items?: number;
   readonly lists?: Lists;
 }
 
-/** By name, the lengths of lists below a field that depend on its arguments. */
+/** By name, the lengths of lists below a field, which depend on its arguments. */
 interface Lists {
   readonly [name: string]: number | Lists;
 }
@@ -78,10 +78,10 @@ export function pageSize(name: string, sent: number | null | undefined, limits: 
 /** A link waits for its loader, at least ten times as long as a value takes to read. */
 export const objectCost = 5;
 
-/** A long text under a hundred aliases makes a response of hundreds of megabytes. */
+/** Under a hundred aliases, a long text makes a response of hundreds of megabytes. */
 const aliasCost = 50;
 
-/** Typical lengths of introspection's lists: GraphQL defines these fields, which cannot declare a cost. */
+/** Typical lengths of lists in introspection, whose fields GraphQL defines without a cost. */
 const introspectionSizes: Readonly<Record<string, number>> = { fields: 15, inputFields: 12, args: 1 };
 const otherIntrospectionSize = 4;
 
@@ -94,14 +94,14 @@ type SchemaField = GraphQLField<unknown, unknown>;
 
 interface Measurement {
   readonly depth: number;
-  /** A fragment's fields count once for each spread, a list's once. */
+  /** Fields of a fragment count for each spread, of a list once. */
   readonly fields: number;
   readonly cost: number;
   readonly dearest?: { readonly node: FieldNode; readonly cost: number; readonly below: Measurement } | undefined;
 }
 
 interface OperationMeasurement extends Measurement {
-  /** As written: aliases in a fragment count once, however often it is spread. */
+  /** As written: those in a fragment count once, however often it is spread. */
   readonly aliases: number;
 }
 
@@ -179,7 +179,7 @@ class OperationMeter {
     const declared = this.#costOf(node, field);
     const { [node.name.value]: length } = lists;
     const listsBelow = typeof length === 'object' ? length : declared.lists;
-    // Only fields of Mutation set lengths of lists: fragments cost more there.
+    // Only fields of Mutation set lengths of lists, which change the cost of fragments.
     const context = listsBelow ? { lists: listsBelow, fragments: new Map() } : this.#usual;
     const type = field && getNamedType(field.type);
     const below = type && node.selectionSet ? this.#measureAll(type, node.selectionSet, context) : nothing;
@@ -214,7 +214,7 @@ function baseCost({ alias, selectionSet }: FieldNode, type: GraphQLNamedType | u
   return type && isIntrospection(type) ? 1 : objectCost;
 }
 
-/** The check of graphql-js compares all names: it took two thirds of the walk. */
+/** graphql-js compares all names: that took two thirds of the walk. */
 const isIntrospection = ({ name }: GraphQLNamedType): boolean => name.startsWith('__');
 
 function introspectionSize(schema: GraphQLSchema, { name, type }: SchemaField): number {
@@ -241,7 +241,7 @@ export interface PreparedOperation {
 
 const anyValue: NamedTypeNode = { kind: Kind.NAMED_TYPE, name: { kind: Kind.NAME, value: 'FieldValue' } };
 
-/** Gives all variables a type that accepts any value: an executor would coerce them a second time. */
+/** Gives variables a type that accepts any value: an executor would coerce them again. */
 export function withCoercedVariables(document: DocumentNode, operation: OperationDefinitionNode): DocumentNode {
   const variableDefinitions = operation.variableDefinitions?.map(({ kind, variable }) => ({
     kind,
@@ -275,7 +275,7 @@ export function useOperationLimits(
   return { onExecute: check, onSubscribe: check };
 }
 
-/** For variables: GraphQL would stop at the first few missing fields, the service lists all issues. */
+/** For variables: GraphQL would stop at a few missing fields, the service lists all issues. */
 const withoutRequiredFields = (schema: GraphQLSchema): GraphQLSchema =>
   mapSchema(schema, {
     [MapperKind.INPUT_OBJECT_TYPE](type) {

@@ -7,7 +7,7 @@ import type { RecordKind } from '../model/record-kind.ts';
 /** REST is served first: loading GraphQL takes a third of a start. */
 const preloadDelayMs = 200;
 
-/** Sends browsers the page of `sendPage`, if set. Returns a function that parses filters, for exports. */
+/** Browsers get the page of `sendPage`, if set. Returns a function that parses filters, for exports. */
 export function serveGraphql(app: FastifyInstance, config: Config, sendPage?: SendPage) {
   const endpoint = loadOnce(async () => (await import('./endpoint.ts')).createEndpoint(config, app.closing.signal));
 

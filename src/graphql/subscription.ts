@@ -1,6 +1,6 @@
 /**
  * Subscriptions over server-sent events: the distinct connections mode of graphql-sse, which EventSource also reads.
- * The operation is executed for each event, like a query. Streams, which may be many, hold nothing between two events.
+ * Each event executes the operation, like a query. Streams hold nothing between two events, since they may be many.
  * Yoga's events have no IDs, from which browsers resume.
  */
 import { once } from 'node:events';
@@ -21,17 +21,17 @@ import type { SubscriptionContext } from './schema/changes.ts';
 
 export const eventStreamType = 'text/event-stream';
 
-/** Open streams in this process: each change of a workspace executes all its streams. */
+/** Open streams of this process: a change executes all streams of its workspace. */
 const maxStreams = 500;
 
-/** In characters: hundreds of streams may each hold an event until its client has read it. */
+/** In characters: hundreds of streams may hold an event until their clients have read it. */
 const maxEventLength = 500_000;
 
 const retryDelayMs = 1_000;
 
 /**
- * Between keep-alive comments, without which proxies and clients disconnect. Each also checks the key: including its
- * time in the cache, a revoked key ends a stream within five seconds.
+ * Between keep-alive comments, without which proxies and clients disconnect. Each also checks the key: with its time in
+ * the cache, a revoked key ends a stream within five seconds.
  */
 const keepAliveIntervalMs = 3_000;
 
@@ -61,7 +61,7 @@ type SubscribeContext = SubscriptionContext & ServerContext;
 
 type Yoga = YogaServerInstance<ServerContext, YogaContext>;
 
-/** Leaves the events to the endpoint: yoga itself sends nothing. */
+/** The endpoint sends the events, yoga nothing. */
 export function useSubscriptions(limits: Limits): Plugin<SubscribeContext, ServerContext, YogaContext> {
   let yoga: Yoga;
   return {
@@ -111,7 +111,7 @@ class SubscriptionEvents {
     }
   }
 
-  /** Yields one event, or one per change if it is too long. Returns whether more may follow. */
+  /** Yields one event, or one per change if that is too long. Returns whether more may follow. */
   async *#eventsOf(page: ChangePage): AsyncGenerator<string, boolean> {
     const result = await this.#execute(page);
     if (!result) return false;
@@ -197,7 +197,7 @@ export const singleEvent = (data: string): string => `${eventText(data)}${comple
 export const asEventStream = (reply: FastifyReply): FastifyReply =>
   reply.type(eventStreamType).header('x-accel-buffering', 'no');
 
-/** A stream that ends early has no `complete` event: its client reconnects. Too many open streams are a 503. */
+/** Without a `complete` event, as of a stream that ends early, clients reconnect. Too many open streams are a 503. */
 export function createEventStreams(closing: AbortSignal) {
   const open = new Set<AbortController>();
   closing.addEventListener('abort', () => {
@@ -222,7 +222,7 @@ export function createEventStreams(closing: AbortSignal) {
       open.delete(end);
       clearInterval(timer);
       body.end();
-      // A stopping service does not wait for clients that do not read: they reconnect, and resume.
+      // A stopping service does not wait for clients that do not read: they resume.
       if (!isComplete && !reply.raw.closed) setTimeout(() => reply.raw.destroy(), closeAfterMs).unref();
     };
     if (end.signal.aborted) stop();

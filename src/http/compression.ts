@@ -16,17 +16,17 @@ export type Encoding = 'br' | 'gzip';
 
 const minBytes = 1_024;
 
-/** Compressing a body of up to this length takes a tenth of a millisecond, less than handing it to another thread. */
+/** Compressing so much takes a tenth of a millisecond, less than handing it to another thread. */
 const maxSyncBytes = 16_384;
 
 /**
- * Long responses compressed at a time, on threads that SQLite needs too. Further responses are sent uncompressed: 64
- * clients of one list of 1,000 records got 1.6 times as many responses as with all of them compressed.
+ * Concurrent long responses, on threads that SQLite needs too. Others are sent uncompressed: 64 clients of a list of
+ * 1,000 records got 1.6 times as many responses as with all of them compressed.
  */
 const maxConcurrent = 16;
 
 const gzipOptions = { level: 1 };
-/** A window of 256 KB instead of 4 MB, because it stays in memory while a client reads slowly. */
+/** 256 KB instead of 4 MB: the window stays in memory while a client reads slowly. */
 const brotliOptions = { params: { [constants.BROTLI_PARAM_QUALITY]: 3, [constants.BROTLI_PARAM_LGWIN]: 18 } };
 
 export const codecs = {
@@ -96,7 +96,7 @@ const isShort = (payload: unknown): boolean =>
 
 const isStream = (payload: unknown): payload is Readable => payload instanceof Readable;
 
-/** True if the encoding changes the body, or would have without `If-None-Match`. */
+/** True if the encoding changes the body, or would without `If-None-Match`. */
 function dependsOnEncoding(reply: FastifyReply): boolean {
   if (reply.statusCode === 304) return true;
   if (reply.statusCode === 206 || reply.hasHeader('content-encoding')) return false;

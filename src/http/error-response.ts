@@ -16,19 +16,19 @@ export type RequestLog = Pick<FastifyRequest, 'id' | 'log' | 'operation' | 'reje
 /** Seconds until a client should retry after a 503, or after a 429 without a limit per minute. */
 export const retryAfterSeconds = '1';
 
-/** Where requests are counted, authenticate.ts has set `Retry-After` already. */
+/** authenticate.ts has set the `Retry-After` of rate limits. */
 export function setErrorHeaders(reply: FastifyReply, response: ErrorResponse): void {
   if (response.status === 401) reply.header('www-authenticate', 'Bearer realm="yardgraph"');
   const isBusy = response.status === 429 && !reply.hasHeader('retry-after');
   if (isBusy || mayRetry(response)) reply.header('retry-after', retryAfterSeconds);
 }
 
-/** True for a 503 unless the request may be stored: a client that repeats it would store it twice. */
+/** A 503, unless the request may be stored: a repeat would store it twice. */
 export const mayRetry = ({ status, type }: ErrorResponse): boolean => status === 503 && type !== mayBeStoredType;
 
 /**
- * A ServiceError keeps its status and message, and a client error of Fastify gets a clearer message. Any other error is
- * logged, and becomes a 500 without detail. A 503 is logged with its cause.
+ * A ServiceError keeps its status and message, a client error of Fastify gets a clearer message, and any other error is
+ * logged and becomes a 500 without detail. A 503 is logged with its cause.
  */
 export function errorResponseFor(error: unknown, request: RequestLog): ErrorResponse {
   if (error instanceof ServiceError) {
@@ -77,7 +77,7 @@ export const problem = ({ status, type = 'about:blank', message, issues }: Error
 const wantsProblem = ({ headers: { accept = '' } }: FastifyRequest): boolean =>
   /(?:^|,)\s*application\/problem\+json\s*(?:;(?!\s*q=0(?:\.0*)?\s*(?:,|$))|,|$)/i.test(accept);
 
-/** No index outside a batch, and no field if the message is about the whole item. */
+/** No index outside a batch, no field for a whole item. */
 function problemError({ path, message, code, other }: DescribedIssue) {
   const index = typeof path[0] === 'number' ? path[0] : undefined;
   const field = formatPath(index === undefined ? path : path.slice(1));

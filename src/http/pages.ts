@@ -18,21 +18,21 @@ export function createPage(text: string, type = 'text/html; charset=utf-8'): Sen
     if (fresh(request.headers, { etag })) return reply.code(304).header('etag', etag).send();
     const encoding = acceptedEncoding(request.headers['accept-encoding']);
     const body = encoding === undefined ? content : await encoded[encoding]();
-    // Not before: if compression fails, the error must not be cached like the page.
+    // Not before: an error of compression must not be cached like the page.
     reply.headers({ 'content-type': type, etag });
     if (encoding !== undefined) addVary(reply.header('content-encoding', encoding), 'Accept-Encoding');
     return reply.send(body);
   };
 }
 
-/** True if a browser opens a page: other clients do not list this type. */
+/** Other clients do not list this type. */
 export const acceptsHtml = ({ headers }: FastifyRequest): boolean => !!headers.accept?.includes('text/html');
 
 /** Allows these sources, requests to this service, and images of the origin `images`. */
 export const contentSecurityPolicy = (sources: string, images = ''): string =>
   `default-src 'none'; ${sources}; img-src 'self' data:${images}; connect-src 'self'${images}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
 
-/** The caller adds styles and scripts, and closes the head. `top` leads to the home page. */
+/** The caller adds styles and scripts, and closes the head. `top` leads home. */
 export const pageHead = (title: string, top = ''): string => `<!doctype html>
 <html lang="en">
 <head>
@@ -41,7 +41,7 @@ export const pageHead = (title: string, top = ''): string => `<!doctype html>
 <title>${title}</title>
 <link rel="icon" href="${top}favicon.ico" type="image/svg+xml">`;
 
-/** Loads a value at its first use. If that fails, the next use tries again. */
+/** Loads a value at its first use; after a failure, at the next. */
 export function loadOnce<T>(load: () => Promise<T>): () => Promise<T> {
   let loaded: Promise<T> | undefined;
   return () => {

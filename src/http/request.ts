@@ -14,7 +14,7 @@ declare module 'fastify' {
   }
 }
 
-/** Bodies of the maximum length in memory at a time, or shorter bodies of the same total length. */
+/** Concurrent bodies of the maximum length, or as much of shorter ones. */
 const maxLargeBodies = 5;
 
 /** Four times Node's default, since each chunk interrupts the thread that serves requests. */
@@ -31,7 +31,7 @@ export function readJsonBodies(app: FastifyInstance, limits: Limits): void {
   // After the hooks that authenticate: strangers send no bodies.
   app.addHook('preParsing', (request, reply, _payload, done) => {
     const { 'content-length': length = '0', 'transfer-encoding': transferEncoding } = request.headers;
-    // A body without a length, or a compressed one, counts as a body of the maximum length.
+    // Compressed bodies, and those without a length, count as of the maximum length.
     const isKnown = transferEncoding === undefined && !isGzip(request);
     const bytes = isKnown ? Math.min(Number(length), maxBodyBytes) : maxBodyBytes;
     if (bytes === 0) return done();
@@ -70,7 +70,7 @@ const contentEncoding = ({ headers }: FastifyRequest) =>
 /** Several encodings, such as `gzip, gzip`, are not supported. */
 const isGzip = (request: FastifyRequest): boolean => ['gzip', 'x-gzip'].includes(contentEncoding(request));
 
-/** Throws a ServiceError 415 for another encoding or charset. */
+/** Throws a 415 for another encoding or charset. */
 function requireUtf8AndGzip(request: FastifyRequest, reply: FastifyReply): void {
   if (contentEncoding(request) !== 'identity' && !isGzip(request)) {
     reply.header('accept-encoding', 'gzip');
@@ -85,7 +85,7 @@ function requireUtf8AndGzip(request: FastifyRequest, reply: FastifyReply): void 
   }
 }
 
-/** Stops at the limit: a body can inflate to a thousand times its size. Throws an error with the status 400 or 413. */
+/** Stops at the limit: a body can inflate to a thousand times its size. Throws a 400 or 413. */
 async function gunzip(body: Buffer, maxBytes: number): Promise<Buffer> {
   try {
     // Node's types lack the option `info`, which makes the result an object.
@@ -104,8 +104,8 @@ async function gunzip(body: Buffer, maxBytes: number): Promise<Buffer> {
 }
 
 /**
- * `JSON.parse` keeps `__proto__` as an ordinary key, which external IDs may have; Fastify's parser rejects it. Throws a
- * ServiceError 400. Its message quotes only the few characters around the error.
+ * `JSON.parse` keeps the key `__proto__`, which external IDs may have; Fastify's parser rejects it. Throws a 400 that
+ * quotes only a few characters around the error.
  */
 export function parseJson(name: string, bytes: Buffer, limits: Limits): unknown {
   requireSmallJson(bytes, limits);
@@ -202,8 +202,8 @@ export const idempotencyKeyPattern = '^[ -~]{1,255}$';
 const validKey = new RegExp(idempotencyKeyPattern);
 
 /**
- * Repeats of a request share the hash. `handling` stands for the headers that change the meaning of the request. Throws
- * a ServiceError 400 for an invalid key.
+ * Repeats of a request share the hash. `handling` stands for the headers that change its meaning. Throws a 400 for an
+ * invalid key.
  */
 export function readIdempotencyKey(
   { method, url, headers, bodyHash }: FastifyRequest,

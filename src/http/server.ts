@@ -22,7 +22,7 @@ import { readJsonBodies } from './request.ts';
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** Aborted when the service begins to stop, so that event streams end. */
+    /** Aborted when the service begins to stop: event streams end. */
     readonly closing: AbortController;
   }
   interface FastifyRequest {
@@ -46,8 +46,8 @@ export function createServer(
     requestTimeout: http.requestTimeout,
     http: {
       maxHeaderSize: http.maxHeaderBytes,
-      // Node throws if headersTimeout exceeds requestTimeout, by default 300,000. Fastify sets requestTimeout later:
-      // Node would then swap the two if headersTimeout is greater, and a slow body would get the time of headers.
+      // Node throws if headersTimeout exceeds requestTimeout, by default 300,000. Fastify sets requestTimeout later: if
+      // headersTimeout is greater, Node swaps the two, and a slow body gets the time of headers.
       headersTimeout: Math.min(http.headerTimeout, http.requestTimeout),
       requestTimeout: http.requestTimeout,
       connectionsCheckingInterval: timeoutCheckIntervalMs,
@@ -57,7 +57,7 @@ export function createServer(
     // A long ID is an unknown ID, not an error of the router.
     routerOptions: { maxParamLength: http.maxHeaderBytes },
     genReqId: requestId,
-    // While the service stops, requests on open connections get their response instead of Fastify's 503.
+    // While the service stops, requests on open connections get their response, not Fastify's 503.
     return503OnClosing: false,
     frameworkErrors: (error, request, reply) => {
       beginRequest(request, reply, corsOrigins);
@@ -73,7 +73,7 @@ export function createServer(
   });
   app.decorateRequest('rejectionReason', null);
   app.decorateRequest('operation', undefined);
-  // The hooks of every request take a callback, which costs less than a promise.
+  // In hooks of every request, callbacks cost less than promises.
   app.addHook('onRequest', (request, reply, done) => {
     beginRequest(request, reply, corsOrigins);
     if (isPreflight(request)) return allowRequest(request, reply, corsOrigins);
@@ -81,13 +81,13 @@ export function createServer(
     done();
   });
   app.addHook('onSend', (_request, reply, _body, done) => {
-    // Fastify would close the connection while the body arrives: most clients would not see the 413.
+    // Fastify would close the connection while the body arrives: most clients would miss the 413.
     if (reply.statusCode === 413) reply.removeHeader('connection');
     done();
   });
   app.setErrorHandler((error, request, reply) => sendError(request, reply, error));
   app.server.maxConnections = http.maxConnections;
-  // Later than the 408 for a client that sends too slowly.
+  // After the 408 for slow requests.
   closeStalledSockets(app.server, http.requestTimeout + 2 * timeoutCheckIntervalMs);
   readJsonBodies(app, limits);
   compressResponses(app);
@@ -100,7 +100,7 @@ const isPreflight = ({ method, headers }: FastifyRequest): boolean =>
 /** Allows any headers: tracing and GraphQL clients add many. */
 function allowRequest({ headers }: FastifyRequest, reply: FastifyReply, origins: readonly string[]): void {
   const { origin = '', 'access-control-request-headers': requestedHeaders } = headers;
-  // A browser sends this request without the key: the 401 would mislead the developer of the page.
+  // Browsers send this request without the key: a 401 would mislead the developer of the page.
   if (!origins.includes(origin)) {
     throw forbidden(`Origin: ${expected('an origin that CORS_ORIGINS lists', origin)}`, 'origin not in CORS_ORIGINS');
   }
@@ -144,7 +144,7 @@ function beginRequest(request: FastifyRequest, reply: FastifyReply, corsOrigins:
 /** In the characters of RFC 3986. */
 const hostAndPort = /^(?:\[[\da-f:.]+\]|[\w.~!$&'()*+,;=%-]+)(?::\d*)?$/i;
 
-/** authenticate.ts parses the header as a URL. It may be empty, and absent in HTTP/1.0. */
+/** authenticate.ts parses it as a URL. It may be empty, and absent in HTTP/1.0. */
 function requireValidHost({ raw }: FastifyRequest): void {
   const { host = raw.httpVersion === '1.0' ? '' : undefined } = raw.headers;
   if (host === '' || (host && hostAndPort.test(host) && URL.canParse(`http://${host}`))) return;
@@ -153,9 +153,9 @@ function requireValidHost({ raw }: FastifyRequest): void {
 
 function logWhenClosed(request: FastifyRequest, reply: FastifyReply): void {
   let isComplete = false;
-  // Unknown once the connection is closed. Behind a proxy that is not trusted, this is the proxy's address.
+  // Unknown once the connection is closed. Behind an untrusted proxy, the proxy's.
   const address = request.ip;
-  // Node also reports "finish" when the connection is destroyed while the response is being sent.
+  // Node also reports "finish" if the connection is destroyed while the response is sent.
   reply.raw.once('finish', () => {
     isComplete = !request.raw.socket.destroyed;
   });
@@ -218,9 +218,8 @@ export const collectGarbage: () => void = runInNewContext('gc');
 const collectionIntervalMs = 5_000;
 
 /**
- * Refuses new requests while the process is short of memory, or its event loop is late by `maxEventLoopDelay`
- * milliseconds on average. `maxBytes` counts the heap and buffers, uncollected garbage included: the process should
- * stay below 1 GB, of which running requests take the other half.
+ * Refuses requests while the process is short of memory, or its event loop late by `maxEventLoopDelay` milliseconds on
+ * average. `maxBytes` counts heap and buffers with their garbage, and leaves half of 1 GB to running requests.
  */
 export async function refuseUnderPressure(
   app: FastifyInstance,
@@ -235,7 +234,7 @@ export async function refuseUnderPressure(
     },
     healthCheckInterval: 200,
     pressureHandler: (request, _reply, type) => {
-      // A process that refuses requests allocates nothing: garbage counted for more than 50 s after the load had ended.
+      // A process that refuses requests allocates nothing: garbage counted for 50 s after the load had ended.
       if (Date.now() - collectedAt > collectionIntervalMs) {
         collectedAt = Date.now();
         collectGarbage();
@@ -247,14 +246,14 @@ export async function refuseUnderPressure(
   });
 }
 
-/** `_httpMessage` is the socket's response that is due or being sent. Node has no public name for it. */
+/** The socket's response that is due or being sent, which has no public name. */
 type HttpSocket = Socket & { readonly _httpMessage?: ServerResponse<IncomingMessage> | null };
 
-/** The time that a client has to read why its request was rejected, before its connection is closed. */
+/** For the client to read why its request was rejected. */
 const readRejectionMs = 1_000;
 
 /**
- * Closes responses with their connection. Node closes only the response being sent: pipelined responses behind it would
+ * Closes responses with their connection. Node closes only the one being sent: pipelined responses behind it would
  * never end, and keep their memory.
  */
 export function trackResponses(server: Server): ReadonlySet<ServerResponse> {
@@ -285,8 +284,8 @@ function close(response: ServerResponse): void {
 const closeTimeoutMs = 30_000;
 
 /**
- * Sends every response to its last byte. Fastify and Node would close a connection while its response is being sent,
- * and wait forever for a connection that sends no request.
+ * Sends every response to its end. Fastify and Node would close connections in the middle of a response, and wait
+ * forever for those without a request.
  */
 async function finishResponses(server: Server, open: ReadonlySet<ServerResponse>): Promise<void> {
   server.on('connection', (socket: Socket) => socket.destroy());
@@ -309,7 +308,7 @@ function closeStalledSockets(server: Server, timeout: number): void {
 
 function rejectBrokenHttp(log: FastifyBaseLogger, code: string | undefined, socket: HttpSocket): void {
   if (code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
-  // Otherwise a request completed later would run, but could not get a response.
+  // Otherwise a request could still complete and run, without a response.
   socket.pause();
   const status = code === 'HPE_HEADER_OVERFLOW' ? 431 : code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : 400;
   const reason = status === 400 ? 'invalid HTTP' : reasonFor(status);

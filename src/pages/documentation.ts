@@ -9,7 +9,7 @@ import { root } from '../program.ts';
 
 const documentPolicy = contentSecurityPolicy("style-src 'self'");
 
-/** Only these can be requested: no path of a request reaches the file system. */
+/** No path of a request reaches the file system. */
 const files = loadOnce(async () => {
   const folder = join(root, 'docs');
   // A copy of `dist` may run without the package.
@@ -23,7 +23,7 @@ export function serveDocumentation(app: FastifyInstance): void {
   for (const [path, to] of [
     ['/documentation', 'documentation/README.md'],
     ['/documentation/', 'README.md'],
-    // Other services have the reference of their API here.
+    // Where other services have the reference of their API.
     ['/docs', 'reference'],
     ['/docs/', '../reference'],
   ] as const)

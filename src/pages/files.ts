@@ -14,10 +14,10 @@ const bundled = (name: string) => readFile(join(__dirname, '../explorer/dist', n
 
 const graphiql = () => import('@graphql-yoga/render-graphiql/graphiql');
 
-/** Swagger UI's official package reports its installations. This package has the same files, and does not. */
+/** Swagger UI's official package reports its installations. This one has the same files, and does not. */
 const swaggerUi = (name: string) => readFile(require.resolve(`@fastify/swagger-ui/static/${name}`), 'utf8');
 
-/** Only these can be requested: no path of a request reaches the file system. */
+/** No path of a request reaches the file system. */
 const files: Readonly<Record<string, () => Promise<string>>> = {
   'document.css': () => browserFile('document.css'),
   'key-page.css': () => browserFile('key-page.css'),

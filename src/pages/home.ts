@@ -1,4 +1,4 @@
-/** Redirects browsers from `/` to the explorer or the documentation. Programs get all paths as JSON. */
+/** Redirects browsers from `/` to the explorer or the documentation. Other clients get links as JSON. */
 import type { FastifyInstance } from 'fastify';
 import { version } from '../../package.json';
 import type { Config } from '../config.ts';

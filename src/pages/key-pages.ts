@@ -27,7 +27,7 @@ ${more}<a href="reference">REST reference</a>
 
 interface KeyPage {
   readonly title: string;
-  /** Names the files of a library, which `script` starts. */
+  /** Names the files of a library started by `script`. */
   readonly library?: string;
   readonly script: string;
   readonly body: string;
@@ -105,8 +105,8 @@ const tilesPath = 'pages/map.pmtiles';
 
 /**
  * Browsers request ranges of the PMTiles file, which the operator may replace while the service runs: the ETag tells
- * browsers that their directories are outdated. They must not cache ranges, because they would send If-Range, which the
- * library compares wrongly. Throws a StartError for a file in another format.
+ * them that their directories are outdated. They must not cache ranges: they would send If-Range, which the library
+ * compares wrongly. Throws a StartError for another format.
  */
 function serveTiles(app: FastifyInstance, path: string): void {
   requirePmtiles(path);

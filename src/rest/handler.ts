@@ -39,7 +39,7 @@ function createHandler(route: Route, limits: Limits): Handler {
   };
 }
 
-/** The content type and the preference change the meaning of a request, so its key covers them. */
+/** The content type and the preference change the meaning of a request: its key covers them. */
 function sessionWithKey({ method, template }: Route, request: FastifyRequest, reply: FastifyReply) {
   const handling = `${preferredHandling(request) ?? ''}${isMergePatch(request) ? ' merge' : ''}`;
   return request.session.with({ key: readIdempotencyKey(request, reply, `${method} ${template}`, handling) });
@@ -63,13 +63,13 @@ function updateHandler(route: Route, limits: Limits): Handler {
   };
 }
 
-/** A list of up to so many records and characters is cached as one text. */
+/** Lists of up to so many records and characters are cached as one text. */
 const maxCachedRecords = 1_000;
 const maxCachedLength = 1_000_000;
 
 const pageLength = 200;
 
-/** Longer lists sent at a time: each has a page in memory for as long as its client does not read. */
+/** Concurrent longer lists: each has a page in memory while its client does not read. */
 const maxLongLists = 50;
 
 /** The ETag is the workspace's version and name: records have the name. */
@@ -101,7 +101,7 @@ async function shortList(store: WorkspaceReads, kind: RecordKind): Promise<Buffe
   return text.length <= maxCachedLength ? Buffer.from(text) : undefined;
 }
 
-/** Yields the list as JSON, ordered by ID. Reads each page when the client has read the previous page. */
+/** By ID. Reads each page once the client has read the previous one. */
 async function* jsonPages(store: WorkspaceReads, kind: RecordKind): AsyncGenerator<string> {
   let start = '[';
   for await (const records of pagesById(store, kind, { limit: pageLength })) {
@@ -113,7 +113,7 @@ async function* jsonPages(store: WorkspaceReads, kind: RecordKind): AsyncGenerat
 
 /** Unknown fields are rejected unless the client prefers `handling=lenient` (RFC 7240). */
 function parserByPreference<T>(createParser: (unknownFields: 'rejected' | 'ignored') => RecordParser<T>) {
-  // Created at the first use: together, all parsers would be a third of the work of a start.
+  // At the first use: all parsers would be a third of the work of a start.
   const parsers: { rejected?: RecordParser<T>; ignored?: RecordParser<T> } = {};
   return (request: FastifyRequest, reply: FastifyReply): RecordParser<T> => {
     const isLenient = preferredHandling(request) === 'lenient';
@@ -129,8 +129,8 @@ const preferredHandling = ({ headers }: FastifyRequest): string | undefined =>
   /(?:^|,)\s*handling\s*=\s*"?([\w-]+)/i.exec(String(headers.prefer ?? ''))?.[1]?.toLowerCase();
 
 /**
- * Returns the record as REST sends it. An unset field of an asset is null, if the documented interface has the field.
- * Everywhere else it is absent: the interface marks no field there as nullable, and a strict client may reject null.
+ * An unset field of an asset is null, if the documented interface has the field. Everywhere else it is absent: the
+ * interface marks no other field as nullable, and a strict client may reject null.
  */
 export function toResponse(kind: RecordKind, record: object): object {
   const response: Record<string, unknown> = { ...record };

@@ -27,15 +27,15 @@ import type { ServerContext } from '../subscription.ts';
 import { compile, type ExecuteOperation } from './jit.ts';
 import { Loaders } from './loaders.ts';
 
-/** `stringify` writes the result, whatever plugins have added. */
+/** `stringify` writes the result with the extensions of plugins. */
 export interface WrittenResult extends ExecutionResult {
   readonly stringify?: (result: ExecutionResult) => string;
 }
 
-/** The cost of a heavy query: a page of a thousand records may hold 100 MB while it is read. */
+/** A page of a thousand records may hold 100 MB while it is read. */
 const heavyCost = 10_000;
 
-/** Heavy queries at a time: all at once, 24 pages of long labels took 2.7 GB, not 0.9. */
+/** Concurrent heavy queries: without a limit, 24 pages of long labels took 2.7 GB instead of 0.9. */
 const maxHeavy = 2;
 
 type ExecutionContext = Context & PreparedOperation & Partial<Pick<ServerContext, 'client'>>;
@@ -43,7 +43,8 @@ type ExecutionContext = Context & PreparedOperation & Partial<Pick<ServerContext
 export function useExecutor(schema: GraphQLSchema, { limits, databaseOptions }: Config): Plugin<ExecutionContext> {
   const executeOperation = createExecutor(limits);
   const heavyTurns = new TurnQueue(databaseOptions, pLimit(maxHeavy));
-  // One long response at a time, once the copies of the last are collected: 24 million characters take 250 MB a copy.
+  // One long response at a time, after the copies of the last are collected: 24 million characters take 250 MB per
+  // copy.
   const longTurns = new TurnQueue(databaseOptions, pLimit(1), collectGarbage);
   return {
     onExecute({ args: { contextValue, document }, extendContext, setExecuteFn }) {
@@ -75,7 +76,7 @@ export function useExecutor(schema: GraphQLSchema, { limits, databaseOptions }: 
   };
 }
 
-/** One turn per workspace at a time. `collect` frees the memory of an operation that has ended. */
+/** One turn per workspace at a time. `collect` frees the memory of an ended operation. */
 class TurnQueue {
   readonly #connectionTimeout: number;
   readonly #all: LimitFunction;
@@ -93,7 +94,7 @@ class TurnQueue {
     return this.#all.activeCount === 0;
   }
 
-  /** Resolves once the turn has begun, which lasts until the promise of `run` settles. */
+  /** Resolves when the turn begins, which lasts until the promise of `run` settles. */
   wait(workspaceName: string, hasEnded: () => boolean, run: (begin: () => void) => Promise<void>): Promise<void> {
     return new Promise((resolve, reject) => {
       const isInTime = startWaiting(this.#connectionTimeout, reject);
@@ -246,8 +247,8 @@ const withText = (data: string): WrittenResult => ({
 });
 
 /**
- * The length of all texts and names in JSON. A long text counts for each record that links to it, a control character
- * counts six: 40 million of them, in texts of 10,000 characters, took 1.1 GB.
+ * The length of all texts and names in JSON. A text counts for each record that links to it, a control character counts
+ * six: 40 million of them, in texts of 10,000 characters, took 1.1 GB.
  */
 function jsonTextLength(value: unknown): number {
   if (typeof value === 'string') {
@@ -264,7 +265,7 @@ function jsonTextLength(value: unknown): number {
   return length;
 }
 
-/** Shorter texts are not searched for escapes: the cost limits their number. */
+/** Shorter texts are not searched for escapes: the cost limits them. */
 const maxShort = 64;
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what JSON escapes.

@@ -1,6 +1,6 @@
 /**
  * The reads of one request. One statement reads all records that a step of the execution loads, with the selected
- * columns. A list also reads the selected links; resolvers load those that it misses, as in a fragment on an interface.
+ * columns. A list also reads the selected links, except some, as in a fragment on an interface: resolvers load those.
  */
 import DataLoader from 'dataloader';
 import {
@@ -51,7 +51,7 @@ type RecordLoader = DataLoader<string, AnyRecord | null>;
 export class Loaders {
   readonly #store: ReturnType<WorkspaceReads['withBudget']>;
   readonly #selected: SelectedFields;
-  /** Values before a change can be long: read only if the document selects them. */
+  /** Values before a change can be long: read only if selected. */
   readonly #withBefore: boolean;
   readonly #records = new Map<RecordKind, RecordLoader>();
   readonly #pages = new Map<readonly FieldNode[], PageLoader>();
@@ -72,7 +72,7 @@ export class Loaders {
     return getOrCreate(this.#records, kind, () => new DataLoader((ids) => this.#readRecords(kind, ids)));
   }
 
-  /** `parse` reads the field's arguments once, for all parents. */
+  /** `parse` reads the arguments once, for all parents. */
   referring(link: ReverseLink, info: FieldInfo, parse: () => PageQuery): PageLoader {
     return getOrCreate(this.#pages, info.fieldNodes, () => {
       const query = parse();
@@ -234,7 +234,7 @@ interface SelectedConnection {
   readonly links: readonly LinkToRead[];
 }
 
-/** With more links, the statement of a page takes longer to plan than to run. */
+/** With more, a page takes longer to plan than to run. */
 const maxJoined = 8;
 
 /** All executions of a compiled document share the nodes of a field. */

@@ -1,4 +1,4 @@
-/** One schema serves all settings: the context of resolvers has them. */
+/** One schema serves all settings, which are in the context of resolvers. */
 import SchemaBuilder from '@pothos/core';
 import ValidationPlugin from '@pothos/plugin-validation';
 import type { Limits } from '../../config.ts';

@@ -193,10 +193,10 @@ const parseHistory = ({ after, first }: FeedArgs, limits: Limits) => ({
   before: parseChangeCursor('after', after),
 });
 
-/** Without loaders: events are executed later, with contexts of their own. */
+/** Without loaders: events are executed later, in their own contexts. */
 export interface SubscriptionContext extends Omit<Context, 'loaders' | 'reserveResponse'> {
   readonly stream: {
-    /** The ID of the last event before a browser reconnected. */
+    /** The last event before a browser reconnected. */
     readonly lastEventId: string | undefined;
     /** Undefined once the subscription has ended. */
     readonly readPage: (query: FeedQuery) => Promise<ChangePage | undefined>;
@@ -221,7 +221,7 @@ builder.subscriptionType({
   }),
 });
 
-/** A browser that reconnects sends the header, and the argument as before. */
+/** A browser that reconnects sends the header, and the argument again. */
 async function follow(args: FeedArgs, context: SubscriptionContext): Promise<AsyncIterable<ChangePage>> {
   const { session, stream, limits } = context;
   const query = parseFeed(args, limits);

@@ -41,7 +41,7 @@ const maxValues = 1_000;
 
 const maxPatternLength = 1_000;
 
-/** The most levels of relations: each is a subquery. */
+/** Each is a subquery. */
 const maxRelations = 5;
 
 /** Half the circumference of a spherical Earth, in kilometres. */

@@ -24,7 +24,7 @@ interface SentOrder {
   readonly [name: string]: RecordOrder['direction'] | SentOrder | Filter | null | undefined;
 }
 
-/** The most links of an order: each is a lookup for every matching record. */
+/** Each is a lookup for every matching record. */
 const maxLinks = 2;
 
 const direction = enumType('OrderDirection', 'The direction of an order. Records without a value come last in both.', {
@@ -122,7 +122,7 @@ export function cursorOf(orderBy: readonly RecordOrder[], record: { readonly id:
   return Buffer.from(JSON.stringify([orderText(orderBy), values, record.id])).toString('base64url');
 }
 
-/** 10,000 characters of a value, of which each may take six in JSON, in base64. */
+/** 10,000 characters, each of up to six in JSON, in base64. */
 const maxPerValue = 80_000;
 
 export function parseCursor(kind: RecordKind, orderBy: readonly RecordOrder[], name: string, sent: string): Position {
@@ -167,7 +167,7 @@ function decoded(sent: string): readonly unknown[] | undefined {
   }
 }
 
-/** Undefined unless each field of the order has a valid value, or null. */
+/** Undefined unless each field of the order has a valid value or null. */
 function parseValues(
   kind: RecordKind,
   orderBy: readonly RecordOrder[],

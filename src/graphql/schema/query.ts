@@ -96,7 +96,7 @@ function parseKeyArgument(kind: RecordKind, name: string, sent: string, limits: 
   return parseText([name], sent, limits);
 }
 
-/** The field reads nothing itself: its links lead to records. */
+/** Reads nothing: its links lead to records. */
 const foreignField = (t: QueryFields, name: ForeignTypeName) =>
   t.field({
     type: foreignType(name),

@@ -99,7 +99,7 @@ const distanceField = (t: ObjectFields<RecordShape>) =>
     },
   });
 
-/** One statement reads all labels of a step of the execution, at the cost of a link. */
+/** One statement reads all labels of a step, at the cost of a link. */
 const labelFields = (t: ObjectFields<RecordShape>, typeName: string) =>
   Object.fromEntries(
     (['name', 'color'] as const).map((field) => [
@@ -137,7 +137,7 @@ export function fieldsFor(t: ObjectFields<RecordShape>, name: string, field: Fie
     description: `${capitalized(field.refersTo)}; null unless ${withArticle(target.label)} with this ID is stored here.`,
     extensions,
     resolve({ [name]: id, [link]: linked }, _args, { loaders }) {
-      // Set if the list has read the link with the record.
+      // Set if the list has read the linked record.
       if (linked !== undefined) return linked;
       return id ? loaders.of(target).load(id) : null;
     },
@@ -274,7 +274,7 @@ export const page = (t: QueryFields, kind: RecordKind) =>
 const reverseLinkFields = (t: ObjectFields<RecordShape>, typeName: string) =>
   Object.fromEntries(reverseLinksOf(typeName).map((link) => [link.name, reverseLinkField(t, link)]));
 
-/** Low enough for a page of 1,000 parents: the records below all of them share a limit. */
+/** Low enough for 1,000 parents: the records below all of them share a limit. */
 const belowCost = 400;
 
 const hasBelow = ({ target, direction }: ReverseLink): boolean =>

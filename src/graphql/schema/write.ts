@@ -32,7 +32,7 @@ import {
 } from './builder.ts';
 import { inputOf, keyType, type SentKey } from './items.ts';
 
-/** In addition to the cost of the record's selected fields. */
+/** Besides the cost of the selected fields. */
 export const writeCost = 10;
 
 interface Mutation<T> {
@@ -129,7 +129,7 @@ const onClash = enumType('OnClash', 'What a write does with allocations of an as
   reject: 'Rejects them as invalid items. An allocation that overlaps already may keep its asset and time.',
 });
 
-/** Only kinds whose records can clash have it; an import always. */
+/** For kinds whose records can clash, and for imports. */
 const onClashArgument = builder.args((t) => ({
   onClash: t.field({
     type: onClash,
@@ -154,7 +154,7 @@ interface BatchMutation {
   run(session: Session, input: readonly unknown[], options: BatchOptions): Promise<readonly AnyRecord[]>;
 }
 
-// Nullable: a failed mutation must not remove the results of others in the request.
+// Nullable: a failed mutation must not remove the results of others.
 
 const batchField = (
   t: MutationFields,
@@ -281,7 +281,7 @@ const handling = enumType('ReferenceHandling', 'What a deletion does if other re
     'Sets these references to null, which is recorded as a change of each record that has one. At most as many as the setting `MAX_BATCH` can be cleared at once.',
 });
 
-/** Cleared references cost as much as the most records that may have them. */
+/** Cleared references cost as much as the most that are allowed. */
 const costOfDeletion: CostFunction = ({ ids, keys, references }, { maxBatch }) => {
   const size = (ids ?? keys ?? []).length;
   requireBatchSize(size, maxBatch);

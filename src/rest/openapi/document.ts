@@ -24,14 +24,14 @@ import {
 } from './responses.ts';
 
 export function serveOpenApi(app: FastifyInstance, limits: Limits): void {
-  // At the first request: it is a seventh of the work of a start, and most processes never need it.
+  // At the first request: it is a seventh of the work of a start, and seldom needed.
   const page = loadOnce(async () =>
     createPage(JSON.stringify(openApiDocument(limits)), 'application/json; charset=utf-8'),
   );
   app.get('/openapi.json', async (request, reply) => (await page())(request, reply));
 }
 
-/** The document has no schemas of kinds without a route. The client's types are generated from all kinds. */
+/** Has no schemas of kinds without a route. The client's types are generated from all kinds. */
 export function openApiDocument(limits: Limits, kinds: readonly RecordKind[] = recordKinds.filter(hasRoute)): Json {
   const paths: Record<string, Record<string, Json>> = {};
   for (const route of routes) {
@@ -268,7 +268,7 @@ const exportOperation = (): Json => ({
   },
 });
 
-/** Returns `Asset`, `NewAsset`, and `AssetChanges` if an operation updates assets. */
+/** `Asset`, `NewAsset`, and `AssetChanges` if an operation updates assets. */
 function kindSchemas(kind: RecordKind, limits: Limits): Json {
   const sent = Object.entries(kind.fields);
   const stored = Object.entries(kind.storedFields);
@@ -303,8 +303,8 @@ function fieldSchema(field: Field, limits: Limits, { isNullable = false, isSent 
   const { examples, ...schema } = typeSchema(field, limits);
   const mayBeDate = isSent && field.type === 'dateTime';
   const options = mayBeDate ? ['date-time', 'date'].map((format) => ({ ...schema, format })) : [schema];
-  // Client generators lose the null in `type: ['object', 'null']`, and the type of an `anyOf` branch with a format
-  // only.
+  // Client generators lose the null in `type: ['object', 'null']`, and the type of an `anyOf` branch with only a
+  // format.
   const described =
     mayBeDate || (isNullable && schema.type === 'object')
       ? { anyOf: isNullable ? [...options, { type: 'null' }] : options }
