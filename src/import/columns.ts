@@ -12,8 +12,8 @@ export type Column =
   | { readonly is: 'field'; readonly name: string; readonly field: Field }
   | { readonly is: 'externalId'; readonly key: string }
   /**
-   * `by` is `id` for a column named after the field, `any` (an ID or a name) for one named after the link, a field of
-   * the target, or one of its external IDs: `externalIds.erp`.
+   * `by` is `id` for a column named after the field, `any` (an ID or a name) for one named after the link, or a field
+   * or an external ID of the target: `externalIds.erp`.
    */
   | {
       readonly is: 'link';
@@ -22,7 +22,7 @@ export type Column =
       readonly target: RecordKind;
       readonly by: string;
     }
-  /** The name of the row, or the ID of a stored record. Beside the type of a label, an ID of the other system. */
+  /** The name of the row, or the ID of a stored record. Beside the type of a label, the ID in the other system. */
   | { readonly is: 'id' }
   /** The type that a label is for. With `id`, it is the key of the label. */
   | { readonly is: 'labelledType' }
@@ -31,17 +31,17 @@ export type Column =
   | { readonly is: 'skipped' };
 
 export interface ColumnOptions {
-  /** By the name in the file: the name of a column here, or null to leave it out. */
+  /** By name in the file: the column here, or null to leave it out. */
   readonly map: ReadonlyMap<string, string | null>;
   readonly skipsOthers: boolean;
   /** The key in columns named after a link: `location` -> `name`. */
   readonly linkBy: ReadonlyMap<string, string>;
 }
 
-/** The column of reasons in a file of refused rows. An import of that file leaves it out. */
+/** The column of reasons in a file of refused rows, which an import leaves out. */
 export const reasonColumn = 'refused because';
 
-/** Marks a reason: in a row with too many cells, another cell may stand in the column of reasons. */
+/** Marks a reason: in a row with too many cells, this column may hold another cell. */
 export const reasonMark = 'refused: ';
 
 /** Returns `currentlocationid` for `Current location ID`. */
@@ -75,7 +75,7 @@ function* listColumns(kind: RecordKind): Generator<readonly [string, Column]> {
   }
 }
 
-/** Returns the column with a name, in any case; undefined for an unknown name. */
+/** In any case; undefined for an unknown name. */
 function findColumn(kind: RecordKind, name: string): Column | undefined {
   const known = columnsByKind.get(kind);
   // `externalIds.erp` of the record itself, or `location.External ID.erp`.
@@ -134,10 +134,7 @@ export function columnFields(column: Column): string[] {
 export const keepsWhiteSpace = (column: Column): boolean =>
   column.is === 'field' ? ['text', 'foreignReference'].includes(column.field.type) : column.is !== 'unnamed';
 
-/**
- * Returns the columns, the names left out, and all problems: repeated columns, and unknown ones that may not be left
- * out.
- */
+/** Problems are repeated columns, and unknown ones that may not be left out. */
 export function matchColumns(
   kind: RecordKind,
   names: readonly string[],
@@ -161,8 +158,8 @@ export function matchColumns(
     seen.set(meaning, name);
   }
   const leftOut = names.filter((_, index) => !found[index]);
-  // An export has the names of labels beside their IDs, and the IDs are imported. A column of names alone would be
-  // lost without a word.
+  // An export has the names of labels beside their IDs, which are imported. A column of names alone would be lost
+  // silently.
   const given = new Set(names.map(normalizeName));
   const besideIds = labelledFields(kind).filter(({ field }) => given.has(normalizeName(field)));
   const mayBeLeftOut = (name: string) =>
@@ -191,8 +188,8 @@ function unknownColumns(kind: RecordKind, names: readonly string[], options: Col
 
 /**
  * Parses `--upsert-by`: returns by kind the column that finds stored records. An option is a key for all kinds
- * (`externalIds.erp`) or for one (`projects=reference`), or `projects=create`. Once there is an option, every kind
- * needs a key. Labels need no option, so that a second file can rename labels.
+ * (`externalIds.erp`) or for one (`projects=reference`), or `projects=create`. With any option, every kind but labels
+ * needs a key. Labels need none, so that a second file can rename them.
  */
 export function parseUpsertKeys(
   kinds: readonly RecordKind[],

@@ -1,8 +1,8 @@
 /**
- * A quote at the start of a cell must be closed before a separator or the end of a line. If it is not, the line with
- * the opening quote or the line with the next quote may be wrong, and both are refused. The lines between them are read
- * as rows: none of them opens a quoted cell, so each line is scanned twice at most. CSV libraries stop at such a quote,
- * or read the text up to a later quote as one cell.
+ * A quote at the start of a cell must be closed before a separator or the end of a line. Otherwise the line with the
+ * opening quote or the one with the next quote may be wrong: both are refused. The lines between them are read as rows:
+ * none opens a quoted cell, so each line is scanned twice at most. CSV libraries stop at such a quote, or read the text
+ * up to a later quote as one cell.
  */
 import { StartError } from '../errors.ts';
 import { formatCount, quote } from '../model/issues.ts';
@@ -11,17 +11,17 @@ import type { SourceRow, Warning } from './row.ts';
 
 export interface TableOptions {
   readonly columns?: readonly string[] | undefined;
-  /** True for the name of a known column. It tells the header from titles above it, and one separator from another. */
+  /** Tells the header from titles above it, and one separator from another. */
   isKnown(name: string): boolean;
   warn(warning: Warning): void;
 }
 
-/** The form of a file, in which its refused rows are written, too. */
+/** The form of a file, and of its refused rows. */
 export interface CsvTable {
   readonly separator: string;
   readonly names: readonly string[];
   readonly lineBreak?: string;
-  /** True for a program that quotes all cells, also empty ones. */
+  /** The program quotes all cells, even empty ones. */
   readonly quotesAll?: boolean;
 }
 
@@ -37,7 +37,7 @@ export class CsvParser {
   /** The text after the last completed row, and its line. */
   private text = '';
   private firstLine = 1;
-  /** The last row with an unclosed quote, while the rows below may be the rest of its cell. */
+  /** The last row with an unclosed quote, while the next rows may be the rest of its cell. */
   private broken: { readonly line: number; readonly cells: number } | undefined;
 
   constructor(fileName: string, options: TableOptions) {
@@ -74,7 +74,7 @@ export class CsvParser {
     const start = this.text.slice(line.length, end);
     this.skipTo(line.length);
     const { separator, header, above, other } = detectTable(start, this.firstLine, declared, this.options);
-    // A file of refused rows has a header even if the original file had none.
+    // A file of refused rows has a header even if the original had none.
     const hasHeader = !columns || columns.every((name, at) => name === headerName(header?.cells[at] ?? null));
     if (!hasHeader) return { separator, names: columns, lineBreak: own };
     const refuse = (problem: string) => new StartError(`${this.fileName}: ${problem}`);
@@ -92,7 +92,7 @@ export class CsvParser {
     return { separator, names, lineBreak: own, quotesAll: header.isQuoted };
   }
 
-  /** Returns undefined for an empty row, and for a repeated header, as in concatenated files. */
+  /** Undefined for an empty row, and for a repeated header, as in concatenated files. */
   private sourceOf(
     { line, text, cells: sent, problem }: CsvRow,
     { names, quotesAll }: CsvTable,
@@ -143,9 +143,8 @@ export function requireLineEnds(rest: string, line: number, fileName: string): v
 const nulProblem = 'it has a NUL character: is the file in another encoding, such as --encoding utf-16le?';
 
 /**
- * Finds header and separator. The header is the row with the most known names, else the first row that is not empty.
- * The separator is the one with which the header has the most known names, else the most cells, else the one that is
- * rarer in texts.
+ * The header is the row with the most known names, else the first that is not empty. The separator gives the header the
+ * most known names, else the most cells; else it is the one rarer in texts.
  */
 function detectTable(
   start: string,
@@ -223,7 +222,7 @@ function splitRows(text: string, firstLine: number, table: CsvTable, isLast: boo
       problem = `the quote before ${start} is not closed at the end of its cell: ${quotesHelp}`;
       cells = text.slice(at, end).split(separator);
     } else if (cells.length < names.length && line > failing.line && !text.startsWith(own, end)) {
-      // A row may contain line breaks of another form than the one that ends rows.
+      // A row may contain line breaks of another form than its end.
       const [joined = ''] = text.slice(at, at + maxJoined).split(own, 1);
       const below = at + joined.length;
       if (!isLast && below === text.length && joined.length < maxJoined) break;
@@ -244,7 +243,7 @@ function splitRows(text: string, firstLine: number, table: CsvTable, isLast: boo
 /** The most characters of a row with unquoted line breaks. */
 const maxJoined = 1_000;
 
-/** The cells of a row and its end; or an opening quote that is not closed before `end`. */
+/** A row and its end, or an opening quote that is not closed before `end`. */
 interface ScannedRow {
   readonly cells: readonly (string | null)[];
   readonly isQuoted?: boolean;

@@ -7,7 +7,7 @@ export interface ImportFile {
   readonly format: 'csv' | 'json';
   /** Unset if each row names its kind. */
   readonly kind: RecordKind | undefined;
-  /** Reads the file from its beginning, decompressed. */
+  /** From the beginning, decompressed. */
   bytes(): AsyncIterable<Uint8Array>;
   /** False once the file has changed since it was found. */
   isUnchanged(): boolean;
@@ -21,7 +21,7 @@ export function describeFile(
   kindOfOthers: RecordKind | undefined,
 ): Pick<ImportFile, 'name' | 'format' | 'kind'> {
   if (/\.(?:xlsx|xlsm|xls|ods|numbers)$/i.test(name)) throw workbookError(name);
-  // A file with an unknown ending is read as CSV: somebody named it on purpose.
+  // With an unknown ending, it is CSV: somebody named it on purpose.
   const [ending, table] = fileEndings.exec(name) ?? [];
   const format = ending && !table ? 'json' : 'csv';
   const kind = parseKindName(/^[a-z _-]*[a-z]/i.exec(name)?.[0] ?? '') ?? kindOfOthers;
@@ -33,13 +33,16 @@ export const workbookError = (name: string): StartError =>
     `${name} is a workbook, which is not read. In the spreadsheet program, choose File, Save as, and the type CSV UTF-8`,
   );
 
-/** Looks at the first bytes, because browsers decompress some downloads and keep the name `.gz`. */
+/** By the first bytes: browsers decompress some downloads and keep the name `.gz`. */
 export const isCompressed = ([first, second]: Uint8Array): boolean => first === 0x1f && second === 0x8b;
 
 export const damagedError = (name: string, error: unknown): StartError =>
   new StartError(`${name} is damaged or not whole, and cannot be decompressed: ${String(error)}`);
 
-/** Throws an Interrupted if the file has changed since it was found: its lines do not tell which rows are stored. */
+/**
+ * Throws an Interrupted if the file has changed since it was found: its rows may no longer be where the stored ones
+ * were.
+ */
 export function requireUnchanged(file: ImportFile): void {
   if (!file.isUnchanged()) throw new Interrupted(`${file.name} has changed since the import began`);
 }

@@ -1,9 +1,9 @@
 /**
- * The first row with each text, for millions of rows. A 64-bit hash stands for a text, which takes a quarter of the
- * memory of a Map. Two of a million texts have the same hash, which refuses a row, once in forty million imports.
+ * The first row with each text, for millions of rows. A 64-bit hash stands for a text, in a quarter of the memory of a
+ * Map. Once in forty million imports of a million texts, two have the same hash, and a row is refused.
  */
 export class FirstRows {
-  /** Two words for each slot of `#rows`, in which 0 marks an empty slot. */
+  /** Two words for each slot of `#rows`, where 0 marks an empty one. */
   #hashes = new Uint32Array(2_048);
   #rows = new Float64Array(1_024);
   #size = 0;

@@ -19,7 +19,7 @@ import {
 } from './run.ts';
 import { WarningCollector } from './warnings.ts';
 
-/** A small import is one mutation. A larger one is sent in parts: they take less memory, and hold up others briefly. */
+/** A small import is one mutation. Parts of a larger one take less memory, and hold up others briefly. */
 const maxSmall = 5_000;
 const defaultPartSize = 1_000;
 
@@ -63,7 +63,7 @@ export async function startRun(yardgraph: Yardgraph, id: string): Promise<Import
 /** The service keeps an idempotency key for 24 hours. */
 const keyLifetimeMs = 23 * 3_600_000;
 
-/** Throws a StartError if a stopped import cannot be resumed: it is too old, or of another workspace. */
+/** Throws a StartError if the stopped import is too old, or of another workspace. */
 export async function requireResumable(work: Import, { startedAt, workspace }: ImportRun, restart: string) {
   const now = await startRun(work.yardgraph, '');
   if (now.workspace !== workspace) {
@@ -83,7 +83,7 @@ export interface Output {
   table(head: readonly string[], rows: readonly (readonly (string | number)[])[]): void;
 }
 
-/** The preview is clean if all rows would be stored, and no more records deleted than allowed. */
+/** Clean if all rows would be stored, and no more records deleted than allowed. */
 export async function preview(work: Import, { say, table }: Output) {
   const tally = new Tally();
   const refusals = new Refusals();

@@ -1,7 +1,7 @@
 /**
- * Within a part the service resolves all links: the ID of a row becomes the `ref` of its item. A link to a row of an
- * earlier part leads to the record that the row was stored as. A preview stores nothing, so it leaves out the links
- * whose target an earlier part would create or change, and counts them.
+ * Within a part the service resolves links: the ID of a row becomes the `ref` of its item. A link to a row of an
+ * earlier part leads to its stored record. A preview stores nothing: it leaves out links whose target an earlier part
+ * would create or change, and counts them.
  */
 import { quote } from '../model/issues.ts';
 import { linkFields } from '../model/links.ts';
@@ -32,7 +32,7 @@ export interface RowItem {
   readonly foreign: readonly LinkCell[];
 }
 
-/** The target of a link by the ID of a row: an item of the same part, or a record. */
+/** An item of the same part, or a record. */
 type Target = { readonly ref: string; readonly row: FileRow } | { readonly id: string } | 'refused' | 'unchecked';
 
 interface IndexOptions {
@@ -49,10 +49,10 @@ export class RowIndex {
   readonly #firstRows = new Map<RecordKind, Map<string, FirstRows>>();
   /** By kind and name: the ID of the row, undefined if several rows have the name. */
   readonly #names = new Map<RecordKind, Map<string, string | undefined>>();
-  /** By kind and the ID of the row: its record, null if the row was refused, undefined if a preview would create it. */
+  /** By kind and ID of the row: its record, null if the row was refused, undefined if a preview would create it. */
   readonly #records = new Map<RecordKind, Map<string, string | null | undefined>>();
   readonly #refs = new Map<RecordKind, Map<string, { readonly ref: string; readonly row: FileRow }>>();
-  /** In a preview: texts that an earlier part would give to a record, or take from one. */
+  /** In a preview: texts that an earlier part would give to a record or take from it. */
   readonly #changedTexts = new Set<string>();
   /** IDs of rows: true if a stored record has the ID as its name. */
   readonly #storedNames = new Map<string, boolean>();
@@ -71,8 +71,8 @@ export class RowIndex {
   }
 
   /**
-   * Adds a row. Returns it with an issue if an earlier row has the same ID or upsert key, which this row would
-   * overwrite. An earlier row counts even if it is refused, so that a preview and every resumed run decide alike.
+   * Returns the row, with an issue if an earlier row has the same ID or upsert key, which it would overwrite. Refused
+   * rows count, too: a preview and every resumed run must decide alike.
    */
   add(row: FileRow): FileRow {
     const names = this.#names.get(row.kind);
@@ -135,7 +135,7 @@ export class RowIndex {
     return records?.has(rowId) ? 'unchecked' : undefined;
   }
 
-  /** Returns the IDs of rows in links that may also be names of stored records. Returns each ID once in an import. */
+  /** The IDs of rows in links that may also be names of stored records, each once in an import. */
   idsInDoubt(rows: readonly FileRow[]): ReadonlyMap<RecordKind, ReadonlySet<string>> {
     const ids = new Map<RecordKind, Set<string>>();
     for (const { by, target, value } of rows.flatMap(({ links }) => links)) {
@@ -151,10 +151,10 @@ export class RowIndex {
     this.#storedNames.set(textKey(kind, 'name', name), true);
   }
 
-  /** True if a row of the import has the name, even a refused row. */
+  /** Even of a refused row. */
   isRowName = (kind: RecordKind, name: string): boolean => this.#names.get(kind)?.has(name) ?? false;
 
-  /** True if the row with this ID has it as its name, too, and no other row has. */
+  /** True if the row with this ID also has it as its name, and no other row does. */
   isIdAndName = (kind: RecordKind, text: string): boolean => this.#names.get(kind)?.get(text) === text;
 
   isName = (kind: RecordKind, name: string): boolean =>
@@ -188,7 +188,7 @@ export function buildItems(index: RowIndex, rows: readonly FileRow[]): RowItem[]
       if (typeof link === 'object' && 'ref' in link) refs.add(link.ref);
       foreign.push(...cells.filter((cell) => isForeign(cell) && record[cell.field] === cell.value));
     }
-    // So that later rows of the part do not link to it.
+    // Later rows of the part must not link to it.
     if (issues.length > row.issues.length) index.addOutcome({ row, outcome: 'REJECTED' });
     return { row, record, issues, unchecked, foreign };
   });
@@ -215,7 +215,7 @@ type LinkCells = readonly [LinkCell, ...LinkCell[]];
 
 /**
  * A row with the ID of a stored record comes from an export, which writes a link in several columns: an empty cell
- * means that the target has no such text. In other rows, an empty cell beside a filled one means nothing.
+ * means that the target has no such text. Elsewhere, an empty cell beside a filled one means nothing.
  */
 function groupLinkCells({ kind, links }: FileRow, index: RowIndex): LinkCells[] {
   const isExported = index.upsertKey(kind) === 'id';
@@ -246,7 +246,7 @@ function buildLink(index: RowIndex, cells: LinkCells): ItemLink {
   const { by, value } = idCell;
   if (value === null) return contradiction(cells);
   const isRecordId = kindOfId(value) === target;
-  // With `--upsert-by id`, the ID of a stored record finds the record, also where the import has its row.
+  // With `--upsert-by id`, the ID of a stored record finds it, even if the import has its row.
   const row = isRecordId && index.upsertKey(target) === 'id' ? undefined : index.targetOf(target, value);
   if (by === 'any' && !isRecordId) {
     if (!row || index.isIdAndName(target, value)) return linkByName(index, idCell, textCells);
@@ -301,9 +301,7 @@ function ambiguousCell({ name, target, value }: LinkCell): ItemLink {
   return { issue: { path: [name], message } };
 }
 
-/**
- * Returns the IDs of the stored records that the cells of a row link to by the ID of a row, by the index of the cell.
- */
+/** By the index of the cell, the IDs of stored records to which the row links by the ID of a row. */
 export function recordIdsByCell(index: RowIndex, { links }: FileRow): Map<number, string> {
   const ids = new Map<number, string>();
   for (const { by, target, value, cell } of links) {

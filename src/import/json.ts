@@ -10,9 +10,7 @@ import { type Cell, cellText, type SourceRow } from './row.ts';
 /** The most characters of an array, which is held in memory. */
 const maxArrayLength = 64_000_000;
 
-/**
- * The member that holds an unreadable line in a file of refused rows. An import reads the line instead of the object.
- */
+/** The member for an unreadable line in a file of refused rows. An import reads the line instead of the object. */
 export const lineName = 'refused line';
 
 type Text = readonly [text: string, line: number];
@@ -82,7 +80,7 @@ export class JsonParser {
   }
 }
 
-/** Splits an array by commas and brackets alone, so that an invalid element is refused alone. */
+/** By commas and brackets alone: an invalid element is refused alone. */
 function splitArray(array: string, firstLine: number, fileName: string): Text[] {
   const elements: Text[] = [];
   let start = array.indexOf('[') + 1;

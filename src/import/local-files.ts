@@ -22,17 +22,16 @@ export interface LocalFile extends ImportFile {
   readonly path: string;
 }
 
-/** Files such as `.DS_Store` and locks of LibreOffice, and the note of an import. */
+/** Files such as `.DS_Store`, locks of LibreOffice, and the state of an import. */
 const isSystemFile = (name: string): boolean =>
   /^(?:\.|~\$|thumbs\.db$|desktop\.ini$)/i.test(name) || /\.import-run(?:-new)?$/.test(name);
 
-/** Refused rows of an earlier import: somebody fixes them, and names the file then. */
+/** Refused rows of an earlier import: whoever has fixed them names the file. */
 const isRefused = (name: string): boolean => /\.refused(?:-\d{1,9})?\.[a-z]{2,6}$/i.test(name);
 
 /**
- * Finds the files with these paths, and those in folders, once each. `kind` is the kind of files whose name tells
- * none. `refused` and `skipped` are all other files in the folders. Throws a StartError for a named file that cannot
- * be imported.
+ * Finds files by path and in folders, once each. `kind` is the kind of files whose names tell none, `refused` and
+ * `skipped` are all other files in the folders. Throws a StartError for a named file that cannot be imported.
  */
 export function findFiles(paths: readonly string[], kind: RecordKind | undefined) {
   const found = new Map<string, string>();
@@ -97,10 +96,7 @@ export async function hashFile({ path }: LocalFile): Promise<string> {
   return hash.digest('hex');
 }
 
-/**
- * Returns the path for the refused rows of each file: an unused name beside the file, or the path or folder of
- * `--refused`.
- */
+/** The path for the refused rows of each file: an unused name beside it, or the path or folder of `--refused`. */
 export function refusedPaths(files: readonly LocalFile[], option: string | undefined): string[] {
   const isFolder = option !== undefined && statSync(option, { throwIfNoEntry: false })?.isDirectory();
   if (option !== undefined && !isFolder) {
@@ -121,8 +117,8 @@ export function refusedPaths(files: readonly LocalFile[], option: string | undef
       const found = join(option ?? dirname(path), `${name}.refused${n === 1 ? '' : `-${n}`}${ext}`);
       const place = join(realpathSync(dirname(found)), basename(found));
       const stats = lstatSync(found, { throwIfNoEntry: false });
-      // Somebody may be fixing an earlier file, unless the option names the folder. A link may lead to a file to
-      // import, or nowhere.
+      // Somebody may be fixing an earlier file, unless the option names the folder. A link may lead to an imported
+      // file, or nowhere.
       if (taken.has(place) || (stats && (!isFolder || stats.isSymbolicLink()))) continue;
       requireOverwritable(found);
       taken.add(place);
@@ -143,7 +139,7 @@ export function requireOverwritable(path: string, advice = 'name another file'):
   }
 }
 
-/** True if the last column or member of the first row is the reason, and for an empty file. */
+/** The last column or member of the first row is the reason, or the file is empty. */
 function hasReasons(start: string): boolean {
   const first = start.split('\n', 1).join().trimEnd();
   if (first.startsWith('{')) return first.includes(`"${reasonColumn}":"`) && first.endsWith('"}');

@@ -1,19 +1,19 @@
 import type { RevertedChanges, Yardgraph } from '../../client/index.ts';
 import { isRejectedRequest } from './requests.ts';
 
-/** The changes of a range that have this message, which no others have. Without a message, all changes of the range. */
+/** The changes of a range with a message; without one, all of them. */
 export interface MadeChanges {
   readonly first: number;
   readonly last: number;
   readonly message?: string | undefined;
 }
 
-/** Returns a message of one run only, also if several have the same text. File names may contain line breaks. */
+/** A message of one run, even if several have the same text. File names may contain line breaks. */
 export const uniqueMessage = (text: string, run: string): string => `${text.replace(/\p{Cc}/gu, ' ').trim()} (${run})`;
 
 /**
- * Returns the changes with the message after a cursor, or the whole range if nobody else wrote meanwhile; undefined
- * if there are none. `number` is the number of changes of this start: a resumed run may have made more.
+ * The changes with the message after a cursor, or the whole range if nobody else wrote meanwhile; undefined if there
+ * are none. `number` counts the changes of this start: a resumed run may have made more.
  */
 export async function findMadeChanges(
   yardgraph: Yardgraph,
@@ -42,8 +42,8 @@ export function describeChanges(made: MadeChanges | undefined): string {
 const maxPart = 10_000;
 
 /**
- * Reverses the latest changes first, because later ones may depend on earlier ones. Each part is all or nothing. Halves
- * a part that is too large for the service, which depends on the texts of its records.
+ * Latest changes first, because later ones may depend on earlier ones. Each part is all or nothing. Halves a part that
+ * is too large for the service, which depends on the texts of its records.
  */
 export async function* revertInParts(
   yardgraph: Yardgraph,

@@ -1,7 +1,4 @@
-/**
- * How to read the files of an import: options of the command line, added to a profile for the files of another
- * program.
- */
+/** How to read the files of an import: options of the command line, and a profile for the files of another program. */
 import * as z from 'zod';
 import { StartError } from '../errors.ts';
 import { expected } from '../model/issues.ts';
@@ -24,7 +21,7 @@ const schema = columns.extend({
   linkBy: z.record(z.string(), z.string()).optional(),
   upsertBy: names.optional(),
   createMissing: names.optional(),
-  /** 31 December 2026 in the form of the file. Dates that begin with the year or name the month need no form. */
+  /** 31 December 2026 in the form of the file. Dates with the year first or a named month need no form. */
   dates: z.string().optional(),
   timeZone: z.string().optional(),
   decimalComma: z.boolean().optional(),
@@ -50,7 +47,7 @@ function readProfile(nameOrFile: string, readFile: (path: string) => string): Pr
   throw refuse(error.issues.map(({ path, message }) => [...path, message].join(': ')).join('; '));
 }
 
-/** `map` and `linkBy` are pairs such as `Serial no.=uid`, `profile` is a name or a file. */
+/** `map` and `linkBy` are pairs such as `Serial no.=uid`; `profile` is a name or a file. */
 export interface ProfileOptions extends Omit<Profile, 'map' | 'linkBy' | 'kinds'> {
   readonly map: readonly string[];
   readonly linkBy: readonly string[];

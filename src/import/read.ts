@@ -10,8 +10,8 @@ export interface ReadOptions extends TableOptions {
 }
 
 /**
- * Skips empty rows. An unreadable row has a `problem`. Throws a StartError where reading must end: at an invalid
- * header, another encoding, a damaged archive.
+ * Skips empty rows. An unreadable row has a `problem`. Throws a StartError at an invalid header, another encoding or a
+ * damaged archive.
  */
 export async function* readRows(file: ImportFile, options: ReadOptions): AsyncGenerator<SourceRow> {
   const parser = file.format === 'csv' ? new CsvParser(file.name, options) : new JsonParser(file);

@@ -24,7 +24,7 @@ export interface Scanned {
   readonly sections: readonly Section[];
   readonly total: number;
   readonly columns: ReadonlyMap<RecordKind, ReadonlyMap<string, Column>>;
-  /** The keys by which links find records, by the kind of these: `id`, `name`, `externalIds.erp`. */
+  /** By kind, the keys by which links find records: `id`, `name`, `externalIds.erp`. */
   readonly linkKeys: ReadonlyMap<RecordKind, ReadonlySet<string>>;
   readonly problems: readonly string[];
 }
@@ -90,7 +90,7 @@ function collectLinkKeys(columns: Iterable<Column>): Map<RecordKind, Set<string>
 
 const keysOf = (by: string): readonly string[] => (by === 'any' ? ['id', 'name'] : [by]);
 
-/** By kind that forms a tree: returns the places of the rows to store once the row at a place is read. */
+/** By kind that forms a tree: the places of the rows to store once the row at a place is read. */
 export type TreeOrders = ReadonlyMap<RecordKind, (place: number) => readonly number[]>;
 
 /** Reads the files of trees once more. */
@@ -112,7 +112,7 @@ export async function readTreeOrders(
       const place =
         links.push(toKind.flatMap(({ by, value }) => keysOf(by).map((key) => detached(`${key} ${value}`)))) - 1;
       const textsOf = (all: Iterable<string>) => [...all].flatMap((by) => toText(by, rowKeyText(row, by)));
-      // A row that repeats the key of an earlier one is refused, so no link leads to it.
+      // Rows that repeat a key are refused: no link leads to them.
       const isRepeated = textsOf(uniqueKeys).some((text) => firstTexts.has(text));
       for (const text of textsOf(uniqueKeys)) firstTexts.add(detached(text));
       if (isRepeated) continue;
@@ -130,8 +130,8 @@ export async function readTreeOrders(
 const toText = (by: string, text: string | undefined): string[] => (text === undefined ? [] : [`${by} ${text}`]);
 
 /**
- * Returns a function that returns the nodes to visit once a node is read, parents first: the node, and the earlier
- * nodes that waited for it. In a circle, one node comes before its parent.
+ * The function returns the nodes to visit once a node is read, parents first: the node, and earlier nodes that waited
+ * for it. In a circle, one node comes before its parent.
  */
 export function parentsFirst(size: number, parentsOf: (node: number) => readonly number[]) {
   const turns: number[] = [];
@@ -167,7 +167,7 @@ async function* readSectionRows(reader: FileReader, sections: readonly Section[]
 
 type WarnOf = (file: ImportFile) => Warn | undefined;
 
-/** Holds the rows of a tree that come before their parents in memory. */
+/** Holds rows of a tree that come before their parents in memory. */
 export async function* rowsInOrder(
   reader: FileReader,
   { sections }: Scanned,
@@ -202,7 +202,7 @@ interface Reading {
   readonly partSize: number;
 }
 
-/** Yields the rows in parts, of one or more kinds. Throws an Interrupted if a file has changed. */
+/** Parts have rows of one or more kinds. Throws an Interrupted if a file has changed. */
 export async function* readParts(work: Reading, warnOf?: WarnOf) {
   const parts = splitIntoParts(work, warnOf);
   for (let next = parts.next(); ; ) {

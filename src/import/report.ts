@@ -62,7 +62,7 @@ function forEachCell({ fields, externalIds, links }: RecordRow, visit: (column: 
   for (const field of Object.keys(fields)) visit(field, fields[field]);
   for (const key of Object.keys(externalIds)) visit(`externalIds.${key}`, externalIds[key]);
   for (const [index, { field }] of links.entries()) {
-    // A link may have several cells, and some of them may be empty.
+    // A link may have several cells, some of them empty.
     const cells = links.filter((link) => link.field === field);
     if (cells[0] === links[index]) visit(field, cells.find(({ value }) => value !== null) ?? null);
   }
@@ -77,7 +77,7 @@ function issueColumn(kind: RecordKind, [first, second]: RowIssue['path']): strin
 const maxListed = 10;
 const maxReasons = 1_000;
 
-/** The first refused rows, or of more than these, the number of rows for each reason. */
+/** The first refused rows, or if there are more, the number of rows for each reason. */
 export class Refusals {
   private count = 0;
   private readonly first: string[] = [];
@@ -117,7 +117,7 @@ export const countedRows = (n: number): string => `${formatCount(n)} ${n === 1 ?
 
 const formatReasons = (issues: readonly RowIssue[]): string => issues.map(formatIssue).join('; ');
 
-/** Keeps the form of the file, with the reasons in a last column, so that the rows can be fixed and imported. */
+/** Keeps the form of the file, with reasons in a last column: the rows can be fixed and imported. */
 export function createRefusedWriter(table: CsvTable | undefined, index: RowIndex, write: (text: string) => void) {
   const { names = [], separator = ',' } = table ?? {};
   const describeLine = (cells: readonly (string | null)[], reason: string): string => {
@@ -133,7 +133,7 @@ export function createRefusedWriter(table: CsvTable | undefined, index: RowIndex
   const formatRow = ({ row, issues }: RowOutcome): string => {
     const { source } = row;
     const reason = formatReasons(issues);
-    // Only this import knows the IDs of rows: later, links need the IDs of records.
+    // Only this import knows the IDs of rows: later, links need IDs of records.
     const known = recordIdsByCell(index, row);
     const cells = source.cells.map((cell, index) => known.get(index) ?? cell);
     if (!table) return refusedObject(source, cells, reason);

@@ -3,7 +3,7 @@ import { constantCase, listField } from '../model/labels.ts';
 import type { RecordKind, Values } from '../model/record-kind.ts';
 import { externalSystem, type Outcome, type RowIssue } from './row.ts';
 
-/** True if the service has rejected the request, for its content or its size, and stored nothing. */
+/** The service has rejected the request for its content or its size, and stored nothing. */
 export function isRejectedRequest(error: unknown): error is ServiceError {
   if (!(error instanceof ServiceError) || error.mayBeStored) return false;
   if (!(error instanceof GraphqlError)) return error.status === 413;
@@ -13,7 +13,7 @@ export function isRejectedRequest(error: unknown): error is ServiceError {
 export interface ImportItem {
   readonly kind: RecordKind;
   readonly record: Values;
-  /** True for an item that is created, unless other items of its kind are found by a key. */
+  /** Creates a record without a key, unless other items of its kind have one. */
   readonly isCreated?: boolean;
 }
 
@@ -26,7 +26,7 @@ export interface ItemResult {
 
 interface ImportItemsOptions {
   readonly upsertKeys: ReadonlyMap<RecordKind, string>;
-  /** By kind, the fields to return before and after. Makes the mutation a dry run. */
+  /** By kind, the fields to return before and after: the mutation is then a dry run. */
   readonly compared?: ReadonlyMap<RecordKind, ReadonlySet<string>> | undefined;
   readonly idempotencyKey?: string | undefined;
 }
@@ -64,7 +64,7 @@ const importKey = (by: string): object => {
   return externalId === undefined ? { field: constantCase(by) } : { externalId };
 };
 
-/** The most texts that a condition of a filter may list. */
+/** Per condition of a filter. */
 const maxListed = 1_000;
 
 export async function findStoredNames(
@@ -99,7 +99,7 @@ export async function countStored(yardgraph: Yardgraph, kind: RecordKind, ids: r
   return count;
 }
 
-/** Sends the halves if the service rejects the request as a whole, for its size or for one item. */
+/** Sends halves if the service rejects the request as a whole, for its size or one item. */
 export async function sendInHalves<I, R>(
   items: readonly I[],
   send: (items: readonly I[]) => Promise<readonly R[]>,

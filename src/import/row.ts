@@ -10,18 +10,18 @@ export interface SourceRow {
   /** The names of the columns: the same array for all rows of a table. */
   readonly names: readonly string[];
   readonly cells: readonly Cell[];
-  /** Why the row cannot be read, such as an unclosed quote: the row is refused, and written back as `text`. */
+  /** Why the row cannot be read, such as an unclosed quote: it is refused, and written back as `text`. */
   readonly problem?: string | undefined;
   readonly text: string;
 }
 
 /**
- * Null for an empty cell, '' for a quoted empty one (`""`) unless the program quotes all cells. JSON values keep
- * their type, and numbers their digits.
+ * Null for an empty cell, '' for a quoted empty one (`""`) unless the program quotes all. JSON values keep their type,
+ * and numbers their digits.
  */
 export type Cell = string | null | boolean | LosslessNumber | object;
 
-/** Returns the text of a cell, with all digits of a number; undefined for other JSON values. */
+/** With all digits of a number; undefined for other JSON values. */
 export function cellText(cell: unknown): string | undefined {
   if (isLosslessNumber(cell)) return cell.value;
   return typeof cell === 'string' ? cell : undefined;
@@ -78,7 +78,7 @@ export interface RowOutcome {
   /** In a preview: the record before and after the import. */
   readonly before?: Values | undefined;
   readonly after?: Values | undefined;
-  /** Link fields that a preview leaves out, because an earlier part would create or change their target. */
+  /** Link fields that a preview leaves out: an earlier part would create or change their target. */
   readonly unchecked: ReadonlySet<string>;
   /** Cells whose IDs are stored as IDs of another system. */
   readonly foreign: readonly LinkCell[];
@@ -88,7 +88,7 @@ export interface RowOutcome {
 export const externalSystem = (by: string): string | undefined =>
   by.startsWith('externalIds.') ? by.slice('externalIds.'.length) : undefined;
 
-/** Returns the path of a column in the item: `['externalIds', 'sap.de']` for `externalIds.sap.de`. */
+/** The path in the item: `['externalIds', 'sap.de']` for `externalIds.sap.de`. */
 export function columnPath(key: string): string[] {
   const system = externalSystem(key);
   return system === undefined ? key.split('.') : ['externalIds', system];
@@ -99,7 +99,7 @@ export function keyValue(record: Values | undefined, by: string): unknown {
   return system === undefined ? record?.[by] : (record?.externalIds as Values | undefined)?.[system];
 }
 
-/** Returns the text that the cells of a row set for a key of links or upserts. */
+/** The text that a row sets for a key of links or upserts. */
 export function rowKeyText({ id, fields, externalIds }: RecordRow, by: string): string | undefined {
   if (by === 'id') return id;
   const system = externalSystem(by);
@@ -107,7 +107,7 @@ export function rowKeyText({ id, fields, externalIds }: RecordRow, by: string): 
   return typeof text === 'string' ? text : undefined;
 }
 
-/** Copies a text: V8 keeps the whole chunk of the file in memory for a slice of it. */
+/** V8 keeps the whole chunk of the file for a slice of it. */
 export const detached = (text: string): string => JSON.parse(JSON.stringify(text));
 
 /** Something that is allowed, and probably a mistake. */

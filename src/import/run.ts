@@ -1,7 +1,6 @@
 /**
- * A part that may create records has an idempotency key made of the run and the place of its rows, so a resumed run
- * sends all parts again and the service returns stored results. A part whose rows are all found by a key needs none:
- * sent again, it finds their records.
+ * A part that may create records has an idempotency key made of the run and the place of its rows: a resumed run sends
+ * all parts again, and the service returns stored results. Parts whose rows are all found by a key need none.
  */
 import type { Yardgraph } from '../../client/index.ts';
 import { StartError } from '../errors.ts';
@@ -39,12 +38,12 @@ export interface Import {
   readonly reader: FileReader;
   readonly scanned: Scanned;
   readonly treeOrders: TreeOrders;
-  /** By kind, the key that finds the stored record of a row. Rows of other kinds are created. */
+  /** By kind, the key of stored records. Rows of other kinds are created. */
   readonly upsertKeys: ReadonlyMap<RecordKind, string>;
-  /** Kinds whose records are created for names in links that no record has. */
+  /** Kinds created for unknown names in links. */
   readonly createMissing: ReadonlySet<RecordKind>;
   /**
-   * Of these kinds, those whose upsert key a name does not set: rows and created names of such a kind cannot share a
+   * The kinds of `createMissing` whose upsert key a name does not set: their rows and created names cannot share a
    * part.
    */
   readonly keyedApart: ReadonlySet<RecordKind>;
@@ -56,23 +55,23 @@ export interface Import {
   readonly onProgress: (rows: number) => void;
 }
 
-/** The note of an import, kept before it stores anything, by which a second start resumes it. */
+/** Saved before an import stores anything: a second start resumes it. */
 export interface ImportRun {
   readonly id: string;
   /** The cursor of the last change before the import. */
   readonly after: string;
   readonly startedAt: number;
   readonly workspace: string;
-  /** By idempotency key: the kinds and names of the records that a part creates for links. */
+  /** By idempotency key, the kinds and names of records that a part creates for links. */
   readonly missing: Record<string, readonly (readonly [kind: string, name: string])[]>;
 }
 
 export interface Storing {
   readonly run: ImportRun;
   readonly save: () => void;
-  /** By file: its place, and a hash. */
+  /** The place and a hash of each file. */
   readonly fileKeys: readonly string[];
-  /** How to restart instead. Set if the run is resumed. */
+  /** Set if the run is resumed: how to start over instead. */
   readonly restart: string | undefined;
 }
 
@@ -88,8 +87,8 @@ export interface Totals {
   readonly rows: Record<Outcome, number>;
   readonly missing: ReadonlyMap<RecordKind, Set<string>>;
   /**
-   * By kind, with `deleteMissing`: the records of all rows. A kind without a row has no entry, because its export may
-   * have failed.
+   * By kind, with `deleteMissing`: the records of all rows. A kind without rows has no entry: its export may have
+   * failed.
    */
   readonly kept: Map<RecordKind, Set<string>>;
   readonly unchecked: { count: number; first: FileRow | undefined };
@@ -175,7 +174,7 @@ async function sendPart(work: Import, pass: Pass, missing: Totals['missing'], ro
   return outcomes;
 }
 
-/** Undefined if every row is found by a key. The number of rows tells a part from its first half. */
+/** Undefined if every row is found by a key. The length tells a part from its first half. */
 function partKey({ files, upsertKeys }: Import, { run, fileKeys }: Storing, rows: readonly FileRow[]) {
   const [first] = rows;
   if (!first || rows.every(({ kind }) => (upsertKeys.get(kind) ?? 'id') !== 'id')) return undefined;
@@ -183,9 +182,8 @@ function partKey({ files, upsertKeys }: Import, { run, fileKeys }: Storing, rows
 }
 
 /**
- * Returns the records that a part creates for names in its links, found by dry runs, and the results of the last one.
- * It takes several dry runs if rows depend on rows that an unknown name refuses. A resumed run reuses the names noted
- * by its first start.
+ * The records that a part creates for names in links, found by dry runs, and the results of the last one. Several are
+ * needed if rows depend on rows that an unknown name refuses. A resumed run reuses the names saved by its first start.
  */
 async function findNamesToCreate(
   { yardgraph, upsertKeys, createMissing, scanned }: Import,
@@ -207,7 +205,7 @@ async function findNamesToCreate(
       const creatable = cells.flatMap((cell) =>
         cell && createMissing.has(cell.target) && !index.isRowName(cell.target, cell.value ?? '') ? [cell] : [],
       );
-      // The row has other issues, too: nothing is created for a refused row.
+      // Nothing is created for a row with other issues.
       if (creatable.length < cells.length) continue;
       for (const { target, value } of creatable) names.set(`${target.name} ${value}`, namedItem(target, value));
     }
@@ -237,7 +235,7 @@ function fieldsToCompare({ columns, linkKeys }: Scanned): Map<RecordKind, Set<st
   return fields;
 }
 
-/** Replaces the service's paths of items by lines of files, and adds the options that help. */
+/** Replaces paths of items by lines of files, and adds the options that help. */
 function explainIssue(
   issue: RowIssue,
   { row, record }: RowItem,
@@ -268,10 +266,7 @@ function explainIssue(
   return help.length > 0 ? explained(`${message}: ${help.join(', or use ')}`) : issue;
 }
 
-/**
- * Throws a StartError if records of a stored result are gone, as after an undo: the service would not store them
- * again.
- */
+/** Throws a StartError if records of a stored result are gone, as after an undo: they would not be stored again. */
 async function requireStored(
   { yardgraph }: Import,
   sent: readonly ImportItem[],
@@ -291,9 +286,7 @@ async function requireStored(
   }
 }
 
-/**
- * Returns by kind the stored records with the upsert key and without a row, in an order in which they can be deleted.
- */
+/** By kind, the stored records with the upsert key and without a row, in an order for deletion. */
 export async function findMissingRecords(work: Import, { kept }: Totals): Promise<Map<RecordKind, string[]>> {
   const missing = new Map<RecordKind, string[]>();
   for (const kind of linkOrder.toReversed()) {

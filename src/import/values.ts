@@ -105,7 +105,7 @@ function readRow(cells: readonly Cell[], columns: readonly Column[], form: CellF
   return { id, fields: Object.fromEntries(fields), externalIds: Object.fromEntries(externalIds), links, issues };
 }
 
-/** Only a text field can have an empty text, unless it is a key. White space does not find the target of a link. */
+/** Only a text field can have an empty text, unless it is a key. White space finds no target of a link. */
 function isEmptyCell(cell: Cell, column: Column, form: CellForm): boolean {
   if (cell === null || cell === form.null) return true;
   const isText = column.is === 'field' && column.field.type === 'text' && !column.field.unique;
@@ -125,7 +125,7 @@ function parseCell(type: string, cell: Cell, form: CellForm): Read {
   return text === undefined ? { expected: 'text' } : { value: text };
 }
 
-/** `x` is refused: it means yes in some lists, and no beside a tick in others. */
+/** `x` is refused: it means yes in some lists, and no in others. */
 function parseBoolean(text: string): Read {
   const word = text.trim().toLowerCase();
   if (['true', 'yes', 'y', 't', '1', 'ja', 'j', 'wahr', 'checked'].includes(word)) return { value: true };
@@ -141,10 +141,7 @@ function parseExternalIds(cell: Cell): Read {
   return wrong ? { expected: `an object with text as ${quote(wrong[0])}` } : { value: Object.fromEntries(texts) };
 }
 
-/**
- * Reads separators of thousands only before a decimal sign, because `1.234` may have three decimals. SAP writes the
- * minus at the end.
- */
+/** Separators of thousands need a decimal sign: `1.234` may have three decimals. SAP writes the minus last. */
 function parseNumber(written: string, hasComma: boolean): Read {
   const text = written.replace(/^(\d.*)-$/, '-$1');
   const sent = hasComma ? text.replace(/[.,]/g, (mark) => (mark === ',' ? '.' : ',')) : text;
@@ -154,8 +151,7 @@ function parseNumber(written: string, hasComma: boolean): Read {
     return { expected: `a number such as 53.08${text.includes(',') ? ', or 53,08 with --decimal-comma' : ''}` };
   }
   const value = Number(number);
-  // A number is lossless if it is the same when written with as many digits: 0.10 is, 12345678901234567890 and 1e400
-  // are not.
+  // A lossless number is the same when written with as many digits: 0.10 is, 12345678901234567890 and 1e400 are not.
   const all = significantDigits(number).slice(0, 101);
   const digits = /^[^e]*\./i.test(number) ? all.replace(/0+$/, '') : all;
   const isKept = all.length <= 100 && significantDigits(value.toPrecision(digits.length || 1)) === digits;
@@ -164,10 +160,10 @@ function parseNumber(written: string, hasComma: boolean): Read {
 
 const significantDigits = (number: string): string => number.replace(/e.*/i, '').replace(/\D/g, '').replace(/^0+/, '');
 
-/** How a file writes dates, shown by 31 December 2026: `31.12.2026`, `12/31/26`. */
+/** 31 December 2026 as a file writes it: `31.12.2026`, `12/31/26`. */
 interface DateForm {
   readonly example: string;
-  /** `dmy`, `mdy` or `ymd`. `ydm` is refused: nobody writes it, so it would be a mistake that changes dates. */
+  /** `dmy`, `mdy` or `ymd`. Nobody writes `ydm`: it would be a mistake that changes dates. */
   readonly order: string;
   readonly separator: string;
 }
@@ -192,9 +188,9 @@ export function parseTimeZone(name: string): Zone {
 const dateAndTime =
   /^([^:]{6,30}?)(?:(?:T|,? {1,2})(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?(?: ?([ap])\.?m\.?| uhr)?(?: ?(Z|UTC|GMT|[+-]\d{2}(?::?\d{2})?))?)?$/i;
 
-/** Returns the time in the form in which the service stores it. A date is midnight UTC. */
+/** In the form in which the service stores it. A date is midnight UTC. */
 function parseTime(text: string, { dates, timeZone }: CellForm): Read {
-  // The service's own form needs no other rule, and takes a third of the time.
+  // A third of the time for the form of the service.
   if (/^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}:\d{2}(?:\.\d{1,3})?Z)?$/.test(text)) return parseDateTime(text);
   const spaced = text.length > 100 ? '' : text.replace(/\s/g, ' ');
   const [, date = '', hour, minute, second = '00', fraction = '', half, zone] = dateAndTime.exec(spaced) ?? [];
@@ -216,10 +212,7 @@ function parseTime(text: string, { dates, timeZone }: CellForm): Read {
   return { expected: `${once}: its offset is needed, such as +02:00` };
 }
 
-/**
- * Returns the instants at which clocks of the zone show `local`, a time as if in UTC: none or two when the clocks
- * change.
- */
+/** The instants at which clocks of the zone show `local`, a time as if in UTC: none or two when clocks change. */
 function instantsShownAs(local: number, zone: Zone): number[] {
   const aDay = 86_400_000;
   const offsets = new Set([zone.offset(local - aDay), zone.offset(local + aDay)].map((minutes) => minutes * 60_000));
@@ -237,7 +230,7 @@ const months =
     .split(',')
     .map((forms) => forms.trim().split(' '));
 
-/** Returns a date as `2026-03-01`; undefined if that takes a guess. */
+/** As `2026-03-01`; undefined if that takes a guess. */
 function parseDay(text: string, dates: DateForm | undefined): string | undefined {
   const [, first = '', mark = '', second = '', other, third = ''] = datePattern.exec(text) ?? [];
   const name = /[a-zäö]+/.exec(text)?.[0];

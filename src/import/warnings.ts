@@ -35,7 +35,7 @@ const signs: readonly (readonly [sign: RegExp, message: string])[] = [
   ],
 ];
 
-/** The first text of a row of totals, or of a line that a program prints around a table. */
+/** Starts a row of totals, or a line that a program prints around a table. */
 const ofTotals =
   /^(?:(?:sub|grand )?total|sum|count|(?:zwischen|gesamt)?summe|gesamt|anzahl|page \d+ of|seite \d+ von|\(\d+ rows?|[-=+|]{3})(?:[-=+|:\s\d.,)]| affected)*$/i;
 
@@ -49,7 +49,7 @@ export function createRowChecker(
   form: { readonly excel?: boolean | undefined; readonly null?: string | undefined },
   warn: Warn,
 ): (source: SourceRow, columns: readonly Column[], fields: Readonly<Record<string, unknown>>) => void {
-  /** By a value without case and white space: its first form, and the line. */
+  /** By value without case and white space: its first form and line. */
   const firsts = new Map<string, { readonly text: string; readonly line: number }>();
 
   return ({ line, names, cells }, columns, fields) => {
