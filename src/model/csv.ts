@@ -6,7 +6,7 @@ export function csvCell(text: string | null, separator = ','): string {
 }
 
 /**
- * Adds an apostrophe before a text that spreadsheet programs would execute, or that looks like the result:
+ * Adds an apostrophe to texts that spreadsheet programs would execute, or that look like the result:
  * `withoutApostrophe` restores every text.
  */
 export const withApostrophe = (text: string): string => (/^'*[=+\-@\t\r]/.test(text) ? `'${text}` : text);

@@ -1,6 +1,6 @@
 /**
- * RFC 3339 with a time zone, or a date, which means midnight UTC. `Date` alone would read 30 February as 1 March, and a
- * time without a zone as local time.
+ * RFC 3339 with a zone, or a date, which means midnight UTC. `Date` alone would read 30 February as 1 March, and a time
+ * without a zone as local.
  */
 import * as z from 'zod';
 import type { ExpectedDate } from './issues.ts';
@@ -33,5 +33,5 @@ export function parseDateTime(sent: string): ParsedTime {
   return hasSupportedYear(value) ? { value } : wrong('year');
 }
 
-/** An offset can move the year out of range: `Date` prints such years with a sign and six digits. */
+/** An offset can move the year out of range: `Date` prints it with a sign and six digits. */
 export const hasSupportedYear = (iso: string): boolean => iso.length === 24 && !iso.startsWith('0000');

@@ -9,7 +9,7 @@ interface FieldBase {
   readonly required?: boolean;
   readonly unique?: boolean;
   readonly indexed?: boolean;
-  /** REST responses omit the field while it is unset, even in a kind that shows unset fields as null. */
+  /** REST omits the unset field, even in a kind that shows unset fields as null. */
   readonly unset?: 'omitted';
 }
 
@@ -50,7 +50,7 @@ export interface ReferenceField extends PlainField<'reference'>, ReferenceBase {
   readonly mustExist?: boolean;
 }
 
-/** The ID of an object in another system: as sent, never looked up. */
+/** The ID of an object in another system, as sent, never looked up. */
 export interface ForeignReferenceField extends PlainField<'foreignReference'>, ReferenceBase {
   readonly target: ForeignType;
 }
@@ -116,7 +116,7 @@ export function textLengthOfAll(records: readonly object[]): number {
   return length;
 }
 
-/** Databases index an ID whole: it counts once per started 100 characters. Accepts unvalidated input. */
+/** Databases index an ID whole: it counts once per started 100 characters. Input may be invalid. */
 export function externalIdCount(externalIds: object): number {
   let total = 0;
   for (const [key, value] of Object.entries(externalIds))
@@ -127,8 +127,8 @@ export function externalIdCount(externalIds: object): number {
 export const longExternalIds = 'one of more than 100 characters counts several times';
 
 /**
- * The most external IDs that a write stores, and that it replaces or deletes. SQLite has a row for each, and other
- * writes wait 0.2 to 0.5 s for so many. Postgres has the same limit: both accept the same requests.
+ * The most that a write stores, and that it replaces or deletes. SQLite has a row for each, and other writes wait 0.2
+ * to 0.5 s for so many. Postgres has the same limit: both accept the same requests.
  */
 export const maxExternalIdsPerWrite = 30_000;
 
@@ -171,7 +171,7 @@ export const foreignReference = (target: ForeignType, refersTo: string, { revers
     description: `The ID of ${refersTo}. It is an ID of another system, stored as sent.`,
   }) as const;
 
-/** For fields that the documented interface does not have: its responses stay as they were until the field is set. */
+/** Not in the documented interface: its responses stay as they were until the field is set. */
 export const omittedUnset = <F extends Field>(field: F) => ({ ...field, unset: 'omitted' }) as const;
 
 export const json = (description: string) => ({ type: 'json', description }) as const;

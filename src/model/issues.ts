@@ -6,7 +6,7 @@ export type Path = readonly (string | number)[];
 
 /**
  * The codes of issues with the values in their messages, as plain JSON: `kind` is the label of a record kind,
- * `received` the value sent, `found` has IDs and paths of new items. Clients compare codes: a code is never renamed.
+ * `received` the input, `found` has IDs and paths of new items. Clients compare codes: a code is never renamed.
  */
 export interface IssueValues {
   // Values
@@ -104,7 +104,7 @@ export const isObject = (value: unknown): value is Readonly<Record<string, unkno
 
 export const formatCount = (n: number): string => n.toLocaleString('en-US');
 
-/** Truncates input to 100 characters, and escapes unprintable and terminal control characters. */
+/** Truncates input to 100 characters, and escapes unprintable ones. */
 export function quote(sent: string): string {
   const text = JSON.stringify(sent.length > maxQuoted ? sent.slice(0, maxQuoted) : sent).replace(
     /[\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g,

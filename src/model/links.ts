@@ -1,6 +1,6 @@
 /**
- * Parses the parts of an item that are no fields: links, by criteria or by the `ref` of another item, its `ref`,
- * external IDs to merge, and the ID and `updatedAt` of its record. services/match.ts resolves them.
+ * Parses the parts of an item that are no fields: links, its `ref`, external IDs to merge, and the ID and `updatedAt`
+ * of its record. services/match.ts resolves them.
  */
 import { type ExternalIdsPatch, externalIds, type ReferenceField } from './fields.ts';
 import { type IssueData, isObject, type Parsed, type Path, type ValidationIssue, validValues } from './issues.ts';
@@ -32,7 +32,7 @@ export interface Link {
   /** The reference to set: `projectId` */
   readonly field: string;
   readonly target: RecordKind;
-  /** The `ref` of an item of the same mutation. Otherwise the target is the only record that meets `criteria`. */
+  /** The `ref` of an item of the same mutation. Otherwise only the target meets `criteria`. */
   readonly ref?: string;
   readonly criteria: LinkCriteria;
 }
@@ -71,7 +71,7 @@ export const linkKeys = (kind: RecordKind): readonly string[] => {
 interface LinkParserOptions {
   readonly kind: RecordKind;
   readonly kindNamed: (name: string) => RecordKind;
-  /** Whether items may have a `ref`, and refer to other items by `ref`. */
+  /** Items may have a `ref`, and refer to others by it. */
   readonly hasRefs: boolean;
 }
 

@@ -24,11 +24,11 @@ interface Declaration<F extends Fields, S extends Stamp> {
   readonly description: string;
   readonly table: string;
   readonly idPrefix: string;
-  /** The reference to what a record has to itself from its `startDate` to its `endDate`, which the kind must have. */
+  /** The reference to the record occupied from `startDate` to `endDate`, which the kind must have. */
   readonly occupies?: string;
   /** The fields that clients may send, in the interface's order. */
   readonly fields: F;
-  /** For the documentation, valid in any workspace, again and again: no unique value, no ID of a record. */
+  /** For the documentation. Valid in any workspace, repeatedly: no unique value, no ID of a record. */
   readonly example: { readonly [N in keyof NoInfer<F>]?: FieldValue<F[N]> };
   readonly stamps: readonly S[];
   /** REST responses show a field without a value as null, or omit it. */
@@ -43,7 +43,7 @@ export interface Table {
 }
 
 export interface RecordKind<F extends Fields = Fields, S extends Stamp = Stamp> extends Declaration<F, S>, Table {
-  /** In the order of responses: the ID, the client's fields, the service's other fields. */
+  /** The ID, the client's fields, the service's others: the order of responses. */
   readonly storedFields: Fields & { readonly id: Field };
   /** The fields that REST responses omit while they are unset. */
   readonly omittedFields: readonly string[];

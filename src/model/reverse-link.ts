@@ -9,8 +9,8 @@ export interface ReverseLink {
   readonly kind: RecordKind;
   readonly field: string;
   /**
-   * The records that refer to the target; in a tree, the records up to the root; or the records that occupy what the
-   * target occupies, at a time that they share.
+   * `referring` records refer to the target, `ancestors` are those of a tree up to the root, and `clashing` records
+   * occupy the same as the target at an overlapping time.
    */
   readonly direction: 'referring' | 'ancestors' | 'clashing';
 }

@@ -1,6 +1,6 @@
 /**
- * Values stay exactly as sent, except datetimes, which become UTC. A schema library would only check JSON types: every
- * rule and message is specific to the service.
+ * Values stay exactly as sent, except datetimes, which become UTC. A schema library would only check JSON types: rules
+ * and messages are specific to the service.
  */
 import { closest, distance } from 'fastest-levenshtein';
 import { parseDateTime } from './date-time.ts';
@@ -17,7 +17,7 @@ export interface ValueLimits {
 
 type UnknownFields = 'rejected' | 'ignored';
 
-/** Returns issues instead of throwing: the service reports all issues of a batch. */
+/** Returns issues: the service reports all of a batch. */
 export type RecordParser<T> = (input: unknown) => Parsed<T>;
 
 export const createParser = <K extends RecordKind>(kind: K, limits: ValueLimits, unknownFields?: UnknownFields) =>
@@ -133,18 +133,18 @@ export function textProblem(text: string, maxLength: number): IssueData<'too-lon
   return undefined;
 }
 
-/** Counts code points, but only if the UTF-16 length cannot decide. */
+/** Counts code points only if the UTF-16 length cannot decide. */
 const isLongerThan = (text: string, maxLength: number): boolean =>
   text.length > maxLength && (text.length > 2 * maxLength || Array.from(text).length > maxLength);
 
 export const isBlank = (text: string): boolean => text.trim() === '';
 
-/** Programs send empty texts for missing unique values, which only one record could have: null is required. */
+/** Programs send empty texts for missing unique values, which only one record could have. */
 function blankProblem({ required = false, unique }: Field, text: string): IssueData | undefined {
   return (required || unique) && isBlank(text) ? { code: 'blank', orNull: !required, received: text } : undefined;
 }
 
-/** Must hold without trailing white space, too, which alone is no ID in the key of a label. */
+/** Also without trailing white space, which alone is no ID in the key of a label. */
 function formProblem({ form }: TextField, text: string): IssueData | undefined {
   if (!form || [text, text.trimEnd()].every((each) => form.pattern.test(each))) return undefined;
   return { code: 'invalid-form', called: form.called, example: form.example, received: text };
@@ -166,7 +166,7 @@ export function tooManyExternalIds(externalIds: object, { maxExternalIds: max }:
   return received > max ? ({ code: 'too-many-external-ids', max, received } as const) : undefined;
 }
 
-/** In a patch, null removes an ID, and the limit on their number is for the result: see services/match.ts. */
+/** In a patch, null removes an ID, and the limit is for the result (services/match.ts). */
 export function externalIdsIssues(
   field: Field,
   value: unknown,

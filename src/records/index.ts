@@ -96,7 +96,7 @@ function linksTo(kind: RecordKind): ReverseLink[] {
   });
 }
 
-/** Without Workspace: a request sees one workspace, whose links would repeat the lists. */
+/** Not to Workspace: its links would repeat the lists. */
 function isReference(field: Field): field is ReferenceField | ForeignReferenceField {
   return field.type === 'reference' || (field.type === 'foreignReference' && field.target !== 'Workspace');
 }
@@ -129,8 +129,8 @@ let upperTail = 0;
 let lowerTail = 0;
 
 /**
- * Returns new IDs in ascending order: within a process, each is greater than all earlier ones, even if the clock goes
- * back. A library that makes IDs one by one would take a tenth of the CPU time of a batched record.
+ * New IDs ascend within a process, even if the clock goes back. A library that makes IDs one by one would take a tenth
+ * of the CPU time of a batched record.
  */
 export function newIds(prefix: string, count: number): string[] {
   const now = Date.now();

@@ -43,7 +43,7 @@ export const labelledTypes: readonly string[] = Object.keys(foreignTypes).filter
 /** `ASSET_TYPE:ERP-TYPE-12`, for an `AssetType` */
 export const labelKey = (typeName: string, id: string): string => `${constantCase(uncapitalized(typeName))}:${id}`;
 
-/** The fields with labels, and the columns of the names in files: `statusId`, `status.name`. */
+/** Fields with labels, and their columns of names in files: `statusId`, `status.name`. */
 export const labelledFields = ({ storedFields }: Pick<RecordKind, 'storedFields'>) =>
   Object.entries(storedFields).flatMap(([field, declared]) =>
     declared.type === 'foreignReference' && labelledTypes.includes(declared.target)

@@ -333,7 +333,7 @@ function requireComplete({ kind, values, links = [], issues }: Item): void {
   issues.unshift(...missing.map(([name, field]) => ({ path: [name], ...missingValue(field) })));
 }
 
-/** Merges into the locked record, to lose no external ID that another write stores at the same time. */
+/** Merges into the locked record: no external ID of a simultaneous write is lost. */
 function mergeExternalIds(item: Item, limits: ValueLimits): void {
   const { op, kind, by, merge, values, before, issues } = item;
   const isMerged = merge ?? (op === 'upsert' && before && by && 'externalId' in by);

@@ -21,7 +21,7 @@ import { changedSinceIssue, clientValues } from './checks.ts';
 import { createItem, type Item, isRejection } from './item.ts';
 import { type Session, write } from './write.ts';
 
-/** The changes with numbers greater than `after`, up to and with `upTo`. */
+/** Changes after the number `after`, up to and including `upTo`. */
 export interface ChangeRange {
   readonly after: number;
   readonly upTo: number;
@@ -52,7 +52,7 @@ interface Reversal {
 
 /** Throws a 403, a 400 for changes that do not exist yet, or a 413 for too much text. */
 export async function revertChanges(session: Session, range: ChangeRange): Promise<RevertResult> {
-  // The log is read before the write: its changes are final.
+  // The log is read before the write: its rows are final.
   const reading = session.with({ isDryRun: true });
   const reversals = await reading.transaction(async (tx) => ({
     changes: [],

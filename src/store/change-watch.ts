@@ -1,5 +1,5 @@
 /**
- * Waits for changes of workspaces by any process, for streams of the feed. The last change number is read at intervals,
+ * Waits for changes of workspaces by any process, for streams of the feed. Reads the last change number at intervals,
  * and soon after a write of this process. Workspaces whose last read failed are read one at a time: if their machine is
  * unavailable, a read may hold a connection until it times out.
  */

@@ -53,7 +53,7 @@ export async function connectDatabase(databaseUrl: string, options = defaultOpti
   const pools = openPools(driver);
   const { writes } = pools;
   const close = async () => {
-    // One by one: SQLite would not merge its log into the file otherwise.
+    // One by one: otherwise SQLite would not merge its log into the file.
     for (const pool of [pools.reads, pools.longReads, writes]) await pool?.destroy();
   };
   const dialect = await explainFailure<Dialect>(driver, async () =>

@@ -52,7 +52,7 @@ export interface ChangeReads {
   lastChange(): Promise<number>;
   /** In the order of their numbers. If a change is committed, so are all earlier ones. */
   changes(query: ChangesQuery): Promise<LoggedChange[]>;
-  /** May be empty although `hasMore`: changes of a kind may be far apart. Throws a 400 for a future `after`. */
+  /** May be empty although `hasMore`, if changes of a kind are far apart. Throws a 400 for a future `after`. */
   changePage(query: ChangePageQuery): Promise<ChangePage>;
   /** Latest changes first. */
   histories(ids: readonly string[], query: HistoryQuery): Promise<LoggedChange[][]>;
@@ -230,7 +230,9 @@ async function endsOfVersions(
 
 const endFields = new Set(['number', 'before']);
 
-/** By the number of the change that ended them; null for a creation. Newer fields are null. */
+/**
+ * Versions by the number of the change that ended them; null if that created the record. Fields added since are null.
+ */
 async function versionsBefore<K extends RecordKind>(
   scope: WorkspaceScope,
   kind: K,

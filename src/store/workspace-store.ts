@@ -43,8 +43,8 @@ export interface WorkspaceReads extends RecordReads, ChangeReads {
   /** A token that differs after each change, even after a restored backup. Calls may share a statement. */
   sharedVersion(): Promise<string>;
   /**
-   * Computes a text that includes every write committed before the call, cached until the workspace's next change:
-   * from the second request on, or from the first with a version. A name identifies one computation.
+   * A text that includes every write committed before the call, cached until the workspace's next change: from the
+   * second request on, or from the first with a version. A name identifies one computation.
    */
   deriveText<T extends DerivedText>(name: string, compute: () => Promise<T>, version?: string): Promise<T>;
   /** Resolves once any process has stored a later change, or the signal is aborted. */

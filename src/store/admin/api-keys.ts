@@ -1,6 +1,6 @@
 /**
- * Rows have the number of their workspace, because an operator can change its name. A deleted workspace has no name but
- * keeps its number, which is never used again.
+ * Rows have the number of their workspace, whose name an operator can change. A deleted workspace has no name but keeps
+ * its number, which is never reused.
  */
 import type { Knex } from 'knex';
 import { ServiceError } from '../../errors.ts';

@@ -56,7 +56,7 @@ export async function copyTables(
       const target: Side = { dialect: to.dialect, run: write };
       if (to.dialect.prepareCopy) await write(to.dialect.prepareCopy);
       for (const table of tables) {
-        // If all other tables are empty, the workspaces have nothing, and are replaced.
+        // If all others are empty, workspaces have nothing, and are replaced.
         if (table !== workspaceNames && (await countRows(target, table)) > 0) {
           throw new StartError(`the target is not empty: it has ${table.label} records`);
         }

@@ -16,7 +16,7 @@ import {
 } from './database-error.ts';
 import type { DatabaseOptions, Driver, PooledConnection, Pools, Row, Run } from './driver.ts';
 
-/** Reads wait for writes only to get a connection, and never in a SQLite file. */
+/** Reads wait for writes only to get a connection, and in a SQLite file never. */
 interface Reads {
   readonly read: Run;
   readonly snapshot: <T>(work: Work<T>) => Promise<T>;
@@ -134,7 +134,7 @@ export class Connections implements Reads {
       return await work(connection);
     } finally {
       const { state } = connection;
-      // Not in `send`: BEGIN succeeds even if the machine of the workspace hangs.
+      // Not after each statement: BEGIN succeeds even if the machine of the workspace hangs.
       if (state === 'healthy') this.#timedOut.delete(workspaceId);
       const isUsable =
         state !== 'lost' && (state !== 'failed' || (await this.#driver.isIdle(pooled).catch(() => false)));
@@ -218,9 +218,9 @@ export function startWaiting(connectionTimeout: number, reject: (reason: unknown
 }
 
 /**
- * Calls `begin` before the first statement; without statements, sends nothing. Each statement waits for the previous
- * one, and fails if that failed. Knex's transactions go on after a failed BEGIN, and do not tell a failed COMMIT,
- * whose outcome is unknown, from other errors.
+ * Calls `begin` before the first statement, if any. Each statement waits for the previous one, and fails if that
+ * failed. Knex's transactions go on after a failed BEGIN, and do not tell a failed COMMIT, whose outcome is unknown,
+ * from other errors.
  */
 export async function inTransaction<T>(
   { send }: ConnectionLease,

@@ -77,7 +77,7 @@ const maxNamed = 100;
 /**
  * The server keeps the plans of named statements: planning was three quarters of the database's time for a linked list.
  * Names are hashes: behind a pooler, another process may have prepared the statement. If a pooler drops prepared
- * statements, this process stops naming them.
+ * statements, this process stops naming.
  */
 class StatementNames {
   readonly #seen = new LRUCache<string, true>({ max: 1_000 });

@@ -1,8 +1,7 @@
 /**
- * Limits the text that one request reads into memory: each record of a page may have hundreds of thousands of
- * characters. A read first reserves the most text that its records can have. If less is left, a statement measures the
- * records, and they are read only if they fit. If a write makes them longer in between, the excess is deducted from the
- * next read.
+ * Limits the text that a request reads into memory: each record of a page may have hundreds of thousands of characters.
+ * A read first reserves the most text that its records can have. If less is left, a statement measures the records, and
+ * they are read only if they fit. If a write then makes them longer, the excess is deducted from the next read.
  */
 import type { Knex } from 'knex';
 import pLimit, { type LimitFunction } from 'p-limit';
@@ -72,7 +71,7 @@ export function createReadBudget(
 ): ReadBudget {
   // Includes the record after a page, which shows that a next page exists.
   let left = 2 * limits.maxResponseLength + limits.maxRecordLength;
-  // 50 records with all of their external IDs are not long.
+  // Not for 50 records with all their external IDs.
   const leftByShortReads = left - 10_000_000;
   const running = new Set<Promise<unknown>>();
   let oneAtATime: LimitFunction | undefined;

@@ -27,7 +27,7 @@ export function createTextCache() {
   const versionReads = new Map<number, Promise<string>>();
   const nextVersionReads = new Map<number, Promise<string>>();
 
-  /** Joins the next read: a running one may miss a commit from before this call. */
+  /** Joins the next read of the version: a running one may miss a commit from before this call. */
   function readVersion(source: TextSource): Promise<string> {
     const { number } = source.workspace;
     const begin = () => {

@@ -37,7 +37,7 @@ export async function migrate(knex: Knex, { lockMaintenance }: Dialect): Promise
         return pending;
       });
     } catch (error) {
-      // SQLite waits for no lock when it switches to WAL, nor between a transaction's read and write.
+      // SQLite waits for no lock to switch to WAL, nor between a transaction's read and write.
       if (attempt === maxAttempts || !failureReason(error).includes('SQLITE_BUSY')) throw error;
       await setTimeout(pauseBetweenAttemptsMs);
     }

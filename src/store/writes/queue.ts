@@ -55,7 +55,7 @@ interface QueueOptions<T> {
 
 export interface QueuedCreation<T> {
   readonly kind: RecordKind;
-  /** As a share of the most that one statement stores. */
+  /** As a share of a full statement. */
   readonly size: number;
   /** Called right before the statement: IDs are in the order of the commits. */
   toInsert(): Promise<{ readonly insert: Insert; readonly returned: T }>;
@@ -234,8 +234,8 @@ async function shareCommit(
 }
 
 /**
- * Prefers another workspace than the last one, and after a large write a small one: small writes wait for one large
- * write of their workspace at most.
+ * Prefers another workspace than the last one, and after a large write a small one, which waits for one large write of
+ * its workspace at most.
  */
 function takeNext(queue: Queue, mayBeTaken: (write: QueuedWrite) => boolean): QueuedWrite | undefined {
   const { waiting, last } = queue;
