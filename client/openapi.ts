@@ -508,7 +508,7 @@ export interface Problem {
     message: string;
     /** what programs tell issues apart by, such as `required` */
     code: string;
-    /** another item of the batch that it is about, too, such as `[0]` */
+    /** another item of the batch that it involves, such as `[0]` */
     other?: string;
   }[];
 }

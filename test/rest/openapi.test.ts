@@ -31,6 +31,13 @@ test("Redocly's recommended rules find no problem, and send no request", async (
   connect.mockRestore();
 });
 
+test('the introduction names the references that must be stored here', () => {
+  const fields = restKinds.flatMap(({ kind }) => Object.entries(kind.fields));
+  const required = fields.flatMap(([name, field]) => (field.type === 'reference' && field.mustExist ? [name] : []));
+  expect([...new Set(required)]).toEqual(['parentId']);
+  expect(document.info.description).toContain(' A `parentId` must be the ID of a stored record.');
+});
+
 // The rules of Spectral (spectral:oas) that earlier versions of the document broke. Spectral itself reports its installations.
 test.each(operations)('$operationId has a description, and so has each of its parameters', (operation) => {
   const { description, parameters } = operation as { description: string; parameters: { $ref?: string }[] };

@@ -82,15 +82,26 @@ export function openApiDocument(limits: Limits, kinds: readonly RecordKind[] = r
 
 const introduction = ({ maxBodyBytes, maxNesting }: Limits): string =>
   `
-Records are created in batches, all or nothing, and returned in the order sent. To read them with everything they refer to, and to update, upsert or delete them, use GraphQL at \`/graphql\`. All rules are on the page [Interface](/documentation/docs/interface.md).
+Records are created in batches, all or nothing, and returned in the order sent. To read them with everything they \
+refer to, and to update, upsert or delete them, use GraphQL at \`/graphql\`. All rules are on the page \
+[Interface](/documentation/docs/interface.md).
 
-**Requests.** Bodies are JSON in UTF-8, with the content type \`application/json\`, plain or with \`Content-Encoding: gzip\`. They have at most ${formatCount(maxBodyBytes)} bytes and ${maxNesting} levels. Unknown fields are rejected, unless the request has \`Prefer: handling=lenient\`. Times are RFC 3339 with a zone, or a date, which means midnight UTC.
+**Requests.** Bodies are JSON in UTF-8, with the content type \`application/json\`, plain or with \`Content-Encoding: \
+gzip\`. They have at most ${formatCount(maxBodyBytes)} bytes and ${maxNesting} levels. Unknown fields are rejected, \
+unless the request has \`Prefer: handling=lenient\`. Times are RFC 3339 with a zone, or a date, which means midnight \
+UTC.
 
-**References.** In a field such as \`locationId\`, an ID of this service must be the ID of a stored record of the right kind. Any other text is stored as sent, as an ID of another system. Only the \`parentId\` of an asset category must be stored here.
+**References.** In a field such as \`locationId\`, an ID of this service must be the ID of a stored record of the \
+right kind. Any other text is stored as sent, as an ID of another system. A \`parentId\` must be the ID of a stored \
+record.
 
-**Errors** are \`{ "error": "…", "code": "400" }\`. For a batch, the message lists up to ten invalid fields and counts the rest. With \`Accept: application/problem+json\`, the response is a problem (RFC 9457) that lists all of them.
+**Errors** are \`{ "error": "…", "code": "400" }\`. For a batch, the message lists up to ten invalid fields and counts \
+the rest. With \`Accept: application/problem+json\`, the response is a problem (RFC 9457) that lists all of them.
 
-**Retries.** A write with an \`Idempotency-Key\` can be sent again with the same key and the same body, also after a lost connection: it runs once, and a repeat gets the first response. Without a key, a repeated create creates the records again: retry it only after a 429, or after a 503 unless its problem has the type \`urn:yardgraph:may-be-stored\`.
+**Retries.** A write with an \`Idempotency-Key\` can be sent again with the same key and the same body, also after a \
+lost connection: it runs once, and a repeat gets the first response. Without a key, a repeated create creates the \
+records again: retry it only after a 429, or after a 503 unless its problem has the type \
+\`urn:yardgraph:may-be-stored\`.
 `.trim();
 
 const hasRoute = (kind: RecordKind): boolean => routes.some((route) => route.kind === kind);
@@ -232,7 +243,7 @@ const exportQuery = {
   delimiter: 'Only for CSV: `,`, `;` or `tab`, between the columns.',
   dates: 'Only for CSV: how 31 December 2026 is written: `31.12.2026`, `31/12/2026` or `12/31/2026`.',
   timeZone:
-    'Only for CSV: the zone in which times are written, `Europe/Berlin`. Times of no zone are in UTC, and say so.',
+    'Only for CSV: the zone in which times are written, `Europe/Berlin`. Times that are ambiguous there are in UTC, and end with `UTC`.',
   decimalComma: 'Only for CSV: numbers are written as `53,08`.',
 };
 

@@ -158,7 +158,7 @@ export const errorSchemas: Json = {
             field: { type: 'string' },
             message: { type: 'string' },
             code: { type: 'string', description: 'what programs tell issues apart by, such as `required`' },
-            other: { type: 'string', description: 'another item of the batch that it is about, too, such as `[0]`' },
+            other: { type: 'string', description: 'another item of the batch that it involves, such as `[0]`' },
           },
         },
       },
