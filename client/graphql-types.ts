@@ -446,7 +446,7 @@ export type RecordKind =
   | 'TRANSPORT_ORDER'
   | 'WORK_ORDER';
 
-/** A link says what a stored record has, instead of its ID: `{ name: "North yard" }`, or `{ externalIds: { erp: "4711" } }`. All of it must be true of exactly one record. Or it leads to one of the same mutation: `{ ref: "harbour-wall" }`. */
+/** A link to a record by its values: `{ name: "North yard" }`, or `{ externalIds: { erp: "4711" } }`. Exactly one record must have all of them. Or a link to a record of the same mutation: `{ ref: "harbour-wall" }`. */
 export interface RecordLink {
   /** An external ID of it: short for `externalIds` with one. */
   externalId?: ExternalIdInput | null;
@@ -472,7 +472,7 @@ export type ReferenceHandling = 'CLEAR' | 'REFUSE';
 /** Why a change was not reversed. */
 export type RevertOutcome = 'FAILED' | 'KEPT';
 
-/** A link says what a stored record has, instead of its ID: `{ name: "North yard" }`, or `{ externalIds: { erp: "4711" } }`. All of it must be true of exactly one record. */
+/** A link to a record by its values: `{ name: "North yard" }`, or `{ externalIds: { erp: "4711" } }`. Exactly one record must have all of them. */
 export interface StoredRecordLink {
   /** An external ID of it: short for `externalIds` with one. */
   externalId?: ExternalIdInput | null;
@@ -667,9 +667,9 @@ export interface ItemIssue {
   code: string;
   /** What was expected, and what was received. */
   message: string;
-  /** The path of another item of the input that the issue is about, too: `["0"]`, in an import `["assets", "0"]`. */
+  /** The path of another item that the issue involves: `["0"]`, in an import `["assets", "0"]`. */
   other: readonly string[] | null;
-  /** Where in the item: `["externalIds", "erp"]`. Empty if it is the item as a whole. */
+  /** Where in the item: `["externalIds", "erp"]`. Empty for the item as a whole. */
   path: readonly string[];
 }
 
@@ -683,13 +683,13 @@ export interface RejectedItem {
   list: string;
 }
 
-/** What became of the changes that were to be reversed. */
+/** The result of a reversal. */
 export interface RevertedChanges {
   /** The number of changes that cannot be reversed. */
   failed: number;
   /** The number of changes whose records have changed since. */
   kept: number;
-  /** The number of changes by which they were reversed: one for each record that is not as before already. */
+  /** The number of new changes: one for each record that was not in its earlier state already. */
   made: number;
   /** The changes that were not reversed, in their order. */
   notReversed: readonly ChangeNotReversed[];
@@ -705,7 +705,7 @@ export interface ChangeNotReversed {
   kind: RecordKind;
   /** Why it was not reversed. */
   message: string;
-  /** What became of it. */
+  /** Whether its record was kept, or the reversal failed. */
   outcome: RevertOutcome;
   /** The ID of the record. */
   recordId: string;

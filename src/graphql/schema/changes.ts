@@ -256,20 +256,22 @@ const notReversed = builder.objectRef<UnreversedChange>('ChangeNotReversed').imp
     cursor: t.string({ description: 'The cursor of the change.', resolve: ({ change }) => String(change) }),
     kind: t.expose('kind', { type: recordKindType, description: 'The kind of the record.' }),
     recordId: t.exposeID('recordId', { description: 'The ID of the record.' }),
-    outcome: t.expose('outcome', { type: outcome, description: 'What became of it.' }),
+    outcome: t.expose('outcome', {
+      type: outcome,
+      description: 'Whether its record was kept, or the reversal failed.',
+    }),
     message: t.exposeString('message', { description: 'Why it was not reversed.' }),
   }),
 });
 
 const reverted = builder.objectRef<RevertResult>('RevertedChanges').implement({
-  description: 'What became of the changes that were to be reversed.',
+  description: 'The result of a reversal.',
   fields: (t) => ({
     reversed: t.exposeInt('reversed', { description: 'The number of changes that were reversed.' }),
     kept: t.exposeInt('kept', { description: 'The number of changes whose records have changed since.' }),
     failed: t.exposeInt('failed', { description: 'The number of changes that cannot be reversed.' }),
     made: t.exposeInt('made', {
-      description:
-        'The number of changes by which they were reversed: one for each record that is not as before already.',
+      description: 'The number of new changes: one for each record that was not in its earlier state already.',
     }),
     notReversed: t.expose('notReversed', {
       type: [notReversed],
@@ -283,7 +285,7 @@ export const revertField = (t: MutationFields) =>
     type: reverted,
     nullable: true,
     description:
-      'Reverses the changes after `after`, up to and with `upTo`, at most as many as the setting `MAX_BATCH`: the records that they changed get the state back that they had before, by changes of their own. A record that has changed since is kept.',
+      'Reverses the changes after `after`, up to and including `upTo`, at most as many as the setting `MAX_BATCH`: new changes restore the earlier state of their records. A record that has changed since is kept.',
     extensions: { cost: costOfReversal } satisfies FieldExtensions,
     args: {
       after: t.arg.string({ required: true, description: 'The cursor before the first change to reverse.' }),

@@ -281,12 +281,12 @@ const during: FilterField = {
       from: t.field({ type: 'DateTime', required: true, description: 'The start.' }),
       to: t.field({
         type: 'DateTime',
-        description: 'The end, which is not a part of it. Without it, the time is open.',
+        description: 'The end, exclusive. Without it, the time is open.',
       }),
     }),
   }),
   description:
-    'At some moment of this time, it has started and not ended: `{ from: "2026-12-07", to: "2026-12-12" }`. Never without a start, or with an end that is not after it; without an end, always from the start on.',
+    'It has started and not ended at some moment of this time: `{ from: "2026-12-07", to: "2026-12-12" }`. A record without an end never ends; one without a start, or whose end is not after its start, never matches.',
   conditions(sent, path, context) {
     countValues(context, path, 1);
     const times = entriesIn(sent, path, () => undefined).map(([name, time]) => [

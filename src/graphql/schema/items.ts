@@ -103,16 +103,16 @@ const linkKeyFields = (t: InputFields) => {
   };
 };
 
-const whatIsSaid =
-  'says what a stored record has, instead of its ID: `{ name: "North yard" }`, or `{ externalIds: { erp: "4711" } }`. All of it must be true of exactly one record.';
+const linkByValues =
+  'A link to a record by its values: `{ name: "North yard" }`, or `{ externalIds: { erp: "4711" } }`. Exactly one record must have all of them.';
 
 const linkToStored = builder.inputType('StoredRecordLink', {
-  description: `A link ${whatIsSaid}`,
+  description: linkByValues,
   fields: linkKeyFields,
 });
 
 const anyLink = builder.inputType('RecordLink', {
-  description: `A link ${whatIsSaid} Or it leads to one of the same mutation: \`{ ref: "harbour-wall" }\`.`,
+  description: `${linkByValues} Or a link to a record of the same mutation: \`{ ref: "harbour-wall" }\`.`,
   fields: (t) => ({
     ...linkKeyFields(t),
     ref: t.string({ description: 'The `ref` of a record of the same mutation, and nothing else.' }),

@@ -280,13 +280,11 @@ const belowCost = 400;
 const hasBelow = ({ target, direction }: ReverseLink): boolean =>
   direction === 'referring' && treeOf(target) !== undefined;
 
-const belowArgument = ({ target }: ReverseLink) =>
-  builder.args((t) => ({
-    below: t.boolean({
-      defaultValue: false,
-      description: `Also those that refer to ${kindNamed(target).pluralLabel} below it, of which the records of a page together may have 100,000.`,
-    }),
-  }));
+function belowArgument({ target }: ReverseLink) {
+  const { pluralLabel } = kindNamed(target);
+  const description = `Also those that refer to ${pluralLabel} below it: at most 100,000 ${pluralLabel} below all records of a page.`;
+  return builder.args((t) => ({ below: t.boolean({ defaultValue: false, description }) }));
+}
 
 const reverseLinkField = (t: ObjectFields<RecordShape>, link: ReverseLink) =>
   t.field({

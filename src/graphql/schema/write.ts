@@ -98,7 +98,7 @@ const issueType = builder.objectRef<DescribedIssue>('ItemIssue').implement({
   description: 'What is wrong with an item.',
   fields: (t) => ({
     path: t.stringList({
-      description: 'Where in the item: `["externalIds", "erp"]`. Empty if it is the item as a whole.',
+      description: 'Where in the item: `["externalIds", "erp"]`. Empty for the item as a whole.',
       resolve: ({ path }) => path.map(String),
     }),
     message: t.exposeString('message', { description: 'What was expected, and what was received.' }),
@@ -108,8 +108,7 @@ const issueType = builder.objectRef<DescribedIssue>('ItemIssue').implement({
     }),
     other: t.stringList({
       nullable: true,
-      description:
-        'The path of another item of the input that the issue is about, too: `["0"]`, in an import `["assets", "0"]`.',
+      description: 'The path of another item that the issue involves: `["0"]`, in an import `["assets", "0"]`.',
       resolve: ({ other }) => other?.map(String),
     }),
   }),
