@@ -1,6 +1,6 @@
 /**
- * Compiles the service and the client into their `dist` folders, unless they are newer than their sources: so a user who may not
- * write to a checkout can run it once it is built. Replaces `dist` only after everything has compiled.
+ * Compiles the service and the client into their `dist` folders, unless these are newer than their sources: a user who
+ * may not write to a checkout can run it once it is built. Replaces `dist` only after everything has compiled.
  */
 import { execSync } from 'node:child_process';
 import {
@@ -31,8 +31,7 @@ const sources = [
 ];
 
 /**
- * Returns when a file, or anything in a folder but the client's output, was last changed, in milliseconds. Deleting a
- * file changes its folder.
+ * In milliseconds, of a file or of anything in a folder but build output. Deleting a file changes its folder.
  * @param {string} path
  * @returns {number}
  */
@@ -49,7 +48,7 @@ function isCurrent() {
 }
 
 async function build() {
-  // Otherwise the first build would change the folders in which they are, and with them the sources.
+  // Creating them later would change their parent folders, which are sources.
   for (const folder of ['client/dist', 'src/explorer/dist']) mkdirSync(folder, { recursive: true });
   for (const folder of ['dist.new', 'dist.old']) rmSync(folder, { recursive: true, force: true });
   const start = new Date();
@@ -57,12 +56,12 @@ async function build() {
   // Files of an earlier version would be packed with the client.
   for (const folder of ['esm', 'cjs']) rmSync(join('client/dist', folder), { recursive: true, force: true });
   execSync('npm run --silent build --prefix client', { stdio: 'inherit' });
-  // What is read at run time, and not compiled.
+  // Files that are read at run time.
   const isData = (path) => !/\.ts$|tsconfig\.json$/.test(path);
   await bundle();
   for (const folder of ['src/pages/browser', 'src/pages/tabs', 'src/demo', 'src/explorer/dist'])
     cpSync(folder, join('dist.new', folder), { recursive: true, filter: isData });
-  // It says that the client's files are ES modules.
+  // Declares the client's files as ES modules.
   cpSync('client/package.json', 'dist.new/client/package.json');
   const program = join('dist.new', 'src/cli.js');
   chmodSync(program, 0o755);

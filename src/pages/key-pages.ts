@@ -137,7 +137,7 @@ function requirePmtiles(path: string): void {
   const begin = Buffer.alloc(pmtilesVersion3.length);
   try {
     // Opening a pipe would wait for its writer.
-    if (!statSync(path).isFile()) throw new StartError(`MAP_TILES: ${path} is no file`);
+    if (!statSync(path).isFile()) throw new StartError(`MAP_TILES: ${path} is not a file`);
     const file = openSync(path, 'r');
     readSync(file, begin);
     closeSync(file);
@@ -145,7 +145,8 @@ function requirePmtiles(path: string): void {
     if (error instanceof StartError) throw error;
     throw new StartError(`MAP_TILES: ${path} cannot be read (${errorCode(error)})`);
   }
-  if (begin.toString() !== pmtilesVersion3) throw new StartError(`MAP_TILES: ${path} is no PMTiles file of version 3`);
+  if (begin.toString() !== pmtilesVersion3)
+    throw new StartError(`MAP_TILES: ${path} is not a PMTiles file of version 3`);
 }
 
 const reference = createKeyPage({

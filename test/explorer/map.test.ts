@@ -91,8 +91,8 @@ describe('a PMTiles file', () => {
 
   test.each([
     [join(folder, 'none.pmtiles'), 'cannot be read (ENOENT)'],
-    [write('text.pmtiles', 'a text'), 'is no PMTiles file of version 3'],
-    [pipe('pipe.pmtiles'), 'is no file'],
+    [write('text.pmtiles', 'a text'), 'is not a PMTiles file of version 3'],
+    [pipe('pipe.pmtiles'), 'is not a file'],
   ])('at %s ends the start', (source, problem) => {
     const { mapTiles, graphiql, limits } = loadConfig({ MAP_TILES: source });
     expect(() => serveExplorer(Fastify(), { mapTiles, graphiql, limits })).toThrow(
