@@ -46,7 +46,7 @@ export async function importFiles(paths: readonly string[], options: ImportOptio
   // Rows are short-lived: earlier collections save a fifth of the memory, for a tenth more CPU.
   setFlagsFromString('--heap-growing-percent=50');
   const command = await readCommand(paths, options);
-  const message = uniqueMessage(options.message?.trim() || `import of ${nameOf(command.files)}`, command.runId);
+  const message = uniqueMessage(options.message?.trim() || `import of ${describeFiles(command.files)}`, command.runId);
   const yardgraph = connect({ serverURL: options.url, apiKeyAuth: options.apiKey ?? '', changeMessage: message });
   const progress = new Progress();
   return withInterrupts(async (signal) => {
@@ -74,14 +74,14 @@ export async function importFiles(paths: readonly string[], options: ImportOptio
       if (!run) throw new StartError(isInterrupted ? `${reason}: nothing was stored` : reason);
       const again = isInterrupted ? 'Restore the files if they have changed, and run' : 'Run';
       console.error(
-        `${reason}. ${progress.describe()}. ${again} the same command again to go on: nothing is stored twice.`,
+        `${reason}. ${progress.describe()}. ${again} the same command again to continue: nothing is stored twice.`,
       );
       return exitCodes.interrupted;
     }
   });
 }
 
-const nameOf = ([first, ...others]: readonly LocalFile[]): string =>
+const describeFiles = ([first, ...others]: readonly LocalFile[]): string =>
   `${first?.name.slice(0, 100)}${others.length > 0 ? ` and ${formatCount(others.length)} more` : ''}`;
 
 async function readCommand(paths: readonly string[], options: ImportOptions) {
@@ -97,12 +97,12 @@ async function readCommand(paths: readonly string[], options: ImportOptions) {
   const identity = createHash('sha256').update(JSON.stringify(decisive)).digest('hex');
   const runPath = `${resolve(paths[0] ?? '')}.import-run`;
   const resumed = readRun(runPath, identity);
-  for (const path of resumed?.refused ?? []) requireOverwritable(path, 'move it, to go on with the import');
+  for (const path of resumed?.refused ?? []) requireOverwritable(path, 'move it to continue the import');
   if (resumed && options.dryRun) {
     throw new StartError('an import of these files was stopped: finish it before a dry run');
   }
-  for (const path of refused) console.log(`Left out, because an earlier import has refused its rows: ${path}`);
-  for (const path of skipped) console.log(`Left out, because it is no file to import: ${path}`);
+  for (const path of refused) console.log(`Left out, because it has refused rows of an earlier import: ${path}`);
+  for (const path of skipped) console.log(`Left out, because it cannot be imported: ${path}`);
   return {
     ...{ options, profile, files, hashes, isWhole: skipped.length === 0, runPath, identity, resumed },
     runId: resumed?.id ?? randomUUID().slice(0, 8),
@@ -126,12 +126,12 @@ async function readFiles(command: Command, yardgraph: Yardgraph, progress: Progr
   });
   if (resumed) {
     await requireResumable(work, resumed, restart(command));
-    progress.say('Going on with the import that was stopped: what it has stored is not stored again.');
+    progress.say('Continuing the stopped import: rows that it has stored are not stored again.');
   }
   return work;
 }
 
-const restart = ({ runPath }: Command): string => `delete ${runPath} to begin anew`;
+const restart = ({ runPath }: Command): string => `delete ${runPath} to start over`;
 
 async function storeRows(command: Command, work: Import, run: RunFile, progress: Progress) {
   progress.start('storing', work.scanned.total);
@@ -156,16 +156,16 @@ function readRun(path: string, identity: string): RunFile | undefined {
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return undefined;
     if (!(error instanceof SyntaxError)) throw error;
-    throw new StartError(`${path} is not the line of an import: move it away`);
+    throw new StartError(`${path} does not have the state of an import: move it away`);
   }
   if (run.pid !== process.pid && isRunning(run.pid)) {
     throw new StartError(
-      `another import of these files is running (process ${run.pid}); if it is not one, delete ${path}`,
+      `another import of these files is running (process ${run.pid}); if that process is no import, delete ${path}`,
     );
   }
   if (run.identity === identity) return run;
   throw new StartError(
-    `${path} is of an import that was not finished, of other files or with other options. Finish it, or delete this file to begin anew`,
+    `${path} is from an unfinished import of other files or with other options. Finish it, or delete this file to start over`,
   );
 }
 
@@ -186,24 +186,24 @@ async function writeRun(command: Command, { yardgraph, partSize }: Import): Prom
     return run;
   }
   const run = { ...(await startRun(yardgraph, runId)), identity, partSize, refused, pid };
-  writeNote(runPath, () => writeFileSync(runPath, `${JSON.stringify(run)}\n`, { flag: 'wx' }));
+  writeState(runPath, () => writeFileSync(runPath, `${JSON.stringify(run)}\n`, { flag: 'wx' }));
   return run;
 }
 
 /** At once, so that it is never half-written. */
 function replaceRun(path: string, run: RunFile): void {
-  writeNote(path, () => {
+  writeState(path, () => {
     writeFileSync(`${path}-new`, `${JSON.stringify(run)}\n`);
     renameSync(`${path}-new`, path);
   });
 }
 
-function writeNote(path: string, write: () => void): void {
+function writeState(path: string, write: () => void): void {
   try {
     write();
   } catch (error) {
-    if (errorCode(error) === 'EEXIST') throw new StartError('another import of these files has begun just now');
-    throw new StartError(`cannot write ${path}, where an import notes that it has begun: ${String(error)}`);
+    if (errorCode(error) === 'EEXIST') throw new StartError('another import of these files has just begun');
+    throw new StartError(`cannot write ${path}, which has the state of the import: ${String(error)}`);
   }
 }
 

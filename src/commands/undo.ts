@@ -49,10 +49,10 @@ export async function undoChanges(options: UndoOptions): Promise<number> {
     if (error) {
       // In a second reversal, records with an earlier change in the range would count as kept.
       const next = earliest === undefined ? 'the same command again' : `it again with --to ${earliest - 1}`;
-      console.error(`${messageOf(error, url)}. To go on, run ${next}.`);
+      console.error(`${messageOf(error, url)}. To continue, run ${next}.`);
     }
-    const own = findMadeChanges(yardgraph, { after, message, number: made });
-    const described = await own.then(describeChanges).catch((thrown) => {
+    const found = findMadeChanges(yardgraph, { after, message, number: made });
+    const described = await found.then(describeChanges).catch((thrown) => {
       if (!isExpected(thrown)) throw thrown;
       return `${messageOf(thrown, url)}. Its changes, after ${after}, have the message "${message}".`;
     });

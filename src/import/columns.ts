@@ -100,10 +100,10 @@ export function parseLinkBy(given: Readonly<Record<string, string>>): ColumnOpti
 }
 
 export function createColumnFinder(kind: RecordKind, options: ColumnOptions): (name: string) => Column | undefined {
-  const ways = new Map<string, string>();
+  const namesByLink = new Map<string, string>();
   for (const [link, by] of options.linkBy) {
     const column = findColumn(kind, link);
-    if (column) ways.set(columnKey(column), `${link}.${by}`);
+    if (column) namesByLink.set(columnKey(column), `${link}.${by}`);
   }
   return (name) => {
     const to = mappedName(name, options);
@@ -111,8 +111,8 @@ export function createColumnFinder(kind: RecordKind, options: ColumnOptions): (n
     const known = to ?? name.trim();
     if (known === '') return { is: 'unnamed' };
     const column = findColumn(kind, known);
-    const way = column?.is === 'link' && column.by === 'any' ? ways.get(column.field) : undefined;
-    return way === undefined ? column : findColumn(kind, way);
+    const keyed = column?.is === 'link' && column.by === 'any' ? namesByLink.get(column.field) : undefined;
+    return keyed === undefined ? column : findColumn(kind, keyed);
   };
 }
 
@@ -153,7 +153,7 @@ export function matchColumns(
     const other = seen.get(meaning) ?? (meaning === 'externalIds' ? oneExternalId : undefined);
     if (other !== undefined) {
       const fix = other === name ? 'rename one in the first line' : `leave one out with --skip ${quote(name)}`;
-      problems.push(`the columns ${quote(other)} and ${quote(name)} say the same: ${fix}`);
+      problems.push(`the columns ${quote(other)} and ${quote(name)} mean the same: ${fix}`);
     }
     seen.set(meaning, name);
   }

@@ -70,13 +70,13 @@ export class CsvParser {
   private begin(end: number | undefined): CsvTable {
     const { columns, warn } = this.options;
     const [line = '', declared] = /^"?sep=([^"])"?(?:\r\n?|\n)/i.exec(this.text) ?? [];
-    const [own = ''] = this.text.match(lineBreak) ?? [];
+    const [firstBreak = ''] = this.text.match(lineBreak) ?? [];
     const start = this.text.slice(line.length, end);
     this.skipTo(line.length);
     const { separator, header, above, other } = detectTable(start, this.firstLine, declared, this.options);
     // A file of refused rows has a header even if the original had none.
     const hasHeader = !columns || columns.every((name, at) => name === headerName(header?.cells[at] ?? null));
-    if (!hasHeader) return { separator, names: columns, lineBreak: own };
+    if (!hasHeader) return { separator, names: columns, lineBreak: firstBreak };
     const refuse = (problem: string) => new StartError(`${this.fileName}: ${problem}`);
     if (!header) throw refuse('it is empty: expected a line with the names of the columns');
     const problem = header.text.includes('\0') ? nulProblem : header.problem;
@@ -89,7 +89,7 @@ export class CsvParser {
     if (above[0]) warn({ line: above[0].line, column: '', message });
     this.skipTo(header.next);
     const names = withoutSurplus(header.cells, 0).map(headerName);
-    return { separator, names, lineBreak: own, quotesAll: header.isQuoted };
+    return { separator, names, lineBreak: firstBreak, quotesAll: header.isQuoted };
   }
 
   /** Undefined for an empty row, and for a repeated header, as in concatenated files. */
@@ -105,12 +105,12 @@ export class CsvParser {
     const cells = withoutSurplus(quotesAll ? sent.map((cell) => cell || null) : sent, names.length);
     const refuse = (reason: string) => ({ line, names, cells, text, problem: reason });
     if (this.broken && cells.length < Math.min(this.broken.cells, names.length)) {
-      return refuse(`it may be the rest of a cell of line ${this.broken.line}, whose quotes do not add up`);
+      return refuse(`it may be the rest of a cell of line ${this.broken.line}, whose quotes do not match`);
     }
     this.broken = undefined;
     if (text.includes('\0')) return refuse(nulProblem);
     if (cells.length > names.length) {
-      const widths = `expected ${names.length} cells, as the header has, received ${cells.length}`;
+      const widths = `expected ${names.length} cells, as in the header, received ${cells.length}`;
       return refuse(`${widths}: a cell with a separator needs quotes`);
     }
     const reason = cells[names.indexOf(reasonColumn)];
@@ -126,7 +126,7 @@ export class CsvParser {
       cells.length > 1 &&
       cells.every((cell, at) => headerName(cell).toLowerCase() === names[at]?.toLowerCase())
     ) {
-      warn('the header once more: this line is left out');
+      warn('the header is repeated: this line is left out');
       return undefined;
     }
     return { line, names, cells, text };
@@ -199,7 +199,7 @@ const quotesHelp = 'a quote within a quoted cell is written twice';
 
 /** Splits whole lines into rows, except a row at the end that may be incomplete. */
 function splitRows(text: string, firstLine: number, table: CsvTable, isLast: boolean): CsvRow[] {
-  const { separator, names, lineBreak: own = '' } = table;
+  const { separator, names, lineBreak: rowBreak = '' } = table;
   const rows: CsvRow[] = [];
   let failing = { line: 0, problem: '' };
   for (let [at, line] = [0, firstLine]; at < text.length; ) {
@@ -215,19 +215,19 @@ function splitRows(text: string, firstLine: number, table: CsvTable, isLast: boo
       const opensIn = line + lineBreaksIn(text.slice(at, opens));
       const failsIn = line + lineBreaksIn(text.slice(at, end));
       if (end < text.length && failsIn > opensIn) {
-        failing = { line: failsIn, problem: `its quotes and those of line ${opensIn} do not add up: ${quotesHelp}` };
+        failing = { line: failsIn, problem: `its quotes and those of line ${opensIn} do not match: ${quotesHelp}` };
       }
       end = endOfLine(text, opens);
       const start = quote(text.slice(opens + 1, Math.min(opens + 31, end)));
       problem = `the quote before ${start} is not closed at the end of its cell: ${quotesHelp}`;
       cells = text.slice(at, end).split(separator);
-    } else if (cells.length < names.length && line > failing.line && !text.startsWith(own, end)) {
+    } else if (cells.length < names.length && line > failing.line && !text.startsWith(rowBreak, end)) {
       // A row may contain line breaks of another form than its end.
-      const [joined = ''] = text.slice(at, at + maxJoined).split(own, 1);
+      const [joined = ''] = text.slice(at, at + maxJoined).split(rowBreak, 1);
       const below = at + joined.length;
       if (!isLast && below === text.length && joined.length < maxJoined) break;
       const isRow = joined.split(separator).length === names.length && !joined.includes('"');
-      if (isRow && text.startsWith(own, below)) {
+      if (isRow && text.startsWith(rowBreak, below)) {
         problem = 'it has a line break that does not end other rows: a cell with one needs quotes';
         [cells, end] = [[], below];
       }

@@ -37,7 +37,7 @@ export const workbookError = (name: string): StartError =>
 export const isCompressed = ([first, second]: Uint8Array): boolean => first === 0x1f && second === 0x8b;
 
 export const damagedError = (name: string, error: unknown): StartError =>
-  new StartError(`${name} is damaged or not whole, and cannot be decompressed: ${String(error)}`);
+  new StartError(`${name} is damaged or incomplete, and cannot be decompressed: ${String(error)}`);
 
 /**
  * Throws an Interrupted if the file has changed since it was found: its rows may no longer be where the stored ones

@@ -40,7 +40,7 @@ export async function prepare(profile: Profile, { encoding, columns, ...settings
   const { keys: upsertKeys, problems } = parseUpsertKeys(kinds, upsertBy);
   problems.unshift(...scanned.problems);
   if (settings.deleteMissing !== undefined && !kinds.every((kind) => upsertKeys.has(kind))) {
-    problems.push('--delete-missing: say by --upsert-by how records are found');
+    problems.push('--delete-missing: name the key of records with --upsert-by');
   }
   if (problems.length > 0) throw new StartError(problems.join('\n'));
   const createMissing = new Set(created);
@@ -67,13 +67,13 @@ const keyLifetimeMs = 23 * 3_600_000;
 export async function requireResumable(work: Import, { startedAt, workspace }: ImportRun, restart: string) {
   const now = await startRun(work.yardgraph, '');
   if (now.workspace !== workspace) {
-    throw new StartError(`the import that was stopped is of the workspace ${workspace}: use its key, or ${restart}`);
+    throw new StartError(`the stopped import belongs to the workspace ${workspace}: use its key, or ${restart}`);
   }
   // `--upsert-by id` creates rows without an ID.
   const creates = work.scanned.sections.some(({ kind }) => (work.upsertKeys.get(kind) ?? 'id') === 'id');
   if (creates && Date.now() - startedAt >= keyLifetimeMs) {
     throw new StartError(
-      `the import began more than 23 hours ago, and the service soon forgets which rows it has stored. Look for the last one, then import the rest of the rows as a file of its own, or use --upsert-by, and ${restart}`,
+      `the import began more than 23 hours ago, and the service soon forgets which rows it has stored. Look for the last one, then import the remaining rows as a separate file, or use --upsert-by, and ${restart}`,
     );
   }
 }
@@ -112,7 +112,7 @@ export async function preview(work: Import, { say, table }: Output) {
     say(`To delete, because they are not in the files: ${pluralize(ids.length, kind)}`);
   }
   const tooMany = deletionProblem(work, missing);
-  if (missing.size > 0 && refused > 0) say('As not all rows would be stored, none is deleted.');
+  if (missing.size > 0 && refused > 0) say('No record is deleted, because not all rows would be stored.');
   else if (tooMany) say(tooMany);
   return { changed: created + updated, isClean: refused === 0 && !tooMany };
 }
@@ -198,7 +198,7 @@ function sayRefusedFiles([first, ...others]: readonly RefusedFile[], say: Output
 async function deleteMissing(work: Import, totals: Totals, say: Output['say']) {
   const isStored = totals.rows.REJECTED === 0;
   const missing = isStored ? await findMissingRecords(work, totals) : new Map<RecordKind, string[]>();
-  const problem = isStored ? deletionProblem(work, missing) : 'As not all rows are stored, none is deleted.';
+  const problem = isStored ? deletionProblem(work, missing) : 'No record is deleted, because not all rows are stored.';
   if (problem) {
     say(problem);
     return { isWhole: false, deleted: 0 };

@@ -287,7 +287,7 @@ export const refusedTarget = (field: string, id: string): { readonly issue: RowI
   issue: { path: [field], message: `the row with the ID ${quote(id)} was refused` },
 });
 
-export const alikeHelp = 'change them alike, or leave a column out with --skip';
+export const alikeHelp = 'make them agree, or leave a column out with --skip';
 
 function contradiction([first, ...others]: LinkCells): ItemLink {
   const texts = [first, ...others].map(({ by, value }) => `${by} ${value === null ? 'nothing' : quote(value)}`);

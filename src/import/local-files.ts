@@ -41,11 +41,11 @@ export function findFiles(paths: readonly string[], kind: RecordKind | undefined
     if (!stats) throw new StartError(`there is no file ${path}`);
     const isFolder = stats.isDirectory();
     const inside = isFolder ? readdirSync(path).filter((name) => !isSystemFile(name)) : [];
-    for (const each of isFolder ? inside.toSorted().map((name) => join(path, name)) : [path]) {
-      const isRead = statSync(each, { throwIfNoEntry: false })?.isFile() && fileEndings.test(each);
-      if (isFolder && isRefused(each)) refused.push(each);
-      else if (isFolder && !isRead) skipped.push(each);
-      else found.set(realpathSync(each), each);
+    for (const file of isFolder ? inside.toSorted().map((name) => join(path, name)) : [path]) {
+      const isRead = statSync(file, { throwIfNoEntry: false })?.isFile() && fileEndings.test(file);
+      if (isFolder && isRefused(file)) refused.push(file);
+      else if (isFolder && !isRead) skipped.push(file);
+      else found.set(realpathSync(file), file);
     }
   }
   const files = [...found.values()].map((path) => localFile(path, kind));
@@ -101,7 +101,7 @@ export function refusedPaths(files: readonly LocalFile[], option: string | undef
   const isFolder = option !== undefined && statSync(option, { throwIfNoEntry: false })?.isDirectory();
   if (option !== undefined && !isFolder) {
     if (files.length > 1) {
-      throw new StartError('--refused: for several files, name a folder that is there: each file has other columns');
+      throw new StartError('--refused: for several files, name an existing folder: their columns differ');
     }
     if (files.some(({ path }) => existsSync(option) && statSync(option).ino === statSync(path).ino)) {
       throw new StartError('--refused: this is the file to import');
@@ -135,7 +135,7 @@ export function requireOverwritable(path: string, advice = 'name another file'):
   const stats = lstatSync(path, { throwIfNoEntry: false });
   const isOther = stats && !(stats.isFile() && hasReasons(readStart(path, 100_000).toString()));
   if (isOther || path.endsWith('.import-run')) {
-    throw new StartError(`--refused: ${path} has something else than refused rows: ${advice}`);
+    throw new StartError(`--refused: ${path} has something other than refused rows: ${advice}`);
   }
 }
 

@@ -35,7 +35,7 @@ export function describeChanges(made: MadeChanges | undefined): string {
   if (!made) return 'It made no changes.';
   const { first, last, message } = made;
   const range = first === last ? first : `${first} to ${last}`;
-  return `Its changes: ${range}${message === undefined ? '' : `, as far as they have the message "${message}"`}.`;
+  return `Its changes: ${range}${message === undefined ? '' : `, those with the message "${message}"`}.`;
 }
 
 /** The most changes of a request. The settings of the service may allow fewer. */

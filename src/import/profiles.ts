@@ -4,7 +4,7 @@ import { StartError } from '../errors.ts';
 import { expected } from '../model/issues.ts';
 import type { RecordKind } from '../model/record-kind.ts';
 import { type ColumnOptions, parseKindName, parseLinkBy } from './columns.ts';
-import readyProfiles from './profiles.json';
+import builtInProfiles from './profiles.json';
 import { type CellForm, parseDateForm, parseTimeZone } from './values.ts';
 
 const names = z.array(z.string());
@@ -35,12 +35,12 @@ export type Profile = z.infer<typeof schema>;
 
 function readProfile(nameOrFile: string, readFile: (path: string) => string): Profile {
   const refuse = (problem: string) => new StartError(`--profile ${nameOrFile}: ${problem}`);
-  let sent: unknown = new Map(Object.entries(readyProfiles)).get(nameOrFile);
+  let sent: unknown = new Map(Object.entries(builtInProfiles)).get(nameOrFile);
   try {
     sent ??= JSON.parse(readFile(nameOrFile));
   } catch (error) {
     if (error instanceof SyntaxError) throw refuse(expected('a file with a JSON object', error.message));
-    throw refuse(`there is no such file; the profiles that are ready are ${Object.keys(readyProfiles).join(', ')}`);
+    throw refuse(`there is no such file; the built-in profiles are ${Object.keys(builtInProfiles).join(', ')}`);
   }
   const { success, data, error } = schema.safeParse(sent);
   if (success) return data;

@@ -39,7 +39,7 @@ export async function scanFiles(files: readonly ImportFile[], reader: FileReader
   const ofNoKind = files.filter(({ format, kind }) => format === 'csv' && !kind);
   if (ofNoKind.length > 0) problems.add(askKind(ofNoKind));
   for (const file of files) {
-    const note = (kind: RecordKind, names: readonly string[]): void => {
+    const addSection = (kind: RecordKind, names: readonly string[]): void => {
       const isFirst = found.every((section) => section.file !== file);
       if (!found.some((section) => section.file === file && section.kind === kind)) found.push({ file, kind, isFirst });
       const { columns: named, problem } = reader.columns(kind, names);
@@ -51,20 +51,20 @@ export async function scanFiles(files: readonly ImportFile[], reader: FileReader
     const first = total;
     try {
       const table = await reader.table(file);
-      if (table && file.kind) note(file.kind, table.names);
+      if (table && file.kind) addSection(file.kind, table.names);
       let last: { readonly kind: RecordKind; readonly names: readonly string[] } | undefined;
       for await (const { kind = file.kind, names } of reader.sources(file)) {
         total += 1;
         if (table || !kind || (kind === last?.kind && names === last.names)) continue;
         last = { kind, names };
-        note(kind, names);
+        addSection(kind, names);
       }
     } catch (error) {
       if (!(error instanceof StartError)) throw error;
       problems.add(error.message);
     }
     // No line of the file can be read.
-    if (total > first && found.every((section) => section.file !== file)) note(asset, []);
+    if (total > first && found.every((section) => section.file !== file)) addSection(asset, []);
   }
   const sections = linkOrder.flatMap((kind) => found.filter((section) => section.kind === kind));
   const linkKeys = collectLinkKeys([...columns.values()].flatMap((ofKind) => [...ofKind.values()]));
@@ -74,7 +74,7 @@ export async function scanFiles(files: readonly ImportFile[], reader: FileReader
 function askKind(files: readonly ImportFile[]): string {
   const names = recordKinds.map((known) => `${listField(known)}.csv`).join(', ');
   const which = files.length === 1 ? 'does it have? Name it' : 'do they have? Name each';
-  return `${files.map(({ name }) => name).join(', ')}: which kind of record ${which} ${names}, or say it: --kind assets`;
+  return `${files.map(({ name }) => name).join(', ')}: which kind of record ${which} ${names}, or set it: --kind assets`;
 }
 
 function collectLinkKeys(columns: Iterable<Column>): Map<RecordKind, Set<string>> {

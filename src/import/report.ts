@@ -120,7 +120,7 @@ const formatReasons = (issues: readonly RowIssue[]): string => issues.map(format
 /** Keeps the form of the file, with reasons in a last column: the rows can be fixed and imported. */
 export function createRefusedWriter(table: CsvTable | undefined, index: RowIndex, write: (text: string) => void) {
   const { names = [], separator = ',' } = table ?? {};
-  const describeLine = (cells: readonly (string | null)[], reason: string): string => {
+  const formatCells = (cells: readonly (string | null)[], reason: string): string => {
     // The reason stands below its column, or after the last cell of a row with too many cells.
     const isLonger = cells.length > names.length;
     const all = isLonger ? cells : names.map((_, index) => cells[index] ?? null);
@@ -138,13 +138,13 @@ export function createRefusedWriter(table: CsvTable | undefined, index: RowIndex
     const cells = source.cells.map((cell, index) => known.get(index) ?? cell);
     if (!table) return refusedObject(source, cells, reason);
     if (cells.length === 0) return source.text + separator + csvCell(reasonMark + reason, separator);
-    return describeLine(
+    return formatCells(
       cells.map((cell) => (cell === null ? null : String(cell))),
       reasonMark + reason,
     );
   };
   // Without a byte order mark, spreadsheet programs read the file as Windows-1252.
-  const start = table ? `\uFEFF${describeLine(names, reasonColumn)}\n` : '';
+  const start = table ? `\uFEFF${formatCells(names, reasonColumn)}\n` : '';
   let isEmpty = true;
   return {
     isEmpty: () => isEmpty,

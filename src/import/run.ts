@@ -135,7 +135,7 @@ function addToTotals({ rows, kept, unchecked }: Totals, outcome: RowOutcome, kee
 
 function warnOfForeignIds({ row: { source }, foreign }: RowOutcome, warn?: WarningCollector['warn']): void {
   for (const { field, target, cell } of foreign) {
-    const message = `no ${target.label} here has such an ID: it is kept as one of another system`;
+    const message = `no ${target.label} here has this ID: it is stored as an ID of another system`;
     warn?.({ line: source.line, column: source.names[cell] ?? field, message });
   }
 }
@@ -281,7 +281,7 @@ async function requireStored(
     const gone = created.length - (await countStored(yardgraph, kind, created));
     if (gone === 0) continue;
     throw new StartError(
-      `the import cannot go on: records that it has stored are not there any more, as after an undo, and would not be stored again (${pluralize(gone, kind)}). Undo the rest of its changes, and ${restart}`,
+      `the import cannot continue: records that it has stored are gone, as after an undo, and would not be stored again (${pluralize(gone, kind)}). Undo the rest of its changes, and ${restart}`,
     );
   }
 }

@@ -199,17 +199,17 @@ function parseTime(text: string, { dates, timeZone }: CellForm): Read {
   if (hour === undefined) return parseDateTime(day);
   const isOfDay = half === undefined ? Number(hour) <= 23 : Number(hour) >= 1 && Number(hour) <= 12;
   if (!isOfDay) return { expected: 'a time from 00:00 to 23:59, or 1:00 to 12:59 am or pm' };
-  if (/[1-9]/.test(fraction.slice(3))) return { expected: 'a time of whole milliseconds, because no more are kept' };
+  if (/[1-9]/.test(fraction.slice(3))) return { expected: 'a time in whole milliseconds' };
   const hours = half === undefined ? hour : String((Number(hour) % 12) + (half.toLowerCase() === 'p' ? 12 : 0));
   const time = `${day}T${hours.padStart(2, '0')}:${minute}:${second}.${fraction.slice(0, 3).padEnd(3, '0')}`;
   const offset = /\d/.test(zone ?? '') ? zone?.replace(/^(...):?(\d*)$/, (_, h, m) => `${h}:${m || '00'}`) : 'Z';
-  const asSaid = parseDateTime(`${time}${offset}`);
-  if (zone !== undefined || 'expected' in asSaid) return asSaid;
+  const asWritten = parseDateTime(`${time}${offset}`);
+  if (zone !== undefined || 'expected' in asWritten) return asWritten;
   if (!timeZone) return { expected: 'a time with a zone such as Z or +02:00, or with --time-zone Europe/Berlin' };
-  const [instant, other] = instantsShownAs(Date.parse(asSaid.value), timeZone);
+  const [instant, other] = instantsShownAs(Date.parse(asWritten.value), timeZone);
   if (instant !== undefined && other === undefined) return parseDateTime(new Date(instant).toISOString());
-  const once = `a time that clocks in ${timeZone.name} show, and show once`;
-  return { expected: `${once}: its offset is needed, such as +02:00` };
+  const once = `a time that occurs once in ${timeZone.name}`;
+  return { expected: `${once}, or its offset, such as +02:00` };
 }
 
 /** The instants at which clocks of the zone show `local`, a time as if in UTC: none or two when clocks change. */

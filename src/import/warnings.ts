@@ -26,9 +26,9 @@ const signs: readonly (readonly [sign: RegExp, message: string])[] = [
   // UTF-8 letters such as `ü` and quotes, read as Windows-1252, and the replacement character.
   [
     /\u00C3[\u0080-\u00BF]|\u00E2\u20AC|\uFFFD/,
-    'letters were probably damaged by another program: is the encoding of the file another?',
+    'another program has probably damaged letters: does the file have another encoding?',
   ],
-  [/^="[^"]*"$/, 'the formula around the value is taken for a part of it'],
+  [/^="[^"]*"$/, 'the formula around the value is read as a part of it'],
   [
     /^(?:NA|N\/A|NaN|nan|None|NULL|\[NULL\]|\(null\)|\\N|#(?:N\/A|NV|REF!|BEZUG!|VALUE!|WERT!|NAME\?|DIV\/0!))$/,
     'this is stored as text: --null reads it as empty',
@@ -63,7 +63,7 @@ export function createRowChecker(
       if (!keepsWhiteSpace(column)) continue;
       for (const [sign, message] of signs) if (sign.test(text)) say(message);
       if (!form.excel && hasApostrophe(text)) {
-        say('there is an apostrophe before the value: --excel takes off what an export has added');
+        say('there is an apostrophe before the value: --excel removes the apostrophes of an export');
       }
       if (!isKey(column)) continue;
       const alike = `${columnKey(column)}\n${text.normalize('NFKC').trim().replace(/\s+/g, ' ').toLowerCase()}`;

@@ -21,7 +21,7 @@ test('stores the rows of files without a header, by the options, and says which 
     0,
     '2 rows: 2 to create, 0 to update, 0 unchanged, 0 refused',
     'Allowed, and probably wrong:',
-    '  assets.txt: no location here has such an ID: it is kept as one of another system: line 1, column "Current location ID"',
+    '  assets.txt: no location here has this ID: it is stored as an ID of another system: line 1, column "Current location ID"',
     '2 created, 0 updated, 0 unchanged, 0 refused',
     'Its changes: 1 to 2.',
   ]);
@@ -42,7 +42,7 @@ test('every file of a folder is imported, or named; rows of JSON have any kinds,
 
   const { code, out } = await imports.command('import', imports.path('folder'), '--yes');
 
-  expect([code, out[0]]).toEqual([2, 'Left out, because it is no file to import: folder/plan.pdf']);
+  expect([code, out[0]]).toEqual([2, 'Left out, because it cannot be imported: folder/plan.pdf']);
   expect(out).toContain('3 created, 0 updated, 0 unchanged, 0 refused');
   expect(await imports.records('projects', 'location { name }')).toEqual([{ location: { name: 'North' } }]);
 });
@@ -121,9 +121,9 @@ describe('refused rows', () => {
   });
 
   test.each([
-    ['notes.txt', 'notes.txt has something else than refused rows: name another file'],
+    ['notes.txt', 'notes.txt has something other than refused rows: name another file'],
     ['none/x.csv', 'there is no folder '],
-    ['assets.csv.import-run', 'has something else than refused rows'],
+    ['assets.csv.import-run', 'has something other than refused rows'],
   ])('do not go to %s', async (name, problem) => {
     const notes = 'Rows that were refused because of me, and others\nx,refused because\n{"note":"refused because"}\n';
     imports.write({ 'assets.csv': 'name\n\u0020\n', 'notes.txt': notes });

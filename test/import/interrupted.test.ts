@@ -44,7 +44,7 @@ describe('an import', () => {
     const { code, err } = await imports.import(files, ...options);
     expect([code, err.split('\n').at(-1)?.replace(/\d of/, 'some of')]).toEqual([
       3,
-      'assets.csv has changed since the import began. Stored or refused so far: some of 6 rows. Restore the files if they have changed, and run the same command again to go on: nothing is stored twice.',
+      'assets.csv has changed since the import began. Stored or refused so far: some of 6 rows. Restore the files if they have changed, and run the same command again to continue: nothing is stored twice.',
     ]);
     await stopped(files);
 
@@ -53,7 +53,7 @@ describe('an import', () => {
     imports.write({ 'assets.refused.csv': 'precious,work\n' });
     const { err: taken } = await imports.import(files, ...options);
     expect(taken).toMatch(
-      /assets\.refused\.csv has something else than refused rows: move it, to go on with the import$/,
+      /assets\.refused\.csv has something other than refused rows: move it to continue the import$/,
     );
     expect(imports.read('assets.refused.csv')).toBe('precious,work\n');
     rmSync(imports.path('assets.refused.csv'));
@@ -79,7 +79,7 @@ describe('an import', () => {
     ];
     for (const [content, ...more] of others) {
       const { code, err } = await imports.import({ 'assets.csv': content ?? '' }, ...more);
-      expect([code, err]).toEqual([1, expect.stringContaining('is of an import that was not finished')]);
+      expect([code, err]).toEqual([1, expect.stringContaining('is from an unfinished import')]);
     }
     expect(imports.files()).toEqual(['assets.csv', 'assets.csv.import-run']);
     const line = imports.read('assets.csv.import-run');
@@ -90,7 +90,7 @@ describe('an import', () => {
     const elsewhere = await imports.commandWith(otherKey, 'import', imports.path('assets.csv'), '--yes');
     expect([elsewhere.code, elsewhere.err]).toEqual([
       1,
-      expect.stringMatching(/the import that was stopped is of the workspace \S+: use its key, or delete /),
+      expect.stringMatching(/the stopped import belongs to the workspace \S+: use its key, or delete /),
     ]);
     const dryRun = await imports.import(files, '--dry-run');
     expect([dryRun.code, dryRun.err]).toEqual([1, 'an import of these files was stopped: finish it before a dry run']);
@@ -109,7 +109,7 @@ describe('an import', () => {
       expect([code, err]).toEqual([
         1,
         expect.stringMatching(
-          /the import cannot go on: records that it has stored are not there any more, as after an undo, and would not be stored again \(1 asset\)\. Undo the rest of its changes, and delete assets\.csv\.import-run to begin anew$/,
+          /the import cannot continue: records that it has stored are gone, as after an undo, and would not be stored again \(1 asset\)\. Undo the rest of its changes, and delete assets\.csv\.import-run to start over$/,
         ),
       ]);
       rmSync(imports.path('assets.csv.import-run'));

@@ -86,7 +86,7 @@ describe('links by name', () => {
     );
 
     expect(refusalsIn(out)).toEqual([
-      expect.stringMatching(/expected one asset category, received .*: change them alike, or leave a column out/),
+      expect.stringMatching(/expected one asset category, received .*: make them agree, or leave a column out/),
     ]);
   });
 
@@ -146,7 +146,7 @@ test('of a link that a row says in several ways, all must lead to the same recor
       cells,
       isRefused ? 1 : 0,
       isRefused
-        ? expect.stringMatching(/expected one location, .*: change them alike, or leave a column out with --skip$/)
+        ? expect.stringMatching(/expected one location, .*: make them agree, or leave a column out with --skip$/)
         : undefined,
     ]);
     expect([cells, await located()]).toEqual([cells, isRefused ? before : (location ?? undefined)]);

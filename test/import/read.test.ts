@@ -139,9 +139,9 @@ test('a refused row says why', async () => {
 
   expect((await read(content)).rows.map(({ problem }) => problem)).toEqual([
     `the quote before "24 in.,W-1" is not closed at the end of its cell: ${twice}`,
-    `its quotes and those of line 2 do not add up: ${twice}`,
-    'it may be the rest of a cell of line 3, whose quotes do not add up',
-    'expected 2 cells, as the header has, received 3: a cell with a separator needs quotes',
+    `its quotes and those of line 2 do not match: ${twice}`,
+    'it may be the rest of a cell of line 3, whose quotes do not match',
+    'expected 2 cells, as in the header, received 3: a cell with a separator needs quotes',
     'it has a NUL character: is the file in another encoding, such as --encoding utf-16le?',
   ]);
   expect((await read('name,uid\r\nA\nB,1\r\n')).rows.map(({ problem }) => problem)).toEqual([
@@ -165,7 +165,7 @@ test('warns of lines that are left out, and of rows that end early, as after a l
   expect(rows.map(({ line }) => line)).toEqual([4, 6, 7]);
   expect(warnings).toEqual([
     { line: 1, column: '', message: 'the lines above the header are left out: "Tools"' },
-    { line: 5, column: '', message: 'the header once more: this line is left out' },
+    { line: 5, column: '', message: 'the header is repeated: this line is left out' },
     { line: 7, column: '', message: 'the row has fewer cells than the header' },
   ]);
   expect([one.rows.length, one.warnings]).toEqual([2, []]);
@@ -336,7 +336,7 @@ test('compressed files are read by their content, and damaged ones are refused',
   expect((await read('name\nA\n', 'assets.csv.gz')).rows.length).toBe(1);
   expect((await read(Buffer.concat([content, content]), 'assets.csv.gz')).rows.length).toBe(20_000);
   expect((await read(content.subarray(0, -20), 'assets.csv.gz')).error).toBe(
-    'Error: assets.csv.gz is damaged or not whole, and cannot be decompressed: Error: unexpected end of file',
+    'Error: assets.csv.gz is damaged or incomplete, and cannot be decompressed: Error: unexpected end of file',
   );
 });
 

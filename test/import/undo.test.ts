@@ -30,7 +30,7 @@ test('keeps the message with its changes, and names only its own ones, also if o
   const { changes } = await imports.service.data('{ changes(after: "1") { nodes { cursor action message } } }');
   const deleted = changes.nodes.find(({ action }: { action: string }) => action === 'DELETED');
   expect(deleted.message).toMatch(/^mistake \([0-9a-f]{8}\)$/);
-  expect(out.at(-1)).toBe(`Its changes: 2 to 3, as far as they have the message "${deleted.message}".`);
+  expect(out.at(-1)).toBe(`Its changes: 2 to 3, those with the message "${deleted.message}".`);
 
   // The location that it deleted comes back, and that of the other one stays.
   await undo(2, 3, '--only', deleted.message);
@@ -53,7 +53,7 @@ test('ends with 3 if the connection breaks, and says what is still to be reverse
 
   expect(code).toBe(3);
   expect(lastLine(err)).toMatch(
-    /^no response from the service: \w+ \(http:\/\/127\.0\.0\.1:\d+\)\. To go on, run the same command again\.$/,
+    /^no response from the service: \w+ \(http:\/\/127\.0\.0\.1:\d+\)\. To continue, run the same command again\.$/,
   );
 });
 
@@ -100,7 +100,7 @@ test('a long range is reversed in parts, the latest first, and goes on after an 
     '3 reversed, 0 kept, 0 failed',
     'Its changes: 6 to 8.',
   ]);
-  expect(lastLine(err)).toBe('Interrupted. To go on, run it again with --to 2.');
+  expect(lastLine(err)).toBe('Interrupted. To continue, run it again with --to 2.');
   expect(await locations()).toHaveLength(2);
 
   expect(await undo(1, 2)).toMatchObject({ code: 0 });

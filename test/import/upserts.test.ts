@@ -127,7 +127,7 @@ describe('--delete-missing', () => {
     const refused = await nightly('1,A\n2,\n', '5');
     expect([refused.code, refused.out]).toEqual([
       2,
-      expect.arrayContaining(['As not all rows are stored, none is deleted.']),
+      expect.arrayContaining(['No record is deleted, because not all rows are stored.']),
     ]);
     // As of a nightly export that has failed.
     expect((await nightly('', '5')).code).toBe(0);
@@ -156,6 +156,6 @@ describe('--delete-missing', () => {
 
   test('needs a key', async () => {
     const { code, err } = await imports.import({ 'assets.csv': 'name\nA\n' }, '--delete-missing', '5');
-    expect([code, err]).toEqual([1, '--delete-missing: say by --upsert-by how records are found']);
+    expect([code, err]).toEqual([1, '--delete-missing: name the key of records with --upsert-by']);
   });
 });

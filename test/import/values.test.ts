@@ -69,7 +69,7 @@ describe('dates and times', () => {
   });
 
   const anyDate = 'a date such as 2026-03-01 or 2026-03-01T07:30:00Z';
-  const once = 'a time that clocks in Europe/Berlin show, and show once: its offset is needed, such as +02:00';
+  const once = 'a time that occurs once in Europe/Berlin, or its offset, such as +02:00';
   test.each<[string, Profile, string[]]>([
     [`${anyDate}, or its order with --dates, such as 31.12.2026 or 12/31/2026`, {}, ['03/01/2026', '01.03.2026']],
     ['a date such as 31.12.2026 (--dates)', german, ['03/01/2026', 'soon', '01.03.26', '1. März 26', '2026./03./01']],
@@ -81,7 +81,7 @@ describe('dates and times', () => {
     ['a time from 00:00 to 23:59', german, ['2026-03-01 24:00', '2026-03-01 13:00 PM']],
     ['a date and time such as', german, ['2026-03-01 07:60']],
     ['a time with a zone such as Z or +02:00, or with --time-zone Europe/Berlin', {}, ['2026-03-01 07:30']],
-    ['a time of whole milliseconds', {}, ['2026-03-01T07:30:00.123456Z']],
+    ['a time in whole milliseconds', {}, ['2026-03-01T07:30:00.123456Z']],
     [once, german, ['29.03.2026 02:30', '25.10.2026 02:30']],
   ])('expected %s, with %j, but received %j', (what, profile, cells) => {
     for (const cell of cells) {
@@ -366,12 +366,12 @@ describe('the columns of a file', () => {
   });
 
   test.each<[string[], string, RecordKind?]>([
-    [['name', 'Name'], 'the columns "name" and "Name" say the same: leave one out with --skip "Name"'],
-    [['name', 'name'], 'the columns "name" and "name" say the same: rename one in the first line'],
-    [['externalIds', 'external ids.erp'], 'the columns "external ids.erp" and "externalIds" say the same'],
-    [['externalIds.a', 'externalIds.b', 'externalIds'], 'the columns "externalIds.a" and "externalIds" say the same'],
-    [['location', 'Current location ID'], 'the columns "location" and "Current location ID" say the same'],
-    [['type', 'id', 'key'], 'the columns "type" and "key" say the same', label],
+    [['name', 'Name'], 'the columns "name" and "Name" mean the same: leave one out with --skip "Name"'],
+    [['name', 'name'], 'the columns "name" and "name" mean the same: rename one in the first line'],
+    [['externalIds', 'external ids.erp'], 'the columns "external ids.erp" and "externalIds" mean the same'],
+    [['externalIds.a', 'externalIds.b', 'externalIds'], 'the columns "externalIds.a" and "externalIds" mean the same'],
+    [['location', 'Current location ID'], 'the columns "location" and "Current location ID" mean the same'],
+    [['type', 'id', 'key'], 'the columns "type" and "key" mean the same', label],
   ])('%j are refused', (names, message, kind: RecordKind = asset) => {
     const readOne = createRowReader(kind, rowOptions({}, kind));
     expect(() => readOne(source(names, ['a', 'b']))).toThrow(message);
@@ -403,10 +403,10 @@ describe('warnings', () => {
     [asset, 'location.name', ['Köln', 'Ko\u0308ln'], alike, '3 location.name "Ko\u0308ln" and "Köln" in line 2'],
     [asset, 'name', ['a ', 'b'], 'there is white space around the value', '2 name "a "'],
     [asset, 'uid', ['\u200BC-1', 'C-2'], 'there is white space around the value', '2 uid "\u200BC-1"'],
-    [asset, 'name', ["'-x", "'x"], 'an apostrophe before the value: --excel takes off', '2 name "\'-x"'],
-    [asset, 'uid', ['="00012"'], 'the formula around the value is taken for a part', '2 uid "=\\"00012\\""'],
+    [asset, 'name', ["'-x", "'x"], 'an apostrophe before the value: --excel removes', '2 name "\'-x"'],
+    [asset, 'uid', ['="00012"'], 'the formula around the value is read as a part', '2 uid "=\\"00012\\""'],
     [location, 'city', ['NA', 'N/A.', 'NULL', 'na'], 'stored as text: --null reads it as empty', '2 city "NA"', 2],
-    [location, 'city', damaged, 'letters were probably damaged by another program', '2 city "KÃ¶ln"', 3],
+    [location, 'city', damaged, 'another program has probably damaged letters', '2 city "KÃ¶ln"', 3],
     [location, 'name|latitude', ofTotals, 'this row is probably a total or a footer', '2', 5],
   ])('%o %s %j', (kind, columns, rows, message, where, count = 1) => {
     expect(warningsOf(kind, columns, rows)).toEqual([[expect.stringContaining(message), where, count]]);
@@ -438,7 +438,7 @@ describe('profiles', () => {
 
   test('an unknown one is refused with those that are ready', () => {
     expect(() => profileNamed('nothing')).toThrow(
-      'there is no such file; the profiles that are ready are snipe-it, shelf, homebox, atlas',
+      'there is no such file; the built-in profiles are snipe-it, shelf, homebox, atlas',
     );
     expect(() => profileNamed('package.json')).toThrow('--profile package.json: Unrecognized keys: "name"');
     const withMap = (map: readonly string[]) => profileOf({ map, linkBy: [] }, String);
