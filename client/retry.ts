@@ -5,7 +5,7 @@ const firstDelayMs = 500;
 const maxDelayMs = 8_000;
 const maxReconnectDelayMs = 30_000;
 
-/** A longer wait is up to the caller: the error is thrown at once. */
+/** If the service asks for a longer wait, the error is thrown at once: the caller decides. */
 const maxRetryAfterSeconds = 60;
 
 /** Repeats a request that may have been stored only if it has an idempotency key. */

@@ -33,7 +33,7 @@ export const createSend =
     return retry(options.retries, 'idempotency-key' in headers, attempt);
   };
 
-/** The service reads all records of a file first, for almost two minutes. */
+/** The service reads all records of a file before it responds, which may take almost two minutes. */
 const minStreamTimeoutMs = 120_000;
 
 async function fetchOnce(

@@ -29,7 +29,7 @@ const databaseUrl = z.string().superRefine((text, context) => {
   if (problem !== undefined) context.addIssue(problem);
 });
 
-/** Only listening shows an address of another machine, or an unknown name. */
+/** An address of another machine, or an unknown name, fails only when the service listens. */
 const host = z.string().refine((text) => isIP(text) !== 0 || /^(?!-)(?![\d.]+$)[a-z0-9_.-]{1,253}$/i.test(text), {
   error: 'expected an IP address or a host name',
 });

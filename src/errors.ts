@@ -10,7 +10,7 @@ export class ServiceError extends Error {
   readonly type: string | undefined;
   /** Empty for an error of the whole request. */
   readonly issues: readonly DescribedIssue[];
-  /** For the log, if the status does not tell. A constant, without text of a client. */
+  /** The reason in the log, unless the status tells it. A constant, without text of a client. */
   readonly reason: string | undefined;
 
   constructor(
@@ -59,7 +59,7 @@ export const tooManyRequests = withStatus(429);
 export const unavailable = (message: string, cause: string, type?: string) =>
   new ServiceError(503, message, [], { cause, type });
 
-/** Nothing is stored until an operator frees space. */
+/** The disk of the database is full: nothing is stored until an operator frees space. */
 export const diskFullType = 'urn:yardgraph:disk-full';
 
 /** After a 503 of this type only, a client must check before it retries. */

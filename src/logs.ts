@@ -38,7 +38,7 @@ export function standardError(format = (line: string): string => line): Logs {
 
   const logs = {
     write(line: string): void {
-      // Once a line is lost, further lines are until there is room: one line then reports their number.
+      // Once a line is lost, so are all further lines until there is room: one line then reports their number.
       if (lost > 0 || rest.length + waiting.length >= maxBuffered) lost += 1;
       else waiting += format(line);
       untried += line.length;

@@ -21,7 +21,7 @@ export async function serve(config: Config, prepare?: (database: Database) => Pr
     const address = await listen(app, config);
     const endSweep = startSweep(database, (error) => app.log.warn({ err: error }, 'old results could not be deleted'));
     closeOnSignal(app, database, endSweep);
-    // Node prints the error, and ends the process.
+    // Node prints the error itself, and ends the process.
     process.on('uncaughtExceptionMonitor', ({ name }) =>
       app.log.fatal({ error: name, uptimeSeconds: uptimeSeconds() }, 'stopped'),
     );

@@ -28,7 +28,7 @@ const maxCached = 10_000;
 
 const lifetimeMs = 2_000;
 
-/** A few milliseconds: no request waits long for other lookups. */
+/** A statement with so many takes a few milliseconds: no request waits long for other lookups. */
 const keysPerStatement = 1_000;
 
 const useIntervalMs = 60_000;

@@ -156,11 +156,11 @@ function readRun(path: string, identity: string): RunFile | undefined {
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return undefined;
     if (!(error instanceof SyntaxError)) throw error;
-    throw new StartError(`${path} does not have the state of an import: move it away`);
+    throw new StartError(`${path} is not the state of an import: move it away`);
   }
   if (run.pid !== process.pid && isRunning(run.pid)) {
     throw new StartError(
-      `another import of these files is running (process ${run.pid}); if that process is no import, delete ${path}`,
+      `another import of these files is running (process ${run.pid}); if that process is not an import, delete ${path}`,
     );
   }
   if (run.identity === identity) return run;

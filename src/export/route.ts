@@ -188,7 +188,7 @@ function readSystems(sent: string | undefined): readonly string[] {
   return systems;
 }
 
-/** External IDs are one column of objects, or with systems a column of IDs for each, also of linked records. */
+/** External IDs are one column of objects. With systems, each has a column of IDs instead, also for linked records. */
 function exportColumns(kind: RecordKind, { systems, hasNames }: ChosenColumns): ExportColumn[] {
   const links = new Map(
     linkFields(kind).map(([name, field, { target }]) => [field, { name, target: kindNamed(target) }]),

@@ -26,7 +26,7 @@ function parseFilterError(
 }
 
 export function hintFor(schema: GraphQLSchema, error: GraphQLError): string | undefined {
-  // The message begins with the variable's value, which may contain anything.
+  // The message begins with the variable's value, which may contain anything; the original error has only the reason.
   const { message } = error.originalError ?? error;
   const [, field = '', record = ''] = /^Cannot query field "(\w+)" on type "(\w+)Connection"\./.exec(message) ?? [];
   if (hasField(schema, record, field)) return `The records are in nodes: nodes { ${field} }`;

@@ -197,7 +197,7 @@ export const singleEvent = (data: string): string => `${eventText(data)}${comple
 export const asEventStream = (reply: FastifyReply): FastifyReply =>
   reply.type(eventStreamType).header('x-accel-buffering', 'no');
 
-/** Without a `complete` event, as of a stream that ends early, clients reconnect. Too many open streams are a 503. */
+/** A stream that ends early has no `complete` event: its client reconnects. Too many open streams are a 503. */
 export function createEventStreams(closing: AbortSignal) {
   const open = new Set<AbortController>();
   closing.addEventListener('abort', () => {

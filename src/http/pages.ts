@@ -25,7 +25,7 @@ export function createPage(text: string, type = 'text/html; charset=utf-8'): Sen
   };
 }
 
-/** Other clients do not list this type. */
+/** True for browsers: other clients do not list this type. */
 export const acceptsHtml = ({ headers }: FastifyRequest): boolean => !!headers.accept?.includes('text/html');
 
 /** Allows these sources, requests to this service, and images of the origin `images`. */

@@ -249,7 +249,7 @@ export async function refuseUnderPressure(
 /** The socket's response that is due or being sent, which has no public name. */
 type HttpSocket = Socket & { readonly _httpMessage?: ServerResponse<IncomingMessage> | null };
 
-/** For the client to read why its request was rejected. */
+/** Time for the client to read why its request was rejected. */
 const readRejectionMs = 1_000;
 
 /**

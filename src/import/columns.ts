@@ -75,7 +75,7 @@ function* listColumns(kind: RecordKind): Generator<readonly [string, Column]> {
   }
 }
 
-/** In any case; undefined for an unknown name. */
+/** Ignores case; undefined for an unknown name. */
 function findColumn(kind: RecordKind, name: string): Column | undefined {
   const known = columnsByKind.get(kind);
   // `externalIds.erp` of the record itself, or `location.External ID.erp`.

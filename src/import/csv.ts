@@ -143,8 +143,8 @@ export function requireLineEnds(rest: string, line: number, fileName: string): v
 const nulProblem = 'it has a NUL character: is the file in another encoding, such as --encoding utf-16le?';
 
 /**
- * The header is the row with the most known names, else the first that is not empty. The separator gives the header the
- * most known names, else the most cells; else it is the one rarer in texts.
+ * The header is the row with the most known names, else the first that is not empty. The separator is the one with the
+ * most known names in the header, else with the most cells, else the one rarer in texts.
  */
 function detectTable(
   start: string,

@@ -151,7 +151,7 @@ export class RowIndex {
     this.#storedNames.set(textKey(kind, 'name', name), true);
   }
 
-  /** Even of a refused row. */
+  /** True for the name of any row of the import, even of a refused one. */
   isRowName = (kind: RecordKind, name: string): boolean => this.#names.get(kind)?.has(name) ?? false;
 
   /** True if the row with this ID also has it as its name, and no other row does. */
@@ -301,7 +301,7 @@ function ambiguousCell({ name, target, value }: LinkCell): ItemLink {
   return { issue: { path: [name], message } };
 }
 
-/** By the index of the cell, the IDs of stored records to which the row links by the ID of a row. */
+/** By index of the cell, the stored records that a row links to by the ID of another row. */
 export function recordIdsByCell(index: RowIndex, { links }: FileRow): Map<number, string> {
   const ids = new Map<number, string>();
   for (const { by, target, value, cell } of links) {

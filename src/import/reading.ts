@@ -90,7 +90,7 @@ function collectLinkKeys(columns: Iterable<Column>): Map<RecordKind, Set<string>
 
 const keysOf = (by: string): readonly string[] => (by === 'any' ? ['id', 'name'] : [by]);
 
-/** By kind that forms a tree: the places of the rows to store once the row at a place is read. */
+/** For kinds that form a tree: the places of the rows to store once the row at a place is read. */
 export type TreeOrders = ReadonlyMap<RecordKind, (place: number) => readonly number[]>;
 
 /** Reads the files of trees once more. */

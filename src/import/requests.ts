@@ -13,7 +13,7 @@ export function isRejectedRequest(error: unknown): error is ServiceError {
 export interface ImportItem {
   readonly kind: RecordKind;
   readonly record: Values;
-  /** Creates a record without a key, unless other items of its kind have one. */
+  /** Created without an upsert key, unless other items of its kind need one. */
   readonly isCreated?: boolean;
 }
 
@@ -64,7 +64,7 @@ const importKey = (by: string): object => {
   return externalId === undefined ? { field: constantCase(by) } : { externalId };
 };
 
-/** Per condition of a filter. */
+/** The most texts in a condition of a filter. */
 const maxListed = 1_000;
 
 export async function findStoredNames(

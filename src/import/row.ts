@@ -107,7 +107,7 @@ export function rowKeyText({ id, fields, externalIds }: RecordRow, by: string): 
   return typeof text === 'string' ? text : undefined;
 }
 
-/** V8 keeps the whole chunk of the file for a slice of it. */
+/** A copy: for a slice, V8 would keep the whole chunk of the file. */
 export const detached = (text: string): string => JSON.parse(JSON.stringify(text));
 
 /** Something that is allowed, and probably a mistake. */

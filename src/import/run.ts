@@ -38,9 +38,9 @@ export interface Import {
   readonly reader: FileReader;
   readonly scanned: Scanned;
   readonly treeOrders: TreeOrders;
-  /** By kind, the key of stored records. Rows of other kinds are created. */
+  /** By kind, the key that finds stored records. Rows of other kinds are created. */
   readonly upsertKeys: ReadonlyMap<RecordKind, string>;
-  /** Kinds created for unknown names in links. */
+  /** Kinds whose records are created for unknown names in links. */
   readonly createMissing: ReadonlySet<RecordKind>;
   /**
    * The kinds of `createMissing` whose upsert key a name does not set: their rows and created names cannot share a
@@ -55,7 +55,7 @@ export interface Import {
   readonly onProgress: (rows: number) => void;
 }
 
-/** Saved before an import stores anything: a second start resumes it. */
+/** Saved before an import stores anything, so that a second start resumes the import. */
 export interface ImportRun {
   readonly id: string;
   /** The cursor of the last change before the import. */

@@ -163,7 +163,7 @@ const significantDigits = (number: string): string => number.replace(/e.*/i, '')
 /** 31 December 2026 as a file writes it: `31.12.2026`, `12/31/26`. */
 interface DateForm {
   readonly example: string;
-  /** `dmy`, `mdy` or `ymd`. Nobody writes `ydm`: it would be a mistake that changes dates. */
+  /** `dmy`, `mdy` or `ymd`. `ydm` is refused: nobody writes it, so it is a mistake that would change dates. */
   readonly order: string;
   readonly separator: string;
 }
@@ -190,7 +190,7 @@ const dateAndTime =
 
 /** In the form in which the service stores it. A date is midnight UTC. */
 function parseTime(text: string, { dates, timeZone }: CellForm): Read {
-  // A third of the time for the form of the service.
+  // The form of the service takes a third of the time.
   if (/^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}:\d{2}(?:\.\d{1,3})?Z)?$/.test(text)) return parseDateTime(text);
   const spaced = text.length > 100 ? '' : text.replace(/\s/g, ' ');
   const [, date = '', hour, minute, second = '00', fraction = '', half, zone] = dateAndTime.exec(spaced) ?? [];

@@ -32,7 +32,7 @@ export interface Link {
   /** The reference to set: `projectId` */
   readonly field: string;
   readonly target: RecordKind;
-  /** The `ref` of an item of the same mutation. Otherwise only the target meets `criteria`. */
+  /** The `ref` of an item of the same mutation. Otherwise the target is the only record that meets `criteria`. */
   readonly ref?: string;
   readonly criteria: LinkCriteria;
 }

@@ -24,7 +24,7 @@ interface Declaration<F extends Fields, S extends Stamp> {
   readonly description: string;
   readonly table: string;
   readonly idPrefix: string;
-  /** The reference to the record occupied from `startDate` to `endDate`, which the kind must have. */
+  /** The reference to the record that is occupied from `startDate` to `endDate`; the kind must have both fields. */
   readonly occupies?: string;
   /** The fields that clients may send, in the interface's order. */
   readonly fields: F;

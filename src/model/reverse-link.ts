@@ -10,7 +10,7 @@ export interface ReverseLink {
   readonly field: string;
   /**
    * `referring` records refer to the target, `ancestors` are those of a tree up to the root, and `clashing` records
-   * occupy the same as the target at an overlapping time.
+   * occupy the same record as the target, at an overlapping time.
    */
   readonly direction: 'referring' | 'ancestors' | 'clashing';
 }

@@ -96,7 +96,7 @@ function linksTo(kind: RecordKind): ReverseLink[] {
   });
 }
 
-/** Not to Workspace: its links would repeat the lists. */
+/** Without Workspace: a request sees one workspace, whose links would repeat the lists. */
 function isReference(field: Field): field is ReferenceField | ForeignReferenceField {
   return field.type === 'reference' || (field.type === 'foreignReference' && field.target !== 'Workspace');
 }

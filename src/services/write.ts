@@ -188,8 +188,8 @@ function creationOf<T>(
 }
 
 /**
- * Otherwise two upserts could create a record with the same key, and two reversals restore the same record. Named locks
- * come first (store/writes/tx.ts).
+ * Without locks, two upserts could create a record with the same key, and two reversals restore the same record. Named
+ * locks come first (store/writes/tx.ts).
  */
 async function lock(tx: Tx, items: readonly Item[]): Promise<void> {
   const groups = groupByKind(items.filter(({ op }) => op === 'upsert' || op === 'restore'));

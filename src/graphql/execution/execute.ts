@@ -265,7 +265,7 @@ function jsonTextLength(value: unknown): number {
   return length;
 }
 
-/** Shorter texts are not searched for escapes: the cost limits them. */
+/** Shorter texts are not searched for escapes: the cost limits their number. */
 const maxShort = 64;
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what JSON escapes.

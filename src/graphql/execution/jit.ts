@@ -8,7 +8,7 @@
  * | a directive                            | a skipped field keeps its place before the fields that follow      |
  * | the field name `__proto__`             | the field is missing                                               |
  * | a variable named `toString` or similar | a function, if the variable is absent                              |
- * | an absent variable inside an object    | null, which no filter accepts, or which GraphQL refuses            |
+ * | an absent variable inside an object    | null, which filters and GraphQL refuse                             |
  * | a variable inside a scalar             | the variable is missing: `externalIds: { erp: $erp }`              |
  * | more than 500 fields                   | none, but compiling takes 0.01 ms per field                        |
  */

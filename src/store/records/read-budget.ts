@@ -71,7 +71,7 @@ export function createReadBudget(
 ): ReadBudget {
   // Includes the record after a page, which shows that a next page exists.
   let left = 2 * limits.maxResponseLength + limits.maxRecordLength;
-  // Not for 50 records with all their external IDs.
+  // Reads of up to 10 million characters are short, such as 50 records with all their external IDs.
   const leftByShortReads = left - 10_000_000;
   const running = new Set<Promise<unknown>>();
   let oneAtATime: LimitFunction | undefined;
