@@ -6,7 +6,7 @@ import type { ReferenceField } from '../model/fields.ts';
 import type { ValidationIssue } from '../model/issues.ts';
 import type { RecordKind, Values } from '../model/record-kind.ts';
 import { kindNamed, linkOrder } from '../records/index.ts';
-import type { Tx } from '../store/writes/tx.ts';
+import { byStart, endless, type OccupiedTime, type Tx } from '../store/writes/tx.ts';
 import { addTo, groupByKind, type Item, isValid, type OnInvalid, rejectDependents } from './item.ts';
 
 export type OnClash = 'store' | 'reject';
@@ -27,13 +27,10 @@ export async function checkClashes(tx: Tx, items: readonly Item[], onInvalid: On
   }
 }
 
-interface Occupation {
+interface Occupation extends OccupiedTime {
   readonly item: Item;
   /** The ID of a record, or the item of a new one. */
   readonly occupied: unknown;
-  readonly start: string;
-  /** Null for an open end. */
-  readonly end: string | null;
 }
 
 async function rejectClashes(
@@ -47,13 +44,12 @@ async function rejectClashes(
   const valid = moved.filter(isValid);
   const occupations = valid.flatMap((item) => occupationAfter(item, field) ?? []);
   if (occupations.length === 0) return;
-  const times = occupations.map(({ occupied, start, end }) => ({
-    // A new record is occupied by new ones only.
-    id: typeof occupied === 'string' ? occupied : null,
-    start,
-    end,
-  }));
   const released = (onInvalid === 'skip' ? valid : moved).flatMap(({ before }) => (before ? [before.id] : []));
+  const times = new Map<string, Occupation[]>();
+  for (const occupation of occupations) {
+    // A new record is occupied by new ones only.
+    if (typeof occupation.occupied === 'string') addTo(times, occupation.occupied, occupation);
+  }
   const holders = await tx.findOccupying(kind, field, times, released);
 
   const { label: occupied } = kindNamed((kind.fields[field] as ReferenceField).target);
@@ -62,13 +58,12 @@ async function rejectClashes(
     item.issues.push({ path: [], code: 'clash', kind: kind.label, occupied, ...holder });
     rejected.push(item);
   };
-  const free = occupations.filter(({ item }, index) => {
-    const { [index]: id = null } = holders;
-    if (id !== null) reject(item, { id });
-    return id === null;
-  });
   const groups = new Map<unknown, Occupation[]>();
-  for (const occupation of free) addTo(groups, occupation.occupied, occupation);
+  for (const occupation of occupations) {
+    const id = holders.get(occupation);
+    if (id === undefined) addTo(groups, occupation.occupied, occupation);
+    else reject(occupation.item, { id });
+  }
   for (const group of groups.values()) {
     for (const [{ item }, { item: other }] of overlapsIn(group)) reject(item, { other: other.path });
   }
@@ -96,17 +91,16 @@ function occupationAfter(item: Item, field: string): Occupation | undefined {
 
 /** Undefined for a record without a start, or with an end that is not after it. */
 function occupationOf(item: Item, record: Values, field: string): Occupation | undefined {
-  const { startDate: start, endDate: end = null, [field]: occupied } = record;
-  if (typeof start !== 'string' || (end !== null && String(end) <= start)) return undefined;
-  return { item, occupied, start, end: end === null ? null : String(end) };
+  const { startDate: start, endDate, [field]: occupied } = record;
+  const end = String(endDate ?? endless);
+  return typeof start === 'string' && start < end ? { item, occupied, start, end } : undefined;
 }
 
-const overlap = (a: Occupation, b: Occupation): boolean =>
-  (a.end === null || b.start < a.end) && (b.end === null || a.start < b.end);
+const overlap = (a: Occupation, b: Occupation): boolean => a.start < b.end && b.start < a.end;
 
 /** Returns the occupations that start during an earlier one. */
 function overlapsIn(group: readonly Occupation[]): (readonly [Occupation, Occupation])[] {
-  const sorted = group.toSorted((a, b) => (a.start < b.start ? -1 : Number(a.start > b.start)));
+  const sorted = group.toSorted(byStart);
   let [last] = sorted;
   return sorted.slice(1).flatMap((occupation) => {
     if (last && overlap(last, occupation)) return [[occupation, last] as const];

@@ -1,9 +1,12 @@
 /** The times of allocations: which assets are free, and which allocations clash. */
 import { expect, test } from 'vitest';
-import { allocation } from '../../src/records/index.ts';
+import { allocation, asset } from '../../src/records/index.ts';
+import { endless } from '../../src/store/writes/tx.ts';
 import { createDatabase, isPostgres } from '../support/database.ts';
 import { byEffort } from '../support/effort.ts';
+import { inSteps, insert } from '../support/insert.ts';
 import { createDocument, updateDocument, upsertDocument } from '../support/mutations.ts';
+import { storeOpener } from '../support/open-store.ts';
 import { createRandom } from '../support/random.ts';
 import { startOn, stopServices, useWorkspaces } from '../support/service.ts';
 import { overlap } from '../support/write-model.ts';
@@ -136,6 +139,35 @@ test('with onClash: REJECT, an issue names the allocation that clashes, stored o
     ],
   });
   expect((await service.data('{ allocations { totalCount } }')).allocations.totalCount).toBe(1);
+});
+
+test('the first allocation by start has the asset, however few allocations of each asset are read at once', async () => {
+  const seed = Date.now();
+  const random = createRandom(seed);
+  const store = storeOpener(service.database)('own');
+  const anyTimes = (count: number) =>
+    Array.from({ length: count }, () => {
+      const start = 1 + random.integer(12);
+      return { startDate: day(start), endDate: random.chance(0.1) ? null : day(start + random.integer(4)) };
+    });
+  for (const assets of [1, 1, 1, 3_000, 5_000, 5_000, 5_000, 10_000, 10_000, 10_000]) {
+    const [crane] = await insert(store, asset, [{ name: 'Crane' }]);
+    const assetId = String(crane?.id);
+    const inputs = anyTimes(9).map((time) => ({ ...time, assetId }));
+    const [first, second, ...others] = await insert(store, allocation, inputs);
+    const byStart = others.toSorted((a, b) => (`${a.startDate} ${a.id}` < `${b.startDate} ${b.id}` ? -1 : 1));
+    const times = anyTimes(40)
+      .filter((time) => overlap(time, time))
+      .map((time) => ({ ...time, start: time.startDate, end: time.endDate ?? endless }));
+    const free = Array.from({ length: assets - 1 }, (_, index) => [`asset ${index}`, times.slice(0, 1)] as const);
+    const holders = await inSteps(store, ({ findOccupying }) =>
+      findOccupying(allocation, 'assetId', new Map([...free, [assetId, times]]), [`${first?.id}`, `${second?.id}`]),
+    );
+    for (const time of times) {
+      const expected = byStart.find((other) => overlap(time, other))?.id;
+      expect(holders.get(time), `seed ${seed}: ${time.start} to ${time.end}, ${assets} assets`).toBe(expected);
+    }
+  }
 });
 
 test('allocations that clash already are stored if they are not moved, and may be moved to a free time', async () => {
