@@ -28,22 +28,14 @@ const imports: Readonly<Record<string, readonly [before: string, added: string]>
   'src/graphql/schema/mutation.ts': ['assetCategory,', 'crate,'],
 };
 
-/** Tests that have met each kind in some list of their own; the long form runs all, but for this one. */
-const concerned = [
-  'test/client/records',
-  'test/docs/kinds',
-  'test/graphql/schema-file',
-  'test/spec/endpoints',
-  'test/spec/resources',
-  'test/structure/columns',
-  'test/structure/imports',
-];
+/** Tests of every kind, beside those that print files; the long form runs all, but for this one. */
+const ofEveryKind = ['test/spec/resources', 'test/structure/columns'];
 
 test.runIf(isThorough)(
   'the recipe for a record kind, followed to the letter, gives its operations, and the tests pass',
   async () => {
     const { folder } = processes;
-    const run = (command: string, ...args: string[]) =>
+    const run = (command = '', ...args: string[]) =>
       promisify(execFile)(command, args, {
         cwd: folder,
         maxBuffer: 1e8,
@@ -60,35 +52,29 @@ test.runIf(isThorough)(
       const [, path] = use.split(' ');
       return path && isPath(path) ? [{ language, path, text }] : [];
     });
-    const isOfClient = ({ path }: { path: string }) => path.startsWith('client/');
-    const apply = (selected: typeof changes) => {
-      for (const { language, path, text } of selected) {
-        const file = join(folder, path);
-        writeFileSync(file, language === 'diff' ? applied(text, readFileSync(file, 'utf8')) : text);
-      }
-      for (const path of new Set(selected.map((change) => change.path))) {
-        const [before, added] = imports[path] ?? [];
-        if (!before) continue;
-        const source = readFileSync(join(folder, path), 'utf8');
-        writeFileSync(join(folder, path), source.replace(before, `${before} ${added}`));
-      }
-    };
-    apply(changes.filter((change) => !isOfClient(change)));
-    await run('npm', 'run', 'schema');
-    apply(changes.filter(isOfClient));
-    await run('npm', 'run', 'fix');
-    const inLongForm = byEffort({ small: [], long: ['--project', 'postgres'] });
+    for (const { language, path, text } of changes) {
+      const file = join(folder, path);
+      writeFileSync(file, language === 'diff' ? applied(text, readFileSync(file, 'utf8')) : text);
+    }
+    for (const [path, [before, added]] of Object.entries(imports)) {
+      const file = join(folder, path);
+      writeFileSync(file, readFileSync(file, 'utf8').replace(before, `${before} ${added}`));
+    }
     // In one worker, which imports the service once.
+    await run('npm', 'run', 'schema', '--', '--maxWorkers', '1', ...byEffort({ small: ofEveryKind, long: [] }));
+    await run('npm', 'run', 'fix');
     await run(
-      ...['npx', 'vitest', 'run', '--maxWorkers', '1', '--project', 'sqlite'],
-      ...inLongForm,
-      ...byEffort({ small: concerned, long: [] }),
+      ...byEffort({
+        small: ['npm', 'run', 'build'],
+        long: ['npx', 'vitest', 'run', '--maxWorkers', '1', '--project', 'sqlite', '--project', 'postgres'],
+      }),
     );
 
     const address = await processes.startUnder({ checkout: folder }).ready();
 
     const [{ id }] = await (await post(`${address}/locations`, [{ name: 'North yard' }])).json();
-    await ask(address, `mutation { createCrates(input: [{ name: "Shackles", locationId: "${id}" }]) { id } }`);
+    const { Yardgraph } = await import(join(folder, 'client/dist/esm/index.js'));
+    await new Yardgraph({ serverURL: address }).crates.create([{ name: 'Shackles', locationId: id }]);
     expect(await ask(address, '{ crates { nodes { name location { name } } } }')).toEqual({
       crates: { nodes: [{ name: 'Shackles', location: { name: 'North yard' } }] },
     });

@@ -5,11 +5,14 @@ import { createRequire } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
+import { fillDemo } from '../../src/demo/fill.ts';
 import { checkedBlock, pasteText } from '../support/docs.ts';
 import { isThorough } from '../support/effort.ts';
 import { useProcesses } from '../support/process.ts';
+import { listen, useService } from '../support/service.ts';
 
 const page = 'docs/typed-documents.md';
+const service = useService();
 const processes = useProcesses();
 
 /** Version 5: gql.tada needs its programming interface, which the version that compiles the service does not have. */
@@ -39,8 +42,8 @@ test.runIf(isThorough)(
   'the program compiles, also with the newest TypeScript, and prints what the page shows; mistakes do not compile',
   async () => {
     const { folder } = processes;
-    const address = await processes.start({}, 'demo').ready();
-    const program = checkedBlock(page, 'main').replace('http://127.0.0.1:4000', address);
+    await fillDemo(service.database);
+    const program = checkedBlock(page, 'main').replace('http://127.0.0.1:4000', await listen(service.app));
     const write = (name: string, text: string) => writeFileSync(join(folder, name), text);
     install(folder);
     mkdirSync(join(folder, 'src'));

@@ -1,5 +1,5 @@
 /**
- * Clients write while Postgres restarts and connections are cut: each write of those that repeat what was lost, at two processes in turn, is
+ * Clients write while Postgres restarts and connections are cut: each write of those that repeat what was lost, at two services in turn, is
  * carried out exactly once, and a client that repeats nothing gets a 503 that says whether its batch may be stored.
  */
 import { setTimeout as pause } from 'node:timers/promises';
@@ -13,10 +13,10 @@ import { startDroppingProxy } from '../../support/dropping-proxy.ts';
 import { byEffort } from '../../support/effort.ts';
 import { storeOpener } from '../../support/open-store.ts';
 import { query, startPostgres } from '../../support/postgres.ts';
-import { postOnce, useProcesses } from '../../support/process.ts';
+import { postOnce } from '../../support/process.ts';
 import { createRandom } from '../../support/random.ts';
+import { listen, startService } from '../../support/service.ts';
 
-const processes = useProcesses();
 // Only the first of many delays: the server is away for seconds.
 useShortDelays();
 
@@ -30,9 +30,9 @@ const writesBetween = 40;
 
 test(`${restarts} restarts of Postgres and ${cuts} cuts: every write that is repeated is stored once, every other one whole or not at all`, async () => {
   const postgres = await startPostgres();
-  const settings = { DATABASE_URL: postgres.url, DATABASE_CONNECTION_TIMEOUT: '2000', LOG_LEVEL: 'silent' };
-  const addresses: string[] = [];
-  for (let node = 0; node < 2; node += 1) addresses.push(await processes.start(settings).ready());
+  const settings = { DATABASE_URL: postgres.url, DATABASE_CONNECTION_TIMEOUT: '2000' };
+  const services = [await startService(settings), await startService(settings)];
+  const addresses = await Promise.all(services.map(({ app }) => listen(app)));
   let requests = 0;
   const { integer } = createRandom(7);
   const next = () => {
@@ -111,6 +111,7 @@ test(`${restarts} restarts of Postgres and ${cuts} cuts: every write that is rep
   isOver = true;
   await writing;
   await proxy.stop();
+  for (const { stop } of services) await stop();
 
   const database = await openDatabase(postgres.url);
   const store = storeOpener(database)('default');
