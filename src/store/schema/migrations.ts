@@ -25,20 +25,29 @@ const earlierSchema = '0001_record_kinds';
 const maxAttempts = 50;
 const pauseBetweenAttemptsMs = 100;
 
+const isUsed =
+  'the database was not updated, because another process is using it: stop all processes of the earlier version, or wait until another process has updated it';
+
 /** One transaction: a killed process leaves nothing, not even Knex's lock. Throws StartError. */
 export async function migrate(knex: Knex, { lockMaintenance }: Dialect): Promise<readonly string[]> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       if ((await pendingMigrations(knex)).length === 0) return [];
       return await knex.transaction(async (transaction) => {
-        if (lockMaintenance) await transaction.raw(lockMaintenance);
+        if (lockMaintenance) {
+          await transaction.raw(lockMaintenance);
+          // Requests of other processes wait behind a migration that waits.
+          await transaction.raw("set local lock_timeout = '10s'");
+        }
         const pending = await pendingMigrations(transaction);
         if (pending.length > 0) await transaction.migrate.latest({ migrationSource });
         return pending;
       });
     } catch (error) {
       // SQLite waits for no lock to switch to WAL, nor between a transaction's read and write.
-      if (attempt === maxAttempts || !failureReason(error).includes('SQLITE_BUSY')) throw error;
+      const reason = failureReason(error);
+      if (!/SQLITE_BUSY|55P03/.test(reason)) throw error;
+      if (attempt === maxAttempts || reason.includes('55P03')) throw new StartError(isUsed);
       await setTimeout(pauseBetweenAttemptsMs);
     }
   }
