@@ -12,6 +12,7 @@ type Type = 'text' | 'time' | 'double' | 'boolean';
 /**
  * A column and its index, which begins with the workspace.
  * - A text with an index has at most 500 characters, also ordered by: an entry of an index is the text itself. Rows without one come last.
+ * - A sorted text has a column for its sort key, and the index has the key.
  * - A time with an index is usually listed latest first, with the rows without one last. Postgres reads an index in one direction only, and
  *   back: so that of a time has this order, and that of a text the order from the start of the alphabet. SQLite reads any index in all of
  *   these orders.
@@ -21,6 +22,7 @@ type Type = 'text' | 'time' | 'double' | 'boolean';
  */
 type Column =
   | `${Type}${'' | ' not null'}${'' | ' indexed' | ' unique'}`
+  | `text${'' | ' not null'} sorted`
   | 'reference'
   | 'occupied not null'
   | 'stamp'
@@ -110,6 +112,7 @@ async function createTable(knex: Knex, table: string, columns: Columns): Promise
     `created_at ${time} not null`,
     `updated_at ${time} not null`,
     ...declared.filter(([, column]) => column === 'stamp').map(definition),
+    ...declared.filter(([, column]) => column.endsWith(' sorted')).map(([name]) => `${name}_key ${text}`),
     'primary key (workspace_id, id)',
     ...unique.map((name) => `unique (workspace_id, ${name})`),
     ...declared.flatMap(([name, column]) => (column === 'parent' ? [parentKey(table, name)] : [])),
@@ -121,17 +124,18 @@ async function createTable(knex: Knex, table: string, columns: Columns): Promise
   for (const [name, column] of declared) await createIndex(knex, table, name, column);
 }
 
-async function createIndex(knex: Knex, table: string, name: string, column: Column): Promise<void> {
+export async function createIndex(knex: Knex, table: string, name: string, column: Column): Promise<void> {
   const index = `${table}_${name}`;
-  const create = async (rowsOfValue: number, key: string, condition = '') => {
+  const create = async (rowsOfValue: number, key: string, { condition = '', first = name } = {}) => {
     // SQLite appends the ID, and reads the index in both directions.
-    const columns = isSqlite(knex) ? name : key;
+    const columns = isSqlite(knex) ? first : key;
     await knex.raw(`create index ${index} on ${table} (workspace_id, ${columns})${condition}`);
     await addStatistics(knex, table, index, rowsOfValue);
   };
   if (column === 'external IDs') await indexExternalIds(knex, table);
   else if (column === 'reference' || column === 'stamp' || column === 'parent')
-    await create(100, `${name}, id`, ` where ${name} is not null`);
+    await create(100, `${name}, id`, { condition: ` where ${name} is not null` });
+  else if (column.endsWith(' sorted')) await create(4, `${name}_key, id`, { first: `${name}_key` });
   else if (column === 'occupied not null') {
     // Has all that tells whether rows overlap a time: without it, 5,000 rows took 10 s to be compared with 500 each.
     await knex.raw(`create index ${index} on ${table} (workspace_id, ${name}, start_date, id, end_date)`);

@@ -93,6 +93,10 @@ export function textLength(value: unknown): number {
 
 export const isAscii = (text: string): boolean => /^[\0-\x7f]*$/.test(text);
 
+/** Texts by which people sort and seek records have a sort key, and their index has it. */
+export const isSorted = ({ type, indexed, unique }: Pick<StoredField, 'type' | 'indexed' | 'unique'>): boolean =>
+  type === 'text' && indexed === true && !unique;
+
 export function isSame(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (typeof a !== 'object' || typeof b !== 'object' || !a || !b) return false;

@@ -130,12 +130,16 @@ test('each text is compared with all others as in the model', async () => {
     locations(where: $where, after: $after, orderBy: [{ name: ASC }], first: 1000) { nodes { name } }
   }`;
   const operators = ['eq', 'ne', 'contains', 'startsWith', 'endsWith'];
+  const alike = ['alike', 'startsAlike', 'containsAlike'];
   const seed = Date.now();
   const some = createRandom(seed).shuffle([...texts]);
   for (const name of some.slice(0, byEffort({ small: 12, long: texts.length }))) {
     // With these, which SQLite takes for one, no service ignores case.
     const comparisons = [false, ...(/[\ufffd-\uffff]/.test(name) ? [] : [true])].flatMap((ignoreCase) =>
-      [...operators.map((operator) => ({ [operator]: name })), { in: [name, 'x'] }].map((it) => ({
+      [
+        ...(ignoreCase ? [...operators, ...alike] : operators).map((operator) => ({ [operator]: name })),
+        { in: [name, 'x'] },
+      ].map((it) => ({
         ...it,
         ignoreCase,
       })),

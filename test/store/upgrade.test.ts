@@ -59,6 +59,8 @@ test('a database of version 0.3 keeps its records and its history, and its recor
     createLocations: [{ parent: { name: 'North yard', children: { totalCount: 1 } } }],
     createAllocations: [{ asset: { uid: 'EX-0101' } }],
   });
+  const alike = '{ locations(where: { name: { startsAlike: "NORTH" } }) { nodes { name } } }';
+  expect((await service.data(alike)).locations.nodes).toEqual([{ name: 'North yard' }]);
   await service.create('/locations', { name: 'Far', latitude: 10, longitude: 10 });
   const nearest = '{ locations(orderBy: [{ distance: { latitude: 53, longitude: 9 } }]) { nodes { name } } }';
   const byDistance = (await service.data(nearest)).locations.nodes.map(({ name }: { name: string }) => name);

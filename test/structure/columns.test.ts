@@ -73,6 +73,8 @@ test.each([...recordKinds, apiKeys])(
       for (const name of ['point_x', 'point_y', 'point_z'])
         declared.push({ name, type: types.number, isRequired: false });
     }
+    for (const name of ['name', 'reference', 'number'].filter((name) => name in kind.storedFields && kind !== apiKeys))
+      declared.push({ name: `${name}_key`, type: 'text', isRequired: false });
     const byName = (a: Column, b: Column) => (a.name < b.name ? -1 : 1);
     expect((await columnsOf(kind.table)).toSorted(byName)).toEqual(declared.toSorted(byName));
     if (!isPostgres) {
@@ -114,7 +116,10 @@ test.each(recordKinds)(
     );
     for (const { name, sql } of found) {
       const column = String(name).slice(table.length + 1);
-      expect(sql).toContain(column === 'external_ids' ? 'jsonb_set(' : `(workspace_id, ${column}`);
+      const isSorted = ['name', 'reference', 'number'].includes(column);
+      expect(sql).toContain(
+        column === 'external_ids' ? 'jsonb_set(' : `(workspace_id, ${column}${isSorted ? '_key' : ''}`,
+      );
     }
     if (!isPostgres && 'externalIds' in storedFields)
       expect(await keysOf(`${table}_external_ids`)).toEqual([['workspace_id', 'key', 'value', 'id']]);

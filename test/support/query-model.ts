@@ -35,6 +35,7 @@ import {
   type SummaryQuery,
 } from '../../src/store/query/record-query.ts';
 
+import { alikeForm, compareAlike, containsAlike, startsAlike } from './alike.ts';
 import { overlap } from './write-model.ts';
 
 export type PlainRecord = Readonly<Record<string, unknown>> & { readonly id: string };
@@ -84,7 +85,8 @@ export function createModel(world: World, viewer?: Viewer) {
       return linked !== undefined && matches(target, linked, sent);
     }
     const reverse = reverseLinksOf(kind.name).find((link) => link.name === name);
-    if (!reverse) return Object.entries(sent).every(([operator]) => compares(record[name] ?? null, operator, sent));
+    if (!reverse)
+      return Object.entries(sent).every(([operator]) => compares(name, record[name] ?? null, operator, sent));
     const linked = linkedRecords(reverse, record.id);
     return Object.entries(sent).every(([quantifier, filter]) => {
       const isMatch = (other: PlainRecord) => matches(reverse.kind, other, filter);
@@ -429,15 +431,22 @@ function comparePositions(orderBy: readonly RecordOrder[], a: Position, b: Posit
   for (const [index, order] of orderBy.entries()) {
     sign = order.direction === 'desc' ? -1 : 1;
     if (isId(order)) break;
-    const difference = compareNullable(a.values[index] ?? null, b.values[index] ?? null, sign);
+    const compare = (x: ScalarValue, y: ScalarValue) =>
+      isSorted(order.field) ? compareAlike(String(x), String(y)) : compareValues(x, y);
+    const difference = compareNullable(a.values[index] ?? null, b.values[index] ?? null, sign, compare);
     if (difference !== 0) return difference;
   }
   return sign * compareValues(a.id, b.id);
 }
 
-function compareNullable(a: ScalarValue | null, b: ScalarValue | null, sign = 1): number {
+function compareNullable(
+  a: ScalarValue | null,
+  b: ScalarValue | null,
+  sign = 1,
+  compare: typeof compareValues = compareValues,
+): number {
   if (a === null || b === null) return Number(a === null) - Number(b === null);
-  return sign * compareValues(a, b);
+  return sign * compare(a, b);
 }
 
 function compareValues(a: ScalarValue, b: ScalarValue): number {
@@ -459,21 +468,26 @@ function firstDifference<T>(a: readonly T[], b: readonly T[], compare: (x: T, y:
   return 0;
 }
 
-function compares(value: unknown, operator: string, filter: SentFilter): boolean {
+function compares(name: string, value: unknown, operator: string, filter: SentFilter): boolean {
   const { [operator]: sent } = filter;
   if (operator === 'ignoreCase') return true;
   if (operator === 'isNull') return (value === null) === sent;
-  if (operator === 'ne') return !compares(value, 'eq', { ...filter, eq: sent });
+  if (operator === 'ne') return !compares(name, value, 'eq', { ...filter, eq: sent });
   if (value === null) return false;
   if (operator === 'key') return Object.hasOwn(value as object, sent);
   if (operator === 'value')
     return Object.entries(value as object).some(([key, id]) => key === filter.key && id === sent);
-  if (operator === 'in') return sent.some((eq: ScalarValue) => compares(value, 'eq', { ...filter, eq }));
+  if (operator === 'alike' && typeof value === 'object') {
+    const forms = [sent, sent.normalize('NFC'), sent.normalize('NFD')];
+    return Object.entries(value as object).some(([key, id]) => key === filter.key && forms.includes(id));
+  }
+  if (operator === 'in') return sent.some((eq: ScalarValue) => compares(name, value, 'eq', { ...filter, eq }));
   if (operator === 'gt') return compareValues(value as ScalarValue, sent) > 0;
   if (operator === 'gte') return compareValues(value as ScalarValue, sent) >= 0;
   if (operator === 'lt') return compareValues(value as ScalarValue, sent) < 0;
   if (operator === 'lte') return compareValues(value as ScalarValue, sent) <= 0;
   if (typeof value !== 'string') return Number(value) === Number(sent);
+  if (/alike/i.test(operator)) return isAlike(name, value, operator, String(sent));
   const isSame = filter.ignoreCase ? isSameLetter : (asked: string, found: string) => asked === found;
   const [asked, found] = [Array.from(String(sent)), Array.from(value)];
   const isAt = (start: number): boolean =>
@@ -484,6 +498,18 @@ function compares(value: unknown, operator: string, filter: SentFilter): boolean
   if (operator === 'startsWith') return isAt(0);
   if (operator === 'endsWith') return isAt(found.length - asked.length);
   return found.some((_, start) => isAt(start)) || asked.length === 0;
+}
+
+const isSorted = (name: string): boolean => ['name', 'reference', 'number'].includes(name);
+
+function isAlike(name: string, text: string, operator: string, asked: string): boolean {
+  if (!isSorted(name)) {
+    const plain = { alike: 'eq', startsAlike: 'startsWith', containsAlike: 'contains' }[operator] ?? '';
+    const forms = [asked, asked.normalize('NFC'), asked.normalize('NFD')];
+    return forms.some((form) => compares(name, text, plain, { [plain]: form, ignoreCase: true }));
+  }
+  if (operator === 'alike') return alikeForm(text) === alikeForm(asked);
+  return operator === 'startsAlike' ? startsAlike(text, asked) : containsAlike(text, asked);
 }
 
 const isSameLetter = (asked: string, found: string): boolean =>

@@ -38,7 +38,10 @@ export const texts: readonly string[] = [
     ' ',
   ),
   ...['', 'CRANE 7', '\\', '\\a', 'a\\', "'", "a'b", '\n', 'a\nb', '\t', ' ', ' a', 'a '],
-  // Indexes on Postgres have the first 100 characters.
+  ...'Bay_2 bay_3 Bay_10 BAY_010 bay_0 12_bay 112_Bay 7 07 700 1a2 a1 ² ½ a\u0308 a\u0308rger Łódź lodz Ørsted orsted'
+    .split(' ')
+    .map((text) => text.replace('_', ' ')),
+  ...['bay  1 ', '1'.repeat(40), `0${'1'.repeat(12)}`, '1'.repeat(13)],
   ...[
     'x'.repeat(100),
     `${'x'.repeat(100)}a`,
@@ -140,9 +143,11 @@ export function createGenerator(random: Random, idsByTable: Ids, existing: Ids =
   /** Conditions on one field. Those that ignore case compare few texts, and none that SQLite cannot tell apart. */
   function comparison(kind: RecordKind, field: Field): SentFilter {
     if (chance(0.15)) return { isNull: chance(0.5) };
-    if (field.type === 'externalIds') return { key: pick(externalKeys), ...(chance(0.7) && { value: pick(texts) }) };
-    if (field.type === 'text' && chance(0.3)) {
+    if (field.type === 'externalIds')
+      return { key: pick(externalKeys), ...(chance(0.7) && { [pick(['value', 'alike'])]: pick(texts) }) };
+    if (field.type === 'text' && chance(0.4)) {
       const value = pick(texts.filter((text) => !/[\ufffd-\uffff]/.test(text)));
+      if (chance(0.4)) return { [pick(['alike', 'startsAlike', 'containsAlike'])]: value };
       return { [pick(['eq', 'ne', 'contains', 'startsWith', 'endsWith'])]: value, ignoreCase: chance(0.9) };
     }
     const operators: readonly string[] =

@@ -1,14 +1,15 @@
 /** Filters of record kinds, also for exports. GraphQL has validated names and types. */
 import type { Limits } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
-import { type Field, isAscii, type ReferenceField } from '../../model/fields.ts';
+import { type Field, isAscii, isSorted, type ReferenceField } from '../../model/fields.ts';
 import { expected, formatCount, type Path } from '../../model/issues.ts';
 import { capitalized, linkField, withArticle } from '../../model/labels.ts';
 import { hasPlace, type Point } from '../../model/places.ts';
 import type { RecordKind } from '../../model/record-kind.ts';
 import type { ReverseLink } from '../../model/reverse-link.ts';
+import { unicodeForms } from '../../model/sort-key.ts';
 import { kindNamed, recordKinds, reverseLinksOf, treeOf } from '../../records/index.ts';
-import type { Condition, ScalarValue } from '../../store/query/record-query.ts';
+import type { AlikeComparison, Condition, ScalarValue } from '../../store/query/record-query.ts';
 import {
   badArgument,
   builder,
@@ -160,12 +161,21 @@ const operators = {
   contains: ['The text contains this one', hasText('contains')],
   startsWith: ['The text starts with this one', hasText('startsWith')],
   endsWith: ['The text ends with this one', hasText('endsWith')],
+  // Of texts without sort keys.
+  alike: ['The text is alike to this one: `{ alike: "muhlhof" }` finds `Mühlhof`', isOneOf],
+  startsAlike: ['The text is alike to one that starts with this one', hasText('startsWith')],
+  containsAlike: ['The text is alike to one that contains this one', hasText('contains')],
 } satisfies Record<string, readonly [description: string, ToCondition]>;
 
 type Operator = keyof typeof operators;
 
 const sizes: readonly Operator[] = ['gt', 'gte', 'lt', 'lte'];
 const patterns: readonly Operator[] = ['contains', 'startsWith', 'endsWith'];
+const alikeParts: Readonly<Record<string, AlikeComparison['alike']>> = {
+  alike: 'all',
+  startsAlike: 'startsWith',
+  containsAlike: 'contains',
+};
 
 function comparing(
   name: string,
@@ -204,7 +214,7 @@ const valueFilters: Readonly<Record<Field['type'], InputRef<Filter>>> = {
     'TextFilter',
     'String',
     `a text, all of which must hold. Comparisons are case-sensitive unless \`ignoreCase\` is true. The texts of \`contains\`, \`startsWith\` and \`endsWith\`, and all texts with \`ignoreCase\`, have at most ${formatCount(maxPatternLength)} characters.`,
-    ['eq', 'ne', 'in', ...patterns],
+    ['eq', 'ne', 'in', ...patterns, ...(Object.keys(alikeParts) as Operator[])],
   ),
   number: comparing('NumberFilter', 'Float', 'a number, all of which must hold.', ['eq', 'ne', 'in', ...sizes]),
   dateTime: comparing(
@@ -222,6 +232,7 @@ const valueFilters: Readonly<Record<Field['type'], InputRef<Filter>>> = {
     fields: (t) => ({
       key: t.string({ description: 'The record has an ID in this system: `{ key: "erp" }`.' }),
       value: t.string({ description: 'Its ID in the system `key`: `{ key: "erp", value: "4711" }`.' }),
+      alike: t.string({ description: 'Like `value`, but the letters of the ID may be composed or decomposed.' }),
       isNull: t.boolean({ description: describeIsNull }),
     }),
   }),
@@ -398,35 +409,47 @@ function comparisonConditions(
     const values: readonly unknown[] = operator === 'in' && Array.isArray(sent) ? sent : [sent];
     countValues(context, at, values.length);
     if (operator === 'isNull') return { field: name, isSet: sent !== true };
-    const isPattern = ignoreCase || patterns.includes(operator as Operator);
+    const alike = alikeParts[operator];
+    const ignoresCase = alike ? alike !== 'all' || !isSorted(field) : ignoreCase;
+    const isPattern = ignoresCase || patterns.includes(operator as Operator);
     const maxLength = isPattern ? Math.min(maxPatternLength, context.maxTextLength) : context.maxTextLength;
     const parsed = values.map((value, index) => {
       const where = values === sent ? [...at, index] : at;
       const comparedValue = parseArgument(where, field, value, maxLength);
-      if (ignoreCase && alikeInSqlite.test(String(comparedValue)))
-        throw badArgument(where, expected(withoutAlike, value));
+      if (ignoresCase && alikeInSqlite.test(String(comparedValue)))
+        throw badArgument(where, expected(withoutAlike(alike ? operator : 'ignoreCase'), value));
       return comparedValue;
     });
     const [, toCondition] = operators[operator as Operator];
-    return toCondition(name, parsed, ignoreCase);
+    if (!alike) return toCondition(name, parsed, ignoreCase);
+    const text = String(parsed[0]);
+    if (isSorted(field)) return { field: name, alike, value: text };
+    return { any: unicodeForms(text).map((form) => toCondition(name, [form], true)) };
   });
 }
 
 /** Patterns of SQLite take these characters for the same one. */
 const alikeInSqlite = /[\ufffd-\uffff]/;
-const withoutAlike = 'text without the characters U+FFFD to U+FFFF, which `ignoreCase` cannot tell apart';
+const withoutAlike = (option: string) =>
+  `text without the characters U+FFFD to U+FFFF, which \`${option}\` cannot tell apart`;
 
 function externalIdConditions(name: string, filter: Filter, path: Path, context: FilterContext): Condition[] {
-  const { key, value, isNull } = Object.fromEntries(entriesIn(filter, path));
+  const { key, value, alike, isNull } = Object.fromEntries(entriesIn(filter, path));
   countValues(context, path, 1);
-  if (value !== undefined && key === undefined) {
-    throw badArgument(path, 'expected `key` with `value`, the name of the other system, received `value` alone');
+  const sentValue = value === undefined ? 'alike' : 'value';
+  if ((value ?? alike) !== undefined && key === undefined) {
+    const problem = `expected \`key\` with \`${sentValue}\`, the name of the other system, received \`${sentValue}\` alone`;
+    throw badArgument(path, problem);
   }
   const textAt = (part: string, sent: unknown) =>
     sent === undefined ? undefined : parseText([...path, part], sent, context);
   const sentKey = textAt('key', key);
+  const hasId = (id: string | undefined): Condition[] =>
+    sentKey === undefined ? [] : [{ field: name, key: sentKey, value: id }];
+  const alikeText = textAt('alike', alike);
   return [
-    ...(sentKey === undefined ? [] : [{ field: name, key: sentKey, value: textAt('value', value) }]),
+    ...(alikeText === undefined || value !== undefined ? hasId(textAt('value', value)) : []),
+    ...(alikeText === undefined ? [] : [{ any: unicodeForms(alikeText).flatMap(hasId) }]),
     ...(isNull === undefined ? [] : [{ field: name, isSet: isNull !== true }]),
   ];
 }
@@ -460,7 +483,7 @@ function costOf(condition: Condition): number {
   if ('matches' in condition) return relationCost + relatedTimes * costOf(condition.matches);
   if ('near' in condition || 'during' in condition) return 3 * conditionCost;
   if ('within' in condition) return withinCost;
-  const ignoreCase = 'ignoreCase' in condition;
+  const ignoreCase = 'ignoreCase' in condition || ('alike' in condition && condition.alike === 'contains');
   const costOfText = (text: string) =>
     ignoreCase && !isAscii(text) ? letterCost * text.length : Math.floor(text.length / charactersPerCost);
   const costOfValue = (value: ScalarValue | undefined) => (typeof value === 'string' ? costOfText(value) : 0);

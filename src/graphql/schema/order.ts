@@ -1,6 +1,6 @@
 /** Orders of lists, also by fields of linked records, and cursors, which hold for one order. */
 import { badRequest } from '../../errors.ts';
-import type { Field } from '../../model/fields.ts';
+import { type Field, isSorted } from '../../model/fields.ts';
 import { expected, type Path } from '../../model/issues.ts';
 import { uncapitalized } from '../../model/labels.ts';
 import { linkFields } from '../../model/links.ts';
@@ -35,7 +35,7 @@ const direction = enumType('OrderDirection', 'The direction of an order. Records
 const types = new Map(
   recordKinds.map((kind) => {
     const type = builder.inputRef<SentOrder>(`${kind.name}OrderBy`).implement({
-      description: `What to order ${kind.pluralLabel} by: exactly one field. Text is ordered by its Unicode code points.`,
+      description: `What to order ${kind.pluralLabel} by: exactly one field. Names, references and numbers are ordered as people sort them: \`bay 3\` before \`Bay 10\`. Other text is ordered by its Unicode code points.`,
       isOneOf: true,
       fields: (t) =>
         Object.fromEntries([
@@ -119,7 +119,9 @@ const linksIn = (order: SentOrder): number =>
 export function cursorOf(orderBy: readonly RecordOrder[], record: { readonly id: string }): string {
   if (isDefaultOrder(orderBy)) return record.id;
   const values = valueOrders(orderBy).map((order) => (record as Readonly<Record<string, unknown>>)[orderName(order)]);
-  return Buffer.from(JSON.stringify([orderText(orderBy), values, record.id])).toString('base64url');
+  return Buffer.from(JSON.stringify([orderOfCursor(kindOfId(record.id), orderBy), values, record.id])).toString(
+    'base64url',
+  );
 }
 
 /** 10,000 characters, each of up to six in JSON, in base64. */
@@ -133,7 +135,7 @@ export function parseCursor(kind: RecordKind, orderBy: readonly RecordOrder[], n
   if (typeof id !== 'string' || kindOfId(id) !== kind) {
     throw badRequest(`${name}: ${expected(`a cursor from a page of ${kind.pluralLabel}`, sent)}`);
   }
-  if (order !== orderText(orderBy)) {
+  if (order !== orderOfCursor(kind, orderBy)) {
     const problem = `expected a cursor from a page in the same order (${orderText(orderBy)}), received one of another order`;
     throw badRequest(`${name}: ${problem}`);
   }
@@ -155,6 +157,15 @@ const orderText = (orderBy: readonly RecordOrder[]): string =>
     })
     .join(', ');
 
+/** In version 0.3, names were ordered by their code points: its cursors are of another order. */
+function orderOfCursor(kind: RecordKind | undefined, orderBy: readonly RecordOrder[]): string {
+  const fields = orderBy.map((order) => orderedField(kind, order));
+  return `${orderText(orderBy)}${fields.some((field) => field && isSorted(field)) ? ' 2' : ''}`;
+}
+
+const orderedField = (kind: RecordKind | undefined, { links, from, field }: RecordOrder) =>
+  from ? ({ type: 'number' } as const) : (links?.at(-1)?.target ?? kind)?.storedFields[field];
+
 const valueOrders = (orderBy: readonly RecordOrder[]): RecordOrder[] =>
   orderBy.filter((order) => orderName(order) !== 'id');
 
@@ -175,9 +186,9 @@ function parseValues(
 ): (ScalarValue | null)[] | undefined {
   const orders = valueOrders(orderBy);
   if (!Array.isArray(values) || values.length !== orders.length) return undefined;
-  for (const [index, { links, from, field: name }] of orders.entries()) {
+  for (const [index, order] of orders.entries()) {
     const value = values[index];
-    const field = from ? ({ type: 'number' } as const) : (links?.at(-1)?.target ?? kind).storedFields[name];
+    const field = orderedField(kind, order);
     const parsed = field && parseComparedValue(field, value, Number.POSITIVE_INFINITY);
     const isValue = parsed !== undefined && 'value' in parsed && parsed.value === value;
     if (value !== null && !isValue) return undefined;

@@ -4,8 +4,8 @@ import type { Table } from '../../model/record-kind.ts';
 import type { Row, Run, Statement } from '../connections/driver.ts';
 import type { Database } from '../database.ts';
 import { columnName } from '../query/columns.ts';
+import { withComputed } from '../query/computed.ts';
 import type { Dialect } from '../query/dialect.ts';
-import { withPoints } from '../query/points.ts';
 import { literally, runQuery, selectRecords } from '../query/rows.ts';
 import { changeNumbers, changes, idempotencyResults, workspaceNames } from '../query/tables.ts';
 import { apiKeys } from './api-keys.ts';
@@ -78,7 +78,7 @@ async function copyTable(source: Side, target: Side, table: Table, progress: Cop
   const parent = parentField(table);
   const copied = await readAll(source, table, async (page) => {
     const records = parent === undefined ? page : page.map((record) => ({ ...record, [parent]: null }));
-    await runAll(target, target.dialect.inserts(table, withPoints(table, records)));
+    await runAll(target, target.dialect.inserts(table, withComputed(table, records)));
     progress.step(page.length, `copying ${table.label} records`);
   });
   if (parent !== undefined) await readAll(source, table, (page) => setParents(target, table, parent, page));

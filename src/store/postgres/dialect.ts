@@ -22,8 +22,8 @@ import {
   type TableColumn,
   tableColumns,
 } from '../query/columns.ts';
+import { writtenColumns } from '../query/computed.ts';
 import type { Dialect, Filters, Insert, Pattern } from '../query/dialect.ts';
-import { writtenColumns } from '../query/points.ts';
 import { requireWhole } from '../query/rows.ts';
 import { changes, idempotencyResults } from '../query/tables.ts';
 import { toDateTime } from './driver.ts';

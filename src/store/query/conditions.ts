@@ -1,11 +1,13 @@
 /** Conditions as SQL, which may be null instead of false: only negations must distinguish them. */
 import type { Knex } from 'knex';
-import { isAscii, type StoredField } from '../../model/fields.ts';
+import { isAscii, isSorted, type StoredField } from '../../model/fields.ts';
 import { earthRadiusKm } from '../../model/places.ts';
 import type { Table } from '../../model/record-kind.ts';
+import { alikeCharacters, keyRanges, rangeOf, sortKey, type TextRange } from '../../model/sort-key.ts';
 import { columnName } from './columns.ts';
+import { keyField } from './computed.ts';
 import type { Dialect, Filters, Pattern } from './dialect.ts';
-import type { Comparison, Condition } from './record-query.ts';
+import type { AlikeComparison, Condition, ValueComparison } from './record-query.ts';
 import { ancestorsOf } from './trees.ts';
 
 interface ConditionScope {
@@ -43,12 +45,17 @@ function foldedSql(scope: ConditionScope, condition: Condition): Knex.Raw | bool
   if ('link' in condition) return linkSql(scope, condition, dialect.filters.isAmong);
   if ('reverse' in condition) return reverseSql(scope, condition);
   if ('key' in condition) return externalIdSql(scope, condition);
-  const { type, required } = requireField(scope.table.storedFields, condition.field);
+  const field = requireField(scope.table.storedFields, condition.field);
+  const { type, required } = field;
   const column = columnOf(scope, condition.field);
   // Postgres 17 would fold `is null`, too.
   if ('isSet' in condition) return required ? condition.isSet : dialect.filters.isSet(column, condition.isSet);
   if ('in' in condition && condition.in.length === 0) return false;
-  return comparisonSql(dialect, type, column, condition);
+  if ('alike' in condition) return alikeSql(scope, condition);
+  const sql = comparisonSql(dialect, type, column, condition);
+  const ofKey = isSorted(field) && keySql(scope, condition);
+  // Without `case`, Postgres takes both for independent, and expects too few rows for an order by another index.
+  return ofKey ? dialect.builder.raw('(? and case when ? then true end)', [ofKey, sql]) : sql;
 }
 
 const columnOf = ({ alias }: Pick<ConditionScope, 'alias'>, field: string): string => `${alias}.${columnName(field)}`;
@@ -213,7 +220,54 @@ export function requireField(storedFields: Table['storedFields'], name: string):
   return field;
 }
 
-function comparisonSql(dialect: Dialect, type: StoredField['type'], column: string, comparison: Comparison): Knex.Raw {
+/** What holds for the keys of all texts that match: their index serves the comparison. */
+function keySql(scope: ConditionScope, comparison: ValueComparison): Knex.Raw | undefined {
+  if ('compare' in comparison) return undefined;
+  const texts = 'in' in comparison ? comparison.in.map(String) : [comparison.value];
+  if (comparison.ignoreCase && !texts.every(hasKeyOfForms)) return undefined;
+  if ('in' in comparison) {
+    const field = keyField(comparison.field);
+    return comparisonSql(scope.dialect, 'text', columnOf(scope, field), {
+      field,
+      in: [...new Set(texts.map(sortKey))],
+    });
+  }
+  return comparison.text === 'startsWith' ? startsWithKeySql(scope, comparison) : undefined;
+}
+
+/** `ς` and `Σ` are forms of a letter, and have different keys. */
+const hasKeyOfForms = (text: string): boolean =>
+  isAscii(text) || Array.from(text).every((character) => new Set(formsOf(character).map(sortKey)).size === 1);
+
+function startsWithKeySql(scope: ConditionScope, { field, value }: { readonly field: string; readonly value: string }) {
+  const { dialect, workspaceId, table, alias } = scope;
+  const column = columnName(keyField(field));
+  const ranges = keyRanges(value);
+  const keys = { workspaceId, table: table.table, alias, column };
+  if (ranges.length > 1 && dialect.filters.isInRanges) return dialect.filters.isInRanges(keys, ranges);
+  return joinBalanced(
+    dialect,
+    ranges.map((range) => rangeSql(dialect, `${alias}.${column}`, range)),
+    'or',
+  );
+}
+
+function alikeSql(scope: ConditionScope, { field, alike, value }: AlikeComparison): Knex.Raw {
+  const { builder, filters } = scope.dialect;
+  const key = columnOf(scope, keyField(field));
+  if (alike === 'all') return builder.raw(`${key} = ?`, [sortKey(value)]);
+  const isBeginning = alike === 'startsWith';
+  const characters = alikeCharacters(value, { isBeginning });
+  const matches = filters.matchesAny(key, [{ characters, isAnchoredAtStart: isBeginning, isAnchoredAtEnd: false }]);
+  return isBeginning ? builder.raw('(? and ?)', [startsWithKeySql(scope, { field, value }), matches]) : matches;
+}
+
+function comparisonSql(
+  dialect: Dialect,
+  type: StoredField['type'],
+  column: string,
+  comparison: ValueComparison,
+): Knex.Raw {
   const { builder, filters } = dialect;
   if ('ignoreCase' in comparison && comparison.ignoreCase) return ignoringCase(dialect, column, comparison);
   if ('compare' in comparison) {
@@ -227,11 +281,13 @@ function comparisonSql(dialect: Dialect, type: StoredField['type'], column: stri
   }
   const { text, value } = comparison;
   if (text !== 'startsWith') return filters[text](column, value);
-  // A range can use an index.
-  const end = firstTextAfter(value);
-  return end === undefined
-    ? builder.raw(`${column} >= ?`, [value])
-    : builder.raw(`(${column} >= ? and ${column} < ?)`, [value, end]);
+  return rangeSql(dialect, column, rangeOf(value));
+}
+
+/** Can use an index. */
+function rangeSql({ builder }: Dialect, column: string, { from, to }: TextRange): Knex.Raw {
+  if (to === undefined) return builder.raw(`${column} >= ?`, [from]);
+  return builder.raw(`(${column} >= ? and ${column} < ?)`, [from, to]);
 }
 
 const operators = { gt: '>', gte: '>=', lt: '<', lte: '<=' } as const;
@@ -240,7 +296,7 @@ const operators = { gt: '>', gte: '>=', lt: '<', lte: '<=' } as const;
 function ignoringCase(
   dialect: Dialect,
   column: string,
-  comparison: Exclude<Comparison, { compare: string }>,
+  comparison: Exclude<ValueComparison, { compare: string }>,
 ): Knex.Raw {
   const { builder, filters } = dialect;
   const texts = 'in' in comparison ? comparison.in.map(String) : [comparison.value];
@@ -260,16 +316,6 @@ function ignoringCase(
   if (patterns.length === 0) return matchesPlain();
   const matchesPattern = filters.matchesAny(column, patterns);
   return plain.length === 0 ? matchesPattern : builder.raw('(? or ?)', [matchesPlain(), matchesPattern]);
-}
-
-/** After all texts with the prefix, by code points. Undefined if there is none. */
-function firstTextAfter(prefix: string): string | undefined {
-  const codePoints = Array.from(prefix, (character) => character.codePointAt(0) ?? 0);
-  while (codePoints.at(-1) === 0x10_ff_ff) codePoints.pop();
-  const last = codePoints.pop();
-  if (last === undefined) return undefined;
-  // Surrogates are not characters.
-  return String.fromCodePoint(...codePoints, last === 0xd7_ff ? 0xe0_00 : last + 1);
 }
 
 type Part = 'all' | 'contains' | 'startsWith' | 'endsWith';

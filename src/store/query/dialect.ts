@@ -2,6 +2,7 @@
 import type { Knex } from 'knex';
 import type { StoredField } from '../../model/fields.ts';
 import type { RecordKind, Table } from '../../model/record-kind.ts';
+import type { TextRange } from '../../model/sort-key.ts';
 import type { Row, Statement } from '../connections/driver.ts';
 import type { SelectedColumn } from './columns.ts';
 import type { ScalarValue } from './record-query.ts';
@@ -30,23 +31,25 @@ export interface Filters {
   contains(column: string, text: string): Knex.Raw;
   endsWith(column: string, text: string): Knex.Raw;
   matchesAny(column: string, patterns: readonly Pattern[]): Knex.Raw;
-  hasExternalId(records: ExternalIdsColumn, key: string, value?: string): Knex.Raw;
+  hasExternalId(records: IndexedColumn, key: string, value?: string): Knex.Raw;
   /** The key and the value are SQL. */
   idsWithExternalId(
-    records: Omit<ExternalIdsColumn, 'alias'>,
+    records: Omit<IndexedColumn, 'alias'>,
     key: string,
     value: string,
     limit?: number,
   ): Knex.QueryBuilder;
   /** The key is SQL. */
   externalId(column: string, key: string): string;
+  /** True if a column is in one of the ranges. Absent where `or` uses the index. */
+  isInRanges?(rows: IndexedColumn, ranges: readonly TextRange[]): Knex.Raw;
   /** True if other rows have the value in a column. */
   isAmong(column: string, rows: { readonly column: string; readonly from: string; readonly where: Knex.Raw }): Knex.Raw;
   /** Alternatives: rows are few and have the value, or are many. Empty where `isAmong` is as fast. */
   isAmongFew(...filter: Parameters<Filters['isAmong']>): readonly Knex.Raw[];
 }
 
-interface ExternalIdsColumn {
+interface IndexedColumn {
   readonly workspaceId: number;
   readonly table: string;
   readonly alias: string;

@@ -93,7 +93,8 @@ export type Condition =
   | { readonly all: readonly Condition[] }
   | { readonly any: readonly Condition[] }
   | { readonly not: Condition }
-  | Comparison
+  | ValueComparison
+  | AlikeComparison
   | { readonly field: string; readonly isSet: boolean }
   /** External IDs have this key, with this value if set. */
   | { readonly field: string; readonly key: string; readonly value?: string | undefined }
@@ -107,10 +108,17 @@ export type Condition =
   | { readonly reverse: ReverseLink; readonly quantifier: 'some' | 'none' | 'every'; readonly matches: Condition };
 
 /** Text is compared by code points. Values have the form of records. */
-export type Comparison = { readonly field: string } & (
+export type ValueComparison = { readonly field: string } & (
   | { readonly in: readonly ScalarValue[]; readonly ignoreCase?: boolean }
   | { readonly compare: 'gt' | 'gte' | 'lt' | 'lte'; readonly value: ScalarValue }
   | { readonly text: 'contains' | 'startsWith' | 'endsWith'; readonly value: string; readonly ignoreCase?: boolean }
 );
+
+/** By the sort keys of a field that has them. */
+export interface AlikeComparison {
+  readonly field: string;
+  readonly alike: 'all' | 'startsWith' | 'contains';
+  readonly value: string;
+}
 
 export type ScalarValue = string | number | boolean;

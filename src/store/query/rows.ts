@@ -1,6 +1,7 @@
 import type { Knex } from 'knex';
-import type { StoredField } from '../../model/fields.ts';
+import { isSorted, type StoredField } from '../../model/fields.ts';
 import type { Table } from '../../model/record-kind.ts';
+import { sortKey } from '../../model/sort-key.ts';
 import { DatabaseError } from '../connections/database-error.ts';
 import type { Row, Run } from '../connections/driver.ts';
 import {
@@ -12,9 +13,9 @@ import {
   type SelectedColumn,
   tableColumns,
 } from './columns.ts';
+import { keyField, squaredChord } from './computed.ts';
 import { conditionSql, lookupVariants, requireField } from './conditions.ts';
 import type { Dialect } from './dialect.ts';
-import { squaredChord } from './points.ts';
 import { orderName, type Position, type RecordOrder, type RecordQuery } from './record-query.ts';
 
 export interface RowSource {
@@ -56,7 +57,10 @@ function selectList(source: RowSource, query: RecordQuery): Knex.QueryBuilder {
     for (const part of [withValue, withoutValue]) parts.push(orderRows(rows().where(part), terms, query));
   }
   const fields = query.fields && new Set([...query.fields, 'id', ...orderBy.map(orderName)]);
-  const columns = dialect.builder.raw(columnList(tableColumns(pickFields(withOrderFields(table, orderBy), fields))));
+  const returned = columnList(tableColumns(pickFields(withOrderFields(table, orderBy), fields)));
+  const columns = dialect.builder.raw(
+    [returned, ...terms.flatMap(({ isKey, column }) => (isKey ? [column] : []))].join(', '),
+  );
   const selected = parts.map((part) => part.select(columns));
   const union = `(select * from ? as part union all select * from ? as part) as ${table.table}`;
   return orderRows(dialect.builder.from(dialect.builder.raw(union, selected)), terms, query);
@@ -90,10 +94,14 @@ function fromSql({ dialect, workspaceId, table, from }: RowSource, orderBy: read
       joins.set(column, { alias, sql: dialect.joinById({ table: target, alias }, column) });
       last = alias;
     }
-    const value = order.from
-      ? squaredChord(builder, last, order.from)
-      : builder.raw(`${last}.${columnName(order.field)}`);
-    if (order.links || order.from) columns.push(builder.raw(`? as ${columnName(orderName(order))}`, [value]));
+    const name = orderName(order);
+    const add = (value: Knex.Raw, as: string) => columns.push(builder.raw(`? as ${columnName(as)}`, [value]));
+    if (order.from) add(squaredChord(builder, last, order.from), name);
+    else if (order.links) {
+      add(builder.raw(`${last}.${columnName(order.field)}`), name);
+      if (isOrderedByKey(table, order))
+        add(builder.raw(`${last}.${columnName(keyField(order.field))}`), keyField(name));
+    }
   }
   const rows = from ?? builder.raw(table.table);
   if (columns.length === 0) return from ? builder.raw(`? as ${table.table}`, [rows]) : table.table;
@@ -105,6 +113,9 @@ function fromSql({ dialect, workspaceId, table, from }: RowSource, orderBy: read
     ...Array(joins.size).fill(workspaceId),
   ]);
 }
+
+const isOrderedByKey = (table: Table, { links, field, from }: RecordOrder): boolean =>
+  !from && isSorted(requireField((links?.at(-1)?.target ?? table).storedFields, field));
 
 const squaredChordField = { type: 'number', description: '', min: 0, max: 4 } as const;
 
@@ -132,6 +143,8 @@ export function requireWhole(limit: number): number {
 
 interface Term {
   readonly column: string;
+  /** The column has the sort key of the value. */
+  readonly isKey: boolean;
   readonly descending: boolean;
   readonly mayBeNull: boolean;
   /** The index of the value in a position; undefined for the ID. */
@@ -142,15 +155,16 @@ interface Term {
 function termsOf(table: Table, orderBy: readonly RecordOrder[]): Term[] {
   const { storedFields } = withOrderFields(table, orderBy);
   const terms = orderBy
-    .map((order) => ({ ...order, name: orderName(order) }))
-    .filter(({ name }) => name !== 'id')
-    .map(({ name, direction }, index): Term => {
+    .filter((order) => orderName(order) !== 'id')
+    .map((order, index): Term => {
+      const name = orderName(order);
       const { required = false } = requireField(storedFields, name);
-      const column = `${table.table}.${columnName(name)}`;
-      return { column, descending: direction === 'desc', mayBeNull: !required, index };
+      const isKey = isOrderedByKey(table, order);
+      const column = `${table.table}.${columnName(isKey ? keyField(name) : name)}`;
+      return { column, isKey, descending: order.direction === 'desc', mayBeNull: !required, index };
     });
   const descending = orderBy.at(-1)?.direction === 'desc';
-  return [...terms, { column: `${table.table}.id`, descending, mayBeNull: false, index: undefined }];
+  return [...terms, { column: `${table.table}.id`, isKey: false, descending, mayBeNull: false, index: undefined }];
 }
 
 /** Required fields need no `nulls first` or `last`, which would not fit indexes. */
@@ -193,8 +207,11 @@ function beyondPositionSql(
   return builder.raw(`(${column} ${operator}= ? and ?)`, [value, beyond]);
 }
 
-const positionValue = ({ values, id }: Position, { index }: Term) =>
-  index === undefined ? id : (values[index] ?? null);
+function positionValue({ values, id }: Position, { index, isKey }: Term) {
+  if (index === undefined) return id;
+  const { [index]: value = null } = values;
+  return isKey && value !== null ? sortKey(String(value)) : value;
+}
 
 export const rowsQuery = (
   dialect: Dialect,

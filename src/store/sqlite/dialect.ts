@@ -10,8 +10,8 @@ import {
   tableColumns,
   toColumn,
 } from '../query/columns.ts';
+import { writtenColumns } from '../query/computed.ts';
 import type { Dialect, Filters, Insert, Pattern } from '../query/dialect.ts';
-import { writtenColumns } from '../query/points.ts';
 import { rowsQuery } from '../query/rows.ts';
 import { changes, idempotencyResults } from '../query/tables.ts';
 
@@ -90,6 +90,13 @@ function createFilters(): Filters {
         .orderBy('id')
         .modify((rows) => limit !== undefined && rows.limit(limit))
         .select('id'),
+    // With `or`, SQLite reads the workspace in another order.
+    isInRanges: ({ workspaceId, table, alias, column }, ranges) =>
+      builder.raw(
+        `${alias}.id in (select found.id from json_each(?) as sent cross join ${table} as found on found.workspace_id = ?
+          and found.${column} >= sent.value ->> 0 and found.${column} < sent.value ->> 1)`,
+        [JSON.stringify(ranges.map(({ from, to }) => [from, to])), workspaceId],
+      ),
     externalId: (column, key) => `(select value from json_each(${column}) where key = ${key})`,
     // With `exists`, SQLite would look the rows up for each row of the outer table.
     isAmong: (column, rows) =>

@@ -13,8 +13,8 @@ import { formatCount } from '../../model/issues.ts';
 import type { RecordKind } from '../../model/record-kind.ts';
 import type { Row, Run, Statement, Usage } from '../connections/driver.ts';
 import { tableColumns } from '../query/columns.ts';
+import { withComputed, withDependent } from '../query/computed.ts';
 import type { Dialect } from '../query/dialect.ts';
-import { pointColumns, withPoints } from '../query/points.ts';
 import { runQuery } from '../query/rows.ts';
 import { type ChangeAuthor, changes as changesTable, type LogRow } from '../query/tables.ts';
 import type { WorkspaceScope } from '../records/read-budget.ts';
@@ -69,7 +69,7 @@ export function toQueuedCreation<T>(
     async toInsert() {
       usage.statements += 1;
       const { changes, returned } = decide();
-      const records = withPoints(
+      const records = withComputed(
         kind,
         changes.flatMap(({ after }): Row[] => (after ? [after] : [])),
       );
@@ -109,7 +109,7 @@ function groupChanges(changes: readonly Change[]): Change[][] {
 function* changeStatements({ dialect, workspaceId }: WorkspaceScope, changes: readonly Change[]): Generator<Statement> {
   const [{ kind, action } = {}] = changes;
   if (!kind) return;
-  const after = withPoints(
+  const after = withComputed(
     kind,
     changes.flatMap((change): Row[] => (change.after ? [change.after] : [])),
   );
@@ -154,8 +154,7 @@ function changedFields(kind: RecordKind, changes: readonly Change[]): ReadonlySe
       if (!changed.has(field) && !isSameValue(before?.[field], after?.[field])) changed.add(field);
     }
   }
-  if (changed.has('latitude') || changed.has('longitude')) for (const { field } of pointColumns) changed.add(field);
-  return changed;
+  return withDependent(kind, changed);
 }
 
 /** A new order of external IDs is a change. */

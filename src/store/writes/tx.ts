@@ -12,15 +12,17 @@
  */
 import type { Knex } from 'knex';
 import { tooLarge } from '../../errors.ts';
-import { textLengthOfAll } from '../../model/fields.ts';
+import { isSorted, textLengthOfAll } from '../../model/fields.ts';
 import { formatCount } from '../../model/issues.ts';
 import type { AnyRecord, Criterion, RecordKind } from '../../model/record-kind.ts';
 import type { ReverseLink } from '../../model/reverse-link.ts';
+import { sortKey } from '../../model/sort-key.ts';
 import { TransactionConflict } from '../connections/database-error.ts';
 import type { Row } from '../connections/driver.ts';
 import { type ChangeReads, createChangeReads } from '../log.ts';
 import { columnName, pickFields, recordFromValues, tableColumns } from '../query/columns.ts';
-import { endless, overlapsSql } from '../query/conditions.ts';
+import { keyField } from '../query/computed.ts';
+import { endless, overlapsSql, requireField } from '../query/conditions.ts';
 import type { Insert } from '../query/dialect.ts';
 import { parseRows, rowsQuery, runQuery, selectEach, selectRecords } from '../query/rows.ts';
 import type { Action } from '../query/tables.ts';
@@ -310,7 +312,7 @@ async function lookUpMatches(
     const { ids, readsExternalIds } = matchingIds(scope, kind, lists[0] ?? [], except);
     if (readsExternalIds && dialect.prepareExternalIds) await run(dialect.prepareExternalIds);
     const joined = builder.from(ids.as('matching')).select(builder.raw("string_agg(matching.id, ' ')"));
-    const texts = lists.map((criteria) => criteria.flatMap(criterionTexts));
+    const texts = lists.map((criteria) => criteria.flatMap((criterion) => criterionTexts(kind, criterion)));
     for (const [index, matches] of (await selectEach(dialect, run, texts, joined)).entries()) {
       if (matches !== null) found[places[index] ?? 0] = String(matches).split(' ');
     }
@@ -321,10 +323,13 @@ async function lookUpMatches(
 const formOfCriteria = (criteria: readonly Criterion[]) =>
   criteria.map(({ by, text }) => `${'field' in by ? by.field : 'externalIds'}${text === null ? ' null' : ''}`).join();
 
-const criterionTexts = ({ by, text }: Criterion) => [
+const criterionTexts = (kind: RecordKind, { by, text }: Criterion) => [
   ...('field' in by ? [] : [by.externalId]),
-  ...(text === null ? [] : [text]),
+  ...(text === null ? [] : hasSortKey(kind, by) ? [text, sortKey(text)] : [text]),
 ];
+
+const hasSortKey = ({ storedFields }: RecordKind, by: Criterion['by']): boolean =>
+  'field' in by && isSorted(requireField(storedFields, by.field));
 
 /** In the subquery, `sent.value` has the `criterionTexts` of a list. */
 function matchingIds(
@@ -346,6 +351,9 @@ function matchingIds(
     const column = 'field' in by ? columnName(by.field) : filters.externalId(`${table}.${records.column}`, key ?? '');
     if (text === null) return [`coalesce(trim(${column}, '${whiteSpace}'), '') = ''`];
     const value = nextText();
+    if ('field' in by && hasSortKey(kind, by)) {
+      return [`${column} = ${value}`, `${columnName(keyField(by.field))} = ${nextText()}`];
+    }
     if (key === undefined || withExternalId || hasId) return [`${column} = ${value}`];
     // After the ID's, the index of external IDs is the most selective.
     withExternalId = filters.idsWithExternalId(records, key, value, isOnlyCondition ? maxMatches : undefined);

@@ -1,0 +1,114 @@
+/**
+ * The key of a text, by which people sort and seek names: `bay 3` comes before `Bay 10`, and `muhlhof` finds `Mühlhof`,
+ * composed or not. The store has it beside each name, reference and number, so that one index serves all of this.
+ *
+ * Databases compare keys by their bytes: their own collations differ, and change with the version of a library, after
+ * which an index loses rows. Keys must not change with the version of Node either, whose Unicode tables do: of the code
+ * points that Unicode 15.0 leaves unassigned, 71 would have other keys in Node 24 than in Node 20.19. They stay as they
+ * are. Of assigned ones, Unicode never changes the decomposition or the case.
+ *
+ * So a text has its key for ever: other keys would be another file, and a migration.
+ */
+import { isAscii } from './fields.ts';
+import { isUnassigned } from './unicode-15.ts';
+
+/** An index entry of Postgres has at most 2,704 bytes. Of texts with equal keys, the ID decides. */
+const maxBytes = 1_500;
+
+export const sortKey = (text: string): string => cut(withLengths(folded(text).trim()));
+
+/** Removes control characters, which stand for lengths. White space is among them. */
+function folded(text: string): string {
+  if (/^[!-~]+(?: [!-~]+)*$/.test(text)) return text.toLowerCase();
+  const letters = isAscii(text) ? text.toLowerCase() : text.replace(/[A-Z]|[^\0-\x7f]/gu, foldedCharacter);
+  return letters.replace(/[^\P{Cc}\s]/gu, '').replace(/\s+/g, ' ');
+}
+
+/** By itself: in a text, a letter's lower case and the order of its marks can depend on its neighbours. */
+function foldedCharacter(character: string): string {
+  if (isUnassigned(character.codePointAt(0) ?? 0)) return character;
+  const letters = character.normalize('NFKD').replace(/\p{M}/gu, '');
+  return Array.from(letters, (letter) => {
+    const lower = letter.toLowerCase();
+    return undecomposed[lower] ?? lower;
+  }).join('');
+}
+
+/** Letters with a stroke, and ligatures, are letters of their own in Unicode. */
+const undecomposed: Readonly<Record<string, string>> = { ß: 'ss', ø: 'o', æ: 'ae', đ: 'd', ł: 'l', ı: 'i' };
+
+/** Numbers sort by their length, then by their digits. */
+const withLengths = (text: string): string =>
+  text.replace(/\d+/g, (number) => {
+    const digits = number.replace(/^0+(?=.)/, '');
+    return (lengthMarks[digits.length - 1] ?? lengthMarks.at(-1)) + digits;
+  });
+
+/** The control characters before a blank. Numbers of more than 30 digits share the last one. */
+const lengthMarks = Array.from({ length: 31 }, (_, index) => String.fromCharCode(index + 1));
+
+function cut(key: string): string {
+  if (3 * key.length <= maxBytes) return key;
+  const bytes = new TextEncoder().encode(key);
+  let end = Math.min(maxBytes, bytes.length);
+  // Continues a character.
+  while (((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1;
+  return new TextDecoder().decode(bytes.subarray(0, end));
+}
+
+/** Programs send the same letter composed or decomposed. */
+export const unicodeForms = (text: string): readonly string[] => [
+  ...new Set([text, text.normalize('NFC'), text.normalize('NFD')]),
+];
+
+/** The end of a text is the beginning of its last number, which goes on in texts that contain it. */
+function splitNumber(text: string): { readonly key: string; readonly digits?: string } {
+  const letters = folded(text).trimStart();
+  let start = letters.length;
+  while (/\d/.test(letters[start - 1] ?? '')) start -= 1;
+  if (start === letters.length) return { key: withLengths(letters.trimEnd()) };
+  return { key: withLengths(letters.slice(0, start)), digits: letters.slice(start).replace(/^0+/, '') };
+}
+
+export interface TextRange {
+  readonly from: string;
+  /** Not in the range; undefined without an end. */
+  readonly to: string | undefined;
+}
+
+/** So many lengths have ranges of their own: SQLite has 32,766 parameters for 1,000 conditions. */
+const separateLengths = 12;
+
+/** Returns ranges that contain the keys of all texts with this prefix: one, or if it ends with a digit, for each length. */
+export function keyRanges(prefix: string): TextRange[] {
+  const { key, digits } = splitNumber(prefix);
+  if (digits === undefined) return [rangeOf(cut(key))];
+  const { to } = rangeOf(cut(key + lengthMarks.at(-1)));
+  return [
+    ...lengthMarks.slice(0, separateLengths).map((mark) => rangeOf(cut(key + mark + digits))),
+    { from: cut(key + lengthMarks[separateLengths]), to },
+  ];
+}
+
+/** All texts with the prefix, by code points. */
+export function rangeOf(prefix: string): TextRange {
+  const codePoints = Array.from(prefix, (character) => character.codePointAt(0) ?? 0);
+  while (codePoints.at(-1) === 0x10_ff_ff) codePoints.pop();
+  const last = codePoints.pop();
+  if (last === undefined) return { from: prefix, to: undefined };
+  // Surrogates are not characters.
+  return { from: prefix, to: String.fromCodePoint(...codePoints, last === 0xd7_ff ? 0xe0_00 : last + 1) };
+}
+
+/**
+ * Returns the characters, each with its forms, that a key begins with or contains if a text is alike to one that does.
+ */
+export function alikeCharacters(text: string, { isBeginning }: { readonly isBeginning: boolean }): string[][] {
+  const { key, digits } = splitNumber(text);
+  // The first number may be the end of a longer one.
+  const characters = Array.from(isBeginning ? key : key.replace(/^\p{Cc}+/u, ''), (character) => [character]);
+  if (digits === undefined) return characters;
+  const isNumber = !isBeginning && key === '';
+  const marks = isNumber ? [] : [lengthMarks];
+  return [...characters, ...marks, ...Array.from(isNumber ? digits || '0' : digits, (digit) => [digit])];
+}
