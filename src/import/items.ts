@@ -7,6 +7,7 @@ import { quote } from '../model/issues.ts';
 import { linkFields } from '../model/links.ts';
 import type { RecordKind, Values } from '../model/record-kind.ts';
 import { isBlank } from '../model/schemas.ts';
+import { sortKey } from '../model/sort-key.ts';
 import { kindOfId } from '../records/index.ts';
 import type { ImportFile } from './file.ts';
 import { FirstRows } from './first-rows.ts';
@@ -49,6 +50,8 @@ export class RowIndex {
   readonly #firstRows = new Map<RecordKind, Map<string, FirstRows>>();
   /** By kind and name: the ID of the row, undefined if several rows have the name. */
   readonly #names = new Map<RecordKind, Map<string, string | undefined>>();
+  /** By kind and sort key: the first name. */
+  readonly #alikeNames = new Map<RecordKind, Map<string, string>>();
   /** By kind and ID of the row: its record, null if the row was refused, undefined if a preview would create it. */
   readonly #records = new Map<RecordKind, Map<string, string | null | undefined>>();
   readonly #refs = new Map<RecordKind, Map<string, { readonly ref: string; readonly row: FileRow }>>();
@@ -61,6 +64,7 @@ export class RowIndex {
     this.#options = options;
     for (const [kind, keys] of options.scanned.linkKeys) {
       this.#names.set(kind, new Map());
+      this.#alikeNames.set(kind, new Map());
       this.#refs.set(kind, new Map());
       this.#records.set(kind, new Map());
       if (keys.has('id')) this.#firstRows.set(kind, new Map([['id', new FirstRows()]]));
@@ -77,7 +81,12 @@ export class RowIndex {
   add(row: FileRow): FileRow {
     const names = this.#names.get(row.kind);
     const name = rowKeyText(row, 'name');
-    if (names && name !== undefined) names.set(detached(name), names.has(name) ? undefined : row.id);
+    if (names && name !== undefined) {
+      names.set(detached(name), names.has(name) ? undefined : row.id);
+      const alike = this.#alikeNames.get(row.kind);
+      const key = sortKey(name);
+      if (!alike?.has(key)) alike?.set(detached(key), detached(name));
+    }
     const { files } = this.#options;
     const issues: RowIssue[] = [];
     for (const [by, rows] of this.#firstRows.get(row.kind) ?? []) {
@@ -153,6 +162,9 @@ export class RowIndex {
 
   /** True for the name of any row of the import, even of a refused one. */
   isRowName = (kind: RecordKind, name: string): boolean => this.#names.get(kind)?.has(name) ?? false;
+
+  /** The first name of a row with the same sort key. */
+  alikeName = (kind: RecordKind, name: string): string | undefined => this.#alikeNames.get(kind)?.get(sortKey(name));
 
   /** True if the row with this ID also has it as its name, and no other row does. */
   isIdAndName = (kind: RecordKind, text: string): boolean => this.#names.get(kind)?.get(text) === text;

@@ -64,13 +64,14 @@ const importKey = (by: string): object => {
   return externalId === undefined ? { field: constantCase(by) } : { externalId };
 };
 
-/** The most texts in a condition of a filter. */
-const maxListed = 1_000;
+/** The most texts in a filter. With `or`, each is a filter, too. */
+const maxListed = 500;
 
 export async function findStoredNames(
   yardgraph: Yardgraph,
   kind: RecordKind,
   names: readonly string[],
+  operator: 'in' | 'alike' = 'in',
 ): Promise<ReadonlySet<string>> {
   const list = listField(kind);
   const query = `query ($where: ${kind.name}Filter, $after: String) {
@@ -78,7 +79,9 @@ export async function findStoredNames(
   }`;
   const stored = new Set<string>();
   for (let start = 0; start < names.length; start += maxListed) {
-    const where = { name: { in: names.slice(start, start + maxListed) } };
+    const listed = names.slice(start, start + maxListed);
+    const where =
+      operator === 'in' ? { name: { in: listed } } : { or: listed.map((name) => ({ name: { alike: name } })) };
     for (let page = { hasNextPage: true, endCursor: undefined }; page.hasNextPage; ) {
       const data = await yardgraph.graphql(query, { where, after: page.endCursor });
       for (const { name } of data[list].nodes) stored.add(name);

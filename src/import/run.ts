@@ -7,7 +7,9 @@ import { StartError } from '../errors.ts';
 import { quote } from '../model/issues.ts';
 import { listField, pluralize } from '../model/labels.ts';
 import type { RecordKind } from '../model/record-kind.ts';
+import { sortKey } from '../model/sort-key.ts';
 import { kindNamed, linkOrder } from '../records/index.ts';
+import { describeDifference } from './alike.ts';
 import { columnFields } from './columns.ts';
 import type { ImportFile } from './file.ts';
 import { alikeHelp, buildItems, describeLine, type RowIndex, type RowItem, refusedTarget } from './items.ts';
@@ -163,10 +165,12 @@ async function sendPart(work: Import, pass: Pass, missing: Totals['missing'], ro
     ? await importItems(work.yardgraph, [...sent, ...checked.names], { ...work, idempotencyKey })
     : checked.results;
   if (storing?.restart !== undefined && idempotencyKey) await requireStored(work, sent, results, storing.restart);
+  const unknown = valid.flatMap(({ row }, at) => unknownNameCells(row, results[at]));
+  const alike = await findAlikeNames(work.yardgraph, index, unknown, checked.names);
   const resultOf = new Map(valid.map((item, at) => [item, results[at]]));
   const outcomes = items.map((item): RowOutcome => {
     const { outcome = 'REJECTED', record, before, issues = item.issues } = resultOf.get(item) ?? {};
-    const explained = issues.map((issue) => explainIssue(issue, item, valid, work.createMissing));
+    const explained = issues.map((issue) => explainIssue(issue, item, valid, { created: work.createMissing, alike }));
     const id = record?.id as string | undefined;
     return { ...item, outcome, id, issues: explained, before: before ?? undefined, after: record ?? undefined };
   });
@@ -197,17 +201,21 @@ async function findNamesToCreate(
   if (storing && createMissing.size === 0) return { names: [], results: [] };
   const names = new Map<string, ImportItem>();
   const compared = storing ? new Map() : fieldsToCompare(scanned);
+  const isCreatable = ({ target, value }: LinkCell) =>
+    createMissing.has(target) && !index.isRowName(target, value ?? '');
   for (;;) {
     const results = await importItems(yardgraph, [...sent, ...names.values()], { upsertKeys, compared });
     const { size } = names;
-    for (const [at, { row }] of items.entries()) {
-      const cells = (results[at]?.issues ?? []).map((issue) => unknownNameCell(issue, row));
-      const creatable = cells.flatMap((cell) =>
-        cell && createMissing.has(cell.target) && !index.isRowName(cell.target, cell.value ?? '') ? [cell] : [],
-      );
+    const wanted = items.map(({ row }, at) => unknownNameCells(row, results[at]).filter(isCreatable));
+    const alike = await findAlikeNames(yardgraph, index, wanted.flat(), [...names.values()]);
+    for (const [at, cells] of wanted.entries()) {
+      const creatable = cells.filter((cell) => !alike.has(cell));
       // Nothing is created for a row with other issues.
-      if (creatable.length < cells.length) continue;
-      for (const { target, value } of creatable) names.set(`${target.name} ${value}`, namedItem(target, value));
+      if (creatable.length < (results[at]?.issues.length ?? 0)) continue;
+      for (const cell of creatable) {
+        const key = alikeKey(cell.target, cell.value);
+        if (!names.has(key)) names.set(key, namedItem(cell.target, cell.value));
+      }
     }
     if (names.size > size) continue;
     if (storing && key !== undefined && size > 0) {
@@ -219,6 +227,36 @@ async function findNamesToCreate(
 }
 
 const namedItem = (kind: RecordKind, name: string | null): ImportItem => ({ kind, record: { name }, isCreated: true });
+
+const unknownNameCells = (row: FileRow, result: ItemResult | undefined): LinkCell[] =>
+  (result?.issues ?? []).flatMap((issue) => unknownNameCell(issue, row) ?? []);
+
+const alikeKey = (kind: RecordKind, name: unknown): string => `${kind.name} ${sortKey(String(name))}`;
+
+/** Returns names that are alike to unknown ones: of rows, of records to be created, and of stored ones. */
+async function findAlikeNames(
+  yardgraph: Yardgraph,
+  index: RowIndex,
+  cells: readonly LinkCell[],
+  created: readonly ImportItem[],
+): Promise<ReadonlyMap<LinkCell, string>> {
+  const names = new Map(created.map(({ kind, record }) => [alikeKey(kind, record.name), String(record.name)]));
+  for (const kind of new Set(cells.map(({ target }) => target))) {
+    const unknown = new Set(cells.flatMap(({ target, value }) => (target === kind && value !== null ? [value] : [])));
+    for (const name of unknown) {
+      const alike = index.alikeName(kind, name);
+      if (alike !== undefined) names.set(alikeKey(kind, name), alike);
+    }
+    for (const name of await findStoredNames(yardgraph, kind, [...unknown], 'alike'))
+      names.set(alikeKey(kind, name), name);
+  }
+  return new Map(
+    cells.flatMap((cell) => {
+      const alike = names.get(alikeKey(cell.target, cell.value));
+      return alike === undefined || alike === cell.value ? [] : [[cell, alike] as const];
+    }),
+  );
+}
 
 function unknownNameCell({ code, path }: RowIssue, { links }: FileRow): LinkCell | undefined {
   if (code !== 'no-record' || path[1] !== 'name') return undefined;
@@ -240,7 +278,7 @@ function explainIssue(
   issue: RowIssue,
   { row, record }: RowItem,
   items: readonly RowItem[],
-  created: ReadonlySet<RecordKind>,
+  { created, alike }: { readonly created: ReadonlySet<RecordKind>; readonly alike: ReadonlyMap<LinkCell, string> },
 ): RowIssue {
   const { code, path, message, other } = issue;
   const explained = (text: string): RowIssue => ({ ...issue, message: text });
@@ -258,6 +296,11 @@ function explainIssue(
   if (code === 'no-match') return explained(`${message}: ${alikeHelp}`);
   const cell = unknownNameCell(issue, row);
   if (!cell) return issue;
+  const name = alike.get(cell);
+  if (name !== undefined) {
+    const difference = describeDifference(name, cell.value ?? '');
+    return explained(`${message}: there is ${quote(name)}, did you mean it? It differs in ${difference}`);
+  }
   const column = quote(`${row.source.names[cell.cell]}=${cell.field}`);
   const help = [
     ...(created.has(cell.target) ? [] : [`create it with --create-missing ${listField(cell.target)}`]),

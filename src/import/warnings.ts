@@ -1,5 +1,7 @@
 import { hasApostrophe } from '../model/csv.ts';
 import { quote } from '../model/issues.ts';
+import { sortKey } from '../model/sort-key.ts';
+import { describeDifference } from './alike.ts';
 import { type Column, columnKey, keepsWhiteSpace } from './columns.ts';
 import { cellText, type SourceRow, type Warning } from './row.ts';
 
@@ -49,7 +51,7 @@ export function createRowChecker(
   form: { readonly excel?: boolean | undefined; readonly null?: string | undefined },
   warn: Warn,
 ): (source: SourceRow, columns: readonly Column[], fields: Readonly<Record<string, unknown>>) => void {
-  /** By value without case and white space: its first form and line. */
+  /** By sort key: the first text and its line. */
   const firsts = new Map<string, { readonly text: string; readonly line: number }>();
 
   return ({ line, names, cells }, columns, fields) => {
@@ -66,12 +68,12 @@ export function createRowChecker(
         say('there is an apostrophe before the value: --excel removes the apostrophes of an export');
       }
       if (!isKey(column)) continue;
-      const alike = `${columnKey(column)}\n${text.normalize('NFKC').trim().replace(/\s+/g, ' ').toLowerCase()}`;
+      const alike = `${columnKey(column)}\n${sortKey(text)}`;
       const first = firsts.get(alike);
       if (!first && firsts.size < maxCompared) firsts.set(alike, { text, line });
       else if (first && first.text !== text) {
         const both = `${quote(text)} and ${quote(first.text)} in line ${first.line}`;
-        say('values differ only in case, white space or the form of letters', both);
+        say(`values differ only in ${describeDifference(text, first.text)}`, both);
       }
     }
     const title = cells.find((cell) => typeof cell === 'string' && !/^[+-]?[\d\s.,]*$/.test(cell));

@@ -49,6 +49,39 @@ describe('links by name', () => {
     ]);
   });
 
+  test.each([
+    ['north  yard', 'North yard', 'white space and case'],
+    ['Ko\u0308ln depot', 'Köln depot', 'the form of letters'],
+    ['Koln depot', 'Köln depot', 'accents or leading zeros'],
+    ['south YARD', 'South yard', 'case'],
+  ])('to %j are refused beside %j, also with --create-missing', async (name, alike, difference) => {
+    await imports.import({ 'locations.csv': 'name\nNorth yard\nKöln depot\n' });
+    const files = {
+      'locations.csv': 'name\nSouth yard\n',
+      'projects.csv': `name,location\nA,${name}\nB,Quay\nC,QUAY\n`,
+    };
+
+    const { code, out } = await imports.import(files, '--link-by', 'location=name', '--create-missing', 'locations');
+
+    expect([code, ...refusalsIn(out)]).toEqual([
+      2,
+      ...[
+        [2, name, alike, difference],
+        [4, 'QUAY', 'Quay', 'case'],
+      ].map(
+        ([line, sent, found, differs]) =>
+          `  projects.csv, line ${line}: location.name: there is no location with the name "${sent}" in this workspace: there is "${found}", did you mean it? It differs in ${differs}`,
+      ),
+    ]);
+    const stored = await imports.records('locations', 'name');
+    expect(stored.map(({ name: storedName }: { name: string }) => storedName).toSorted()).toEqual([
+      'Köln depot',
+      'North yard',
+      'Quay',
+      'South yard',
+    ]);
+  });
+
   test('beside an ID lead to what the ID says, though others have the name', async () => {
     await imports.import({
       'locations.csv': 'name\nHall\nHall\n',

@@ -389,8 +389,6 @@ describe('warnings', () => {
     });
   }
 
-  const alike = 'values differ only in case, white space or the form of letters';
-
   const ofTotals = ['(2 rows)', 'Seite 1 von 2', 'Total|12', 'summe', '------+---', 'Page|1', 'Total Station|1'];
   const days = ['1899-12-30', '1900-01-01', '2100-12-31', '2101-01-01'];
   const damaged = ['KÃ¶ln', 'K\uFFFDln', 'Köln', 'SÃO PAULO', 'â€œdepotâ€\u009D'];
@@ -400,7 +398,20 @@ describe('warnings', () => {
     [project, 'startDate', days, 'the date is before 1900 or after 2100', '2 startDate "1899-12-30"', 2],
     [location, 'latitude|longitude', ['0|0.0', '0|1'], 'the coordinates are 0 and 0', '2 latitude'],
     [asset, 'uid', ['C-1', 'c-1', 'C-2', 'C-1'], 'values differ only in case', '3 uid "c-1" and "C-1" in line 2'],
-    [asset, 'location.name', ['Köln', 'Ko\u0308ln'], alike, '3 location.name "Ko\u0308ln" and "Köln" in line 2'],
+    [
+      asset,
+      'location.name',
+      ['Köln', 'Ko\u0308ln'],
+      'values differ only in the form of letters',
+      '3 location.name "Ko\u0308ln" and "Köln" in line 2',
+    ],
+    [
+      asset,
+      'uid',
+      ['K 007', 'k\u00a07'],
+      'values differ only in accents or leading zeros',
+      '3 uid "k\u00a07" and "K 007" in line 2',
+    ],
     [asset, 'name', ['a ', 'b'], 'there is white space around the value', '2 name "a "'],
     [asset, 'uid', ['\u200BC-1', 'C-2'], 'there is white space around the value', '2 uid "\u200BC-1"'],
     [asset, 'name', ["'-x", "'x"], 'an apostrophe before the value: --excel removes', '2 name "\'-x"'],
@@ -420,7 +431,7 @@ describe('warnings', () => {
     const rows = Array.from({ length: 100_002 }, (_, index) => `C-${index}`);
 
     expect(warningsOf(asset, 'uid', [...rows, 'c-100001', 'c-7'])).toEqual([
-      [alike, '100005 uid "c-7" and "C-7" in line 9', 1],
+      ['values differ only in case', '100005 uid "c-7" and "C-7" in line 9', 1],
     ]);
   });
 });
