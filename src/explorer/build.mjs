@@ -50,7 +50,7 @@ export function readKinds() {
     return [name, kind];
   };
   const operatorsOf = (type) => fieldsOf(type).map(({ name }) => name);
-  const isOperator = (name) => !['in', 'ignoreCase'].includes(name);
+  const isOperator = (name) => !['in', 'ignoreCase'].includes(name) && !/alike/i.test(name);
   return {
     kinds: Object.fromEntries(queries.map(kindOf)),
     operators: Object.fromEntries(filterTypes.map((type) => [type, operatorsOf(type).filter(isOperator)])),

@@ -77,7 +77,7 @@ function addLocation({ locations }: Form, location: Data): void {
 
 async function findLocations(own: Form, text: string, page: Page): Promise<void> {
   if (text.trim() === '' || own.locations.has(text)) return;
-  const where = { name: { contains: text.trim(), ignoreCase: true } };
+  const where = { name: { containsAlike: text.trim() } };
   const found = `nodes { ${namesOf('Location')} }`;
   const { locations } = await read(query('locations', { first: atMost(20), where }, found));
   for (const location of locations.nodes) addLocation(own, location);

@@ -73,6 +73,12 @@ function dayCondition(field: string, operator: string, day: string): object | un
   return conditions[operator as keyof typeof conditions];
 }
 
+const alikeOperators: Readonly<Record<string, string>> = {
+  eq: 'alike',
+  contains: 'containsAlike',
+  startsWith: 'startsAlike',
+};
+
 function conditionOf(kind: string, { field, operator, value }: Filter): object | undefined {
   const type = kindOf(kind).filters[field];
   if (type === 'DateTimeFilter' && isDay(value)) return dayCondition(field, operator, value);
@@ -80,18 +86,20 @@ function conditionOf(kind: string, { field, operator, value }: Filter): object |
   const isNumber = type === 'NumberFilter' && value.trim() !== '' && Number.isFinite(Number(value));
   // What is no such value is for the service to refuse.
   const sent = isNumber ? Number(value) : isWord && /^(true|false)$/.test(value) ? value === 'true' : value;
+  const alike = type === 'TextFilter' && alikeOperators[operator];
+  if (alike) return { [field]: { [alike]: sent } };
   return { [field]: { [operator]: sent, ...(type === 'TextFilter' && !isWord && { ignoreCase: true }) } };
 }
 
 /** The word must be in one of the texts. `erp:4711` is also the ID in another system. */
 function wordCondition(kind: string, word: string): object {
   const { fields, filters } = kindOf(kind);
-  const contains = { contains: word, ignoreCase: true };
+  const contains = { containsAlike: word };
   const conditions: object[] = searched(kind).map((field) => ({
     [field]: field in filters ? contains : { name: contains },
   }));
   const [, key, value] = /^([^:]+):(.+)$/.exec(word) ?? [];
-  if (value !== undefined && 'externalIds' in fields) conditions.push({ externalIds: { key, value } });
+  if (value !== undefined && 'externalIds' in fields) conditions.push({ externalIds: { key, alike: value } });
   return { or: conditions };
 }
 
