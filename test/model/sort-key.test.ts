@@ -65,7 +65,7 @@ test(`random names sort and compare by their letters and numbers, seed ${seed}`,
     ...texts,
   ];
   const name = () => Array.from({ length: random.integer(5) }, () => random.pick(pieces)).join('');
-  for (let round = 0; round < byEffort({ small: 20_000, long: 1_000_000 }); round += 1) {
+  for (let round = 0; round < byEffort({ small: 5_000, long: 1_000_000 }); round += 1) {
     const [a, b] = [name(), name()];
     const key = sortKey(a);
     if (key.length < 500) expect(Math.sign(byKey(a, b)), JSON.stringify([a, b])).toBe(Math.sign(compareAlike(a, b)));
@@ -76,7 +76,7 @@ test(`random names sort and compare by their letters and numbers, seed ${seed}`,
     );
     expect(isInRange, JSON.stringify([a, start])).toBe(true);
   }
-});
+}, 600_000);
 
 const compare = (a: string, b: string): number => Buffer.compare(Buffer.from(a), Buffer.from(b));
 const byKey = (a: string, b: string): number => compare(sortKey(a), sortKey(b));

@@ -30,22 +30,24 @@ export function containsAlike(text: string, asked: string): boolean {
   return alikeForm(text).includes(part === '' && /\d/.test(asked) ? '0' : part);
 }
 
-/** Numbers come before all letters. */
+/** Numbers come before all letters, those of more than 30 digits last and by their digits. */
 export function compareAlike(a: string, b: string): number {
-  const [ours = [], theirs = []] = [a, b].map((text) => alikeForm(text).match(/⟨\d+⟩|./gsu) ?? []);
+  const [ours = [], theirs = []] = [a, b].map(
+    (text) =>
+      alikeForm(text)
+        .replace(/⟨(\d{31,})⟩/g, '\0$1')
+        .match(/⟨\d+⟩|./gsu) ?? [],
+  );
   for (const [index, mine] of ours.entries()) {
     const other = theirs[index];
     if (other === undefined) return 1;
-    if (mine === other) continue;
     const [x = 0n, y = 0n] = [mine, other].map(unitOf);
-    return x < y ? -1 : 1;
+    if (x !== y) return x < y ? -1 : 1;
   }
   return ours.length - theirs.length;
 }
 
-/** A number below all code points, by its value, or from 31 digits on by its digits. */
 function unitOf(unit: string): bigint {
   const [, digits] = /^⟨(\d+)⟩$/.exec(unit) ?? [];
-  if (digits === undefined) return BigInt(unit.codePointAt(0) ?? 0);
-  return (digits.length > 30 ? 10n ** 500n + BigInt(digits.padEnd(500, '0')) : BigInt(digits)) - 10n ** 501n;
+  return digits === undefined ? BigInt(unit.codePointAt(0) ?? 0) : BigInt(digits) - 10n ** 31n;
 }
