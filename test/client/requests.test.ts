@@ -271,52 +271,44 @@ test('the JSON of an error has everything but its cause', async () => {
 
 const key = 'yg_secret-0123456789';
 
-const once = (options: Partial<Options> = {}) => new Yardgraph({ serverURL: server.url, retries: 0, ...options });
-const list = (options: Partial<Options> = {}) => once(options).assetCategories.list();
-const keysSent = () => server.received.map(({ headers }) => headers.authorization);
-
-beforeEach(() => {
-  server.replies = [json(200, [])];
-});
-
 afterEach(() => vi.unstubAllEnvs());
 
 describe('the API key', () => {
   test('may be a function, also an asynchronous one, which is called before every attempt', async () => {
-    server.replies = [problem(429, 'wait', { headers: { 'retry-after': '0' } }), json(200, [])];
+    server.replies = [tooManyRequests, listed];
     let calls = 0;
     const apiKeyAuth = async () => {
       calls += 1;
       return `key-${calls}`;
     };
 
-    await list({ apiKeyAuth, retries: 1 });
-    await list({ apiKeyAuth: () => 'plain' });
+    await read({ apiKeyAuth });
+    await read({ apiKeyAuth: () => 'plain' });
 
-    expect(keysSent()).toEqual(['Bearer key-1', 'Bearer key-2', 'Bearer plain']);
+    expect(sent('authorization')).toEqual(['Bearer key-1', 'Bearer key-2', 'Bearer plain']);
   });
 
   test('comes from the environment unless it is set explicitly, and may end with the newline of its file', async () => {
     vi.stubEnv('YARDGRAPH_API_KEY', 'from-environment');
-    await list();
-    await list({ apiKeyAuth: undefined });
-    await list({ apiKeyAuth: `${key}\n` });
-    await list({ apiKeyAuth: '' });
-    expect(keysSent()).toEqual(['Bearer from-environment', 'Bearer from-environment', `Bearer ${key}`, undefined]);
+    server.replies = [listed];
+    for (const options of [{}, { apiKeyAuth: undefined }, { apiKeyAuth: `${key}\n` }, { apiKeyAuth: '' }])
+      await read(options);
+    const fromEnvironment = Array(2).fill('Bearer from-environment');
+    expect(sent('authorization')).toEqual([...fromEnvironment, `Bearer ${key}`, undefined]);
   });
 
   test.each([`${key}\r\nx-injected: 1`, `${key} two`, `${key}–`, `${key}\0`])(
     'with characters that headers cannot contain is rejected before anything is sent, and not in the error: %j',
     async (badKey) => {
       const error = new TypeError('Yardgraph: expected the API key to contain visible ASCII characters only');
-      expect(() => once({ apiKeyAuth: badKey })).toThrow(error);
-      await expect(list({ apiKeyAuth: () => badKey })).rejects.toThrow(error);
+      expect(() => client({ apiKeyAuth: badKey })).toThrow(error);
+      await expect(read({ apiKeyAuth: () => badKey })).rejects.toThrow(error);
       expect(server.received).toEqual([]);
     },
   );
 
   test('does not appear in the text or JSON of an error or of the client', async () => {
-    const yardgraph = once({ apiKeyAuth: key });
+    const yardgraph = client({ apiKeyAuth: key, retries: 0 });
     for (const reply of [page(500), hangUp, hang]) {
       server.replies = [reply];
       const error = await errorOf(YardgraphError, yardgraph.assetCategories.list());
@@ -328,8 +320,9 @@ describe('the API key', () => {
 });
 
 test.each(['', '/', '/yard', '/yard/'])('serverURL may end with the path of a proxy: %j', async (path) => {
-  await list({ serverURL: server.url + path });
-  await list({ serverURL: new URL(server.url + path) });
+  server.replies = [listed];
+  await read({ serverURL: server.url + path });
+  await read({ serverURL: new URL(server.url + path) });
   const expected = `${path.replace(/\/$/, '')}/asset-categories`;
   expect(server.received.map((request) => request.path)).toEqual([expected, expected]);
 });
@@ -373,7 +366,7 @@ test.each<[string, (yardgraph: Yardgraph) => unknown]>([
 ])('an invalid argument is rejected before anything is sent: %s', async (message, call) => {
   const error = await errorOf(
     TypeError,
-    Promise.resolve().then(() => call(once())),
+    Promise.resolve().then(() => call(client())),
   );
   expect(error.message.slice(0, message.length)).toBe(message);
   expect(server.received).toEqual([]);

@@ -13,24 +13,9 @@ type Issue = Readonly<{ path: string[]; code: string; message: string }>;
 const sites: readonly object[] = [
   { name: 'North', externalIds: { erp: '1' } },
   { name: 'North', externalIds: { erp: '2' } },
-  { name: 'South', externalIds: { erp: '1', constructor: '7' } },
-  { name: 'Lock', externalIds: { erp: ' \t\n\u00a0\u3000' } },
-  { name: 'Lock', externalIds: { erp: 'null' } },
-  { name: 'Lock', externalIds: { erp: '3' } },
+  { name: 'South', externalIds: { erp: '1' } },
   ...Array(4).fill({ name: 'Many', externalIds: { erp: 'many' } }),
 ];
-
-/** Creates an asset for each link; the valid ones are stored. Returns the IDs to which their links lead, or their issues. */
-async function follow(links: readonly Said[]) {
-  const input = { assets: links.map((currentLocation) => ({ name: 'Crane', currentLocation })) };
-  const { result } = await service.data(
-    importDocument('results { assets { record { currentLocationId } issues { path code message } } }'),
-    { input, onInvalid: 'SKIP' },
-  );
-  return result.results.assets.map(({ record, issues }: { record: { currentLocationId: string }; issues: Issue[] }) =>
-    record ? record.currentLocationId : issues,
-  );
-}
 
 test('a link that is refused says where and why', async () => {
   const [{ id }, b] = await service.create('/locations', ...sites);
@@ -72,28 +57,16 @@ test('a link that is refused says where and why', async () => {
     [{ ref: 'yard', name: 'North' }, ' exclusive'],
   ];
 
-  const found: Issue[][] = await follow(cases.map(([link]) => link));
+  const input = { assets: cases.map(([currentLocation]) => ({ name: 'Crane', currentLocation })) };
+  const document = importDocument('results { assets { issues { path code message } } }');
+  const { result } = await service.data(document, { input, onInvalid: 'SKIP' });
+  const found: Issue[][] = result.results.assets.map(({ issues }: { issues: Issue[] }) => issues);
 
   expect(found.map(([issue]) => `${issue?.path.slice(1).join('.')} ${issue?.code}`)).toEqual(
     cases.map(([, issue]) => issue),
   );
   expect(found[12]?.[0]?.message).toBe(`2 locations have the name "North": ${id}, ${b.id}`);
   expect(found[14]?.[0]?.message).toMatch(/^several locations have the name "Many": (?:location_\w+, ){3}…$/);
-});
-
-test('a link says an external ID in a short form, too, and by null that there is none, or white space alone', async () => {
-  const [, b, c, blank, nothing] = await service.create('/locations', ...sites);
-  const externalId = { key: 'erp', value: '2' };
-
-  expect(
-    await follow([
-      { externalId },
-      { externalId, externalIds: { erp: '2' } },
-      { externalId: { key: 'erp', value: '1' }, externalIds: { constructor: '7' } },
-      { name: 'Lock', externalIds: { erp: null } },
-      { name: 'Lock', externalIds: { erp: 'null' } },
-    ]),
-  ).toEqual([b.id, b.id, c.id, blank.id, nothing.id]);
 });
 
 test('thousands of links to a name that thousands of items give up are rejected with any of these', async () => {

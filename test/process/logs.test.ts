@@ -6,9 +6,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { eventually } from '../support/clock.ts';
 import { freePort } from '../support/postgres.ts';
-import { useProcesses } from '../support/process.ts';
+import { useSharedProcesses } from '../support/process.ts';
 
-const processes = useProcesses();
+const processes = useSharedProcesses();
 const settings = { DATABASE_URL: 'sqlite::memory:', LOG_LEVEL: 'info' };
 
 /** Sends so many requests on one connection, and returns how many of them get a 200. */
@@ -39,7 +39,7 @@ async function startOnPort(start: (settings: Record<string, string>) => ReturnTy
   return { service, address };
 }
 
-test.each(['on a full disk', 'whose readers are gone'])(
+test.concurrent.each(['on a full disk', 'whose readers are gone'])(
   'output %s keeps the service neither from starting nor from ending',
   async (state) => {
     const full = openSync('/dev/full', 'w');
@@ -62,7 +62,7 @@ test.each(['on a full disk', 'whose readers are gone'])(
   },
 );
 
-test('lines that nobody reads are lost, and once somebody reads again, one says how many', async () => {
+test.concurrent('lines that nobody reads are lost, and once somebody reads again, one says how many', async () => {
   const service = processes.start(settings);
   service.child.stderr?.pause();
   const address = await service.ready();
@@ -84,7 +84,7 @@ test('lines that nobody reads are lost, and once somebody reads again, one says 
   expect(lines.slice(-2)).toMatchObject([{ msg: 'request completed' }, { msg: 'stopped' }]);
 });
 
-test('a file gets every line, also those of the last moment', async () => {
+test.concurrent('a file gets every line, also those of the last moment', async () => {
   const path = join(processes.folder, 'log');
   const file = openSync(path, 'a');
   const { ready, child, exited } = processes.startUnder({ streams: ['pipe', file] }, settings);

@@ -7,9 +7,9 @@ import { describe, expect, test } from 'vitest';
 import { runCommand } from '../support/command.ts';
 import { createFile } from '../support/database.ts';
 import { eventReader } from '../support/event-stream.ts';
-import { largeBatch, post, postAround, useProcesses } from '../support/process.ts';
+import { largeBatch, post, postAround, useSharedProcesses } from '../support/process.ts';
 
-const processes = useProcesses();
+const processes = useSharedProcesses();
 
 /** Lines of JSON: Node writes others about an unexpected error. */
 const linesOf = (text: string) =>
@@ -18,7 +18,7 @@ const linesOf = (text: string) =>
     .filter((line) => line.startsWith('{'))
     .map((line) => JSON.parse(line));
 
-test('a start takes options before settings, is open where a setting says so, warns of misspelt settings, and says if it ends by an unexpected error', async () => {
+test.concurrent('a start takes options before settings, is open where a setting says so, warns of misspelt settings, and says if it ends by an unexpected error', async () => {
   const usual =
     `CI COLORTERM DATABASE_HOST DATABASE_NAME DATABASE_PORT DATABASE_USER DEBUG DISPLAY EDITOR HOSTNAME HOSTTYPE INIT_CWD
     INVOCATION_ID JOURNAL_STREAM KUBERNETES_PORT KUBERNETES_SERVICE_HOST LANG LC_ALL LISTEN_FDS LOGNAME LS_COLORS MACHTYPE MAIL
@@ -53,7 +53,7 @@ test('a start takes options before settings, is open where a setting says so, wa
   expect(lines).toContainEqual(expect.objectContaining({ level: 60, msg: 'stopped', error: 'TypeError' }));
 });
 
-test('an end by SIGINT, sent twice as npm does, finishes what is in flight and waits for slow readers, but for nobody else', async () => {
+test.concurrent('an end by SIGINT, sent twice as npm does, finishes what is in flight and waits for slow readers, but for nobody else', async () => {
   const service = processes.start({
     DATABASE_URL: 'sqlite::memory:',
     MAX_EXTERNAL_IDS: '1000',
