@@ -315,20 +315,33 @@ const maxAncestors = 100_000;
 
 /** Rejects items that make a record its own ancestor: all items count, or only valid ones with `skip`. */
 export async function checkTrees(tx: Tx, items: readonly Item[], onInvalid: OnInvalid): Promise<void> {
+  const movesInTrees: Moves[] = [];
   for (const tree of trees) {
     const { kind, field } = tree;
     const sets = ({ pendingReferences, values }: Item) => pendingReferences?.has(field) || values[field] !== undefined;
     const moves = items.filter((item) => item.kind === kind && !item.duplicateOf && sets(item));
     // Only new records are below new records.
     const hasStored = moves.some(({ id }) => id !== undefined);
-    const parents = hasStored ? await storedParents(tx, tree, moves) : new Map<string, string | null>();
-    if (onInvalid === 'skip') rejectMovesInCycles(items, moves, field, parents);
-    else for (const item of movesInCycles(moves, field, parents)) item.issues.push(cycleIssue(item, field));
+    const stored = hasStored ? await storedParents(tx, tree, moves) : new Map<string, string | null>();
+    movesInTrees.push({ field, moves, stored });
+  }
+  if (onInvalid === 'skip') rejectMovesInCycles(items, movesInTrees);
+  else {
+    for (const { field, moves, stored } of movesInTrees) {
+      for (const item of movesInCycles(moves, field, stored)) item.issues.push(cycleIssue(item, field));
+    }
   }
 }
 
 /** Stored parents by ID; null for a root. */
 type Parents = ReadonlyMap<string, string | null>;
+
+/** The items that set a parent in one tree. */
+interface Moves {
+  readonly field: string;
+  readonly moves: readonly Item[];
+  readonly stored: Parents;
+}
 
 async function storedParents(tx: Tx, tree: ReverseLink, moves: readonly Item[]): Promise<Parents> {
   const { kind, field } = tree;
@@ -342,18 +355,23 @@ async function storedParents(tx: Tx, tree: ReverseLink, moves: readonly Item[]):
   return parents;
 }
 
-/** After this many rounds, every remaining move is rejected. */
+/** After this many rounds, every remaining move in a tree with a cycle is rejected. */
 const maxRounds = 10;
 
-/** Works in rounds, because a rejected move can leave another cycle. */
-function rejectMovesInCycles(items: readonly Item[], moves: readonly Item[], field: string, stored: Parents): void {
-  for (let round = 1; ; round += 1) {
+/** Works in rounds: a rejected move can leave another cycle, even in the tree of the items that link to it. */
+function rejectMovesInCycles(items: readonly Item[], movesInTrees: readonly Moves[]): void {
+  let hasCycle = true;
+  for (let round = 1; hasCycle; round += 1) {
     rejectDependents(items);
-    const remaining = moves.filter(isValid);
-    const inCycles = movesInCycles(remaining, field, stored);
-    if (inCycles.length === 0) return;
-    if (round > maxRounds) for (const { issues } of remaining) issues.push({ path: [field], code: 'rejected-moves' });
-    else for (const item of inCycles) item.issues.push(cycleIssue(item, field));
+    hasCycle = false;
+    for (const { field, moves, stored } of movesInTrees) {
+      const remaining = moves.filter(isValid);
+      const inCycles = movesInCycles(remaining, field, stored);
+      if (inCycles.length === 0) continue;
+      hasCycle = true;
+      if (round > maxRounds) for (const { issues } of remaining) issues.push({ path: [field], code: 'rejected-moves' });
+      else for (const item of inCycles) item.issues.push(cycleIssue(item, field));
+    }
   }
 }
 

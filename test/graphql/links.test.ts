@@ -147,3 +147,26 @@ test('a move that only a rejected exchange would keep out of a cycle is rejected
     },
   ]);
 });
+
+test('a move that only an item linked to a rejected one would keep out of a cycle is rejected, too', async () => {
+  const [above] = await service.create('/assets', { name: 'Above' });
+  const [below] = await service.create('/assets', { name: 'Below', parentId: above.id });
+  const input = {
+    assets: [
+      { id: above.id, parentId: below.id },
+      { id: below.id, parentId: null, category: { ref: 'category' } },
+    ],
+    assetCategories: [{ ref: 'category', name: 'Its own parent', parent: { ref: 'category' } }],
+  };
+
+  const { result } = await service.data(importDocument('results { assets { outcome issues { path code } } }'), {
+    input,
+    by: { assets: { field: 'ID' } },
+    onInvalid: 'SKIP',
+  });
+
+  expect(result.results.assets).toEqual([
+    { outcome: 'REJECTED', issues: [{ path: ['parentId'], code: 'cycle' }] },
+    { outcome: 'REJECTED', issues: [{ path: ['category', 'ref'], code: 'rejected-target' }] },
+  ]);
+});
