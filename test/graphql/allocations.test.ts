@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { allocation, asset } from '../../src/records/index.ts';
 import { endless } from '../../src/store/writes/tx.ts';
-import { createDatabase } from '../support/database.ts';
+import { createDatabase, isPostgres } from '../support/database.ts';
 import { byEffort } from '../support/effort.ts';
 import { inSteps, insert } from '../support/insert.ts';
 import { createDocument, deleteDocument, updateDocument, upsertDocument } from '../support/mutations.ts';
@@ -85,6 +85,28 @@ test('random times clash, and are found by a time, as by the rule', async () => 
     const expected = all.filter((own) => overlap(own, { startDate: during.from, endDate: during.to }));
     expect(idsOf(found.allocations.nodes), `seed ${seed}`).toEqual(idsOf(expected));
   }
+});
+
+test.runIf(isPostgres)('times whose bounds are in order overlap as ranges of Postgres do', async () => {
+  const random = createRandom(7);
+  const times = Array.from({ length: 80 }, () => {
+    const start = 1 + random.integer(12);
+    return [start, random.chance(0.2) ? null : start + 1 + random.integer(4)] as const;
+  });
+  const all = await allocate(await createAsset(), ...times);
+  const range = (alias: string) => `tstzrange(${alias}.start_date, ${alias}.end_date)`;
+  const { rows } = await service.database.knex.raw(
+    `with allocated as (
+      select * from json_to_recordset(?) as sent (id text, start_date timestamptz, end_date timestamptz)
+    )
+    select a.id, count(b.id)::int as count
+      from allocated a left join allocated b on b.id <> a.id and ${range('a')} && ${range('b')} group by a.id order by a.id`,
+    [JSON.stringify(all.map(({ id, startDate, endDate }) => ({ id, start_date: startDate, end_date: endDate })))],
+  );
+  const { allocations } = await service.data('{ allocations(first: 80) { nodes { id clashes { totalCount } } } }');
+  expect(allocations.nodes.map(({ id, clashes }: Json) => [id, clashes.totalCount])).toEqual(
+    rows.map(({ id, count }: Json) => [id, count]),
+  );
 });
 
 test('the clashes of all allocations of a page take one statement', async () => {
