@@ -11,74 +11,65 @@ import { sortKey } from '../../model/sort-key.ts';
 import type { Row } from '../connections/driver.ts';
 import { columnName, type TableColumn, tableColumns } from './columns.ts';
 
-interface Computation {
+interface ComputedColumn extends TableColumn {
   readonly from: readonly string[];
-  readonly columns: readonly TableColumn[];
-  compute(row: Row): readonly unknown[];
+  compute(row: Row): unknown;
 }
 
-const pointColumns = ['pointX', 'pointY', 'pointZ'].map(
-  (field): TableColumn => ({ field, type: 'number', name: columnName(field) }),
-);
-
-const pointOfPlace: Computation = {
+const pointColumns = ['pointX', 'pointY', 'pointZ'].map((field, axis): ComputedColumn => ({
+  field,
+  type: 'number',
+  name: columnName(field),
   from: ['latitude', 'longitude'],
-  columns: pointColumns,
   compute({ latitude, longitude }) {
     const isPlace = typeof latitude === 'number' && typeof longitude === 'number';
-    return isPlace ? unitVector({ latitude, longitude }) : [null, null, null];
+    return isPlace ? unitVector({ latitude, longitude })[axis] : null;
   },
-};
+}));
 
 /** `name` has its key in `name_key`. */
 export const keyField = (field: string): string => `${field}Key`;
 
-const keyOfText = (field: string): Computation => ({
+const keyColumn = (field: string): ComputedColumn => ({
+  field: keyField(field),
+  type: 'text',
+  name: columnName(keyField(field)),
   from: [field],
-  columns: [{ field: keyField(field), type: 'text', name: columnName(keyField(field)) }],
-  compute: ({ [field]: text }) => [typeof text === 'string' ? sortKey(text) : null],
+  compute: ({ [field]: text }) => (typeof text === 'string' ? sortKey(text) : null),
 });
 
 /** Tables are immutable. */
-const computationsByTable = new WeakMap<Table, readonly Computation[]>();
+const columnsByTable = new WeakMap<Table, readonly ComputedColumn[]>();
 
-function computationsOf(table: Table): readonly Computation[] {
-  const cached = computationsByTable.get(table);
+function computedColumns(table: Table): readonly ComputedColumn[] {
+  const cached = columnsByTable.get(table);
   if (cached) return cached;
-  const sorted = Object.entries(table.storedFields).flatMap(([name, field]) =>
-    isSorted(field) ? [keyOfText(name)] : [],
-  );
-  const computations = hasPlace(table) ? [pointOfPlace, ...sorted] : sorted;
-  computationsByTable.set(table, computations);
-  return computations;
+  const keys = Object.entries(table.storedFields).flatMap(([name, field]) => (isSorted(field) ? keyColumn(name) : []));
+  const columns = hasPlace(table) ? [...pointColumns, ...keys] : keys;
+  columnsByTable.set(table, columns);
+  return columns;
 }
 
 export const writtenColumns = (table: Table): readonly TableColumn[] => [
   ...tableColumns(table),
-  ...computationsOf(table).flatMap(({ columns }) => columns),
+  ...computedColumns(table),
 ];
 
 export function withComputed(table: Table, rows: readonly Row[]): readonly Row[] {
-  const computations = computationsOf(table);
-  if (computations.length === 0) return rows;
+  const columns = computedColumns(table);
+  if (columns.length === 0) return rows;
   return rows.map((row) => {
     const written: Record<string, unknown> = { ...row };
-    for (const { columns, compute } of computations) {
-      const values = compute(row);
-      for (const [index, { field }] of columns.entries()) written[field] = values[index];
-    }
+    for (const { field, compute } of columns) written[field] = compute(row);
     return written;
   });
 }
 
 /** Returns the fields, and the computed ones that change with them. */
-export const withDependent = (table: Table, fields: ReadonlySet<string>): ReadonlySet<string> =>
-  new Set([
-    ...fields,
-    ...computationsOf(table).flatMap(({ from, columns }) =>
-      from.some((field) => fields.has(field)) ? columns.map(({ field }) => field) : [],
-    ),
-  ]);
+export const withDependent = (table: Table, fields: ReadonlySet<string>): ReadonlySet<string> => {
+  const dependent = computedColumns(table).filter(({ from }) => from.some((field) => fields.has(field)));
+  return new Set([...fields, ...dependent.map(({ field }) => field)]);
+};
 
 /**
  * The square of the chord from a row's point to this one, which orders as the distance does. Both databases compute the
