@@ -9,7 +9,6 @@
  *
  * So a text has its key for ever: other keys would be another file, and a migration.
  */
-import { isAscii } from './fields.ts';
 import { isUnassigned } from './unicode-15.ts';
 
 /** An index entry of Postgres has at most 2,704 bytes. Of texts with equal keys, the ID decides. */
@@ -20,19 +19,21 @@ export const sortKey = (text: string): string => cut(withLengths(folded(text).tr
 /** Removes control characters, which stand for lengths. White space is among them. */
 function folded(text: string): string {
   if (/^[!-~]+(?: [!-~]+)*$/.test(text)) return text.toLowerCase();
-  const letters = isAscii(text) ? text.toLowerCase() : text.replace(/[A-Z]|[^\0-\x7f]/gu, foldedCharacter);
+  const characters = Array.from(text);
+  const letters = characters.some(isUnassigned)
+    ? characters.map((character) => (isUnassigned(character) ? character : foldedLetters(character))).join('')
+    : foldedLetters(text);
   return letters.replace(/[^\P{Cc}\s]/gu, '').replace(/\s+/g, ' ');
 }
 
-/** By itself: in a text, a letter's lower case and the order of its marks can depend on its neighbours. */
-function foldedCharacter(character: string): string {
-  if (isUnassigned(character.codePointAt(0) ?? 0)) return character;
-  const letters = character.normalize('NFKD').replace(/\p{M}/gu, '');
-  return Array.from(letters, (letter) => {
-    const lower = letter.toLowerCase();
-    return undecomposed[lower] ?? lower;
-  }).join('');
-}
+const foldedLetters = (letters: string): string =>
+  letters
+    .normalize('NFKD')
+    .replace(/\p{M}/gu, '')
+    // Its lower case depends on its place in a word.
+    .replaceAll('Σ', 'σ')
+    .toLowerCase()
+    .replace(/[ßøæđłı]/g, (letter) => undecomposed[letter] ?? letter);
 
 /** Letters with a stroke, and ligatures, are letters of their own in Unicode. */
 const undecomposed: Readonly<Record<string, string>> = { ß: 'ss', ø: 'o', æ: 'ae', đ: 'd', ł: 'l', ı: 'i' };
