@@ -1,13 +1,10 @@
-import { sortKey } from '../model/sort-key.ts';
-
 const collapse = (text: string): string => text.trim().replace(/\s+/g, ' ');
 
-/** What two texts with the same sort key may differ in, and how to remove the difference. */
+/** A difference between texts with the same sort key, and how to remove it. */
 const differences: readonly (readonly [name: string, remove: (text: string) => string])[] = [
   ['white space', collapse],
   ['the form of letters', (text) => text.normalize('NFKC')],
   ['case', (text) => text.toLowerCase()],
-  ['accents or leading zeros', sortKey],
 ];
 
 /** Returns `case`, or `white space and case`. The texts have the same sort key. */
@@ -16,9 +13,7 @@ export function describeDifference(a: string, b: string): string {
     const [first, second] = [a, b].map((text) => parts.reduce((rest, [, remove]) => remove(rest), text));
     return first === second;
   };
-  const simple = differences.slice(0, -1);
-  const found = isSameWithout(simple)
-    ? simple.filter((part) => !isSameWithout(simple.filter((other) => other !== part)))
-    : differences.slice(-1);
+  if (!isSameWithout(differences)) return 'accents, leading zeros or the like';
+  const found = differences.filter((part) => !isSameWithout(differences.filter((other) => other !== part)));
   return found.map(([name]) => name).join(' and ');
 }

@@ -50,8 +50,8 @@ export class RowIndex {
   readonly #firstRows = new Map<RecordKind, Map<string, FirstRows>>();
   /** By kind and name: the ID of the row, undefined if several rows have the name. */
   readonly #names = new Map<RecordKind, Map<string, string | undefined>>();
-  /** By kind and sort key: the first name. */
-  readonly #alikeNames = new Map<RecordKind, Map<string, string>>();
+  /** By `alikeKey`: the first name of a row, or of a record that is created for a link. */
+  readonly #alikeNames = new Map<string, string>();
   /** By kind and ID of the row: its record, null if the row was refused, undefined if a preview would create it. */
   readonly #records = new Map<RecordKind, Map<string, string | null | undefined>>();
   readonly #refs = new Map<RecordKind, Map<string, { readonly ref: string; readonly row: FileRow }>>();
@@ -64,7 +64,6 @@ export class RowIndex {
     this.#options = options;
     for (const [kind, keys] of options.scanned.linkKeys) {
       this.#names.set(kind, new Map());
-      this.#alikeNames.set(kind, new Map());
       this.#refs.set(kind, new Map());
       this.#records.set(kind, new Map());
       if (keys.has('id')) this.#firstRows.set(kind, new Map([['id', new FirstRows()]]));
@@ -83,9 +82,7 @@ export class RowIndex {
     const name = rowKeyText(row, 'name');
     if (names && name !== undefined) {
       names.set(detached(name), names.has(name) ? undefined : row.id);
-      const alike = this.#alikeNames.get(row.kind);
-      const key = sortKey(name);
-      if (!alike?.has(key)) alike?.set(detached(key), detached(name));
+      this.addAlikeName(row.kind, name);
     }
     const { files } = this.#options;
     const issues: RowIssue[] = [];
@@ -99,6 +96,11 @@ export class RowIndex {
       }
     }
     return issues.length === 0 ? row : { ...row, issues: [...row.issues, ...issues] };
+  }
+
+  addAlikeName(kind: RecordKind, name: string): void {
+    const key = alikeKey(kind, name);
+    if (!this.#alikeNames.has(key)) this.#alikeNames.set(detached(key), detached(name));
   }
 
   startPart(rows: readonly FileRow[]): void {
@@ -163,8 +165,7 @@ export class RowIndex {
   /** True for the name of any row of the import, even of a refused one. */
   isRowName = (kind: RecordKind, name: string): boolean => this.#names.get(kind)?.has(name) ?? false;
 
-  /** The first name of a row with the same sort key. */
-  alikeName = (kind: RecordKind, name: string): string | undefined => this.#alikeNames.get(kind)?.get(sortKey(name));
+  alikeName = (key: string): string | undefined => this.#alikeNames.get(key);
 
   /** True if the row with this ID also has it as its name, and no other row does. */
   isIdAndName = (kind: RecordKind, text: string): boolean => this.#names.get(kind)?.get(text) === text;
@@ -177,6 +178,9 @@ export class RowIndex {
 
   upsertKey = (kind: RecordKind): string | undefined => this.#options.upsertKeys.get(kind);
 }
+
+/** The same for names of a kind with the same sort key. */
+export const alikeKey = ({ name: kind }: RecordKind, name: string): string => `${kind} ${sortKey(name)}`;
 
 /** Unambiguous, because no key has a space. */
 const textKey = ({ name }: RecordKind, by: string, text: string): string => detached(`${name}.${by} ${text}`);

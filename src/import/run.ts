@@ -7,12 +7,11 @@ import { StartError } from '../errors.ts';
 import { quote } from '../model/issues.ts';
 import { listField, pluralize } from '../model/labels.ts';
 import type { RecordKind } from '../model/record-kind.ts';
-import { sortKey } from '../model/sort-key.ts';
 import { kindNamed, linkOrder } from '../records/index.ts';
 import { describeDifference } from './alike.ts';
 import { columnFields } from './columns.ts';
 import type { ImportFile } from './file.ts';
-import { alikeHelp, buildItems, describeLine, type RowIndex, type RowItem, refusedTarget } from './items.ts';
+import { alikeHelp, alikeKey, buildItems, describeLine, type RowIndex, type RowItem, refusedTarget } from './items.ts';
 import { type FileReader, readParts, type Scanned, type TreeOrders } from './reading.ts';
 import {
   countStored,
@@ -166,7 +165,7 @@ async function sendPart(work: Import, pass: Pass, missing: Totals['missing'], ro
     : checked.results;
   if (storing?.restart !== undefined && idempotencyKey) await requireStored(work, sent, results, storing.restart);
   const unknown = valid.flatMap(({ row }, at) => unknownNameCells(row, results[at]));
-  const alike = await findAlikeNames(work.yardgraph, index, unknown, checked.names);
+  const alike = await findAlikeNames(work.yardgraph, index, unknown);
   const resultOf = new Map(valid.map((item, at) => [item, results[at]]));
   const outcomes = items.map((item): RowOutcome => {
     const { outcome = 'REJECTED', record, before, issues = item.issues } = resultOf.get(item) ?? {};
@@ -207,14 +206,17 @@ async function findNamesToCreate(
     const results = await importItems(yardgraph, [...sent, ...names.values()], { upsertKeys, compared });
     const { size } = names;
     const wanted = items.map(({ row }, at) => unknownNameCells(row, results[at]).filter(isCreatable));
-    const alike = await findAlikeNames(yardgraph, index, wanted.flat(), [...names.values()]);
+    const alike = await findAlikeNames(yardgraph, index, wanted.flat());
     for (const [at, cells] of wanted.entries()) {
       const creatable = cells.filter((cell) => !alike.has(cell));
       // Nothing is created for a row with other issues.
       if (creatable.length < (results[at]?.issues.length ?? 0)) continue;
       for (const cell of creatable) {
-        const key = alikeKey(cell.target, cell.value);
-        if (!names.has(key)) names.set(key, namedItem(cell.target, cell.value));
+        const name = cell.value ?? '';
+        const key = alikeKey(cell.target, name);
+        if (names.has(key)) continue;
+        names.set(key, namedItem(cell.target, name));
+        index.addAlikeName(cell.target, name);
       }
     }
     if (names.size > size) continue;
@@ -226,33 +228,27 @@ async function findNamesToCreate(
   }
 }
 
-const namedItem = (kind: RecordKind, name: string | null): ImportItem => ({ kind, record: { name }, isCreated: true });
+const namedItem = (kind: RecordKind, name: string): ImportItem => ({ kind, record: { name }, isCreated: true });
 
 const unknownNameCells = (row: FileRow, result: ItemResult | undefined): LinkCell[] =>
   (result?.issues ?? []).flatMap((issue) => unknownNameCell(issue, row) ?? []);
 
-const alikeKey = (kind: RecordKind, name: unknown): string => `${kind.name} ${sortKey(String(name))}`;
-
-/** Returns names that are alike to unknown ones: of rows, of records to be created, and of stored ones. */
+/** Returns names that are alike to unknown ones: of stored records, of rows, and of records to create. */
 async function findAlikeNames(
   yardgraph: Yardgraph,
   index: RowIndex,
   cells: readonly LinkCell[],
-  created: readonly ImportItem[],
 ): Promise<ReadonlyMap<LinkCell, string>> {
-  const names = new Map(created.map(({ kind, record }) => [alikeKey(kind, record.name), String(record.name)]));
+  const stored = new Map<string, string>();
   for (const kind of new Set(cells.map(({ target }) => target))) {
     const unknown = new Set(cells.flatMap(({ target, value }) => (target === kind && value !== null ? [value] : [])));
-    for (const name of unknown) {
-      const alike = index.alikeName(kind, name);
-      if (alike !== undefined) names.set(alikeKey(kind, name), alike);
-    }
     for (const name of await findStoredNames(yardgraph, kind, [...unknown], 'alike'))
-      names.set(alikeKey(kind, name), name);
+      stored.set(alikeKey(kind, name), name);
   }
   return new Map(
     cells.flatMap((cell) => {
-      const alike = names.get(alikeKey(cell.target, cell.value));
+      const key = alikeKey(cell.target, cell.value ?? '');
+      const alike = stored.get(key) ?? index.alikeName(key);
       return alike === undefined || alike === cell.value ? [] : [[cell, alike] as const];
     }),
   );

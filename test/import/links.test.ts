@@ -45,7 +45,7 @@ describe('links by name', () => {
   test.each([
     ['north  yard', 'North yard', 'white space and case'],
     ['Ko\u0308ln depot', 'Köln depot', 'the form of letters'],
-    ['Koln depot', 'Köln depot', 'accents or leading zeros'],
+    ['Koln depot', 'Köln depot', 'accents, leading zeros or the like'],
     ['south YARD', 'South yard', 'case'],
   ])('to %j are refused beside %j, also with --create-missing', async (name, alike, difference) => {
     await imports.import({ 'locations.csv': 'name\nNorth yard\nKöln depot\n' });
@@ -72,6 +72,18 @@ describe('links by name', () => {
       'North yard',
       'Quay',
       'South yard',
+    ]);
+  });
+
+  test('are refused in a preview if they are alike to a name that an earlier part creates', async () => {
+    const file = 'name,location\nA,Quay\nB,QUAY\nC,Quay\n';
+    const options = ['--link-by', 'location=name', '--create-missing', 'locations', '--batch', '1'];
+
+    const { code, out } = await imports.import({ 'projects.csv': file }, ...options, '--dry-run');
+
+    expect([code, ...refusalsIn(out)]).toEqual([
+      2,
+      expect.stringMatching(/line 3: .* there is "Quay", did you mean it/),
     ]);
   });
 

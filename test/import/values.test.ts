@@ -409,7 +409,7 @@ describe('warnings', () => {
       asset,
       'uid',
       ['K 007', 'k\u00a07'],
-      'values differ only in accents or leading zeros',
+      'values differ only in accents, leading zeros or the like',
       '3 uid "k\u00a07" and "K 007" in line 2',
     ],
     [asset, 'name', ['a ', 'b'], 'there is white space around the value', '2 name "a "'],
