@@ -161,8 +161,8 @@ const operators = {
   contains: ['The text contains this one', hasText('contains')],
   startsWith: ['The text starts with this one', hasText('startsWith')],
   endsWith: ['The text ends with this one', hasText('endsWith')],
-  // Of texts without sort keys.
-  alike: ['The text is alike to this one: `{ alike: "muhlhof" }` finds `Mühlhof`', isOneOf],
+  // Used for texts without a sort key, in each Unicode form.
+  alike: ['The text is alike to this one: `{ alike: "muhlhof" }` finds the name `Mühlhof`', isOneOf],
   startsAlike: ['The text is alike to one that starts with this one', hasText('startsWith')],
   containsAlike: ['The text is alike to one that contains this one', hasText('contains')],
 } satisfies Record<string, readonly [description: string, ToCondition]>;
@@ -213,7 +213,7 @@ const valueFilters: Readonly<Record<Field['type'], InputRef<Filter>>> = {
   text: comparing(
     'TextFilter',
     'String',
-    `a text, all of which must hold. Comparisons are case-sensitive unless \`ignoreCase\` is true. The texts of \`contains\`, \`startsWith\` and \`endsWith\`, and all texts with \`ignoreCase\`, have at most ${formatCount(maxPatternLength)} characters.`,
+    `a text, all of which must hold. Comparisons are case-sensitive unless \`ignoreCase\` is true. The texts of \`contains\`, \`startsWith\` and \`endsWith\`, and all texts with \`ignoreCase\`, have at most ${formatCount(maxPatternLength)} characters. \`alike\`, \`startsAlike\` and \`containsAlike\` ignore case, accents, white space and leading zeros in names, references and numbers, and only case and Unicode forms in other texts.`,
     ['eq', 'ne', 'in', ...patterns, ...(Object.keys(alikeParts) as Operator[])],
   ),
   number: comparing('NumberFilter', 'Float', 'a number, all of which must hold.', ['eq', 'ne', 'in', ...sizes]),
@@ -434,22 +434,19 @@ const withoutAlike = (option: string) =>
   `text without the characters U+FFFD to U+FFFF, which \`${option}\` cannot tell apart`;
 
 function externalIdConditions(name: string, filter: Filter, path: Path, context: FilterContext): Condition[] {
-  const { key, value, alike, isNull } = Object.fromEntries(entriesIn(filter, path));
+  const { isNull, ...texts } = Object.fromEntries(entriesIn(filter, path));
   countValues(context, path, 1);
-  const sentValue = value === undefined ? 'alike' : 'value';
-  if ((value ?? alike) !== undefined && key === undefined) {
-    const problem = `expected \`key\` with \`${sentValue}\`, the name of the other system, received \`${sentValue}\` alone`;
+  const [operator] = ['value', 'alike'].filter((other) => texts[other] !== undefined);
+  if (operator && texts.key === undefined) {
+    const problem = `expected \`key\` with \`${operator}\`, the name of the other system, received \`${operator}\` alone`;
     throw badArgument(path, problem);
   }
-  const textAt = (part: string, sent: unknown) =>
-    sent === undefined ? undefined : parseText([...path, part], sent, context);
-  const sentKey = textAt('key', key);
-  const hasId = (id: string | undefined): Condition[] =>
-    sentKey === undefined ? [] : [{ field: name, key: sentKey, value: id }];
-  const alikeText = textAt('alike', alike);
+  const parsed = Object.entries(texts).map(([part, text]) => [part, parseText([...path, part], text, context)]);
+  const { key, value, alike } = Object.fromEntries(parsed);
+  const hasId = (id?: string): Condition => ({ field: name, key, value: id });
   return [
-    ...(alikeText === undefined || value !== undefined ? hasId(textAt('value', value)) : []),
-    ...(alikeText === undefined ? [] : [{ any: unicodeForms(alikeText).flatMap(hasId) }]),
+    ...(value !== undefined || (key !== undefined && alike === undefined) ? [hasId(value)] : []),
+    ...(alike === undefined ? [] : [{ any: unicodeForms(alike).map(hasId) }]),
     ...(isNull === undefined ? [] : [{ field: name, isSet: isNull !== true }]),
   ];
 }
