@@ -4,7 +4,7 @@
  */
 import { closest, distance } from 'fastest-levenshtein';
 import { parseDateTime } from './date-time.ts';
-import { type Field, type TextField, textLengthOfAll } from './fields.ts';
+import { type Field, type StoredField, type TextField, textLengthOfAll } from './fields.ts';
 import { type IssueData, isObject, type Parsed, type Path, type ValidationIssue, type ValueType } from './issues.ts';
 import type { CreateOf, RecordKind, UpdateOf } from './record-kind.ts';
 import { sentence, suggestionText } from './sentences.ts';
@@ -226,7 +226,7 @@ export const suggestion = (name: string, fieldNames: readonly string[]): string 
 export type ComparedValue = string | number | boolean;
 
 /** A value to compare has the form of input, but need not be storable. */
-export function parseComparedValue({ type }: Pick<Field, 'type'>, sent: unknown, maxLength: number): ParsedValue {
+export function parseComparedValue({ type }: Pick<StoredField, 'type'>, sent: unknown, maxLength: number): ParsedValue {
   switch (type) {
     case 'number':
       return Number.isFinite(sent) ? { value: Number(sent) } : { problem: wrongType('number', sent) };

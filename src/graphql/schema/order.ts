@@ -1,6 +1,6 @@
 /** Orders of lists, also by fields of linked records, and cursors, which hold for one order. */
 import { badRequest } from '../../errors.ts';
-import { type Field, isSorted } from '../../model/fields.ts';
+import type { Field } from '../../model/fields.ts';
 import { expected, type Path } from '../../model/issues.ts';
 import { uncapitalized } from '../../model/labels.ts';
 import { linkFields } from '../../model/links.ts';
@@ -9,7 +9,9 @@ import type { RecordKind } from '../../model/record-kind.ts';
 import { parseComparedValue } from '../../model/schemas.ts';
 import { kindNamed, kindOfId, recordKinds } from '../../records/index.ts';
 import {
+  isOrderedByKey,
   oldestFirst,
+  orderedField,
   orderName,
   type Position,
   positionOfId,
@@ -159,12 +161,9 @@ const orderText = (orderBy: readonly RecordOrder[]): string =>
 
 /** In version 0.3, names were ordered by their code points: its cursors are of another order. */
 function orderOfCursor(kind: RecordKind | undefined, orderBy: readonly RecordOrder[]): string {
-  const fields = orderBy.map((order) => orderedField(kind, order));
-  return `${orderText(orderBy)}${fields.some((field) => field && isSorted(field)) ? ' 2' : ''}`;
+  const isByKey = orderBy.some((order) => kind && isOrderedByKey(kind, order));
+  return `${orderText(orderBy)}${isByKey ? ' 2' : ''}`;
 }
-
-const orderedField = (kind: RecordKind | undefined, { links, from, field }: RecordOrder) =>
-  from ? ({ type: 'number' } as const) : (links?.at(-1)?.target ?? kind)?.storedFields[field];
 
 const valueOrders = (orderBy: readonly RecordOrder[]): RecordOrder[] =>
   orderBy.filter((order) => orderName(order) !== 'id');

@@ -1,4 +1,5 @@
 /** Queries as plain data, without SQL. */
+import { isSorted, type StoredField } from '../../model/fields.ts';
 import { linkField } from '../../model/labels.ts';
 import type { Point } from '../../model/places.ts';
 import type { RecordKind, Table } from '../../model/record-kind.ts';
@@ -34,6 +35,18 @@ interface OrderLink {
 /** `name`, or `project.name` for a value of a linked record. */
 export const orderName = ({ links = [], field }: RecordOrder): string =>
   [...links.map(({ reference }) => linkField(reference)), field].join('.');
+
+const distance = { type: 'number', description: '', min: 0, max: 4 } as const;
+
+/** The field to order by, of the table or of a linked record. For distances, it has the square of the chord. */
+export const orderedField = (table: Table, { links, from, field }: RecordOrder): StoredField | undefined =>
+  from ? distance : (links?.at(-1)?.target ?? table).storedFields[field];
+
+/** Orders use the sort key of a field that has one. */
+export function isOrderedByKey(table: Table, order: RecordOrder): boolean {
+  const field = orderedField(table, order);
+  return field !== undefined && isSorted(field);
+}
 
 /** A place in an order, even of a deleted record. */
 export interface Position {

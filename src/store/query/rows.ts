@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import { isSorted, type StoredField } from '../../model/fields.ts';
+import type { StoredField } from '../../model/fields.ts';
 import type { Table } from '../../model/record-kind.ts';
 import { sortKey } from '../../model/sort-key.ts';
 import { DatabaseError } from '../connections/database-error.ts';
@@ -16,7 +16,14 @@ import {
 import { keyField, squaredChord } from './computed.ts';
 import { conditionSql, lookupVariants, requireField } from './conditions.ts';
 import type { Dialect } from './dialect.ts';
-import { orderName, type Position, type RecordOrder, type RecordQuery } from './record-query.ts';
+import {
+  isOrderedByKey,
+  orderedField,
+  orderName,
+  type Position,
+  type RecordOrder,
+  type RecordQuery,
+} from './record-query.ts';
 
 export interface RowSource {
   readonly dialect: Dialect;
@@ -114,16 +121,10 @@ function fromSql({ dialect, workspaceId, table, from }: RowSource, orderBy: read
   ]);
 }
 
-const isOrderedByKey = (table: Table, { links, field, from }: RecordOrder): boolean =>
-  !from && isSorted(requireField((links?.at(-1)?.target ?? table).storedFields, field));
-
-const squaredChordField = { type: 'number', description: '', min: 0, max: 4 } as const;
-
 export function withOrderFields(table: Table, orderBy: readonly RecordOrder[] = []): Table {
   const linked = orderBy.flatMap((order): [string, StoredField][] => {
-    if (order.from) return [[orderName(order), squaredChordField]];
-    const target = order.links?.at(-1)?.target;
-    return target ? [[orderName(order), { ...requireField(target.storedFields, order.field), required: false }]] : [];
+    const field = order.links || order.from ? orderedField(table, order) : undefined;
+    return field ? [[orderName(order), { ...field, required: false }]] : [];
   });
   if (linked.length === 0) return table;
   return { ...table, storedFields: { ...table.storedFields, ...Object.fromEntries(linked) } };
