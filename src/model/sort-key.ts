@@ -52,12 +52,12 @@ function cut(key: string): string {
   if (3 * key.length <= maxBytes) return key;
   const bytes = new TextEncoder().encode(key);
   let end = Math.min(maxBytes, bytes.length);
-  // Continues a character.
+  // The byte continues a character.
   while (((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1;
   return new TextDecoder().decode(bytes.subarray(0, end));
 }
 
-/** Programs send the same letter composed or decomposed. */
+/** Returns the text as sent, composed and decomposed: programs send either form. */
 export const unicodeForms = (text: string): readonly string[] => [
   ...new Set([text, text.normalize('NFC'), text.normalize('NFD')]),
 ];
@@ -77,7 +77,7 @@ export interface TextRange {
   readonly to: string | undefined;
 }
 
-/** So many lengths have ranges of their own: SQLite has 32,766 parameters for 1,000 conditions. */
+/** So many lengths have ranges of their own: Postgres has 65,535 parameters for 1,000 conditions. */
 const separateLengths = 12;
 
 /** Returns ranges that contain the keys of all texts with this prefix: one, or if it ends with a digit, for each length. */

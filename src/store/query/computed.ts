@@ -16,16 +16,18 @@ interface ComputedColumn extends TableColumn {
   compute(row: Row): unknown;
 }
 
-const pointColumns = ['pointX', 'pointY', 'pointZ'].map((field, axis): ComputedColumn => ({
-  field,
-  type: 'number',
-  name: columnName(field),
-  from: ['latitude', 'longitude'],
-  compute({ latitude, longitude }) {
-    const isPlace = typeof latitude === 'number' && typeof longitude === 'number';
-    return isPlace ? unitVector({ latitude, longitude })[axis] : null;
-  },
-}));
+const pointColumns = ['pointX', 'pointY', 'pointZ'].map(
+  (field, axis): ComputedColumn => ({
+    field,
+    type: 'number',
+    name: columnName(field),
+    from: ['latitude', 'longitude'],
+    compute({ latitude, longitude }) {
+      const isPlace = typeof latitude === 'number' && typeof longitude === 'number';
+      return isPlace ? unitVector({ latitude, longitude })[axis] : null;
+    },
+  }),
+);
 
 /** `name` has its key in `name_key`. */
 export const keyField = (field: string): string => `${field}Key`;

@@ -220,7 +220,7 @@ export function requireField(storedFields: Table['storedFields'], name: string):
   return field;
 }
 
-/** What holds for the keys of all texts that match: their index serves the comparison. */
+/** A condition on the sort key, which has an index, that all matching records meet. Undefined if there is none. */
 function keySql(scope: ConditionScope, comparison: ValueComparison): Knex.Raw | undefined {
   if ('compare' in comparison) return undefined;
   const texts = 'in' in comparison ? comparison.in.map(String) : [comparison.value];
@@ -235,7 +235,7 @@ function keySql(scope: ConditionScope, comparison: ValueComparison): Knex.Raw | 
   return comparison.text === 'startsWith' ? startsWithKeySql(scope, comparison) : undefined;
 }
 
-/** `ς` and `Σ` are forms of a letter, and have different keys. */
+/** `ς` and `Σ` match without case, but have different keys. */
 const hasKeyOfForms = (text: string): boolean =>
   isAscii(text) || Array.from(text).every((character) => new Set(formsOf(character).map(sortKey)).size === 1);
 
@@ -284,7 +284,7 @@ function comparisonSql(
   return rangeSql(dialect, column, rangeOf(value));
 }
 
-/** Can use an index. */
+/** An index serves it. */
 function rangeSql({ builder }: Dialect, column: string, { from, to }: TextRange): Knex.Raw {
   if (to === undefined) return builder.raw(`${column} >= ?`, [from]);
   return builder.raw(`(${column} >= ? and ${column} < ?)`, [from, to]);
