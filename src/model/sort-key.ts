@@ -86,7 +86,9 @@ export function keyRanges(prefix: string): TextRange[] {
   if (digits === undefined) return [rangeOf(cut(key))];
   const { to } = rangeOf(cut(key + lengthMarks.at(-1)));
   return [
-    ...lengthMarks.slice(0, separateLengths).map((mark) => rangeOf(cut(key + mark + digits))),
+    ...lengthMarks
+      .slice(Math.max(0, digits.length - 1), separateLengths)
+      .map((mark) => rangeOf(cut(key + mark + digits))),
     { from: cut(key + lengthMarks[separateLengths]), to },
   ];
 }
