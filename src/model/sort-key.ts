@@ -16,13 +16,21 @@ const maxBytes = 1_500;
 
 export const sortKey = (text: string): string => cut(withLengths(folded(text).trim()));
 
+/** No text with a key is longer, in UTF-16 code units: it has at most 500 characters. */
+const maxLength = 1_000;
+
 /** Removes control characters, which stand for lengths. White space is among them. */
-function folded(text: string): string {
+function folded(sent: string): string {
+  const text = sent.length > maxLength ? sent.slice(0, maxLength).toWellFormed() : sent;
   if (/^[!-~]+(?: [!-~]+)*$/.test(text)) return text.toLowerCase();
-  const characters = Array.from(text);
-  const letters = characters.some(isUnassigned)
-    ? characters.map((character) => (isUnassigned(character) ? character : foldedLetters(character))).join('')
-    : foldedLetters(text);
+  let [letters, run] = ['', ''];
+  for (const character of text) {
+    if (isUnassigned(character)) {
+      letters += foldedLetters(run) + character;
+      run = '';
+    } else run += character;
+  }
+  letters += foldedLetters(run);
   return letters.replace(/[^\P{Cc}\s]/gu, '').replace(/\s+/g, ' ');
 }
 
@@ -104,14 +112,15 @@ export function rangeOf(prefix: string): TextRange {
 }
 
 /**
- * Returns the characters, each with its forms, that a key begins with or contains if a text is alike to one that does.
+ * Returns what a key begins with or contains if a text is alike to one that does: a text, or if it ends with a number,
+ * which may go on, the characters, each with its forms.
  */
-export function alikeCharacters(text: string, { isBeginning }: { readonly isBeginning: boolean }): string[][] {
+export function alikePattern(text: string, { isBeginning }: { readonly isBeginning: boolean }): string | string[][] {
   const { key, digits } = splitNumber(text);
   // The first number may be the end of a longer one.
-  const characters = Array.from(isBeginning ? key : key.replace(/^\p{Cc}+/u, ''), (character) => [character]);
-  if (digits === undefined) return characters;
-  const isNumber = !isBeginning && key === '';
-  const marks = isNumber ? [] : [lengthMarks];
-  return [...characters, ...marks, ...Array.from(isNumber ? digits || '0' : digits, (digit) => [digit])];
+  const before = isBeginning ? key : key.replace(/^\p{Cc}+/u, '');
+  if (digits === undefined) return before;
+  if (before === '' && !isBeginning) return digits || '0';
+  const characters = (letters: string) => Array.from(letters, (letter) => [letter]);
+  return [...characters(before), lengthMarks, ...characters(digits)];
 }

@@ -159,6 +159,11 @@ test('each text is compared with all others as in the model', async () => {
       }),
     );
   }
+  // Its key has no length of the number any more, and nothing comes after it.
+  const long = '\u{10ffff}'.repeat(376);
+  await insert(storeOpener(service.database)('texts'), location, [{ name: `${long}12` }]);
+  const { body } = await graphql(query, { where: { name: { startsWith: `${long}1` } } });
+  expect(body.data.locations.nodes).toEqual([{ name: `${long}12` }]);
   await service.stop();
 });
 

@@ -480,7 +480,7 @@ function costOf(condition: Condition): number {
   if ('matches' in condition) return relationCost + relatedTimes * costOf(condition.matches);
   if ('near' in condition || 'during' in condition) return 3 * conditionCost;
   if ('within' in condition) return withinCost;
-  const ignoreCase = 'ignoreCase' in condition || ('alike' in condition && condition.alike === 'contains');
+  const ignoreCase = 'ignoreCase' in condition || ('alike' in condition && condition.alike !== 'all');
   const costOfText = (text: string) =>
     ignoreCase && !isAscii(text) ? letterCost * text.length : Math.floor(text.length / charactersPerCost);
   const costOfValue = (value: ScalarValue | undefined) => (typeof value === 'string' ? costOfText(value) : 0);

@@ -3,7 +3,7 @@ import type { Knex } from 'knex';
 import { isAscii, isSorted, type StoredField } from '../../model/fields.ts';
 import { earthRadiusKm } from '../../model/places.ts';
 import type { Table } from '../../model/record-kind.ts';
-import { alikeCharacters, keyRanges, rangeOf, sortKey, type TextRange } from '../../model/sort-key.ts';
+import { alikePattern, keyRanges, rangeOf, sortKey, type TextRange } from '../../model/sort-key.ts';
 import { columnName } from './columns.ts';
 import { keyField } from './computed.ts';
 import type { Dialect, Filters, Pattern } from './dialect.ts';
@@ -257,8 +257,13 @@ function alikeSql(scope: ConditionScope, { field, alike, value }: AlikeCompariso
   const key = columnOf(scope, keyField(field));
   if (alike === 'all') return builder.raw(`${key} = ?`, [sortKey(value)]);
   const isBeginning = alike === 'startsWith';
-  const characters = alikeCharacters(value, { isBeginning });
-  const matches = filters.matchesAny(key, [{ characters, isAnchoredAtStart: isBeginning, isAnchoredAtEnd: false }]);
+  const pattern = alikePattern(value, { isBeginning });
+  // The range of a text without a number has no other keys.
+  if (typeof pattern === 'string')
+    return isBeginning ? startsWithKeySql(scope, { field, value }) : filters.contains(key, pattern);
+  const matches = filters.matchesAny(key, [
+    { characters: pattern, isAnchoredAtStart: isBeginning, isAnchoredAtEnd: false },
+  ]);
   return isBeginning ? builder.raw('(? and ?)', [startsWithKeySql(scope, { field, value }), matches]) : matches;
 }
 

@@ -54,6 +54,9 @@ export const sqliteDialect: Dialect = {
   parsePage: ([rows]) => JSON.parse(String(rows)),
 };
 
+/** Longer than a key. */
+const afterAllKeys = '\u{10ffff}'.repeat(400);
+
 function createFilters(): Filters {
   return {
     isOneOf(column, type, values) {
@@ -95,7 +98,7 @@ function createFilters(): Filters {
       builder.raw(
         `${alias}.id in (select found.id from json_each(?) as sent cross join ${table} as found on found.workspace_id = ?
           and found.${column} >= sent.value ->> 0 and found.${column} < sent.value ->> 1)`,
-        [JSON.stringify(ranges.map(({ from, to }) => [from, to])), workspaceId],
+        [JSON.stringify(ranges.map(({ from, to = afterAllKeys }) => [from, to])), workspaceId],
       ),
     externalId: (column, key) => `(select value from json_each(${column}) where key = ${key})`,
     // With `exists`, SQLite would look the rows up for each row of the outer table.
