@@ -12,8 +12,8 @@ with taken as (insert into change_numbers (workspace_id, number)
     from unnest($6::text[]) as sent (sent_id)
     cross join lateral ( select
       from locations
-      where workspace_id = $2 and id = sent_id limit 1 for key share) as found) insert into work_orders (id, name, type_id, reference, project_id, status_id, location_id, start_date, end_date, notes, external_ids, asset_id, workspace_id, created_at, updated_at, created_by, updated_by, name_key, reference_key) select "id", "name", "typeId", "reference", "projectId", "statusId", "locationId", "startDate", "endDate", "notes", "externalIds", "assetId", $2, "createdAt", "updatedAt", "createdBy", "updatedBy", "nameKey", "referenceKey"
-  from json_to_recordset($1) as sent ("id" text, "name" text, "typeId" text, "reference" text, "projectId" text, "statusId" text, "locationId" text, "startDate" timestamptz, "endDate" timestamptz, "notes" text, "externalIds" json, "assetId" text, "createdAt" timestamptz, "updatedAt" timestamptz, "createdBy" text, "updatedBy" text, "nameKey" text, "referenceKey" text)
+      where workspace_id = $2 and id = sent_id limit 1 for key share) as found) insert into work_orders (name_key, reference_key, id, name, type_id, reference, project_id, status_id, location_id, start_date, end_date, notes, external_ids, asset_id, workspace_id, created_at, updated_at, created_by, updated_by) select "nameKey", "referenceKey", "id", "name", "typeId", "reference", "projectId", "statusId", "locationId", "startDate", "endDate", "notes", "externalIds", "assetId", $2, "createdAt", "updatedAt", "createdBy", "updatedBy"
+  from json_to_recordset($1) as sent ("nameKey" text, "referenceKey" text, "id" text, "name" text, "typeId" text, "reference" text, "projectId" text, "statusId" text, "locationId" text, "startDate" timestamptz, "endDate" timestamptz, "notes" text, "externalIds" json, "assetId" text, "createdAt" timestamptz, "updatedAt" timestamptz, "createdBy" text, "updatedBy" text)
   where 1 / (case when (select count(*)
       from found_projects) = cardinality($5::text[]) and (select count(*)
       from found_locations) = cardinality($6::text[]) then 1 else 0 end) = 1;

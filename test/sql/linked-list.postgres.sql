@@ -4,12 +4,12 @@ select json_agg(c0) as c0, json_agg(c1) as c1, json_agg(c2) as c2, json_agg(c3) 
       from work_orders
       where workspace_id = $1
       order by work_orders.id limit 11) as t0
-    left join lateral (select id, name, location_id, name_key
+    left join lateral (select name_key, id, name, location_id
       from projects
       where workspace_id = $2 and id = t0.project_id limit 1) t1 on true
-    left join lateral (select id, name, city, name_key
+    left join lateral (select name_key, id, name, city
       from locations
       where workspace_id = $3 and id = t1.location_id limit 1) t2 on true
-    left join lateral (select id, name, city, name_key
+    left join lateral (select name_key, id, name, city
       from locations
       where workspace_id = $4 and id = t0.location_id limit 1) t3 on true) as page;

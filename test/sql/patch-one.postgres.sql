@@ -6,8 +6,8 @@ select json_build_array(id, name, reference, start_date, end_date, notes, status
     from projects
     where workspace_id = $2 and id = wanted_id limit 1) as found for no key update;
 
-update projects set name = sent."name", updated_at = sent."updatedAt", name_key = sent."nameKey"
-  from json_to_recordset($1) as sent ("id" text, "name" text, "updatedAt" timestamptz, "nameKey" text)
+update projects set name_key = sent."nameKey", name = sent."name", updated_at = sent."updatedAt"
+  from json_to_recordset($1) as sent ("id" text, "nameKey" text, "name" text, "updatedAt" timestamptz)
   cross join lateral (select ctid as place
     from projects
     where workspace_id = $2 and id = sent.id limit 1) as found

@@ -4,8 +4,8 @@ select json_array(id, name, reference, start_date, end_date, notes, status_id, c
   from projects
   where workspace_id = ? and projects.id = ?;
 
-update projects set name = sent.name, updated_at = sent.updated_at, name_key = sent.name_key
-  from (select ? as id, ? as name, ? as updated_at, ? as name_key
+update projects set name_key = sent.name_key, name = sent.name, updated_at = sent.updated_at
+  from (select ? as name_key, ? as id, ? as name, ? as updated_at
     from jsonb_each(?)) as sent
   where workspace_id = ? and projects.id = sent.id;
 

@@ -6,8 +6,8 @@ select json_build_array(id, name, uid, status_id, asset_type_id, current_locatio
     from assets
     where workspace_id = $2 and id = wanted_id limit 1) as found for no key update;
 
-update assets set name = sent."name", updated_at = sent."updatedAt", name_key = sent."nameKey"
-  from json_to_recordset($1) as sent ("id" text, "name" text, "updatedAt" timestamptz, "nameKey" text)
+update assets set name_key = sent."nameKey", name = sent."name", updated_at = sent."updatedAt"
+  from json_to_recordset($1) as sent ("id" text, "nameKey" text, "name" text, "updatedAt" timestamptz)
   cross join lateral (select ctid as place
     from assets
     where workspace_id = $2 and id = sent.id limit 1) as found

@@ -4,8 +4,8 @@ select json_array(id, name, uid, status_id, asset_type_id, current_location_id, 
   from assets
   where workspace_id = ? and assets.id = ?;
 
-update assets set name = sent.name, updated_at = sent.updated_at, name_key = sent.name_key
-  from (select ? as id, ? as name, ? as updated_at, ? as name_key
+update assets set name_key = sent.name_key, name = sent.name, updated_at = sent.updated_at
+  from (select ? as name_key, ? as id, ? as name, ? as updated_at
     from jsonb_each(?)) as sent
   where workspace_id = ? and assets.id = sent.id;
 

@@ -19,11 +19,11 @@ select json_build_array(id, name, uid, status_id, asset_type_id, current_locatio
     from assets
     where workspace_id = $2 and id = wanted_id limit 1) as found for no key update;
 
-insert into assets (id, name, uid, status_id, asset_type_id, current_location_id, track_utilization, manufactured_at, acquired_at, owner_id, manufacturer_id, purchase_order_id, external_ids, category_id, parent_id, workspace_id, created_at, updated_at, updated_by, name_key) select "id", "name", "uid", "statusId", "assetTypeId", "currentLocationId", "trackUtilization", "manufacturedAt", "acquiredAt", "ownerId", "manufacturerId", "purchaseOrderId", "externalIds", "categoryId", "parentId", "workspaceId", "createdAt", "updatedAt", "updatedBy", "nameKey"
-  from json_to_recordset($1) as sent ("id" text, "name" text, "uid" text, "statusId" text, "assetTypeId" text, "currentLocationId" text, "trackUtilization" boolean, "manufacturedAt" timestamptz, "acquiredAt" timestamptz, "ownerId" text, "manufacturerId" text, "purchaseOrderId" text, "externalIds" json, "categoryId" text, "parentId" text, "workspaceId" bigint, "createdAt" timestamptz, "updatedAt" timestamptz, "updatedBy" text, "nameKey" text);
+insert into assets (name_key, id, name, uid, status_id, asset_type_id, current_location_id, track_utilization, manufactured_at, acquired_at, owner_id, manufacturer_id, purchase_order_id, external_ids, category_id, parent_id, workspace_id, created_at, updated_at, updated_by) select "nameKey", "id", "name", "uid", "statusId", "assetTypeId", "currentLocationId", "trackUtilization", "manufacturedAt", "acquiredAt", "ownerId", "manufacturerId", "purchaseOrderId", "externalIds", "categoryId", "parentId", "workspaceId", "createdAt", "updatedAt", "updatedBy"
+  from json_to_recordset($1) as sent ("nameKey" text, "id" text, "name" text, "uid" text, "statusId" text, "assetTypeId" text, "currentLocationId" text, "trackUtilization" boolean, "manufacturedAt" timestamptz, "acquiredAt" timestamptz, "ownerId" text, "manufacturerId" text, "purchaseOrderId" text, "externalIds" json, "categoryId" text, "parentId" text, "workspaceId" bigint, "createdAt" timestamptz, "updatedAt" timestamptz, "updatedBy" text);
 
-update assets set name = sent."name", updated_at = sent."updatedAt", name_key = sent."nameKey"
-  from json_to_recordset($1) as sent ("id" text, "name" text, "updatedAt" timestamptz, "nameKey" text)
+update assets set name_key = sent."nameKey", name = sent."name", updated_at = sent."updatedAt"
+  from json_to_recordset($1) as sent ("id" text, "nameKey" text, "name" text, "updatedAt" timestamptz)
   cross join lateral (select ctid as place
     from assets
     where workspace_id = $2 and id = sent.id limit 1) as found

@@ -11,11 +11,11 @@ select json_array(id, name, uid, status_id, asset_type_id, current_location_id, 
   from assets
   where workspace_id = ? and assets.id = ?;
 
-insert into assets (id, name, uid, status_id, asset_type_id, current_location_id, track_utilization, manufactured_at, acquired_at, owner_id, manufacturer_id, purchase_order_id, external_ids, category_id, parent_id, workspace_id, created_at, updated_at, updated_by, name_key) select ? as id, ? as name, ? as uid, ? as status_id, ? as asset_type_id, ? as current_location_id, ? as track_utilization, ? as manufactured_at, ? as acquired_at, ? as owner_id, ? as manufacturer_id, ? as purchase_order_id, ? as external_ids, ? as category_id, ? as parent_id, ? as workspace_id, ? as created_at, ? as updated_at, ? as updated_by, ? as name_key
+insert into assets (name_key, id, name, uid, status_id, asset_type_id, current_location_id, track_utilization, manufactured_at, acquired_at, owner_id, manufacturer_id, purchase_order_id, external_ids, category_id, parent_id, workspace_id, created_at, updated_at, updated_by) select ? as name_key, ? as id, ? as name, ? as uid, ? as status_id, ? as asset_type_id, ? as current_location_id, ? as track_utilization, ? as manufactured_at, ? as acquired_at, ? as owner_id, ? as manufacturer_id, ? as purchase_order_id, ? as external_ids, ? as category_id, ? as parent_id, ? as workspace_id, ? as created_at, ? as updated_at, ? as updated_by
   from jsonb_each(?);
 
-update assets set name = sent.name, updated_at = sent.updated_at, name_key = sent.name_key
-  from (select ? as id, ? as name, ? as updated_at, ? as name_key
+update assets set name_key = sent.name_key, name = sent.name, updated_at = sent.updated_at
+  from (select ? as name_key, ? as id, ? as name, ? as updated_at
     from jsonb_each(?)) as sent
   where workspace_id = ? and assets.id = sent.id;
 

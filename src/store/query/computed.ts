@@ -52,9 +52,10 @@ function computedColumns(table: Table): readonly ComputedColumn[] {
   return columns;
 }
 
+/** Fields that few records have stay the last ones: SQLite is not sent their nulls. */
 export const writtenColumns = (table: Table): readonly TableColumn[] => [
-  ...tableColumns(table),
   ...computedColumns(table),
+  ...tableColumns(table),
 ];
 
 export function withComputed(table: Table, rows: readonly Row[]): readonly Row[] {
