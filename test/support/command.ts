@@ -4,7 +4,7 @@ import { vi } from 'vitest';
 import { runCommand as runInProcess } from '../../src/command-line.ts';
 
 // Each has listeners to the end of the process: of more than ten, Node would warn in what a command prints.
-process.setMaxListeners(0);
+for (const emitter of [process, process.stdout, process.stderr]) emitter.setMaxListeners(0);
 
 /** Runs a command with these settings and no others, one at a time. Returns what it has printed, and its exit code. */
 export async function runCommand(settings: Record<string, string>, ...command: string[]) {
