@@ -11,6 +11,7 @@ import { sortKey } from '../model/sort-key.ts';
 import { kindOfId } from '../records/index.ts';
 import type { ImportFile } from './file.ts';
 import { FirstRows } from './first-rows.ts';
+import { pathNames } from './paths.ts';
 import type { Scanned } from './reading.ts';
 import {
   columnPath,
@@ -36,11 +37,13 @@ export interface RowItem {
 /** An item of the same part, or a record. */
 type Target = { readonly ref: string; readonly row: FileRow } | { readonly id: string } | 'refused' | 'unchecked';
 
-interface IndexOptions {
+export interface IndexOptions {
   readonly files: readonly ImportFile[];
   readonly scanned: Scanned;
   readonly upsertKeys: ReadonlyMap<RecordKind, string>;
   readonly isPreview?: boolean;
+  /** By `textKey`, the records with each path; null for a path that is the name of a record. */
+  readonly paths?: Record<string, readonly string[] | null>;
 }
 
 /** The keys and names of the rows so far, and the records they were stored as. */
@@ -59,9 +62,11 @@ export class RowIndex {
   readonly #changedTexts = new Set<string>();
   /** IDs of rows: true if a stored record has the ID as its name. */
   readonly #storedNames = new Map<string, boolean>();
+  readonly #paths: Record<string, readonly string[] | null>;
 
   constructor(options: IndexOptions) {
     this.#options = options;
+    this.#paths = options.paths ?? {};
     for (const [kind, keys] of options.scanned.linkKeys) {
       this.#names.set(kind, new Map());
       this.#refs.set(kind, new Map());
@@ -158,6 +163,32 @@ export class RowIndex {
     return ids;
   }
 
+  /** The paths in links that are no names of rows, each once in an import. */
+  newPaths(rows: readonly FileRow[]): ReadonlyMap<RecordKind, ReadonlySet<string>> {
+    const paths = new Map<RecordKind, Set<string>>();
+    for (const cell of rows.flatMap(({ links }) => links)) {
+      const { target, value } = cell;
+      if (value === null || pathNames(cell).length === 0) continue;
+      if (this.isRowName(target, value) || textKey(target, 'name', value) in this.#paths) continue;
+      paths.set(target, (paths.get(target) ?? new Set()).add(value));
+    }
+    return paths;
+  }
+
+  addPath(kind: RecordKind, path: string, ids: readonly string[] | null): void {
+    this.#paths[textKey(kind, 'name', path)] = ids;
+  }
+
+  /** The IDs of records. Undefined if the cell has the ID of a row, or a name. */
+  pathTargets(cell: LinkCell): readonly string[] | 'unchecked' | undefined {
+    const { by, target, value } = cell;
+    if (value === null || this.isRowName(target, value) || (by === 'any' && this.targetOf(target, value)))
+      return undefined;
+    const ids = this.#paths[textKey(target, 'name', value)] ?? undefined;
+    const isChanged = pathNames(cell).some((name) => this.isChangedEarlier(target, 'name', name));
+    return ids && isChanged ? 'unchecked' : ids;
+  }
+
   addStoredName(kind: RecordKind, name: string): void {
     this.#storedNames.set(textKey(kind, 'name', name), true);
   }
@@ -197,7 +228,7 @@ export function buildItems(index: RowIndex, rows: readonly FileRow[]): RowItem[]
     const unchecked = new Set<string>();
     const foreign: LinkCell[] = [];
     for (const cells of row.issues.length > 0 ? [] : groupLinkCells(row, index)) {
-      const link = buildLink(index, cells);
+      const link = linkByPath(index, cells) ?? buildLink(index, cells);
       if (link === 'unchecked') unchecked.add(cells[0].field);
       else if ('issue' in link) issues.push(link.issue);
       else record[link.name] = link.value;
@@ -279,6 +310,21 @@ function buildLink(index: RowIndex, cells: LinkCells): ItemLink {
   const isForeignId = !row && !isRecordId && textCells.every((cell) => cell.value === null);
   if (textCells.length === 0 || isForeignId) return { name: field, value: id };
   return { name, value: { id, ...linkCriteria(textCells) } };
+}
+
+function linkByPath(index: RowIndex, cells: LinkCells): ItemLink | undefined {
+  const cell = cells.find((each) => pathNames(each).length > 0);
+  const ids = cell && index.pathTargets(cell);
+  const others = cells.filter((other) => other !== cell);
+  if (!ids || ids.length === 0 || others.some(({ by }) => by === 'id')) return undefined;
+  if (ids === 'unchecked') return 'unchecked';
+  const { name, field, target, value } = cell;
+  if (ids.length > 1) {
+    const found = `${ids.length} ${target.pluralLabel} have the path ${quote(value ?? '')}: ${ids.slice(0, 2).join(', ')}`;
+    return { issue: { path: [name], message: ids.length > 2 ? `${found}, …` : found } };
+  }
+  const [id] = ids;
+  return others.length > 0 ? { name, value: { id, ...linkCriteria(others) } } : { name: field, value: id };
 }
 
 function linkByName(index: RowIndex, cell: LinkCell, textCells: readonly LinkCell[]): ItemLink {

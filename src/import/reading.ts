@@ -6,6 +6,7 @@ import { asset, linkOrder, recordKinds } from '../records/index.ts';
 import { type Column, columnKey, createColumnFinder, matchColumns } from './columns.ts';
 import type { CsvTable } from './csv.ts';
 import { type ImportFile, requireUnchanged } from './file.ts';
+import { pathNames } from './paths.ts';
 import { type Profile, rowOptions } from './profiles.ts';
 import { type ReadOptions, readRows, readTable, requireEncoding } from './read.ts';
 import { detached, type FileRow, rowKeyText, type SourceRow } from './row.ts';
@@ -107,10 +108,13 @@ export async function readTreeOrders(
     const placesByText = new Map<string, number[]>();
     const firstTexts = new Set<string>();
     const links: string[][] = [];
+    const pathRows = new Set<number>();
     for await (const row of readSectionRows(reader, sections, kind)) {
       const toKind = row.links.filter(({ target, value }) => target === kind && value !== null);
-      const place =
-        links.push(toKind.flatMap(({ by, value }) => keysOf(by).map((key) => detached(`${key} ${value}`)))) - 1;
+      const targets = toKind.flatMap(({ by, value }) => keysOf(by).map((key) => `${key} ${value}`));
+      const paths = toKind.map(pathNames).filter(({ length }) => length > 0);
+      const place = links.push([...targets, ...paths.map((names) => `name ${names.at(-1)}`)].map(detached)) - 1;
+      if (paths.length > 0) pathRows.add(place);
       const textsOf = (all: Iterable<string>) => [...all].flatMap((by) => toText(by, rowKeyText(row, by)));
       // Rows that repeat a key are refused: no link leads to them.
       const isRepeated = textsOf(uniqueKeys).some((text) => firstTexts.has(text));
@@ -122,7 +126,7 @@ export async function readTreeOrders(
       }
     }
     const parentsOf = (place: number) => (links[place] ?? []).flatMap((text) => placesByText.get(text) ?? []);
-    orders.set(kind, parentsFirst(links.length, parentsOf));
+    orders.set(kind, parentsFirst(links.length, parentsOf, pathRows));
   }
   return orders;
 }
@@ -131,13 +135,18 @@ const toText = (by: string, text: string | undefined): string[] => (text === und
 
 /**
  * The function returns the nodes to visit once a node is read, parents first: the node, and earlier nodes that waited
- * for it. In a circle, one node comes before its parent.
+ * for it. In a circle, one node comes before its parent. Last nodes, and all below them, wait for `size`, the end.
  */
-export function parentsFirst(size: number, parentsOf: (node: number) => readonly number[]) {
+export function parentsFirst(
+  size: number,
+  parentsOf: (node: number) => readonly number[],
+  lastNodes: ReadonlySet<number> = new Set(),
+) {
   const turns: number[] = [];
   const waiting = new Map<number, number[]>();
   const finish = (node: number): void => {
-    const turn = parentsOf(node).reduce((latest, parent) => Math.max(latest, turns[parent] ?? 0), node);
+    const first = lastNodes.has(node) ? size : node;
+    const turn = parentsOf(node).reduce((latest, parent) => Math.max(latest, turns[parent] ?? 0), first);
     turns[node] = turn;
     if (turn === node) return;
     const others = waiting.get(turn);
@@ -158,7 +167,7 @@ export function parentsFirst(size: number, parentsOf: (node: number) => readonly
       }
     }
   }
-  return (node: number): readonly number[] => (turns[node] === node ? [node, ...(waiting.get(node) ?? [])] : []);
+  return (node: number): readonly number[] => [...(turns[node] === node ? [node] : []), ...(waiting.get(node) ?? [])];
 }
 
 async function* readSectionRows(reader: FileReader, sections: readonly Section[], kind: RecordKind, warnOf?: WarnOf) {
@@ -178,16 +187,20 @@ export async function* rowsInOrder(
     const dueAfter = treeOrders.get(kind);
     const held = new Map<number, FileRow>();
     let place = 0;
+    function* release(): Generator<FileRow> {
+      for (const due of dueAfter?.(place) ?? []) {
+        const row = held.get(due);
+        held.delete(due);
+        if (row) yield row;
+      }
+    }
     for await (const row of readSectionRows(reader, sections, kind, warnOf)) {
       if (dueAfter) held.set(place, row);
       else yield row;
-      for (const due of dueAfter?.(place) ?? []) {
-        const dueRow = held.get(due);
-        held.delete(due);
-        if (dueRow) yield dueRow;
-      }
+      yield* release();
       place += 1;
     }
+    yield* release();
   }
 }
 
@@ -218,18 +231,24 @@ export async function* readParts(work: Reading, warnOf?: WarnOf) {
 async function* splitIntoParts({ reader, scanned, treeOrders, keyedApart, partSize }: Reading, warnOf?: WarnOf) {
   let part: FileRow[] = [];
   let length = 0;
+  const names = new Set<string>();
   for await (const row of rowsInOrder(reader, scanned, treeOrders, warnOf)) {
     const size = row.source.text.length;
     const { kind = row.kind } = part.at(-1) ?? {};
     const isFull = part.length === partSize || length + size > maxPartLength;
-    if (part.length > 0 && (isFull || (kind !== row.kind && keyedApart.has(kind)))) {
+    const isLinkedByPath = row.links.some((cell) =>
+      pathNames(cell).some((name) => names.has(`${cell.target.name} ${name}`)),
+    );
+    if (part.length > 0 && (isFull || isLinkedByPath || (kind !== row.kind && keyedApart.has(kind)))) {
       for (const { file } of scanned.sections) requireUnchanged(file);
       yield part;
       part = [];
       length = 0;
+      names.clear();
     }
     part.push(row);
     length += size;
+    names.add(`${row.kind.name} ${rowKeyText(row, 'name')}`);
   }
   for (const { file } of scanned.sections) requireUnchanged(file);
   if (part.length > 0) yield part;

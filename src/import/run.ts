@@ -11,7 +11,17 @@ import { kindNamed, linkOrder } from '../records/index.ts';
 import { describeDifference } from './alike.ts';
 import { columnFields } from './columns.ts';
 import type { ImportFile } from './file.ts';
-import { alikeHelp, alikeKey, buildItems, describeLine, type RowIndex, type RowItem, refusedTarget } from './items.ts';
+import {
+  alikeHelp,
+  alikeKey,
+  buildItems,
+  describeLine,
+  type IndexOptions,
+  type RowIndex,
+  type RowItem,
+  refusedTarget,
+} from './items.ts';
+import { findPaths } from './paths.ts';
 import { type FileReader, readParts, type Scanned, type TreeOrders } from './reading.ts';
 import {
   countStored,
@@ -65,6 +75,8 @@ export interface ImportRun {
   readonly workspace: string;
   /** By idempotency key, the kinds and names of records that a part creates for links. */
   readonly missing: Record<string, readonly (readonly [kind: string, name: string])[]>;
+  /** Targets of paths: a resumed run sends the same links. */
+  readonly paths: NonNullable<IndexOptions['paths']>;
 }
 
 export interface Storing {
@@ -154,6 +166,7 @@ async function sendPart(work: Import, pass: Pass, missing: Totals['missing'], ro
   for (const [kind, ids] of index.idsInDoubt(rows)) {
     for (const name of await findStoredNames(work.yardgraph, kind, [...ids])) index.addStoredName(kind, name);
   }
+  await findNewPaths(work.yardgraph, index, rows, storing);
   const items = buildItems(index, rows);
   const valid = items.filter(({ issues }) => issues.length === 0);
   const sent = valid.map(({ row, record }): ImportItem => ({ kind: row.kind, record }));
@@ -175,6 +188,17 @@ async function sendPart(work: Import, pass: Pass, missing: Totals['missing'], ro
   });
   for (const outcome of outcomes) index.addOutcome(outcome);
   return outcomes;
+}
+
+async function findNewPaths(yardgraph: Yardgraph, index: RowIndex, rows: readonly FileRow[], storing?: Storing) {
+  const newPaths = index.newPaths(rows);
+  for (const [kind, paths] of newPaths) {
+    const names = await findStoredNames(yardgraph, kind, [...paths]);
+    const unnamed = [...paths].filter((path) => !names.has(path));
+    const found = await findPaths(yardgraph, kind, unnamed);
+    for (const path of paths) index.addPath(kind, path, found.get(path) ?? null);
+  }
+  if (newPaths.size > 0) storing?.save();
 }
 
 /** Undefined if every row is found by a key. The length tells a part from its first half. */
