@@ -17,7 +17,7 @@ import { profileOf } from '../import/profiles.ts';
 import type { ImportRun } from '../import/run.ts';
 import { formatCount } from '../model/issues.ts';
 import { kindNamed } from '../records/index.ts';
-import { headOf, tableOf } from './table.ts';
+import { headOf, tableOf } from './values.ts';
 
 /** By the names of the command's options, of which messages speak. Those without an example are switched on or off. */
 const options: Readonly<Record<string, readonly [label: string, example?: string]>> = {

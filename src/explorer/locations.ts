@@ -2,7 +2,7 @@
 import { html, nothing } from 'lit-html';
 import { atMost, descending, query } from './queries.ts';
 import { type Data, read, type Viewer } from './service.ts';
-import { link } from './table.ts';
+import { link } from './values.ts';
 
 const [maxPlaces, maxProblems] = [20_000, 50];
 const { mapCredit } = document.body.dataset;

@@ -9,7 +9,7 @@ import { PMTiles, Protocol, TileType } from 'pmtiles';
 import { nameOf } from './kinds.ts';
 import { atMost, namesOf, query } from './queries.ts';
 import { type Data, read } from './service.ts';
-import { link } from './table.ts';
+import { link } from './values.ts';
 
 const { mapTiles } = document.body.dataset;
 const isDark = matchMedia('(prefers-color-scheme: dark)').matches;

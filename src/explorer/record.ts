@@ -7,7 +7,7 @@ import { editable } from './edit.ts';
 import { columns, inOrder, isLink, isRecord, kindOf, linkOf, nameOf, title, typeOf, words } from './kinds.ts';
 import { atMost, descending, namesOf, query, rowsOf, selectionOf } from './queries.ts';
 import { type Data, read, type Viewer } from './service.ts';
-import { cell, recordTable, time } from './table.ts';
+import { cell, recordTable, time } from './values.ts';
 
 /**
  * Of what has a start, the last ones are first. What somebody has created or changed stays in the order of creation: all work orders of a

@@ -4,7 +4,7 @@ import { addressOf, type View } from './address.ts';
 import { kindOf, nameOf } from './kinds.ts';
 import { ascending, atMost, namesOf, query } from './queries.ts';
 import type { Data, Viewer } from './service.ts';
-import { link } from './table.ts';
+import { link } from './values.ts';
 
 /** The kinds whose tree shows the number of assets there, and below. */
 const hasAssets = (kind = ''): boolean => ['Location', 'AssetCategory'].includes(kind);
