@@ -87,21 +87,6 @@ test('thousands of links to a name that thousands of items give up are rejected 
   expect(imported.result.assets).toEqual([]);
 });
 
-test('links of a batch take one statement for each set of criteria', async () => {
-  const many = Array.from({ length: 50 }, (_, n) => ({ name: `Site ${n}`, externalIds: { erp: `${n}` } }));
-  const stored = await service.create('/locations', ...many);
-  const statements = async (link: (index: number) => Said) => {
-    const input = stored.map((_, index) => ({ name: 'Wall', location: link(index) }));
-    return (await service.statements(() => service.data(createDocument(project), { input }))).length;
-  };
-  const byId = await statements((index) => ({ id: stored[index].id }));
-
-  expect(await statements((index) => ({ name: `Site ${index}` }))).toBe(byId);
-  const byName = await statements((index) => (index % 2 === 0 ? { name: `Site ${index}` } : { id: stored[index].id }));
-  expect(byName).toBe(byId + 1);
-  expect(await statements((index) => ({ id: stored[index].id, ...many[index] }))).toBe(byId);
-});
-
 test('a link may say as many external IDs as a record has, and all links of a write together 30,000', async () => {
   const small = await startService({ MAX_EXTERNAL_IDS: '2' });
   const messageOf = async (use: typeof service.graphql, links: readonly Said[]) => {
