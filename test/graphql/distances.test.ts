@@ -7,19 +7,14 @@ import { useWorkspaces } from '../support/service.ts';
 
 const service = useWorkspaces();
 
-interface Place {
-  readonly name: string;
-  readonly latitude?: number;
-  readonly longitude?: number;
-  readonly distanceKm?: number | null;
-}
+type Place = Readonly<Record<'latitude' | 'longitude', number>>;
 
 const radians = (degrees: number) => (degrees * Math.PI) / 180;
 
 /** By Vincenty's formula for a sphere, which is exact for small distances and for antipodes. */
 function kilometres(a: Place, b: Place): number {
-  const [lat1 = 0, lat2 = 0] = [a.latitude, b.latitude].map((degrees = 0) => radians(degrees));
-  const delta = radians((a.longitude ?? 0) - (b.longitude ?? 0));
+  const [lat1, lat2] = [radians(a.latitude), radians(b.latitude)];
+  const delta = radians(a.longitude - b.longitude);
   const y = Math.hypot(
     Math.cos(lat2) * Math.sin(delta),
     Math.cos(lat1) * Math.sin(lat2) - Math.sin(lat1) * Math.cos(lat2) * Math.cos(delta),
@@ -29,8 +24,7 @@ function kilometres(a: Place, b: Place): number {
 }
 
 /** Towns and what is a few metres from them, the poles, the antimeridian, and the other side of the Earth. */
-function somePlaces(seed: number): Place[] {
-  const random = createRandom(seed);
+function somePlaces(random: ReturnType<typeof createRandom>): Place[] {
   const towns = Array.from({ length: 40 }, () => [
     random.integer(17_000) / 100 - 85,
     random.integer(36_000) / 100 - 180,
@@ -42,48 +36,39 @@ function somePlaces(seed: number): Place[] {
     [-180, -179.99999, 0, 8.8, 179.99999, 180].map((at) => [latitude, at]),
   );
   const all = random.shuffle([...towns, ...near, ...ends]);
-  return all.map(([latitude = 0, longitude = 0], index) => ({
-    name: `place ${index}`,
-    latitude,
-    longitude: Math.min(180, longitude),
-  }));
+  return all.map(([latitude = 0, longitude = 0]) => ({ latitude, longitude: Math.min(180, longitude) }));
 }
 
 const nearest = `query ($from: PointInput!, $after: String, $first: Int) {
   locations(first: $first, after: $after, orderBy: [{ distance: $from }]) {
-    nodes { id name latitude longitude distanceKm(from: $from) } pageInfo { hasNextPage endCursor }
+    nodes { id latitude longitude distanceKm(from: $from) } pageInfo { hasNextPage endCursor }
   }
 }`;
 
 test('places come in the order of their distance on a sphere, within a metre, page by page; those without one last', async () => {
   const seed = Date.now();
-  const places = somePlaces(seed);
-  await service.create('/locations', { name: 'nowhere' }, ...places, { name: 'half', latitude: 5 });
+  const places = somePlaces(createRandom(seed));
+  await service.create('/locations', {}, ...places, { latitude: 5 });
   for (const from of [
-    places[0],
+    { latitude: 53.08, longitude: 8.8 },
     { latitude: 90, longitude: 0 },
     { latitude: -53.08, longitude: -171.2 },
     { latitude: 0, longitude: 180 },
   ]) {
-    const point = { latitude: from?.latitude, longitude: from?.longitude };
-    const found: (Place & { id: string })[] = [];
-    let page = { hasNextPage: true, endCursor: null };
-    while (page.hasNextPage) {
-      const { locations } = await service.data(nearest, { from: point, after: page.endCursor, first: 37 });
+    const found: (Place & { id: string; distanceKm: number | null })[] = [];
+    for (let page = { hasNextPage: true, endCursor: null }; page.hasNextPage; ) {
+      const { locations } = await service.data(nearest, { from, after: page.endCursor, first: 37 });
       found.push(...locations.nodes);
       page = locations.pageInfo;
     }
-    const placed = found.slice(0, -2);
-    const distances = placed.map((place) => kilometres(place, point as Place));
-    expect(found.slice(-2).map(({ name, distanceKm }) => [name, distanceKm])).toEqual([
-      ['nowhere', null],
-      ['half', null],
-    ]);
-    expect(new Set(placed.map(({ name }) => name)).size).toBe(places.length);
-    for (const [index, place] of placed.entries()) {
-      expect(Math.abs((place.distanceKm ?? 0) - (distances[index] ?? 0)), `seed ${seed}`).toBeLessThan(0.001);
-      const difference = (distances[index + 1] ?? Number.POSITIVE_INFINITY) - (distances[index] ?? 0);
-      expect(difference, `seed ${seed}`).toBeGreaterThan(-0.001);
+    expect(new Set(found.map(({ id }) => id)).size).toBe(places.length + 2);
+    expect(found.splice(-2).map(({ distanceKm }) => distanceKm)).toEqual([null, null]);
+    let last = 0;
+    for (const place of found) {
+      const distance = kilometres(place, from);
+      expect(Math.abs((place.distanceKm ?? 0) - distance), `seed ${seed}`).toBeLessThan(0.001);
+      expect(distance - last, `seed ${seed}`).toBeGreaterThan(-0.001);
+      last = distance;
     }
   }
 });
@@ -101,41 +86,22 @@ test('records at the same place come in the order of their IDs, however its coor
 });
 
 test('assets come in the order of the distance of their location, which may move', async () => {
-  const [north, south] = await service.create(
-    '/locations',
+  const yards = [
     { name: 'North yard', latitude: 54, longitude: 9 },
     { name: 'South yard', latitude: 48, longitude: 9 },
-  );
+  ];
+  const [north, south] = await service.create('/locations', ...yards);
   const at = (name: string, currentLocationId?: string) => ({ name, currentLocationId });
-  await service.create(
-    '/assets',
-    at('Nowhere'),
-    at('Crane', south.id),
-    at('Pump', north.id),
-    at('Lift', south.id),
-    at('Away', 'ERP-1'),
-  );
+  await service.create('/assets', at('Nowhere'), at('Crane', south.id), at('Pump', north.id), at('Away', 'ERP-1'));
   const names = async () => {
     const { assets } = await service.data(
       '{ assets(orderBy: [{ currentLocation: { distance: { latitude: 53, longitude: 9 } } }, { name: DESC }]) { nodes { name } } }',
     );
     return assets.nodes.map(({ name }: { name: string }) => name);
   };
-  expect(await names()).toEqual(['Pump', 'Lift', 'Crane', 'Nowhere', 'Away']);
+  expect(await names()).toEqual(['Pump', 'Crane', 'Nowhere', 'Away']);
   await service.data(updateDocument(location), { input: [{ id: south.id, latitude: 53.1 }] });
-  expect(await names()).toEqual(['Lift', 'Crane', 'Pump', 'Nowhere', 'Away']);
+  expect(await names()).toEqual(['Crane', 'Pump', 'Nowhere', 'Away']);
   await service.data(updateDocument(location), { input: [{ id: south.id, longitude: null }] });
-  expect(await names()).toEqual(['Pump', 'Nowhere', 'Lift', 'Crane', 'Away']);
-});
-
-test('a cursor holds for one point, and a point is on the Earth', async () => {
-  await service.create('/locations', { latitude: 1, longitude: 1 }, { latitude: 2, longitude: 2 });
-  const { locations } = await service.data(nearest, { from: { latitude: 0, longitude: 0 }, first: 1 });
-  const after = locations.pageInfo.endCursor;
-  const elsewhere = await service.graphql(nearest, { from: { latitude: 0, longitude: 0.5 }, after });
-  expect(elsewhere.body.errors[0].message).toBe(
-    'after: expected a cursor from a page in the same order (distance from 0 0.5 ASC), received one of another order',
-  );
-  const { body } = await service.graphql(nearest, { from: { latitude: 91, longitude: 0 } });
-  expect(body.errors[0].message).toBe('orderBy[0].distance.latitude: expected a number from -90 to 90, received 91');
+  expect(await names()).toEqual(['Pump', 'Nowhere', 'Crane', 'Away']);
 });

@@ -81,14 +81,15 @@ test('a document of introspection is within the limits', async () => {
   }
 });
 
-describe('what is rejected before GraphQL runs', () => {
-  const closed = useSharedService({ RATE_LIMIT: '1' }, { closed: true });
+const closed = useSharedService({ RATE_LIMIT: '1' }, { closed: true });
 
-  test.each([
-    ['application/graphql-response+json', 'application/graphql-response+json; charset=utf-8'],
-    ['application/json', 'application/json; charset=utf-8'],
-    ['*/*', 'application/json; charset=utf-8'],
-  ])('is a GraphQL response in the type that the client accepts: %s', async (accept, type) => {
+test.each([
+  ['application/graphql-response+json', 'application/graphql-response+json; charset=utf-8'],
+  ['application/json', 'application/json; charset=utf-8'],
+  ['*/*', 'application/json; charset=utf-8'],
+])(
+  'what is rejected before GraphQL runs is a GraphQL response in the type that the client accepts: %s',
+  async (accept, type) => {
     const key = closed.as(await closed.key());
     await key.get('/asset-categories');
     const send = (client: typeof key) => client.post('/graphql', { query: nothing }, { accept });
@@ -97,22 +98,20 @@ describe('what is rejected before GraphQL runs', () => {
       const code = status === 401 ? 'UNAUTHENTICATED' : 'TOO_MANY_REQUESTS';
       expect([headers['content-type'], body.errors[0].extensions.code]).toEqual([type, code]);
     }
-  });
-});
+  },
+);
 
-describe('GET /schema.graphql', () => {
-  const production = useSharedService({ NODE_ENV: 'production' }, { closed: true });
+const production = useSharedService({ NODE_ENV: 'production' }, { closed: true });
 
-  test('is the schema as text, with a key, also where introspection is off', async () => {
-    const withKey = production.as(await production.key());
-    const { status, headers, text } = await withKey.get('/schema.graphql');
+test('GET /schema.graphql is the schema as text, with a key, also where introspection is off', async () => {
+  const withKey = production.as(await production.key());
+  const { status, headers, text } = await withKey.get('/schema.graphql');
 
-    expect([status, headers['content-type']]).toEqual([200, 'text/plain; charset=utf-8']);
-    expect(text).toBe(readFileSync('schema.graphql', 'utf8'));
-    expect((await production.get('/schema.graphql')).status).toBe(401);
-    const again = await withKey.get('/schema.graphql', { 'if-none-match': String(headers.etag) });
-    expect([again.status, again.text]).toEqual([304, '']);
-  });
+  expect([status, headers['content-type']]).toEqual([200, 'text/plain; charset=utf-8']);
+  expect(text).toBe(readFileSync('schema.graphql', 'utf8'));
+  expect((await production.get('/schema.graphql')).status).toBe(401);
+  const again = await withKey.get('/schema.graphql', { 'if-none-match': String(headers.etag) });
+  expect([again.status, again.text]).toEqual([304, '']);
 });
 
 test.each(['graphql-js', 'graphql-jit, which runs a query that is sent again'])(

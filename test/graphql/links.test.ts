@@ -1,6 +1,6 @@
 /** Links by what a stored record has: which are refused, and what they cost. test/services/write-model.test.ts has where the others lead. */
 import { expect, test } from 'vitest';
-import { asset, location, project } from '../../src/records/index.ts';
+import { asset, location } from '../../src/records/index.ts';
 import { createDocument, importDocument } from '../support/mutations.ts';
 import { unknownId } from '../support/records.ts';
 import { startService, useWorkspaces } from '../support/service.ts';

@@ -85,6 +85,18 @@ test.each<[field: string, message: string]>([
   [`projects(${byStart}, after: "${forged('startDate ASC', ['soon'], id)}")`, noCursor],
   [`projects(${byStart}, after: "${forged('startDate ASC', ['2026-03-01'], id)}")`, noCursor],
   [`projects(orderBy: { location: { name: ASC } }, after: "${forged('location.name ASC 2', [5], id)}")`, noCursor],
+  [
+    `locations(orderBy: { distance: { latitude: 0, longitude: 0.5 } }, after: "${forged('distance from 0 0 ASC', [0], id.replace('project', 'location'))}")`,
+    otherOrder('distance from 0 0.5 ASC'),
+  ],
+  [
+    'locations(orderBy: { distance: { latitude: 91, longitude: 0 } })',
+    'orderBy[0].distance.latitude: expected a number from -90 to 90, received 91',
+  ],
+  [
+    'workOrders(where: { during: { from: "2026-03-02", to: "2026-03-02" } })',
+    'where.during.to: expected a time after `from`, received "2026-03-02"',
+  ],
   ['projects(orderBy: [{ name: ASC }, { name: DESC }])', 'orderBy[1].name: expected each field once'],
   [
     'assetCategories(orderBy: { parent: { parent: { parent: { name: ASC } } } })',

@@ -65,22 +65,20 @@ test.each(restKinds)(
   },
 );
 
-describe('a body of a create', () => {
-  test.each([
-    [
-      'an object',
-      '{"name":"Excavator"}',
-      'expected a JSON array of assets, received an object: put it in [ ], also if it is only one asset',
-    ],
-    ['null', 'null', 'expected a JSON array of assets, received null'],
-    ['nothing', '', 'expected a JSON array of assets, received nothing'],
-    ['not JSON', '[{"name":', 'the body is not valid JSON: Unexpected end of JSON input'],
-    ['NaN', '[{"name":NaN}]', `the body is not valid JSON: Unexpected token 'N', "[{"name":NaN}]"`],
-    ['an array in the array', '[[]]', '[0]: expected an asset as a JSON object, received an array'],
-    ['null in the array', '[null]', '[0]: expected an asset as a JSON object, received null'],
-  ])('that is %s is 400', async (_, body, error) => {
-    expect((await service.post('/assets', body)).body).toEqual({ error, code: '400' });
-  });
+test.each([
+  [
+    'an object',
+    '{"name":"Excavator"}',
+    'expected a JSON array of assets, received an object: put it in [ ], also if it is only one asset',
+  ],
+  ['null', 'null', 'expected a JSON array of assets, received null'],
+  ['nothing', '', 'expected a JSON array of assets, received nothing'],
+  ['not JSON', '[{"name":', 'the body is not valid JSON: Unexpected end of JSON input'],
+  ['NaN', '[{"name":NaN}]', `the body is not valid JSON: Unexpected token 'N', "[{"name":NaN}]"`],
+  ['an array in the array', '[[]]', '[0]: expected an asset as a JSON object, received an array'],
+  ['null in the array', '[null]', '[0]: expected an asset as a JSON object, received null'],
+])('a body of a create that is %s is 400', async (_, body, error) => {
+  expect((await service.post('/assets', body)).body).toEqual({ error, code: '400' });
 });
 
 describe('unknown and read-only fields', () => {

@@ -62,16 +62,14 @@ test.each<[string, sent: string | object[], status: number, error?: string]>([
   if (error) expect(body).toEqual({ error: expect.stringContaining(error), code: String(expectedStatus) });
 });
 
-describe('text with an index', () => {
-  test.each([
-    ['/assets', 'uid'],
-    ['/work-orders', 'name'],
-    ['/projects', 'reference'],
-    ['/transport-orders', 'number'],
-  ])('of 501 characters is 400: %s, %s', async (path, field) => {
-    const { status, body } = await service.post(path, [{ name: 'x', [field]: 'x'.repeat(501) }]);
-    expect([status, body.error]).toEqual([400, `[0].${field}: expected at most 500 characters, received more`]);
-  });
+test.each([
+  ['/assets', 'uid'],
+  ['/work-orders', 'name'],
+  ['/projects', 'reference'],
+  ['/transport-orders', 'number'],
+])('text with an index of 501 characters is 400: %s, %s', async (path, field) => {
+  const { status, body } = await service.post(path, [{ name: 'x', [field]: 'x'.repeat(501) }]);
+  expect([status, body.error]).toEqual([400, `[0].${field}: expected at most 500 characters, received more`]);
 });
 
 describe('all texts of a record together', () => {

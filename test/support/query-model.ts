@@ -77,7 +77,7 @@ export function createModel(world: World, viewer?: Viewer) {
     if (name === 'not') return !matches(kind, record, sent);
     if (name === 'within') return isWithin(kind, record, String(sent));
     if (name === 'during') return overlap(record, { startDate: sent.from, endDate: sent.to ?? null });
-    if (name === 'near') return isNear(record, sent as Parameters<typeof isNear>[1]);
+    if (name === 'near') return isPlace(record) && distanceKm(record, sent as unknown as Point) <= sent.withinKm;
     const [, reference = '', declared] = linkFields(kind).find(([link]) => link === name) ?? [];
     if (declared) {
       const target = kindNamed(declared.target);
@@ -454,11 +454,8 @@ function compareValues(a: ScalarValue, b: ScalarValue): number {
   return Number(a) - Number(b);
 }
 
-/** By code points. JavaScript compares UTF-16 code units, which places astral characters before some others. */
-function compareTexts(a: string, b: string): number {
-  const [ours, theirs] = [Array.from(a), Array.from(b)].map((text) => text.map((letter) => letter.codePointAt(0) ?? 0));
-  return firstDifference(ours ?? [], theirs ?? [], (x, y) => x - y) || (ours?.length ?? 0) - (theirs?.length ?? 0);
-}
+/** By code points, as their bytes in UTF-8. */
+const compareTexts = (a: string, b: string): number => Buffer.compare(Buffer.from(a), Buffer.from(b));
 
 function firstDifference<T>(a: readonly T[], b: readonly T[], compare: (x: T, y: T) => number): number {
   for (let index = 0; index < Math.min(a.length, b.length); index += 1) {
@@ -514,14 +511,3 @@ function isAlike(name: string, text: string, operator: string, asked: string): b
 
 const isSameLetter = (asked: string, found: string): boolean =>
   found === asked || found === asked.toUpperCase() || found === asked.toLowerCase();
-
-function isNear(record: PlainRecord, near: { latitude: number; longitude: number; withinKm: number }): boolean {
-  const { latitude, longitude } = record;
-  if (typeof latitude !== 'number' || typeof longitude !== 'number') return false;
-  const radians = (degrees: number) => (degrees * Math.PI) / 180;
-  const half = (difference: number) => Math.sin(radians(difference) / 2) ** 2;
-  const a =
-    half(latitude - near.latitude) +
-    Math.cos(radians(latitude)) * Math.cos(radians(near.latitude)) * half(longitude - near.longitude);
-  return 2 * 6371.0088 * Math.asin(Math.sqrt(Math.min(1, a))) <= near.withinKm;
-}

@@ -2,7 +2,7 @@
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type Database, openDatabase } from '../../../src/store/database.ts';
 import { byEffort } from '../../support/effort.ts';
 
@@ -28,14 +28,12 @@ test('every connection is durable, checks foreign keys and waits for other proce
   expect(await pragma('busy_timeout')).toBe(5_000);
 });
 
-describe('a database cannot be opened', () => {
-  const opening = (url: string) => openDatabase(url).then((opened) => opened.close());
+const opening = (url: string) => openDatabase(url).then((opened) => opened.close());
 
-  test('if the file is not a database', async () => {
-    writeFileSync(`${folder}/text.db`, 'this is text, and long enough to be read as a header of some database file');
-    await expect(opening(`sqlite:${folder}/text.db`)).rejects.toThrow(/^cannot use the database .*SQLITE_NOTADB/);
-    expect(readFileSync(`${folder}/text.db`, 'utf8')).toMatch(/^this is text/);
-  });
+test('a file that is not a database cannot be opened', async () => {
+  writeFileSync(`${folder}/text.db`, 'this is text, and long enough to be read as a header of some database file');
+  await expect(opening(`sqlite:${folder}/text.db`)).rejects.toThrow(/^cannot use the database .*SQLITE_NOTADB/);
+  expect(readFileSync(`${folder}/text.db`, 'utf8')).toMatch(/^this is text/);
 });
 
 test('a database that is closed is one file, which can be copied', async () => {
