@@ -1,4 +1,4 @@
-/** What the explorer shows is in the address of the page, and nowhere else: a link leads others to the same view. */
+/** The address of a page is its whole state: it leads others to the same view. */
 import { columns, kindOf, kinds, operators, otherViews } from './kinds.ts';
 
 /** A condition on a field: `statusId`, `eq`, `status-7`. */
@@ -11,14 +11,15 @@ export interface Filter {
 const texts = ['kind', 'id', 'view', 'open', 'search', 'sort', 'after', 'before'] as const;
 
 /**
- * Without a kind, the overview. With an ID, a record, or what is kept elsewhere. Otherwise a table, with a `sort` such as `-name`, and the
- * cursor that a page is `after` or `before`; or the `view` that is `map` or `tree`, with the IDs of what is `open` in a tree.
+ * Without a kind, the overview. With an ID, a record, or an entity of another system. Otherwise a table, with a `sort`
+ * such as `-name` and the cursor that its page is `after` or `before`; or the `view` that is `map` or `tree`, with the
+ * IDs of the records that are `open` in the tree.
  */
 export type View = { readonly [name in (typeof texts)[number]]?: string | undefined } & {
   readonly filters?: readonly Filter[];
 };
 
-/** Reads the view of an address. What does not exist is left out. */
+/** Reads the view of an address. Unknown kinds, orders and filters are left out. */
 export function viewOf(search: string): View {
   const sent = new URLSearchParams(search);
   const view: View = Object.fromEntries(texts.map((name) => [name, sent.get(name) || undefined]));

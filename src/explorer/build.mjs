@@ -1,4 +1,4 @@
-/** Bundles the explorer into the folder `dist` beside it, with what it must know of schema.graphql. */
+/** Bundles the explorer into the folder `dist` beside it, with the kinds of schema.graphql. */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import { feature } from 'topojson-client';
 
 const folder = import.meta.dirname;
 
-/** What kinds.ts declares, of all that is queried by its ID and is listed, or has lists of what refers to it. */
+/** The kinds of kinds.ts: types with a query by ID, and with a list or reverse links. */
 export function readKinds() {
   const schema = buildSchema(readFileSync(join(folder, '../../schema.graphql'), 'utf8'));
   const typeOf = ({ type }) => getNamedType(type);
@@ -27,7 +27,7 @@ export function readKinds() {
     return isOfOne && (name in lists || Object.keys(listsOf(name)).length > 0);
   });
   const names = queries.map((query) => typeOf(query).name);
-  // The ID of a link is read with it.
+  // A link is read with its ID.
   const isShown = (field, _, fields) =>
     names.includes(typeOf(field).name) ||
     (isScalarType(typeOf(field)) && !fields.some(({ name }) => `${name}Id` === field.name));
@@ -64,7 +64,7 @@ function countries() {
   return JSON.stringify(feature(topology, topology.objects.countries), rounded);
 }
 
-/** Of what is in the bundles. */
+/** The licenses of the bundled packages. */
 function licenses() {
   const modules = join(folder, '../../node_modules');
   const bundled = [
@@ -89,7 +89,7 @@ function licenses() {
 export async function bundle() {
   await build({
     absWorkingDir: folder,
-    // The import and the map are loaded when they are asked for. Its worker is a file, as the security policy of the page wants it.
+    // Loaded when they are opened: the import and the map, whose worker must be a file for the security policy.
     entryPoints: [
       ...['explorer.ts', 'explorer.css', 'import.ts', 'map.ts', 'map.css'],
       'maplibre-gl/dist/maplibre-gl-worker.mjs',

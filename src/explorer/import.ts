@@ -1,7 +1,4 @@
-/**
- * The import of files that were dropped on a table, loaded when it is asked for: they are previewed and stored by the code of
- * `yardgraph import`, with its options.
- */
+/** Imports files that are dropped on a table: the code of `yardgraph import` previews and stores them. */
 import { html, nothing, render } from 'lit-html';
 import { Yardgraph } from '../../client/index.ts';
 import { damagedError, describeFile, type ImportFile, isCompressed } from '../import/file.ts';
@@ -34,7 +31,7 @@ const options: Readonly<Record<string, readonly [label: string, example?: string
   profile: ['Exported by', 'snipe-it'],
 };
 
-/** Those that take several values, separated by commas. */
+/** Options with several values, separated by commas. */
 const lists = ['upsert-by', 'link-by', 'create-missing', 'map', 'skip'];
 
 function optionInput([name, [label, example]]: [string, readonly [string, string?]]) {
@@ -70,7 +67,7 @@ async function* bytesOf(file: File): AsyncGenerator<Uint8Array> {
 
 type Next = { readonly label: string; readonly run: () => Promise<Next> } | undefined;
 
-/** Opens a dialog that previews the files, in place of the one before. Closing it stops the import: a part that is on its way is stored. */
+/** Opens a dialog that previews the files, in place of an open one. Closing it stops the import after the current part. */
 export function openImport(kind: string, dropped: readonly File[]): void {
   document.querySelector<HTMLDialogElement>('dialog.import')?.close();
   const names = dropped.map(({ name }) => name).join(', ');
@@ -78,7 +75,7 @@ export function openImport(kind: string, dropped: readonly File[]): void {
   const shown = { said: [] as unknown[], progress: '', problem: '', isBusy: false, next: undefined as Next };
   let stop = new AbortController();
   const end = () => stop.abort(new Error('The import was stopped'));
-  /** The note that an import of these files with these options has begun, and whether another tab has made or removed it. */
+  /** The name of the stored note that this import has begun. Stale once another tab has written or removed the note. */
   let noted = { name: '', isStale: false };
 
   async function take(step: () => Promise<Next>): Promise<void> {
@@ -106,11 +103,11 @@ export function openImport(kind: string, dropped: readonly File[]): void {
       bytes: () => bytesOf(file),
       isUnchanged: () => true,
     }));
-    // If it is refused, the import ends: with another key, the rest might go to another workspace.
+    // A refused key ends the import: the rest could go to the workspace of another key.
     const key = { serverURL: new URL('./', location.href), apiKeyAuth: sessionStorage.getItem('yardgraph.key') ?? '' };
     const client = new Yardgraph(key);
     const { viewer } = await client.graphql('{ viewer { workspace { id } user { id } } }');
-    // The same files with the same options go on with the import of them that was stopped.
+    // The same files with the same options resume a stopped import.
     const versions = dropped.map(({ name, size, lastModified }) => [name, size, lastModified]);
     noted = { name: `import ${JSON.stringify([viewer, kind, versions, profile, encoding])}`, isStale: false };
     const note = localStorage.getItem(noted.name);
@@ -180,7 +177,7 @@ export function openImport(kind: string, dropped: readonly File[]): void {
     const { said, progress, problem, isBusy, next } = Object.assign(shown, changed);
     const button = (text: string, onClick: (event: Event) => void) =>
       html`<button type="button" @click=${onClick}>${text}</button>`;
-    // What is stored is what was checked.
+    // Only checked options are stored.
     const forget = () => draw({ next: undefined });
     const view = html`
       <h2>Import ${names}</h2>

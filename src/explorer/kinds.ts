@@ -1,8 +1,8 @@
-/** The record kinds as the schema has them, and what people want to see of them first. */
+/** The record kinds of the schema, their columns, and the names of records. */
 
-/** A record kind, or a type of what is kept in other systems, such as `Status`: the service stores the IDs that refer to it. */
+/** A record kind, or a type of entities in other systems, such as `Status`: the service stores only their IDs. */
 interface Kind {
-  /** The queries of one and of all, such as `workOrder` and `workOrders`; what is kept elsewhere has no list. */
+  /** The queries of one and of all, such as `workOrder` and `workOrders`; entities of other systems have no list. */
   readonly one: string;
   readonly list: string;
   /** The types of its fields, by name: scalars and links. */
@@ -14,7 +14,7 @@ interface Kind {
   readonly lists: Readonly<Record<string, string>>;
 }
 
-/** What build.mjs reads from schema.graphql. */
+/** Read from schema.graphql by build.mjs. */
 declare const SCHEMA: {
   readonly kinds: Readonly<Record<string, Kind>>;
   readonly operators: Readonly<Record<string, readonly string[]>>;
@@ -22,10 +22,10 @@ declare const SCHEMA: {
 
 export const { kinds, operators } = SCHEMA;
 
-/** Kept about a record, and shown after what it is about. */
+/** Shown after all other fields. */
 const stamps = ['externalIds', 'id', 'createdAt', 'createdBy', 'updatedAt', 'updatedBy'];
 
-/** The first columns of tables, and the order of their tabs. Labels are shown as the names of statuses and the like, and have no tab. */
+/** The first columns of tables, in the order of the kinds. Labels have no table: they name statuses and companies. */
 const chosenColumns: Readonly<Record<string, readonly string[]>> = {
   Asset: ['name', 'uid', 'status', 'currentLocation', 'category', 'assetType', 'owner'],
   WorkOrder: ['name', 'reference', 'asset', 'status', 'location', 'project', 'startDate', 'endDate'],
@@ -40,7 +40,7 @@ const otherKinds = Object.keys(kinds).filter(
   (name) => kinds[name]?.list && name !== 'Label' && !(name in chosenColumns),
 );
 
-/** The columns of the table of each kind that has a tab. */
+/** The columns of each kind that has a table. */
 export const columns: Readonly<Record<string, readonly string[]>> = {
   ...chosenColumns,
   ...Object.fromEntries(otherKinds.map((name) => [name, firstFields(name)])),
@@ -80,7 +80,7 @@ export function inOrder(kind: string, names: readonly string[]): readonly string
   );
 }
 
-/** What a search looks into: texts, and the names of the linked records that a table shows. */
+/** The fields that a search looks into: texts, and the links that a table shows, by the names of their records. */
 export const searched = (kind: string): readonly string[] => {
   const texts = ['name', 'reference', 'number', 'uid'].filter((field) => kindOf(kind).filters[field] === 'TextFilter');
   return [...texts, ...(columns[kind] ?? []).filter((field) => isRecord(typeOf(kind, field)))];

@@ -1,6 +1,6 @@
 /**
- * The map, loaded when it is asked for: maplibre-gl draws the countries or the tiles of the operator, and clusters the places. It loads nothing
- * from other servers but those tiles: without an address of fonts it writes with those of the browser.
+ * The map, loaded when it is opened: maplibre-gl draws the countries or the tiles of the operator, and clusters the
+ * places. It loads only these tiles from other servers: without a URL of fonts, it uses those of the browser.
  */
 import { layers, namedFlavor } from '@protomaps/basemaps';
 import { html, render } from 'lit-html';
@@ -19,7 +19,7 @@ maplibre.setWorkerUrl(fileUrl('maplibre-gl-worker.js'));
 
 type Tiles = Pick<maplibre.StyleSpecification, 'sources' | 'layers'>;
 
-/** The tiles of the operator: of a tile server, or in a PMTiles file, which says what they are. */
+/** The tiles of the operator: of a tile server, or of a PMTiles file, which knows their type. */
 async function readTiles(url: string): Promise<Tiles> {
   const raster: Tiles['layers'] = [{ id: 'tiles', type: 'raster', source: 'tiles' }];
   if (!url.endsWith('.pmtiles'))
@@ -40,7 +40,7 @@ async function readStyle(): Promise<maplibre.StyleSpecification> {
   const sheet = Object.assign(document.createElement('link'), { rel: 'stylesheet', href: fileUrl('map.css') });
   document.head.append(sheet);
   await new Promise((resolve, reject) => Object.assign(sheet, { onload: resolve, onerror: reject }));
-  // Without the tiles, the map is still of use.
+  // The map is useful without tiles.
   const none: Tiles = { sources: {}, layers: [] };
   const tiles = mapTiles ? await readTiles(mapTiles).catch(() => none) : none;
   // The coasts of the countries are too coarse beside those of vector tiles.
@@ -102,7 +102,7 @@ const readingStyle = readStyle();
 class PlaceMap extends HTMLElement {
   #places: readonly Data[] = [];
   #map: maplibre.Map | undefined;
-  /** By somebody, or by the address. */
+  /** By a person, or by the address. */
   #isMoved = location.hash !== '';
 
   set places(places: readonly Data[]) {
@@ -111,11 +111,11 @@ class PlaceMap extends HTMLElement {
   }
 
   #draw(): void {
-    // Until the style is loaded there is none, such as in a tab behind another.
+    // Hidden tabs load the style late: until then there is no source.
     const source = this.#map?.getSource<maplibre.GeoJSONSource>('places');
     void source?.setData(featuresOf(this.#places));
     const bounds = new maplibre.LngLatBounds();
-    // A place at 0/0 must not make all others small.
+    // A place at 0/0 would make all others small.
     for (const { longitude, latitude, problem } of this.#places) if (!problem) bounds.extend([longitude, latitude]);
     if (source && !this.#isMoved && !bounds.isEmpty())
       this.#map?.fitBounds(bounds, { padding: 50, maxZoom: 12, animate: false });
@@ -124,7 +124,7 @@ class PlaceMap extends HTMLElement {
   async connectedCallback(): Promise<void> {
     const style = await readingStyle;
     if (!this.isConnected) return;
-    // Where the map has been moved to is in the address.
+    // The position of the map is in the address.
     const options = { hash: true, renderWorldCopies: false, dragRotate: false, attributionControl: false } as const;
     try {
       this.#map = new maplibre.Map({ container: this, style, ...options });
@@ -145,7 +145,7 @@ class PlaceMap extends HTMLElement {
   }
 }
 
-/** Zooms to what is in a cluster, or says what is at a point. */
+/** Zooms into a cluster, or lists the places of a point. */
 async function openFeatures(map: maplibre.Map, features: readonly maplibre.MapGeoJSONFeature[]): Promise<void> {
   const [{ geometry, properties } = {}] = features;
   if (geometry?.type !== 'Point') return;
@@ -156,7 +156,8 @@ async function openFeatures(map: maplibre.Map, features: readonly maplibre.MapGe
     return;
   }
   const where = { id: { in: features.flatMap((feature) => feature.properties.id ?? []) } };
-  const selection = `nodes { ${namesOf('Location')} assets(first: 0) { totalCount } workOrders(first: 0) { totalCount } }`;
+  const counts = 'assets(first: 0) { totalCount } workOrders(first: 0) { totalCount }';
+  const selection = `nodes { ${namesOf('Location')} ${counts} }`;
   const { locations } = await read(query('locations', { first: atMost(50), where }, selection));
   const popup = document.createElement('div');
   const items = locations.nodes.map(

@@ -1,30 +1,30 @@
-/** The service: queries, exports, and the feed of changes. The key is sent by pages/key.js, which asks for it when it is needed. */
+/** The service: queries, exports and the feed of changes. pages/key.js asks for the key, and sends it. */
 import { Yardgraph } from '../../client/index.ts';
 import type { View } from './address.ts';
 import { documentOf } from './queries.ts';
 
-// biome-ignore lint/suspicious/noExplicitAny: what a query returns is what it asks for.
+// biome-ignore lint/suspicious/noExplicitAny: the type of a result depends on its query.
 export type Data = Record<string, any>;
 
-/** What the views do with the page that they are on. */
+/** The page that shows a view. */
 export interface Page {
   readonly mayWrite: boolean;
   redraw(): void;
-  /** Reads the view again, and draws it. */
+  /** Reads the view again and draws it. */
   refresh(): Promise<void>;
 }
 
-/** One for each sort of view. */
+/** Reads and draws the views of one sort: overview, table, record, map or tree. */
 export interface Viewer {
-  /** What can be copied to read the same. They are read in turn, and each result is drawn with those before it. */
+  /** Read in turn; each result is drawn with those before it. People can copy them. */
   queries(view: View): readonly string[];
-  /** What is read instead, where the queries alone do not do. */
+  /** Reads the data instead, where a query depends on the result of another one. */
   read?(view: View): AsyncGenerator<Data>;
-  /** Draws what has been read so far: at least the first, but for a table, whose filters may be what is refused. */
+  /** Draws the data read so far: at least the first result, or nothing of a table whose filters are refused. */
   draw(view: View, data: Data, page: Page): unknown;
 }
 
-/** A service that is busy, or away for a moment, is asked again by the client. */
+/** The client repeats requests while the service is busy or away. */
 export const yardgraph = new Yardgraph({ serverURL: new URL('./', location.href) });
 
 export const read = (...queries: readonly string[]): Promise<Data> => yardgraph.graphql(documentOf(queries));
@@ -44,21 +44,21 @@ function setConnected(isConnected: boolean): void {
   live.classList.toggle('off', !isConnected);
 }
 
-/**
- * In milliseconds: for how long changes are collected before they are shown, the longest wait between two attempts to connect, and after which
- * time without a byte a connection is taken for lost: the service sends one each 3 seconds.
- */
-const [collecting, maxPause, maxSilence] = [500, 30_000, 15_000];
+/** Changes are collected for this time before the page shows them. */
+const collectingMs = 500;
+
+/** The longest wait between two attempts to connect. */
+const maxPauseMs = 30_000;
+
+/** A connection without a byte for this time is lost: the service sends one every 3 seconds. */
+const maxSilenceMs = 15_000;
 
 const wait = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
-/** A page that is hidden is not connected: a browser has six connections to a server, for all its tabs. */
+/** A hidden page does not connect: a browser has six connections to a server, for all its tabs. */
 const isHidden = (): boolean => document.visibilityState === 'hidden';
 
-/**
- * Follows the feed of changes while the page is open; `start` is called before each attempt to connect, and what has changed before it is no
- * event of the connection.
- */
+/** Follows the feed of changes while the page is open. `start` is called before each attempt to connect. */
 export async function follow(start: () => Promise<void>, onChange: () => Promise<void>): Promise<void> {
   for (let failures = 0; ; failures += 1) {
     while (isHidden())
@@ -67,20 +67,20 @@ export async function follow(start: () => Promise<void>, onChange: () => Promise
       await start();
       for await (const _ of changes()) {
         failures = 0;
-        await wait(collecting);
+        await wait(collectingMs);
         await onChange();
       }
     } catch (error) {
-      // Nobody wants to be asked for the key again and again: with another one, the page is loaded anew.
+      // Without a key, the page does not ask again and again. Another key reloads the page.
       if ((error as Data).status === 401) return;
     } finally {
       setConnected(false);
     }
-    await wait(Math.min(1_000 * 2 ** failures, maxPause));
+    await wait(Math.min(1_000 * 2 ** failures, maxPauseMs));
   }
 }
 
-/** Yields once it is connected, and when something has changed, until the connection ends, which it does by an error, too. */
+/** Yields after it has connected and after each change. Ends, or throws, when the connection ends. */
 async function* changes(): AsyncGenerator<void> {
   const stop = new AbortController();
   const hide = () => isHidden() && stop.abort();
@@ -97,7 +97,7 @@ async function* changes(): AsyncGenerator<void> {
     yield;
     const reader = body.pipeThrough(new TextDecoderStream()).getReader();
     for (let rest = ''; ; ) {
-      const silence = setTimeout(() => stop.abort(), maxSilence);
+      const silence = setTimeout(() => stop.abort(), maxSilenceMs);
       const { done, value } = await reader.read().finally(() => clearTimeout(silence));
       if (done) return;
       rest += value;
