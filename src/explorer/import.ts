@@ -3,20 +3,15 @@ import { html, nothing, render } from 'lit-html';
 import { Yardgraph } from '../../client/index.ts';
 import { damagedError, describeFile, type ImportFile, isCompressed } from '../import/file.ts';
 import { type Output, prepare, preview, requireResumable, startRun, store } from '../import/import.ts';
-import {
-  describeChanges,
-  findMadeChanges,
-  type MadeChanges,
-  revertInParts,
-  uniqueMessage,
-} from '../import/made-changes.ts';
+import { findMadeChanges, type MadeChanges, revertInParts, uniqueMessage } from '../import/made-changes.ts';
 import { profileOf } from '../import/profiles.ts';
 import type { ImportRun } from '../import/run.ts';
 import { formatCount } from '../model/issues.ts';
 import { kindNamed } from '../records/index.ts';
+import { inWords, linkOf, title } from './kinds.ts';
 import { headOf, tableOf } from './values.ts';
 
-/** By the names of the command's options, of which messages speak. Those without an example are switched on or off. */
+/** By the names of the command's options, which its messages contain. Options without an example are check boxes. */
 const options: Readonly<Record<string, readonly [label: string, example?: string]>> = {
   'upsert-by': ['Find stored records by', 'externalIds.erp'],
   'link-by': ['Find links by', 'location=name, project=reference'],
@@ -27,6 +22,8 @@ const options: Readonly<Record<string, readonly [label: string, example?: string
   dates: ['Dates are written as', '31.12.2026'],
   'time-zone': ['Time zone of times without one', 'Europe/Berlin'],
   'decimal-comma': ['Numbers are written as 53,08'],
+  null: ['Text of empty cells', 'NULL'],
+  excel: ['Exported for Excel'],
   encoding: ['Encoding', 'windows-1252'],
   profile: ['Exported by', 'snipe-it'],
 };
@@ -39,8 +36,19 @@ function optionInput([name, [label, example]]: [string, readonly [string, string
   const input = example
     ? html`<input name=${name} placeholder=${example} autocomplete="off" value=${value}>`
     : html`<input type="checkbox" name=${name}>`;
-  return html`<label>${label} <code>--${name}</code> ${input}</label>`;
+  return html`<label>${label} ${input}</label>`;
 }
+
+/** A message of the command, with the labels of options and fields. */
+const inLabels = (message: string): string =>
+  inWords(message).replace(/"[^"]*"|--([a-z-]+)/g, (text, name = '') =>
+    options[name] ? `“${options[name][0]}”` : text,
+  );
+
+const columnTitle = (column: string): string => {
+  const [field = '', ...system] = column.trim().split('.');
+  return [title(linkOf(field)), ...system].join(': ');
+};
 
 function settingOf(form: FormData) {
   const sent = Object.entries(options).map(([name, [, example]]) => {
@@ -83,16 +91,19 @@ export function openImport(kind: string, dropped: readonly File[]): void {
     draw({ isBusy: true, problem: '', next: undefined });
     const taken = await step().then(
       (next) => ({ next }),
-      ({ message }: Error) => ({ problem: message }),
+      ({ message }: Error) => ({ problem: inLabels(message) }),
     );
     draw({ isBusy: false, progress: '', ...taken });
   }
 
   async function check(form: FormData): Promise<Next> {
     shown.said = [];
-    const say = (text: string) => void shown.said.push(html`<p>${text}</p>`);
+    const say = (text: string) => void shown.said.push(html`<p>${inLabels(text)}</p>`);
     const table: Output['table'] = (heads, rows) => {
-      const texts = rows.map((row) => row.map((value) => value.toLocaleString()));
+      const texts = rows.map(([column, ...counts]) => [
+        columnTitle(String(column)),
+        ...counts.map((count) => count.toLocaleString()),
+      ]);
       shown.said.push(tableOf('What becomes of each column', heads.map(headOf), texts));
     };
     const output: Output = { say, table };
@@ -151,7 +162,6 @@ export function openImport(kind: string, dropped: readonly File[]): void {
         if (texts.length > 0)
           shown.said.push(html`<p><a href=${URL.createObjectURL(new Blob(texts))} download=${name}>${name}</a></p>`);
       const made = await findMadeChanges(yardgraph, { after: run.after, message, number: changed });
-      say(describeChanges(made));
       return made && { label: 'Undo', run: () => undo(made) };
     }
 

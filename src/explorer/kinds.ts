@@ -125,3 +125,12 @@ export const words = (name: string): string =>
     .replace(/\b(id|uid)(s?)\b/, (_, word: string, end: string) => word.toUpperCase() + end);
 
 export const title = (name: string): string => words(name).replace(/^./, (letter) => letter.toUpperCase());
+
+const isField = (name: string): boolean =>
+  kindNames.some((kind) => [kindOf(kind).fields, kindOf(kind).filters].some((fields) => name in fields));
+
+/** A message of the service as the page calls the fields: `Current location` for `currentLocationId`. Quoted values stay. */
+export const inWords = (message: string): string =>
+  message.replace(/"[^"]*"|\b([a-z]+(?:[A-Z][a-z]*)+|\w+(?=: ))(?:\.name\b)?/g, (text, name = '') =>
+    isField(name) ? title(linkOf(name)) : text,
+  );

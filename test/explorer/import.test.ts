@@ -51,11 +51,11 @@ describeInChromium('a file in the explorer', () => {
 
     // As the command does it: what needs an option is refused, and says which.
     await page.getByText('0 to create, 0 to update, 0 unchanged, 3 refused').waitFor();
-    await page.locator('dialog.import > p', { hasText: 'its order with --dates' }).first().waitFor();
+    await page.locator('dialog.import > p', { hasText: 'its order with “Dates are written as”' }).first().waitFor();
     await page.getByText('Options').click();
-    await page.getByLabel('--dates').fill('31.12.2026');
-    await page.getByLabel('--link-by').fill('currentLocation=name');
-    await page.getByLabel('--create-missing').fill('locations');
+    await page.getByLabel('Dates are written as').fill('31.12.2026');
+    await page.getByLabel('Find links by').fill('currentLocation=name');
+    await page.getByLabel('Create what links name').fill('locations');
     // What was checked is what is stored.
     expect(await page.getByRole('button', { name: 'Store them' }).count()).toBe(0);
     await page.getByRole('button', { name: 'Check again' }).click();
