@@ -24,6 +24,9 @@ const pairs = (value: object): string =>
     .map(([name, item]) => `${name}: ${literal(item)}`)
     .join(', ');
 
+/** `ASSET_TYPE` for `AssetType`: a value of `groupBy`, and the type in the key of a label. */
+export const constant = (name: string): string => name.replace(/(?<=.)[A-Z]/g, '_$&').toUpperCase();
+
 export const query = (name: string, sent: object, selection: string): string => {
   const values = pairs(sent);
   return `${values ? `${name}(${values})` : name} { ${selection} }`;

@@ -1,0 +1,248 @@
+/**
+ * A field that finds a record, or an ID of another system, by its name: `picker({ kind, name, value, label, onPick })`. Exact matches come
+ * first, then names that begin with the text. An exact name is accepted without a choice, and *Show more* leads beyond the first 20.
+ *
+ * A form sends the ID as `name`. The input that people see has the ID `pick-NAME`, and is invalid while its text names nothing. What somebody
+ * has chosen or typed stays when the page is drawn again, unless `value` has become another record.
+ */
+import { html, nothing } from 'lit-html';
+import { AsyncDirective, directive } from 'lit-html/async-directive.js';
+import { live } from 'lit-html/directives/live.js';
+import { createRef, ref } from 'lit-html/directives/ref.js';
+import { isRecord, kindOf, linkOf, nameOf, searched, words } from './kinds.ts';
+import { ascending, atMost, constant, namesOf, query, whereOf } from './queries.ts';
+import { type Data, read } from './service.ts';
+
+export interface PickerOptions {
+  /** The kind of the records to choose from, such as `Location`, or a type of other systems, such as `Status`. */
+  readonly kind: string;
+  /** The name in the form: the field of the link, such as `statusId`. */
+  readonly name: string;
+  /** The record that the field has now. */
+  readonly value?: Data | null | undefined;
+  readonly label: string;
+  /** The kind that has the field: the IDs of other systems that its records have come first. */
+  readonly of?: string | undefined;
+  readonly required?: boolean;
+  /** What is wrong with the value, shown below it. */
+  readonly error?: string | undefined;
+  /** Called with the record, or with undefined if the field was cleared. */
+  onPick?(target: Data | undefined): void;
+}
+
+/** `Mühlhof` and `muhlhof` are alike, as in the service. */
+const fold = (text: string): string => text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
+
+/** The texts by which people know a record, its ID among them. */
+const textsOf = ({ color, ...target }: Data): string[] =>
+  Object.values(target).filter((text): text is string => typeof text === 'string');
+
+/** 0 for an exact match, 1 for a text that begins with the given one, 2 for all others. */
+function rankOf(target: Data, text: string): number {
+  const texts = textsOf(target).map(fold);
+  return [texts.includes(text), texts.some((other) => other.startsWith(text)), true].indexOf(true);
+}
+
+/** Reads exact matches and beginnings by themselves: in the list of all matches they may be on a later page. */
+function recordQueries({ kind }: PickerOptions, text: string, size: number): readonly string[] {
+  const { list, order, filters } = kindOf(kind);
+  const orderBy = order.includes('name') ? [{ name: ascending }] : undefined;
+  const found = `nodes { ${namesOf(kind)} } pageInfo { hasNextPage }`;
+  const queryOf = (alias: string, where: object | undefined) =>
+    `${alias}: ${query(list, { first: atMost(size), where, orderBy }, found)}`;
+  const others = queryOf('others', whereOf({ kind, search: text }));
+  if (text === '') return [others];
+  const texts = searched(kind).filter((field) => field in filters);
+  const anyText = (operator: string) => texts.map((field) => ({ [field]: { [operator]: text } }));
+  const exact = queryOf('exact', { or: [{ id: { eq: text } }, ...anyText('alike')] });
+  return texts.length > 0 ? [exact, queryOf('beginnings', { or: anyText('startsAlike') }), others] : [exact, others];
+}
+
+/** Reads the IDs that the field has in records, and the labels of the type. */
+function labelQueries({ kind, name, of }: PickerOptions, text: string, size: number): readonly string[] {
+  const type = `${constant(kind)}:`;
+  const alike = { or: [{ name: { containsAlike: text } }, { key: { eq: type + text } }] };
+  const where = { key: { startsWith: type }, ...(text !== '' && alike) };
+  const labels = { first: atMost(size), where, orderBy: [{ name: ascending }] };
+  const link = linkOf(name);
+  const groups = { groupBy: [Symbol(constant(link))], first: atMost(100), where: { [name]: { isNull: false } } };
+  return [
+    ...(of ? [query(`${kindOf(of).list}Summary`, groups, `groups { ${link} { ${namesOf(kind)} } }`)] : []),
+    query('labels', labels, 'nodes { key name color } pageInfo { hasNextPage }'),
+  ];
+}
+
+/** Reads what can be chosen for a text, the best first. */
+async function readTargets(options: PickerOptions, text: string, size: number) {
+  const { kind, name } = options;
+  const queries = isRecord(kind) ? recordQueries : labelQueries;
+  const lists: readonly Data[] = Object.values(await read(...queries(options, text, size)));
+  const targetOf = ({ key, ...node }: Data): Data =>
+    key === undefined ? node : { id: key.slice(constant(kind).length + 1), ...node };
+  const all = lists.flatMap(({ nodes, groups }): Data[] =>
+    groups ? groups.flatMap((group: Data) => group[linkOf(name)] ?? []) : nodes.map(targetOf),
+  );
+  const folded = fold(text);
+  // Of the IDs that records have, those that the text is not in were not asked for.
+  const matching = all.filter((target) => isRecord(kind) || textsOf(target).some((own) => fold(own).includes(folded)));
+  const byId = new Map(matching.map((target) => [target.id, target]));
+  const targets = [...byId.values()].sort((a, b) => rankOf(a, folded) - rankOf(b, folded));
+  return { targets, hasMore: lists.some(({ pageInfo }) => pageInfo?.hasNextPage) };
+}
+
+const wait = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
+
+/** An entry of the list: a record, more of them, or the text as an ID. */
+interface Choice {
+  readonly text: string;
+  readonly hint: string;
+  choose(): void;
+}
+
+class Picker extends AsyncDirective {
+  #options!: PickerOptions;
+  #picked: Data | undefined;
+  #text = '';
+  #size = 20;
+  #found?: Awaited<ReturnType<typeof readTargets>> & { readonly problem?: string };
+  #reading = Promise.resolve();
+  #active = -1;
+  #isOpen = false;
+  readonly #input = createRef<HTMLInputElement>();
+
+  override render(options: PickerOptions) {
+    const isOther = options.value?.id !== this.#options?.value?.id;
+    this.#options = options;
+    if (isOther) this.#set(options.value ?? undefined);
+    return this.#view();
+  }
+
+  #draw(): void {
+    if (this.isConnected) this.setValue(this.#view());
+  }
+
+  #set(target: Data | undefined): void {
+    this.#picked = target;
+    this.#text = target ? nameOf(target) : '';
+    this.#isOpen = false;
+    this.#input.value?.setCustomValidity('');
+  }
+
+  #pick(target: Data | undefined): void {
+    this.#set(target);
+    this.#draw();
+    this.#options.onPick?.(target);
+  }
+
+  /** The text that somebody has typed: not the name of the record that is chosen. */
+  get #typed(): string {
+    const text = this.#text.trim();
+    return this.#picked && text === nameOf(this.#picked) ? '' : text;
+  }
+
+  #open(pause = 0): void {
+    this.#isOpen = true;
+    this.#size = 20;
+    this.#active = -1;
+    this.#reading = this.#read(pause);
+    this.#draw();
+  }
+
+  async #read(pause = 0): Promise<void> {
+    const text = this.#typed;
+    await wait(pause);
+    if (text !== this.#typed) return;
+    const found = await readTargets(this.#options, text, this.#size).catch(({ message }: Error) => ({
+      targets: [],
+      hasMore: false,
+      problem: message,
+    }));
+    if (text !== this.#typed) return;
+    this.#found = found;
+    if (text !== '' && this.#active < 0 && found.targets.length > 0) this.#active = 0;
+    this.#draw();
+  }
+
+  /** Accepts an exact name once somebody leaves the field. */
+  async #settle(): Promise<void> {
+    this.#isOpen = false;
+    this.#draw();
+    if (this.#picked && this.#text.trim() === '') return this.#pick(undefined);
+    const text = this.#typed;
+    await this.#reading;
+    const exact = this.#found?.targets.filter((target) => rankOf(target, fold(text)) === 0) ?? [];
+    if (text !== '' && text === this.#typed && exact.length === 1) this.#pick(exact[0]);
+  }
+
+  #type(input: HTMLInputElement): void {
+    this.#text = input.value;
+    input.setCustomValidity(this.#typed && `Choose ${words(this.#options.kind)} from the list.`);
+    this.#open(150);
+  }
+
+  async #press(event: KeyboardEvent): Promise<void> {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    const isUsed = step !== undefined || (this.#isOpen && ['Enter', 'Escape'].includes(event.key));
+    if (!isUsed) return;
+    event.preventDefault();
+    event.stopPropagation();
+    if (!this.#isOpen) return this.#open();
+    if (event.key === 'Escape') this.#set(this.#picked);
+    await this.#reading;
+    const choices = this.#choices();
+    if (event.key === 'Enter') choices[this.#active]?.choose();
+    if (step) this.#active = (Math.max(this.#active + step, step - 1) + choices.length) % choices.length;
+    this.#draw();
+    this.#input.value?.parentElement?.querySelector('[aria-selected=true]')?.scrollIntoView({ block: 'nearest' });
+  }
+
+  #choices(): readonly Choice[] {
+    const text = this.#typed;
+    const { targets = [], hasMore } = this.#found ?? {};
+    const more = () => {
+      this.#size += 50;
+      this.#reading = this.#read();
+    };
+    const isFound = targets.some((target) => rankOf(target, fold(text)) === 0);
+    const foreign = { text, hint: 'as an ID of another system', choose: () => this.#pick({ id: text }) };
+    return [
+      ...targets.map((target) => {
+        const [, ...hints] = textsOf(target).filter((own) => own !== target.id);
+        return { text: nameOf(target), hint: hints.join(', '), choose: () => this.#pick(target) };
+      }),
+      ...(hasMore ? [{ text: 'Show more', hint: '', choose: more }] : []),
+      ...(isFound || !/^\S+$/.test(text) ? [] : [foreign]),
+    ];
+  }
+
+  #view() {
+    const { name, label, required, error } = this.#options;
+    const id = `pick-${name}`;
+    const choices = this.#isOpen ? this.#choices() : [];
+    const none = this.#found?.problem ?? (this.#found ? 'Nothing is found.' : 'Searching…');
+    const active = this.#isOpen && this.#active >= 0 ? `${id}-${this.#active}` : nothing;
+    // The input keeps the keyboard.
+    const keepFocus = (event: Event) => event.preventDefault();
+    const option = ({ text, hint, choose }: Choice, index: number) => html`<li class="row" role="option"
+      id=${`${id}-${index}`} aria-selected=${index === this.#active} @click=${choose}>
+      <span>${text}</span> <small class="end">${hint}</small></li>`;
+    return html`<div class="field picker">
+      <label for=${id}>${label}</label>
+      <input type="hidden" name=${name} .value=${this.#picked?.id ?? ''}>
+      <input id=${id} role="combobox" autocomplete="off" aria-autocomplete="list" aria-expanded=${this.#isOpen}
+        aria-controls=${`${id}-list`} aria-activedescendant=${active} ?required=${required}
+        aria-invalid=${error ? 'true' : nothing} aria-describedby=${error ? `${id}-error` : nothing}
+        .value=${live(this.#text)} ${ref(this.#input)} @click=${() => this.#isOpen || this.#open()}
+        @input=${({ target }: Event) => this.#type(target as HTMLInputElement)}
+        @keydown=${(event: KeyboardEvent) => void this.#press(event)} @blur=${() => void this.#settle()}>
+      <ul class="options floats" id=${`${id}-list`} role="listbox" aria-label=${label} ?hidden=${!this.#isOpen}
+        @mousedown=${keepFocus}>
+        ${choices.map(option)}
+        ${choices.length === 0 ? html`<li class="row" role="option" aria-selected="false" aria-disabled="true">${none}</li>` : nothing}
+      </ul>
+      ${error ? html`<small class="error" id=${`${id}-error`}>${error}</small>` : nothing}
+    </div>`;
+  }
+}
+
+export const picker = directive(Picker);
