@@ -49,7 +49,7 @@ const undecomposed: Readonly<Record<string, string>> = { ß: 'ss', ø: 'o', æ: 
 /** Numbers sort by their length, then by their digits. */
 const withLengths = (text: string): string =>
   text.replace(/\d+/g, (number) => {
-    const digits = number.replace(/^0+(?=.)/, '');
+    const digits = number.startsWith('0') ? number.replace(/^0+(?=.)/, '') : number;
     return (lengthMarks[digits.length - 1] ?? lengthMarks.at(-1)) + digits;
   });
 
