@@ -1,34 +1,28 @@
 /** Trees of assets and locations: where a part of another asset is, and the parts of trees in filters. */
 import { expect, test } from 'vitest';
-import { asset } from '../../src/records/index.ts';
-import { updateDocument } from '../support/mutations.ts';
 import { useWorkspaces } from '../support/service.ts';
 
 const service = useWorkspaces();
 
+type Node = Readonly<{ name: string; effectiveLocation: { name: string } | null }>;
+
 test('an asset without a location is where the nearest asset above it is that has one', async () => {
   const [north, south] = await service.create('/locations', { name: 'North yard' }, { name: 'South yard' });
-  const [excavator] = await service.create('/assets', { name: 'Excavator', currentLocationId: north.id });
-  const [bucket] = await service.create('/assets', { name: 'Bucket', parentId: excavator.id });
-  await service.create('/assets', { name: 'Tooth', parentId: bucket.id });
-  const places = async () => {
-    const { assets } = await service.data('{ assets { nodes { name effectiveLocation { name } } } }');
-    return Object.fromEntries(
-      assets.nodes.map((node: { name: string; effectiveLocation: object }) => [node.name, node.effectiveLocation]),
-    );
-  };
-  const move = (id: string, currentLocationId: string | null) =>
-    service.data(updateDocument(asset, 'id'), { input: [{ id, currentLocationId }] });
+  const add = async (name: string, parentId?: string, currentLocationId?: string): Promise<string> =>
+    (await service.create('/assets', { name, parentId, currentLocationId }))[0].id;
+  const excavator = await add('Excavator', undefined, north.id);
+  await add('Tooth', await add('Bucket', excavator));
+  await add('Bit', await add('Breaker', excavator, south.id));
+  await add('Pipe', await add('Pump', excavator, 'a yard of another system'));
+  await add('Handle', await add('Shovel'));
 
-  const [inNorth, inSouth] = [{ name: 'North yard' }, { name: 'South yard' }];
-  expect(await places()).toEqual({ Excavator: inNorth, Bucket: inNorth, Tooth: inNorth });
-  await move(bucket.id, south.id);
-  expect(await places()).toEqual({ Excavator: inNorth, Bucket: inSouth, Tooth: inSouth });
-  await move(bucket.id, 'a yard of another system');
-  expect(await places()).toEqual({ Excavator: inNorth, Bucket: null, Tooth: null });
-  await move(bucket.id, null);
-  await move(excavator.id, null);
-  expect(await places()).toEqual({ Excavator: null, Bucket: null, Tooth: null });
+  const { assets } = await service.data('{ assets { nodes { name effectiveLocation { name } } } }');
+
+  const places = assets.nodes.map(({ name, effectiveLocation }: Node) => `${name}: ${effectiveLocation?.name}`);
+  expect(places).toEqual([
+    ...['Excavator: North yard', 'Bucket: North yard', 'Tooth: North yard', 'Breaker: South yard', 'Bit: South yard'],
+    ...['Pump: undefined', 'Pipe: undefined', 'Shovel: undefined', 'Handle: undefined'],
+  ]);
 });
 
 test('at most 100 levels above an asset are searched for its location', async () => {

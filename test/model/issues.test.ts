@@ -126,12 +126,15 @@ const examples: { readonly [Code in IssueCode]: readonly [Example<Code>, ...Exam
   ],
 };
 
+const errorsByCode = Object.entries(examples).map(([code, values]) => {
+  const errors = [...values].map((example) => invalid([{ path: [], code, ...example } as ValidationIssue]));
+  return { code, errors };
+});
+
 test('issues.txt has an example of each sentence, by the code, and the status of a request with such issues only', async () => {
-  const printed = Object.entries(examples).map(([code, [first, ...others]]) => {
-    const errors = [first, ...others].map((values) => invalid([{ path: [], code, ...values } as ValidationIssue]));
-    const [{ status } = { status: 0 }] = errors;
-    return [`${code} (${status})`, ...errors.map(({ message }) => `  ${message}`)].join('\n');
-  });
+  const printed = errorsByCode.map(({ code, errors }) =>
+    [`${code} (${errors[0]?.status})`, ...errors.map(({ message }) => `  ${message}`)].join('\n'),
+  );
   await expect(`${printed.join('\n\n')}\n`).toMatchFileSnapshot('issues.txt');
 });
 
@@ -145,10 +148,6 @@ test('the place of another item is a path in GraphQL, and text in a problem', ()
 });
 
 test('no sentence repeats more than 100 characters of a value, or has a character that a terminal acts upon', () => {
-  for (const [code, values] of Object.entries(examples)) {
-    for (const value of values) {
-      const { message } = invalid([{ path: [], code, ...value } as ValidationIssue]);
-      expect(message).not.toMatch(/x{101}|\p{Cc}|\u202e/u);
-    }
-  }
+  for (const { message } of errorsByCode.flatMap(({ errors }) => errors))
+    expect(message).not.toMatch(/x{101}|\p{Cc}|\u202e/u);
 });
