@@ -6,8 +6,10 @@
  */
 import { expect, test } from 'vitest';
 import { listField, uncapitalized } from '../../src/model/labels.ts';
+import { linkFields } from '../../src/model/links.ts';
 import { matchableFields, type RecordKind } from '../../src/model/record-kind.ts';
 import {
+  kindNamed,
   kindOfId,
   label,
   labelKey,
@@ -54,10 +56,7 @@ interface Received {
 }
 
 const referencesOf = (kind: RecordKind) =>
-  Object.entries(kind.fields).flatMap(([name, field]) =>
-    field.type === 'reference' ? [{ field: name, link: name.slice(0, -2), target: kindNamed(field.target) }] : [],
-  );
-const kindNamed = (name: string) => recordKinds.find((kind) => kind.name === name) as RecordKind;
+  linkFields(kind).map(([link, field, { target }]) => ({ link, field, target: kindNamed(target) }));
 const hasExternalIds = ({ fields }: RecordKind) => 'externalIds' in fields;
 const reversesOf = (name: string) => reverseLinksOf(name).filter(({ direction }) => direction === 'referring');
 

@@ -207,24 +207,3 @@ test('an allocation keeps its asset from being deleted, also by a deletion that 
     expect(body.errors[0].message).toBe(`[0]: this asset is referenced by 1 allocation: ${kept?.id}`);
   }
 });
-
-test('an allocation has its asset by ID or by a link', async () => {
-  const assetId = await createAsset();
-  const send = (...input: object[]) => service.graphql(createDocument(allocation, 'assetId'), { input });
-  expect((await send({ asset: { name: 'Crane' } })).body.data.result).toEqual([{ assetId }]);
-  const { body } = await send(
-    {},
-    { asset: null },
-    { assetId: null },
-    { asset: { name: 'Truck' } },
-    { assetId: 'ERP-1' },
-  );
-  const issues = body.errors[0].extensions.issues.map(({ path, code }: Json) => `${path.join('.')} ${code}`);
-  expect(issues).toEqual([
-    'input.0.assetId required',
-    'input.1.assetId invalid-id',
-    'input.2.assetId invalid-id',
-    'input.3.asset.name no-record',
-    'input.4.assetId wrong-kind',
-  ]);
-});

@@ -53,9 +53,15 @@ test('every failing item of an update and every one of an import is listed, with
     projects: [{ ref: 'wall', name: 'Harbour wall', location: { ref: 'crane' } }],
     assets: [{ ref: 'crane', name: 'Crane', currentLocationId: 'x', currentLocation: { ref: 'yard' } }],
     workOrders: [{ project: { externalId: { key: 'erp', value: 'P-7' } } }],
+    allocations: [{}, { asset: null }, { assetId: null }, { assetId: 'ERP-1' }, { asset: { name: 'Truck' } }],
   };
   const imported = await refusal(importDocument(), { input: lists });
   expect(shown(imported.issues).toSorted()).toEqual([
+    'allocations.0.assetId required',
+    'allocations.1.assetId invalid-id',
+    'allocations.2.assetId invalid-id',
+    'allocations.3.assetId wrong-kind',
+    'allocations.4.asset.name no-record',
     'assets.0.currentLocation exclusive',
     'locations.0.latitude out-of-range',
     'projects.0.location.ref wrong-ref',

@@ -24,17 +24,15 @@ test('an identifier is a TypeID with a UUIDv7 of the current time', () => {
   expect(milliseconds).toBeLessThanOrEqual(Date.now());
 });
 
-test.each([
-  ['one by one', () => Array.from({ length: 20_000 }, () => newId('asset'))],
-  ['in batches', () => Array.from({ length: 20 }, () => newIds('asset', 1_000)).flat()],
-])('twenty thousand identifiers made %s are different, and sort in the order of creation', (_, make) => {
+test('identifiers are different and sort in the order of creation, one by one or in batches, also if the clock goes back', () => {
+  const make = () => [
+    ...Array.from({ length: 10_000 }, () => newId('asset')),
+    ...Array.from({ length: 10 }, () => newIds('asset', 1_000)).flat(),
+  ];
   const ids = make();
-  expect(new Set(ids).size).toBe(ids.length);
-  expect(ids.toSorted()).toEqual(ids);
-});
-
-test('identifiers keep increasing if the clock goes back', () => {
-  const before = newId('asset');
   vi.useFakeTimers({ now: Date.now() - 60_000 });
-  expect(newId('asset') > before).toBe(true);
+  ids.push(...make());
+
+  expect(new Set(ids).size).toBe(40_000);
+  expect(ids.toSorted()).toEqual(ids);
 });

@@ -7,18 +7,10 @@ import { recordKinds } from '../../src/records/index.ts';
 import { routes } from '../../src/rest/routes.ts';
 import { createWorkspaces } from '../../src/store/admin/workspaces.ts';
 import { migrationNames } from '../../src/store/schema/migrations.ts';
+import { restKinds } from '../support/records.ts';
 import { startService, useSharedService } from '../support/service.ts';
 
 const service = useSharedService();
-
-const creates = [
-  ['/assets', 'asset', { name: 'Excavator' }],
-  ['/work-orders', 'work_order', {}],
-  ['/projects', 'project', { name: 'Bridge' }],
-  ['/locations', 'location', {}],
-  ['/transport-orders', 'transport_order', {}],
-  ['/asset-categories', 'category', {}],
-] as const;
 
 test('the routes are exactly the operations of the endpoint table', () => {
   expect(routes.map(({ method, path }) => `${method} ${path}`)).toEqual([
@@ -38,9 +30,9 @@ test('GET /asset-categories returns an empty array if there are none', async () 
   expect((await service.get('/asset-categories')).text).toBe('[]');
 });
 
-test.each(creates)(
-  'POST %s returns 201 with the created records, in the order sent, each with what the service sets',
-  async (path, prefix, smallest) => {
+test.each(restKinds)(
+  'POST $path returns 201 with the created records, in the order sent, each with what the service sets',
+  async ({ path, kind, smallest }) => {
     const sent = Array.from({ length: 30 }, (_, index) => ({ ...smallest, name: `record ${index}` }));
     const before = new Date().toISOString();
 
@@ -49,7 +41,7 @@ test.each(creates)(
     expect(status).toBe(201);
     expect(body).toMatchObject(sent);
     const ids: string[] = body.map(({ id }: { id: string }) => id);
-    for (const id of ids) expect(id).toMatch(new RegExp(`^${prefix}_[0-7][0-9a-z]{25}$`));
+    for (const id of ids) expect(id).toMatch(new RegExp(`^${kind.idPrefix}_[0-7][0-9a-z]{25}$`));
     expect(ids.toSorted()).toEqual(ids);
     const [{ workspaceId, createdAt, updatedAt }] = body;
     expect([workspaceId, updatedAt]).toEqual(['default', createdAt]);

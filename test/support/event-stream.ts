@@ -1,14 +1,14 @@
 /** Reads server-sent events one by one, those of an injected request or of a response to fetch. */
 import type { FastifyInstance, InjectOptions } from 'fastify';
 
-export interface SentEvent {
+interface SentEvent {
   readonly event: string;
   readonly id: string | undefined;
   // biome-ignore lint/suspicious/noExplicitAny: the tests say what an event holds.
   readonly data: any;
 }
 
-export interface EventReader {
+interface EventReader {
   /** The next event; undefined if the stream has ended. */
   next(): Promise<SentEvent | undefined>;
   /** All that was read as text, comments too. */

@@ -4,7 +4,7 @@ import type { AnyRecord, CreateOf, RecordKind, RecordOf } from '../../src/model/
 import { newIds } from '../../src/records/index.ts';
 import type { WorkspaceStore } from '../../src/store/workspace-store.ts';
 import type { IdempotencyKey } from '../../src/store/writes/idempotency.ts';
-import type { Change, Decide, Tx } from '../../src/store/writes/tx.ts';
+import type { Change, Tx } from '../../src/store/writes/tx.ts';
 
 const now = '2026-03-01T00:00:00.000Z';
 const stampsNow = { createdAt: now, updatedAt: now };
@@ -34,33 +34,19 @@ function newRecords<K extends RecordKind>(
 const created = (kind: RecordKind, records: readonly object[]): Change[] =>
   (records as AnyRecord[]).map((after) => ({ kind, action: 'created', before: null, after, at: after.createdAt }));
 
-/** A work that only creates records, and the same as a creation. */
-export function creationOf<K extends RecordKind>(
-  kind: K,
-  inputs: readonly CreateOf<K>[],
-  stamps: Stamps = stampsNow,
-  workspaceId?: string,
-) {
-  const decide = () => {
-    const records = newRecords(kind, inputs, stamps, workspaceId);
-    return { changes: created(kind, records), returned: records };
-  };
-  const work: Decide<RecordOf<K>[]> = async () => decide();
-  return {
-    work,
-    creation: { kind, values: inputs as readonly object[] as readonly AnyRecord[], references: new Map(), decide },
-  };
-}
-
 /** Together with what others insert at the same time. */
 export function insert<K extends RecordKind>(
   { transaction, workspaceName }: Writable,
   kind: K,
   inputs: readonly CreateOf<K>[],
-  stamps?: Stamps,
+  stamps: Stamps = stampsNow,
 ): Promise<RecordOf<K>[]> {
-  const { work, creation } = creationOf(kind, inputs, stamps, workspaceName);
-  return transaction(work, { creation });
+  const decide = () => {
+    const records = newRecords(kind, inputs, stamps, workspaceName);
+    return { changes: created(kind, records), returned: records };
+  };
+  const values = inputs as readonly object[] as readonly AnyRecord[];
+  return transaction(async () => decide(), { creation: { kind, values, references: new Map(), decide } });
 }
 
 interface Replacement {
@@ -68,8 +54,8 @@ interface Replacement {
   readonly after: AnyRecord;
 }
 
-/** the transaction of a write, and the changes that it makes, one after the other. */
-export interface Steps extends Tx {
+/** The transaction of a write, and the changes that it makes, one after the other. */
+interface Steps extends Tx {
   add<K extends RecordKind>(kind: K, inputs: readonly CreateOf<K>[], stamps?: Stamps): RecordOf<K>[];
   update(kind: RecordKind, records: readonly Replacement[]): void;
   delete(kind: RecordKind, records: readonly AnyRecord[], at: string): void;
