@@ -1,91 +1,184 @@
 /** The search and the filters of a table. */
-import { html } from 'lit-html';
-import { addressOf, type Filter, filterOf, textOf, type View } from './address.ts';
-import { inOrder, kindOf, operators, searched, title, words } from './kinds.ts';
+import { html, nothing } from 'lit-html';
+import { AsyncDirective, directive } from 'lit-html/async-directive.js';
+import { keyed } from 'lit-html/directives/keyed.js';
+import { addressOf, type Filter, type View } from './address.ts';
+import { inOrder, isLink, kindOf, linkOf, nameOf, operators, searched, title, typeOf, words } from './kinds.ts';
+import { picker } from './picker.ts';
+import { namesOf, query } from './queries.ts';
+import type { Data } from './service.ts';
 
 /** The address of the first page of what is shown, with something changed. */
 export const firstPage = (view: View, changed: View) =>
   addressOf({ ...view, after: undefined, before: undefined, ...changed });
 
-/** Goes where a form leads, in place of sending it. */
-const onSubmit = (addressFor: (sent: FormData) => string) => (event: SubmitEvent) => {
-  event.preventDefault();
-  location.assign(addressFor(new FormData(event.target as HTMLFormElement)));
-};
-
 export function searchForm(view: View, kind: string) {
   // An ID of another system is found only with the name of that system.
   const texts = [...searched(kind).map(words), ...('externalIds' in kindOf(kind).fields ? ['erp:4711'] : [])];
-  const found = (sent: FormData) => firstPage(view, { search: String(sent.get('search')).trim() });
-  return html`<form role="search" @submit=${onSubmit(found)}>
+  const submit = (event: SubmitEvent) => {
+    event.preventDefault();
+    const search = new FormData(event.target as HTMLFormElement).get('search');
+    location.assign(firstPage(view, { search: String(search).trim() }));
+  };
+  return html`<form role="search" @submit=${submit}>
     <input type="search" name="search" aria-label="Search" .value=${view.search ?? ''}
       placeholder=${`Search ${texts.join(', ')}`} title="All words must be found.">
     <button>Search</button>
   </form>`;
 }
 
-/** Of times, and of numbers where these are said in other words. */
-const operatorNames: Readonly<Record<string, readonly [string, string?]>> = {
-  eq: ['is'],
-  ne: ['is not'],
-  gt: ['after', 'above'],
-  gte: ['from'],
-  lt: ['before', 'below'],
-  lte: ['until', 'up to'],
-  startsWith: ['starts with'],
-  endsWith: ['ends with'],
+/** Each begins an address such as `isNull:true`. Times have words of their own. */
+const operatorNames: Readonly<Record<string, readonly [name: string, ofTime?: string]>> = {
+  'contains:': ['contains'],
+  'eq:': ['is'],
+  'ne:': ['is not'],
+  'startsWith:': ['starts with'],
+  'endsWith:': ['ends with'],
+  'gt:': ['above', 'after'],
+  'gte:': ['from'],
+  'lt:': ['below', 'before'],
+  'lte:': ['up to', 'until'],
+  'isNull:true': ['is empty'],
+  'isNull:false': ['is not empty'],
 };
 
-function describe(kind: string, { field, operator, value }: Filter): string {
-  if (operator === 'isNull') return `${words(field)} ${value === 'false' ? 'is set' : 'is empty'}`;
-  const [name = operator, ofNumber = name] = operatorNames[operator] ?? [];
-  const said = kindOf(kind).filters[field] === 'NumberFilter' ? ofNumber : name;
-  return `${words(field)} ${said} ${value === 'true' ? 'yes' : value === 'false' ? 'no' : value}`;
+function operatorName(kind: string, field: string, operator: string): string {
+  const [name = operator, ofTime = name] = operatorNames[operator] ?? [];
+  return kindOf(kind).filters[field] === 'DateTimeFilter' ? ofTime : name;
 }
 
-/** Conditions that need no value, and those that need one, which is empty here. */
-function conditionsOf(field: string, type = ''): readonly Filter[] {
-  const valuesOf = (operator: string) => (operator === 'isNull' || type === 'BooleanFilter' ? ['true', 'false'] : ['']);
-  return (operators[type] ?? []).flatMap((operator) => valuesOf(operator).map((value) => ({ field, operator, value })));
+/** The kind of the records whose IDs a field has. */
+const targetOf = (kind: string, field: string): string | undefined => {
+  const type = typeOf(kind, linkOf(field));
+  return isLink(type) ? type : undefined;
+};
+
+/** Reads the names of the records in the filters, by `filter0`, `filter1`, …. */
+export const filterNames = ({ kind = '', filters = [] }: View): readonly string[] =>
+  filters.flatMap(({ field, operator, value: id }, index) => {
+    const target = operator === 'isNull' ? undefined : targetOf(kind, field);
+    return target ? [`filter${index}: ${query(kindOf(target).one, { id }, namesOf(target))}`] : [];
+  });
+
+const dayFormat = { day: '2-digit', month: '2-digit', year: 'numeric' } as const;
+
+function timeText(value: string): string {
+  const isDay = value.length === 10;
+  const format = isDay ? ({ timeZone: 'UTC' } as const) : ({ hour: '2-digit', minute: '2-digit' } as const);
+  const time = new Date(value);
+  return Number.isNaN(time.getTime()) ? value : time.toLocaleString(undefined, { ...dayFormat, ...format });
+}
+
+function valueText(kind: string, { field, value }: Filter, target: Data | null | undefined): string {
+  if (target === null) return `${value} (not stored here)`;
+  if (target) return nameOf(target);
+  if (kindOf(kind).filters[field] === 'DateTimeFilter') return timeText(value);
+  return { true: 'yes', false: 'no' }[value] ?? value;
+}
+
+export function chips(view: View, data: Data) {
+  const { kind = '', filters = [] } = view;
+  const chip = (filter: Filter, index: number) => {
+    const { field, operator, value } = filter;
+    const isNull = operator === 'isNull';
+    const name = operatorName(kind, field, `${operator}:${isNull ? value : ''}`);
+    const shown = isNull ? '' : ` ${valueText(kind, filter, data[`filter${index}`])}`;
+    const text = `${title(linkOf(field))} ${name}${shown}`;
+    const others = firstPage(view, { filters: filters.filter((other) => other !== filter) });
+    return html`<li class="chip">${text} <a href=${others} aria-label=${`Remove: ${text}`}>×</a></li>`;
+  };
+  return html`<ul class="chips row" aria-label="Filters">${filters.map(chip)}</ul>`;
 }
 
 const inputTypes: Readonly<Record<string, string>> = { DateTimeFilter: 'date', NumberFilter: 'number' };
 
-export function filterForm(view: View, kind: string) {
-  const { filters } = kindOf(kind);
-  const optionOf = (condition: Filter) =>
-    html`<option value=${textOf(condition)}>${describe(kind, condition)}</option>`;
-  const groupOf = (field: string) =>
-    html`<optgroup label=${title(field)}>${conditionsOf(field, filters[field]).map(optionOf)}</optgroup>`;
-  const added = (sent: FormData) => {
-    const filter = filterOf(kind, `${sent.get('condition')}${sent.get('value') ?? ''}`);
-    return firstPage(view, { filters: [...(view.filters ?? []), ...(filter ? [filter] : [])] });
-  };
-  /** The value is entered as the field needs it, or not at all. */
-  const choose = ({ target }: Event) => {
-    const { value: text, form } = target as HTMLSelectElement;
-    const { field = '', value } = filterOf(kind, text) ?? {};
-    const input = form?.elements.namedItem('value') as HTMLInputElement;
-    input.type = inputTypes[filters[field] ?? ''] ?? 'text';
-    input.disabled = input.hidden = value !== '';
-  };
-  return html`<details>
-    <summary>Filter</summary>
-    <form @submit=${onSubmit(added)}>
-      <select name="condition" aria-label="Condition" @change=${choose}>
-        ${inOrder(kind, Object.keys(filters)).map(groupOf)}
-      </select>
-      <input name="value" aria-label="Value" placeholder="value" required step="any">
-      <button>Add</button>
-    </form>
-  </details>`;
+/** Asks for a field, a condition and a value. The choice of a record adds the filter at once. */
+class FilterForm extends AsyncDirective {
+  #view: View = {};
+  #field = '';
+  #operator = '';
+
+  override render(view: View) {
+    if (addressOf(view) !== addressOf(this.#view)) {
+      this.#view = view;
+      this.#choose(inOrder(view.kind ?? '', Object.keys(kindOf(view.kind).filters))[0] ?? '');
+    }
+    return this.#form();
+  }
+
+  #choose(field: string, operator = this.#operators(field)[0] ?? ''): void {
+    this.#field = field;
+    this.#operator = operator;
+  }
+
+  #operators(field: string): readonly string[] {
+    const known = operators[kindOf(this.#view.kind).filters[field] ?? ''] ?? [];
+    return Object.keys(operatorNames).filter((name) => known.includes(name.split(':')[0] ?? ''));
+  }
+
+  #add(added: string): void {
+    const [operator = '', value = ''] = this.#operator.split(':');
+    const filters = [...(this.#view.filters ?? []), { field: this.#field, operator, value: value || added }];
+    location.assign(firstPage(this.#view, { filters }));
+  }
+
+  #value() {
+    const { kind = '' } = this.#view;
+    const field = this.#field;
+    const type = kindOf(kind).filters[field] ?? '';
+    const target = targetOf(kind, field);
+    if (this.#operator.startsWith('isNull')) return nothing;
+    if (target)
+      return picker({
+        kind: target,
+        name: field,
+        label: 'Value',
+        of: kind,
+        required: true,
+        onPick: (record) => record && this.#add(record.id),
+      });
+    if (type === 'BooleanFilter')
+      return html`<select name=${field} aria-label="Value">
+        <option value="true">yes</option><option value="false">no</option>
+      </select>`;
+    return html`<input name=${field} aria-label="Value" type=${inputTypes[type] ?? 'text'} required step="any">`;
+  }
+
+  #form() {
+    const { kind = '' } = this.#view;
+    const choose = (field: string, operator?: string) => {
+      this.#choose(field, operator);
+      this.setValue(this.#form());
+    };
+    const submit = (event: SubmitEvent) => {
+      event.preventDefault();
+      this.#add(String(new FormData(event.target as HTMLFormElement).get(this.#field) ?? ''));
+    };
+    const fields = inOrder(kind, Object.keys(kindOf(kind).filters));
+    const optionOf = (value: string, text: string, chosen: string) =>
+      html`<option value=${value} .selected=${value === chosen}>${text}</option>`;
+    const valueAt = ({ target }: Event) => (target as HTMLSelectElement).value;
+    const operatorOptions = this.#operators(this.#field).map((name) =>
+      optionOf(name, operatorName(kind, this.#field, name), this.#operator),
+    );
+    // Another address or field has another form.
+    return keyed(
+      addressOf(this.#view),
+      html`<details class="filter">
+      <summary>Filter</summary>
+      <form class="row" @submit=${submit}>
+        <select aria-label="Field" @change=${(event: Event) => choose(valueAt(event))}>
+          ${fields.map((field) => optionOf(field, title(linkOf(field)), this.#field))}
+        </select>
+        <select aria-label="Condition" @change=${(event: Event) => choose(this.#field, valueAt(event))}>
+          ${operatorOptions}
+        </select>
+        ${keyed(this.#field, this.#value())}
+        <button>Add</button>
+      </form>
+    </details>`,
+    );
+  }
 }
 
-export function chips(view: View) {
-  const { kind = '', filters = [] } = view;
-  const chip = (filter: Filter) => {
-    const others = firstPage(view, { filters: filters.filter((other) => other !== filter) });
-    return html`<li>${describe(kind, filter)} <a href=${others} aria-label=${`Remove: ${describe(kind, filter)}`}>×</a></li>`;
-  };
-  return html`<ul class="chips" aria-label="Filters">${filters.map(chip)}</ul>`;
-}
+export const filterForm = directive(FilterForm);

@@ -1,9 +1,10 @@
 /**
- * A field that finds a record, or an ID of another system, by its name: `picker({ kind, name, value, label, onPick })`. Exact matches come
- * first, then names that begin with the text. An exact name is accepted without a choice, and *Show more* leads beyond the first 20.
+ * A field that finds a record, or an ID of another system, by its name:
+ * `picker({ kind, name, value, label, onPick })`. Exact matches come first, then names that begin with the text. An
+ * exact name is accepted without a choice, and *Show more* leads beyond the first 20.
  *
- * A form sends the ID as `name`. The input that people see has the ID `pick-NAME`, and is invalid while its text names nothing. What somebody
- * has chosen or typed stays when the page is drawn again, unless `value` has become another record.
+ * A form sends the ID as `name`. The input that people see has the ID `pick-NAME`, and is invalid while its text names
+ * nothing. The choice and the text stay when the page is drawn again, unless `value` has become another record.
  */
 import { html, nothing } from 'lit-html';
 import { AsyncDirective, directive } from 'lit-html/async-directive.js';
@@ -24,7 +25,7 @@ export interface PickerOptions {
   /** The kind that has the field: the IDs of other systems that its records have come first. */
   readonly of?: string | undefined;
   readonly required?: boolean;
-  /** What is wrong with the value, shown below it. */
+  /** The issue of the value, shown below it. */
   readonly error?: string | undefined;
   /** Called with the record, or with undefined if the field was cleared. */
   onPick?(target: Data | undefined): void;
@@ -72,18 +73,20 @@ function labelQueries({ kind, name, of }: PickerOptions, text: string, size: num
   ];
 }
 
+export const targetQueries = (options: PickerOptions, text: string, size: number): readonly string[] =>
+  (isRecord(options.kind) ? recordQueries : labelQueries)(options, text, size);
+
 /** Reads what can be chosen for a text, the best first. */
 async function readTargets(options: PickerOptions, text: string, size: number) {
   const { kind, name } = options;
-  const queries = isRecord(kind) ? recordQueries : labelQueries;
-  const lists: readonly Data[] = Object.values(await read(...queries(options, text, size)));
+  const lists: readonly Data[] = Object.values(await read(...targetQueries(options, text, size)));
   const targetOf = ({ key, ...node }: Data): Data =>
     key === undefined ? node : { id: key.slice(constant(kind).length + 1), ...node };
   const all = lists.flatMap(({ nodes, groups }): Data[] =>
     groups ? groups.flatMap((group: Data) => group[linkOf(name)] ?? []) : nodes.map(targetOf),
   );
   const folded = fold(text);
-  // Of the IDs that records have, those that the text is not in were not asked for.
+  // The summary has all IDs of the field, also those without the text.
   const matching = all.filter((target) => isRecord(kind) || textsOf(target).some((own) => fold(own).includes(folded)));
   const byId = new Map(matching.map((target) => [target.id, target]));
   const targets = [...byId.values()].sort((a, b) => rankOf(a, folded) - rankOf(b, folded));
@@ -219,7 +222,8 @@ class Picker extends AsyncDirective {
     const { name, label, required, error } = this.#options;
     const id = `pick-${name}`;
     const choices = this.#isOpen ? this.#choices() : [];
-    const none = this.#found?.problem ?? (this.#found ? 'Nothing is found.' : 'Searching…');
+    const problem = this.#found?.problem ?? (this.#found ? 'Nothing is found.' : 'Searching…');
+    const none = html`<li class="row" role="option" aria-selected="false" aria-disabled="true">${problem}</li>`;
     const active = this.#isOpen && this.#active >= 0 ? `${id}-${this.#active}` : nothing;
     // The input keeps the keyboard.
     const keepFocus = (event: Event) => event.preventDefault();
@@ -238,7 +242,7 @@ class Picker extends AsyncDirective {
       <ul class="options floats" id=${`${id}-list`} role="listbox" aria-label=${label} ?hidden=${!this.#isOpen}
         @mousedown=${keepFocus}>
         ${choices.map(option)}
-        ${choices.length === 0 ? html`<li class="row" role="option" aria-selected="false" aria-disabled="true">${none}</li>` : nothing}
+        ${choices.length === 0 ? none : nothing}
       </ul>
       ${error ? html`<small class="error" id=${`${id}-error`}>${error}</small>` : nothing}
     </div>`;

@@ -1,6 +1,6 @@
 /** Writes the queries of the views as text that anybody can copy: with their values in it, in place of variables. */
 import type { Filter, View } from './address.ts';
-import { columns, isLink, kindOf, nameFields, searched, typeOf } from './kinds.ts';
+import { columns, isLink, isRecord, kindOf, nameFields, searched, typeOf } from './kinds.ts';
 
 /** The page has the setting in it; these modules also run without a page. */
 const { document } = globalThis as { document?: { body: { dataset: Readonly<Record<string, string>> } } };
@@ -40,12 +40,14 @@ export const namesOf = (kind: string): string => selectionOf(kind, nameFields(ki
 export function selectionOf(kind: string, fields: readonly string[]): string {
   const selected = fields.map((field) => {
     const type = typeOf(kind, field);
-    return isLink(type) ? `${field} { ${namesOf(type)} }` : field;
+    // A link to a record that is not stored here has an ID only.
+    const id = isRecord(type) && `${field}Id` in kindOf(kind).filters ? `${field}Id ` : '';
+    return isLink(type) ? `${id}${field} { ${namesOf(type)} }` : field;
   });
   return [...new Set(selected)].join(' ');
 }
 
-/** What a table shows, and what names each record. */
+/** The columns of a table, and the fields that name each record. */
 export const rowsOf = (kind: string): string =>
   `nodes { ${selectionOf(kind, [...nameFields(kind), ...(columns[kind] ?? [])])} }`;
 
@@ -54,12 +56,12 @@ const isDay = (text: string): boolean => {
   return /^\d{4}-\d\d-\d\d$/.test(text) && time < Date.UTC(9999, 0) && new Date(time).toISOString().startsWith(text);
 };
 
-/** A day begins where the viewer is, as times are shown. What is stored as a date, at midnight UTC, is of this day for everybody. */
+/** A day begins in the time zone of the viewer. A time at midnight UTC is a date, which is of this day for everybody. */
 function dayCondition(field: string, operator: string, day: string): object | undefined {
   const next = new Date(Date.parse(day) + 86_400_000).toISOString().slice(0, 10);
   const startOf = (first: string) => new Date(`${first}T00:00`).toISOString();
   const before = (end: string) => ({ [field]: { lt: startOf(end), ne: end } });
-  // What is before neither of the two midnights is not looked at.
+  // The range lets the database read an index from the earlier midnight on.
   const since = (first: string) => ({
     [field]: { gte: [startOf(first), first].sort()[0] },
     not: before(first),
@@ -87,7 +89,7 @@ function conditionOf(kind: string, { field, operator, value }: Filter): object |
   if (type === 'DateTimeFilter' && isDay(value)) return dayCondition(field, operator, value);
   const isWord = operator === 'isNull' || type === 'BooleanFilter';
   const isNumber = type === 'NumberFilter' && value.trim() !== '' && Number.isFinite(Number(value));
-  // What is no such value is for the service to refuse.
+  // The service refuses other values.
   const sent = isNumber ? Number(value) : isWord && /^(true|false)$/.test(value) ? value === 'true' : value;
   const alike = type === 'TextFilter' && alikeOperators[operator];
   if (alike) return { [field]: { [alike]: sent } };

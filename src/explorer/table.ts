@@ -1,7 +1,7 @@
 /** All records of a kind: searched, filtered, in an order, page by page. */
 import { html, nothing } from 'lit-html';
 import type { View } from './address.ts';
-import { chips, filterForm, firstPage, searchForm } from './filters.ts';
+import { chips, filterForm, filterNames, firstPage, searchForm } from './filters.ts';
 import { columns, isRecord, kindOf, title, typeOf, words } from './kinds.ts';
 import { ascending, atMost, descending, query, rowsOf, whereOf } from './queries.ts';
 import { type Data, download, type Viewer } from './service.ts';
@@ -51,13 +51,13 @@ export const table: Viewer = {
     const selection = `${rowsOf(kind)} pageInfo { hasPreviousPage hasNextPage startCursor endCursor }`;
     // The count is read by itself: all that match are read for it.
     const count = `count: ${query(list, { first: 0, where }, 'totalCount')}`;
-    return [query(list, { ...page, where, orderBy }, selection), count];
+    return [[...filterNames(view), query(list, { ...page, where, orderBy }, selection)].join('\n  '), count];
   },
   // A filter that the service refuses can still be removed.
   draw(view, { count, ...data }) {
     const { kind = '' } = view;
     const page = data[kindOf(kind).list];
-    return html`<div class="tools">${searchForm(view, kind)}${filterForm(view, kind)}</div>
-      ${chips(view)} ${page ? pageOf(view, kind, page, count?.totalCount) : nothing}`;
+    return html`<div class="tools">${searchForm(view, kind)}${filterForm(view)}</div>
+      ${chips(view, data)} ${page ? pageOf(view, kind, page, count?.totalCount) : nothing}`;
   },
 };

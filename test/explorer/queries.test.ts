@@ -5,7 +5,7 @@ import { buildSchema, parse, validate } from 'graphql';
 import { beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { fillDemo } from '../../src/demo/fill.ts';
 import { addressOf, type View, viewOf } from '../../src/explorer/address.ts';
-import { kindNames, kindOf, kinds, operators } from '../../src/explorer/kinds.ts';
+import { kindNames, kindOf, kinds, linkOf, operators, typeOf } from '../../src/explorer/kinds.ts';
 import { documentOf } from '../../src/explorer/queries.ts';
 import { useSharedService } from '../support/service.ts';
 
@@ -20,8 +20,9 @@ async function importViews() {
   const { filterOfList, record } = await import('../../src/explorer/record.ts');
   const { overview } = await import('../../src/explorer/overview.ts');
   const { tree } = await import('../../src/explorer/tree.ts');
+  const { targetQueries } = await import('../../src/explorer/picker.ts');
   vi.unstubAllGlobals();
-  return { table, record, overview, tree, filterOfList };
+  return { targetQueries, table, record, overview, tree, filterOfList };
 }
 
 let views: Awaited<ReturnType<typeof importViews>>;
@@ -62,7 +63,15 @@ test('every view has queries, with each filter and in each order', () => {
   );
   const filtered = allFilters.map(({ kind, filter }) => ({ kind, filters: [filter] }));
   const searches = kindNames.map((kind) => ({ kind, search: 'two words erp:4711' }));
+  const links = kindNames.flatMap((of) =>
+    Object.keys(kindOf(of).filters).flatMap((name) => {
+      const kind = typeOf(of, linkOf(name));
+      return kind in kinds ? [{ of, name, kind, label: '' }] : [];
+    }),
+  );
+  expect(links.length).toBeGreaterThan(30);
   for (const queries of [
+    ...links.flatMap((link) => ['', 'a"b'].map((text) => views.targetQueries(link, text, 20))),
     ...[...orders, ...filtered, ...searches].map(views.table.queries),
     ...types.map((kind) => views.record.queries({ kind, id: 'a"b' })),
     views.overview.queries({}),
