@@ -39,21 +39,3 @@ test('batches sent at the same time are each stored contiguously', async () => {
   // IDs are generated inside the transaction, so records sort in the order of commits, batch by batch.
   expect(names.filter((name, index) => name !== names[index - 1])).toHaveLength(12);
 });
-
-test('creates that are rejected do not affect others that are sent at the same time', async () => {
-  await service.create('/assets', { name: 'Pump', uid: 'taken' });
-  const before = await count('assets');
-
-  const responses = await Promise.all([
-    service.post('/assets', [{ name: 'a', uid: 'A' }]),
-    service.post('/assets', [{ uid: 'no name' }]),
-    service.post('/assets', [{ name: 'b', uid: 'B' }]),
-    service.post('/assets', [{ name: 'c', uid: 'taken' }]),
-    service.post('/assets', [{ name: 'd', currentLocationId: 'location_01h455vb4pex5vsknk084sn02q' }]),
-    service.post('/locations', [{ name: 'e' }]),
-  ]);
-
-  expect(responses.map(({ status }) => status)).toEqual([201, 400, 201, 409, 400, 201]);
-  expect(responses[3]?.body.error).toBe('[0].uid: another asset has the uid "taken"');
-  expect(await count('assets')).toBe(before + 2);
-});

@@ -1,15 +1,15 @@
 /** Renaming and deleting whole workspaces: what keeps working, what is deleted, and that no other workspace is touched. */
 import fc from 'fast-check';
-import { beforeEach, describe, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { createKey } from '../../src/auth/keys.ts';
-import { ServiceError, StartError } from '../../src/errors.ts';
+import { StartError } from '../../src/errors.ts';
 import { asset, location, recordKinds } from '../../src/records/index.ts';
 import { createKeyStore, findOrCreateWorkspace } from '../../src/store/admin/api-keys.ts';
 import { createWorkspaces } from '../../src/store/admin/workspaces.ts';
 import { createStoreOpener, type WorkspaceStore } from '../../src/store/workspace-store.ts';
 import { isPostgres } from '../support/database.ts';
 import { byEffort } from '../support/effort.ts';
-import { inSteps, insert, withKey } from '../support/insert.ts';
+import { inSteps, insert } from '../support/insert.ts';
 import { nobody } from '../support/open-store.ts';
 import { useDatabase } from '../support/own-database.ts';
 
@@ -55,54 +55,24 @@ test('rename changes one row, however much a workspace holds', async () => {
   expect(writes).toEqual([expect.stringMatching(/^update workspaces set name/)]);
 });
 
-describe('in a workspace that was deleted, a process that has not noticed yet', () => {
-  const deleted = new ServiceError(503, 'the workspace is being deleted, try again');
-  const key = { operation: 'mutation x', key: 'again', requestHash: 'x' };
-  let opened: WorkspaceStore;
+test('a workspace is not deleted if it is another one than was shown', async () => {
+  await newKey('yard');
+  await newKey('acme');
+  const shown = await workspaces().findExisting('acme');
+  await workspaces().rename('acme', 'harbour');
+  await newKey('acme');
+  await expect(workspaces().remove('acme', shown)).rejects.toThrow('acme has become the name of another workspace');
+  expect((await workspaces().findExisting('acme')).keys).toHaveLength(1);
+});
 
-  beforeEach(async () => {
-    await newKey('acme');
-    await newKey('yard');
-    opened = await store('acme');
-    await insert(opened, location, [{ name: 'a' }, { name: 'b' }]);
-    await insert(opened, asset, [{ name: 'Crane', externalIds: { erp: '4711' } }]);
-    await workspaces().remove('acme');
-  });
-
-  /** Whatever was stored would be found here. */
-  const rows = async () => {
-    const tables = [...recordKinds.map(({ table }) => table), 'changes', 'idempotency_keys'];
-    // Postgres keeps external IDs in the records.
-    if (!isPostgres) tables.push('assets_external_ids');
-    return (await Promise.all(tables.map((table) => database.knex(table)))).flat();
-  };
-
-  test.each<[string, () => Promise<unknown>]>([
-    ['creates nothing', () => insert(opened, location, [{ name: 'c' }])],
-    ['creates nothing with a key', () => insert(withKey(opened, key), location, [{ name: 'c' }])],
-  ])('%s, but gets 503', async (_, work) => {
-    await expect(work()).rejects.toEqual(deleted);
-    expect(await rows()).toEqual([]);
-  });
-
-  test('was another one than that which has its name now, if this was shown', async () => {
-    await newKey('acme');
-    const shown = await workspaces().findExisting('acme');
-    await workspaces().rename('acme', 'harbour');
-    await newKey('acme');
-    await expect(workspaces().remove('acme', shown)).rejects.toThrow('acme has become the name of another workspace');
-    expect((await workspaces().findExisting('acme')).keys).toHaveLength(1);
-  });
-
-  test('does not use its number again, not even if it was the greatest', async () => {
-    const numbers = new Set<number>();
-    for (let round = 0; round < 3; round += 1) {
-      numbers.add((await findOrCreateWorkspace(database, 'last')).number);
-      await insert(await store('last'), location, [{}]);
-      await workspaces().remove('last');
-    }
-    expect(numbers.size).toBe(3);
-  });
+test('the number of a deleted workspace is not used again, not even if it was the greatest', async () => {
+  const numbers = new Set<number>();
+  for (let round = 0; round < 3; round += 1) {
+    numbers.add((await findOrCreateWorkspace(database, 'last')).number);
+    await insert(await store('last'), location, [{}]);
+    await workspaces().remove('last');
+  }
+  expect(numbers.size).toBe(3);
 });
 
 test('a workspace whose records were deleted keeps its history: none gets its name', async () => {
