@@ -1,31 +1,23 @@
 /** Linked records to query: work orders with their projects and locations, and projects with theirs. */
 import type { startService } from './service.ts';
 
-export async function createLinkedRecords(
-  service: Pick<Awaited<ReturnType<typeof startService>>, 'create'>,
-  { workOrders, projects = 7, locations = 5 }: { workOrders: number; projects?: number; locations?: number },
-) {
-  const numbered = (count: number, record: (index: number) => object) =>
-    Array.from({ length: count }, (_, i) => record(i));
-  const places = await service.create(
-    '/locations',
-    ...numbered(locations, (i) => ({ name: `location ${i}`, city: `city ${i}` })),
-  );
-  const undertakings = await service.create(
-    '/projects',
-    ...numbered(projects, (i) => ({
-      name: `project ${i}`,
-      locationId: places[i % locations].id,
-      companyId: `company-${i}`,
-    })),
-  );
-  const orders = await service.create(
-    '/work-orders',
-    ...numbered(workOrders, (i) => ({
-      name: `order ${i}`,
-      projectId: undertakings[i % projects].id,
-      locationId: places[(i * 3) % locations].id,
-    })),
-  );
-  return { locations: places, projects: undertakings, workOrders: orders };
+type Service = Pick<Awaited<ReturnType<typeof startService>>, 'create'>;
+
+export async function createLinkedRecords({ create }: Service, { workOrders: count }: { workOrders: number }) {
+  const numbered = (length: number, record: (index: number) => object) =>
+    Array.from({ length }, (_, index) => record(index));
+  const place = (i: number) => ({ name: `location ${i}`, city: `city ${i}` });
+  const locations = await create('/locations', ...numbered(5, place));
+  const project = (i: number) => ({
+    name: `project ${i}`,
+    locationId: locations[i % 5].id,
+    companyId: `company-${i}`,
+  });
+  const projects = await create('/projects', ...numbered(7, project));
+  const order = (i: number) => ({
+    name: `order ${i}`,
+    projectId: projects[i % 7].id,
+    locationId: locations[(i * 3) % 5].id,
+  });
+  return { locations, projects, workOrders: await create('/work-orders', ...numbered(count, order)) };
 }
