@@ -82,7 +82,7 @@ function openPools(driver: Driver): Pools<Knex> {
     try {
       return knex({ ...config, log: silent });
     } catch (error) {
-      // The message is for projects that use Knex.
+      // Knex's message is for its own users.
       if (!(error instanceof Error && error.message.startsWith('Knex: run'))) throw error;
       throw new StartError(
         `the driver of ${driver.name} is missing, or not compiled for this machine: install Yardgraph again, and let npm run the driver's script (--allow-scripts=sqlite3, see docs/install.md)`,

@@ -4,7 +4,7 @@ import type { RecordKind, RecordOf } from '../model/record-kind.ts';
 import type { Row } from './connections/driver.ts';
 import { tableColumns } from './query/columns.ts';
 import { requireWhole, rowsQuery, runQuery, selectEach } from './query/rows.ts';
-import { type Action, type ChangeAuthor, changes as table } from './query/tables.ts';
+import { type Action, type ChangeAuthor, changes as changesTable } from './query/tables.ts';
 import type { WorkspaceScope } from './records/read-budget.ts';
 import { asRecords, createRecordReads, fetchRows } from './records/read-records.ts';
 
@@ -75,7 +75,10 @@ export async function readLastChange({
   run,
   workspaceId,
 }: Pick<WorkspaceScope, 'dialect' | 'run' | 'workspaceId'>) {
-  const at = rowsQuery(dialect, table, workspaceId).whereRaw('number = change_numbers.number').select('at').as('at');
+  const at = rowsQuery(dialect, changesTable, workspaceId)
+    .whereRaw('number = change_numbers.number')
+    .select('at')
+    .as('at');
   const rows = dialect.builder('change_numbers').where('workspace_id', workspaceId).select(at, 'number');
   const [row] = await runQuery(run, rows);
   return { workspaceId, number: Number(row?.number ?? 0), at: row?.at };
@@ -119,7 +122,7 @@ function readChanges(
   return fetchChanges(scope, rows, { limit, withBefore });
 }
 
-const fieldsWithBefore = new Set(Object.keys(table.storedFields));
+const fieldsWithBefore = new Set(Object.keys(changesTable.storedFields));
 const fieldsWithoutBefore = new Set([...fieldsWithBefore].filter((field) => field !== 'before'));
 
 /** The cast is safe: rows are written only from changes. */
@@ -129,18 +132,18 @@ async function fetchChanges(
   { limit, withBefore }: { readonly limit: number; readonly withBefore: boolean },
 ): Promise<LoggedChange[]> {
   const fields = withBefore ? fieldsWithBefore : fieldsWithoutBefore;
-  const found = await fetchRows(scope, table, rows, { fields, limit });
+  const found = await fetchRows(scope, changesTable, rows, { fields, limit });
   return found.map(
     ({ recordId, ...change }): Row => ({ ...change, id: recordId }),
   ) as readonly object[] as LoggedChange[];
 }
 
-const logRows = ({ dialect, workspaceId }: WorkspaceScope) => rowsQuery(dialect, table, workspaceId);
+const logRows = ({ dialect, workspaceId }: WorkspaceScope) => rowsQuery(dialect, changesTable, workspaceId);
 
 const rowsOfRecord = (scope: WorkspaceScope, id: string) => logRows(scope).where('record_id', id);
 
 const rowsWithNumbers = ({ dialect, workspaceId }: WorkspaceScope, numbers: readonly number[]) =>
-  rowsQuery(dialect, table, workspaceId, { where: { field: 'number', in: numbers } });
+  rowsQuery(dialect, changesTable, workspaceId, { where: { field: 'number', in: numbers } });
 
 async function readHistories(
   scope: WorkspaceScope,
@@ -239,7 +242,7 @@ async function versionsBefore<K extends RecordKind>(
   rows: Knex.QueryBuilder,
   limit: number,
 ): Promise<ReadonlyMap<number, RecordOf<K> | null>> {
-  const ends = await fetchRows(scope, table, rows, { fields: endFields, limit });
+  const ends = await fetchRows(scope, changesTable, rows, { fields: endFields, limit });
   const versionIn = (before: Row) => {
     const values: Row = { ...before, workspaceId: scope.workspaceName };
     const version = Object.fromEntries(tableColumns(kind).map(({ field }) => [field, values[field] ?? null]));

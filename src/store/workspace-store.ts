@@ -22,7 +22,7 @@ export interface TransactionOptions<T> {
   readonly isDryRun?: boolean;
   /** The creation is tried first: see writes/tx.ts. */
   readonly creation?: Creation<T> | undefined;
-  /** Set if the time of the transaction depends on the number of items alone. */
+  /** Set if the transaction's time depends mainly on the number of items. */
   readonly items?: number;
 }
 
@@ -43,7 +43,7 @@ export interface WorkspaceReads extends RecordReads, ChangeReads {
   /** A token that differs after each change, even after a restored backup. Calls may share a statement. */
   sharedVersion(): Promise<string>;
   /**
-   * A text that includes every write committed before the call, cached until the workspace's next change: from the
+   * A text that reflects every write committed before the call, cached until the workspace's next change: from the
    * second request on, or from the first with a version. A name identifies one computation.
    */
   deriveText<T extends DerivedText>(name: string, compute: () => Promise<T>, version?: string): Promise<T>;

@@ -134,7 +134,7 @@ export class Connections implements Reads {
       return await work(connection);
     } finally {
       const { state } = connection;
-      // Not after each statement: BEGIN succeeds even if the machine of the workspace hangs.
+      // Only at the end: BEGIN succeeds even if the machine of the workspace hangs.
       if (state === 'healthy') this.#timedOut.delete(workspaceId);
       const isUsable =
         state !== 'lost' && (state !== 'failed' || (await this.#driver.isIdle(pooled).catch(() => false)));

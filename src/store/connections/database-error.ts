@@ -15,8 +15,8 @@ export type StatementPhase = 'in transaction' | 'commit' | 'alone';
  *   if it came from a statement alone.
  * - `closes`: the connection is closed. Otherwise it is kept if it is idle.
  *
- * After a conflict, a deleted workspace or a defect, no creation of a group is stored, and each is retried in its own
- * transaction: another may have caused the error. After other errors a retry is useless, or could store records twice.
+ * After an error that is neither uncertain nor `unavailable`, no creation of a group is stored, and each is retried in
+ * its own transaction: another may have caused it. After other errors a retry is useless, or could store records twice.
  */
 interface ErrorMeaning {
   readonly is: 'conflict' | 'deleted' | 'unavailable' | 'defect';
@@ -24,7 +24,7 @@ interface ErrorMeaning {
   readonly closes?: true;
 }
 
-/** Citus has no code for a lost connection to another machine, or for the end of its own server. */
+/** Citus has no code for a lost connection to another machine, or a server that shuts down. */
 const lostInCluster =
   /server closed the connection|no connection to the server|connection not open|could not (?:receive data from|send data to) server|SSL (?:connection|error|SYSCALL error)|connection error|connection to the remote node|connection marked as essential|terminating connection|postmaster was shut down/;
 

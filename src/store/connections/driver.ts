@@ -33,8 +33,8 @@ export interface Driver<Connection extends PooledConnection = PooledConnection> 
   readonly pools: Pools<Knex.Config>;
   /** Runs on the pool for writes after each long read. */
   readonly afterLongRead?: string;
-  /** Each workspace has its own group commits; otherwise there is one writer. */
-  readonly hasGroupsByWorkspace: boolean;
+  /** Each workspace has a queue of creations; otherwise all writes share one. */
+  readonly hasQueuePerWorkspace: boolean;
 
   /** The previous statement on the connection must have ended. */
   query(connection: Connection, sql: string, values: readonly unknown[], setUp?: string): Promise<readonly Row[]>;

@@ -22,7 +22,7 @@ export function createPostgresDriver(databaseUrl: string, options: DatabaseOptio
     location: `postgres://${host}:${port}/${database ?? ''}`,
     pools: { writes: pool(options.poolSize), longReads: pool(2) },
     // Writers of a workspace wait for the row of its change number anyway.
-    hasGroupsByWorkspace: true,
+    hasQueuePerWorkspace: true,
     query: (connection, sql, values) => query(connection, sql, values, names),
     isIdle: async (connection) => connection.getTransactionStatus() === 'I',
     cancel,

@@ -53,9 +53,9 @@ function foldedSql(scope: ConditionScope, condition: Condition): Knex.Raw | bool
   if ('in' in condition && condition.in.length === 0) return false;
   if ('alike' in condition) return alikeSql(scope, condition);
   const sql = comparisonSql(dialect, type, column, condition);
-  const ofKey = isSorted(field) && keySql(scope, condition);
+  const keyCondition = isSorted(field) && keySql(scope, condition);
   // Without `case`, Postgres takes both for independent, and expects too few rows for an order by another index.
-  return ofKey ? dialect.builder.raw('(? and case when ? then true end)', [ofKey, sql]) : sql;
+  return keyCondition ? dialect.builder.raw('(? and case when ? then true end)', [keyCondition, sql]) : sql;
 }
 
 const columnOf = ({ alias }: Pick<ConditionScope, 'alias'>, field: string): string => `${alias}.${columnName(field)}`;
@@ -162,7 +162,7 @@ function inWorkspace({ dialect, workspaceId, alias }: ConditionScope, matches: K
 /** Later than all times, in both databases: SQLite stores times as text. */
 export const endless = 'infinity';
 
-/** The record has a time, which overlaps this one. */
+/** The record's time overlaps `start` to `end`. */
 export const overlapsSql = (alias: string, start: string, end: string): string =>
   `${alias}.start_date < ${end} and (${alias}.end_date is null or
     ${alias}.end_date > ${alias}.start_date and ${alias}.end_date > ${start})`;
@@ -224,7 +224,7 @@ export function requireField(storedFields: Table['storedFields'], name: string):
 function keySql(scope: ConditionScope, comparison: ValueComparison): Knex.Raw | undefined {
   if ('compare' in comparison) return undefined;
   const texts = 'in' in comparison ? comparison.in.map(String) : [comparison.value];
-  if (comparison.ignoreCase && !texts.every(hasKeyOfForms)) return undefined;
+  if (comparison.ignoreCase && !texts.every(formsShareKey)) return undefined;
   if ('in' in comparison) {
     const field = keyField(comparison.field);
     return comparisonSql(scope.dialect, 'text', columnOf(scope, field), {
@@ -236,7 +236,7 @@ function keySql(scope: ConditionScope, comparison: ValueComparison): Knex.Raw | 
 }
 
 /** `ς` and `Σ` match without case, but have different keys. */
-const hasKeyOfForms = (text: string): boolean =>
+const formsShareKey = (text: string): boolean =>
   isAscii(text) || Array.from(text).every((character) => new Set(formsOf(character).map(sortKey)).size === 1);
 
 function startsWithKeySql(scope: ConditionScope, { field, value }: { readonly field: string; readonly value: string }) {
@@ -258,7 +258,7 @@ function alikeSql(scope: ConditionScope, { field, alike, value }: AlikeCompariso
   if (alike === 'all') return builder.raw(`${key} = ?`, [sortKey(value)]);
   const isBeginning = alike === 'startsWith';
   const pattern = alikePattern(value, { isBeginning });
-  // The range of a text without a number has no other keys.
+  // If the pattern is text, all keys in its range match.
   if (typeof pattern === 'string')
     return isBeginning ? startsWithKeySql(scope, { field, value }) : filters.contains(key, pattern);
   const matches = filters.matchesAny(key, [

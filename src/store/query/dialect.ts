@@ -45,7 +45,7 @@ export interface Filters {
   isInRanges?(rows: IndexedColumn, ranges: readonly TextRange[]): Knex.Raw;
   /** True if other rows have the value in a column. */
   isAmong(column: string, rows: { readonly column: string; readonly from: string; readonly where: Knex.Raw }): Knex.Raw;
-  /** Alternatives: rows are few and have the value, or are many. Empty where `isAmong` is as fast. */
+  /** Alternatives: few rows match and have the value, or many match. Empty where `isAmong` is as fast. */
   isAmongFew(...filter: Parameters<Filters['isAmong']>): readonly Knex.Raw[];
 }
 
@@ -95,7 +95,7 @@ interface RowSql {
   parents(ids: readonly string[]): Knex.Raw;
   /** Does not read the text if the database stores its length. */
   byteLength(column: string): string;
-  /** The first characters of a date, such as 7 of `2026-03-01`. `offset` is the SQL of seconds after UTC. */
+  /** The first characters of a date, such as 7 of `2026-03-01`. `offset` is the SQL of seconds ahead of UTC. */
   date(column: string, length: number, offset?: string): string;
   readonly timeType: string;
 }

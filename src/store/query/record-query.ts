@@ -113,14 +113,14 @@ export type Condition =
   | { readonly field: string; readonly key: string; readonly value?: string | undefined }
   /** On a sphere of the Earth's mean radius. */
   | { readonly near: { readonly latitude: number; readonly longitude: number; readonly withinKm: number } }
-  /** The record has a start, and its time overlaps this one. Without an end or `to`, a time is open. */
+  /** The record has a start, and its time overlaps `from` to `to`. Without an end or `to`, a time is open. */
   | { readonly during: { readonly from: string; readonly to?: string | undefined } }
   /** The record with this ID, and all below it. Resolved to their IDs before it becomes SQL. */
   | { readonly within: string; readonly tree: Tree }
   | { readonly link: string; readonly target: Table; readonly matches: Condition }
   | { readonly reverse: ReverseLink; readonly quantifier: 'some' | 'none' | 'every'; readonly matches: Condition };
 
-/** Text is compared by code points. Values have the form of records. */
+/** Text is compared by code points. Values are as in records. */
 export type ValueComparison = { readonly field: string } & (
   | { readonly in: readonly ScalarValue[]; readonly ignoreCase?: boolean }
   | { readonly compare: 'gt' | 'gte' | 'lt' | 'lte'; readonly value: ScalarValue }

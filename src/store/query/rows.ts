@@ -137,9 +137,9 @@ function orderRows(rows: Knex.QueryBuilder, terms: readonly Term[], { orderBy, f
 }
 
 /** Knex omits a limit that is not a number. */
-export function requireWhole(limit: number): number {
-  if (!Number.isSafeInteger(limit)) throw new Error(`expected a whole number as limit, received ${limit}`);
-  return limit;
+export function requireWhole(number: number): number {
+  if (!Number.isSafeInteger(number)) throw new Error(`expected a whole number, received ${number}`);
+  return number;
 }
 
 interface Term {

@@ -25,7 +25,7 @@ const earlierSchema = '0001_record_kinds';
 const maxAttempts = 50;
 const pauseBetweenAttemptsMs = 100;
 
-const isUsed =
+const inUseMessage =
   'the database was not updated, because another process is using it: stop all processes of the earlier version, or wait until another process has updated it';
 
 /** One transaction: a killed process leaves nothing, not even Knex's lock. Throws StartError. */
@@ -47,7 +47,7 @@ export async function migrate(knex: Knex, { lockMaintenance }: Dialect): Promise
       // SQLite waits for no lock to switch to WAL, nor between a transaction's read and write.
       const reason = failureReason(error);
       if (!/SQLITE_BUSY|55P03/.test(reason)) throw error;
-      if (attempt === maxAttempts || reason.includes('55P03')) throw new StartError(isUsed);
+      if (attempt === maxAttempts || reason.includes('55P03')) throw new StartError(inUseMessage);
       await setTimeout(pauseBetweenAttemptsMs);
     }
   }

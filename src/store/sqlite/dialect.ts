@@ -228,7 +228,7 @@ function binaryParts(value: unknown): [number | null, number] {
 }
 
 const changeColumns = tableColumns(changes).filter(({ field }) => field !== 'number' && field !== 'recordId');
-const keyColumns = tableColumns(idempotencyResults);
+const resultColumns = tableColumns(idempotencyResults);
 
 interface ViewStatement extends Pick<Statement, 'sql' | 'setUp'> {
   encode(insert: Insert): unknown[];
@@ -258,7 +258,7 @@ function createViewStatement(view: string, kind: RecordKind, targets: readonly R
   const names = [
     ...shared.map((column) => named('record', column)),
     ...changeColumns.map((column) => named('change', column)),
-    ...keyColumns.map((column) => named('key', column)),
+    ...resultColumns.map((column) => named('key', column)),
     'size',
   ];
   const checks = targets.map(
@@ -271,8 +271,8 @@ function createViewStatement(view: string, kind: RecordKind, targets: readonly R
     insert into ${kind.table} (${columnList(columns)})
       select ${columns.map((column) => sent.sources.get(column.field) ?? `new.${named('record', column)}`).join(', ')}
       from jsonb_each(new.sent);
-    insert into idempotency_keys (${columnList(keyColumns)})
-      select ${keyColumns.map((column) => `new.${named('key', column)}`).join(', ')} where new.key_key is not null;
+    insert into idempotency_keys (${columnList(resultColumns)})
+      select ${resultColumns.map((column) => `new.${named('key', column)}`).join(', ')} where new.key_key is not null;
     insert into change_numbers (workspace_id, number) values (new.change_workspace_id, new.size)
       on conflict (workspace_id) do update set number = number + excluded.number;
     insert into changes (${changeColumns.map(({ name }) => name).join(', ')}, record_id, number)
@@ -294,7 +294,7 @@ function createViewStatement(view: string, kind: RecordKind, targets: readonly R
       [
         ...valuesIn({ ...records[0], workspaceId: change.workspaceId }, shared),
         ...valuesIn({ ...change }, changeColumns),
-        ...valuesIn(resultRow, keyColumns),
+        ...valuesIn(resultRow, resultColumns),
         records.length,
       ],
       targets.map((target) => references.get(target) ?? []),

@@ -45,7 +45,7 @@ export function createSqliteDriver(
     },
     // Between long reads, the log is written back to the file and emptied.
     afterLongRead: 'pragma wal_checkpoint(truncate)',
-    hasGroupsByWorkspace: false,
+    hasQueuePerWorkspace: false,
     query: (connection, sql, values, setUp) => statementsOn(connection).run(sql, values, setUp),
     isIdle,
     cancel: (connection) => statementsOn(connection).cancel(),

@@ -60,8 +60,11 @@ export function toQueuedCreation<T>(
 ): QueuedCreation<WriteResult<T>> | undefined {
   let externalIds = 0;
   for (const record of values) externalIds += externalIdCount(record.externalIds ?? {});
-  const length = textLengthOfAll(values) / maxCreatedLength;
-  const size = Math.max(values.length / maxCreated, externalIds / maxExternalIdsPerWrite, length);
+  const size = Math.max(
+    values.length / maxCreated,
+    externalIds / maxExternalIdsPerWrite,
+    textLengthOfAll(values) / maxCreatedLength,
+  );
   if (size > 1) return undefined;
   return {
     kind,
@@ -184,11 +187,11 @@ function toLogRow(workspaceId: number, author: ChangeAuthor, { kind, action, bef
 export async function takeChangeNumbers(
   { builder }: Dialect,
   run: Run,
-  workspace_id: number,
-  number: number,
+  workspaceId: number,
+  count: number,
 ): Promise<number> {
   const taken = builder('change_numbers')
-    .insert({ workspace_id, number })
+    .insert({ workspace_id: workspaceId, number: count })
     .onConflict('workspace_id')
     .merge({ number: builder.raw('change_numbers.number + excluded.number') })
     .returning('number');

@@ -66,13 +66,13 @@ export async function findStoredResult<T>(
   scope: WorkspaceScope,
   { operation, key, requestHash }: IdempotencyKey,
 ): Promise<WriteResult<T> | undefined> {
-  const isOfKey = {
+  const where = {
     all: [
       { field: 'key', in: [key] },
       { field: 'operation', in: [operation] },
     ],
   };
-  const rows = rowsQuery(scope.dialect, idempotencyResults, scope.workspaceId, { where: isOfKey });
+  const rows = rowsQuery(scope.dialect, idempotencyResults, scope.workspaceId, { where });
   const [found] = await fetchRows(scope, idempotencyResults, rows, {});
   if (!found) return undefined;
   if (found.requestHash !== requestHash) throw idempotencyKeyReused();

@@ -9,11 +9,11 @@
  *   waiting     taken with creations of its kind       -> statement, a transaction by itself
  *   waiting     taken first, or small                  -> open (BEGIN, or a savepoint)
  *   statement   succeeds                               -> resolved
- *   statement   another creation may have failed it    -> waiting, as a transaction
+ *   statement   fails, perhaps by another creation     -> waiting, as a transaction
  *   statement   fails otherwise                        -> rejected
  *   open        succeeds                               -> done
  *   open        fails, savepoint rolled back           -> done, with its error
- *   open        fails, transaction lost                -> rejected; writes done before it are waiting again
+ *   open        fails, transaction rolled back         -> rejected; writes done before it are waiting again
  *   done        COMMIT succeeds                        -> resolved, or rejected with its error
  *   done        COMMIT fails                           -> rejected (503 if it may be stored)
  *   rejected    with a conflict                        -> waiting, in at most six attempts
@@ -47,7 +47,7 @@ export type RunTransaction = <T>(
 
 interface QueueOptions<T> {
   readonly workspaceId?: number | undefined;
-  /** Short work may join a commit, which acknowledges the other writes later. */
+  /** May join another write's commit, which then waits for it. */
   readonly isSmall?: boolean;
   /** Does the same as the work, and is tried first. */
   readonly creation?: QueuedCreation<T> | undefined;
@@ -72,7 +72,7 @@ interface Queue {
   readonly workspaceId: number | undefined;
   waiting: QueuedWrite[];
   last?: QueuedWrite | undefined;
-  /** Groups that are being stored. */
+  /** The groups being stored. */
   running: number;
 }
 
@@ -88,7 +88,7 @@ const reserve = 0.1;
 export class WriteQueue {
   readonly #queues = new Map<number | undefined, Queue>();
   readonly #connections: Pick<Connections, 'useToWrite'>;
-  readonly #hasGroupsByWorkspace: boolean;
+  readonly #hasQueuePerWorkspace: boolean;
   /** On Postgres one group is sent while another is synced. More groups would be smaller, and wait for each other. */
   readonly #maxRunning: number;
   readonly #dialect: Pick<Dialect, 'begin' | 'insertWithLog'>;
@@ -96,13 +96,13 @@ export class WriteQueue {
 
   constructor(
     connections: Pick<Connections, 'useToWrite'>,
-    { hasGroupsByWorkspace }: Pick<Driver, 'hasGroupsByWorkspace'>,
+    { hasQueuePerWorkspace }: Pick<Driver, 'hasQueuePerWorkspace'>,
     dialect: Pick<Dialect, 'begin' | 'insertWithLog'>,
     { connectionTimeout }: Pick<DatabaseOptions, 'connectionTimeout'>,
   ) {
     this.#connections = connections;
-    this.#hasGroupsByWorkspace = hasGroupsByWorkspace;
-    this.#maxRunning = hasGroupsByWorkspace ? 2 : 1;
+    this.#hasQueuePerWorkspace = hasQueuePerWorkspace;
+    this.#maxRunning = hasQueuePerWorkspace ? 2 : 1;
     this.#dialect = dialect;
     this.#connectionTimeout = connectionTimeout;
   }
@@ -130,8 +130,8 @@ export class WriteQueue {
   }
 
   #add(added: QueuedWrite): void {
-    const isAlone = this.#hasGroupsByWorkspace && !added.creation;
-    const workspaceId = this.#hasGroupsByWorkspace ? added.workspaceId : undefined;
+    const isAlone = this.#hasQueuePerWorkspace && !added.creation;
+    const workspaceId = this.#hasQueuePerWorkspace ? added.workspaceId : undefined;
     const found = isAlone ? undefined : this.#queues.get(workspaceId);
     const queue = found ?? { workspaceId, waiting: [], running: 0 };
     if (!isAlone) this.#queues.set(workspaceId, queue);
@@ -234,8 +234,8 @@ async function shareCommit(
 }
 
 /**
- * Prefers another workspace than the last one, and after a large write a small one, which waits for one large write of
- * its workspace at most.
+ * Prefers a workspace other than the last, and after a large write a small one: it waits for at most one large write of
+ * its workspace.
  */
 function takeNext(queue: Queue, mayBeTaken: (write: QueuedWrite) => boolean): QueuedWrite | undefined {
   const { waiting, last } = queue;

@@ -45,7 +45,7 @@ export interface Tx
   ancestors(tree: ReverseLink, ids: readonly string[], limit: number): Promise<ReadonlyMap<string, string | null>>;
   /** Returns at most `limit` IDs of records that refer to these, in any order. */
   findReferring(link: ReverseLink, ids: readonly string[], limit: number): Promise<string[]>;
-  /** Returns the first clashing ID by start that is not in `except`. The keys of `times` are IDs of occupied records. */
+  /** Finds for each time the first record that overlaps it, unless in `except`. `times` are by the occupied ID. */
   findOccupying<Time extends OccupiedTime>(
     kind: RecordKind,
     field: string,
@@ -228,7 +228,7 @@ async function findReferring(
 const rowsOfSlice = 10_000;
 
 /**
- * Reads the rows of an occupied record once, in slices by start: a lookup for each time would read all earlier rows
+ * Reads the rows that occupy a record once, in slices by start: a lookup for each time would read all earlier rows
  * again, 20 s for 10,000 times among 10,000 rows.
  */
 async function findOccupying<Time extends OccupiedTime>(
@@ -242,9 +242,9 @@ async function findOccupying<Time extends OccupiedTime>(
   const { table } = kind;
   const columns = tableColumns(pickFields(kind, new Set(['id', 'startDate', 'endDate'])));
   const toValues = fromJson(columns);
-  const time = (place: number) => `cast(value ->> ${place} as ${timeType})`;
+  const time = (index: number) => `cast(value ->> ${index} as ${timeType})`;
   // Materialized, the times are parsed once.
-  const hulls = `occupied as materialized (
+  const spans = `occupied as materialized (
     select value ->> 0 as id, ${time(1)} as first_start, ${time(2)} as last_end, ${time(3)} as read_up_to
     from ${jsonElements}(?) as sent)`;
   const occupying = rowsQuery(dialect, kind, workspaceId)
@@ -255,19 +255,19 @@ async function findOccupying<Time extends OccupiedTime>(
     .select(columns.map(({ name }) => `${table}.${name}`));
   const json = builder.raw(`${jsonArrayOf}(${jsonRow(columns)})`);
   const holders = new Map<Time, string>();
-  let open = [...times].map(([id, ofId]) => ({ id, left: ofId.toSorted(byStart), readUpTo: '-infinity' }));
-  while (open.length > 0) {
-    // The first row decides on a single time.
-    const limit = open.some(({ left }) => left.length > 1) ? Math.ceil(rowsOfSlice / open.length) : 1;
+  let unfinished = [...times].map(([id, ofId]) => ({ id, left: ofId.toSorted(byStart), readUpTo: '-infinity' }));
+  while (unfinished.length > 0) {
+    // For a single time, one row is enough.
+    const limit = unfinished.some(({ left }) => left.length > 1) ? Math.ceil(rowsOfSlice / unfinished.length) : 1;
     const slice = builder.from(occupying.clone().limit(limit).as('slice')).select(json);
-    const sent = open.map(({ id, left, readUpTo }) => [id, left[0]?.start, latestEnd(left), readUpTo]);
-    const slices = builder.raw(`with ${hulls} select (?) as found from occupied`, [JSON.stringify(sent), slice]);
+    const sent = unfinished.map(({ id, left, readUpTo }) => [id, left[0]?.start, latestEnd(left), readUpTo]);
+    const slices = builder.raw(`with ${spans} select (?) as found from occupied`, [JSON.stringify(sent), slice]);
     const found = await runQuery(run, slices);
-    open = open.filter((occupied, index) => {
+    unfinished = unfinished.filter((occupied, index) => {
       const { left } = occupied;
       const rows = parseRows(found[index]?.found).map((values) => recordFromValues(columns, toValues(values)));
       for (const { id, startDate, endDate } of rows) {
-        // A row that ends before a time ends before all later ones: no later slice has it.
+        // No later slice has a row that ends before `left[0]`: the other times start later.
         while (left[0] && String(endDate ?? endless) > left[0].start) {
           if (String(startDate) < left[0].end) holders.set(left[0], String(id));
           left.shift();
@@ -299,22 +299,22 @@ async function lookUpMatches(
 ): Promise<readonly (readonly string[])[]> {
   const { dialect, run } = scope;
   const { builder } = dialect;
-  const placesByForm = new Map<string, number[]>();
-  for (const [place, criteria] of wanted.entries()) {
+  const indexesByForm = new Map<string, number[]>();
+  for (const [index, criteria] of wanted.entries()) {
     const form = formOfCriteria(criteria);
-    const places = placesByForm.get(form);
-    if (places) places.push(place);
-    else placesByForm.set(form, [place]);
+    const indexes = indexesByForm.get(form);
+    if (indexes) indexes.push(index);
+    else indexesByForm.set(form, [index]);
   }
   const found: (readonly string[])[] = wanted.map(() => []);
-  for (const places of placesByForm.values()) {
-    const lists = places.map((place) => wanted[place] ?? []);
+  for (const indexes of indexesByForm.values()) {
+    const lists = indexes.map((index) => wanted[index] ?? []);
     const { ids, readsExternalIds } = matchingIds(scope, kind, lists[0] ?? [], except);
     if (readsExternalIds && dialect.prepareExternalIds) await run(dialect.prepareExternalIds);
     const joined = builder.from(ids.as('matching')).select(builder.raw("string_agg(matching.id, ' ')"));
     const texts = lists.map((criteria) => criteria.flatMap((criterion) => criterionTexts(kind, criterion)));
-    for (const [index, matches] of (await selectEach(dialect, run, texts, joined)).entries()) {
-      if (matches !== null) found[places[index] ?? 0] = String(matches).split(' ');
+    for (const [at, matches] of (await selectEach(dialect, run, texts, joined)).entries()) {
+      if (matches !== null) found[indexes[at] ?? 0] = String(matches).split(' ');
     }
   }
   return found;
