@@ -196,7 +196,7 @@ const mayBeCleared = ({ kind, field }: ReverseLink): boolean => !kind.storedFiel
 export async function checkDeletions(
   tx: Tx,
   items: readonly Item[],
-  { areCleared }: { readonly areCleared: boolean },
+  { clearsReferences }: { readonly clearsReferences: boolean },
 ): Promise<void> {
   const deleted = items.filter((item) => item.op === 'delete' && isValid(item));
   const deletedById = new Map(deleted.flatMap((item) => (item.before ? [[item.before.id, item]] : [])));
@@ -204,7 +204,7 @@ export async function checkDeletions(
   const groups = groupByKind(items);
   const batchIds = new Map([...groups].map(([kind, ofKind]) => [kind, lockedIds(ofKind)]));
   for (const [kind, ofKind] of groupByKind([...deletedById.values()])) {
-    const links = referencesTo(kind).filter((link) => !areCleared || !mayBeCleared(link));
+    const links = referencesTo(kind).filter((link) => !clearsReferences || !mayBeCleared(link));
     for (const { kind: referring, field } of links) {
       for (const item of groups.get(referring) ?? []) {
         const target = deletedById.get(String(item.before?.[field]));

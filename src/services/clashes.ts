@@ -1,6 +1,6 @@
 /**
- * With `onClash: REJECT`, no write gives a record a time at which another record occupies the same, such as the same
- * asset. Writes that reject clashes wait for each other; other writes may store clashes.
+ * With `onClash: REJECT`, no write makes records occupy the same one, such as an asset, at overlapping times. Writes
+ * that reject clashes wait for each other; other writes may store clashes.
  */
 import type { ReferenceField } from '../model/fields.ts';
 import type { ValidationIssue } from '../model/issues.ts';
@@ -19,7 +19,7 @@ export async function lockClashes(tx: Tx, items: readonly Item[]): Promise<void>
   }
 }
 
-/** Rejects valid items. All items count as moved, or only valid ones with `skip`. */
+/** Rejects items that clash. Moved items release their old times, or only valid ones with `skip`. */
 export async function checkClashes(tx: Tx, items: readonly Item[], onInvalid: OnInvalid): Promise<void> {
   if (onInvalid === 'skip') rejectDependents(items);
   for (const [kind, ofKind] of groupByKind(items)) {
@@ -47,7 +47,7 @@ async function rejectClashes(
   const released = (onInvalid === 'skip' ? valid : moved).flatMap(({ before }) => (before ? [before.id] : []));
   const times = new Map<string, Occupation[]>();
   for (const occupation of occupations) {
-    // A new record is occupied by new ones only.
+    // Only the batch can occupy a new record.
     if (typeof occupation.occupied === 'string') addTo(times, occupation.occupied, occupation);
   }
   const holders = await tx.findOccupying(kind, field, times, released);
@@ -98,7 +98,7 @@ function occupationOf(item: Item, record: Values, field: string): Occupation | u
 
 const overlap = (a: Occupation, b: Occupation): boolean => a.start < b.end && b.start < a.end;
 
-/** Returns the occupations that start during an earlier one. */
+/** Pairs each occupation with an earlier one during which it starts. */
 function overlapsIn(group: readonly Occupation[]): (readonly [Occupation, Occupation])[] {
   const sorted = group.toSorted(byStart);
   let [last] = sorted;

@@ -93,8 +93,8 @@ interface WriteOptions<T> {
 }
 
 /**
- * Writes items in one transaction. Results are in their order. Throws a ServiceError with every issue: 403, 413, 400,
- * or 409 if all issues are conflicts.
+ * Writes items in one transaction. Results are in their order. Throws a ServiceError: 403, 404, 413, or 400 with every
+ * issue (409 if all are conflicts).
  */
 export async function write<T = StoredItem>(
   session: Session,
@@ -117,7 +117,7 @@ export async function write<T = StoredItem>(
       completeItems(items, limits);
       await checkUnchanged(tx, items);
       checkReferencesInBatch(items);
-      await checkDeletions(tx, items, { areCleared: maxCleared !== undefined });
+      await checkDeletions(tx, items, { clearsReferences: maxCleared !== undefined });
       await checkUnique(tx, items);
       const { changes, stored } = await decideChanges(tx, session, items, { onInvalid, rejectsClashes, maxCleared });
       const results = items.map((item) => (isValid(item) ? resultOf(item, stored.get(item)) : rejectionOf(item)));
