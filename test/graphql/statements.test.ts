@@ -120,7 +120,7 @@ describe('a list of 200 with links of links', () => {
     ['one statement', short, 1],
     ['one more for each link if texts may be long', long, 4],
   ])('takes %s', async (_, service, most) => {
-    await createLinkedRecords(service, { workOrders: 200 });
+    await createLinkedRecords(service, 200);
     const query =
       '{ workOrders(first: 200) { nodes { ...a ...b } } } fragment a on WorkOrder { project { ...p } status { id } } fragment b on WorkOrder { project { id } location { latitude } } fragment p on Project { name location { city } }';
     expect((await service.statements(() => service.data(query))).length).toBeLessThanOrEqual(most);

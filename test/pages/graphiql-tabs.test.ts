@@ -1,15 +1,15 @@
 /** The operations GraphiQL opens with run as they are. */
-import { expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { fillDemo } from '../../src/demo/fill.ts';
 import { readTabs } from '../../src/pages/files.ts';
-import { createLinkedRecords } from '../support/linked-records.ts';
-import { importDocument } from '../support/mutations.ts';
 import { useWorkspaces } from '../support/service.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: the tests say what a response holds.
 type Json = any;
 
 const service = useWorkspaces();
+beforeAll(() => fillDemo(service.database));
+const demo = async () => service.as(await service.key({ workspace: 'default' }));
 const tabs = readTabs().map(({ query, variables }) => ({
   name: /(?:query|mutation|subscription) (\w+)/.exec(query)?.[1] ?? '',
   query,
@@ -22,27 +22,14 @@ test.each(tabs)('$name starts with a comment that teaches, in lines that fit the
   expect(Math.max(...query.split('\n').map((line) => line.length))).toBeLessThanOrEqual(54);
 });
 
-test.each(working)('$name runs on an empty workspace, again, and on a filled one', async ({ query, variables }) => {
+test.each(working)('$name runs on an empty workspace, again, and on the demo', async ({ query, variables }) => {
   await service.data(query, variables);
   await service.data(query, variables);
-  await createLinkedRecords(service, { workOrders: 20 });
-  await createStory();
-  const [result] = Object.values(await service.data(query, variables));
+  const [result] = Object.values(await (await demo()).data(query, variables));
   expect(JSON.stringify(result)).toMatch(/"name":"\w/);
 });
 
 const tabNamed = (wanted: string) => tabs.find(({ name }) => name === wanted) ?? { query: '', variables: {} };
-
-async function createStory(): Promise<void> {
-  const { query, variables } = tabNamed('ImportSite');
-  await service.data(query, variables);
-  const categories = [
-    { ref: 'all', name: 'Excavators' },
-    { ref: 'mini', name: 'Mini excavators', parent: { ref: 'all' } },
-  ];
-  const assets = [{ name: 'Excavator', category: { ref: 'mini' } }];
-  await service.data(importDocument(), { input: { assetCategories: categories, assets } });
-}
 
 test('the tab with an upsert stores nothing until its comment is followed, then creates, then leaves unchanged', async () => {
   const { query, variables } = tabNamed('UpsertAssets');
@@ -54,10 +41,9 @@ test('the tab with an upsert stores nothing until its comment is followed, then 
 });
 
 test('the demo has the records of the tabs', async () => {
-  await fillDemo(service.database);
-  const demo = service.as(await service.key({ workspace: 'default' }));
+  const { data } = await demo();
 
-  const { nodes } = (await demo.data(tabs[0]?.query ?? '', tabs[0]?.variables)).workOrders;
+  const { nodes } = (await data(tabs[0]?.query ?? '', tabs[0]?.variables)).workOrders;
   expect(nodes).toContainEqual({
     name: 'Set up the crane',
     startDate: expect.any(String),
@@ -65,13 +51,13 @@ test('the demo has the records of the tabs', async () => {
     location: { name: 'North yard', latitude: 53.08, longitude: 8.8 },
   });
   const whoIsFree = tabNamed('WhoIsFree');
-  const { free, planned } = await demo.data(whoIsFree.query, whoIsFree.variables);
+  const { free, planned } = await data(whoIsFree.query, whoIsFree.variables);
   expect(free.nodes.map(({ currentLocation }: Json) => currentLocation.distanceKm)).toEqual([
     0, 84.542, 109.181, 109.181,
   ]);
   expect(planned.nodes.flatMap(({ clashes }: Json) => clashes.nodes)).toHaveLength(1);
   for (const { query, variables } of [tabNamed('UpsertAssets'), tabNamed('ImportSite')])
-    for (const results of Object.values<{ outcome: string }[]>(await demo.data(query, variables)))
+    for (const results of Object.values<{ outcome: string }[]>(await data(query, variables)))
       for (const { outcome } of results) expect(outcome).toBe('UNCHANGED');
 });
 

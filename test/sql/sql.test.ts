@@ -14,7 +14,7 @@ let project: { id: string };
 let asset: { id: string };
 
 beforeAll(async () => {
-  const linked = await createLinkedRecords(service, { workOrders: 20 });
+  const linked = await createLinkedRecords(service, 20);
   [location, project] = [linked.locations[0], linked.projects[0]];
   [asset] = await service.create('/assets', { name: 'Crane', uid: 'C-1', externalIds: { erp: '4711' } });
 });

@@ -113,7 +113,8 @@ async function startCommands(folder: string) {
 
 /** Runs commands in a shell in the folder, where `dist` is the compiled service, and returns all that they print. */
 export async function pasteText(script: string, folder: string, env: Env = {}): Promise<string> {
-  linkDist(folder);
+  if (![`${folder}/node_modules`, `${folder}/dist`].some((path) => existsSync(path)))
+    symlinkSync(resolve('dist'), join(folder, 'dist'));
   const options = {
     cwd: folder,
     env: { PATH: process.env.PATH, HOME: folder, npm_config_update_notifier: 'false', ...env },
@@ -130,11 +131,6 @@ const at = (address: string, text: string) => text.replace(/http:\/\/127\.0\.0\.
 
 /** The prefix of a key on a page is that of the key which the page has created. */
 const withOwnKey = (text: string) => text.replaceAll('yardgraph_acme_5f0c21d9', '$(cut -d_ -f1-3 erp.key)');
-
-function linkDist(folder: string): void {
-  if (existsSync(join(folder, 'node_modules')) || existsSync(join(folder, 'dist'))) return;
-  symlinkSync(resolve('dist'), join(folder, 'dist'));
-}
 
 function expectOutput({ language, text }: Block, received: string, step: string): void {
   const comparable = (output: string) => withoutChanging(output).trim();

@@ -4,19 +4,9 @@ import { createServer, request as send } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 
-interface DroppingProxy {
-  readonly url: string;
-  /** How many requests were lost, and how many responses. */
-  readonly dropped: { requests: number; responses: number };
-  stop(): Promise<void>;
-}
-
 /** `random` returns a number from 0 to 1. Only writes are dropped, the fraction `rate` of them. */
-export async function startDroppingProxy(
-  target: () => string,
-  rate: number,
-  random: () => number,
-): Promise<DroppingProxy> {
+export async function startDroppingProxy(target: () => string, rate: number, random: () => number) {
+  /** How many requests were lost, and how many responses. */
   const dropped = { requests: 0, responses: 0 };
   const server = createServer(async (request, response) => {
     const body = await buffer(request);

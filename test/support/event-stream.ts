@@ -1,20 +1,6 @@
 /** Reads server-sent events one by one, those of an injected request or of a response to fetch. */
 import type { FastifyInstance, InjectOptions } from 'fastify';
 
-interface SentEvent {
-  readonly event: string;
-  readonly id: string | undefined;
-  // biome-ignore lint/suspicious/noExplicitAny: the tests say what an event holds.
-  readonly data: any;
-}
-
-interface EventReader {
-  /** The next event; undefined if the stream has ended. */
-  next(): Promise<SentEvent | undefined>;
-  /** All that was read as text, comments too. */
-  text(): string;
-}
-
 export async function openEvents(app: FastifyInstance, options: InjectOptions) {
   const response = await app.inject({ ...options, payloadAsStream: true });
   const stream = response.stream();
@@ -27,9 +13,10 @@ export async function openEvents(app: FastifyInstance, options: InjectOptions) {
   };
 }
 
-export function eventReader(stream: AsyncIterable<string | Uint8Array>): EventReader {
+/** `next` returns undefined if the stream has ended, and `text` all that was read, comments too. */
+export function eventReader(stream: AsyncIterable<string | Uint8Array>) {
   let text = '';
-  async function* eventsIn(): AsyncGenerator<SentEvent, undefined> {
+  async function* eventsIn() {
     const decoder = new TextDecoder();
     let rest = '';
     for await (const chunk of stream) {
@@ -45,8 +32,7 @@ export function eventReader(stream: AsyncIterable<string | Uint8Array>): EventRe
         yield { event, id: fields.get('id'), data: data ? JSON.parse(data) : undefined };
       }
     }
-    return undefined;
   }
   const events = eventsIn();
-  return { next: async () => (await events.next()).value, text: () => text };
+  return { next: async () => (await events.next()).value || undefined, text: () => text };
 }

@@ -3,21 +3,12 @@ import type { startService } from './service.ts';
 
 type Service = Pick<Awaited<ReturnType<typeof startService>>, 'create'>;
 
-export async function createLinkedRecords({ create }: Service, { workOrders: count }: { workOrders: number }) {
-  const numbered = (length: number, record: (index: number) => object) =>
-    Array.from({ length }, (_, index) => record(index));
-  const place = (i: number) => ({ name: `location ${i}`, city: `city ${i}` });
-  const locations = await create('/locations', ...numbered(5, place));
-  const project = (i: number) => ({
-    name: `project ${i}`,
-    locationId: locations[i % 5].id,
-    companyId: `company-${i}`,
-  });
+export async function createLinkedRecords({ create }: Service, workOrders: number) {
+  const numbered = (count: number, record: (n: number) => object) => Array.from({ length: count }, (_, n) => record(n));
+  const locations = await create('/locations', ...numbered(5, (n) => ({ name: `location ${n}`, city: `city ${n}` })));
+  const project = (n: number) => ({ name: `project ${n}`, locationId: locations[n % 5].id, companyId: `company-${n}` });
   const projects = await create('/projects', ...numbered(7, project));
-  const order = (i: number) => ({
-    name: `order ${i}`,
-    projectId: projects[i % 7].id,
-    locationId: locations[(i * 3) % 5].id,
-  });
-  return { locations, projects, workOrders: await create('/work-orders', ...numbered(count, order)) };
+  const link = (n: number) => ({ projectId: projects[n % 7].id, locationId: locations[(n * 3) % 5].id });
+  await create('/work-orders', ...numbered(workOrders, (n) => ({ name: `order ${n}`, ...link(n) })));
+  return { locations, projects };
 }

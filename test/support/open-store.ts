@@ -3,7 +3,6 @@
 import { createHash } from 'node:crypto';
 import type { Usage } from '../../src/store/connections/driver.ts';
 import type { Database } from '../../src/store/database.ts';
-import type { WorkspaceId } from '../../src/store/query/tables.ts';
 import { createStoreOpener, type WorkspaceStore } from '../../src/store/workspace-store.ts';
 
 export const nobody = { userId: null, requestId: null, message: null };
@@ -12,13 +11,11 @@ export const nobody = { userId: null, requestId: null, message: null };
 export const numberOf = (name: string): number =>
   name === 'default' ? 1 : 1_000 + createHash('sha256').update(name).digest().readUInt32BE();
 
-export const workspaceNamed = (name: string): WorkspaceId => ({ number: numberOf(name), name });
-
 /** Stores that share what those of one process share. */
 export function storeOpener(database: Database) {
   const open = createStoreOpener(database);
   return (name: string, usage: Usage = { statements: 0 }): WorkspaceStore =>
-    open(workspaceNamed(name), { author: nobody, usage });
+    open({ number: numberOf(name), name }, { author: nobody, usage });
 }
 
 /** Makes a workspace known by its name, for operators' commands and for keys that are created later. */

@@ -2,12 +2,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { TestProject } from 'vitest/node';
-import { freePort, provide, startServer } from './postgres.ts';
+import { freePort, provide, query, startServer } from './postgres.ts';
 
 const pgbouncer = process.env.PGBOUNCER ?? '/usr/sbin/pgbouncer';
 
@@ -36,11 +35,13 @@ ${process.getuid?.() === 0 ? 'user = postgres' : ''}
 `,
   );
   const bouncer = spawn(pgbouncer, ['-q', join(folder, 'pgbouncer.ini')], { stdio: 'ignore' });
-  for (let attempt = 0; !(await accepts(port)); attempt += 1) {
-    if (attempt === 100) throw new Error(`${pgbouncer} did not start`);
+  const url = `postgres://${username}:${password}@127.0.0.1:${port}/postgres`;
+  const isReady = () => query(url, 'select').then(Boolean, () => false);
+  while (!(await isReady())) {
+    if (bouncer.exitCode !== null) throw new Error(`${pgbouncer} did not start`);
     await pause(50);
   }
-  provide(project, server.url, `postgres://${username}:${password}@127.0.0.1:${port}/postgres`);
+  provide(project, server.url, url);
 
   return async () => {
     bouncer.kill('SIGINT');
@@ -49,13 +50,3 @@ ${process.getuid?.() === 0 ? 'user = postgres' : ''}
     await server.stop();
   };
 }
-
-const accepts = (port: number): Promise<boolean> =>
-  new Promise((resolve) => {
-    const socket = connect(port, '127.0.0.1');
-    socket.on('connect', () => {
-      socket.destroy();
-      resolve(true);
-    });
-    socket.on('error', () => resolve(false));
-  });

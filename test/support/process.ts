@@ -9,22 +9,11 @@ import { json } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
 
-interface Processes {
-  /** Where the processes run; empty at first. */
-  folder: string;
-  /** Runs a command of the service with these settings and no others. */
-  start(settings?: Record<string, string>, ...command: string[]): ReturnType<typeof startProcess>;
-  /** Runs the service, or another command, with its streams or limits set differently. */
-  startUnder(circumstances: Circumstances, settings?: Record<string, string>): ReturnType<typeof startProcess>;
-}
-
 interface Circumstances {
   /** Instead of `serve`. */
   readonly command?: readonly string[];
   /** Where standard output and error go: to us, or into an open file. */
   readonly streams?: readonly ['pipe' | number, 'pipe' | number];
-  /** How many files, connections among them, may be open. */
-  readonly descriptors?: number;
   /** The permissions that its new files do not get, such as 0077. */
   readonly umask?: string | undefined;
   /** The folder whose compiled service runs. */
@@ -36,7 +25,7 @@ interface Circumstances {
 }
 
 /** Processes in a fresh folder for each test of a file. */
-export function useProcesses(): Processes {
+export function useProcesses() {
   const { processes, begin, end } = createProcesses();
   beforeEach(begin);
   afterEach(end);
@@ -44,7 +33,7 @@ export function useProcesses(): Processes {
 }
 
 /** Processes that all tests of a file share. */
-export function useSharedProcesses(): Processes {
+export function useSharedProcesses() {
   const { processes, begin, end } = createProcesses();
   beforeAll(begin);
   afterAll(end);
@@ -53,16 +42,17 @@ export function useSharedProcesses(): Processes {
 
 function createProcesses() {
   let started: ChildProcess[] = [];
-  const keep = (process: ReturnType<typeof startProcess>) => {
-    started.push(process.child);
-    return process;
-  };
-  const processes: Processes = {
+  const processes = {
+    /** Where the processes run; empty at first. */
     folder: '',
-    start: (settings = {}, ...command) =>
-      keep(startProcess(processes.folder, settings, command.length > 0 ? command : ['serve'])),
-    startUnder: (circumstances, settings = {}) =>
-      keep(startProcess(processes.folder, settings, circumstances.command ?? ['serve'], circumstances)),
+    /** Runs the service, or another command, with these settings and no others. */
+    start: (settings: Record<string, string> = {}, ...command: string[]) =>
+      processes.startUnder({ command: command.length > 0 ? command : ['serve'] }, settings),
+    startUnder({ command = ['serve'], ...circumstances }: Circumstances, settings: Record<string, string> = {}) {
+      const process = startProcess(processes.folder, settings, command, circumstances);
+      started.push(process.child);
+      return process;
+    },
   };
   const begin = () => {
     processes.folder = mkdtempSync(join(tmpdir(), 'yardgraph-'));
@@ -84,13 +74,10 @@ function startProcess(
   folder: string,
   settings: Record<string, string>,
   command: readonly string[],
-  { streams = ['pipe', 'pipe'], checkout = process.cwd(), cwd = folder, user, ...limits }: Circumstances = {},
+  { streams = ['pipe', 'pipe'], checkout = process.cwd(), cwd = folder, user, umask }: Circumstances = {},
 ) {
   const program = [process.execPath, join(checkout, 'dist/src/cli.js'), ...command];
-  const { descriptors, umask } = limits;
-  const setup = [...(descriptors ? [`ulimit -n ${descriptors}`] : []), ...(umask ? [`umask ${umask}`] : [])];
-  const [file = '', ...args] =
-    setup.length > 0 ? ['sh', '-c', [...setup, 'exec "$@"'].join(' && '), 'sh', ...program] : program;
+  const [file = '', ...args] = umask ? ['sh', '-c', `umask ${umask} && exec "$@"`, 'sh', ...program] : program;
   const child = spawn(file, args, {
     cwd,
     ...user,

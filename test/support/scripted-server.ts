@@ -5,20 +5,13 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { beforeEach } from 'vitest';
 
-interface Received {
-  readonly method: string | undefined;
-  readonly path: string | undefined;
-  readonly headers: IncomingHttpHeaders;
-  readonly body: string;
-}
-
 export type Reply = (response: ServerResponse) => void;
 
 interface ScriptedServer {
   url: string;
   /** The reply to each request; the last one is repeated for all further requests. */
   replies: readonly Reply[];
-  received: Received[];
+  received: { method: string | undefined; path: string | undefined; headers: IncomingHttpHeaders; body: string }[];
 }
 
 /** A fresh server for each test of a file. */
@@ -27,13 +20,8 @@ export function useScriptedServer(): ScriptedServer {
   beforeEach(async () => {
     Object.assign(script, { replies: [], received: [] });
     const server = createServer(async (request, response) => {
-      const received = {
-        method: request.method,
-        path: request.url,
-        headers: request.headers,
-        body: await text(request),
-      };
-      script.received.push(received);
+      const { method, url: path, headers } = request;
+      script.received.push({ method, path, headers, body: await text(request) });
       (script.replies[script.received.length - 1] ?? script.replies.at(-1))?.(response);
     });
     server.listen(0, '127.0.0.1');

@@ -36,7 +36,6 @@ interface Access {
 const constants: Readonly<
   Record<string, { readonly http?: keyof Config['http']; readonly limits?: keyof Config['limits'] }>
 > = {
-  MAX_HEADER_BYTES: { http: 'maxHeaderBytes' },
   HEADER_TIMEOUT: { http: 'headerTimeout' },
   EXPORT_TIMEOUT: { http: 'exportTimeout' },
   MAX_NESTING: { limits: 'maxNesting' },
