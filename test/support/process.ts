@@ -111,9 +111,6 @@ function startProcess(
   return { child, said, exited, ended, ready };
 }
 
-export const postOnce = (url: string, body: unknown) =>
-  fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) });
-
 /** Sends a request again while the service is too busy for it, as on a machine that runs much else: it has carried out nothing. */
 export async function patiently(send: () => Promise<Response>): Promise<Response> {
   for (;;) {
@@ -123,7 +120,10 @@ export async function patiently(send: () => Promise<Response>): Promise<Response
   }
 }
 
-export const post = (url: string, body: unknown) => patiently(() => postOnce(url, body));
+export const post = (url: string, body: unknown) => {
+  const headers = { 'content-type': 'application/json' };
+  return patiently(() => fetch(url, { method: 'POST', headers, body: JSON.stringify(body) }));
+};
 
 /** Takes the service longer than a signal does to arrive. */
 export const largeBatch = Array.from({ length: 2_000 }, (_, index) => ({ name: `location ${index}` }));
