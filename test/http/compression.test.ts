@@ -2,8 +2,10 @@
 import { randomBytes } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { loadConfig } from '../../src/config.ts';
+import { codecs } from '../../src/http/compression.ts';
+import { createPage } from '../../src/http/pages.ts';
 import { createServer } from '../../src/http/server.ts';
 import { useSharedService } from '../support/service.ts';
 
@@ -24,6 +26,7 @@ app.get('/file', async (_request, reply) =>
     .headers({ vary: 'Origin', 'content-length': text.length, 'accept-ranges': 'bytes' })
     .send(Readable.from(text)),
 );
+app.get('/page', createPage('<p>Crane</p>'));
 app.get('/broken', async (_request, reply) => {
   const broken = new Readable({ read: () => void broken.destroy(new Error('the disk is broken')) });
   return reply.type('text/plain').header('etag', '"1"').send(broken);
@@ -86,6 +89,15 @@ test('the error that replaces a stream that cannot be read is not called compres
   expect(statusCode).toBe(500);
   expect([headers['content-encoding'], headers.etag]).toEqual([undefined, undefined]);
   expect(JSON.parse(body)).toEqual({ error: expect.stringContaining('unexpected error'), code: '500' });
+});
+
+test('a page that cannot be compressed is an error that nobody caches, and is compressed again the next time', async () => {
+  vi.spyOn(codecs.br, 'async').mockRejectedValueOnce(new Error('no memory'));
+  const responses = [await get('/page', 'br'), await get('/page', 'br')];
+  expect(responses.map(({ statusCode, headers }) => [statusCode, headers.etag, headers['content-encoding']])).toEqual([
+    [500, undefined, undefined],
+    [200, expect.stringMatching(/^W\/"/), 'br'],
+  ]);
 });
 
 const service = useSharedService();
