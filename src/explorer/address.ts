@@ -8,12 +8,13 @@ export interface Filter {
   readonly value: string;
 }
 
-const texts = ['kind', 'id', 'view', 'open', 'search', 'sort', 'after', 'before'] as const;
+const texts = ['kind', 'id', 'view', 'open', 'search', 'sort', 'columns', 'after', 'before', 'page'] as const;
 
 /**
  * Without a kind, the overview. With an ID, a record, or an entity of another system. Otherwise a table, with a `sort`
  * such as `-name` and the cursor that its page is `after` or `before`; or the `view` that is `map` or `tree`, with the
  * IDs of the records that are `open` in the tree.
+ * A table also has its `columns`, such as `name,status`, and the number of its `page`.
  */
 export type View = { readonly [name in (typeof texts)[number]]?: string | undefined } & {
   readonly filters?: readonly Filter[];

@@ -2,149 +2,201 @@
 import { html, nothing, render } from 'lit-html';
 import { addressOf, type View, viewerOf, viewOf } from './address.ts';
 import { isUnsaved } from './edit.ts';
-import { kindNames, kindOf, nameOf, otherViews, title } from './kinds.ts';
-import { locations } from './locations.ts';
+import { kindOf, otherViews, title } from './kinds.ts';
+import { LocationMap } from './locations.ts';
 import { overview } from './overview.ts';
 import { documentOf } from './queries.ts';
 import { record } from './record.ts';
-import { type Data, follow, read, type Viewer } from './service.ts';
-import { table } from './table.ts';
+import { type Data, follow, type Page, read, type Viewer } from './service.ts';
+import { countsQuery, sideBar } from './side.ts';
+import { importFiles, table } from './table.ts';
 import { tree } from './tree.ts';
+import { button, moveInTable, notice } from './values.ts';
 
-const main = document.querySelector('main') as HTMLElement;
+const element = (id: string) => document.getElementById(id) as HTMLElement;
+const main = element('main');
 
-const viewers: Record<ReturnType<typeof viewerOf>, Viewer> = { overview, table, record, map: locations, tree };
-
-/** What has been read so far of the view of an address, and what is wrong with it. */
+/** The results of a view's queries so far, and the error that ended them. */
 interface Shown {
   readonly address: string;
   readonly view: View;
-  readonly data: Data;
+  readonly data?: Data;
   readonly problem?: string;
 }
 
-/** What is on the screen, and what is read to be shown next. */
-let shown: Shown | undefined;
-let next: Shown;
+const missing: Viewer = {
+  queries: () => [],
+  async *read() {
+    yield {};
+  },
+  title: () => 'There is no such page',
+  draw: () => notice('This address leads to no records', html`<a class="button" href="explore">Overview</a>`),
+};
 
-let reading = Promise.resolve();
-let refreshing: Promise<void> | undefined;
-let mayWrite = false;
+const wait = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
-function show(onDrawn?: () => void): Promise<void> {
-  reading = load(onDrawn);
-  return reading;
-}
+/** Others may write all the time, and all records are counted. */
+const minCountIntervalMs = 5_000;
 
-/** Reads the view once more: after what is read now, or nothing would ever be shown while others write. */
-function refresh(): Promise<void> {
-  refreshing ??= reading.then(() => {
-    refreshing = undefined;
-    return show();
-  });
-  return refreshing;
-}
+class Explorer implements Page {
+  mayWrite = false;
+  readonly #viewers = { overview, table, record, map: new LocationMap(), tree };
+  #shown: Shown | undefined;
+  /** The view that is being read. */
+  #next: Shown | undefined;
+  #reading = Promise.resolve();
+  #refreshing: Promise<void> | undefined;
+  #viewer = '';
+  #counts: Data = {};
+  #isCounting = false;
+  #isCountStale = false;
 
-/** Reads the view of the address, and draws what comes. What is on the screen of the same view, and typed there, stays. */
-async function load(onDrawn = () => {}): Promise<void> {
-  const { search: address } = location;
-  const isSame = address === shown?.address;
-  const own: Shown = { address, view: viewOf(address), data: isSame && shown ? shown.data : {} };
-  next = own;
-  if (!isSame) main.ariaBusy = 'true';
-  const put = (part: Partial<Shown>) => {
-    shown = Object.assign(own, part);
-    draw();
-    main.ariaBusy = null;
-    onDrawn();
+  /** Reads the view of the address, and draws it. */
+  show(onDrawn?: () => void): Promise<void> {
+    this.#reading = this.#load(onDrawn);
+    return this.#reading;
+  }
+
+  /** Reads the view again once it has been read: while others write all the time, the first read would never end. */
+  refresh = (): Promise<void> => {
+    void this.#count();
+    this.#refreshing ??= this.#reading.then(() => {
+      this.#refreshing = undefined;
+      return this.show();
+    });
+    return this.#refreshing;
   };
-  try {
-    const viewer = viewers[viewerOf(own.view)];
-    for await (const part of viewer.read?.(own.view) ?? parts(viewer.queries(own.view))) {
-      if (own !== next) return;
-      put({ data: { ...own.data, ...part } });
+
+  /** Draws each part as soon as it is read. A view that is on the screen stays there, with the input of its forms. */
+  async #load(onDrawn = () => {}): Promise<void> {
+    const { search: address } = location;
+    const isSame = address === this.#shown?.address;
+    const own: Shown = { address, view: viewOf(address), ...(isSame && this.#shown && { data: this.#shown.data }) };
+    this.#next = own;
+    if (!isSame) main.ariaBusy = 'true';
+    const put = (part: Partial<Shown>) => {
+      this.#shown = Object.assign(own, part);
+      this.redraw();
+      main.ariaBusy = null;
+      onDrawn();
+    };
+    try {
+      const viewer = this.#viewerOf(own.view);
+      for await (const part of viewer.read?.(own.view) ?? readParts(viewer.queries(own.view))) {
+        if (own !== this.#next) return;
+        put({ data: { ...own.data, ...part } });
+      }
+    } catch (error) {
+      if (own === this.#next) put({ problem: (error as Error).message });
     }
-  } catch (error) {
-    if (own === next) put({ problem: (error as Error).message });
+  }
+
+  #viewerOf(view: View): Viewer {
+    const isUnknown = view.kind === undefined && new URLSearchParams(location.search).has('kind');
+    return isUnknown ? missing : this.#viewers[viewerOf(view)];
+  }
+
+  redraw = (): void => {
+    if (!this.#shown) return;
+    const { view, data, problem } = this.#shown;
+    const viewer = this.#viewerOf(view);
+    const queries = viewer.queries(view);
+    // Without its conditions, the table whose conditions are refused could not be mended.
+    const isDrawn = data !== undefined || viewer === table;
+    render(sideBar(view, this.#counts, this.#viewer), element('side'), { renderBefore: element('change-key') });
+    render(
+      html`${this.#head(viewer, view, data ?? {})} ${problem === undefined ? nothing : this.#failure(problem)}
+        ${isDrawn ? viewer.draw(view, data ?? {}, this) : nothing} ${queries.length > 0 ? source(queries) : nothing}`,
+      main,
+    );
+  };
+
+  #head(viewer: Viewer, view: View, data: Data) {
+    const { kind, id } = view;
+    const name = viewer.title?.(view, data) ?? (kind ? title(kindOf(kind).list) : 'Overview');
+    document.title = `${name} – Yardgraph`;
+    return html`<header class="head row">
+      <div>${viewer.crumb?.(view, data)}<h1>${name}</h1> <small role="status">${viewer.note?.(view, data)}</small></div>
+      ${id === undefined ? viewLinks(view) : nothing} ${viewer.actions?.(view, data, this)}
+    </header>`;
+  }
+
+  #failure(problem: string) {
+    const retry = button('Try again', () => void this.show());
+    return html`<div class="notice card pad row" role="alert">
+      <span><b class="error">This page could not be read.</b> ${problem}</span> <span class="end">${retry}</span>
+    </div>`;
+  }
+
+  async #count(): Promise<void> {
+    this.#isCountStale = true;
+    if (this.#isCounting) return;
+    this.#isCounting = true;
+    while (this.#isCountStale) {
+      this.#isCountStale = false;
+      // The feed of changes reports a service that is away.
+      this.#counts = await read(countsQuery).catch(() => this.#counts);
+      this.redraw();
+      await wait(minCountIntervalMs);
+    }
+    this.#isCounting = false;
+  }
+
+  async identify(): Promise<void> {
+    const { viewer } = await read('viewer { workspace { id } user { id } mayWrite }');
+    this.mayWrite = viewer.mayWrite;
+    this.#viewer = [viewer.workspace.id, viewer.user?.id].filter(Boolean).join(' · ');
+    void this.#count();
+    this.redraw();
   }
 }
 
-async function* parts(queries: readonly string[]): AsyncGenerator<Data> {
+async function* readParts(queries: readonly string[]): AsyncGenerator<Data> {
   for (const query of queries) yield await read(query);
 }
 
-function draw(): void {
-  if (!shown) return;
-  const { view, data, problem } = shown;
-  const { kind, id } = view;
-  const viewer = viewers[viewerOf(view)];
-  // Of a table, the filters may be what is refused.
-  const isDrawn = Object.keys(data).length > 0 || viewer === table;
-  const list = kind ? title(kindOf(kind).list) : 'Overview';
-  const name = id === undefined ? list : nameOf(data[kindOf(kind).one] ?? { id });
-  document.title = `${name} – Yardgraph`;
-  const content = html`
-    ${tabs(view)}
-    ${id === undefined ? nothing : html`<p class="kind">${title(kind ?? '')}</p>`}
-    <h1>${name}</h1>
-    ${id === undefined ? viewLinks(view) : nothing}
-    ${viewer === table && mayWrite ? html`<button type="button" @click=${() => chooseFiles(kind)}>Import…</button>` : nothing}
-    ${isDrawn ? viewer.draw(view, data, { mayWrite, redraw: draw, refresh }) : nothing}
-    ${problem ? html`<p role="alert">${problem}</p>` : nothing}
-    ${source(documentOf(viewer.queries(view)))}`;
-  render(content, main);
-}
-
-function tabs({ kind }: View) {
-  const tab = (of: string | undefined, text: string) =>
-    html`<a href=${addressOf({ kind: of })} aria-current=${kind === of ? 'page' : nothing}>${text}</a>`;
-  const kinds = kindNames.map((name) => tab(name, title(kindOf(name).list)));
-  return html`<nav class="tabs" aria-label="Records">${tab(undefined, 'Overview')} ${kinds}</nav>`;
-}
-
-/** Links to the other views of the kind. */
+/** Links to the table, the map and the tree of the kind. */
 function viewLinks({ kind = '', view }: View) {
-  const views = [undefined, ...(otherViews[kind] ?? [])].filter((name) => name !== view);
-  return views.map((name) => html`<a href=${addressOf({ kind, view: name })}>${title(name ?? 'table')}</a> `);
+  const others = otherViews[kind] ?? [];
+  const names = others.length > 0 ? [undefined, ...others] : [];
+  const current = (name?: string) => (name === view ? 'page' : nothing);
+  return html`<span class="row">${names.map(
+    (name) => html`<a class="button bare" aria-current=${current(name)}
+      href=${addressOf({ kind, view: name })}>${title(name ?? 'table')}</a>`,
+  )}</span>`;
 }
 
-async function importFiles(kind: string | undefined, list: Iterable<File>): Promise<void> {
-  // The list is empty once the event is over.
-  const files = [...list];
-  const { openImport } = await import('./import.js');
-  openImport(kind ?? '', files);
+/** Anybody can send the query of a page. */
+function source(queries: readonly string[]) {
+  const query = documentOf(queries);
+  const graphiql = html`<a class="link" href=${`graphql?${new URLSearchParams({ query })}`}>Open in GraphiQL</a>`;
+  return html`<details class="query">
+    <summary>Query</summary>
+    <pre class="scroll card pad" tabindex="0">${query}</pre>
+    <p class="row">${button('Copy query', () => void navigator.clipboard.writeText(query))}
+    ${document.body.dataset.graphiql === 'on' ? graphiql : nothing}</p>
+  </details>`;
 }
 
-function chooseFiles(kind?: string): void {
-  const input = Object.assign(document.createElement('input'), { type: 'file', multiple: true });
-  input.onchange = () => void importFiles(kind, input.files ?? []);
-  input.click();
-}
+const explorer = new Explorer();
 
 for (const type of ['dragover', 'drop'] as const) {
   document.addEventListener(type, (event) => {
     const view = viewOf(location.search);
-    if (!mayWrite || viewerOf(view) !== 'table' || !event.dataTransfer?.types.includes('Files')) return;
+    if (!explorer.mayWrite || viewerOf(view) !== 'table' || !event.dataTransfer?.types.includes('Files')) return;
     event.preventDefault();
-    if (type === 'drop') void importFiles(view.kind, event.dataTransfer.files);
+    if (type === 'drop') void importFiles(view.kind ?? '', event.dataTransfer.files);
   });
 }
 
-/** Everything shown comes from a query that anybody can send. */
-function source(query: string) {
-  const graphiql = html`<a href=${`graphql?${new URLSearchParams({ query })}`}>Open in GraphiQL</a>`;
-  return html`<details class="query">
-    <summary>Query</summary>
-    <pre tabindex="0">${query}</pre>
-    <button type="button" @click=${() => void navigator.clipboard.writeText(query)}>Copy query</button>
-    ${document.body.dataset.graphiql === 'on' ? graphiql : nothing}
-  </details>`;
-}
+/** The address of a view without its open branches and its columns. */
+const addressInPlace = (search: string): string =>
+  addressOf({ ...viewOf(search), open: undefined, columns: undefined });
 
 /**
- * Links and forms lead to other views without loading the page anew. (Browsers without this interface load it.) What is scrolled and focused
- * is the browser's: on the way back, once everything is drawn that was there; in a tree that is opened, it stays. A page that is loaded again
- * is loaded.
+ * Links and forms lead to other views without loading the page anew. (Browsers without this interface load it.) The
+ * browser restores focus and scroll position: on the way back, once the whole page is drawn. Opening a branch of a tree,
+ * or choosing columns, keeps them.
  */
 window.navigation?.addEventListener('navigate', (event) => {
   const { canIntercept, hashChange, navigationType, destination } = event;
@@ -155,10 +207,11 @@ window.navigation?.addEventListener('navigate', (event) => {
     event.preventDefault();
     return;
   }
-  const isInTree = [search, location.search].every((address) => viewerOf(viewOf(address)) === 'tree');
+  const isInPlace = addressInPlace(search) === addressInPlace(location.search);
+  if (!isInPlace) for (const open of document.querySelectorAll<HTMLElement>(':popover-open')) open.hidePopover();
   event.intercept({
-    ...(isInTree && ({ scroll: 'manual', focusReset: 'manual' } as const)),
-    handler: () => (isBack ? show() : new Promise((resolve) => void show(resolve).then(resolve))),
+    ...(isInPlace && ({ scroll: 'manual', focusReset: 'manual' } as const)),
+    handler: () => (isBack ? explorer.show() : new Promise((resolve) => void explorer.show(resolve).then(resolve))),
   });
 });
 
@@ -166,18 +219,21 @@ window.addEventListener('beforeunload', (event) => {
   if (isUnsaved()) event.preventDefault();
 });
 
+document.addEventListener('keydown', moveInTable);
+
+/** A link would change the address, in which the map keeps its position. */
+document.querySelector('.skip')?.addEventListener('click', (event) => {
+  event.preventDefault();
+  main.focus();
+});
+
 /** Another key may be of another user, of another workspace, or read only. */
 document.getElementById('key-dialog')?.addEventListener('close', ({ target }) => {
   if (['use', 'forget'].includes((target as HTMLDialogElement).returnValue)) location.reload();
 });
 
-async function start(): Promise<void> {
-  const { viewer } = await read('viewer { workspace { id } user { id } mayWrite }');
-  mayWrite = viewer.mayWrite;
-  const who = document.getElementById('viewer') as HTMLElement;
-  who.textContent = [viewer.workspace.id, viewer.user?.id].filter(Boolean).join(' · ');
-  draw();
-}
-
-await show();
-await follow(start, refresh);
+await explorer.show();
+await follow(
+  () => explorer.identify(),
+  () => explorer.refresh(),
+);

@@ -10,7 +10,7 @@ import type { Data } from './service.ts';
 
 /** The address of the first page of what is shown, with something changed. */
 export const firstPage = (view: View, changed: View) =>
-  addressOf({ ...view, after: undefined, before: undefined, ...changed });
+  addressOf({ ...view, after: undefined, before: undefined, page: undefined, ...changed });
 
 export function searchForm(view: View, kind: string) {
   // An ID of another system is found only with the name of that system.
@@ -165,8 +165,8 @@ class FilterForm extends AsyncDirective {
     return keyed(
       addressOf(this.#view),
       html`<details class="filter">
-      <summary>Filter</summary>
-      <form class="row" @submit=${submit}>
+      <summary class="button bare">Filter</summary>
+      <form class="floats pad row" @submit=${submit}>
         <select aria-label="Field" @change=${(event: Event) => choose(valueAt(event))}>
           ${fields.map((field) => optionOf(field, title(linkOf(field)), this.#field))}
         </select>

@@ -104,7 +104,13 @@ export function openImport(kind: string, dropped: readonly File[]): void {
         columnTitle(String(column)),
         ...counts.map((count) => count.toLocaleString()),
       ]);
-      shown.said.push(tableOf('What becomes of each column', heads.map(headOf), texts));
+      shown.said.push(
+        tableOf(
+          'What becomes of each column',
+          heads.map((head) => headOf(head)),
+          texts,
+        ),
+      );
     };
     const output: Output = { say, table };
     const { profile, encoding } = settingOf(form);

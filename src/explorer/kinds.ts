@@ -28,7 +28,7 @@ const stamps = ['externalIds', 'id', 'createdAt', 'createdBy', 'updatedAt', 'upd
 /** The first columns of tables, in the order of the kinds. Labels have no table: they name statuses and companies. */
 const chosenColumns: Readonly<Record<string, readonly string[]>> = {
   Asset: ['name', 'uid', 'status', 'currentLocation', 'category', 'assetType', 'owner'],
-  WorkOrder: ['name', 'reference', 'asset', 'status', 'location', 'project', 'startDate', 'endDate'],
+  WorkOrder: ['name', 'reference', 'status', 'asset', 'location', 'startDate', 'project', 'endDate'],
   TransportOrder: ['name', 'number', 'reference', 'status', 'project'],
   Project: ['name', 'reference', 'status', 'location', 'company', 'startDate', 'endDate'],
   Location: ['name', 'parent', 'city', 'address1', 'postalCode', 'country'],

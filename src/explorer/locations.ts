@@ -1,5 +1,6 @@
-/** The map of locations, with a list of those whose coordinates look wrong. What draws it is loaded while they are read. */
+/** The map of locations, with a list of suspect coordinates. Its code is loaded while the locations are read. */
 import { html, nothing } from 'lit-html';
+import type { View } from './address.ts';
 import { atMost, descending, query } from './queries.ts';
 import { type Data, read, type Viewer } from './service.ts';
 import { link } from './values.ts';
@@ -35,38 +36,53 @@ const pageQuery = (after?: string): string => {
   return query('locations', { first: atMost(10_000), after, where: placed }, selection);
 };
 
-/** What was read last: it is read again only if it has changed. */
-let last: { readonly state: string; readonly places: readonly Data[] } | undefined;
+export class LocationMap implements Viewer {
+  /** The locations are read again only if they have changed. */
+  #last: { readonly state: string; readonly places: readonly Data[] } | undefined;
 
-export const locations: Viewer = {
-  queries: () => [stateQuery, pageQuery()],
-  async *read() {
+  queries = () => [stateQuery, pageQuery()];
+
+  async *read(): AsyncGenerator<Data> {
     const drawing = import('./map.js');
     const counts = await read(stateQuery);
     const state = JSON.stringify(counts);
     const places: Data[] = [];
-    for (let page: Data = { hasNextPage: last?.state !== state }; page.hasNextPage && places.length < maxPlaces; ) {
+    for (
+      let page: Data = { hasNextPage: this.#last?.state !== state };
+      page.hasNextPage && places.length < maxPlaces;
+    ) {
       const { nodes, pageInfo } = (await read(pageQuery(page.endCursor))).locations;
       page = pageInfo;
       places.push(...nodes);
       await drawing;
       // The map is there with the first page: to draw it after each one would take longer than to read them.
-      if (!last && places.length === nodes.length) yield { ...counts, places: withProblems(places) };
+      if (!this.#last && places.length === nodes.length) yield { ...counts, places: withProblems(places) };
     }
-    if (last?.state !== state) last = { state, places: withProblems(places) };
+    if (this.#last?.state !== state) this.#last = { state, places: withProblems(places) };
     await drawing;
-    yield { ...counts, places: last?.places };
-  },
-  draw(_, { places, all, placed }) {
-    const [count, total, drawn] = [placed.totalCount, all.totalCount, places.length].map((n) => n.toLocaleString());
+    yield { ...counts, places: this.#last?.places };
+  }
+
+  title = () => 'Map of locations';
+
+  note = (_: View, { places, all, placed }: Data): string => {
+    if (!places) return '';
+    const [count, total] = [placed.totalCount, all.totalCount].map((number) => number.toLocaleString());
+    return `${count} of ${total} locations have coordinates.`;
+  };
+
+  draw(_: View, { places, placed }: Data) {
     const problems = places.filter(({ problem }: Data) => problem !== undefined).slice(0, maxProblems);
-    const item = (place: Data) =>
-      html`<li>${link('Location', place)} (${place.latitude}, ${place.longitude}: ${place.problem})</li>`;
-    const limit = placed.totalCount > places.length ? `The map has the first ${drawn}.` : nothing;
-    return html`
-      <p>${count} of ${total} locations have coordinates. ${limit} ${mapCredit}</p>
-      <place-map .places=${places}></place-map>
-      ${problems.length > 0 ? html`<h2>Coordinates to check</h2>` : nothing}
-      <ul>${problems.map(item)}</ul>`;
-  },
-};
+    const item = (place: Data) => html`<tr>
+      <th scope="row">${link('Location', place)}</th>
+      <td class="wrap">${place.latitude}, ${place.longitude}: ${place.problem}</td>
+    </tr>`;
+    const limit = placed.totalCount > places.length ? `The map has the first ${places.length.toLocaleString()}.` : '';
+    const list = html`<section>
+      <header><h2>Coordinates to check</h2></header>
+      <div class="card"><table><tbody>${problems.map(item)}</tbody></table></div>
+    </section>`;
+    return html`<div class="card"><place-map .places=${places}></place-map></div>
+      <small>${limit} ${mapCredit}</small> ${problems.length > 0 ? list : nothing}`;
+  }
+}

@@ -48,8 +48,8 @@ export function selectionOf(kind: string, fields: readonly string[]): string {
 }
 
 /** The columns of a table, and the fields that name each record. */
-export const rowsOf = (kind: string): string =>
-  `nodes { ${selectionOf(kind, [...nameFields(kind), ...(columns[kind] ?? [])])} }`;
+export const rowsOf = (kind: string, fields: readonly string[] = columns[kind] ?? []): string =>
+  `nodes { ${selectionOf(kind, [...nameFields(kind), ...fields])} }`;
 
 const isDay = (text: string): boolean => {
   const time = Date.parse(text);

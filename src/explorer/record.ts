@@ -1,16 +1,18 @@
 /**
- * A record: its fields, what refers to it as tables, and its history, as people read it. Or an ID of another system, with what refers to it.
+ * A record: five facts, tables of the records that refer to it, then its other fields beside its history. Or an ID of
+ * another system, with the records that refer to it.
  */
 import { html, nothing } from 'lit-html';
 import { addressOf, type View } from './address.ts';
+import { columnsOf } from './columns.ts';
 import { editable } from './edit.ts';
 import { columns, inOrder, isLink, isRecord, kindOf, linkOf, nameOf, title, typeOf, words } from './kinds.ts';
 import { atMost, descending, namesOf, query, rowsOf, selectionOf } from './queries.ts';
 import { type Data, read, type Viewer } from './service.ts';
-import { cell, recordTable, time } from './values.ts';
+import { cell, cellOf, link, notice, recordTable, time } from './values.ts';
 
 /**
- * Of what has a start, the last ones are first. What somebody has created or changed stays in the order of creation: all work orders of a
+ * Records with a start: the last ones first. The lists of a user stay in the order of creation: all work orders of a
  * workspace may be in such a list, and sorting 100,000 takes 20 times as long.
  */
 function linkedPage([field, kind]: readonly [string, string]): string {
@@ -18,6 +20,13 @@ function linkedPage([field, kind]: readonly [string, string]): string {
   const orderBy = field === list && order.includes('startDate') ? [{ startDate: descending }] : undefined;
   return query(field, { first: atMost(10), orderBy }, `totalCount ${rowsOf(kind)}`);
 }
+
+/** They are in the title, and in the line above it. */
+const inHead = ['name', 'reference', 'number', 'uid'];
+const stamps = ['createdAt', 'createdBy', 'updatedAt', 'updatedBy', 'id'];
+
+const factsOf = (kind: string): readonly string[] =>
+  (columns[kind] ?? []).filter((field) => !inHead.includes(field)).slice(0, 5);
 
 function recordQuery({ kind = '', id }: View): string {
   const { one, fields, lists } = kindOf(kind);
@@ -30,16 +39,36 @@ function recordQuery({ kind = '', id }: View): string {
   return query(one, { id }, `\n    ${parts.join('\n    ')}\n  `);
 }
 
-function fieldList(kind: string, record: Data) {
-  const shown = Object.keys(kindOf(kind).fields).filter((field) => record[field] !== null && field !== 'name');
-  return html`<dl>
-    ${inOrder(kind, shown).map(
-      (field) => html`<div><dt>${title(field)}</dt><dd>${cell(typeOf(kind, field), record[field])}</dd></div>`,
-    )}
+const none = html`<span class="quiet">–</span>`;
+
+function factList(kind: string, record: Data) {
+  const fact = (field: string) =>
+    html`<div><dt>${title(field)}</dt><dd>${isEmpty(record, field) ? none : cell(kind, field, record)}</dd></div>`;
+  return html`<dl class="facts card pad">${factsOf(kind).map(fact)}</dl>`;
+}
+
+const isEmpty = (record: Data, field: string): boolean =>
+  (record[field] ?? record[`${field}Id`] ?? null) === null || JSON.stringify(record[field]) === '{}';
+
+function detailList(kind: string, record: Data) {
+  const { fields } = kindOf(kind);
+  const isDetail = (field: string) => ![...factsOf(kind), ...stamps, 'name'].includes(field) && !isEmpty(record, field);
+  const detail = (name: string, value: unknown, classes = '') =>
+    html`<div><dt>${name}</dt><dd class=${classes}>${value}</dd></div>`;
+  const stamp = (word: string) => {
+    const [at, by] = [record[`${word}At`], record[`${word}By`]];
+    return (
+      at &&
+      detail(title(word), html`<span class="pair">${time(at)} ${by && html`by ${link('User', by)}`}</span>`, 'quiet')
+    );
+  };
+  return html`<dl class="fields">
+    ${inOrder(kind, Object.keys(fields).filter(isDetail)).map((field) => detail(title(field), cell(kind, field, record)))}
+    ${stamp('created')} ${stamp('updated')} ${detail('ID', record.id, 'quiet')}
   </dl>`;
 }
 
-/** The filter of a table for what is in a list of a record, such as `ownedAssets` of a company: those whose `owner` it is. */
+/** The filter of a table for a list of a record: for `ownedAssets` of a company, the assets whose `owner` it is. */
 export function filterOfList(list: string, from: string, kind: string): { link: string; field: string } | undefined {
   // They do not refer to what they are above of.
   if (list === 'ancestors') return undefined;
@@ -56,20 +85,22 @@ function linkedTable(from: string, [list, kind]: readonly [string, string], foun
   if (totalCount === 0) return nothing;
   const { link, field } = filterOfList(list, from, kind) ?? {};
   // It would be the same in all rows.
-  const fields = columns[kind]?.filter((name) => name !== link);
+  const fields = columnsOf({ kind }).filter((name) => name !== link);
   const all = field && addressOf({ kind, filters: [{ field, operator: 'eq', value: found.id }] });
   const count = totalCount.toLocaleString();
   return html`<section>
-    <h2>${title(list)} <small>${count}</small></h2>
-    ${recordTable(kind, nodes, title(list), fields)}
-    ${totalCount > nodes.length && all ? html`<p><a href=${all}>All ${count}</a></p>` : nothing}
+    <header class="row">
+      <h2>${title(list)} <small>${count}</small></h2>
+      ${totalCount > nodes.length && all ? html`<a class="link end" href=${all}>All ${count}</a>` : nothing}
+    </header>
+    <div class="card">${recordTable(kind, nodes, title(list), { fields })}</div>
   </section>`;
 }
 
 /** The most names that are read for a history: a query has at most as many aliases. */
 const maxNames = 50;
 
-/** Reads the names of what the links of a record led to, before its changes and after them: by the field and the ID. */
+/** Reads the names of the linked records before the changes and after them: by the field and the ID. */
 async function readNames(kind: string, changes: readonly Data[]): Promise<Data> {
   const targets = new Map<string, readonly [type: string, id: string]>();
   const updates = changes.filter(({ action }) => action === 'UPDATED');
@@ -86,21 +117,27 @@ async function readNames(kind: string, changes: readonly Data[]): Promise<Data> 
   return Object.fromEntries(asked.map(([key], index) => [key, names[`name${index}`]]));
 }
 
+const actions: Readonly<Record<string, string>> = { CREATED: 'created', UPDATED: 'updated', DELETED: 'deleted' };
+
 function changeList(kind: string, changes: readonly Data[], names: Data) {
   const shown = (field: string, value: unknown) => {
     const type = typeOf(kind, linkOf(field));
     const target = names[field + value];
-    if (value === null) return 'nothing';
-    return isLink(type) && !target ? value : cell(type, target ?? value);
+    if (value === null) return html`<span class="quiet">nothing</span>`;
+    return isLink(type) && !target ? value : cellOf(type, target ?? value);
   };
-  const fieldOf = ({ field, before, after }: Data) =>
-    html`<li>${words(linkOf(field))}: <del>${shown(field, before)}</del> <ins>${shown(field, after)}</ins></li>`;
-  const list = (fields: Data) =>
-    html`<ul>${fields.filter(({ field }: Data) => field !== 'updatedAt').map(fieldOf)}</ul>`;
-  const changeOf = ({ at, action, user, message, fields }: Data) => html`<li>
-    <p>${time(at)} ${action.toLowerCase()}${user && ` by ${nameOf(user)}`}${message && `: ${message}`}</p>
-    ${action === 'UPDATED' ? list(fields) : nothing}
-  </li>`;
+  const fieldOf = ({ field, before, after }: Data) => html`<span class="quiet">${title(linkOf(field))}</span>
+    <div><del class="quiet">${shown(field, before)}</del> <span class="quiet">→</span> <ins>${shown(field, after)}</ins></div>`;
+  const changeOf = ({ at, action, user, message, fields }: Data) => {
+    const isUndo = message === 'Undo';
+    const did = isUndo ? 'undid a change' : actions[action];
+    const isListed = action === 'UPDATED';
+    return html`<li>
+      ${time(at)}
+      <div><b>${user ? nameOf(user) : 'Somebody'}</b> ${did}${message && !isUndo ? `: ${message}` : ''}</div>
+      ${isListed ? fields.filter(({ field }: Data) => field !== 'updatedAt').map(fieldOf) : nothing}
+    </li>`;
+  };
   return html`<ol class="history">${changes.map(changeOf)}</ol>`;
 }
 
@@ -111,18 +148,37 @@ export const record: Viewer = {
     const data = await read(recordQuery(view));
     yield { ...data, names: await readNames(kind, data[kindOf(kind).one]?.history?.nodes ?? []) };
   },
+  title: ({ kind = '', id }, data) => nameOf(data[kindOf(kind).one] ?? { id }),
+  crumb({ kind = '' }, data) {
+    const found = data[kindOf(kind).one];
+    const number = inHead
+      .slice(1)
+      .map((field) => found?.[field])
+      .find((value) => value && value !== nameOf(found));
+    const list = isRecord(kind) ? html`<a href=${addressOf({ kind })}>${title(kindOf(kind).list)}</a>` : title(kind);
+    return html`<div><small>${list}${number && ` / ${number}`}</small></div>`;
+  },
   draw({ kind = '', id = '' }, { names, ...data }, page) {
     const { one, lists } = kindOf(kind);
     const found = data[one];
-    if (!found) return html`<p>There is no ${words(kind)} with the ID ${id} in this workspace.</p>`;
-    const fields = isRecord(kind)
-      ? fieldList(kind, found)
+    if (!found)
+      return notice(
+        `There is no ${words(kind)} with the ID ${id} in this workspace`,
+        html`<a class="button"
+        href=${addressOf({ kind })}>All ${words(kindOf(kind).list)}</a>`,
+      );
+    const facts = isRecord(kind)
+      ? factList(kind, found)
       : html`<p>Kept in another system. This service has what refers to it.</p>`;
     const isAfter = (time: string) => (change: Data) => change.at > time;
     const changesSince = (time: string) => changeList(kind, found.history.nodes.filter(isAfter(time)), names);
+    const details = html`<div class="columns">
+      <section><header><h2>Details</h2></header>${detailList(kind, found)}</section>
+      <section><header><h2>History</h2></header>${found.history && changesSince('')}</section>
+    </div>`;
     return html`
-      ${kind === 'WorkOrder' && page.mayWrite ? editable(found, fields, changesSince, page) : fields}
+      ${kind === 'WorkOrder' && page.mayWrite ? editable(found, facts, changesSince, page) : facts}
       ${Object.entries(lists).map((list) => linkedTable(kind, list, found))}
-      ${found.history ? html`<section><h2>History</h2>${changesSince('')}</section>` : nothing}`;
+      ${found.history ? details : nothing}`;
   },
 };

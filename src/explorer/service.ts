@@ -20,6 +20,11 @@ export interface Viewer {
   queries(view: View): readonly string[];
   /** Reads the data instead, where a query depends on the result of another one. */
   read?(view: View): AsyncGenerator<Data>;
+  /** The title of the page, the line above it, the text and the buttons beside it. */
+  title?(view: View, data: Data): string;
+  crumb?(view: View, data: Data): unknown;
+  note?(view: View, data: Data): string;
+  actions?(view: View, data: Data, page: Page): unknown;
   /** Draws the data read so far: at least the first result, or nothing of a table whose filters are refused. */
   draw(view: View, data: Data, page: Page): unknown;
 }
@@ -41,7 +46,7 @@ const live = document.getElementById('live') as HTMLElement;
 
 function setConnected(isConnected: boolean): void {
   live.textContent = isConnected ? 'live' : 'not connected: what is shown may be out of date';
-  live.classList.toggle('off', !isConnected);
+  live.classList.toggle('error', !isConnected);
 }
 
 /** Changes are collected for this time before the page shows them. */

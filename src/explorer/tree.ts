@@ -15,20 +15,20 @@ function draw(view: View, { nodes, pageInfo }: Data, totals: ReadonlyMap<string,
     const next = new Set(open);
     if (!next.delete(node.id)) next.add(node.id);
     const isOpen = open.has(node.id);
-    return html`<a href=${addressOf({ ...view, open: [...next].join(',') })} aria-expanded=${isOpen}
-      aria-label=${`${count} below ${nameOf(node)}`}>${count} ${isOpen ? '▾' : '▸'}</a>`;
+    return html`<a class="toggle" href=${addressOf({ ...view, open: [...next].join(',') })} aria-expanded=${isOpen}
+      aria-label=${`${count} below ${nameOf(node)}`}>${isOpen ? '▾' : '▸'} <small>${count}</small></a>`;
   };
   const item = (node: Data): unknown => {
     const count = node.children.totalCount;
     const total = totals.get(node.id) ?? 0;
     return html`<li>
-      ${link(view.kind ?? '', node)} ${count > 0 ? toggle(node, count) : nothing}
+      ${count > 0 ? toggle(node, count) : html`<i></i>`} ${link(view.kind ?? '', node)}
       ${total > 0 ? html`<small>${total.toLocaleString()} ${total === 1 ? 'asset' : 'assets'}</small>` : nothing}
       ${open.has(node.id) ? level(node.id) : nothing}
     </li>`;
   };
   const level = (parent?: string) =>
-    html`<ul>${nodes.filter((node: Data) => node.parent?.id === parent).map(item)}</ul>`;
+    html`<ul class="tree">${nodes.filter((node: Data) => node.parent?.id === parent).map(item)}</ul>`;
   return html`${level()}${pageInfo.hasNextPage ? html`<p>There are more: close some.</p>` : nothing}`;
 }
 

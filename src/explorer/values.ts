@@ -1,31 +1,50 @@
-/** How values, links and tables of records are shown. */
+/** Draws values, links, buttons and tables of records. */
 import { html, nothing, type TemplateResult } from 'lit-html';
 import { addressOf } from './address.ts';
-import { columns, isLink, nameOf, title, typeOf } from './kinds.ts';
+import { columns, isLink, nameOf, title, typeOf, words } from './kinds.ts';
 import type { Data } from './service.ts';
 
-/** A time as people read it: a date where it is midnight in UTC, as dates are stored. */
+const dayFormat = { day: '2-digit', month: '2-digit', year: 'numeric' } as const;
+const clockFormat = { hour: '2-digit', minute: '2-digit' } as const;
+
+/** Draws a time, or a date where it is midnight in UTC, as dates are stored. */
 export function time(value: string): TemplateResult {
+  const moment = new Date(value);
   const isDate = value.endsWith('T00:00:00.000Z');
-  const style = isDate ? ({ timeZone: 'UTC' } as const) : ({ timeStyle: 'short' } as const);
-  const text = new Date(value).toLocaleString(undefined, { dateStyle: 'medium', ...style });
-  return html`<time datetime=${value} title=${value}>${text}</time>`;
+  const zone = isDate ? { timeZone: 'UTC' } : {};
+  const clock = html` <span class="quiet">${moment.toLocaleTimeString(undefined, clockFormat)}</span>`;
+  const whole = moment.toLocaleString(undefined, { dateStyle: 'full', ...(isDate ? zone : { timeStyle: 'short' }) });
+  return html`<time datetime=${value} title=${whole}>${moment.toLocaleDateString(undefined, { ...dayFormat, ...zone })}${
+    isDate ? nothing : clock
+  }</time>`;
 }
 
-/** A link to a record, or to what is kept elsewhere, with the colour of its label. */
-export function link(kind: string, target: Data, text: unknown = nameOf(target)): TemplateResult {
-  const { id, color } = target;
-  const dot = html`<svg class="dot" viewBox="0 0 9 9" aria-hidden="true"><circle cx="5" cy="5" r="4" fill=${color} /></svg> `;
-  return html`${color ? dot : nothing}<a href=${addressOf({ kind, id })}>${text}</a>`;
+/** A link to a record, or to an entity of another system, in the colour of its label. A status is a chip. */
+export function link(kind: string, { color, ...target }: Data, text: unknown = nameOf(target)): TemplateResult {
+  const isColored = color && CSS.supports('color', color);
+  const classes = [kind === 'Status' && 'chip', isColored && 'label'].filter(Boolean).join(' ');
+  // The policy of the page forbids the attribute.
+  return html`<a class=${classes || nothing} .style=${isColored ? `--label: ${color}` : ''}
+    href=${addressOf({ kind, id: target.id })} title=${nameOf(target)}>${text}</a>`;
 }
 
-export function cell(type: string, value: unknown): unknown {
+/** Draws a field of a record. An ID without a record here is shown as such. */
+export function cell(kind: string, field: string, record: Data): unknown {
+  const value = record[field];
+  const id: unknown = record[`${field}Id`];
+  if (value === null && typeof id === 'string')
+    return html`<i class="quiet" title=${`${id}: no ${words(field)} here has this ID`}>${id} · not stored here</i>`;
+  return cellOf(typeOf(kind, field), value);
+}
+
+export function cellOf(type: string, value: unknown): unknown {
   if (value === null || value === undefined) return nothing;
   if (isLink(type)) return link(type, value as Data);
   if (type === 'DateTime') return time(String(value));
   if (type === 'Boolean') return value ? 'yes' : 'no';
-  if (type === 'ExternalIds') return Object.entries(value).map(([key, id]) => html`<div>${key}: ${id}</div>`);
-  return String(value);
+  if (type === 'ExternalIds')
+    return Object.entries(value).map(([key, id]) => html`<span class="pair"><small>${key}</small> ${id}</span> `);
+  return html`<span title=${String(value)}>${typeof value === 'number' ? value.toLocaleString() : value}</span>`;
 }
 
 type Cells = readonly unknown[];
@@ -41,20 +60,80 @@ export function tableOf(label: string, heads: Cells, rows: readonly Cells[]): Te
   </div>`;
 }
 
-export const headOf = (field: string) => html`<th scope="col">${title(field)}</th>`;
+export const headOf = (field: string, classes = '') => html`<th scope="col" class=${classes}>${title(field)}</th>`;
 
-/** A table of records. The first column leads to each. */
-export function recordTable(
-  kind: string,
-  nodes: readonly Data[],
-  label: string,
-  shown = columns[kind] ?? [],
-  heads: Cells = shown.map(headOf),
-) {
-  const [first = '', ...others] = shown;
-  const shownIn = (node: Data, field: string) => cell(typeOf(kind, field), node[field]);
-  // Kinds without a name begin with a time.
-  const nameIn = (node: Data) => (typeOf(kind, first) === 'DateTime' && node[first] ? shownIn(node, first) : undefined);
-  const rowOf = (node: Data) => [link(kind, node, nameIn(node)), ...others.map((field) => shownIn(node, field))];
-  return tableOf(label, heads, nodes.map(rowOf));
+const widths: Readonly<Record<string, string>> = { DateTime: 'date', Status: 'status', Float: 'number', Int: 'number' };
+
+const widthClass = (kind: string, field: string): string =>
+  widths[typeOf(kind, field)] ?? (/^(uid|reference|number|postalCode)$/.test(field) ? 'code' : '');
+
+/** In pixels: a table that needs more than its place is scrolled by itself. */
+const minWidths: Readonly<Record<string, number>> = { name: 250, code: 100, date: 150, status: 140, number: 90 };
+const [otherWidth, placeWidth] = [110, 860];
+
+interface TableOptions {
+  readonly fields?: readonly string[];
+  readonly head?: (field: string, classes: string) => TemplateResult;
+  /** Each row has a checkbox with the name `pick`. */
+  readonly isPickable?: boolean;
+}
+
+/** A table of records. The first column leads to each. A phone shows it with a status and a time, or what comes next. */
+export function recordTable(kind: string, nodes: readonly Data[], label: string, options: TableOptions = {}) {
+  const { fields = columns[kind] ?? [], head = headOf, isPickable = false } = options;
+  const [first = '', ...others] = fields;
+  const rank = (field: string) => ['Status', 'DateTime'].indexOf(typeOf(kind, field)) >>> 0;
+  const onPhone = others.toSorted((a, b) => rank(a) - rank(b)).slice(0, 2);
+  const classOf = (field: string) => {
+    const width = widthClass(kind, field);
+    if (field === first) return width || 'name';
+    return onPhone.includes(field) ? width : `${width} more`;
+  };
+  const widthOf = (field: string) => minWidths[classOf(field).replace(' more', '')] ?? otherWidth;
+  const width = fields.reduce((sum, field) => sum + widthOf(field), 0);
+  const nameIn = (node: Data) => (typeOf(kind, first) === 'DateTime' && node[first] ? time(node[first]) : undefined);
+  const pick = (node: Data) => html`<td class="pick">
+    <input type="checkbox" name="pick" value=${node.id} aria-label=${`Select ${nameOf(node)}`}></td>`;
+  const row = (node: Data) => html`<tr>
+    ${isPickable ? pick(node) : nothing}
+    <th scope="row">${link(kind, node, nameIn(node))}</th>
+    ${others.map((field) => html`<td class=${classOf(field)}>${cell(kind, field, node)}</td>`)}
+  </tr>`;
+  const all = html`<th class="pick"><input type="checkbox" aria-label="Select all" @change=${pickAll}></th>`;
+  return html`<div class=${width > placeWidth ? 'scroll many' : 'scroll'} .style=${`--width: ${width}px`}
+    tabindex="0" role="region" aria-label=${label}>
+    <table>
+      <thead><tr>${isPickable ? all : nothing}${fields.map((field) => head(field, classOf(field)))}</tr></thead>
+      <tbody>${nodes.map(row)}</tbody>
+    </table>
+  </div>`;
+}
+
+function pickAll({ target }: Event): void {
+  const { checked } = target as HTMLInputElement;
+  for (const box of document.querySelectorAll<HTMLInputElement>('[name=pick]')) box.checked = checked;
+}
+
+export const button = (text: string, onClick: () => void, classes = '') =>
+  html`<button type="button" class=${classes} @click=${onClick}>${text}</button>`;
+
+/** What a page without content says in one sentence, and the buttons that help. */
+export const notice = (sentence: string, buttons: unknown, classes = 'empty pad') =>
+  html`<div class=${classes}><p>${sentence}.</p> <p class="row">${buttons}</p></div>`;
+
+/** The arrow keys move from link to link in tables, and from a table into its first row. */
+export function moveInTable(event: KeyboardEvent): void {
+  const step = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 }[event.key];
+  const from = event.target as HTMLElement;
+  const place = from.closest('tr, .scroll');
+  if (!place || !step || from.matches('pre, select, input:not([type=checkbox])')) return;
+  const stopsIn = (within?: Element) => [...(within?.querySelectorAll<HTMLElement>('a, input, button') ?? [])];
+  const rows = [...(place.closest('.scroll, table')?.querySelectorAll('tr') ?? [])];
+  const row = rows[rows.indexOf(place as HTMLTableRowElement) + step];
+  const below = stopsIn(row?.cells[from.closest<HTMLTableCellElement>('th, td')?.cellIndex ?? 0])[0] ?? stopsIn(row)[0];
+  const beside = stopsIn(place)[stopsIn(place).indexOf(from) + step];
+  const next = /Up|Down/.test(event.key) ? below : beside;
+  if (!next) return;
+  event.preventDefault();
+  next.focus();
 }

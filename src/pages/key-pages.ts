@@ -7,21 +7,24 @@ import { errorCode, notFound, StartError } from '../errors.ts';
 import { addVary } from '../http/compression.ts';
 import { contentSecurityPolicy, createPage, pageHead, type SendPage } from '../http/pages.ts';
 
-const bar = (more = '') => `<header id="bar">
+const bar = `<header id="bar">
 <a href="./">Yardgraph</a>
-${more}<a href="reference">REST reference</a>
+<a href="reference">REST reference</a>
 <a href="documentation/README.md">Documentation</a>
 <button id="change-key" type="button">API key</button>
-</header>
-<dialog id="key-dialog" aria-labelledby="key-label" aria-describedby="key-reason">
-<form method="dialog">
+</header>`;
+
+const keyDialog = `<dialog id="key-dialog" class="floats pad" aria-labelledby="key-label" aria-describedby="key-reason">
+<form method="dialog" class="field">
 <p id="key-reason"></p>
 <label id="key-label" for="key">API key</label>
 <input id="key" type="password" autocomplete="off" required pattern="[ -~]+" title="An API key has only ASCII characters.">
 <p>It is sent only to this service, and kept until you close this browser tab.</p>
-<button value="use">Use this key</button>
+<p class="row">
+<button class="primary" value="use">Use this key</button>
 <button value="forget" formnovalidate>Forget the key</button>
 <button value="cancel" formnovalidate>Cancel</button>
+</p>
 </form>
 </dialog>`;
 
@@ -30,22 +33,23 @@ interface KeyPage {
   /** Names the files of a library started by `script`. */
   readonly library?: string;
   readonly script: string;
+  /** Follows the bar, or stands in place of it, with the button that changes the key. */
   readonly body: string;
-  readonly links?: string;
+  readonly hasBar?: boolean;
   readonly settings?: Readonly<Record<string, string>>;
 }
 
 /** key.js comes first, so that a library's first request has the key. */
-function createKeyPage({ title, library, script, body, links, settings = {} }: KeyPage): SendPage {
+function createKeyPage({ title, library, script, body, hasBar = true, settings = {} }: KeyPage): SendPage {
   const data = Object.entries(settings).map(([name, value]) => ` data-${name}="${escaped(value)}"`);
   return createPage(`${pageHead(`${title} – Yardgraph`)}
 <link rel="stylesheet" href="pages/${library ?? script}.css">
-<link rel="stylesheet" href="pages/key-page.css">
-<script type="module" src="pages/key.js"></script>
+${hasBar ? '<link rel="stylesheet" href="pages/key-page.css">\n' : ''}<script type="module" src="pages/key.js"></script>
 ${library === undefined ? '' : `<script defer src="pages/${library}.js"></script>\n`}<script type="module" src="pages/${script}.js"></script>
 </head>
 <body${data.join('')}>
-${bar(links)}
+${hasBar ? bar : ''}
+${keyDialog}
 ${body}
 </body>
 </html>
@@ -71,6 +75,22 @@ export const sendGraphiql: SendPage = (request, reply) => {
   return graphiql(request, reply.header('content-security-policy', graphiqlPolicy));
 };
 
+/** The explorer fills in the side bar, the search and the content. */
+const explorerBody = `<a class="skip button" href="#main">Skip to the content</a>
+<nav id="side" class="nav side" popover aria-label="Yardgraph">
+<button id="change-key" class="bare" type="button">API key</button>
+</nav>
+<div>
+<header class="top">
+<button class="bare narrow" type="button" popovertarget="side" aria-label="Menu">
+<svg width="16" height="16" viewBox="0 0 16 16" aria-hidden="true"><path d="M1 3.5h14M1 8h14M1 12.5h14" stroke="currentColor" stroke-width="1.6"/></svg>
+</button>
+<div id="everywhere"></div>
+<small id="live" class="end" role="status"></small>
+</header>
+<main id="main" tabindex="-1" autofocus aria-busy="true"><noscript>The explorer needs JavaScript.</noscript></main>
+</div>`;
+
 export function serveExplorer(
   app: FastifyInstance,
   { graphiql, mapTiles, limits }: Pick<Config, 'graphiql' | 'mapTiles' | 'limits'>,
@@ -83,8 +103,8 @@ export function serveExplorer(
   const send = createKeyPage({
     title: 'Explorer',
     script: 'explorer',
-    links: `${graphiql ? '<a href="graphql">GraphiQL</a>\n' : ''}<span id="viewer"></span>\n<span id="live" role="status"></span>\n`,
-    body: '<main tabindex="-1" autofocus><noscript>The explorer needs JavaScript.</noscript></main>',
+    hasBar: false,
+    body: explorerBody,
     settings: {
       graphiql: graphiql ? 'on' : 'off',
       'max-page-size': String(limits.maxPageSize),

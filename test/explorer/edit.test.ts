@@ -163,10 +163,13 @@ describeInChromium('a work order in the explorer', () => {
     await change({ locationId: 'ERP-LOCATION-7' });
     const history = page.locator('.history');
     await history.getByText('ERP-LOCATION-7').waitFor();
-    expect(await history.locator('.dot circle').first().isVisible()).toBe(true);
-    const changes = (await history.locator('li li').allInnerTexts()).map((text) => text.replace(/\s+/g, ' ').trim());
+    expect(await history.locator('.label').first().isVisible()).toBe(true);
+    const changes = (await history.locator('li').allInnerTexts()).map((text) => text.replace(/\s+/g, ' ').trim());
     expect(changes).toEqual(
-      expect.arrayContaining(['status: Planned Released', 'location: South yard ERP-LOCATION-7']),
+      expect.arrayContaining([
+        expect.stringMatching(/Somebody updated .*Status Planned → Released/),
+        expect.stringMatching(/Somebody updated Location South yard → ERP-LOCATION-7$/),
+      ]),
     );
     await history.getByRole('link', { name: 'South yard' }).first().waitFor();
     expect(visit.errors).toEqual([]);

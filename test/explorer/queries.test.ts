@@ -130,7 +130,9 @@ test('a list of a record is the table to which it leads', async () => {
 
 test('a search finds records by the names of what they are linked to', async () => {
   const demo = service.as(await service.key({ workspace: 'default' }));
-  const { workOrders } = await demo.data(documentOf([pageQuery('?kind=WorkOrder&search=quay+berth')]));
+  const { workOrders } = await demo.data(
+    documentOf([pageQuery('?kind=WorkOrder&columns=location,project&search=quay+berth')]),
+  );
   expect(workOrders.nodes.length).toBeGreaterThan(0);
   for (const node of workOrders.nodes) expect(JSON.stringify(node)).toMatch(/quay/i);
 });

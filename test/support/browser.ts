@@ -98,7 +98,7 @@ export async function look(page: Page, name: string): Promise<void> {
     await page.evaluate('new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))');
     if (isThorough) await page.screenshot({ path: `${screenshots}/${name}-${width}-${colorScheme}.png` });
     // GraphiQL and the reference scroll their content only.
-    for (const selector of ['html', 'body > main, #reference'])
+    for (const selector of ['html', 'body > main, body > div > main, #reference'])
       expect(await page.locator(selector).evaluate((it) => it.scrollWidth)).toBeLessThanOrEqual(width);
   }
   await page.setViewportSize(window);
