@@ -57,7 +57,7 @@ export async function prepare(profile: Profile, { encoding, columns, ...settings
 
 export async function startRun(yardgraph: Yardgraph, id: string): Promise<ImportRun> {
   const { viewer, changeCursor } = await yardgraph.graphql('{ viewer { workspace { id } } changeCursor }');
-  return { id, after: changeCursor, startedAt: Date.now(), workspace: viewer.workspace.id, missing: {}, paths: {} };
+  return { id, after: changeCursor, startedAt: Date.now(), workspace: viewer.workspace.id, missing: {} };
 }
 
 /** The service keeps an idempotency key for 24 hours. */
@@ -156,7 +156,7 @@ interface StoreOptions {
 }
 
 export async function store(work: Import, { storing, refusedFiles, isPreviewed }: StoreOptions, { say }: Output) {
-  const index = new RowIndex({ ...work, paths: storing.run.paths });
+  const index = new RowIndex(work);
   const tables = await Promise.all(work.files.map(work.reader.table));
   const writers = refusedFiles.map(({ write }, file) => createRefusedWriter(tables[file], index, write));
   const totals = await sendRows(work, {

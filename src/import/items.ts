@@ -11,7 +11,7 @@ import { sortKey } from '../model/sort-key.ts';
 import { kindOfId } from '../records/index.ts';
 import type { ImportFile } from './file.ts';
 import { FirstRows } from './first-rows.ts';
-import { pathNames } from './paths.ts';
+import { isPath, lastName } from './paths.ts';
 import type { Scanned } from './reading.ts';
 import {
   columnPath,
@@ -37,13 +37,11 @@ export interface RowItem {
 /** An item of the same part, or a record. */
 type Target = { readonly ref: string; readonly row: FileRow } | { readonly id: string } | 'refused' | 'unchecked';
 
-export interface IndexOptions {
+interface IndexOptions {
   readonly files: readonly ImportFile[];
   readonly scanned: Scanned;
   readonly upsertKeys: ReadonlyMap<RecordKind, string>;
   readonly isPreview?: boolean;
-  /** By `textKey`, the records with each path; null for a path that is the name of a record. */
-  readonly paths?: Record<string, readonly string[] | null>;
 }
 
 /** The keys and names of the rows so far, and the records they were stored as. */
@@ -62,11 +60,11 @@ export class RowIndex {
   readonly #changedTexts = new Set<string>();
   /** IDs of rows: true if a stored record has the ID as its name. */
   readonly #storedNames = new Map<string, boolean>();
-  readonly #paths: Record<string, readonly string[] | null>;
+  /** Of the part, by kind and path: the IDs of records. */
+  #paths: ReadonlyMap<RecordKind, ReadonlyMap<string, readonly string[]>> = new Map();
 
   constructor(options: IndexOptions) {
     this.#options = options;
-    this.#paths = options.paths ?? {};
     for (const [kind, keys] of options.scanned.linkKeys) {
       this.#names.set(kind, new Map());
       this.#refs.set(kind, new Map());
@@ -163,35 +161,35 @@ export class RowIndex {
     return ids;
   }
 
-  /** The paths in links that are no names of rows, each once in an import. */
-  newPaths(rows: readonly FileRow[]): ReadonlyMap<RecordKind, ReadonlySet<string>> {
+  addStoredName(kind: RecordKind, name: string): void {
+    this.#storedNames.set(textKey(kind, 'name', name), true);
+  }
+
+  /** The paths in links of a part, except those to rows that a preview does not store. */
+  pathsIn(rows: readonly FileRow[]): ReadonlyMap<RecordKind, ReadonlySet<string>> {
     const paths = new Map<RecordKind, Set<string>>();
-    for (const cell of rows.flatMap(({ links }) => links)) {
-      const { target, value } = cell;
-      if (value === null || pathNames(cell).length === 0) continue;
-      if (this.isRowName(target, value) || textKey(target, 'name', value) in this.#paths) continue;
-      paths.set(target, (paths.get(target) ?? new Set()).add(value));
+    for (const { kind, links } of rows) {
+      for (const cell of links) {
+        const { target, value } = cell;
+        if (value === null || !isPath(cell) || this.isRowName(target, value) || this.isUnchecked(kind, target))
+          continue;
+        paths.set(target, (paths.get(target) ?? new Set()).add(value));
+      }
     }
     return paths;
   }
 
-  addPath(kind: RecordKind, path: string, ids: readonly string[] | null): void {
-    this.#paths[textKey(kind, 'name', path)] = ids;
+  set paths(paths: ReadonlyMap<RecordKind, ReadonlyMap<string, readonly string[]>>) {
+    this.#paths = paths;
   }
 
-  /** The IDs of records. Undefined if the cell has the ID of a row, or a name. */
-  pathTargets(cell: LinkCell): readonly string[] | 'unchecked' | undefined {
-    const { by, target, value } = cell;
-    if (value === null || this.isRowName(target, value) || (by === 'any' && this.targetOf(target, value)))
-      return undefined;
-    const ids = this.#paths[textKey(target, 'name', value)] ?? undefined;
-    const isChanged = pathNames(cell).some((name) => this.isChangedEarlier(target, 'name', name));
-    return ids && isChanged ? 'unchecked' : ids;
+  /** In a preview: an earlier part of the import may move or rename the targets of paths. */
+  isUnchecked(from: RecordKind, target: RecordKind): boolean {
+    const { isPreview = false, scanned } = this.#options;
+    return isPreview && from !== target && scanned.sections.some(({ kind }) => kind === target);
   }
 
-  addStoredName(kind: RecordKind, name: string): void {
-    this.#storedNames.set(textKey(kind, 'name', name), true);
-  }
+  idsOfPath = (kind: RecordKind, path: string): readonly string[] => this.#paths.get(kind)?.get(path) ?? [];
 
   /** True for the name of any row of the import, even of a refused one. */
   isRowName = (kind: RecordKind, name: string): boolean => this.#names.get(kind)?.has(name) ?? false;
@@ -228,7 +226,7 @@ export function buildItems(index: RowIndex, rows: readonly FileRow[]): RowItem[]
     const unchecked = new Set<string>();
     const foreign: LinkCell[] = [];
     for (const cells of row.issues.length > 0 ? [] : groupLinkCells(row, index)) {
-      const link = linkByPath(index, cells) ?? buildLink(index, cells);
+      const link = linkByPath(index, row.kind, cells) ?? buildLink(index, cells);
       if (link === 'unchecked') unchecked.add(cells[0].field);
       else if ('issue' in link) issues.push(link.issue);
       else record[link.name] = link.value;
@@ -312,19 +310,26 @@ function buildLink(index: RowIndex, cells: LinkCells): ItemLink {
   return { name, value: { id, ...linkCriteria(textCells) } };
 }
 
-function linkByPath(index: RowIndex, cells: LinkCells): ItemLink | undefined {
-  const cell = cells.find((each) => pathNames(each).length > 0);
-  const ids = cell && index.pathTargets(cell);
-  const others = cells.filter((other) => other !== cell);
-  if (!ids || ids.length === 0 || others.some(({ by }) => by === 'id')) return undefined;
-  if (ids === 'unchecked') return 'unchecked';
-  const { name, field, target, value } = cell;
-  if (ids.length > 1) {
-    const found = `${ids.length} ${target.pluralLabel} have the path ${quote(value ?? '')}: ${ids.slice(0, 2).join(', ')}`;
-    return { issue: { path: [name], message: ids.length > 2 ? `${found}, …` : found } };
+/** Undefined if the cells have no path, or an ID of a row or a name that looks like one. */
+function linkByPath(index: RowIndex, kind: RecordKind, cells: LinkCells): ItemLink | undefined {
+  const cell = cells.find(isPath);
+  if (!cell || cells.some(({ by }) => by === 'id')) return undefined;
+  const { name, field, target, by, value: path } = cell;
+  if (path === null || index.isName(target, path) || (by === 'any' && index.targetOf(target, path))) return undefined;
+  if (index.isUnchecked(kind, target)) return 'unchecked';
+  const refused = (message: string) => ({ issue: { path: [name], message } });
+  const last = lastName(path);
+  if (kind === target && index.isRowName(target, last)) {
+    return refused(`a row of the import has the name ${quote(last)}: link to it by its ID, or import it before`);
   }
-  const [id] = ids;
-  return others.length > 0 ? { name, value: { id, ...linkCriteria(others) } } : { name: field, value: id };
+  const [id, ...others] = index.idsOfPath(target, path);
+  if (others.length > 0) {
+    const ids = [id, ...others.slice(0, 1), ...(others.length > 1 ? ['…'] : [])].join(', ');
+    return refused(`${others.length + 1} ${target.pluralLabel} have the path ${quote(path)}: ${ids}`);
+  }
+  if (id === undefined) return refused(`no ${target.label} has the name or path ${quote(path)}`);
+  const textCells = cells.filter((other) => other !== cell);
+  return textCells.length > 0 ? { name, value: { id, ...linkCriteria(textCells) } } : { name: field, value: id };
 }
 
 function linkByName(index: RowIndex, cell: LinkCell, textCells: readonly LinkCell[]): ItemLink {

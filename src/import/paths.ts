@@ -1,9 +1,5 @@
-/**
- * The path `Yard / Shed` leads to the Shed whose parent is the Yard. It is found among stored records: rows share no
- * part with rows that have a name of their paths.
- */
+/** The path `Yard / Shed` leads to the stored Shed whose parent is the Yard. */
 import type { Yardgraph } from '../../client/index.ts';
-
 import { listField } from '../model/labels.ts';
 import { linkFields } from '../model/links.ts';
 import type { RecordKind } from '../model/record-kind.ts';
@@ -12,56 +8,68 @@ import type { LinkCell } from './row.ts';
 const separator = ' / ';
 const maxLevels = 10;
 
-const parentLink = (kind: RecordKind): string | undefined =>
-  linkFields(kind).find(([, , { target }]) => target === kind.name)?.[0];
+const parentField = (kind: RecordKind): string | undefined =>
+  linkFields(kind).find(([, , { target }]) => target === kind.name)?.[1];
 
-/** The names of a path from its top, none for another cell. */
-export function pathNames({ by, target, value }: LinkCell): readonly string[] {
-  const names = value?.split(separator) ?? [];
-  const isPath = names.length > 1 && names.length <= maxLevels && ['any', 'name'].includes(by);
-  return isPath && parentLink(target) !== undefined ? names : [];
+/** True for a text that is a path, unless it is an ID or a name. */
+export function isPath({ by, target, value }: LinkCell): boolean {
+  if (!value?.includes(separator) || !['any', 'name'].includes(by) || parentField(target) === undefined) return false;
+  return value.split(separator).length <= maxLevels;
 }
 
-/** The most texts in a filter. */
-const maxListed = 500;
+export const lastName = (path: string): string => path.slice(path.lastIndexOf(separator) + separator.length);
 
-/** Returns the IDs of the stored records with each path, by path. */
+/** Returns the IDs of the stored records with each path. Searches level by level, from the top. */
 export async function findPaths(
   yardgraph: Yardgraph,
   kind: RecordKind,
-  paths: Iterable<string>,
+  paths: readonly string[],
 ): Promise<ReadonlyMap<string, readonly string[]>> {
-  const found = new Map([...paths].map((path): [string, string[]] => [path, []]));
-  for (let levels = 2; levels <= maxLevels; levels += 1) {
-    const searched = [...found.keys()].map((path) => path.split(separator)).filter(({ length }) => length === levels);
-    const number = Math.floor(maxListed / levels);
-    for (let start = 0; start < searched.length; start += number) {
-      for await (const { id, path } of readPaths(yardgraph, kind, searched.slice(start, start + number))) {
-        found.get(path)?.push(id);
-      }
+  const found = new Map(paths.map((path): [string, string[]] => [path, []]));
+  const levels = paths.map((path) => path.split(separator));
+  const beginnings = new Set(
+    levels.flatMap((names) => names.slice(1).map((_, at) => names.slice(0, at + 1).join(separator))),
+  );
+  let above: Map<string, string> | undefined;
+  for (let level = 0; above?.size !== 0; level += 1) {
+    const names = [...new Set(levels.flatMap((path) => path[level] ?? []))];
+    const below = new Map<string, string>();
+    for await (const { id, name, parent } of readPlaces(yardgraph, kind, names, above && [...above.keys()])) {
+      const path = above ? `${above.get(parent)}${separator}${name}` : name;
+      found.get(path)?.push(id);
+      if (beginnings.has(path)) below.set(id, path);
     }
+    above = below;
   }
   return found;
 }
 
-/** Reads the records whose names and whose parents' names are in the columns of `paths`, which are of one length. */
-async function* readPaths(yardgraph: Yardgraph, kind: RecordKind, paths: readonly (readonly string[])[]) {
-  const list = listField(kind);
-  const parent = parentLink(kind) ?? '';
-  const levels = paths[0]?.map((_, level) => [...new Set(paths.map((names) => names[level]))]) ?? [];
-  let where: object | undefined;
-  for (const names of levels) where = { name: { in: names }, ...(where && { [parent]: where }) };
-  const names = levels.reduce((above) => `name ${above && `${parent} { ${above} }`}`, '');
+/** Reads the records with these names, below these parents if they are set. */
+async function* readPlaces(
+  yardgraph: Yardgraph,
+  kind: RecordKind,
+  names: readonly string[],
+  parents: readonly string[] | undefined,
+) {
+  const [list, field] = [listField(kind), parentField(kind) ?? ''];
   const query = `query ($where: ${kind.name}Filter, $after: String) {
-    ${list}(after: $after, where: $where) { nodes { id ${names} } pageInfo { hasNextPage endCursor } }
+    ${list}(after: $after, where: $where) { nodes { id name parent: ${field} } pageInfo { hasNextPage endCursor } }
   }`;
-  for (let page = { hasNextPage: true, endCursor: undefined }; page.hasNextPage; ) {
-    const data = await yardgraph.graphql(query, { where, after: page.endCursor });
-    for (const { id, ...record } of data[list].nodes) {
-      const path: string[] = [];
-      for (let above = record; above; above = above[parent]) path.unshift(above.name);
-      yield { id: String(id), path: path.join(separator) };
+  for (const some of parents ? slices(parents) : [undefined]) {
+    for (const called of slices(names)) {
+      const where = { name: { in: called }, ...(some && { [field]: { in: some } }) };
+      for (let page = { hasNextPage: true, endCursor: undefined }; page.hasNextPage; ) {
+        const data = await yardgraph.graphql(query, { where, after: page.endCursor });
+        yield* data[list].nodes as { id: string; name: string; parent: string }[];
+        page = data[list].pageInfo;
+      }
     }
-    page = data[list].pageInfo;
   }
+}
+
+/** Half of the most texts in a filter. */
+const sliceSize = 250;
+
+function* slices(texts: readonly string[]): Generator<readonly string[]> {
+  for (let start = 0; start < texts.length; start += sliceSize) yield texts.slice(start, start + sliceSize);
 }

@@ -6,7 +6,7 @@ import { asset, linkOrder, recordKinds } from '../records/index.ts';
 import { type Column, columnKey, createColumnFinder, matchColumns } from './columns.ts';
 import type { CsvTable } from './csv.ts';
 import { type ImportFile, requireUnchanged } from './file.ts';
-import { pathNames } from './paths.ts';
+import { isPath } from './paths.ts';
 import { type Profile, rowOptions } from './profiles.ts';
 import { type ReadOptions, readRows, readTable, requireEncoding } from './read.ts';
 import { detached, type FileRow, rowKeyText, type SourceRow } from './row.ts';
@@ -108,13 +108,10 @@ export async function readTreeOrders(
     const placesByText = new Map<string, number[]>();
     const firstTexts = new Set<string>();
     const links: string[][] = [];
-    const pathRows = new Set<number>();
     for await (const row of readSectionRows(reader, sections, kind)) {
       const toKind = row.links.filter(({ target, value }) => target === kind && value !== null);
-      const targets = toKind.flatMap(({ by, value }) => keysOf(by).map((key) => `${key} ${value}`));
-      const paths = toKind.map(pathNames).filter(({ length }) => length > 0);
-      const place = links.push([...targets, ...paths.map((names) => `name ${names.at(-1)}`)].map(detached)) - 1;
-      if (paths.length > 0) pathRows.add(place);
+      const place =
+        links.push(toKind.flatMap(({ by, value }) => keysOf(by).map((key) => detached(`${key} ${value}`)))) - 1;
       const textsOf = (all: Iterable<string>) => [...all].flatMap((by) => toText(by, rowKeyText(row, by)));
       // Rows that repeat a key are refused: no link leads to them.
       const isRepeated = textsOf(uniqueKeys).some((text) => firstTexts.has(text));
@@ -126,7 +123,7 @@ export async function readTreeOrders(
       }
     }
     const parentsOf = (place: number) => (links[place] ?? []).flatMap((text) => placesByText.get(text) ?? []);
-    orders.set(kind, parentsFirst(links.length, parentsOf, pathRows));
+    orders.set(kind, parentsFirst(links.length, parentsOf));
   }
   return orders;
 }
@@ -135,18 +132,13 @@ const toText = (by: string, text: string | undefined): string[] => (text === und
 
 /**
  * The function returns the nodes to visit once a node is read, parents first: the node, and earlier nodes that waited
- * for it. In a circle, one node comes before its parent. Last nodes, and all below them, wait for `size`, the end.
+ * for it. In a circle, one node comes before its parent.
  */
-export function parentsFirst(
-  size: number,
-  parentsOf: (node: number) => readonly number[],
-  lastNodes: ReadonlySet<number> = new Set(),
-) {
+export function parentsFirst(size: number, parentsOf: (node: number) => readonly number[]) {
   const turns: number[] = [];
   const waiting = new Map<number, number[]>();
   const finish = (node: number): void => {
-    const first = lastNodes.has(node) ? size : node;
-    const turn = parentsOf(node).reduce((latest, parent) => Math.max(latest, turns[parent] ?? 0), first);
+    const turn = parentsOf(node).reduce((latest, parent) => Math.max(latest, turns[parent] ?? 0), node);
     turns[node] = turn;
     if (turn === node) return;
     const others = waiting.get(turn);
@@ -167,7 +159,7 @@ export function parentsFirst(
       }
     }
   }
-  return (node: number): readonly number[] => [...(turns[node] === node ? [node] : []), ...(waiting.get(node) ?? [])];
+  return (node: number): readonly number[] => (turns[node] === node ? [node, ...(waiting.get(node) ?? [])] : []);
 }
 
 async function* readSectionRows(reader: FileReader, sections: readonly Section[], kind: RecordKind, warnOf?: WarnOf) {
@@ -187,20 +179,16 @@ export async function* rowsInOrder(
     const dueAfter = treeOrders.get(kind);
     const held = new Map<number, FileRow>();
     let place = 0;
-    function* release(): Generator<FileRow> {
-      for (const due of dueAfter?.(place) ?? []) {
-        const row = held.get(due);
-        held.delete(due);
-        if (row) yield row;
-      }
-    }
     for await (const row of readSectionRows(reader, sections, kind, warnOf)) {
       if (dueAfter) held.set(place, row);
       else yield row;
-      yield* release();
+      for (const due of dueAfter?.(place) ?? []) {
+        const dueRow = held.get(due);
+        held.delete(due);
+        if (dueRow) yield dueRow;
+      }
       place += 1;
     }
-    yield* release();
   }
 }
 
@@ -215,7 +203,7 @@ interface Reading {
   readonly partSize: number;
 }
 
-/** Parts have rows of one or more kinds. Throws an Interrupted if a file has changed. */
+/** Parts have rows of one or more kinds; the targets of paths are in earlier parts. Throws an Interrupted if a file has changed. */
 export async function* readParts(work: Reading, warnOf?: WarnOf) {
   const parts = splitIntoParts(work, warnOf);
   for (let next = parts.next(); ; ) {
@@ -231,24 +219,22 @@ export async function* readParts(work: Reading, warnOf?: WarnOf) {
 async function* splitIntoParts({ reader, scanned, treeOrders, keyedApart, partSize }: Reading, warnOf?: WarnOf) {
   let part: FileRow[] = [];
   let length = 0;
-  const names = new Set<string>();
+  const kinds = new Set<RecordKind>();
   for await (const row of rowsInOrder(reader, scanned, treeOrders, warnOf)) {
     const size = row.source.text.length;
     const { kind = row.kind } = part.at(-1) ?? {};
     const isFull = part.length === partSize || length + size > maxPartLength;
-    const isLinkedByPath = row.links.some((cell) =>
-      pathNames(cell).some((name) => names.has(`${cell.target.name} ${name}`)),
-    );
-    if (part.length > 0 && (isFull || isLinkedByPath || (kind !== row.kind && keyedApart.has(kind)))) {
+    const hasPath = row.links.some((cell) => cell.target !== row.kind && kinds.has(cell.target) && isPath(cell));
+    if (part.length > 0 && (isFull || hasPath || (kind !== row.kind && keyedApart.has(kind)))) {
       for (const { file } of scanned.sections) requireUnchanged(file);
       yield part;
       part = [];
       length = 0;
-      names.clear();
+      kinds.clear();
     }
     part.push(row);
+    kinds.add(row.kind);
     length += size;
-    names.add(`${row.kind.name} ${rowKeyText(row, 'name')}`);
   }
   for (const { file } of scanned.sections) requireUnchanged(file);
   if (part.length > 0) yield part;

@@ -11,16 +11,7 @@ import { kindNamed, linkOrder } from '../records/index.ts';
 import { describeDifference } from './alike.ts';
 import { columnFields } from './columns.ts';
 import type { ImportFile } from './file.ts';
-import {
-  alikeHelp,
-  alikeKey,
-  buildItems,
-  describeLine,
-  type IndexOptions,
-  type RowIndex,
-  type RowItem,
-  refusedTarget,
-} from './items.ts';
+import { alikeHelp, alikeKey, buildItems, describeLine, type RowIndex, type RowItem, refusedTarget } from './items.ts';
 import { findPaths } from './paths.ts';
 import { type FileReader, readParts, type Scanned, type TreeOrders } from './reading.ts';
 import {
@@ -75,8 +66,6 @@ export interface ImportRun {
   readonly workspace: string;
   /** By idempotency key, the kinds and names of records that a part creates for links. */
   readonly missing: Record<string, readonly (readonly [kind: string, name: string])[]>;
-  /** Targets of paths: a resumed run sends the same links. */
-  readonly paths: NonNullable<IndexOptions['paths']>;
 }
 
 export interface Storing {
@@ -118,6 +107,7 @@ export async function sendRows(work: Import, pass: Pass): Promise<Totals> {
   for await (const part of readParts(work, warnOf)) {
     work.signal.throwIfAborted();
     const rows = part.map((row) => pass.index.add(row));
+    pass.index.paths = await findPathTargets(work.yardgraph, pass.index, rows);
     const outcomes = await sendInHalves(
       rows,
       (some) => sendPart(work, pass, totals.missing, some),
@@ -131,6 +121,15 @@ export async function sendRows(work: Import, pass: Pass): Promise<Totals> {
     work.onProgress(part.length);
   }
   return totals;
+}
+
+async function findPathTargets(yardgraph: Yardgraph, index: RowIndex, rows: readonly FileRow[]) {
+  const targets = new Map<RecordKind, ReadonlyMap<string, readonly string[]>>();
+  for (const [kind, paths] of index.pathsIn(rows)) {
+    for (const name of await findStoredNames(yardgraph, kind, [...paths])) index.addStoredName(kind, name);
+    targets.set(kind, await findPaths(yardgraph, kind, [...paths]));
+  }
+  return targets;
 }
 
 function addToTotals({ rows, kept, unchecked }: Totals, outcome: RowOutcome, keepsIds: boolean): void {
@@ -166,7 +165,6 @@ async function sendPart(work: Import, pass: Pass, missing: Totals['missing'], ro
   for (const [kind, ids] of index.idsInDoubt(rows)) {
     for (const name of await findStoredNames(work.yardgraph, kind, [...ids])) index.addStoredName(kind, name);
   }
-  await findNewPaths(work.yardgraph, index, rows, storing);
   const items = buildItems(index, rows);
   const valid = items.filter(({ issues }) => issues.length === 0);
   const sent = valid.map(({ row, record }): ImportItem => ({ kind: row.kind, record }));
@@ -188,17 +186,6 @@ async function sendPart(work: Import, pass: Pass, missing: Totals['missing'], ro
   });
   for (const outcome of outcomes) index.addOutcome(outcome);
   return outcomes;
-}
-
-async function findNewPaths(yardgraph: Yardgraph, index: RowIndex, rows: readonly FileRow[], storing?: Storing) {
-  const newPaths = index.newPaths(rows);
-  for (const [kind, paths] of newPaths) {
-    const names = await findStoredNames(yardgraph, kind, [...paths]);
-    const unnamed = [...paths].filter((path) => !names.has(path));
-    const found = await findPaths(yardgraph, kind, unnamed);
-    for (const path of paths) index.addPath(kind, path, found.get(path) ?? null);
-  }
-  if (newPaths.size > 0) storing?.save();
 }
 
 /** Undefined if every row is found by a key. The length tells a part from its first half. */

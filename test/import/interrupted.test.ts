@@ -37,18 +37,6 @@ describe('an import', () => {
     return options;
   };
 
-  test('goes on with the places that its paths led to, though they were renamed meanwhile', async () => {
-    await imports.import({ 'locations.csv': 'id,name,parent\n1,Yard,\n2,Shed,1\n' });
-    const files = { 'assets.csv': 'name,location\nA,Yard / Shed\nB,Yard / Shed\n' };
-    const options = await stopped(files);
-    const [{ id }] = await imports.records('locations', 'id');
-    await imports.client().locations.update([{ id, name: 'Old yard' }]);
-
-    expect((await imports.import(files, ...options)).code).toBe(0);
-    const shed = { currentLocation: { name: 'Shed' } };
-    expect(await imports.records('assets', 'currentLocation { name }')).toEqual([shed, shed]);
-  });
-
   test('because a file was changed, or by Ctrl-C, goes on when the files are as they were, whatever path leads to them', async () => {
     const files = { 'assets.csv': 'name,acquired at\nA,soon\nB,\nC,\nD,\nE,soon\nF,\n' };
     const options = ['--batch', '1', '--no-preview'];

@@ -13,54 +13,42 @@ interface Place {
 
 const namesOf = (place: Place | undefined): string[] => (place ? [...namesOf(place.parent), place.name] : []);
 
-test('lead to the only place that has the path, stored before or in the same files, in any order of the rows', async () => {
+test('lead to the only place that has the path, stored before or by the same import, in batches of any size', async () => {
   const seed = Date.now();
   const random = createRandom(seed);
   for (let round = 0; round < 5; round += 1) {
     const places: Place[] = [];
-    for (let n = 0; n < 30; n += 1) {
-      const parent = random.chance(0.8) ? random.pick(places) : undefined;
-      const level = ['Yard', 'Hall', 'Bay', 'Box'][namesOf(parent).length];
-      if (level) places.push({ city: `${round}-${n}`, name: `${level} ${round}${random.integer(2)}`, parent });
+    for (let n = 0; n < 40; n += 1) {
+      const parent = random.chance(0.9) ? random.pick(places) : undefined;
+      places.push({ city: `${round}-${n}`, name: `${random.pick(['Yard', 'Hall', 'Bay'])} ${round}`, parent });
     }
-    const placesAt = (path: string) =>
-      places.filter((place) => ` / ${namesOf(place).join(' / ')}`.endsWith(` / ${path}`));
-    const parentOf = ({ parent }: Place) => {
-      const path = namesOf(parent).join(' / ');
-      return path.includes(' / ') && placesAt(path).length === 1 ? path : (parent?.city ?? '');
-    };
-    const rows = random.shuffle(places).map((place) => `${place.city},${place.city},${place.name},${parentOf(place)}`);
-    const paths = places.map((place) =>
-      namesOf(place)
-        .slice(-2 - random.integer(3))
-        .join(' / '),
-    );
+    const pathOf = (place: Place, levels: number) => namesOf(place).slice(-levels).join(' / ');
+    const placesAt = (path: string) => places.filter((place) => ` / ${pathOf(place, 99)}`.endsWith(` / ${path}`));
+    const rows = random
+      .shuffle(places)
+      .map(({ city, name, parent }) => `${city},${city},${name},${parent?.city ?? ''}`);
+    const paths = places.map((place) => pathOf(place, 2 + random.integer(6)));
     const locations = { 'locations.csv': ['id,city,name,parent', ...rows, ''].join('\n') };
     const assets = {
       'assets.csv': ['name,location', ...paths.map((path, n) => `${round}-${n},${path}`), ''].join('\n'),
     };
-    const batch = ['--batch', String(1 + random.integer(40))];
+    const options = ['--batch', String(1 + random.integer(40)), ...(random.chance(0.5) ? ['--no-preview'] : [])];
 
-    for (const files of random.chance(0.5) ? [locations, assets] : [{ ...locations, ...assets }]) {
-      await imports.import(files, ...batch, ...(random.chance(0.5) ? ['--no-preview'] : []));
-    }
+    const isTogether = random.chance(0.5);
+    for (const files of isTogether ? [{ ...locations, ...assets }] : [locations, assets])
+      await imports.import(files, ...options);
 
-    const stored = await imports.records('locations', 'city parent { city }');
-    const expected = places.map(({ city, parent }) => ({ city, parent: parent ? { city: parent.city } : null }));
-    expect([seed, stored.filter(({ city }: Place) => city.startsWith(`${round}-`)).toSorted(byCity)]).toEqual([
-      seed,
-      expected.toSorted(byCity),
-    ]);
     const linked = paths.flatMap((path, n) => {
       const [place, other] = placesAt(path);
       return place && !other ? [{ name: `${round}-${n}`, currentLocation: { city: place.city } }] : [];
     });
     const found = await imports.records('assets', 'name currentLocation { city }');
-    expect([seed, found.filter(({ name }: Place) => name.startsWith(`${round}-`))]).toEqual([seed, linked]);
+    const ofRound = found.filter(({ name }: Place) => name.startsWith(`${round}-`));
+    // A path of one name is a name.
+    const isNamed = ({ name }: { readonly name: string }) => paths[Number(name.split('-')[1])]?.includes(' / ');
+    expect([seed, ofRound.filter(isNamed)]).toEqual([seed, linked.filter(isNamed)]);
   }
 });
-
-const byCity = (a: { readonly city: string }, b: { readonly city: string }) => (a.city < b.city ? -1 : 1);
 
 test('are names if a record has the whole text as its name; a path of no record, or of several, is refused', async () => {
   await imports.import({
@@ -77,8 +65,8 @@ test('are names if a record has the whole text as its name; a path of no record,
     expect.stringMatching(
       /line 2: currentLocation: 2 locations have the path "Yard \/ Shed": location_\w+, location_\w+$/,
     ),
-    expect.stringMatching(/line 6: currentLocation\.name: there is no location with the name "Hall \/ Shed"/),
-    expect.stringMatching(/line 7: currentLocation\.name: there is no location with the name "yard \/ hall"/),
+    expect.stringMatching(/line 6: currentLocation: no location has the name or path "Hall \/ Shed"$/),
+    expect.stringMatching(/line 7: currentLocation: no location has the name or path "yard \/ hall"$/),
   ]);
   expect(await imports.records('assets', 'currentLocation { name parent { name } }')).toEqual([
     { currentLocation: { name: 'Hall', parent: { name: 'Yard' } } },
@@ -87,19 +75,36 @@ test('are names if a record has the whole text as its name; a path of no record,
   ]);
 });
 
-test('are not checked in a preview if an earlier batch would create or rename a place of the path', async () => {
+test('are not checked in a preview whose rows may change the places, and create none', async () => {
   await imports.import({ 'locations.csv': 'name\nYard\n' });
   const files = {
-    'locations.csv': 'name,parent\nShed,Yard\nBox,Yard / Shed\n',
-    'assets.csv': 'name,location\nCrane,Yard / Shed\n',
+    'locations.csv': 'name,parent\nShed,Yard\n',
+    'assets.csv': 'name,location\nCrane,Yard / Shed\nPump,Yard / Hall\n',
   };
 
   const preview = await imports.import(files, '--dry-run');
-  expect(preview.out).toContain(
-    'Not checked: links of 2 rows to rows of earlier batches, first in locations.csv, line 3',
-  );
-  expect((await imports.import(files)).code).toBe(0);
+  expect(preview.out).toContain('Not checked: links of 2 rows to rows of earlier batches, first in assets.csv, line 2');
+  expect((await imports.import(files, '--create-missing', 'locations')).code).toBe(2);
   expect(await imports.records('assets', 'currentLocation { name parent { name } }')).toEqual([
     { currentLocation: { name: 'Shed', parent: { name: 'Yard' } } },
+  ]);
+  expect(await imports.records('locations', 'name')).toHaveLength(2);
+});
+
+test('of parents lead to places that are stored before the import', async () => {
+  await imports.import({ 'locations.csv': 'id,name,parent\n1,Yard,\n2,Hall,1\n' });
+
+  const { out } = await imports.import({
+    'locations.csv': 'name,parent\nShed,Yard / Hall\nBox,Yard / Shed\nBay,Yard / Hall\n',
+  });
+
+  expect(out.filter((line) => /, line \d+: /.test(line))).toEqual([
+    expect.stringMatching(/line 3: parent: a row of the import has the name "Shed": link to it by its ID/),
+  ]);
+  expect(await imports.records('locations', 'name parent { name }')).toEqual([
+    { name: 'Yard', parent: null },
+    { name: 'Hall', parent: { name: 'Yard' } },
+    { name: 'Shed', parent: { name: 'Hall' } },
+    { name: 'Bay', parent: { name: 'Hall' } },
   ]);
 });

@@ -162,7 +162,7 @@ const storedBy = ({ records }: ImportModel): string[] =>
     )
     .toSorted();
 
-test('each row of a tree is stored once, after its parent, and at the end if it has a path, in whatever order they come', () => {
+test('each row of a tree is stored once, after its parent, in whatever order they come', () => {
   for (let seed = 1; seed <= 300; seed += 1) {
     const random = createRandom(seed);
     const places = random.shuffle(Array.from({ length: 1 + random.integer(9) }, (_, place) => place));
@@ -174,15 +174,13 @@ test('each row of a tree is stored once, after its parent, and at the end if it 
         random.chance(0.7) ? random.pick(hasCircle ? places : places.slice(0, at)) : undefined,
       ]),
     );
-    const lastRows = new Set(places.filter(() => random.chance(0.2)));
-    const dueAfter = parentsFirst(places.length, (place) => [parents.get(place) ?? []].flat(), lastRows);
-    const order = [...places.toSorted((one, two) => one - two), places.length].flatMap(dueAfter);
+    const dueAfter = parentsFirst(places.length, (place) => [parents.get(place) ?? []].flat());
+    const order = places.toSorted((one, two) => one - two).flatMap(dueAfter);
 
     expect(order.toSorted(), `seed ${seed}`).toEqual(places.toSorted());
     for (const [place, parent] of hasCircle ? [] : parents) {
       if (parent !== undefined) expect(order.indexOf(parent), `seed ${seed}`).toBeLessThan(order.indexOf(place));
     }
-    expect(dueAfter(places.length), `seed ${seed}`).toEqual(expect.arrayContaining([...lastRows]));
   }
 });
 
