@@ -42,7 +42,7 @@ const seed = Date.now();
 
 test(`random names sort and compare by their letters and numbers, seed ${seed}`, () => {
   const random = createRandom(seed);
-  const pieces = [...texts, 'B', '一', '10', '-'];
+  const pieces = [...'a B ß ä a\u0308 Σ ς ı ﬁ ² 一 \u{1F600} \u0001 0 7 10 -'.split(' '), ' ', '\t', ...texts];
   const name = () => Array.from({ length: random.integer(5) }, () => random.pick(pieces)).join('');
   for (let round = 0; round < byEffort({ small: 5_000, long: 1_000_000 }); round += 1) {
     const [a, b] = [name(), name()];
