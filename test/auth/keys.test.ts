@@ -72,27 +72,20 @@ describe('a key', () => {
 });
 
 describe('a request without a valid key', () => {
-  const refusals = async (): Promise<[string, Record<string, string>, string][]> => {
+  test('gets 401 in the documented form, over REST and GraphQL alike', async () => {
     const key = await service.key();
     const other = await service.key();
     const invalid = 'the API key is not valid';
     const flipped = key.slice(0, -1) + (key.endsWith('A') ? 'B' : 'A');
-    return [
+    const different = 'expected one API key, received different ones in Authorization and X-API-Key';
+    for (const [name, headers, error] of [
       ['none', {}, 'an API key is required: send it as Authorization: Bearer KEY, or as X-API-Key: KEY'],
       ['an unknown one', { authorization: `Bearer yardgraph_acme_00000000_${'x'.repeat(43)}` }, invalid],
       ['one with a wrong secret', { authorization: `Bearer ${flipped}` }, invalid],
       ['one of another workspace', { 'x-api-key': key.replace('_acme_', '_other_') }, invalid],
       ['another scheme', { authorization: `Basic ${key}` }, invalid],
-      [
-        'two different ones',
-        { authorization: `Bearer ${key}`, 'x-api-key': other },
-        'expected one API key, received different ones in Authorization and X-API-Key',
-      ],
-    ];
-  };
-
-  test('gets 401 in the documented form, over REST and GraphQL alike', async () => {
-    for (const [name, headers, error] of await refusals()) {
+      ['two different ones', { authorization: `Bearer ${key}`, 'x-api-key': other }, different],
+    ] as const) {
       const rest = await service.post('/locations', [{}], headers);
       const list = await service.get('/asset-categories', headers);
       const graphql = await service.post('/graphql', { query }, headers);

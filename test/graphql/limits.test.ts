@@ -18,6 +18,7 @@ const strict = useSharedService({
   MAX_PAGE_SIZE: '20',
 });
 const shallow = useSharedService({ MAX_QUERY_DEPTH: '8' });
+const short = useSharedService({ MAX_RESPONSE_LENGTH: '1000' });
 const cheap = useSharedService({ MAX_QUERY_COST: '1000' });
 
 const parents = (levels: number) =>
@@ -49,29 +50,25 @@ test.each<[string, typeof service, number, (n: number) => string, RegExp]>([
   expect(body.errors[0].message).toMatch(refusal);
 });
 
-describe('characters of texts in a response', () => {
-  const service = useSharedService({ MAX_RESPONSE_LENGTH: '1000' });
+test('a response may have as many characters of text as the limit, as JSON has them, and of more, nothing is sent', async () => {
+  const query = '{ projects(last: 1) { nodes { name notes externalIds } } }';
+  const externalIds = { key: 'y'.repeat(99) };
+  // With the names, which have 36 characters.
+  await short.create('/projects', { name: 'n', notes: 'x'.repeat(864), externalIds });
+  expect((await short.data(query)).projects.nodes).toHaveLength(1);
 
-  test('as many as the limit are allowed, as JSON has them, and of more, nothing is sent', async () => {
-    const query = '{ projects(last: 1) { nodes { name notes externalIds } } }';
-    const externalIds = { key: 'y'.repeat(99) };
-    // With the names, which have 36 characters.
-    await service.create('/projects', { name: 'n', notes: 'x'.repeat(864), externalIds });
-    expect((await service.data(query)).projects.nodes).toHaveLength(1);
-
-    const message =
-      'the response would hold more than 1,000 characters of text: request fewer records or fields at a time';
-    for (const longer of [
-      { notes: 'x'.repeat(865), externalIds },
-      { notes: '\u0001'.repeat(170) },
-      { externalIds: { ['k'.repeat(400)]: '', ['l'.repeat(400)]: '', ['m'.repeat(400)]: '' } },
-    ]) {
-      await service.create('/projects', { name: 'n', ...longer });
-      const { body } = await service.graphql(query);
-      expect(body.errors).toMatchObject([{ message }]);
-      expect(body.data ?? null).toBeNull();
-    }
-  });
+  const message =
+    'the response would hold more than 1,000 characters of text: request fewer records or fields at a time';
+  for (const longer of [
+    { notes: 'x'.repeat(865), externalIds },
+    { notes: '\u0001'.repeat(170) },
+    { externalIds: { ['k'.repeat(400)]: '', ['l'.repeat(400)]: '', ['m'.repeat(400)]: '' } },
+  ]) {
+    await short.create('/projects', { name: 'n', ...longer });
+    const { body } = await short.graphql(query);
+    expect(body.errors).toMatchObject([{ message }]);
+    expect(body.data ?? null).toBeNull();
+  }
 });
 
 test('the cost of an operation is a header of its response, and in a refusal with its limit', async () => {

@@ -11,6 +11,7 @@ import { createSession, updateRecords, upsertRecords } from '../../../src/servic
 import { createKeyStore } from '../../../src/store/admin/api-keys.ts';
 import { createWorkspaces } from '../../../src/store/admin/workspaces.ts';
 import { type Database, openDatabase } from '../../../src/store/database.ts';
+import { eventually } from '../../support/clock.ts';
 import { insert } from '../../support/insert.ts';
 import { addWorkspace, numberOf, storeOpener } from '../../support/open-store.ts';
 import { openOwnDatabase } from '../../support/own-database.ts';
@@ -27,13 +28,12 @@ async function connectTo(url: string): Promise<Client> {
   return client;
 }
 
-/** Resolves when this many connections wait for a lock; fails after two minutes. */
-async function untilWaiting({ read }: Pick<Database, 'read'>, connections: number): Promise<void> {
-  const waiting = 'select from pg_locks where not granted and pid <> pg_backend_pid()';
-  for (const end = Date.now() + 120_000; (await read(waiting)).length < connections; await pause(5)) {
-    if (Date.now() > end) throw new Error(`fewer than ${connections} connections wait`);
-  }
-}
+/** Resolves when this many connections wait for a lock. */
+const untilWaiting = ({ read }: Pick<Database, 'read'>, connections: number) =>
+  eventually(async () => {
+    const waiting = await read('select from pg_locks where not granted and pid <> pg_backend_pid()');
+    expect(waiting.length).toBeGreaterThanOrEqual(connections);
+  });
 
 let database: Database;
 let url: string;
