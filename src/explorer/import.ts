@@ -8,7 +8,7 @@ import { profileOf } from '../import/profiles.ts';
 import type { ImportRun } from '../import/run.ts';
 import { formatCount } from '../model/issues.ts';
 import { kindNamed } from '../records/index.ts';
-import { inWords, linkOf, title } from './kinds.ts';
+import { inWords, linkOf, outsideQuotes, title } from './kinds.ts';
 import { headOf, tableOf } from './values.ts';
 
 /** By the names of the command's options, which its messages contain. Options without an example are check boxes. */
@@ -41,8 +41,8 @@ function optionInput([name, [label, example]]: [string, readonly [string, string
 
 /** A message of the command, with the labels of options and fields. */
 const inLabels = (message: string): string =>
-  inWords(message).replace(/"[^"]*"|--([a-z-]+)/g, (text, name = '') =>
-    options[name] ? `“${options[name][0]}”` : text,
+  outsideQuotes(inWords(message), (text) =>
+    text.replace(/--([a-z-]{1,30})/g, (option, name) => (options[name] ? `“${options[name][0]}”` : option)),
   );
 
 const columnTitle = (column: string): string => {

@@ -131,6 +131,15 @@ const isField = (name: string): boolean =>
 
 /** A message of the service as the page calls the fields: `Current location` for `currentLocationId`. Quoted values stay. */
 export const inWords = (message: string): string =>
-  message.replace(/"[^"]*"|\b([a-z]+(?:[A-Z][a-z]*)+|\w+(?=: ))(?:\.name\b)?/g, (text, name = '') =>
-    isField(name) ? title(linkOf(name)) : text,
+  outsideQuotes(message, (text) =>
+    text.replace(/\.name\b/g, '').replace(/\w+/g, (word, at, whole) => {
+      const isName = /[A-Z]/.test(word) || whole.startsWith(': ', at + word.length);
+      return isName && isField(word) ? title(linkOf(word)) : word;
+    }),
   );
+
+export const outsideQuotes = (message: string, replace: (text: string) => string): string =>
+  message
+    .split('"')
+    .map((text, at) => (at % 2 === 0 ? replace(text) : text))
+    .join('"');
