@@ -12,7 +12,6 @@ import {
   Yardgraph,
   YardgraphError,
 } from '../../client/index.ts';
-import { delayAfter } from '../../client/retry.ts';
 import { errorOf, useShortDelays } from '../support/client.ts';
 import { freePort } from '../support/postgres.ts';
 import { hangUp, json, page, problem, type Reply, useScriptedServer } from '../support/scripted-server.ts';
@@ -96,21 +95,17 @@ describe('the client retries', () => {
     expect(server.received).toHaveLength(1);
   });
 
-  test('after a random time, which grows with the failures, and at least Retry-After', () => {
-    const waits = (failures: number, retryAfter?: number) => {
-      const error = new ServiceError('', { status: 429, mayBeStored: false, requestId: undefined, retryAfter });
-      return Array.from({ length: 200 }, () => delayAfter(error, failures) ?? 0);
-    };
-
-    for (const [failures, min, max] of [
-      [0, 250, 500],
-      [2, 1_000, 2_000],
-      [20, 4_000, 8_000],
-    ] as const) {
-      const all = waits(failures);
-      expect([Math.min(...all) >= min, Math.max(...all) <= max, new Set(all).size > 100]).toEqual(Array(3).fill(true));
-      expect(Math.min(...waits(failures, 7))).toBeGreaterThanOrEqual(7_000);
-    }
+  test('after a random time, which grows with the failures, and at least Retry-After', async () => {
+    server.replies = [problem(503, 'away')];
+    await errorOf(ServiceError, write({ retries: 6 }));
+    const bounds = [500, 1_000, 2_000, 4_000, 8_000, 8_000];
+    expect(bounds.map((bound, n) => Number(delays[n]) >= bound / 2 && Number(delays[n]) <= bound)).toEqual(
+      bounds.map(() => true),
+    );
+    expect(delays[4]).not.toBe(delays[5]);
+    server.replies = [problem(429, 'slowly', { headers: { 'retry-after': '7' } })];
+    await errorOf(ServiceError, write({ retries: 1 }));
+    expect(delays.at(-1)).toBeGreaterThanOrEqual(7_000);
   });
 });
 

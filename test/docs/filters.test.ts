@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { fillDemo } from '../../src/demo/fill.ts';
 import { recordKinds } from '../../src/records/index.ts';
 import { pastePage, readPage } from '../support/docs.ts';
-import { post, useProcesses } from '../support/process.ts';
+import { useProcesses } from '../support/process.ts';
 import { listen, useSharedService } from '../support/service.ts';
 
 const page = 'docs/filters.md';
@@ -14,16 +14,13 @@ const processes = useProcesses();
 
 test('the examples of the page on filters return what it shows, and invalid filters the messages of its table', async () => {
   await fillDemo(service.database);
-  const address = await listen(service.app);
-
-  await pastePage(page, processes.folder, address);
+  await pastePage(page, processes.folder, await listen(service.app));
 
   const rows = [...readPage(page).matchAll(/^\| `(\{.*\})` \| `(.*)` \|$/gm)];
   expect(rows.length).toBeGreaterThan(4);
   for (const [, filter, message] of rows) {
-    const response = await post(`${address}/graphql`, { query: `{ workOrders(where: ${filter}) { totalCount } }` });
-    const { errors } = await response.json();
-    expect(errors?.[0].message, filter).toBe(message);
+    const { body } = await service.graphql(`{ workOrders(where: ${filter}) { totalCount } }`);
+    expect(body.errors?.[0].message, filter).toBe(message);
   }
 });
 

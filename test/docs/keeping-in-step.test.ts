@@ -1,13 +1,16 @@
 /** The page on keeping another system in step can be pasted, and its programs lose and repeat nothing. */
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
+import { workOrder } from '../../src/records/index.ts';
 import { eventually } from '../support/clock.ts';
 import { checkedBlock, pastePage } from '../support/docs.ts';
 import { byEffort } from '../support/effort.ts';
-import { ask, post, useProcesses } from '../support/process.ts';
+import { deleteDocument } from '../support/mutations.ts';
+import { useProcesses } from '../support/process.ts';
 import { listen, useService } from '../support/service.ts';
 
 const page = 'docs/keeping-in-step.md';
@@ -38,12 +41,8 @@ function start(...args: string[]) {
   return { child, output };
 }
 
-async function run(...args: string[]): Promise<string> {
-  const { child, output } = start(...args);
-  const [code] = await once(child, 'close');
-  expect(code).toBe(0);
-  return output.text;
-}
+const run = async (...args: string[]) =>
+  (await promisify(execFile)(process.execPath, args, { cwd: processes.folder })).stdout;
 
 async function kill(child: ChildProcess): Promise<void> {
   child.kill('SIGKILL');
@@ -64,7 +63,10 @@ test('the programs bring over what an ERP exports, and copy it without losing or
 
   // While the ERP's exports change, the copy is killed and started again.
   const orders = Array.from({ length: 300 }, (_, index) => ({ id: `${index}`, title: `Order ${index}`, job: 'P-7' }));
-  const { cursor } = await first();
+  const first = start('follow.mjs');
+  await eventually(() => expect(first.output.text).toContain('1 work orders'));
+  await kill(first.child);
+  const { cursor } = copy();
   for (const round of byEffort({ small: [0], long: [0, 1, 2, 3] })) {
     const following = start('follow.mjs');
     write('erp.json', { ...exported, tasks: orders.map((order) => ({ ...order, title: `${order.title}.${round}` })) });
@@ -74,32 +76,19 @@ test('the programs bring over what an ERP exports, and copy it without losing or
     await kill(following.child);
     await pushed;
   }
-  await deleteOrders(address, 5);
+  const { workOrders } = await service.data('{ workOrders(last: 5) { nodes { id } } }');
+  await service.data(deleteDocument(workOrder), { ids: workOrders.nodes.map(({ id }: { id: string }) => id) });
   const last = start('follow.mjs');
-  const { changeCursor } = await ask(address, '{ changeCursor }');
+  const { changeCursor } = await service.data('{ changeCursor }');
   await eventually(() => expect(copy().cursor).toBe(changeCursor));
   await kill(last.child);
 
-  expect(copy().records).toEqual(await stored(address));
+  expect(copy().records).toEqual(await stored());
   // Each change was applied once.
   expect(copy().changes).toBe(Number(changeCursor) - Number(cursor));
-
-  async function first() {
-    const following = start('follow.mjs');
-    await eventually(() => expect(following.output.text).toContain('1 work orders'));
-    await kill(following.child);
-    return copy();
-  }
 });
 
-async function deleteOrders(address: string, number: number): Promise<void> {
-  const { workOrders } = await ask(address, `{ workOrders(last: ${number}) { nodes { id } } }`);
-  const ids = workOrders.nodes.map(({ id }: { id: string }) => id);
-  const query = 'mutation ($ids: [ID!]!) { deleteWorkOrders(ids: $ids) { id } }';
-  expect(await (await post(`${address}/graphql`, { query, variables: { ids } })).json()).not.toHaveProperty('errors');
-}
-
-async function stored(address: string): Promise<Record<string, object>> {
-  const { workOrders } = await ask(address, '{ workOrders(first: 1000) { nodes { id name projectId startDate } } }');
+async function stored(): Promise<Record<string, object>> {
+  const { workOrders } = await service.data('{ workOrders(first: 1000) { nodes { id name projectId startDate } } }');
   return Object.fromEntries(workOrders.nodes.map(({ id, ...record }: { id: string }) => [id, record]));
 }

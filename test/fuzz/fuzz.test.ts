@@ -156,7 +156,11 @@ test(`${requests} random requests get no 5xx, and every error has the documented
       'cache-control': expect.stringMatching(/no-cache|no-store/),
       'x-content-type-options': 'nosniff',
       'referrer-policy': 'no-referrer',
-      ...(own.origin && { 'access-control-allow-origin': origin, vary: expect.stringContaining('Origin') }),
+      ...(own.origin && {
+        'access-control-allow-origin': origin,
+        'access-control-expose-headers': expect.stringContaining('retry-after'),
+        vary: expect.stringContaining('Origin'),
+      }),
     });
     for (const name of ['server', 'x-powered-by', ...(own.origin ? [] : ['access-control-allow-origin'])])
       expect(received, details()).not.toHaveProperty(name);

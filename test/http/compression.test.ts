@@ -111,6 +111,7 @@ const query = { query: '{ assetCategories(first: 200) { nodes { id name } } }' }
 
 test.each<[name: string, status: number, url: string, accept: string, payload?: object]>([
   ['a list', 200, '/asset-categories', '*/*'],
+  ['a page', 200, '/documentation/docs/graphql.md', '*/*'],
   ['an error of many issues', 400, '/assets', '*/*', tooLong],
   ['a problem of many issues', 400, '/assets', 'application/problem+json', tooLong],
   ['a GraphQL response', 200, '/graphql', '*/*', query],

@@ -1,6 +1,7 @@
 /** Limits on connections: the length of headers, the time that a request may take, and the number of connections. */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { expect, type TestContext, test } from 'vitest';
 import { eventually } from '../support/clock.ts';
 import { largeFile, listen, startService } from '../support/service.ts';
@@ -34,14 +35,6 @@ async function start({ onTestFinished }: TestContext, settings: Record<string, s
     });
 
   return { service, url, open, areServed };
-}
-
-/** Everything that the service sends until it closes the connection. */
-async function rest(socket: Socket): Promise<string> {
-  let text = '';
-  for await (const chunk of socket) text += chunk;
-  socket.destroy();
-  return text;
 }
 
 /** The status line of a response on this connection, or `closed`. */
@@ -130,7 +123,7 @@ test.concurrent('an unknown Expect gets a 417, and a CONNECT a closed connection
 
   const tunnel = await open();
   tunnel.write('CONNECT secret:1 HTTP/1.1\r\nhost: secret\r\n\r\n');
-  expect(await rest(tunnel)).toBe('');
+  expect(await text(tunnel)).toBe('');
 
   expect((await service.get('/healthz')).status).toBe(200);
 });

@@ -1,15 +1,10 @@
 /** Every path rejects an invalid Host, whether it needs an API key or not. */
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { listen, useSharedService } from '../support/service.ts';
 
 const service = useSharedService({}, { closed: true });
-let key: string;
-
-beforeAll(async () => {
-  key = await service.key();
-});
 
 const problem = 'Host: expected a host name or an IP address, optionally with a port, received';
 
@@ -28,6 +23,7 @@ test.each([
   ['/healthz', 200],
   ['/nothing', 404],
 ])('%s with an invalid Host, or without one over HTTP/1.1, is 400, and otherwise %i', async (path, status) => {
+  const key = await service.key();
   const get = (host: string) => service.as(key).get(path, { host });
   for (const host of invalid) {
     const { status, body } = await get(host);

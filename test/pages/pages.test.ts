@@ -2,7 +2,6 @@
 
 import { readFileSync } from 'node:fs';
 import { posix } from 'node:path';
-import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { version } from '../../package.json';
 import { pages } from '../support/docs.ts';
@@ -177,16 +176,6 @@ describe.each([
       expect([second.status, second.text, second.headers.etag]).toEqual([304, '', first.headers.etag]);
     }
   });
-});
-
-test('a file has the same content in each encoding', async () => {
-  const get = (encoding: string) =>
-    service.app.inject({ url: '/pages/document.css', headers: { 'accept-encoding': encoding } });
-  const [plain, gzip, br] = [await get('identity'), await get('gzip'), await get('br')];
-  const headersOf = ({ headers }: typeof plain) => [headers['content-encoding'], headers.vary];
-  expect([gzip, br].map(headersOf)).toEqual(['gzip', 'br'].map((encoding) => [encoding, 'Accept-Encoding']));
-  expect(gunzipSync(gzip.rawPayload).equals(plain.rawPayload)).toBe(true);
-  expect(brotliDecompressSync(br.rawPayload).equals(plain.rawPayload)).toBe(true);
 });
 
 test.each(['key', 'tsconfig.json', '..%2Fhome.ts', 'toString', '__proto__'])(

@@ -2,11 +2,12 @@
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { eventually } from '../support/clock.ts';
 import { freePort } from '../support/postgres.ts';
-import { useSharedProcesses } from '../support/process.ts';
+import { linesOf, useSharedProcesses } from '../support/process.ts';
 
 const processes = useSharedProcesses();
 const settings = { DATABASE_URL: 'sqlite::memory:', LOG_LEVEL: 'info' };
@@ -18,16 +19,8 @@ async function requests(address: string, count: number): Promise<number> {
   const request = `GET /favicon.ico HTTP/1.1\r\nhost: localhost\r\nx-request-id: ${'x'.repeat(128)}\r\n`;
   socket.write(`${request}\r\n`.repeat(count - 1));
   socket.write(`${request}connection: close\r\n\r\n`);
-  let text = '';
-  for await (const chunk of socket) text += chunk;
-  return text.split('HTTP/1.1 200 OK').length - 1;
+  return (await text(socket)).split('HTTP/1.1 200 OK').length - 1;
 }
-
-const linesOf = (text: string) =>
-  text
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line));
 
 /** Without its output, only the port says that it is there. */
 async function startOnPort(start: (settings: Record<string, string>) => ReturnType<typeof processes.start>) {

@@ -47,16 +47,10 @@ afterAll(async () => {
   await database.remove();
 });
 
-/** Statements that read what is stored, past the processes. */
-async function query(sql: string) {
-  const opened = await openDatabase(database.url);
-  const rows = await opened.run(sql);
-  await opened.close();
-  return rows;
-}
-
 test('that start at once on an empty database leave one clean schema', async () => {
-  const applied = await query('select name from knex_migrations order by id');
+  const opened = await openDatabase(database.url);
+  const applied = await opened.run('select name from knex_migrations order by id');
+  await opened.close();
   expect(applied.map(({ name }) => name)).toEqual(migrationNames);
 });
 

@@ -3,20 +3,14 @@ import { once } from 'node:events';
 import { closeSync, openSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { describe, expect, test } from 'vitest';
 import { runCommand } from '../support/command.ts';
 import { createFile } from '../support/database.ts';
 import { eventReader } from '../support/event-stream.ts';
-import { largeBatch, post, postAround, useSharedProcesses } from '../support/process.ts';
+import { largeBatch, linesOf, post, postAround, useSharedProcesses } from '../support/process.ts';
 
 const processes = useSharedProcesses();
-
-/** Lines of JSON: Node writes others about an unexpected error. */
-const linesOf = (text: string) =>
-  text
-    .split('\n')
-    .filter((line) => line.startsWith('{'))
-    .map((line) => JSON.parse(line));
 
 test.concurrent('a start takes options before settings, is open where a setting says so, warns of misspelt settings, and says if it ends by an unexpected error', async () => {
   const usual =
@@ -95,8 +89,7 @@ test.concurrent('an end by SIGINT, sent twice as npm does, finishes what is in f
     service.child.kill('SIGINT');
     service.child.kill('SIGINT');
   });
-  let received = '';
-  for await (const chunk of reading) received += chunk;
+  const received = await text(reading);
 
   expect(large.status).toBe(201);
   expect(large.body).toHaveLength(largeBatch.length);

@@ -111,6 +111,13 @@ function startProcess(
   return { child, said, exited, ended, ready };
 }
 
+/** Log lines. Node writes others about an unexpected error. */
+export const linesOf = (text: string) =>
+  text
+    .split('\n')
+    .filter((line) => line.startsWith('{'))
+    .map((line) => JSON.parse(line));
+
 /** Sends a request again while the service is too busy for it, as on a machine that runs much else: it has carried out nothing. */
 export async function patiently(send: () => Promise<Response>): Promise<Response> {
   for (;;) {
