@@ -8,24 +8,42 @@ export interface Filter {
   readonly value: string;
 }
 
-const texts = ['kind', 'id', 'view', 'open', 'search', 'sort', 'columns', 'after', 'before', 'page'] as const;
+const texts = [
+  'kind',
+  'id',
+  'view',
+  'open',
+  'finished',
+  'search',
+  'sort',
+  'columns',
+  'after',
+  'before',
+  'page',
+] as const;
 
 /**
- * Without a kind, the overview. With an ID, a record, or an entity of another system. Otherwise a table, with a `sort`
- * such as `-name` and the cursor that its page is `after` or `before`; or the `view` that is `map` or `tree`, with the
- * IDs of the records that are `open` in the tree.
- * A table also has its `columns`, such as `name,status`, and the number of its `page`.
+ * Without a kind, the overview, with the IDs of the `finished` statuses. With an ID, a record, or an entity of another
+ * system. Otherwise a table, with a `sort` such as `-name`, its `columns`, such as `name,status`, the number of its
+ * `page`, and the cursor that the page is `after` or `before`; or the `view` that is `map` or `tree`, with the IDs of
+ * the records that are `open` in the tree.
  */
 export type View = { readonly [name in (typeof texts)[number]]?: string | undefined } & {
   readonly filters?: readonly Filter[];
 };
+
+/** The table of a kind as people open it: work orders from today on. */
+export const homeOf = (kind: string | undefined): View =>
+  kind === 'WorkOrder'
+    ? { kind, filters: [{ field: 'startDate', operator: 'gte', value: 'today' }], sort: 'startDate' }
+    : { kind };
 
 /** Reads the view of an address. Unknown kinds, orders and filters are left out. */
 export function viewOf(search: string): View {
   const sent = new URLSearchParams(search);
   const view: View = Object.fromEntries(texts.map((name) => [name, sent.get(name) || undefined]));
   const { kind = '', id, sort = '' } = view;
-  if (!Object.hasOwn(id === undefined ? columns : kinds, kind)) return {};
+  if (!Object.hasOwn(id === undefined ? columns : kinds, kind)) return { finished: view.finished };
   return {
     ...view,
     view: otherViews[kind]?.find((name) => name === view.view),

@@ -82,7 +82,7 @@ class Explorer implements Page {
     };
     try {
       const viewer = this.#viewerOf(own.view);
-      for await (const part of viewer.read?.(own.view) ?? readParts(viewer.queries(own.view))) {
+      for await (const part of viewer.read?.(own.view) ?? readParts(viewer, own)) {
         if (own !== this.#next) return;
         put({ data: { ...own.data, ...part } });
       }
@@ -100,7 +100,7 @@ class Explorer implements Page {
     if (!this.#shown) return;
     const { view, data, problem } = this.#shown;
     const viewer = this.#viewerOf(view);
-    const queries = viewer.queries(view);
+    const queries = viewer.queries(view, data ?? {});
     // Without its conditions, the table whose conditions are refused could not be mended.
     const isDrawn = data !== undefined || viewer === table;
     render(sideBar(view, this.#counts, this.#viewer), element('side'), { renderBefore: element('change-key') });
@@ -151,8 +151,9 @@ class Explorer implements Page {
   }
 }
 
-async function* readParts(queries: readonly string[]): AsyncGenerator<Data> {
-  for (const query of queries) yield await read(query);
+async function* readParts(viewer: Viewer, shown: Shown): AsyncGenerator<Data> {
+  const queries = () => viewer.queries(shown.view, shown.data ?? {});
+  for (let at = 0; at < queries().length; at += 1) yield await read(queries()[at] ?? '');
 }
 
 /** Links to the table, the map and the tree of the kind. */

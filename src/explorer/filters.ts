@@ -3,6 +3,7 @@ import { html, nothing } from 'lit-html';
 import { AsyncDirective, directive } from 'lit-html/async-directive.js';
 import { keyed } from 'lit-html/directives/keyed.js';
 import { addressOf, type Filter, type View } from './address.ts';
+import { dayWords } from './days.ts';
 import { inOrder, isLink, kindOf, linkOf, nameOf, operators, searched, title, typeOf, words } from './kinds.ts';
 import { picker } from './picker.ts';
 import { namesOf, query } from './queries.ts';
@@ -72,7 +73,7 @@ function timeText(value: string): string {
 function valueText(kind: string, { field, value }: Filter, target: Data | null | undefined): string {
   if (target === null) return `${value} (not stored here)`;
   if (target) return nameOf(target);
-  if (kindOf(kind).filters[field] === 'DateTimeFilter') return timeText(value);
+  if (kindOf(kind).filters[field] === 'DateTimeFilter') return dayWords(value) ?? timeText(value);
   return { true: 'yes', false: 'no' }[value] ?? value;
 }
 

@@ -75,7 +75,7 @@ async function* bytesOf(file: File): AsyncGenerator<Uint8Array> {
 
 type Next = { readonly label: string; readonly run: () => Promise<Next> } | undefined;
 
-/** Opens a dialog that previews the files, in place of an open one. Closing it stops the import after the current part. */
+/** Opens a dialog that previews the files, in place of an open one. Closing it stops the import after this part. */
 export function openImport(kind: string, dropped: readonly File[]): void {
   document.querySelector<HTMLDialogElement>('dialog.import')?.close();
   const names = dropped.map(({ name }) => name).join(', ');

@@ -129,7 +129,7 @@ export const title = (name: string): string => words(name).replace(/^./, (letter
 const isField = (name: string): boolean =>
   kindNames.some((kind) => [kindOf(kind).fields, kindOf(kind).filters].some((fields) => name in fields));
 
-/** A message of the service as the page calls the fields: `Current location` for `currentLocationId`. Quoted values stay. */
+/** A message with the titles of fields: `Current location` for `currentLocationId`. Quoted values stay. */
 export const inWords = (message: string): string =>
   outsideQuotes(message, (text) =>
     text.replace(/\.name\b/g, '').replace(/\w+/g, (word, at, whole) => {

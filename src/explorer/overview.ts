@@ -1,96 +1,109 @@
-/** The overview: how many records there are, by what people ask first, as bars that lead to their tables. */
+/** The overview: the work orders to look at now, then the numbers of records as bars that lead to their tables. */
 import { html, nothing } from 'lit-html';
-import { addressOf } from './address.ts';
-import { kindNames, kindOf, linkOf, nameOf, typeOf, words } from './kinds.ts';
-import { atMost, namesOf, query } from './queries.ts';
+import { addressOf, type Filter } from './address.ts';
+import { agenda, agendaQuery, overdueCount, statusesQuery } from './agenda.ts';
+import { kindNames, kindOf, linkOf, nameOf, typeOf } from './kinds.ts';
+import { atMost, namesOf, query, whereOf } from './queries.ts';
 import type { Data, Viewer } from './service.ts';
+import { countsQuery } from './side.ts';
+import { labelStyle, notice } from './values.ts';
 
-/** What is counted in groups: records by the field that a group has in common, which is the ID of a link, or the start for its month. */
+/** Records in groups by a field: the ID of a link, or the start for its month. */
 const charts = [
   { title: 'Assets by status', kind: 'Asset', field: 'statusId' },
-  { title: 'Assets by location', kind: 'Asset', field: 'currentLocationId' },
   { title: 'Work orders by status', kind: 'WorkOrder', field: 'statusId' },
+  { title: 'Assets by location', kind: 'Asset', field: 'currentLocationId' },
   { title: 'Work orders by location', kind: 'WorkOrder', field: 'locationId' },
-  { title: 'Work orders by month of their start', kind: 'WorkOrder', field: 'startDate' },
+  { title: 'Work orders by month', kind: 'WorkOrder', field: 'startDate' },
   { title: 'Projects by status', kind: 'Project', field: 'statusId' },
 ] as const;
 
 type Chart = (typeof charts)[number];
 
 /**
- * Months begin where the viewer is, in whose time zone the tables have their times. But what is stored as a date is at midnight UTC, and west
- * of Greenwich the first day of a month would be counted in the month before: months are those of UTC there.
+ * Months begin in the viewer's time zone, as the times in tables. West of Greenwich they begin at midnight UTC: a date
+ * is stored as midnight UTC, and the first day of a month would be counted in the month before.
  */
 const monthZone = new Date(2026, 0).getTimezoneOffset() > 0 ? 'UTC' : Intl.DateTimeFormat().resolvedOptions().timeZone;
 
-/** The largest groups of what has a value: an index is enough for them, and takes a fifth of the time. Of months all, as far as anybody looks. */
+/** The filters of whole months, counted from one such as `2026-11`. */
+function monthFilters(month: string, from: number, to: number): readonly Filter[] {
+  const [year = 0, number = 1] = month.split('-').map(Number);
+  const begin = (months: number) => {
+    const day = new Date(Date.UTC(year, number - 1 + months)).toISOString().slice(0, 10);
+    return monthZone === 'UTC' ? `${day}T00:00:00Z` : day;
+  };
+  return [
+    { field: 'startDate', operator: 'gte', value: begin(from) },
+    { field: 'startDate', operator: 'lt', value: begin(to) },
+  ];
+}
+
+/** The largest groups, which an index counts where they have a value; the months of a year around this one. */
 function chartQuery({ kind, field }: Chart, index: number): string {
   const by = linkOf(field);
-  const constant = by.replace(/[A-Z]/g, '_$&').toUpperCase();
-  const [groups, selected] =
+  const year = monthFilters(new Date().toISOString().slice(0, 7), -8, 4);
+  const groupBy = [Symbol(field === 'startDate' ? 'MONTH_OF_START' : by.replace(/[A-Z]/g, '_$&').toUpperCase())];
+  const [sent, selected] =
     field === 'startDate'
-      ? [{ groupBy: [Symbol('MONTH_OF_START')], first: atMost(60), timeZone: monthZone }, 'startMonth']
-      : [{ groupBy: [Symbol(constant)], first: atMost(12) }, `${field} ${by} { ${namesOf(typeOf(kind, by))} }`];
-  const sent = { ...groups, where: { [field]: { isNull: false } } };
+      ? [{ groupBy, first: atMost(12), where: whereOf({ kind, filters: year }), timeZone: monthZone }, 'startMonth']
+      : [
+          { groupBy, first: atMost(8), where: { [field]: { isNull: false } } },
+          `${field} ${by} { ${namesOf(typeOf(kind, by))} }`,
+        ];
   const summary = `${kindOf(kind).list}Summary`;
   return `chart${index}: ${query(summary, sent, `totalCount hasMoreGroups groups { count ${selected} }`)}`;
 }
 
-/** The first moment of a month, as a filter has it: in UTC, or as a day where the viewer is. */
-const begin = (month: string): string => `${month}-01${monthZone === 'UTC' ? 'T00:00:00Z' : ''}`;
+const monthName = (month: string): string =>
+  new Date(month).toLocaleDateString(undefined, { month: 'long', year: 'numeric', timeZone: 'UTC' });
 
-const monthAfter = (month: string): string =>
-  new Date(Date.parse(`${month}-28`) + 4 * 86_400_000).toISOString().slice(0, 7);
-
-function describe({ kind, field }: Chart, group: Data) {
-  const { startMonth: month, [field]: id } = group;
-  const to = (...conditions: readonly (readonly [operator: string, value: string])[]) =>
-    addressOf({ kind, filters: conditions.map(([operator, value]) => ({ field, operator, value })) });
-  if (month) return { name: month, href: to(['gte', begin(month)], ['lt', begin(monthAfter(month))]) };
-  if (id) return { name: nameOf(group[linkOf(field)] ?? { id }), href: to(['eq', id]) };
-  return { name: 'none', href: to(['isNull', 'true']) };
+function barOf({ kind, field }: Chart, group: Data, most: number) {
+  const { count, startMonth: month, [field]: value } = group;
+  const target: Data = group[linkOf(field)] ?? { id: value };
+  const name = month ? monthName(month) : value ? nameOf(target) : 'None';
+  const filter = value ? { field, operator: 'eq', value } : { field, operator: 'isNull', value: 'true' };
+  return html`<tr>
+    <th scope="row"><a href=${addressOf({ kind, filters: month ? monthFilters(month, 0, 1) : [filter] })}>${name}</a></th>
+    <td><svg width="100%" height="8" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true"
+      class=${target.color ? 'label' : nothing} .style=${labelStyle(target.color)}>
+      <rect width=${Math.max(1, (count / most) * 100)} height="8" /></svg></td>
+    <td class="code number">${count.toLocaleString()}</td>
+  </tr>`;
 }
 
-function bars(chart: Chart, summary: Data | undefined, total: number) {
-  // It is still being read.
-  if (!summary) return nothing;
-  const rest = total - summary.totalCount;
-  const groups: readonly Data[] = rest > 0 ? [...summary.groups, { count: rest }] : summary.groups;
-  if (groups.length === 0) return nothing;
-  const all = groups.map((group) => ({ count: group.count, ...describe(chart, group) }));
-  if (chart.field === 'startDate') all.sort((a, b) => a.name.localeCompare(b.name));
-  const most = Math.max(...all.map(({ count }) => count));
-  const bar = ({ name, count, href }: (typeof all)[number]) => html`<li><a href=${href}>
-    <span>${name}</span>
-    <svg viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true">
-      <rect width=${Math.max(1, (count / most) * 100)} height="10" />
-    </svg>
-    <span>${count.toLocaleString()}</span>
-  </a></li>`;
-  const more = html`<p>These are the largest. <a href=${addressOf({ kind: chart.kind })}>All</a></p>`;
-  return html`<section>
-    <h2>${chart.title}</h2>
-    <ul class="bars">${all.map(bar)}</ul>
-    ${summary.hasMoreGroups ? more : nothing}
+function chartOf(chart: Chart, { groups, totalCount, hasMoreGroups }: Data, total: number) {
+  const { title, kind, field } = chart;
+  const isOfMonths = field === 'startDate';
+  const rest = isOfMonths || total === totalCount ? [] : [{ count: total - totalCount }];
+  const inOrder = isOfMonths ? groups.toSorted((a: Data, b: Data) => (a.startMonth < b.startMonth ? -1 : 1)) : groups;
+  const bars: readonly Data[] = [...inOrder, ...rest];
+  if (bars.length === 0) return nothing;
+  const most = Math.max(...bars.map(({ count }) => count));
+  const all = html`<p class="pad">These are the largest. <a href=${addressOf({ kind })}>All</a></p>`;
+  return html`<section class="card">
+    <header class="row"><h2>${title}</h2>
+      <small class="end">${(isOfMonths ? totalCount : total).toLocaleString()}</small></header>
+    <table><tbody>${bars.map((group) => barOf(chart, group, most))}</tbody></table>
+    ${hasMoreGroups ? all : nothing}
   </section>`;
 }
 
 export const overview: Viewer = {
-  // The counts, and then each chart by itself: some take longer.
-  queries: () => [
-    kindNames.map((kind) => query(kindOf(kind).list, { first: 0 }, 'totalCount')).join('\n  '),
-    ...charts.map(chartQuery),
-  ],
-  draw(_, data) {
+  // Each chart by itself: some take longer.
+  queries(view, data) {
+    const first = `${countsQuery}\n  ${statusesQuery}`;
+    return data.statuses ? [first, agendaQuery(view, data), ...charts.map(chartQuery)] : [first];
+  },
+  title: () => new Date().toLocaleDateString(undefined, { weekday: 'long', day: 'numeric', month: 'long' }),
+  note: (_, data) => (overdueCount(data) > 0 ? `${overdueCount(data).toLocaleString()} overdue` : ''),
+  draw(view, data) {
     const countOf = (kind: string): number => data[kindOf(kind).list].totalCount;
-    const count = (kind: string) => html`<li>
-      <a href=${addressOf({ kind })}><b>${countOf(kind).toLocaleString()}</b> ${words(kindOf(kind).list)}</a>
-    </li>`;
-    return html`
-      <ul class="counts">${kindNames.map(count)}</ul>
-      <p><a href=${addressOf({ kind: 'Location', view: 'map' })}>Map of locations</a> ·
-        <a href=${addressOf({ kind: 'Location', view: 'tree' })}>Tree of locations</a> ·
-        <a href=${addressOf({ kind: 'AssetCategory', view: 'tree' })}>Tree of asset categories</a></p>
-      <div class="charts">${charts.map((chart, index) => bars(chart, data[`chart${index}`], countOf(chart.kind)))}</div>`;
+    if (kindNames.every((kind) => countOf(kind) === 0)) return notice('No records are stored yet', nothing);
+    const drawn = charts.map((chart, index) => {
+      const summary = data[`chart${index}`];
+      return summary ? chartOf(chart, summary, countOf(chart.kind)) : nothing;
+    });
+    return html`${agenda(view, data)} <div class="columns">${drawn}</div>`;
   },
 };

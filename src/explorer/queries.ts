@@ -1,5 +1,6 @@
 /** Writes the queries of the views as text that anybody can copy: with their values in it, in place of variables. */
 import type { Filter, View } from './address.ts';
+import { dayOf } from './days.ts';
 import { columns, isLink, isRecord, kindOf, nameFields, searched, typeOf } from './kinds.ts';
 
 /** The page has the setting in it; these modules also run without a page. */
@@ -84,8 +85,9 @@ const alikeOperators: Readonly<Record<string, string>> = {
   startsWith: 'startsAlike',
 };
 
-function conditionOf(kind: string, { field, operator, value }: Filter): object | undefined {
+function conditionOf(kind: string, { field, operator, ...filter }: Filter): object | undefined {
   const type = kindOf(kind).filters[field];
+  const value = type === 'DateTimeFilter' ? dayOf(filter.value) : filter.value;
   if (type === 'DateTimeFilter' && isDay(value)) return dayCondition(field, operator, value);
   const isWord = operator === 'isNull' || type === 'BooleanFilter';
   const isNumber = type === 'NumberFilter' && value.trim() !== '' && Number.isFinite(Number(value));

@@ -16,8 +16,8 @@ export interface Page {
 
 /** Reads and draws the views of one sort: overview, table, record, map or tree. */
 export interface Viewer {
-  /** Read in turn; each result is drawn with those before it. People can copy them. */
-  queries(view: View): readonly string[];
+  /** Read in turn; each result is drawn with those before it, on which a query may depend. People can copy them. */
+  queries(view: View, data: Data): readonly string[];
   /** Reads the data instead, where a query depends on the result of another one. */
   read?(view: View): AsyncGenerator<Data>;
   /** The title of the page, the line above it, the text and the buttons beside it. */

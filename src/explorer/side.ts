@@ -1,6 +1,6 @@
 /** The side bar: the kinds with the numbers of their records, the pages of developers, and whose key it is. */
 import { html, nothing } from 'lit-html';
-import { addressOf, type View } from './address.ts';
+import { addressOf, homeOf, type View } from './address.ts';
 import { kindNames, kindOf, title } from './kinds.ts';
 import { query } from './queries.ts';
 import type { Data } from './service.ts';
@@ -11,7 +11,7 @@ export function sideBar({ kind }: View, counts: Data, viewer: string) {
   const link = (to: string | undefined, text: string) => {
     const count: number | undefined = counts[kindOf(to).list]?.totalCount;
     // The name of a link does not change with every record.
-    return html`<a href=${addressOf({ kind: to })} aria-current=${kind === to ? 'page' : nothing}>${text}
+    return html`<a href=${addressOf(homeOf(to))} aria-current=${kind === to ? 'page' : nothing}>${text}
       <small aria-hidden="true">${to && count?.toLocaleString()}</small></a>`;
   };
   const { graphiql } = document.body.dataset;

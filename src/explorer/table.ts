@@ -2,6 +2,7 @@
 import { html, nothing } from 'lit-html';
 import { addressOf, type View } from './address.ts';
 import { columnMenu, columnsOf } from './columns.ts';
+import { facetQueries, facets, facetsButton } from './facets.ts';
 import { chips, filterForm, filterNames, firstPage, searchForm } from './filters.ts';
 import { isRecord, kindOf, title, typeOf, words } from './kinds.ts';
 import { ascending, atMost, descending, query, rowsOf, whereOf } from './queries.ts';
@@ -89,7 +90,7 @@ function orderOf({ kind = '', sort }: View): object[] | undefined {
 }
 
 export const table: Viewer = {
-  queries(view) {
+  queries(view, data) {
     const { kind = '', before, after } = view;
     const { list } = kindOf(kind);
     const [where, orderBy] = [whereOf(view), orderOf(view)];
@@ -97,7 +98,8 @@ export const table: Viewer = {
     const selection = `${rowsOf(kind, columnsOf(view))} pageInfo { hasPreviousPage hasNextPage startCursor endCursor }`;
     // The count is read by itself: all that match are read for it.
     const count = `count: ${query(list, { first: 0, where }, 'totalCount')}`;
-    return [[...filterNames(view), query(list, { ...page, where, orderBy }, selection)].join('\n  '), count];
+    const rows = [...filterNames(view), query(list, { ...page, where, orderBy }, selection)].join('\n  ');
+    return [rows, count, ...facetQueries(view, data)];
   },
   note: noteOf,
   actions(view, _, { mayWrite }) {
@@ -113,10 +115,10 @@ export const table: Viewer = {
     const shown = data[kindOf(kind).list];
     const number = columnsOf(view).length;
     return html`<div class="tools row">
-        ${searchForm(view, kind)} ${chips(view, data)} ${filterForm(view)}
+        ${searchForm(view, kind)} ${chips(view, data)} ${filterForm(view)} ${facetsButton(view, data)}
         <label class="row end switch"><input type="checkbox"> All ${number} columns</label>
       </div>
       ${shown?.nodes.length === 0 ? emptyPage(view, mayWrite) : nothing}
-      ${shown?.nodes.length > 0 ? html`<div class="beside"><div>${pageOf(view, shown, data, false)}</div></div>` : nothing}`;
+      ${shown?.nodes.length > 0 ? html`<div class="beside"><div>${pageOf(view, shown, data, false)}</div>${facets(view, data)}</div>` : nothing}`;
   },
 };

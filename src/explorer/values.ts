@@ -19,12 +19,15 @@ export function time(value: string): TemplateResult {
   }</time>`;
 }
 
+/** The colour of a label, for the property `style`: the policy of the page forbids the attribute. */
+export const labelStyle = (color: string | null | undefined): string =>
+  color && CSS.supports('color', color) ? `--label: ${color}` : '';
+
 /** A link to a record, or to an entity of another system, in the colour of its label. A status is a chip. */
 export function link(kind: string, { color, ...target }: Data, text: unknown = nameOf(target)): TemplateResult {
-  const isColored = color && CSS.supports('color', color);
-  const classes = [kind === 'Status' && 'chip', isColored && 'label'].filter(Boolean).join(' ');
-  // The policy of the page forbids the attribute.
-  return html`<a class=${classes || nothing} .style=${isColored ? `--label: ${color}` : ''}
+  const style = labelStyle(color);
+  const classes = [kind === 'Status' && 'chip', style && 'label'].filter(Boolean).join(' ');
+  return html`<a class=${classes || nothing} .style=${style}
     href=${addressOf({ kind, id: target.id })} title=${nameOf(target)}>${text}</a>`;
 }
 

@@ -54,6 +54,9 @@ const allFilters = kindNames.flatMap((kind) =>
   ),
 );
 
+/** Results of earlier queries, on which others depend. */
+const known = { count: { totalCount: 1 }, all: { totalCount: 1 }, statuses: { groups: [{ statusId: 'done' }] } };
+
 test('every view has queries, with each filter and in each order', () => {
   expect(allFilters.length).toBeGreaterThan(300);
   expect(foreign).toEqual(expect.arrayContaining(['Status', 'Company', 'User', 'AssetType']));
@@ -72,15 +75,16 @@ test('every view has queries, with each filter and in each order', () => {
   expect(links.length).toBeGreaterThan(30);
   for (const queries of [
     ...links.flatMap((link) => ['', 'a"b'].map((text) => views.targetQueries(link, text, 20))),
-    ...[...orders, ...filtered, ...searches].map(views.table.queries),
-    ...types.map((kind) => views.record.queries({ kind, id: 'a"b' })),
-    views.overview.queries({}),
-    ...['', 'a"b,c'].map((open) => views.tree.queries({ open })),
+    ...[...orders, ...filtered, ...searches].map((view) => views.table.queries(view, known)),
+    ...types.map((kind) => views.record.queries({ kind, id: 'a"b' }, {})),
+    views.overview.queries({}, known),
+    views.overview.queries({ finished: 'none' }, known),
+    ...['', 'a"b,c'].map((open) => views.tree.queries({ open }, {})),
   ])
     expect(problemsOf(...queries), queries[0]).toEqual([]);
 });
 
-const pageQuery = (address: string): string => views.table.queries(viewOf(address))[0] ?? '';
+const pageQuery = (address: string): string => views.table.queries(viewOf(address), {})[0] ?? '';
 
 test('what is no value of a filter is for the service to refuse', () => {
   for (const filter of [
@@ -96,6 +100,21 @@ test('a day is refused by the service only if it is none', () => {
   for (const day of ['2026-02-30', '2026-2-3', '26.11.2026', '9999-12-31', '0000-00-00'])
     expect(where(day)).toContain(`where: { startDate: { gte: "${day}" } }`);
   expect(where('2026-02-28')).toContain('ne: "2026-02-28" } }');
+});
+
+test('a day of an address is counted from today', () => {
+  const where = (value: string) => pageQuery(`?kind=WorkOrder&filter=startDate.lt:${value}`);
+  vi.useFakeTimers({ now: new Date(2026, 11, 31, 23, 59) });
+  onTestFinished(() => void vi.useRealTimers());
+  for (const [value, day] of Object.entries({
+    today: '2026-12-31',
+    'today%2B7': '2027-01-07',
+    'today-31': '2026-11-30',
+  }))
+    expect(where(value)).toBe(where(day));
+  // A plus that was written by hand.
+  expect(where('today+7')).toBe(where('2027-01-07'));
+  expect(where('today+x')).toContain('lt: "today x"');
 });
 
 test('a list of a record is the table to which it leads', async () => {
@@ -114,10 +133,10 @@ test('a list of a record is the table to which it leads', async () => {
       const ids = new Set(records.flatMap((record) => record[link]?.id ?? []));
       for (const id of [...ids].slice(0, 2)) {
         const [record] = Object.values<Record<string, { totalCount: number }>>(
-          await user.data(documentOf(views.record.queries({ kind, id }))),
+          await user.data(documentOf(views.record.queries({ kind, id }, {}))),
         );
         const table = await user.data(
-          documentOf(views.table.queries({ kind: target, filters: [{ field, operator: 'eq', value: id }] })),
+          documentOf(views.table.queries({ kind: target, filters: [{ field, operator: 'eq', value: id }] }, {})),
         );
         expect(table.count.totalCount, `${kind}.${list}`).toBe(record?.[list]?.totalCount);
         compared.push(list);
@@ -154,7 +173,7 @@ test.each([
 
   const found = async (operator: string) => {
     const view = { kind: 'WorkOrder', filters: [{ field: 'startDate', operator, value: days[1] }] };
-    const { workOrders, count } = await user.data(documentOf(views.table.queries(view)));
+    const { workOrders, count } = await user.data(documentOf(views.table.queries(view, {})));
     const names: string[] = workOrders.nodes.map(({ name }: { name: string }) => name);
     expect(count.totalCount).toBe(names.length);
     return days.map((day) => names.filter((name) => name === day).length);

@@ -1,0 +1,129 @@
+/** The work orders to look at now, in groups that lead to their tables. */
+import { html, nothing } from 'lit-html';
+import { addressOf, filterOf, type View } from './address.ts';
+import { nameOf } from './kinds.ts';
+import { ascending, atMost, namesOf, query, selectionOf, whereOf } from './queries.ts';
+import type { Data } from './service.ts';
+import { link, notice } from './values.ts';
+
+/** Groups of unfinished work orders by the conditions of their tables, in the order of a time. */
+const groups: readonly (readonly [title: string, time: string, ...conditions: string[]])[] = [
+  ['Overdue', 'endDate', 'endDate.lt:today'],
+  ['Due today', 'endDate', 'endDate.eq:today'],
+  ['Starts today', 'startDate', 'startDate.eq:today', 'endDate.ne:today'],
+  ['Next seven days', 'startDate', 'startDate.gt:today', 'startDate.lte:today+7'],
+  // Counting all that have ever started would take a second per 100,000.
+  ['Without an end', 'startDate', 'startDate.gte:today-90', 'startDate.lt:today', 'endDate.isNull:true'],
+  ['Without a location', 'startDate', 'startDate.gte:today', 'locationId.isNull:true'],
+  ['Without a start', 'endDate', 'startDate.isNull:true'],
+];
+
+const fields = ['id', 'name', 'reference', 'asset', 'location', 'status', 'startDate', 'endDate'];
+
+/** Names of the statuses of finished work. People can choose others. */
+const finishedNames =
+  /(?<!\p{L})(completed?|cancell?ed|closed|done|finished|delivered|returned|rejected|archived|erledigt|fertig|beendet|abgeschlossen|geschlossen|storniert|abgesagt|terminée?|annulée?|voltooid|afgerond|geannuleerd)(?!\p{L})/iu;
+
+const statuses = { groupBy: [Symbol('STATUS')], first: atMost(50), where: { statusId: { isNull: false } } };
+
+export const statusesQuery = `statuses: ${query('workOrdersSummary', statuses, `groups { statusId status { ${namesOf('Status')} } }`)}`;
+
+const statusesOf = ({ statuses }: Data): readonly Data[] =>
+  statuses.groups.map(({ statusId: id, status }: Data) => status ?? { id });
+
+/** The IDs of the finished statuses: those of the address, or by their names. */
+function finishedOf({ finished }: View, data: Data): readonly string[] {
+  const named = () => statusesOf(data).filter((status) => finishedNames.test(nameOf(status)));
+  return finished?.split(',') ?? named().map(({ id }) => id);
+}
+
+function viewsOf(view: View, data: Data): readonly View[] {
+  const kind = 'WorkOrder';
+  const unfinished = finishedOf(view, data).map((value) => ({ field: 'statusId', operator: 'ne', value }));
+  return groups.map(([, sort, ...conditions]) => {
+    const filters = conditions.flatMap((text) => filterOf(kind, text) ?? []);
+    return { kind, filters: [...filters, ...unfinished], sort };
+  });
+}
+
+export function agendaQuery(view: View, data: Data): string {
+  const selection = `totalCount nodes { ${selectionOf('WorkOrder', fields)} }`;
+  const queries = viewsOf(view, data).map((group, index) => {
+    const orderBy = [{ [group.sort ?? '']: ascending }];
+    return `group${index}: ${query('workOrders', { first: atMost(5), where: whereOf(group), orderBy }, selection)}`;
+  });
+  return queries.join('\n  ');
+}
+
+export const overdueCount = ({ group0 }: Data): number => group0?.totalCount ?? 0;
+
+/** A near day with its weekday; of today only the time. A date is at midnight UTC, wherever it is read. */
+function near(value: string | null) {
+  if (value === null) return nothing;
+  const isDate = value.endsWith('T00:00:00.000Z');
+  const moment = new Date(isDate ? value.slice(0, -1) : value);
+  const today = new Date();
+  const near =
+    moment.getFullYear() === today.getFullYear() ? { weekday: 'short' as const } : { year: 'numeric' as const };
+  const day = moment.toLocaleDateString(undefined, { ...near, day: '2-digit', month: '2-digit' });
+  const clock = isDate ? '' : moment.toLocaleTimeString(undefined, { hour: '2-digit', minute: '2-digit' });
+  const isToday = moment.toDateString() === today.toDateString();
+  return html`<time datetime=${value}>${isToday && clock ? nothing : day} <span class="quiet">${clock}</span></time>`;
+}
+
+function groupOf([title, time]: (typeof groups)[number], address: string, { totalCount, nodes }: Data) {
+  const row = ({ asset, location, status, ...order }: Data) => html`<tr>
+    <th scope="row">${link('WorkOrder', order)}</th>
+    <td class="more">${asset && link('Asset', asset, asset.uid ?? nameOf(asset))}</td>
+    <td class="more">${location && link('Location', location)}</td>
+    <td>${status && link('Status', status)}</td>
+    <td>${near(order[time])}</td>
+  </tr>`;
+  return html`<tbody>
+    <tr>
+      <th scope="rowgroup"><h2 class=${title === 'Overdue' ? 'error' : nothing}>${title}
+        <small>${totalCount.toLocaleString()}</small></h2></th>
+      <td class="more"></td><td class="more"></td><td></td>
+      <td><a class="link" href=${address} aria-label=${`Show all: ${title}`}>Show all</a></td>
+    </tr>
+    ${nodes.map(row)}
+  </tbody>`;
+}
+
+/** Links that make a status a finished one, or an unfinished one. */
+function finishedChoice(view: View, data: Data) {
+  const finished = finishedOf(view, data);
+  const all = statusesOf(data);
+  const names = all.filter(({ id }) => finished.includes(id)).map(nameOf);
+  const choice = (status: Data) => {
+    const others = finished.filter((id) => id !== status.id && id !== 'none');
+    const changed = finished.includes(status.id) ? others : [...others, status.id];
+    return html`<a class="button" aria-current=${finished.includes(status.id) ? 'true' : nothing}
+      href=${addressOf({ ...view, finished: changed.join(',') || 'none' })}>${nameOf(status)}</a>`;
+  };
+  return html`<details>
+    <summary class="quiet">Finished work orders are not listed: ${names.join(', ') || 'no status is a finished one'}</summary>
+    <p class="row">Statuses of finished work orders: ${all.map(choice)}</p>
+  </details>`;
+}
+
+export function agenda(view: View, data: Data) {
+  // Not read yet.
+  if (!data.group0) return nothing;
+  const views = viewsOf(view, data);
+  const filled = groups.flatMap((group, index) => {
+    const found: Data = data[`group${index}`];
+    return found.totalCount > 0 ? [groupOf(group, addressOf(views[index] ?? {}), found)] : [];
+  });
+  if (filled.length === 0)
+    return notice('Nothing is overdue, and nothing is planned for the next seven days', nothing, 'card empty pad');
+  return html`<div class="card scroll" tabindex="0" role="region" aria-label="Work orders to look at now">
+    <table class="groups">
+      <thead><tr><th scope="col">Work order</th><th scope="col" class="code more">Asset</th>
+        <th scope="col" class="more">Location</th><th scope="col" class="status">Status</th>
+        <th scope="col" class="date">When</th></tr></thead>
+      ${filled}
+    </table>
+  </div>
+  ${finishedChoice(view, data)}`;
+}

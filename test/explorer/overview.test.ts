@@ -1,0 +1,151 @@
+/** The overview and the facets in a real browser: what there is to do now, and what a table has most of. */
+import type { Page } from 'playwright-core';
+import { beforeAll, expect, test } from 'vitest';
+import { barriers, describeInChromium, look, moveTo, usePages } from '../support/browser.ts';
+import { useSharedService } from '../support/service.ts';
+
+/** Noon of a day, counted from today: far enough from midnight for any time zone of the machine. */
+function day(days: number): string {
+  const time = new Date();
+  time.setHours(12, 0, 0, 0);
+  time.setDate(time.getDate() + days);
+  return time.toISOString();
+}
+
+const yard = { locationId: 'yard', statusId: 'open' };
+
+const orders = [
+  { name: 'Late', endDate: day(-1), startDate: day(-2), ...yard },
+  { name: 'Late and done', endDate: day(-1), startDate: day(-2), ...yard, statusId: 'done' },
+  { name: 'Ends', startDate: day(-3), endDate: day(0), ...yard },
+  { name: 'Begins', startDate: day(0), endDate: day(1), ...yard, typeId: 'repair' },
+  { name: 'Soon', startDate: day(7), ...yard, statusId: 'held', typeId: 'repair' },
+  { name: 'Endless', startDate: day(-3), ...yard },
+  { name: 'Nowhere', startDate: day(8) },
+  { name: 'Someday' },
+];
+
+const rows = (page: Page) => page.locator('.scroll tbody tr');
+
+describeInChromium('the overview', () => {
+  const service = useSharedService();
+  const other = useSharedService();
+  const newPage = usePages();
+  beforeAll(async () => {
+    const labels =
+      '[{ key: "STATUS:done", name: "Erledigt", color: "#2e7d32" }, { key: "STATUS:held", name: "On hold" }]';
+    await service.data(`mutation { createLabels(input: ${labels}) { id } }`);
+    await service.create('/work-orders', ...orders);
+  });
+
+  const groups = (page: Page) =>
+    page
+      .locator('.groups tbody')
+      .evaluateAll((bodies) =>
+        bodies.map((body) =>
+          [...body.querySelectorAll('th')].map((head) => head.innerText.trim().replace(/\s+/g, ' ')),
+        ),
+      );
+
+  test('has what is overdue, today, next and incomplete, each a table with an address', async () => {
+    const { page, visit, origin } = await newPage(service, '/explore');
+    await page.getByText('1 overdue').waitFor();
+    expect(await groups(page)).toEqual([
+      ['Overdue 1', 'Late'],
+      ['Due today 1', 'Ends'],
+      ['Starts today 1', 'Begins'],
+      ['Next seven days 1', 'Soon'],
+      ['Without an end 1', 'Endless'],
+      ['Without a location 1', 'Nowhere'],
+      ['Without a start 1', 'Someday'],
+    ]);
+    expect(await barriers(page)).toEqual([]);
+    await look(page, 'explorer-overview');
+
+    await page.getByRole('link', { name: 'Show all: Overdue' }).click();
+    await page.getByText('End date before today').waitFor();
+    await page.getByText('Status is not Erledigt').waitFor();
+    expect(await rows(page).count()).toBe(1);
+    // The address is right on every day.
+    expect(new URL(page.url()).searchParams.getAll('filter')).toContain('endDate.lt:today');
+
+    // Which statuses are finished is in the address, too.
+    await page.goto(`${origin}/explore`);
+    await page.getByText('Finished work orders are not listed: Erledigt').click();
+    await page.getByRole('link', { name: 'Erledigt', exact: true }).first().click();
+    await page.getByText('2 overdue').waitFor();
+    await page.getByText('no status is a finished one').click();
+    await page.getByRole('link', { name: 'On hold', exact: true }).first().click();
+    await expect.poll(async () => (await groups(page)).map(([title]) => title)).not.toContain('Next seven days 1');
+
+    // Work orders begin with the next ones.
+    await page.getByRole('navigation').getByRole('link', { name: 'Work orders' }).click();
+    await page.getByText('Start date from today').waitFor();
+    expect(await rows(page).getByRole('rowheader').allInnerTexts()).toEqual(['Begins', 'Soon', 'Nowhere']);
+    expect(visit).toMatchObject({ outside: [], errors: [] });
+  });
+
+  test('is live, and each bar leads to its records', async () => {
+    const { page } = await newPage(service, '/explore');
+    await page.getByText('live', { exact: true }).waitFor();
+    const [{ id }] = await service.create('/work-orders', { name: 'New', startDate: day(1), endDate: day(2), ...yard });
+    await page.getByRole('rowheader', { name: 'New' }).waitFor();
+    await service.data(`mutation { deleteWorkOrders(ids: ["${id}"]) { id } }`);
+    await page.getByRole('rowheader', { name: 'New' }).waitFor({ state: 'detached' });
+    await page.locator('section', { hasText: 'Work orders by status' }).getByRole('link', { name: 'On hold' }).click();
+    await page.getByText('Status is On hold').waitFor();
+    expect(await rows(page).count()).toBe(1);
+  });
+
+  test('has the most frequent values beside a table, which narrow it down', async () => {
+    const { page, visit } = await newPage(service, '/explore?kind=WorkOrder&filter=locationId.eq:yard');
+    const facets = page.getByRole('complementary', { name: 'Narrow down' });
+    const values = async () =>
+      (await facets.getByRole('link').allInnerTexts()).map((text) => text.replace(/\s+/g, ' '));
+    await expect.poll(values).toEqual(['open 4', 'Erledigt 1', 'On hold 1', 'yard 6', 'repair 2']);
+    await facets.getByRole('link', { name: 'repair' }).click();
+    await expect.poll(values).toEqual(['On hold 1', 'open 1', 'yard 2', 'repair 2']);
+    expect(await rows(page).count()).toBe(2);
+    await facets.getByRole('link', { name: 'On hold' }).click();
+    // Another status can be chosen instead.
+    await expect.poll(values).toEqual(['On hold 1', 'open 1', 'yard 1', 'repair 1']);
+    expect(await barriers(page)).toEqual([]);
+    await facets.getByRole('link', { name: 'On hold' }).click();
+    await expect.poll(values).toEqual(['On hold 1', 'open 1', 'yard 2', 'repair 2']);
+    // On a phone, a button opens them.
+    await page.setViewportSize({ width: 420, height: 900 });
+    await page.getByRole('button', { name: 'Narrow down' }).click();
+    await facets.getByRole('link', { name: 'open' }).click();
+    await expect.poll(() => rows(page).count()).toBe(1);
+    expect(visit).toMatchObject({ outside: [], errors: [] });
+  });
+
+  test.each(['Europe/Berlin', 'America/Los_Angeles'])(
+    'counts months in %s as the tables to which their bars lead',
+    async (zone) => {
+      const { page, origin } = await newPage(other);
+      await moveTo(page, zone);
+      const now = new Date();
+      const monthAt = (months: number, date: number) =>
+        new Date(Date.UTC(now.getFullYear(), now.getMonth() + months, date)).toISOString().slice(0, 10);
+      // A time may be in another month there. A date is in its month everywhere.
+      const time = zone === 'Europe/Berlin' ? `${monthAt(2, 0)}T23:30:00Z` : `${monthAt(2, 10)}T02:00:00Z`;
+      const starts = [time, monthAt(2, 0), monthAt(2, 1), monthAt(3, 1)];
+      const made = await other.create(
+        '/work-orders',
+        ...starts.map((startDate) => ({ name: `from ${startDate}`, startDate })),
+      );
+      await page.goto(`${origin}/explore`);
+      const months = page.locator('section').filter({ hasText: 'Work orders by month' }).getByRole('row');
+      await expect
+        .poll(async () => (await months.allInnerTexts()).map((bar) => Number(/\d+$/.exec(bar)?.[0])))
+        .toEqual([1, 2, 1]);
+      await months.nth(1).getByRole('link').click();
+      await page.getByRole('rowheader').first().waitFor();
+      const names = await page.getByRole('rowheader').allInnerTexts();
+      expect(names.sort()).toEqual([`from ${time}`, `from ${monthAt(2, 1)}`].sort());
+      const ids = JSON.stringify(made.map(({ id }) => id));
+      await other.data(`mutation { deleteWorkOrders(ids: ${ids}) { id } }`);
+    },
+  );
+});
