@@ -4,7 +4,7 @@ import { addressOf, type View } from './address.ts';
 import { columnMenu, columnsOf } from './columns.ts';
 import { facetQueries, facets, facetsButton } from './facets.ts';
 import { chips, filterForm, filterNames, firstPage, searchForm } from './filters.ts';
-import { isRecord, kindOf, title, typeOf, words } from './kinds.ts';
+import { kindOf, title, words } from './kinds.ts';
 import { ascending, atMost, descending, query, rowsOf, whereOf } from './queries.ts';
 import { type Data, download, type Viewer } from './service.ts';
 import { button, headOf, notice, recordTable } from './values.ts';
@@ -12,7 +12,6 @@ import { button, headOf, notice, recordTable } from './values.ts';
 /** The head of a column leads to the table in its order, then in the opposite one, then in that of the creation. */
 function sortingHead(view: View, field: string, classes: string) {
   const { order } = kindOf(view.kind);
-  // A link to another system is sorted by its ID.
   const by = [field, `${field}Id`].find((name) => order.includes(name));
   if (by === undefined) return headOf(field, classes);
   const direction = view.sort === by ? 'ascending' : view.sort === `-${by}` ? 'descending' : 'none';
@@ -86,7 +85,7 @@ function orderOf({ kind = '', sort }: View): object[] | undefined {
   if (sort === undefined) return undefined;
   const field = sort.replace('-', '');
   const direction = sort.startsWith('-') ? descending : ascending;
-  return [{ [field]: isRecord(typeOf(kind, field)) ? { name: direction } : direction }];
+  return [{ [field]: kindOf(kind).order.includes(`${field}Id`) ? { name: direction } : direction }];
 }
 
 export const table: Viewer = {

@@ -19,7 +19,9 @@ import {
   asset,
   kindNamed,
   kindOfId,
+  label,
   labelKey,
+  labelledFields,
   location,
   recordKinds,
   reverseLinksOf,
@@ -60,11 +62,35 @@ interface Viewer {
 
 export const printedSchema = buildSchema(readFileSync('schema.graphql', 'utf8'));
 
+interface QueriedLink {
+  readonly name: string;
+  readonly reference: string;
+  readonly target: RecordKind;
+  /** Of the keys of labels, as the target is one. */
+  readonly keyPrefix?: string;
+}
+
+/** The links of filters and orders. Who created a record is its own filter. */
+export const queriedLinks = (kind: RecordKind): readonly QueriedLink[] => [
+  ...linkFields(kind).map(([name, reference, { target }]) => ({ name, reference, target: kindNamed(target) })),
+  ...labelledFields(kind)
+    .map(({ field, type }) => ({
+      name: linkField(field),
+      reference: field,
+      target: label,
+      keyPrefix: labelKey(type, ''),
+    }))
+    .filter(({ name, reference }) => name !== reference),
+];
+
 export function createModel(world: World, viewer?: Viewer) {
   const recordsOf = (of: RecordKind): PlainRecord[] => world.flatMap(([kind, record]) => (kind === of ? [record] : []));
   const byId = new Map(world.map(([, record]) => [record.id, record]));
   const recordWithId = (kind: RecordKind, id: unknown): PlainRecord | undefined =>
     typeof id === 'string' && kindOfId(id) === kind ? byId.get(id) : undefined;
+  const labelOf = (key: string) => world.find(([, record]) => record.key === key)?.[1];
+  const linkedRecord = (record: PlainRecord, { reference, target, keyPrefix }: Omit<QueriedLink, 'name'>) =>
+    keyPrefix ? labelOf(`${keyPrefix}${record[reference]}`) : recordWithId(target, record[reference]);
   /** By the order and the text of the cursor. */
   const positions = new Map<string, Position>();
 
@@ -78,11 +104,10 @@ export function createModel(world: World, viewer?: Viewer) {
     if (name === 'within') return isWithin(kind, record, String(sent));
     if (name === 'during') return overlap(record, { startDate: sent.from, endDate: sent.to ?? null });
     if (name === 'near') return isPlace(record) && distanceKm(record, sent as unknown as Point) <= sent.withinKm;
-    const [, reference = '', declared] = linkFields(kind).find(([link]) => link === name) ?? [];
-    if (declared) {
-      const target = kindNamed(declared.target);
-      const linked = recordWithId(target, record[reference]);
-      return linked !== undefined && matches(target, linked, sent);
+    const link = queriedLinks(kind).find((other) => other.name === name);
+    if (link) {
+      const linked = linkedRecord(record, link);
+      return linked !== undefined && matches(link.target, linked, sent);
     }
     const reverse = reverseLinksOf(kind.name).find((link) => link.name === name);
     if (!reverse)
@@ -123,7 +148,7 @@ export function createModel(world: World, viewer?: Viewer) {
   /** Null also where the linked record is not there. */
   function orderedValue(record: PlainRecord, { links = [], field, from }: RecordOrder): ScalarValue | null {
     let linked: PlainRecord | undefined = record;
-    for (const { reference, target } of links) linked = linked && recordWithId(target, linked[reference]);
+    for (const link of links) linked = linked && linkedRecord(linked, link);
     if (from) return linked ? squaredChord(linked, from) : null;
     return (linked?.[field] ?? null) as ScalarValue | null;
   }
@@ -302,8 +327,8 @@ export function createModel(world: World, viewer?: Viewer) {
   for (const type of Object.keys(foreignTypes)) {
     const name = uncapitalized(type);
     queries[name] = (_, { id }) => ({ id });
-    const labelled = (id: string) => world.find(([, { key }]) => key === labelKey(type, id))?.[1];
-    resolvers[type] = { name: ({ id }) => labelled(id)?.name, color: ({ id }) => labelled(id)?.color };
+    const labelled = ({ id }: PlainRecord) => labelOf(labelKey(type, id));
+    resolvers[type] = { name: (source) => labelled(source)?.name, color: (source) => labelled(source)?.color };
   }
   for (const [type, ofType] of Object.entries(resolvers)) {
     for (const link of reverseLinksOf(type)) {
@@ -386,14 +411,14 @@ function parseOrder(kind: RecordKind, sent: readonly SentOrder[]): readonly Reco
 function orderIn(kind: RecordKind, sent: SentOrder): RecordOrder {
   const [[name, value] = ['id', 'ASC']] = Object.entries(sent);
   if (typeof value === 'string') return { field: name, direction: value === 'ASC' ? 'asc' : 'desc' };
-  const [, reference = '', { target = '' } = {}] = linkFields(kind).find(([link]) => link === name) ?? [];
   if (name === 'distance' && kind === location) {
     const from = value as unknown as Point;
     requirePoint(from);
     return { field: name, direction: 'asc', from };
   }
-  const { links = [], ...order } = orderIn(kindNamed(target), value);
-  return { ...order, links: [{ reference, target: kindNamed(target) }, ...links] };
+  const link = queriedLinks(kind).find((other) => other.name === name) as QueriedLink;
+  const { links = [], ...order } = orderIn(link.target, value);
+  return { ...order, links: [link, ...links] };
 }
 
 type NamedGrouping = Grouping & { readonly name: string };

@@ -19,11 +19,10 @@ import {
 } from 'graphql';
 import type { Field } from '../../src/model/fields.ts';
 import { isObject } from '../../src/model/issues.ts';
-import { linkFields } from '../../src/model/links.ts';
 import type { RecordKind } from '../../src/model/record-kind.ts';
 import { kindNamed, label, labelKey, labelledTypes, recordKinds, reverseLinksOf } from '../../src/records/index.ts';
 import type { ScalarValue } from '../../src/store/query/record-query.ts';
-import type { SentFilter, SentOrder } from './query-model.ts';
+import { queriedLinks, type SentFilter, type SentOrder } from './query-model.ts';
 import type { createRandom } from './random.ts';
 
 type Random = ReturnType<typeof createRandom>;
@@ -120,11 +119,11 @@ export function createGenerator(random: Random, idsByTable: Ids, existing: Ids =
     if (depth > 0 && chance(0.3)) {
       return chance(0.3) ? ['not', inner()] : [pick(['and', 'or']), several(3, inner)];
     }
-    const related = [...linkFields(kind), ...reverseLinksOf(kind.name)];
+    const related = [...queriedLinks(kind), ...reverseLinksOf(kind.name)];
     if (depth > 0 && related.length > 0 && chance(0.35)) {
       const link = pick(related);
       if ('direction' in link) return [link.name, { [pick(['some', 'none', 'every'])]: inner(link.kind) }];
-      return [link[0], inner(kindNamed(link[2].target))];
+      return [link.name, inner(link.target)];
     }
     if ('parentId' in kind.fields && chance(0.1)) return ['within', idOf(kind)];
     if ('startDate' in kind.fields && chance(0.2)) {
@@ -175,10 +174,10 @@ export function createGenerator(random: Random, idsByTable: Ids, existing: Ids =
   ];
 
   function order(kind: RecordKind, links: number): SentOrder {
-    const choices = linkFields(kind);
+    const choices = queriedLinks(kind);
     if (choices.length > 0 && links > 0 && chance(0.25)) {
-      const [name, , { target }] = pick(choices);
-      return { [name]: order(kindNamed(target), links - 1) };
+      const { name, target } = pick(choices);
+      return { [name]: order(target, links - 1) };
     }
     if ('latitude' in kind.fields && chance(0.3)) return { distance: point() as never };
     const [name] = pick(fieldsOf(kind).filter(([, { type }]) => type !== 'externalIds'));

@@ -11,7 +11,7 @@ import type { RecordKind } from '../../model/record-kind.ts';
 import type { ReverseLink } from '../../model/reverse-link.ts';
 import { type ComparedValue, parseComparedValue } from '../../model/schemas.ts';
 import { sentence } from '../../model/sentences.ts';
-import { kindOfId } from '../../records/index.ts';
+import { kindNamed, kindOfId, label, labelKey, labelledTypes } from '../../records/index.ts';
 import type { Session } from '../../services/write.ts';
 import type { Loaders } from '../execution/loaders.ts';
 import type { Parsers } from './item-parsers.ts';
@@ -117,6 +117,28 @@ export const sortableFields = (kind: RecordKind): [string, Exclude<Field, { type
   Object.entries(kind.storedFields).flatMap(([name, field]) =>
     name === 'workspaceId' || field.type === 'externalIds' ? [] : [[name, field]],
   );
+
+interface QueryLink {
+  readonly name: string;
+  readonly reference: string;
+  readonly target: RecordKind;
+  readonly keyPrefix?: string;
+  readonly refersTo: string;
+}
+
+/** The links of filters and orders: to records, and to the labels of IDs of other systems. */
+export const queryLinks = memoize((kind: RecordKind): readonly QueryLink[] =>
+  Object.entries(kind.storedFields).flatMap(([reference, field]): QueryLink[] => {
+    const name = linkField(reference);
+    if (field.type === 'reference') {
+      return [{ name, reference, target: kindNamed(field.target), refersTo: field.refersTo }];
+    }
+    // A stamp, such as `createdBy`, has the name of its own filter.
+    if (field.type !== 'foreignReference' || !labelledTypes.includes(field.target) || name === reference) return [];
+    const refersTo = `the label of ${field.refersTo}`;
+    return [{ name, reference, target: label, keyPrefix: labelKey(field.target, ''), refersTo }];
+  }),
+);
 
 /** `work order type` */
 export const typeLabel = (name: string): string => name.replace(/(?<=.)[A-Z]/g, ' $&').toLowerCase();

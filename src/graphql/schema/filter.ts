@@ -1,14 +1,14 @@
 /** Filters of record kinds, also for exports. GraphQL has validated names and types. */
 import type { Limits } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
-import { type Field, isAscii, isSorted, type ReferenceField } from '../../model/fields.ts';
+import { type Field, isAscii, isSorted } from '../../model/fields.ts';
 import { expected, formatCount, type Path } from '../../model/issues.ts';
-import { capitalized, linkField, withArticle } from '../../model/labels.ts';
+import { capitalized, withArticle } from '../../model/labels.ts';
 import { hasPlace, type Point } from '../../model/places.ts';
 import type { RecordKind } from '../../model/record-kind.ts';
 import type { ReverseLink } from '../../model/reverse-link.ts';
 import { unicodeForms } from '../../model/sort-key.ts';
-import { kindNamed, recordKinds, reverseLinksOf, treeOf } from '../../records/index.ts';
+import { recordKinds, reverseLinksOf, treeOf } from '../../records/index.ts';
 import type { AlikeComparison, Condition, ScalarValue } from '../../store/query/record-query.ts';
 import {
   badArgument,
@@ -18,6 +18,7 @@ import {
   memoize,
   parseArgument,
   parseText,
+  queryLinks,
   type scalarOf,
   subjectOf,
 } from './builder.ts';
@@ -66,9 +67,7 @@ const filterFields = memoize((kind: RecordKind): ReadonlyMap<string, FilterField
   const stored = Object.entries(kind.storedFields).filter(([name]) => name !== 'workspaceId');
   return new Map([
     ...stored.map(([name, field]) => [name, valueField(name, field)] as const),
-    ...stored.flatMap(([name, field]) =>
-      field.type === 'reference' ? [[linkField(name), linkedField(name, field)] as const] : [],
-    ),
+    ...queryLinks(kind).map((link) => [link.name, linkedField(link)] as const),
     ...reverseLinksOf(kind.name).map((link) => [link.name, reverseField(link)] as const),
     ...(hasPlace(kind) ? [['near', near] as const] : []),
     ...(kind.storedFields.startDate && kind.storedFields.endDate ? [['during', during] as const] : []),
@@ -88,16 +87,23 @@ const valueField = (name: string, field: Field): FilterField => ({
       : comparisonConditions(name, field, sent, path, context),
 });
 
-const linkedField = (name: string, { target, refersTo }: ReferenceField): FilterField => {
-  const kind = kindNamed(target);
-  return {
-    type: filterOf(kind),
-    description: `${capitalized(refersTo)}, which must be stored here and match; \`{}\` if it is stored here.`,
-    conditions: (sent, path, context) => [
-      { link: name, target: kind, matches: relatedCondition(kind, sent, path, context) },
-    ],
-  };
-};
+const linkedField = ({
+  reference,
+  target,
+  refersTo,
+  keyPrefix,
+}: ReturnType<typeof queryLinks>[number]): FilterField => ({
+  type: filterOf(target),
+  description: `${capitalized(refersTo)}, which must be stored here and match; \`{}\` if it is stored here.`,
+  conditions: (sent, path, context) => [
+    {
+      link: reference,
+      target,
+      matches: relatedCondition(target, sent, path, context),
+      ...(keyPrefix && { keyPrefix }),
+    },
+  ],
+});
 
 const reverseField = (link: ReverseLink): FilterField => ({
   type: listFilterOf(link.kind),

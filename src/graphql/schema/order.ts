@@ -3,11 +3,10 @@ import { badRequest } from '../../errors.ts';
 import type { Field } from '../../model/fields.ts';
 import { expected, type Path } from '../../model/issues.ts';
 import { uncapitalized } from '../../model/labels.ts';
-import { linkFields } from '../../model/links.ts';
 import { hasPlace } from '../../model/places.ts';
 import type { RecordKind } from '../../model/record-kind.ts';
 import { parseComparedValue } from '../../model/schemas.ts';
-import { kindNamed, kindOfId, recordKinds } from '../../records/index.ts';
+import { kindOfId, recordKinds } from '../../records/index.ts';
 import {
   isOrderedByKey,
   oldestFirst,
@@ -18,7 +17,7 @@ import {
   type RecordOrder,
   type ScalarValue,
 } from '../../store/query/record-query.ts';
-import { badArgument, builder, enumType, type InputRef, sortableFields, subjectOf } from './builder.ts';
+import { badArgument, builder, enumType, type InputRef, queryLinks, sortableFields, subjectOf } from './builder.ts';
 import { type Filter, parsePoint, pointType } from './filter.ts';
 
 /** `{ startDate: 'desc' }`, `{ project: { name: 'asc' } }` or `{ distance: { latitude: 53.08, longitude: 8.8 } }` */
@@ -48,10 +47,10 @@ const types = new Map(
           ...(hasPlace(kind)
             ? [['distance', t.field({ type: pointType, description: describeDistance })] as const]
             : []),
-          ...linkFields(kind).map(([name, , { target, refersTo }]) => [
+          ...queryLinks(kind).map(({ name, target, refersTo }) => [
             name,
             t.field({
-              type: orderOf(kindNamed(target)),
+              type: orderOf(target),
               description: `By a field of ${refersTo}; at most ${maxLinks} links within each other. Slower than by a field of the ${kind.label} itself.`,
             }),
           ]),
@@ -103,9 +102,10 @@ function ordersIn(
       const from = parsePoint(value, at);
       return [{ order: { field: name, direction: 'asc', from, ...(links.length > 0 && { links }) }, path: at }];
     }
-    const [, reference = '', { target = '' } = {}] = linkFields(kind).find(([link]) => link === name) ?? [];
+    const link = queryLinks(kind).find((other) => other.name === name);
+    if (!link) return [];
     if (links.length === maxLinks) throw badArgument(at, `expected at most ${maxLinks} links within each other`);
-    return ordersIn(kindNamed(target), value as SentOrder, at, [...links, { reference, target: kindNamed(target) }]);
+    return ordersIn(link.target, value as SentOrder, at, [...links, link]);
   });
 }
 

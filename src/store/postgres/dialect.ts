@@ -78,9 +78,9 @@ function createPostgresDialect({ isCitus }: { readonly isCitus: boolean }): Dial
     rowsById: (table, workspaceId, ids) => lateralRows({ table, field: 'id' }, workspaceId, ids, 1),
     rowsReferring: (from, workspaceId, ids, limit) => lateralRows(from, workspaceId, ids, limit).limit(limit),
     // Without `lateral` and a limit, a server without statistics reads the whole table for a page of 100 records.
-    joinById: ({ table, alias }, reference) =>
+    joinByKey: ({ table, alias, key = 'id' }, value) =>
       `left join lateral (select ${columnList(writtenColumns(table))} from ${table.table}
-        where workspace_id = ? and id = ${reference} limit 1) ${alias} on true`,
+        where workspace_id = ? and ${key} = ${value} limit 1) ${alias} on true`,
     // Likewise: 29 s for 125,000 steps down a tree of 500 records. The limit is never reached.
     joinReferring: ({ table, alias, column }, id) =>
       `cross join lateral (select id from ${table.table}

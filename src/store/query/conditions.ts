@@ -95,13 +95,16 @@ type AmongFilter<T> = (...filter: Parameters<Filters['isAmong']>) => T;
 
 function linkSql<T>(
   scope: ConditionScope,
-  { link, target, matches }: LinkCondition,
+  { link, target, matches, keyPrefix }: LinkCondition,
   isAmong: AmongFilter<T>,
 ): T | false {
   const inner = innerScope(scope, target);
-  const where = inWorkspace(inner, foldedSql(inner, matches));
+  const ofType: Condition[] = keyPrefix ? [{ field: 'key', text: 'startsWith', value: keyPrefix }] : [];
+  const where = inWorkspace(inner, foldedSql(inner, { all: [...ofType, matches] }));
   const from = `${target.table} as ${inner.alias}`;
-  return where && isAmong(columnOf(scope, link), { column: `${inner.alias}.id`, from, where });
+  // The index of the reference serves this, unlike a comparison of whole keys.
+  const column = keyPrefix ? `substr(${inner.alias}.key, ${keyPrefix.length + 1})` : `${inner.alias}.id`;
+  return where && isAmong(columnOf(scope, link), { column, from, where });
 }
 
 /**

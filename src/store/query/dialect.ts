@@ -87,8 +87,8 @@ interface RowSql {
     ids: readonly string[],
     limit: number,
   ): Knex.QueryBuilder;
-  /** Joins the row with the ID in the column `reference`, if any. The workspace is a parameter. */
-  joinById(to: { readonly table: Table; readonly alias: string }, reference: string): string;
+  /** Joins the row whose ID, or other unique column `key`, has the value, if any. The workspace is a parameter. */
+  joinByKey(to: { readonly table: Table; readonly alias: string; readonly key?: string }, value: string): string;
   /** Joins the IDs of the rows whose column refers to `id`. The workspace is a parameter. */
   joinReferring(from: { readonly table: Table; readonly alias: string; readonly column: string }, id: string): string;
   /** Returns the table `parent` with the column `value`. */

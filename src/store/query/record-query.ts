@@ -30,6 +30,8 @@ interface OrderLink {
   /** `projectId` */
   readonly reference: string;
   readonly target: RecordKind;
+  /** The target is the label whose key has the ID after this prefix, such as `STATUS:`. */
+  readonly keyPrefix?: string;
 }
 
 /** `name`, or `project.name` for a value of a linked record. */
@@ -117,7 +119,8 @@ export type Condition =
   | { readonly during: { readonly from: string; readonly to?: string | undefined } }
   /** The record with this ID, and all below it. Resolved to their IDs before it becomes SQL. */
   | { readonly within: string; readonly tree: Tree }
-  | { readonly link: string; readonly target: Table; readonly matches: Condition }
+  /** With a prefix, the record is a label: see `OrderLink`. */
+  | { readonly link: string; readonly target: Table; readonly matches: Condition; readonly keyPrefix?: string }
   | { readonly reverse: ReverseLink; readonly quantifier: 'some' | 'none' | 'every'; readonly matches: Condition };
 
 /** Text is compared by code points. Values are as in records. */

@@ -51,11 +51,20 @@ function selectList(source: RowSource, query: RecordQuery): Knex.QueryBuilder {
   const { orderBy = [], where, limit, after, fromEnd } = query;
   const terms = termsOf(table, orderBy);
   const [first, ...rest] = terms;
+  // No index has the order of linked records: one part sorts them all once.
+  const isWhole = orderBy[0]?.links !== undefined;
   const mayLookUp = where && limit !== undefined && !restriction;
   const lookups = mayLookUp ? lookupVariants({ ...source, alias: table.table, depth: 0 }, where) : [];
   const parts = lookups.map((lookup) => selectList({ ...source, restriction: lookup }, query));
   if (parts.length === 0) {
-    if (!first?.mayBeNull || !after || positionValue(after, first) === null || fromEnd || limit === undefined) {
+    if (
+      isWhole ||
+      !first?.mayBeNull ||
+      !after ||
+      positionValue(after, first) === null ||
+      fromEnd ||
+      limit === undefined
+    ) {
       return selectRows(source, query);
     }
     const rows = () => matchingRows(source, { ...query, after: undefined }, terms);
@@ -95,10 +104,11 @@ function fromSql({ dialect, workspaceId, table, from }: RowSource, orderBy: read
   for (const order of orderBy) {
     // In a join of the table with itself, its name would mean the joined one.
     let last = 'record';
-    for (const { reference, target } of order.links ?? []) {
+    for (const { reference, target, keyPrefix } of order.links ?? []) {
       const column = `${last}.${columnName(reference)}`;
       const alias = joins.get(column)?.alias ?? `linked_${joins.size}`;
-      joins.set(column, { alias, sql: dialect.joinById({ table: target, alias }, column) });
+      const [key, value] = keyPrefix ? ['key', `'${keyPrefix}' || ${column}`] : ['id', column];
+      joins.set(column, { alias, sql: dialect.joinByKey({ table: target, alias, key }, value) });
       last = alias;
     }
     const name = orderName(order);

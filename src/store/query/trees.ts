@@ -30,7 +30,7 @@ function withAncestors(
   firstIds: Knex.QueryBuilder,
 ): Knex.QueryBuilder {
   const recordsOfIds = (alias: string) =>
-    dialect.builder.from('ancestor').joinRaw(dialect.joinById({ table: kind, alias }, 'ancestor.id'), [workspaceId]);
+    dialect.builder.from('ancestor').joinRaw(dialect.joinByKey({ table: kind, alias }, 'ancestor.id'), [workspaceId]);
   const parentIds = recordsOfIds('child').select(`child.${columnName(field)}`);
   return recordsOfIds('record').withRecursive('ancestor', ['id'], firstIds.union(parentIds));
 }

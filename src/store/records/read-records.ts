@@ -193,7 +193,7 @@ async function selectLinked(
   function join({ field, kind, fields, links }: LinkToRead, from: string): Pick<JoinedLink, 'isFoundAt' | 'to'> {
     const table = pickFields(kind, fields);
     const alias = `t${joins.length + 1}`;
-    joins.push(dialect.joinById({ table, alias }, `${from}.${columnName(field)}`));
+    joins.push(dialect.joinByKey({ table, alias }, `${from}.${columnName(field)}`));
     const isFoundAt = selected.push({ name: `${alias}.id is not null`, type: 'boolean' }) - 1;
     const columns = tableColumns(table).filter((column) => column.field !== 'id');
     return { isFoundAt, to: select(columns, links, alias) };

@@ -38,8 +38,8 @@ export const sqliteDialect: Dialect = {
     rowsQuery(sqliteDialect, table, workspaceId, { where: { field: 'id', in: ids } }),
   rowsReferring: ({ table, field }, workspaceId, ids, limit) =>
     rowsQuery(sqliteDialect, table, workspaceId, { where: { field, in: ids }, limit }),
-  joinById: ({ table, alias }, reference) =>
-    `left join ${table.table} ${alias} on ${alias}.workspace_id = ? and ${alias}.id = ${reference}`,
+  joinByKey: ({ table, alias, key = 'id' }, value) =>
+    `left join ${table.table} ${alias} on ${alias}.workspace_id = ? and ${alias}.${key} = ${value}`,
   joinReferring: ({ table, alias, column }, id) =>
     `join ${table.table} ${alias} on ${alias}.workspace_id = ? and ${alias}.${column} = ${id}`,
   jsonRow,
