@@ -1,5 +1,6 @@
 /** The columns of a table, which are chosen and arranged in its address. */
-import { html } from 'lit-html';
+import { html, nothing } from 'lit-html';
+import { live } from 'lit-html/directives/live.js';
 import { addressOf, type View } from './address.ts';
 import { columns, inOrder, kindOf, title } from './kinds.ts';
 import { button } from './values.ts';
@@ -31,11 +32,12 @@ export function columnMenu(view: View) {
   const row = (field: string) => {
     const index = movable.indexOf(field);
     const [box, mover] = [`column-${field}`, `move-${field}`];
+    const forward = html`<button type="button" class="bare end" id=${mover}
+      aria-label=${`Move ${title(field)} forward`} @click=${() => void choose(moved(index), mover)}>↑</button>`;
     return html`<li class="row">
-      <label class="row"><input type="checkbox" id=${box} .checked=${index >= 0}
+      <label class="row"><input type="checkbox" id=${box} .checked=${live(index >= 0)}
         @change=${() => void choose(toggle(field), box)}> ${title(field)}</label>
-      <button type="button" class="bare end" id=${mover} ?hidden=${index < 1} aria-label=${`Move ${title(field)} forward`}
-        @click=${() => void choose(moved(index), mover)}>↑</button>
+      ${index > 0 ? forward : nothing}
     </li>`;
   };
   return html`<button type="button" class="bare wide" popovertarget="columns">Columns</button>

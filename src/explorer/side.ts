@@ -24,5 +24,5 @@ export function sideBar({ kind }: View, counts: Data, viewer: string) {
     ${graphiql === 'on' ? html`<a href="graphql">GraphiQL</a>` : nothing}
     <a href="reference">REST reference</a>
     <a href="documentation/README.md">Documentation</a>
-    <small class="row" id="viewer">${viewer}</small>`;
+    <small id="viewer">${viewer}</small>`;
 }

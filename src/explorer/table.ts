@@ -17,7 +17,7 @@ function sortingHead(view: View, field: string, classes: string) {
   const direction = view.sort === by ? 'ascending' : view.sort === `-${by}` ? 'descending' : 'none';
   const sort = { none: by, ascending: `-${by}`, descending: undefined }[direction];
   return html`<th scope="col" class=${classes} aria-sort=${direction}>
-    <a href=${firstPage(view, { sort })}>${title(field)}</a>
+    <a href=${firstPage(view, { sort })}>${title(field)}${{ ascending: ' ↑', descending: ' ↓', none: '' }[direction]}</a>
   </th>`;
 }
 
@@ -48,17 +48,18 @@ function pageOf(view: View, shown: Data, data: Data, isPickable: boolean) {
   const number = Number.parseInt(page ?? '1', 10) || undefined;
   const way = (rel: string, text: string, step: number, cursor: View) => html`<a class="button" rel=${rel}
     href=${firstPage(view, { ...cursor, page: number === undefined ? number : String(Math.max(1, number + step)) })}>${text}</a>`;
+  const pages = html`<nav class="pages row" aria-label="Pages">
+    <small>${noteOf(view, data)}</small> <span class="end"></span>
+    ${hasPreviousPage ? way('prev', 'Previous', -1, { before: startCursor }) : nothing}
+    ${hasNextPage ? way('next', 'Next', 1, { after: endCursor }) : nothing}
+  </nav>`;
   return html`
     ${recordTable(kind, shown.nodes, title(kindOf(kind).list), {
       fields: columnsOf(view),
       head: (field, classes) => sortingHead(view, field, classes),
       isPickable,
     })}
-    <nav class="pages row" aria-label="Pages" ?hidden=${!hasPreviousPage && !hasNextPage}>
-      <small>${noteOf(view, data)}</small> <span class="end"></span>
-      ${hasPreviousPage ? way('prev', 'Previous', -1, { before: startCursor }) : nothing}
-      ${hasNextPage ? way('next', 'Next', 1, { after: endCursor }) : nothing}
-    </nav>`;
+    ${hasPreviousPage || hasNextPage ? pages : nothing}`;
 }
 
 function emptyPage({ kind = '', search, filters }: View, mayWrite: boolean) {

@@ -15,14 +15,14 @@ function draw(view: View, { nodes, pageInfo }: Data, totals: ReadonlyMap<string,
     const next = new Set(open);
     if (!next.delete(node.id)) next.add(node.id);
     const isOpen = open.has(node.id);
-    return html`<a class="toggle" href=${addressOf({ ...view, open: [...next].join(',') })} aria-expanded=${isOpen}
-      aria-label=${`${count} below ${nameOf(node)}`}>${isOpen ? '▾' : '▸'} <small>${count}</small></a>`;
+    return html`<a class="chip" href=${addressOf({ ...view, open: [...next].join(',') })} aria-expanded=${isOpen}
+      aria-label=${`${count} below ${nameOf(node)}`}>${count} ${isOpen ? '▾' : '▸'}</a>`;
   };
   const item = (node: Data): unknown => {
     const count = node.children.totalCount;
     const total = totals.get(node.id) ?? 0;
     return html`<li>
-      ${count > 0 ? toggle(node, count) : html`<i></i>`} ${link(view.kind ?? '', node)}
+      ${link(view.kind ?? '', node)} ${count > 0 ? toggle(node, count) : nothing}
       ${total > 0 ? html`<small>${total.toLocaleString()} ${total === 1 ? 'asset' : 'assets'}</small>` : nothing}
       ${open.has(node.id) ? level(node.id) : nothing}
     </li>`;

@@ -45,8 +45,11 @@ export function cellOf(type: string, value: unknown): unknown {
   if (isLink(type)) return link(type, value as Data);
   if (type === 'DateTime') return time(String(value));
   if (type === 'Boolean') return value ? 'yes' : 'no';
-  if (type === 'ExternalIds')
-    return Object.entries(value).map(([key, id]) => html`<span class="pair"><small>${key}</small> ${id}</span> `);
+  if (type === 'ExternalIds') {
+    const pairs = Object.entries(value);
+    const pair = ([key, id]: [string, unknown], at: number) => html`${at > 0 ? ' · ' : ''}<small>${key}</small> ${id}`;
+    return html`<span title=${pairs.map((texts) => texts.join(' ')).join(', ')}>${pairs.map(pair)}</span>`;
+  }
   return html`<span title=${String(value)}>${typeof value === 'number' ? value.toLocaleString() : value}</span>`;
 }
 
@@ -122,7 +125,7 @@ export const button = (text: string, onClick: () => void, classes = '') =>
 
 /** What a page without content says in one sentence, and the buttons that help. */
 export const notice = (sentence: string, buttons: unknown, classes = 'empty pad') =>
-  html`<div class=${classes}><p>${sentence}.</p> <p class="row">${buttons}</p></div>`;
+  html`<div class=${classes}><b>${sentence}.</b> <div class="row">${buttons}</div></div>`;
 
 /** The arrow keys move from link to link in tables, and from a table into its first row. */
 export function moveInTable(event: KeyboardEvent): void {

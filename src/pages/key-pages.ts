@@ -76,8 +76,8 @@ export const sendGraphiql: SendPage = (request, reply) => {
 };
 
 /** The explorer fills in the side bar, the search and the content. */
-const explorerBody = `<a class="skip button" href="#main">Skip to the content</a>
-<nav id="side" class="nav side" popover aria-label="Yardgraph">
+const explorerBody = `<nav id="side" class="nav side" popover aria-label="Yardgraph">
+<a class="skip" href="#main">Skip to the content</a>
 <button id="change-key" class="bare" type="button">API key</button>
 </nav>
 <div>

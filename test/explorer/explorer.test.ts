@@ -246,6 +246,54 @@ describeInChromium('the explorer', () => {
     await note(page, '1–50 of 60');
   });
 
+  test('has the columns of its address, all but the name and two of them on a phone, and can be used by keyboard', async () => {
+    const { page, visit, origin } = await newPage(open, '/explore?kind=Asset&columns=none,nonsense');
+    const heads = async () => (await page.getByRole('columnheader').allInnerTexts()).join();
+    await page.getByText('live', { exact: true }).waitFor();
+    expect(await heads()).toBe('Name');
+    await page.getByRole('button', { name: 'Columns' }).click();
+    const chosen = ['External IDs', 'UID', 'Status', 'Owner'];
+    for (const name of chosen) {
+      await page.getByLabel(name, { exact: true }).check();
+      await page.getByRole('columnheader', { name }).waitFor();
+    }
+    await page.getByRole('button', { name: 'Move UID forward' }).press('Enter');
+    await page.waitForURL(/columns=uid%2CexternalIds%2Cstatus%2Cowner$/);
+    const owner = page.getByRole('checkbox', { name: 'Owner' });
+    await owner.press('Space');
+    await page.waitForURL(/columns=uid%2CexternalIds%2Cstatus$/);
+    expect(await page.evaluate('document.activeElement.id')).toBe('column-owner');
+    expect(await owner.isChecked()).toBe(false);
+    expect(await barriers(page)).toEqual([]);
+    await page.keyboard.press('Escape');
+    expect(await owner.isVisible()).toBe(false);
+    await page.reload();
+    await page.getByText('live', { exact: true }).waitFor();
+    expect(await heads()).toBe('Name,UID,External IDs,Status');
+    expect(await rows(page).first().innerText()).toMatch(/erp \d+ · telematics KT-\d+/);
+
+    await page.getByRole('link', { name: 'Skip to the content' }).press('Enter');
+    expect(await page.evaluate('document.activeElement.id')).toBe('main');
+    await page.getByRole('region', { name: 'Assets' }).press('ArrowDown');
+    for (const key of ['ArrowDown', 'ArrowDown', 'ArrowRight', 'ArrowUp']) await page.keyboard.press(key);
+    const status = rows(page).first().locator('td').last().getByRole('link');
+    expect(await status.evaluate((link) => link === document.activeElement)).toBe(true);
+
+    await page.setViewportSize({ width: 420, height: 900 });
+    expect(await heads()).toBe('Name,UID,Status');
+    await page.getByLabel('All 4 columns').check();
+    expect(await heads()).toBe('Name,UID,External IDs,Status');
+    await page.getByRole('button', { name: 'Menu' }).press('Enter');
+    await page.getByRole('link', { name: 'Projects', exact: true }).press('Enter');
+    await heading(page, 'Projects');
+    expect(await page.locator('#side').isVisible()).toBe(false);
+    await page.goto(`${origin}/explore?kind=Nonsense`);
+    await heading(page, 'There is no such page');
+    await page.getByRole('main').getByRole('link', { name: 'Overview' }).click();
+    await heading(page, 'Overview');
+    expect(visit).toMatchObject({ outside: [], errors: [] });
+  });
+
   test('opens and closes a tree by keyboard, keeps what is open in its address, and shows what changes', async () => {
     const { page, visit } = await newPage(open, '/explore?kind=AssetCategory');
     await page.getByRole('link', { name: 'Tree', exact: true }).click();
