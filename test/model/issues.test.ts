@@ -30,10 +30,10 @@ const examples: { readonly [Code in IssueCode]: readonly [Example<Code>, ...Exam
   ],
   'out-of-range': [{ min: -90, max: 90, received: 91 }],
   'too-long': [{ max: 10_000 }, { max: 500, isKey: true }],
-  'record-too-long': [{ max: 100_000 }, { max: 100_000, stored: 'asset' }],
+  'record-too-long': [{ max: 200_000 }, { max: 200_000, stored: 'asset' }],
   'too-many-external-ids': [
-    { max: 1_000, received: 1_001 },
-    { max: 1_000, received: 1_001, stored: 'asset' },
+    { max: 100, received: 101 },
+    { max: 100, received: 101, stored: 'asset' },
   ],
   'invalid-character': [
     { character: 'nul', received: 'a\0b' },
