@@ -1,4 +1,4 @@
-/** Facets of a table: the most frequent values of its status, place and type, with counts. Each narrows the table down. */
+/** Facets: the most frequent values of a table's status, place and type, with counts. Each narrows the table down. */
 import { html, nothing } from 'lit-html';
 import type { Filter, View } from './address.ts';
 import { firstPage } from './filters.ts';
@@ -55,7 +55,7 @@ function facet(view: View, link: string, groups: readonly Data[]) {
     const style = labelStyle(target.color);
     return html`<a href=${firstPage(view, { filters: [...othersOf(view, link), ...own] })}
       aria-current=${isChosen ? 'true' : nothing}>
-      <span class=${style ? 'row label' : nothing} .style=${style}>${nameOf(target)}</span>
+      <span class=${style ? 'label' : nothing} .style=${style}>${nameOf(target)}</span>
       <small>${group.count.toLocaleString()}</small></a>`;
   };
   return html`<h2>${title(link)}</h2> ${groups.map(choice)}`;

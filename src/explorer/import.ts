@@ -9,23 +9,23 @@ import type { ImportRun } from '../import/run.ts';
 import { formatCount } from '../model/issues.ts';
 import { kindNamed } from '../records/index.ts';
 import { inWords, linkOf, outsideQuotes, title } from './kinds.ts';
-import { headOf, tableOf } from './values.ts';
+import { button, headOf, tableOf } from './values.ts';
 
 /** By the names of the command's options, which its messages contain. Options without an example are check boxes. */
 const options: Readonly<Record<string, readonly [label: string, example?: string]>> = {
-  'upsert-by': ['Find stored records by', 'externalIds.erp'],
-  'link-by': ['Find links by', 'location=name, project=reference'],
-  'create-missing': ['Create what links name', 'locations'],
-  map: ['Columns with other names', 'Serial no.=uid'],
-  skip: ['Leave out columns', 'Picture, Remarks'],
-  'skip-others': ['Leave out other columns'],
   dates: ['Dates are written as', '31.12.2026'],
   'time-zone': ['Time zone of times without one', 'Europe/Berlin'],
-  'decimal-comma': ['Numbers are written as 53,08'],
+  'link-by': ['Find links by', 'location=name, project=reference'],
+  'create-missing': ['Create what links name', 'locations'],
+  'upsert-by': ['Find stored records by', 'externalIds.erp'],
+  map: ['Columns with other names', 'Serial no.=uid'],
+  skip: ['Leave out columns', 'Picture, Remarks'],
   null: ['Text of empty cells', 'NULL'],
-  excel: ['Exported for Excel'],
   encoding: ['Encoding', 'windows-1252'],
   profile: ['Exported by', 'snipe-it'],
+  'skip-others': ['Leave out other columns'],
+  'decimal-comma': ['Numbers are written as 53,08'],
+  excel: ['Exported for Excel'],
 };
 
 /** Options with several values, separated by commas. */
@@ -36,7 +36,7 @@ function optionInput([name, [label, example]]: [string, readonly [string, string
   const input = example
     ? html`<input name=${name} placeholder=${example} autocomplete="off" value=${value}>`
     : html`<input type="checkbox" name=${name}>`;
-  return html`<label>${label} ${input}</label>`;
+  return html`<label class=${example ? 'field' : 'row'}>${label} ${input}</label>`;
 }
 
 /** A message of the command, with the labels of options and fields. */
@@ -79,7 +79,10 @@ type Next = { readonly label: string; readonly run: () => Promise<Next> } | unde
 export function openImport(kind: string, dropped: readonly File[]): void {
   document.querySelector<HTMLDialogElement>('dialog.import')?.close();
   const names = dropped.map(({ name }) => name).join(', ');
-  const dialog = Object.assign(document.createElement('dialog'), { className: 'import', ariaLabel: `Import ${names}` });
+  const dialog = Object.assign(document.createElement('dialog'), {
+    className: 'import floats pad',
+    ariaLabel: `Import ${names}`,
+  });
   const shown = { said: [] as unknown[], progress: '', problem: '', isBusy: false, next: undefined as Next };
   let stop = new AbortController();
   const end = () => stop.abort(new Error('The import was stopped'));
@@ -100,17 +103,12 @@ export function openImport(kind: string, dropped: readonly File[]): void {
     shown.said = [];
     const say = (text: string) => void shown.said.push(html`<p>${inLabels(text)}</p>`);
     const table: Output['table'] = (heads, rows) => {
-      const texts = rows.map(([column, ...counts]) => [
-        columnTitle(String(column)),
-        ...counts.map((count) => count.toLocaleString()),
-      ]);
-      shown.said.push(
-        tableOf(
-          'What becomes of each column',
-          heads.map((head) => headOf(head)),
-          texts,
-        ),
+      const isCounted = (_: unknown, at: number) => at === 0 || rows.some((row) => row[at] !== 0);
+      const shownHeads = heads.filter(isCounted).map((head) => headOf(head));
+      const texts = rows.map(([column, ...counts]) =>
+        [columnTitle(String(column)), ...counts.map((count) => count.toLocaleString())].filter(isCounted),
       );
+      shown.said.push(tableOf('Outcomes of each column', shownHeads, texts));
     };
     const output: Output = { say, table };
     const { profile, encoding } = settingOf(form);
@@ -191,23 +189,25 @@ export function openImport(kind: string, dropped: readonly File[]): void {
 
   function draw(changed: Partial<typeof shown>): void {
     const { said, progress, problem, isBusy, next } = Object.assign(shown, changed);
-    const button = (text: string, onClick: (event: Event) => void) =>
-      html`<button type="button" @click=${onClick}>${text}</button>`;
     // Only checked options are stored.
     const forget = () => draw({ next: undefined });
     const view = html`
       <h2>Import ${names}</h2>
       <form @submit=${start} @input=${forget}>
-        <details>
+        <details ?open=${problem !== ''}>
           <summary>Options</summary>
-          <fieldset ?disabled=${isBusy}>${Object.entries(options).map(optionInput)}</fieldset>
-          <button ?disabled=${isBusy}>Check again</button>
+          <fieldset class="form card pad" ?disabled=${isBusy}>
+            ${Object.entries(options).map(optionInput)} <p class="full"><button>Check again</button></p>
+          </fieldset>
         </details>
       </form>
-      ${said} ${problem ? html`<p role="alert">${problem}</p>${button('Try again', start)}` : nothing}
+      ${said} ${problem ? html`<p role="alert" class="error">${problem}</p>` : nothing}
       <p role="status">${isBusy ? `Working… ${progress}` : ''}</p>
-      ${next ? button(next.label, () => void take(next.run)) : nothing}
-      ${isBusy ? button('Stop', end) : button('Close', () => dialog.close())}`;
+      <p class="row">
+        ${next ? button(next.label, () => void take(next.run), next.label === 'Undo' ? '' : 'primary') : nothing}
+        ${problem ? button('Try again', () => start()) : nothing}
+        ${isBusy ? button('Stop', end) : button('Close', () => dialog.close())}
+      </p>`;
     render(view, dialog);
   }
 
