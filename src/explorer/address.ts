@@ -26,7 +26,7 @@ const texts = [
  * Without a kind, the overview, with the IDs of the `finished` statuses. With an ID, a record, or an entity of another
  * system. Otherwise a table, with a `sort` such as `-name`, its `columns`, such as `name,status`, the number of its
  * `page`, and the cursor that the page is `after` or `before`; or the `view` that is `map` or `tree`, with the IDs of
- * the records that are `open` in the tree.
+ * the records that are `open` in the tree. The `view` of a form is `new`, or `edit` with an ID.
  */
 export type View = { readonly [name in (typeof texts)[number]]?: string | undefined } & {
   readonly filters?: readonly Filter[];
@@ -46,7 +46,7 @@ export function viewOf(search: string): View {
   if (!Object.hasOwn(id === undefined ? columns : kinds, kind)) return { finished: view.finished };
   return {
     ...view,
-    view: otherViews[kind]?.find((name) => name === view.view),
+    view: (id === undefined ? ['new', ...(otherViews[kind] ?? [])] : ['edit']).find((name) => name === view.view),
     sort: kindOf(kind).order.includes(sort.replace('-', '')) ? sort : undefined,
     filters: sent.getAll('filter').flatMap((text) => filterOf(kind, text) ?? []),
   };
@@ -65,8 +65,8 @@ export function filterOf(kind: string, text: string): Filter | undefined {
 
 export const textOf = ({ field, operator, value }: Filter): string => `${field}.${operator}:${value}`;
 
-export function viewerOf({ kind, id, view }: View): 'overview' | 'table' | 'record' | 'map' | 'tree' {
+export function viewerOf({ kind, id, view }: View): 'overview' | 'table' | 'record' | 'map' | 'tree' | 'new' {
   if (kind === undefined) return 'overview';
   if (id !== undefined) return 'record';
-  return view === 'map' || view === 'tree' ? view : 'table';
+  return view === 'map' || view === 'tree' || view === 'new' ? view : 'table';
 }

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { build } from 'esbuild';
-import { buildSchema, getNamedType, isObjectType, isScalarType } from 'graphql';
+import { buildSchema, getNamedType, isNonNullType, isObjectType, isScalarType } from 'graphql';
 import { feature } from 'topojson-client';
 
 const folder = import.meta.dirname;
@@ -38,6 +38,10 @@ export function readKinds() {
     // Without a filter, a field is computed from others.
     const isStored = (field) =>
       filters.length === 0 || filters.some((filter) => [field.name, `${field.name}Id`].includes(filter.name));
+    const inputs = fieldsOf(`${name}Patch`).filter(
+      (field) => isScalarType(typeOf(field)) && !['id', 'ifUpdatedAt', 'mergeExternalIds'].includes(field.name),
+    );
+    const isRequired = (field) => isNonNullType(field.type) && inputs.some((input) => input.name === field.name);
     const kind = {
       one: query.name,
       list: lists[name] ?? '',
@@ -46,6 +50,10 @@ export function readKinds() {
       // Orders by distance need a point.
       order: fieldsOf(`${name}OrderBy`).flatMap((field) => (typeOf(field).name === 'PointInput' ? [] : [field.name])),
       lists: listsOf(name),
+      inputs: typesByName(inputs),
+      required: fieldsOf(name)
+        .filter(isRequired)
+        .map(({ name }) => name),
     };
     return [name, kind];
   };

@@ -1,7 +1,7 @@
 /** The explorer: shows the view of the address, and again when records change. */
 import { html, nothing, render } from 'lit-html';
 import { addressOf, type View, viewerOf, viewOf } from './address.ts';
-import { isUnsaved } from './edit.ts';
+import { creation, isUnsaved } from './form.ts';
 import { kindOf, otherViews, title } from './kinds.ts';
 import { LocationMap } from './locations.ts';
 import { overview } from './overview.ts';
@@ -40,7 +40,7 @@ const minCountIntervalMs = 5_000;
 
 class Explorer implements Page {
   mayWrite = false;
-  readonly #viewers = { overview, table, record, map: new LocationMap(), tree };
+  readonly #viewers = { overview, table, record, map: new LocationMap(), tree, new: creation };
   #shown: Shown | undefined;
   /** The view that is being read. */
   #next: Shown | undefined;
@@ -145,7 +145,8 @@ class Explorer implements Page {
   async identify(): Promise<void> {
     const { viewer } = await read('viewer { workspace { id } user { id } mayWrite }');
     this.mayWrite = viewer.mayWrite;
-    this.#viewer = [viewer.workspace.id, viewer.user?.id].filter(Boolean).join(' · ');
+    const rights = viewer.mayWrite ? '' : 'read only';
+    this.#viewer = [viewer.workspace.id, viewer.user?.id, rights].filter(Boolean).join(' · ');
     void this.#count();
     this.redraw();
   }
@@ -158,7 +159,7 @@ async function* readParts(viewer: Viewer, shown: Shown): AsyncGenerator<Data> {
 
 /** Links to the table, the map and the tree of the kind. */
 function viewLinks({ kind = '', view }: View) {
-  const others = otherViews[kind] ?? [];
+  const others = view === 'new' ? [] : (otherViews[kind] ?? []);
   const names = others.length > 0 ? [undefined, ...others] : [];
   const current = (name?: string) => (name === view ? 'page' : nothing);
   return html`<span class="row">${names.map(
@@ -203,7 +204,9 @@ window.navigation?.addEventListener('navigate', (event) => {
   const { canIntercept, hashChange, navigationType, destination } = event;
   const { pathname, search } = new URL(destination.url);
   const isBack = navigationType === 'traverse';
-  if (!canIntercept || hashChange || !(isBack || navigationType === 'push') || pathname !== location.pathname) return;
+  // A page that is loaded again is replaced by itself.
+  const isOther = navigationType === 'push' || destination.url !== location.href;
+  if (!canIntercept || hashChange || !(isBack || isOther) || pathname !== location.pathname) return;
   if (isUnsaved() && !confirm('Leave without saving what you have entered?')) {
     event.preventDefault();
     return;

@@ -12,6 +12,9 @@ interface Kind {
   readonly order: readonly string[];
   /** Lists of records that refer to this one, by the names of their fields: `{ workOrders: 'WorkOrder' }`. */
   readonly lists: Readonly<Record<string, string>>;
+  /** The types of the fields that a mutation sets, by name, and those that cannot be empty. */
+  readonly inputs: Readonly<Record<string, string>>;
+  readonly required: readonly string[];
 }
 
 /** Read from schema.graphql by build.mjs. */

@@ -5,11 +5,12 @@
 import { html, nothing } from 'lit-html';
 import { addressOf, type View } from './address.ts';
 import { columnsOf } from './columns.ts';
-import { editable } from './edit.ts';
+import { openDeletion } from './deletion.ts';
+import { formPage, newAddress } from './form.ts';
 import { columns, inOrder, isLink, isRecord, kindOf, linkOf, nameOf, title, typeOf, words } from './kinds.ts';
 import { atMost, descending, namesOf, query, rowsOf, selectionOf } from './queries.ts';
 import { type Data, read, type Viewer } from './service.ts';
-import { cell, cellOf, link, notice, recordTable, time } from './values.ts';
+import { button, cell, cellOf, link, notice, recordTable, time } from './values.ts';
 
 /**
  * Records with a start: the last ones first. The lists of a user stay in the order of creation: all work orders of a
@@ -80,18 +81,37 @@ export function filterOfList(list: string, from: string, kind: string): { link: 
   return link === undefined ? undefined : { link, field: `${link}Id` in filters ? `${link}Id` : link };
 }
 
-function linkedTable(from: string, [list, kind]: readonly [string, string], found: Data) {
+/** The address of the form for a new record of a list, with its link to this record, if a form sets it. */
+function additionAddress(from: string, list: string, kind: string, id: string): string | undefined {
+  const { field = '' } = filterOfList(list, from, kind) ?? {};
+  return field in kindOf(kind).inputs ? newAddress(kind, [{ field, operator: 'eq', value: id }]) : undefined;
+}
+
+/** Links to the forms for the first record of each list that is empty. */
+function additions(from: string, found: Data) {
+  const empty = Object.entries(kindOf(from).lists).filter(([list]) => found[list].totalCount === 0);
+  const links = empty.flatMap(([list, kind]) => {
+    const href = additionAddress(from, list, kind, found.id);
+    const place = list === 'children' ? ' below' : '';
+    return href ? html`<a class="button" href=${href}>New ${words(kind)}${place}</a>` : [];
+  });
+  return links.length > 0 ? html`<div class="row">${links}</div>` : nothing;
+}
+
+function linkedTable(from: string, [list, kind]: readonly [string, string], found: Data, mayWrite: boolean) {
   const { nodes, totalCount } = found[list];
   if (totalCount === 0) return nothing;
   const { link, field } = filterOfList(list, from, kind) ?? {};
+  const addition = mayWrite ? additionAddress(from, list, kind, found.id) : undefined;
   // It would be the same in all rows.
   const fields = columnsOf({ kind }).filter((name) => name !== link);
   const all = field && addressOf({ kind, filters: [{ field, operator: 'eq', value: found.id }] });
   const count = totalCount.toLocaleString();
   return html`<section>
     <header class="row">
-      <h2>${title(list)} <small>${count}</small></h2>
-      ${totalCount > nodes.length && all ? html`<a class="link end" href=${all}>All ${count}</a>` : nothing}
+      <h2>${title(list)} <small>${count}</small></h2> <span class="end"></span>
+      ${totalCount > nodes.length && all ? html`<a class="link" href=${all}>All ${count}</a>` : nothing}
+      ${addition ? html`<a class="button" href=${addition} aria-label=${`New ${words(kind)}`}>New</a>` : nothing}
     </header>
     <div class="card">${recordTable(kind, nodes, title(list), { fields })}</div>
   </section>`;
@@ -158,7 +178,13 @@ export const record: Viewer = {
     const list = isRecord(kind) ? html`<a href=${addressOf({ kind })}>${title(kindOf(kind).list)}</a>` : title(kind);
     return html`<div><small>${list}${number && ` / ${number}`}</small></div>`;
   },
-  draw({ kind = '', id = '' }, { names, ...data }, page) {
+  actions({ kind = '', id, view }, data, page) {
+    const found = data[kindOf(kind).one];
+    if (!found || !page.mayWrite || !isRecord(kind) || view === 'edit') return nothing;
+    return html`${button('Delete', () => void openDeletion(kind, found, page), 'bare')}
+      <a class="button primary" id="edit" href=${addressOf({ kind, id, view: 'edit' })}>Edit</a>`;
+  },
+  draw({ kind = '', id = '', view }, { names, ...data }, page) {
     const { one, lists } = kindOf(kind);
     const found = data[one];
     if (!found)
@@ -172,13 +198,15 @@ export const record: Viewer = {
       : html`<p>Kept in another system. This service has what refers to it.</p>`;
     const isAfter = (time: string) => (change: Data) => change.at > time;
     const changesSince = (time: string) => changeList(kind, found.history.nodes.filter(isAfter(time)), names);
+    if (view === 'edit') return formPage({ kind, record: found, page, changesSince });
     const details = html`<div class="columns">
       <section><header><h2>Details</h2></header>${detailList(kind, found)}</section>
       <section><header><h2>History</h2></header>${found.history && changesSince('')}</section>
     </div>`;
     return html`
-      ${kind === 'WorkOrder' && page.mayWrite ? editable(found, facts, changesSince, page) : facts}
-      ${Object.entries(lists).map((list) => linkedTable(kind, list, found))}
+      ${facts}
+      ${Object.entries(lists).map((list) => linkedTable(kind, list, found, page.mayWrite))}
+      ${page.mayWrite && isRecord(kind) ? additions(kind, found) : nothing}
       ${found.history ? details : nothing}`;
   },
 };

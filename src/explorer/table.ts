@@ -2,8 +2,10 @@
 import { html, nothing } from 'lit-html';
 import { addressOf, type View } from './address.ts';
 import { columnMenu, columnsOf } from './columns.ts';
+import './bulk.ts';
 import { facetQueries, facets, facetsButton } from './facets.ts';
 import { chips, filterForm, filterNames, firstPage, searchForm } from './filters.ts';
+import { newAddress } from './form.ts';
 import { kindOf, title, words } from './kinds.ts';
 import { ascending, atMost, descending, query, rowsOf, whereOf } from './queries.ts';
 import { type Data, download, type Viewer } from './service.ts';
@@ -107,10 +109,12 @@ export const table: Viewer = {
     const { list } = kindOf(kind);
     const save = () => void download(list, whereOf(view)).catch(({ message }) => alert(message));
     return html`${columnMenu(view)} ${button('CSV', save, 'bare wide')}
-      ${mayWrite ? button('Import', () => chooseFiles(kind), 'wide') : nothing}`;
+      ${mayWrite ? button('Import', () => chooseFiles(kind), 'wide') : nothing}
+      ${mayWrite ? html`<a class="button primary" href=${newAddress(kind, view.filters)}>New ${words(kind)}</a>` : nothing}`;
   },
   // A filter that the service refuses can still be removed.
-  draw(view, data, { mayWrite }) {
+  draw(view, data, page) {
+    const { mayWrite } = page;
     const { kind = '' } = view;
     const shown = data[kindOf(kind).list];
     const number = columnsOf(view).length;
@@ -119,6 +123,7 @@ export const table: Viewer = {
         <label class="row end switch"><input type="checkbox"> All ${number} columns</label>
       </div>
       ${shown?.nodes.length === 0 ? emptyPage(view, mayWrite) : nothing}
-      ${shown?.nodes.length > 0 ? html`<div class="beside"><div>${pageOf(view, shown, data, false)}</div>${facets(view, data)}</div>` : nothing}`;
+      ${shown?.nodes.length > 0 ? html`<div class="beside"><div>${pageOf(view, shown, data, mayWrite)}</div>${facets(view, data)}</div>` : nothing}
+      ${mayWrite ? html`<bulk-bar class="save bulk row" .options=${{ kind, page }}></bulk-bar>` : nothing}`;
   },
 };

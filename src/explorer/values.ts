@@ -1,5 +1,6 @@
 /** Draws values, links, buttons and tables of records. */
 import { html, nothing, type TemplateResult } from 'lit-html';
+import { repeat } from 'lit-html/directives/repeat.js';
 import { addressOf } from './address.ts';
 import { columns, isLink, nameOf, title, typeOf, words } from './kinds.ts';
 import type { Data } from './service.ts';
@@ -110,7 +111,7 @@ export function recordTable(kind: string, nodes: readonly Data[], label: string,
     tabindex="0" role="region" aria-label=${label}>
     <table>
       <thead><tr>${isPickable ? all : nothing}${fields.map((field) => head(field, classOf(field)))}</tr></thead>
-      <tbody>${nodes.map(row)}</tbody>
+      <tbody>${repeat(nodes, ({ id }) => id, row)}</tbody>
     </table>
   </div>`;
 }

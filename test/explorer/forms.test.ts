@@ -1,0 +1,332 @@
+/** The forms of the explorer in a real browser: which values are stored, and which changes of others stay. */
+import type { Locator, Page } from 'playwright-core';
+import { beforeAll, beforeEach, expect, test } from 'vitest';
+import { barriers, describeInChromium, look, moveTo, usePages } from '../support/browser.ts';
+import { useSharedService } from '../support/service.ts';
+
+const stored = {
+  name: 'Set up the crane',
+  statusId: 'status-planned',
+  startDate: '2026-03-02T06:00:00.000Z',
+  endDate: '2026-03-02T11:00:30.123Z',
+  notes: 'The road to the quay\r\nis closed.',
+};
+
+describeInChromium('a work order in the explorer', () => {
+  const service = useSharedService();
+  const newPage = usePages();
+  let locations: { id: string }[];
+  let order: { id: string };
+
+  beforeAll(async () => {
+    const yards = [{ name: 'North yard' }, { name: 'South yard' }, { name: 'South yard', address1: 'Quay 2' }];
+    locations = await service.create('/locations', ...yards.map((yard) => ({ ...yard, city: 'Bremen' })));
+    await service.create('/work-orders', { statusId: 'status-released' });
+  });
+  beforeEach(async () => {
+    [order] = (await service.create('/work-orders', { ...stored, locationId: locations[0]?.id })) as [{ id: string }];
+  });
+
+  const read = async () => {
+    const fields = 'name statusId startDate endDate locationId notes updatedAt history { nodes { action } }';
+    return (await service.data(`query ($id: ID!) { workOrder(id: $id) { ${fields} } }`, { id: order.id })).workOrder;
+  };
+
+  /** `sent`: what was sent to change work orders. */
+  const openForm = async () => {
+    const { page, visit, origin } = await newPage(service);
+    await moveTo(page, 'Europe/Berlin');
+    const sent: object[] = [];
+    await page.route('**/graphql', (route) => {
+      const body = route.request().postData() ?? '';
+      if (body.includes('updateWorkOrders')) sent.push(JSON.parse(body).variables.input);
+      return route.continue();
+    });
+    await page.goto(`${origin}/explore?kind=WorkOrder&id=${order.id}`);
+    await page.getByText('live', { exact: true }).waitFor();
+    await page.getByRole('link', { name: 'Edit' }).click();
+    await page.getByRole('form', { name: 'Edit' }).waitFor();
+    return { page, visit, sent };
+  };
+
+  const save = (page: Page) => page.getByRole('button', { name: 'Save', exact: true });
+  const status = (page: Page) => page.locator('.toast');
+
+  const issueAt = (page: Page, name: string) => page.locator(`#field-${name}-error`);
+
+  const change = (values: object) =>
+    service.data('mutation ($input: [WorkOrderPatch!]!) { updateWorkOrders(input: $input) { id } }', {
+      input: [{ id: order.id, ...values }],
+    });
+
+  test('is moved by a day, with nothing else changed, and back', async () => {
+    const before = await read();
+    const nextDay = { startDate: '2026-03-03T06:00:00.000Z', endDate: '2026-03-03T11:00:30.123Z' };
+    const { page, visit, sent } = await openForm();
+    expect(await page.evaluate('document.activeElement.name')).toBe('name');
+
+    const input = (name: string) => page.locator(`[name="${name}"]`);
+    const values = () =>
+      Promise.all(['startDate', 'startDate.time', 'endDate', 'endDate.time'].map((name) => input(name).inputValue()));
+    expect(await values()).toEqual(['2026-03-02', '07:00', '2026-03-02', '12:00:30.123']);
+    await input('startDate').fill('2026-03-03');
+    await save(page).click();
+    await issueAt(page, 'endDate').getByText('The end is before the start.').waitFor();
+    expect(await page.evaluate('document.activeElement.name')).toBe('endDate');
+    expect(sent).toEqual([]);
+    await input('endDate').fill('2026-03-03');
+    expect(await issueAt(page, 'endDate').count()).toBe(0);
+    await page.getByText('2 fields changed. Times are in Europe/Berlin.').waitFor();
+    await save(page).dblclick();
+    await status(page).getByText('Saved.').waitFor();
+
+    expect(sent).toEqual([[{ id: order.id, ifUpdatedAt: before.updatedAt, ...nextDay }]]);
+    expect(await read()).toMatchObject({ ...stored, ...nextDay, locationId: locations[0]?.id });
+    await page.locator('dd time[datetime="2026-03-03T06:00:00.000Z"]').waitFor();
+    expect(await barriers(page)).toEqual([]);
+    await look(page, 'explorer-saved');
+
+    await status(page).getByRole('button', { name: 'Undo' }).click();
+    await status(page).getByText('Undone.').waitFor();
+    expect(await read()).toMatchObject({ ...stored, locationId: locations[0]?.id });
+    await page.locator('dd time[datetime="2026-03-02T06:00:00.000Z"]').waitFor();
+    await status(page).getByRole('button', { name: 'Close' }).click();
+    expect(await status(page).count()).toBe(0);
+    expect(visit).toMatchObject({ outside: [], errors: [] });
+  });
+
+  test('is not left with unsaved changes without a question, and shows at its field what is refused', async () => {
+    const { page, sent } = await openForm();
+    const asked: string[] = [];
+    page.on('dialog', (dialog) => {
+      asked.push(dialog.type());
+      return dialog.dismiss();
+    });
+    await page.getByRole('link', { name: 'Assets' }).click();
+    await page.getByRole('heading', { name: 'Assets' }).waitFor();
+    expect(asked).toEqual([]);
+    await page.goBack();
+    await page.getByRole('form', { name: 'Edit' }).waitFor();
+    const notes = page.getByLabel('Notes');
+    const long = 'n'.repeat(10_001);
+    await notes.fill(long);
+    await page.getByRole('link', { name: 'Assets' }).click();
+    await page.evaluate('setTimeout(() => location.reload())');
+    await expect.poll(() => asked).toEqual(['confirm', 'beforeunload']);
+    expect(await notes.inputValue()).toBe(long);
+
+    await page.getByLabel('End date', { exact: true }).fill('');
+    await save(page).click();
+    await issueAt(page, 'endDate').getByText('Enter the date of this time.').waitFor();
+    await page.getByLabel('End date, time').fill('');
+    await save(page).click();
+    await issueAt(page, 'notes')
+      .getByText(/10,000 characters/)
+      .waitFor();
+    expect(await page.evaluate('document.activeElement.name')).toBe('notes');
+    expect([await read(), sent.length]).toMatchObject([stored, 1]);
+    await notes.fill('short');
+    await save(page).click();
+    await status(page).getByText('Saved.').waitFor();
+    expect(await read()).toMatchObject({ endDate: null, notes: 'short' });
+  });
+
+  test('gets a status, first those that work orders have, a location that is found by its name, notes, and no end any more', async () => {
+    const labels = { planned: 'Planned', released: 'Released', sealed: 'Sealed' };
+    for (const [status, name] of Object.entries(labels))
+      await service.create('/labels', { key: `STATUS:status-${status}`, name, color: '#1565c0' });
+    const { page, visit } = await openForm();
+    const [state, place] = ['Status', 'Location'].map((name) => page.getByRole('combobox', { name })) as [
+      Locator,
+      Locator,
+    ];
+    const options = (within: Locator) => within.locator('..').getByRole('option').allInnerTexts();
+    expect(await state.inputValue()).toBe('Planned');
+    await state.fill('ed');
+    // No work order is sealed.
+    await expect.poll(async () => (await options(state)).slice(0, 3)).toEqual(['Planned', 'Released', 'Sealed']);
+    await state.fill('released');
+    await state.press('Tab');
+    // Two locations have this name.
+    await place.fill('south yard');
+    await page.getByRole('option', { name: /^South yard Quay 2/ }).waitFor();
+    await place.press('Tab');
+    await save(page).click();
+    expect(await place.evaluate((input: HTMLInputElement) => input.validity.customError)).toBe(true);
+    await place.press('ArrowDown');
+    await page.getByRole('option', { name: /^South yard Quay 2/ }).click();
+    await page.getByLabel('Notes').fill('Open again.');
+    await page.getByLabel('End date', { exact: true }).fill('');
+    await page.getByLabel('End date, time').fill('');
+    await page.getByLabel('End date, time').press('Enter');
+    await status(page).getByText('Saved.').waitFor();
+    expect(await read()).toMatchObject({
+      statusId: 'status-released',
+      locationId: locations[2]?.id,
+      notes: 'Open again.',
+      startDate: stored.startDate,
+      endDate: null,
+    });
+
+    // Its history has names, where there are any.
+    await change({ locationId: 'ERP-LOCATION-7' });
+    const history = page.locator('.history');
+    await history.getByText('ERP-LOCATION-7').waitFor();
+    expect(await history.locator('.label').first().isVisible()).toBe(true);
+    const changes = (await history.locator('li').allInnerTexts()).map((text) => text.replace(/\s+/g, ' ').trim());
+    expect(changes).toEqual(
+      expect.arrayContaining([
+        expect.stringMatching(/Somebody updated .*Status Planned → Released/),
+        expect.stringMatching(/Somebody updated Location South yard → ERP-LOCATION-7$/),
+      ]),
+    );
+    await history.getByRole('link', { name: 'South yard' }).first().waitFor();
+    expect(visit.errors).toEqual([]);
+  });
+
+  test('keeps what others change meanwhile, and what somebody is typing', async () => {
+    const { page, sent } = await openForm();
+    const start = page.getByLabel('Start date', { exact: true });
+    await start.fill('2026-03-01');
+    await page.getByLabel('Notes').focus();
+    await change({ statusId: 'status-stopped', notes: 'Storm' });
+    // Without a save: the page is live.
+    await page.getByRole('alert').getByText('status-stopped').waitFor();
+    expect(await start.inputValue()).toBe('2026-03-01');
+    expect(await page.evaluate('document.activeElement.name')).toBe('notes');
+    expect(await barriers(page)).toEqual([]);
+    await look(page, 'explorer-conflict');
+
+    await save(page).click();
+    await page.locator('fieldset:enabled').waitFor();
+    expect(sent.length).toBe(1);
+    expect(await read()).toMatchObject({ statusId: 'status-stopped', notes: 'Storm', startDate: stored.startDate });
+
+    await page.getByRole('button', { name: 'Keep mine' }).click();
+    expect([await start.inputValue(), await page.getByLabel('Notes').inputValue()]).toEqual(['2026-03-01', 'Storm']);
+    await save(page).click();
+    await status(page).getByText('Saved.').waitFor();
+    const moved = { startDate: '2026-03-01T06:00:00.000Z', notes: 'Storm', statusId: 'status-stopped' };
+    expect(await read()).toMatchObject(moved);
+
+    // What has changed since is not undone.
+    await change({ startDate: '2026-02-01' });
+    await status(page).getByRole('button', { name: 'Undo' }).click();
+    await status(page)
+      .getByText(/^Not undone: /)
+      .waitFor();
+    expect(await read()).toMatchObject({ startDate: '2026-02-01T00:00:00.000Z' });
+  });
+
+  test('does not take a date that is not whole for one that was cleared', async () => {
+    const { page, sent } = await openForm();
+    const notes = page.getByLabel('Notes');
+    await page.getByLabel('Start date', { exact: true }).press('Backspace');
+    await notes.fill('Rain');
+    await save(page).click();
+    await change({ notes: 'Storm' });
+    await page.getByRole('button', { name: 'Use theirs' }).click();
+    await expect.poll(() => notes.inputValue()).toBe('Storm');
+    expect(sent).toEqual([]);
+
+    // What is typed is kept where nothing can be read.
+    await notes.fill('Rain');
+    await page.route('**/graphql', (route) => route.fulfill({ status: 500, body: '{}' }));
+    await save(page).click();
+    await page
+      .getByRole('alert')
+      .getByText(/^Not saved: /)
+      .waitFor();
+    await page.unroute('**/graphql');
+    expect(await notes.inputValue()).toBe('Rain');
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    await page.getByRole('link', { name: 'Edit' }).waitFor();
+    expect(await read()).toMatchObject({ startDate: stored.startDate, notes: 'Storm' });
+  });
+
+  test('of every kind is entered in a form of its fields, copied as a mutation, and undone', async () => {
+    const { page, visit, origin } = await newPage(service);
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    const [crane] = await service.create('/assets', { name: 'Crane', uid: 'CR-1' });
+    for (const kind of ['Asset', 'WorkOrder', 'TransportOrder', 'Project', 'Location', 'AssetCategory']) {
+      await page.goto(`${origin}/explore?kind=${kind}`);
+      await page.getByRole('link', { name: /^New / }).click();
+      await page.getByLabel('Name', { exact: true }).fill(`A new ${kind}`);
+      expect(await barriers(page)).toEqual([]);
+      await page.getByRole('button', { name: 'Copy as mutation' }).click();
+      expect(await page.evaluate('navigator.clipboard.readText()')).toContain(`[{ name: "A new ${kind}" }]`);
+      await save(page).click();
+      await page.getByRole('heading', { name: `A new ${kind}` }).waitFor();
+      await status(page).getByRole('button', { name: 'Undo' }).click();
+      await status(page).getByText('Undone.').waitFor();
+    }
+    // From the page of the asset, with its link and an ID of another system.
+    await page.goto(`${origin}/explore?kind=Asset&id=${crane?.id}`);
+    await page.getByRole('link', { name: 'New allocation' }).click();
+    expect(await page.getByRole('combobox', { name: 'Asset' }).inputValue()).toBe('Crane');
+    await page.getByLabel('Start date', { exact: true }).fill('2026-03-02');
+    await page.getByLabel('System', { exact: true }).fill('erp');
+    await page.getByLabel('ID in this system').fill('A 1');
+    await look(page, 'explorer-form');
+    await save(page).click();
+    await status(page).getByText('Allocation created.').waitFor();
+    const found = await service.data('{ allocations { nodes { asset { name } startDate externalIds } } }');
+    expect(found.allocations.nodes).toEqual([
+      { asset: { name: 'Crane' }, startDate: '2026-03-02T00:00:00.000Z', externalIds: { erp: 'A 1' } },
+    ]);
+    expect(visit).toMatchObject({ outside: [], errors: [] });
+  });
+
+  test('is deleted after a look at the records that refer to it, and restored with their links', async () => {
+    const { page, origin } = await newPage(service);
+    const [place, crane] = await Promise.all([
+      service.create('/locations', { name: 'Old yard' }),
+      service.create('/assets', { name: 'Crane 2' }),
+    ]).then((all) => all.map(([record]) => record?.id));
+    await change({ locationId: place });
+    await service.data(`mutation { createAllocations(input: [{ assetId: "${crane}" }]) { id } }`);
+    const dialog = page.getByRole('dialog', { name: /^Delete / });
+    await page.goto(`${origin}/explore?kind=Asset&id=${crane}`);
+    await page.getByRole('button', { name: 'Delete' }).click();
+    await dialog.getByText('It cannot be deleted, because it is referenced by 1 allocation.').waitFor();
+    await dialog.getByRole('button', { name: 'Cancel' }).click();
+    await page.goto(`${origin}/explore?kind=Location&id=${place}`);
+    await page.getByRole('button', { name: 'Delete' }).click();
+    await dialog.getByText('It is referenced by 1 work order.').waitFor();
+    expect(await barriers(page)).toEqual([]);
+    await dialog.getByRole('button', { name: 'Delete' }).click();
+    await status(page).getByText('Location deleted.').waitFor();
+    expect((await read()).locationId).toBe(null);
+    await status(page).getByRole('button', { name: 'Undo' }).click();
+    await page.getByRole('heading', { name: 'Old yard' }).waitFor();
+    expect((await read()).locationId).toBe(place);
+  });
+
+  test('is changed together with the other selected rows of a table, and undone together', async () => {
+    const { page, origin } = await newPage(service);
+    const yard = locations[0]?.id;
+    await service.create('/assets', ...['B 1', 'B 2', 'B 3'].map((name) => ({ name, uid: name })));
+    const places = async () => {
+      const { assets } = await service.data(
+        '{ assets(where: { uid: { startsWith: "B " } }) { nodes { currentLocationId } } }',
+      );
+      return assets.nodes.map((asset: { currentLocationId: string }) => asset.currentLocationId);
+    };
+    await page.goto(`${origin}/explore?kind=Asset&search=B`);
+    for (const name of ['B 1', 'B 3']) await page.getByLabel(`Select ${name}`).check();
+    await page.getByText('2 selected').waitFor();
+    await page.getByRole('button', { name: 'Change…' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Change 2 assets' });
+    await dialog.getByLabel('Field').selectOption('Current location');
+    await dialog.getByRole('combobox', { name: 'Current location' }).fill(yard ?? '');
+    await dialog.getByRole('option', { name: 'North yard' }).click();
+    await dialog.getByRole('cell', { name: 'North yard' }).first().waitFor();
+    expect(await barriers(page)).toEqual([]);
+    await dialog.getByRole('button', { name: 'Change 2 assets' }).click();
+    await status(page).getByText('2 assets changed.').waitFor();
+    expect(await places()).toEqual([yard, null, yard]);
+    await status(page).getByRole('button', { name: 'Undo' }).click();
+    await status(page).getByText('2 changes undone.').waitFor();
+    expect(await places()).toEqual([null, null, null]);
+  });
+});
