@@ -23,7 +23,7 @@ const texts = [
 ] as const;
 
 /**
- * Without a kind, the overview, with the IDs of the `finished` statuses. With an ID, a record, or an entity of another
+ * Without a kind, a `search` of all kinds, or the overview, with the IDs of the `finished` statuses. With an ID, a record, or an entity of another
  * system. Otherwise a table, with a `sort` such as `-name`, its `columns`, such as `name,status`, the number of its
  * `page`, and the cursor that the page is `after` or `before`; or the `view` that is `map` or `tree`, with the IDs of
  * the records that are `open` in the tree. The `view` of a form is `new`, or `edit` with an ID.
@@ -43,7 +43,7 @@ export function viewOf(search: string): View {
   const sent = new URLSearchParams(search);
   const view: View = Object.fromEntries(texts.map((name) => [name, sent.get(name) || undefined]));
   const { kind = '', id, sort = '' } = view;
-  if (!Object.hasOwn(id === undefined ? columns : kinds, kind)) return { finished: view.finished };
+  if (!Object.hasOwn(id === undefined ? columns : kinds, kind)) return { finished: view.finished, search: view.search };
   return {
     ...view,
     view: (id === undefined ? ['new', ...(otherViews[kind] ?? [])] : ['edit']).find((name) => name === view.view),
@@ -65,8 +65,10 @@ export function filterOf(kind: string, text: string): Filter | undefined {
 
 export const textOf = ({ field, operator, value }: Filter): string => `${field}.${operator}:${value}`;
 
-export function viewerOf({ kind, id, view }: View): 'overview' | 'table' | 'record' | 'map' | 'tree' | 'new' {
-  if (kind === undefined) return 'overview';
+type ViewerName = 'overview' | 'search' | 'table' | 'record' | 'map' | 'tree' | 'new';
+
+export function viewerOf({ kind, id, view, search }: View): ViewerName {
+  if (kind === undefined) return search ? 'search' : 'overview';
   if (id !== undefined) return 'record';
   return view === 'map' || view === 'tree' || view === 'new' ? view : 'table';
 }

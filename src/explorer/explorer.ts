@@ -7,6 +7,7 @@ import { LocationMap } from './locations.ts';
 import { overview } from './overview.ts';
 import { documentOf } from './queries.ts';
 import { record } from './record.ts';
+import { focusSearch, searchEverywhere, searchResults } from './search.ts';
 import { type Data, follow, type Page, read, type Viewer } from './service.ts';
 import { countsQuery, sideBar } from './side.ts';
 import { importFiles, table } from './table.ts';
@@ -40,7 +41,15 @@ const minCountIntervalMs = 5_000;
 
 class Explorer implements Page {
   mayWrite = false;
-  readonly #viewers = { overview, table, record, map: new LocationMap(), tree, new: creation };
+  readonly #viewers = {
+    overview,
+    search: searchResults,
+    table,
+    record,
+    map: new LocationMap(),
+    tree,
+    new: creation,
+  };
   #shown: Shown | undefined;
   /** The view that is being read. */
   #next: Shown | undefined;
@@ -103,6 +112,7 @@ class Explorer implements Page {
     const queries = viewer.queries(view, data ?? {});
     // Without its conditions, the table whose conditions are refused could not be mended.
     const isDrawn = data !== undefined || viewer === table;
+    render(searchEverywhere(view), element('everywhere'));
     render(sideBar(view, this.#counts, this.#viewer), element('side'), { renderBefore: element('change-key') });
     render(
       html`${this.#head(viewer, view, data ?? {})} ${problem === undefined ? nothing : this.#failure(problem)}
@@ -224,6 +234,7 @@ window.addEventListener('beforeunload', (event) => {
 });
 
 document.addEventListener('keydown', moveInTable);
+document.addEventListener('keydown', focusSearch);
 
 /** A link would change the address, in which the map keeps its position. */
 document.querySelector('.skip')?.addEventListener('click', (event) => {

@@ -4,7 +4,7 @@ import { AsyncDirective, directive } from 'lit-html/async-directive.js';
 import { keyed } from 'lit-html/directives/keyed.js';
 import { addressOf, type Filter, type View } from './address.ts';
 import { dayWords } from './days.ts';
-import { inOrder, isLink, kindOf, linkOf, nameOf, operators, searched, title, typeOf, words } from './kinds.ts';
+import { inOrder, isLink, kindOf, linkOf, nameOf, operators, title, typeOf, words } from './kinds.ts';
 import { picker } from './picker.ts';
 import { namesOf, query } from './queries.ts';
 import type { Data } from './service.ts';
@@ -14,17 +14,15 @@ export const firstPage = (view: View, changed: View) =>
   addressOf({ ...view, after: undefined, before: undefined, page: undefined, ...changed });
 
 export function searchForm(view: View, kind: string) {
-  // An ID of another system is found only with the name of that system.
-  const texts = [...searched(kind).map(words), ...('externalIds' in kindOf(kind).fields ? ['erp:4711'] : [])];
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
     const search = new FormData(event.target as HTMLFormElement).get('search');
     location.assign(firstPage(view, { search: String(search).trim() }));
   };
-  return html`<form role="search" @submit=${submit}>
+  return html`<form role="search" aria-label=${title(kindOf(kind).list)} @submit=${submit}>
     <input type="search" name="search" aria-label="Search" .value=${view.search ?? ''}
-      placeholder=${`Search ${texts.join(', ')}`} title="All words must be found.">
-    <button>Search</button>
+      placeholder=${`Search ${words(kindOf(kind).list)}`}
+      title="Finds records with all words. erp:4711 is the ID 4711 of the system erp.">
   </form>`;
 }
 
@@ -100,11 +98,14 @@ class FilterForm extends AsyncDirective {
   #operator = '';
 
   override render(view: View) {
-    if (addressOf(view) !== addressOf(this.#view)) {
-      this.#view = view;
-      this.#choose(inOrder(view.kind ?? '', Object.keys(kindOf(view.kind).filters))[0] ?? '');
-    }
+    this.#view = view;
+    if (this.#field === '') this.#choose(this.#fields()[0] ?? '');
     return this.#form();
+  }
+
+  #fields(): readonly string[] {
+    const { kind = '' } = this.#view;
+    return inOrder(kind, Object.keys(kindOf(kind).filters));
   }
 
   #choose(field: string, operator = this.#operators(field)[0] ?? ''): void {
@@ -155,31 +156,27 @@ class FilterForm extends AsyncDirective {
       event.preventDefault();
       this.#add(String(new FormData(event.target as HTMLFormElement).get(this.#field) ?? ''));
     };
-    const fields = inOrder(kind, Object.keys(kindOf(kind).filters));
     const optionOf = (value: string, text: string, chosen: string) =>
       html`<option value=${value} .selected=${value === chosen}>${text}</option>`;
     const valueAt = ({ target }: Event) => (target as HTMLSelectElement).value;
-    const operatorOptions = this.#operators(this.#field).map((name) =>
-      optionOf(name, operatorName(kind, this.#field, name), this.#operator),
-    );
-    // Another address or field has another form.
-    return keyed(
-      addressOf(this.#view),
-      html`<details class="filter">
+    const operatorOption = (name: string) => optionOf(name, operatorName(kind, this.#field, name), this.#operator);
+    return html`<details class="filter">
       <summary class="button bare">Filter</summary>
       <form class="floats pad row" @submit=${submit}>
         <select aria-label="Field" @change=${(event: Event) => choose(valueAt(event))}>
-          ${fields.map((field) => optionOf(field, title(linkOf(field)), this.#field))}
+          ${this.#fields().map((field) => optionOf(field, title(linkOf(field)), this.#field))}
         </select>
         <select aria-label="Condition" @change=${(event: Event) => choose(this.#field, valueAt(event))}>
-          ${operatorOptions}
+          ${this.#operators(this.#field).map(operatorOption)}
         </select>
         ${keyed(this.#field, this.#value())}
         <button>Add</button>
       </form>
-    </details>`,
-    );
+    </details>`;
   }
 }
 
-export const filterForm = directive(FilterForm);
+const form = directive(FilterForm);
+
+/** A form that is empty again once the address has changed. */
+export const filterForm = (view: View) => keyed(addressOf(view), form(view));

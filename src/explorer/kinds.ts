@@ -83,11 +83,15 @@ export function inOrder(kind: string, names: readonly string[]): readonly string
   );
 }
 
-/** The fields that a search looks into: texts, and the links that a table shows, by the names of their records. */
-export const searched = (kind: string): readonly string[] => {
-  const texts = ['name', 'reference', 'number', 'uid'].filter((field) => kindOf(kind).filters[field] === 'TextFilter');
-  return [...texts, ...(columns[kind] ?? []).filter((field) => isRecord(typeOf(kind, field)))];
-};
+/** The texts by which people look for a record; of an entity of another system, the name of its label. */
+export const textFields = (kind: string): readonly string[] =>
+  ['name', 'reference', 'number', 'uid'].filter(
+    (field) => (isRecord(kind) ? kindOf(kind).filters : kindOf(kind).fields)[field] !== undefined,
+  );
+
+/** The links that a search looks into: those that a table shows. */
+export const searchedLinks = (kind: string): readonly string[] =>
+  (columns[kind] ?? []).filter((field) => `${field}Id` in kindOf(kind).filters);
 
 type Target = Readonly<Record<string, unknown>>;
 

@@ -10,8 +10,9 @@ import { html, nothing } from 'lit-html';
 import { AsyncDirective, directive } from 'lit-html/async-directive.js';
 import { live } from 'lit-html/directives/live.js';
 import { createRef, ref } from 'lit-html/directives/ref.js';
-import { isRecord, kindOf, linkOf, nameOf, searched, words } from './kinds.ts';
-import { ascending, atMost, constant, namesOf, query, whereOf } from './queries.ts';
+import { isRecord, kindOf, linkOf, nameOf, words } from './kinds.ts';
+import { fold, matchQueries, rankMatches, rankOf, textsOf } from './matches.ts';
+import { ascending, atMost, constant, namesOf, query } from './queries.ts';
 import { type Data, read } from './service.ts';
 
 export interface PickerOptions {
@@ -31,34 +32,6 @@ export interface PickerOptions {
   onPick?(target: Data | undefined): void;
 }
 
-/** `Mühlhof` and `muhlhof` are alike, as in the service. */
-const fold = (text: string): string => text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
-
-/** The texts by which people know a record, its ID among them. */
-const textsOf = ({ color, ...target }: Data): string[] =>
-  Object.values(target).filter((text): text is string => typeof text === 'string');
-
-/** 0 for an exact match, 1 for a text that begins with the given one, 2 for all others. */
-function rankOf(target: Data, text: string): number {
-  const texts = textsOf(target).map(fold);
-  return [texts.includes(text), texts.some((other) => other.startsWith(text)), true].indexOf(true);
-}
-
-/** Reads exact matches and beginnings by themselves: in the list of all matches they may be on a later page. */
-function recordQueries({ kind }: PickerOptions, text: string, size: number): readonly string[] {
-  const { list, order, filters } = kindOf(kind);
-  const orderBy = order.includes('name') ? [{ name: ascending }] : undefined;
-  const found = `nodes { ${namesOf(kind)} } pageInfo { hasNextPage }`;
-  const queryOf = (alias: string, where: object | undefined) =>
-    `${alias}: ${query(list, { first: atMost(size), where, orderBy }, found)}`;
-  const others = queryOf('others', whereOf({ kind, search: text }));
-  if (text === '') return [others];
-  const texts = searched(kind).filter((field) => field in filters);
-  const anyText = (operator: string) => texts.map((field) => ({ [field]: { [operator]: text } }));
-  const exact = queryOf('exact', { or: [{ id: { eq: text } }, ...anyText('alike')] });
-  return texts.length > 0 ? [exact, queryOf('beginnings', { or: anyText('startsAlike') }), others] : [exact, others];
-}
-
 /** Reads the IDs that the field has in records, and the labels of the type. */
 function labelQueries({ kind, name, of }: PickerOptions, text: string, size: number): readonly string[] {
   const type = `${constant(kind)}:`;
@@ -74,9 +47,11 @@ function labelQueries({ kind, name, of }: PickerOptions, text: string, size: num
 }
 
 export const targetQueries = (options: PickerOptions, text: string, size: number): readonly string[] =>
-  (isRecord(options.kind) ? recordQueries : labelQueries)(options, text, size);
+  isRecord(options.kind)
+    ? matchQueries(options.kind, text, size, `nodes { ${namesOf(options.kind)} }`)
+    : labelQueries(options, text, size);
 
-/** Reads what can be chosen for a text, the best first. */
+/** Reads the choices for a text, the best first. */
 async function readTargets(options: PickerOptions, text: string, size: number) {
   const { kind, name } = options;
   const lists: readonly Data[] = Object.values(await read(...targetQueries(options, text, size)));
@@ -85,11 +60,9 @@ async function readTargets(options: PickerOptions, text: string, size: number) {
   const all = lists.flatMap(({ nodes, groups }): Data[] =>
     groups ? groups.flatMap((group: Data) => group[linkOf(name)] ?? []) : nodes.map(targetOf),
   );
-  const folded = fold(text);
   // The summary has all IDs of the field, also those without the text.
-  const matching = all.filter((target) => isRecord(kind) || textsOf(target).some((own) => fold(own).includes(folded)));
-  const byId = new Map(matching.map((target) => [target.id, target]));
-  const targets = [...byId.values()].sort((a, b) => rankOf(a, folded) - rankOf(b, folded));
+  const isMatch = (target: Data) => textsOf(target).some((own) => fold(own).includes(fold(text)));
+  const targets = rankMatches(isRecord(kind) ? all : all.filter(isMatch), text);
   return { targets, hasMore: lists.some(({ pageInfo }) => pageInfo?.hasNextPage) };
 }
 
@@ -173,7 +146,7 @@ class Picker extends AsyncDirective {
     if (this.#picked && this.#text.trim() === '') return this.#pick(undefined);
     const text = this.#typed;
     await this.#reading;
-    const exact = this.#found?.targets.filter((target) => rankOf(target, fold(text)) === 0) ?? [];
+    const exact = this.#found?.targets.filter((target) => rankOf(target, text) === 0) ?? [];
     if (text !== '' && text === this.#typed && exact.length === 1) this.#pick(exact[0]);
   }
 
@@ -206,7 +179,7 @@ class Picker extends AsyncDirective {
       this.#size += 50;
       this.#reading = this.#read();
     };
-    const isFound = targets.some((target) => rankOf(target, fold(text)) === 0);
+    const isFound = targets.some((target) => rankOf(target, text) === 0);
     const foreign = { text, hint: 'as an ID of another system', choose: () => this.#pick({ id: text }) };
     return [
       ...targets.map((target) => {

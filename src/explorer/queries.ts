@@ -1,7 +1,7 @@
 /** Writes the queries of the views as text that anybody can copy: with their values in it, in place of variables. */
 import type { Filter, View } from './address.ts';
 import { dayOf } from './days.ts';
-import { columns, isLink, isRecord, kindOf, nameFields, searched, typeOf } from './kinds.ts';
+import { columns, isLink, isRecord, kindOf, nameFields, searchedLinks, textFields, typeOf } from './kinds.ts';
 
 /** The page has the setting in it; these modules also run without a page. */
 const { document } = globalThis as { document?: { body: { dataset: Readonly<Record<string, string>> } } };
@@ -98,24 +98,34 @@ function conditionOf(kind: string, { field, operator, ...filter }: Filter): obje
   return { [field]: { [operator]: sent, ...(type === 'TextFilter' && !isWord && { ignoreCase: true }) } };
 }
 
-/** The word must be in one of the texts. `erp:4711` is also the ID in another system. */
+/** Conditions on each text of a record. */
+export const textConditions = (kind: string, operator: string, text: string): readonly object[] =>
+  textFields(kind).map((field) => ({ [field]: { [operator]: text } }));
+
+/** `erp:4711` is an ID in another system. */
+function externalIdConditions(kind: string, text: string): readonly object[] {
+  const [key, ...rest] = text.trim().split(':');
+  const alike = rest.join(':').trim();
+  return key && alike && 'externalIds' in kindOf(kind).fields ? [{ externalIds: { key, alike } }] : [];
+}
+
+/** The word must be in a text of the record, or of a record or label to which it leads. */
 function wordCondition(kind: string, word: string): object {
-  const { fields, filters } = kindOf(kind);
-  const contains = { containsAlike: word };
-  const conditions: object[] = searched(kind).map((field) => ({
-    [field]: field in filters ? contains : { name: contains },
+  const links = searchedLinks(kind).map((link) => ({
+    [link]: { or: textConditions(typeOf(kind, link), 'containsAlike', word) },
   }));
-  const [, key, value] = /^([^:]+):(.+)$/.exec(word) ?? [];
-  if (value !== undefined && 'externalIds' in fields) conditions.push({ externalIds: { key, alike: value } });
-  return { or: conditions };
+  return { or: [...textConditions(kind, 'containsAlike', word), ...links, ...externalIdConditions(kind, word)] };
+}
+
+function searchConditions(kind: string, search: string): readonly object[] {
+  const words = search.split(/\s+/).filter(Boolean);
+  const conditions = words.map((word) => wordCondition(kind, word));
+  const externalId = words.length > 1 ? externalIdConditions(kind, search) : [];
+  return externalId.length > 0 ? [{ or: [{ and: conditions }, ...externalId] }] : conditions;
 }
 
 /** The condition of a table, as the argument `where` and as the exports take it. */
 export function whereOf({ kind = '', search = '', filters = [] }: View): object | undefined {
-  const words = search.split(/\s+/).filter(Boolean);
-  const conditions = [
-    ...filters.map((filter) => conditionOf(kind, filter)),
-    ...words.map((word) => wordCondition(kind, word)),
-  ];
+  const conditions = [...filters.map((filter) => conditionOf(kind, filter)), ...searchConditions(kind, search)];
   return conditions.length > 1 ? { and: conditions } : conditions[0];
 }

@@ -21,8 +21,9 @@ async function importViews() {
   const { overview } = await import('../../src/explorer/overview.ts');
   const { tree } = await import('../../src/explorer/tree.ts');
   const { targetQueries } = await import('../../src/explorer/picker.ts');
+  const { searchResults } = await import('../../src/explorer/search.ts');
   vi.unstubAllGlobals();
-  return { targetQueries, table, record, overview, tree, filterOfList };
+  return { searchResults, targetQueries, table, record, overview, tree, filterOfList };
 }
 
 let views: Awaited<ReturnType<typeof importViews>>;
@@ -77,6 +78,7 @@ test('every view has queries, with each filter and in each order', () => {
     ...links.flatMap((link) => ['', 'a"b'].map((text) => views.targetQueries(link, text, 20))),
     ...[...orders, ...filtered, ...searches].map((view) => views.table.queries(view, known)),
     ...types.map((kind) => views.record.queries({ kind, id: 'a"b' }, {})),
+    views.searchResults.queries({ search: 'two words erp:4711' }, {}),
     views.overview.queries({}, known),
     views.overview.queries({ finished: 'none' }, known),
     ...['', 'a"b,c'].map((open) => views.tree.queries({ open }, {})),
@@ -145,6 +147,16 @@ test('a list of a record is the table to which it leads', async () => {
   }
   const some = ['assets', 'ownedAssets', 'manufacturedAssets', 'children', 'createdProjects', 'updatedWorkOrders'];
   expect(compared).toEqual(expect.arrayContaining(some));
+});
+
+test('a search finds records by the names of labels, and by IDs of other systems with blanks', async () => {
+  const user = service.as(await service.key({ workspace: 'searched' }));
+  await user.create('/labels', { key: 'STATUS:7', name: 'Wartet auf Müller' });
+  await user.create('/assets', { name: 'Crane', statusId: '7' }, { name: 'Pump', externalIds: { erp: 'KT 41: 7' } });
+  const found = async (search: string) =>
+    (await user.data(documentOf(views.table.queries({ kind: 'Asset', search }, {})))).assets.nodes;
+  expect(await found('crane muller')).toMatchObject([{ name: 'Crane' }]);
+  expect(await found('erp:KT 41: 7')).toMatchObject([{ name: 'Pump' }]);
 });
 
 test('a search finds records by the names of what they are linked to', async () => {

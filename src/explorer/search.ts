@@ -1,0 +1,66 @@
+/** The search over all kinds: the best matches of each, and the way to all of them. */
+import { html, nothing } from 'lit-html';
+import { addressOf, type View } from './address.ts';
+import { columns, kindNames, kindOf, title, words } from './kinds.ts';
+import { matchQueries, rankMatches, rankOf } from './matches.ts';
+import { rowsOf } from './queries.ts';
+import { type Data, read, type Viewer } from './service.ts';
+import { notice, recordTable } from './values.ts';
+
+const shownMatches = 5;
+
+export function searchEverywhere({ kind, search }: View) {
+  const submit = (event: SubmitEvent) => {
+    event.preventDefault();
+    const sent = String(new FormData(event.target as HTMLFormElement).get('everywhere')).trim();
+    if (sent) location.assign(addressOf({ search: sent }));
+  };
+  return html`<form role="search" aria-label="All records" @submit=${submit}>
+    <input type="search" name="everywhere" aria-label="Search all records" placeholder="Search all records  ( / )"
+      .value=${kind ? '' : (search ?? '')}>
+  </form>`;
+}
+
+/** The slash key leads to the search, except while somebody types. */
+export function focusSearch(event: KeyboardEvent): void {
+  const isTyping = (event.target as HTMLElement).matches('input:not([type=checkbox]), textarea, select');
+  if (event.key !== '/' || isTyping || event.ctrlKey || event.metaKey) return;
+  event.preventDefault();
+  document.querySelector<HTMLInputElement>('[name=everywhere]')?.select();
+}
+
+/** As many columns as fit into any window. */
+const fieldsOf = (kind: string): readonly string[] => (columns[kind] ?? []).slice(0, 5);
+
+const queriesOf = (kind: string, search: string) =>
+  matchQueries(kind, search, shownMatches + 1, rowsOf(kind, fieldsOf(kind)));
+
+export const searchResults: Viewer = {
+  queries: ({ search = '' }) => kindNames.flatMap((kind) => queriesOf(kind, search)),
+  async *read({ search = '' }) {
+    const found = kindNames.map(async (kind) => {
+      const lists: readonly Data[] = Object.values(await read(...queriesOf(kind, search)));
+      const nodes: readonly Data[] = lists.flatMap((list) => list.nodes);
+      return { kind, matches: rankMatches(nodes, search) };
+    });
+    // Kinds with an exact match come first.
+    const rank = ({ matches }: Data) => Math.min(...matches.map((match: Data) => rankOf(match, search)));
+    yield { found: (await Promise.all(found)).sort((a, b) => rank(a) - rank(b)) };
+  },
+  title: ({ search = '' }) => `Matches of “${search}”`,
+  draw({ search }, { found }) {
+    const section = ({ kind, matches }: Data) => {
+      const { list } = kindOf(kind);
+      const shown = matches.slice(0, shownMatches);
+      const all = html`<p><a href=${addressOf({ kind, search })}>All ${words(list)} that match</a></p>`;
+      return html`<section>
+        <h2>${title(list)}</h2>
+        ${recordTable(kind, shown, title(list), { fields: fieldsOf(kind) })}
+        ${matches.length > shownMatches ? all : nothing}
+      </section>`;
+    };
+    const matching: readonly Data[] = found.filter(({ matches }: Data) => matches.length > 0);
+    if (matching.length > 0) return matching.map(section);
+    return notice('Nothing matches', html`<a class="button" href="explore">Overview</a>`);
+  },
+};
