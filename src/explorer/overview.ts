@@ -6,7 +6,8 @@ import { kindNames, kindOf, linkOf, nameOf, typeOf } from './kinds.ts';
 import { atMost, namesOf, query, whereOf } from './queries.ts';
 import type { Data, Viewer } from './service.ts';
 import { countsQuery } from './side.ts';
-import { labelStyle, notice } from './values.ts';
+import { chooseFiles } from './table.ts';
+import { button, labelStyle, notice } from './values.ts';
 
 /** Records in groups by a field: the ID of a link, or the start for its month. */
 const charts = [
@@ -89,6 +90,17 @@ function chartOf(chart: Chart, { groups, totalCount, hasMoreGroups }: Data, tota
   </section>`;
 }
 
+const countOf = (kind: string, data: Data): number | undefined => data[kindOf(kind).list]?.totalCount;
+
+const isEmpty = (data: Data): boolean => kindNames.every((kind) => countOf(kind, data) === 0);
+
+function emptyPage(mayWrite: boolean) {
+  const entries = html`${button('Import a file', () => chooseFiles('Asset'), 'primary')}
+    <a class="button" href=${addressOf({ kind: 'Asset', view: 'new' })}>New asset</a>`;
+  const demo = html`<a class="button" href="documentation/README.md#start">Look at the demo</a>`;
+  return notice('Nothing is stored here yet', html`${mayWrite ? entries : nothing} ${demo}`);
+}
+
 export const overview: Viewer = {
   // Each chart by itself: some take longer.
   queries(view, data) {
@@ -97,12 +109,15 @@ export const overview: Viewer = {
   },
   title: () => new Date().toLocaleDateString(undefined, { weekday: 'long', day: 'numeric', month: 'long' }),
   note: (_, data) => (overdueCount(data) > 0 ? `${overdueCount(data).toLocaleString()} overdue` : ''),
-  draw(view, data) {
-    const countOf = (kind: string): number => data[kindOf(kind).list].totalCount;
-    if (kindNames.every((kind) => countOf(kind) === 0)) return notice('No records are stored yet', nothing);
+  actions: (_, data, { mayWrite }) =>
+    mayWrite && !isEmpty(data)
+      ? html`<a class="button primary" href=${addressOf({ kind: 'WorkOrder', view: 'new' })}>New work order</a>`
+      : nothing,
+  draw(view, data, { mayWrite }) {
+    if (isEmpty(data)) return emptyPage(mayWrite);
     const drawn = charts.map((chart, index) => {
       const summary = data[`chart${index}`];
-      return summary ? chartOf(chart, summary, countOf(chart.kind)) : nothing;
+      return summary ? chartOf(chart, summary, countOf(chart.kind, data) ?? 0) : nothing;
     });
     return html`${agenda(view, data)} <div class="columns">${drawn}</div>`;
   },

@@ -78,7 +78,7 @@ export async function importFiles(kind: string, list: Iterable<File>): Promise<v
   openImport(kind, files);
 }
 
-function chooseFiles(kind: string): void {
+export function chooseFiles(kind: string): void {
   const input = Object.assign(document.createElement('input'), { type: 'file', multiple: true });
   input.onchange = () => void importFiles(kind, input.files ?? []);
   input.click();

@@ -4,10 +4,10 @@ import { beforeAll, expect, test } from 'vitest';
 import { barriers, describeInChromium, look, moveTo, usePages } from '../support/browser.ts';
 import { useSharedService } from '../support/service.ts';
 
-/** Noon of a day, counted from today: far enough from midnight for any time zone of the machine. */
-function day(days: number): string {
+/** An hour of a day, counted from today. */
+function day(days: number, hour = 12): string {
   const time = new Date();
-  time.setHours(12, 0, 0, 0);
+  time.setHours(hour, 0, 0, 0);
   time.setDate(time.getDate() + days);
   return time.toISOString();
 }
@@ -18,6 +18,7 @@ const orders = [
   { name: 'Late', endDate: day(-1), startDate: day(-2), ...yard },
   { name: 'Late and done', endDate: day(-1), startDate: day(-2), ...yard, statusId: 'done' },
   { name: 'Ends', startDate: day(-3), endDate: day(0), ...yard },
+  { name: 'Both', startDate: day(0, 10), endDate: day(0, 14), ...yard },
   { name: 'Begins', startDate: day(0), endDate: day(1), ...yard, typeId: 'repair' },
   { name: 'Soon', startDate: day(7), ...yard, statusId: 'held', typeId: 'repair' },
   { name: 'Endless', startDate: day(-3), ...yard },
@@ -52,7 +53,7 @@ describeInChromium('the overview', () => {
     await page.getByText('1 overdue').waitFor();
     expect(await groups(page)).toEqual([
       ['Overdue 1', 'Late'],
-      ['Due today 1', 'Ends'],
+      ['Due today 2', 'Ends', 'Both'],
       ['Starts today 1', 'Begins'],
       ['Next seven days 1', 'Soon'],
       ['Without an end 1', 'Endless'],
@@ -81,8 +82,18 @@ describeInChromium('the overview', () => {
     // Work orders begin with the next ones.
     await page.getByRole('navigation').getByRole('link', { name: 'Work orders' }).click();
     await page.getByText('Start date from today').waitFor();
-    expect(await rows(page).getByRole('rowheader').allInnerTexts()).toEqual(['Begins', 'Soon', 'Nowhere']);
+    expect(await rows(page).getByRole('rowheader').allInnerTexts()).toEqual(['Both', 'Begins', 'Soon', 'Nowhere']);
     expect(visit).toMatchObject({ outside: [], errors: [] });
+  });
+
+  test('of an empty workspace has the first steps', async () => {
+    const { page } = await newPage(other, '/explore');
+    await page.getByText('Nothing is stored here yet').waitFor();
+    await page.getByRole('button', { name: 'Import a file' }).waitFor();
+    expect(await barriers(page)).toEqual([]);
+    await look(page, 'explorer-empty');
+    await page.getByRole('link', { name: 'New asset' }).click();
+    await page.getByLabel('Name').waitFor();
   });
 
   test('is live, and each bar leads to its records', async () => {
@@ -102,7 +113,7 @@ describeInChromium('the overview', () => {
     const facets = page.getByRole('complementary', { name: 'Narrow down' });
     const values = async () =>
       (await facets.getByRole('link').allInnerTexts()).map((text) => text.replace(/\s+/g, ' '));
-    await expect.poll(values).toEqual(['open 4', 'Erledigt 1', 'On hold 1', 'yard 6', 'repair 2']);
+    await expect.poll(values).toEqual(['open 5', 'Erledigt 1', 'On hold 1', 'yard 7', 'repair 2']);
     await facets.getByRole('link', { name: 'repair' }).click();
     await expect.poll(values).toEqual(['On hold 1', 'open 1', 'yard 2', 'repair 2']);
     expect(await rows(page).count()).toBe(2);

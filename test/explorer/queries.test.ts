@@ -15,6 +15,8 @@ async function importViews() {
   // Before there is something that is no whole document.
   await import('lit-html');
   vi.stubGlobal('location', new URL('http://127.0.0.1/explore'));
+  vi.stubGlobal('HTMLElement', class {});
+  vi.stubGlobal('customElements', { define: () => {} });
   vi.stubGlobal('document', { getElementById: () => null, body: { dataset: {} } });
   const { table } = await import('../../src/explorer/table.ts');
   const { filterOfList, record } = await import('../../src/explorer/record.ts');
