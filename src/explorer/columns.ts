@@ -5,8 +5,8 @@ import { addressOf, type View } from './address.ts';
 import { columns, inOrder, kindOf, title } from './kinds.ts';
 import { button } from './values.ts';
 
-/** As many as fit into a window of 1280 pixels. */
-const defaultNumber = 6;
+/** As many as fit beside the facets into a window of 1280 pixels. */
+const defaultNumber = 5;
 
 /** The first column leads to the record, and stays. */
 export function columnsOf({ kind = '', columns: chosen }: View): readonly string[] {

@@ -127,7 +127,7 @@ class Explorer implements Page {
     document.title = `${name} – Yardgraph`;
     return html`<header class="head row">
       <div>${viewer.crumb?.(view, data)}<h1>${name}</h1> <small role="status">${viewer.note?.(view, data)}</small></div>
-      ${id === undefined ? viewLinks(view) : nothing} ${viewer.actions?.(view, data, this)}
+      ${id === undefined ? viewLinks(view) : nothing} <div class="row">${viewer.actions?.(view, data, this)}</div>
     </header>`;
   }
 

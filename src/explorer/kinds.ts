@@ -31,9 +31,9 @@ const stamps = ['externalIds', 'id', 'createdAt', 'createdBy', 'updatedAt', 'upd
 /** The first columns of tables, in the order of the kinds. Labels have no table: they name statuses and companies. */
 const chosenColumns: Readonly<Record<string, readonly string[]>> = {
   Asset: ['name', 'uid', 'status', 'currentLocation', 'category', 'assetType', 'owner'],
-  WorkOrder: ['name', 'reference', 'status', 'asset', 'location', 'startDate', 'project', 'endDate'],
+  WorkOrder: ['name', 'asset', 'status', 'location', 'startDate', 'endDate', 'reference', 'project'],
   TransportOrder: ['name', 'number', 'reference', 'status', 'project'],
-  Project: ['name', 'reference', 'status', 'location', 'company', 'startDate', 'endDate'],
+  Project: ['name', 'reference', 'status', 'location', 'startDate', 'endDate', 'company'],
   Location: ['name', 'parent', 'city', 'address1', 'postalCode', 'country'],
   AssetCategory: ['name', 'parent', 'description'],
   Allocation: ['startDate', 'endDate', 'asset', 'status', 'project', 'workOrder', 'location', 'user'],

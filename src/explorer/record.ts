@@ -7,10 +7,11 @@ import { addressOf, type View } from './address.ts';
 import { columnsOf } from './columns.ts';
 import { openDeletion } from './deletion.ts';
 import { formPage, newAddress } from './form.ts';
-import { columns, inOrder, isLink, isRecord, kindOf, linkOf, nameOf, title, typeOf, words } from './kinds.ts';
-import { atMost, descending, namesOf, query, rowsOf, selectionOf } from './queries.ts';
+import { changeList, deletedRecord, historyQuery, readNames, valuesOf } from './history.ts';
+import { columns, inOrder, isRecord, kindOf, nameOf, title, words } from './kinds.ts';
+import { atMost, descending, query, rowsOf, selectionOf } from './queries.ts';
 import { type Data, read, type Viewer } from './service.ts';
-import { button, cell, cellOf, link, notice, recordTable, time } from './values.ts';
+import { button, cell, link, notice, recordTable, time } from './values.ts';
 
 /**
  * Records with a start: the last ones first. The lists of a user stay in the order of creation: all work orders of a
@@ -31,11 +32,10 @@ const factsOf = (kind: string): readonly string[] =>
 
 function recordQuery({ kind = '', id }: View): string {
   const { one, fields, lists } = kindOf(kind);
-  const changes = 'nodes { cursor at action user { id name } message fields { field before after } }';
   const parts = [
     selectionOf(kind, Object.keys(fields)),
     ...Object.entries(lists).map(linkedPage),
-    ...(isRecord(kind) ? [query('history', { first: atMost(20) }, changes)] : []),
+    ...(isRecord(kind) ? [historyQuery()] : []),
   ];
   return query(one, { id }, `\n    ${parts.join('\n    ')}\n  `);
 }
@@ -117,58 +117,18 @@ function linkedTable(from: string, [list, kind]: readonly [string, string], foun
   </section>`;
 }
 
-/** The most names that are read for a history: a query has at most as many aliases. */
-const maxNames = 50;
-
-/** Reads the names of the linked records before the changes and after them: by the field and the ID. */
-async function readNames(kind: string, changes: readonly Data[]): Promise<Data> {
-  const targets = new Map<string, readonly [type: string, id: string]>();
-  const updates = changes.filter(({ action }) => action === 'UPDATED');
-  for (const { field, before, after } of updates.flatMap(({ fields }) => fields)) {
-    const type = typeOf(kind, linkOf(field));
-    for (const id of [before, after]) if (isLink(type) && id !== null) targets.set(field + id, [type, id]);
-  }
-  const asked = [...targets].slice(0, maxNames);
-  if (asked.length === 0) return {};
-  const queries = asked.map(
-    ([, [type, id]], index) => `name${index}: ${query(kindOf(type).one, { id }, namesOf(type))}`,
-  );
-  const names = await read(...queries);
-  return Object.fromEntries(asked.map(([key], index) => [key, names[`name${index}`]]));
-}
-
-const actions: Readonly<Record<string, string>> = { CREATED: 'created', UPDATED: 'updated', DELETED: 'deleted' };
-
-function changeList(kind: string, changes: readonly Data[], names: Data) {
-  const shown = (field: string, value: unknown) => {
-    const type = typeOf(kind, linkOf(field));
-    const target = names[field + value];
-    if (value === null) return html`<span class="quiet">nothing</span>`;
-    return isLink(type) && !target ? value : cellOf(type, target ?? value);
-  };
-  const fieldOf = ({ field, before, after }: Data) => html`<span class="quiet">${title(linkOf(field))}</span>
-    <div><del class="quiet">${shown(field, before)}</del> <span class="quiet">→</span> <ins>${shown(field, after)}</ins></div>`;
-  const changeOf = ({ at, action, user, message, fields }: Data) => {
-    const isUndo = message === 'Undo';
-    const did = isUndo ? 'undid a change' : actions[action];
-    const isListed = action === 'UPDATED';
-    return html`<li>
-      ${time(at)}
-      <div><b>${user ? nameOf(user) : 'Somebody'}</b> ${did}${message && !isUndo ? `: ${message}` : ''}</div>
-      ${isListed ? fields.filter(({ field }: Data) => field !== 'updatedAt').map(fieldOf) : nothing}
-    </li>`;
-  };
-  return html`<ol class="history">${changes.map(changeOf)}</ol>`;
-}
-
 export const record: Viewer = {
   queries: (view) => [recordQuery(view)],
   async *read(view) {
-    const { kind = '' } = view;
+    const { kind = '', id } = view;
     const data = await read(recordQuery(view));
-    yield { ...data, names: await readNames(kind, data[kindOf(kind).one]?.history?.nodes ?? []) };
+    const found = data[kindOf(kind).one];
+    const { history } = found || !isRecord(kind) ? (found ?? {}) : await read(historyQuery(id));
+    const changes: readonly Data[] = history?.nodes ?? [];
+    yield { ...data, changes, names: await readNames(kind, changes) };
   },
-  title: ({ kind = '', id }, data) => nameOf(data[kindOf(kind).one] ?? { id }),
+  title: ({ kind = '', id }, { changes, ...data }) =>
+    nameOf(data[kindOf(kind).one] ?? { id, ...(changes?.length > 0 && valuesOf(changes[0])) }),
   crumb({ kind = '' }, data) {
     const found = data[kindOf(kind).one];
     const number = inHead
@@ -184,20 +144,17 @@ export const record: Viewer = {
     return html`${button('Delete', () => void openDeletion(kind, found, page), 'bare')}
       <a class="button primary" id="edit" href=${addressOf({ kind, id, view: 'edit' })}>Edit</a>`;
   },
-  draw({ kind = '', id = '', view }, { names, ...data }, page) {
+  draw({ kind = '', id = '', view }, { names, changes, ...data }, page) {
     const { one, lists } = kindOf(kind);
     const found = data[one];
-    if (!found)
-      return notice(
-        `There is no ${words(kind)} with the ID ${id} in this workspace`,
-        html`<a class="button"
-        href=${addressOf({ kind })}>All ${words(kindOf(kind).list)}</a>`,
-      );
+    if (!found && changes.length > 0) return deletedRecord(kind, changes, names, page);
+    const all = html`<a class="button" href=${addressOf({ kind })}>All ${words(kindOf(kind).list)}</a>`;
+    if (!found) return notice(`There is no ${words(kind)} with the ID ${id} in this workspace`, all);
     const facts = isRecord(kind)
       ? factList(kind, found)
       : html`<p>Kept in another system. This service has what refers to it.</p>`;
     const isAfter = (time: string) => (change: Data) => change.at > time;
-    const changesSince = (time: string) => changeList(kind, found.history.nodes.filter(isAfter(time)), names);
+    const changesSince = (time: string) => changeList(kind, changes.filter(isAfter(time)), names);
     if (view === 'edit') return formPage({ kind, record: found, page, changesSince });
     const details = html`<div class="columns">
       <section><header><h2>Details</h2></header>${detailList(kind, found)}</section>

@@ -268,6 +268,25 @@ describeInChromium('the explorer', () => {
     await note(page, '1–50 of 60');
   });
 
+  test('shows what a deleted record was, who deleted it, and undoes that', async () => {
+    const [yard] = await open.create('/locations', { name: 'Bremen yard', city: 'Bremen' });
+    await open.data('mutation ($ids: [ID!]!) { deleteLocations(ids: $ids) { id } }', { ids: [yard?.id] });
+    const { page, visit } = await newPage(open, `/explore?kind=Location&id=${yard?.id}`);
+    await heading(page, 'Bremen yard');
+    await page.getByText('Somebody deleted this record.').waitFor();
+    await page.locator('dd').getByText('Bremen', { exact: true }).waitFor();
+    expect(await barriers(page)).toEqual([]);
+    await look(page, 'explorer-deleted');
+    await page.getByText('live', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await page.getByRole('link', { name: 'Edit' }).waitFor();
+    await page
+      .locator('.history')
+      .getByText(/undid a change/)
+      .waitFor();
+    expect(visit).toMatchObject({ outside: [], errors: [] });
+  });
+
   test('has the columns of its address, all but the name and two of them on a phone, and can be used by keyboard', async () => {
     const { page, visit, origin } = await newPage(open, '/explore?kind=Asset&columns=none,nonsense');
     const heads = async () => (await page.getByRole('columnheader').allInnerTexts()).filter(Boolean).join();
@@ -276,7 +295,7 @@ describeInChromium('the explorer', () => {
     await page.getByRole('button', { name: 'Columns' }).click();
     const chosen = ['External IDs', 'UID', 'Status', 'Owner'];
     for (const name of chosen) {
-      await page.getByLabel(name, { exact: true }).check();
+      await page.getByLabel(name, { exact: true }).click();
       await page.getByRole('columnheader', { name }).waitFor();
     }
     await page.getByRole('button', { name: 'Move UID forward' }).press('Enter');
@@ -297,7 +316,7 @@ describeInChromium('the explorer', () => {
     await page.getByRole('link', { name: 'Skip to the content' }).press('Enter');
     expect(await page.evaluate('document.activeElement.id')).toBe('main');
     await page.getByRole('region', { name: 'Assets' }).press('ArrowDown');
-    for (const key of ['ArrowDown', 'ArrowDown', 'ArrowRight', 'ArrowRight', 'ArrowUp']) await page.keyboard.press(key);
+    for (const key of ['ArrowDown', 'ArrowRight', 'ArrowDown', 'ArrowRight', 'ArrowUp']) await page.keyboard.press(key);
     const status = rows(page).first().locator('td').last().getByRole('link');
     expect(await status.evaluate((link) => link === document.activeElement)).toBe(true);
 
