@@ -43,7 +43,9 @@ export function viewOf(search: string): View {
   const sent = new URLSearchParams(search);
   const view: View = Object.fromEntries(texts.map((name) => [name, sent.get(name) || undefined]));
   const { kind = '', id, sort = '' } = view;
-  if (!Object.hasOwn(id === undefined ? columns : kinds, kind)) return { finished: view.finished, search: view.search };
+  // Labels have a form, and no table.
+  const isKnown = Object.hasOwn(id === undefined && view.view !== 'new' ? columns : kinds, kind);
+  if (!isKnown || (id === undefined && !kindOf(kind).list)) return { finished: view.finished, search: view.search };
   return {
     ...view,
     view: (id === undefined ? ['new', ...(otherViews[kind] ?? [])] : ['edit']).find((name) => name === view.view),

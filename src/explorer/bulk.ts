@@ -100,7 +100,8 @@ class BulkForm extends HTMLElement {
     };
     const target = this.#picked.get(name);
     const record = { [linkOf(name)]: target };
-    const action = value === null ? `Clear ${words(linkOf(name))} of` : 'Change';
+    const count = countOf(kind, affected.length);
+    const isIdle = this.#isBusy || affected.length === 0;
     const heads = [kind, linkOf(name), 'becomes'].map((head) => headOf(head));
     const row = (before: Data) => [
       html`<small>${before.uid ?? before.reference ?? before.number}</small> ${nameOf(before)}`,
@@ -116,8 +117,9 @@ class BulkForm extends HTMLElement {
           ${keyed(name, fieldInput({ kind, name, record, onPick }))}
           <p class="full error" role="alert" ?hidden=${!this.#problem}>Not changed: ${this.#problem}.</p>
           <div class="full card preview">${tableOf('Preview', heads, affected.map(row))}</div>
-          <p class="full row"><button class="primary" ?disabled=${this.#isBusy || affected.length === 0}>
-            ${action} ${countOf(kind, affected.length)}</button>
+          <p class="full row">
+            <button class="primary" ?disabled=${isIdle || value === null}>Change ${value === null ? '' : count}</button>
+            <button ?hidden=${value !== null} ?disabled=${isIdle}>Clear ${words(linkOf(name))} of ${count}</button>
             ${button('Cancel', () => this.closest('dialog')?.close())}</p>
         </form>`,
       this,

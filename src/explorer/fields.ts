@@ -126,18 +126,18 @@ function readExternalIds(sent: FormData, { externalIds = {} }: Data): Data {
   return Object.fromEntries(entries.filter(([system, id]) => (externalIds?.[system] ?? null) !== id));
 }
 
-/** Returns the values that somebody has changed. */
-export function changedValues(form: HTMLFormElement, kind: string, record: Data): Data {
+/** Returns the values that somebody has changed; without a record, all values. */
+export function changedValues(form: HTMLFormElement, kind: string, record?: Data): Data {
   const controls = [...form.elements].filter((control): control is Control => 'name' in control && control.name !== '');
   const sent = new FormData(form);
   const isChanged = (control: Control): boolean => {
-    if (control.type === 'hidden') return (control.value || null) !== inputValue(record, control.name);
+    if (control.type === 'hidden') return (control.value || null) !== inputValue(record ?? {}, control.name);
     if (control instanceof HTMLInputElement && control.type === 'checkbox')
       return control.checked !== control.defaultChecked;
-    return control.value !== control.defaultValue;
+    return control.value !== (record ? control.defaultValue : '');
   };
   const names = [...new Set(controls.filter(isChanged).map(fieldOf))].filter((name) => name !== 'externalIds');
-  const externalIds = readExternalIds(sent, record);
+  const externalIds = readExternalIds(sent, record ?? {});
   return {
     ...Object.fromEntries(names.map((name) => [name, readValue(kind, name, sent)])),
     ...(Object.keys(externalIds).length > 0 && { mergeExternalIds: externalIds }),

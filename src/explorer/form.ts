@@ -3,8 +3,8 @@ import { html, nothing, render, type TemplateResult } from 'lit-html';
 import { keyed } from 'lit-html/directives/keyed.js';
 import { addressOf, type Filter, type View } from './address.ts';
 import { changedValues, fieldInput, inputNames, timeZone } from './fields.ts';
-import { isLink, kindOf, linkOf, title, typeOf, words } from './kinds.ts';
-import { namesOf, query } from './queries.ts';
+import { isLink, isRecord, kindOf, kinds, linkOf, title, typeOf, words } from './kinds.ts';
+import { constant, namesOf, query } from './queries.ts';
 import { type Data, type Page, read, type Viewer } from './service.ts';
 import { notice } from './values.ts';
 import { mutationText, report, store } from './writes.ts';
@@ -14,6 +14,8 @@ interface FormOptions {
   /** The record as it is now, or the links that a new one begins with. */
   readonly record: Data;
   readonly page: Page;
+  /** The page after the form: by default that of the record. */
+  readonly address?: string | undefined;
   changesSince?(time: string): unknown;
 }
 
@@ -46,9 +48,10 @@ class RecordForm extends HTMLElement {
   #isLeft = false;
 
   set options(options: FormOptions) {
-    const isFirst = this.#options === undefined;
+    // Without own changes, the form follows those of others.
+    const isClean = this.#options === undefined || !(this.#isBusy || this.isUnsaved);
     this.#options = options;
-    if (isFirst) this.#base = options.record;
+    if (isClean) this.#base = options.record;
     this.#draw();
   }
 
@@ -76,7 +79,7 @@ class RecordForm extends HTMLElement {
   #item(): Data {
     const { id, updatedAt: ifUpdatedAt } = this.#base;
     if (!this.#isNew) return { id, ifUpdatedAt, ...this.#changes() };
-    const { mergeExternalIds: externalIds, ...values } = changedValues(this.#form, this.#options.kind, {});
+    const { mergeExternalIds: externalIds, ...values } = changedValues(this.#form, this.#options.kind);
     const given = Object.entries(values).filter(([, value]) => value !== null && value !== false);
     return { ...Object.fromEntries(given), ...(externalIds && { externalIds }) };
   }
@@ -130,7 +133,7 @@ class RecordForm extends HTMLElement {
 
   #leave(id: string | undefined = this.#base.id): void {
     this.#isLeft = true;
-    leave(addressOf({ kind: this.#options.kind, id }));
+    leave(this.#options.address ?? addressOf({ kind: this.#options.kind, id }));
   }
 
   /** Shows the newest values in all fields that nobody has changed here. */
@@ -146,12 +149,12 @@ class RecordForm extends HTMLElement {
     this.#draw();
   }
 
-  #conflict(changesSince: (time: string) => unknown): TemplateResult {
+  #conflict(): TemplateResult {
     return html`<div class="notice card pad" role="alert">
       <p class="row"><span><b>Changed meanwhile.</b> Your entries are not stored yet.</span>
         <button type="button" class="end" @click=${() => this.#rebase(true)}>Use theirs</button>
         <button type="button" @click=${() => this.#rebase(false)}>Keep mine</button></p>
-      ${changesSince(this.#base.updatedAt)}
+      ${this.#options.changesSince?.(this.#base.updatedAt)}
     </div>`;
   }
 
@@ -180,7 +183,7 @@ class RecordForm extends HTMLElement {
   }
 
   #draw(): void {
-    const { kind, record, changesSince } = this.#options;
+    const { kind, record } = this.#options;
     const isStale = !this.#isBusy && !this.#isLeft && record.updatedAt > this.#base.updatedAt;
     const number = this.#hasForm ? Object.keys(this.#changes()).length : 0;
     const hasTimes = Object.values(kindOf(kind).inputs).includes('DateTime');
@@ -198,7 +201,7 @@ class RecordForm extends HTMLElement {
       hasTimes ? `Times are in ${timeZone}.` : '',
     ];
     render(
-      html`${isStale && changesSince ? this.#conflict(changesSince) : nothing}
+      html`${isStale ? this.#conflict() : nothing}
         ${this.#problem ? html`<p class="notice card pad" role="alert">Not saved: ${this.#problem}.</p>` : nothing}
         <form class="edit" aria-label=${this.#isNew ? `New ${words(kind)}` : 'Edit'} aria-busy=${this.#isBusy}
           @submit=${submit} @input=${() => this.#change()}>
@@ -224,35 +227,57 @@ export const isUnsaved = (): boolean => document.querySelector<RecordForm>('reco
 
 /** The form in place of a record's page. A read-only key has none. */
 export function formPage(options: FormOptions) {
-  const { kind, record, page } = options;
-  const back = html`<a class="button" href=${addressOf({ kind, id: record.id })}>Back</a>`;
+  const { kind, record, page, address = addressOf({ kind, id: record.id }) } = options;
+  const back = html`<a class="button" href=${address}>Back</a>`;
   if (!page.mayWrite) return notice('This key can only read records: enter another one to change them', back);
   return keyed(location.search, html`<record-form .options=${options}></record-form>`);
 }
 
-/** The links that a new record begins with are filters of its address, such as `projectId.eq:project_7`. */
-const givenLinks = ({ kind, filters = [] }: View): readonly Filter[] =>
-  filters.filter(({ field, operator }) => operator === 'eq' && isLink(typeOf(kind ?? '', linkOf(field))));
+/** The values that a new record begins with are filters of its address, such as `projectId.eq:project_7`. */
+const givenValues = ({ kind = '', filters = [] }: View): readonly Filter[] =>
+  filters.filter(
+    ({ field, operator }) => operator === 'eq' && ['ID', 'String'].includes(kindOf(kind).inputs[field] ?? ''),
+  );
 
-/** The address of the form for a new record, with the links of a table's filters. */
-export const newAddress = (kind: string, filters?: readonly Filter[]): string =>
-  addressOf({ kind, view: 'new', filters: givenLinks({ kind, ...(filters && { filters }) }) });
+/** The address of the form for a new record, with the values of a table's filters. */
+export const newAddress = (kind: string, filters: readonly Filter[] = []): string =>
+  addressOf({ kind, view: 'new', filters: givenValues({ kind, filters }) });
+
+/** The address of the form for the name and the colour of an entity in another system: for its label, new or not. */
+export const labelAddress = (kind: string, id: string): string =>
+  newAddress('Label', [{ field: 'key', operator: 'eq', value: `${constant(kind)}:${id}` }]);
+
+/** The page of the entity that a label names. */
+function namedAddress(key: string): string | undefined {
+  const [type = '', ...id] = key.split(':');
+  const kind = Object.keys(kinds).find((name) => constant(name) === type);
+  return kind && addressOf({ kind, id: id.join(':') });
+}
 
 export const creation: Viewer = {
-  queries: (view) =>
-    givenLinks(view).map(({ field, value }) => {
-      const type = typeOf(view.kind ?? '', linkOf(field));
-      return `${linkOf(field)}: ${query(kindOf(type).one, { id: value }, namesOf(type))}`;
-    }),
-  title: ({ kind = '' }) => `New ${words(kind)}`,
+  queries(view) {
+    const links = givenValues(view).filter(({ field }) => isLink(typeOf(view.kind ?? '', linkOf(field))));
+    const key = givenValues(view).find(({ field }) => field === 'key')?.value;
+    return [
+      ...(key ? [query('labels', { where: { key: { eq: key } } }, 'nodes { id key name color updatedAt }')] : []),
+      ...links.map(({ field, value }) => {
+        const type = typeOf(view.kind ?? '', linkOf(field));
+        return `${linkOf(field)}: ${query(kindOf(type).one, { id: value }, namesOf(type))}`;
+      }),
+    ];
+  },
+  title: ({ kind = '' }) => (kind === 'Label' ? 'Name and colour' : `New ${words(kind)}`),
   crumb: ({ kind = '' }) =>
-    html`<div><small><a href=${addressOf({ kind })}>${title(kindOf(kind).list)}</a></small></div>`,
+    isRecord(kind)
+      ? html`<div><small><a href=${addressOf({ kind })}>${title(kindOf(kind).list)}</a></small></div>`
+      : nothing,
   async *read(view) {
     const queries = creation.queries(view, {});
-    yield { links: queries.length > 0 ? await read(...queries) : {} };
+    yield { links: {}, ...(queries.length > 0 && { links: await read(...queries) }) };
   },
-  draw(view, { links }, page) {
-    const ids = Object.fromEntries(givenLinks(view).map(({ field, value }) => [field, value]));
-    return formPage({ kind: view.kind ?? '', record: { ...ids, ...links }, page });
+  draw(view, { links: { labels, ...links } }, page) {
+    const values = Object.fromEntries(givenValues(view).map(({ field, value }) => [field, value]));
+    const record = labels?.nodes[0] ?? { ...values, ...links };
+    return formPage({ kind: view.kind ?? '', record, page, address: values.key && namedAddress(values.key) });
   },
 };

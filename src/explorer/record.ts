@@ -6,7 +6,7 @@ import { html, nothing } from 'lit-html';
 import { addressOf, type View } from './address.ts';
 import { columnsOf } from './columns.ts';
 import { openDeletion } from './deletion.ts';
-import { formPage, newAddress } from './form.ts';
+import { formPage, labelAddress, newAddress } from './form.ts';
 import { changeList, deletedRecord, historyQuery, readNames, valuesOf } from './history.ts';
 import { columns, inOrder, isRecord, kindOf, nameOf, title, words } from './kinds.ts';
 import { atMost, descending, query, rowsOf, selectionOf } from './queries.ts';
@@ -140,7 +140,8 @@ export const record: Viewer = {
   },
   actions({ kind = '', id, view }, data, page) {
     const found = data[kindOf(kind).one];
-    if (!found || !page.mayWrite || !isRecord(kind) || view === 'edit') return nothing;
+    if (!found || !page.mayWrite || view === 'edit') return nothing;
+    if (!isRecord(kind)) return html`<a class="button" href=${labelAddress(kind, found.id)}>Name and colour</a>`;
     return html`${button('Delete', () => void openDeletion(kind, found, page), 'bare')}
       <a class="button primary" id="edit" href=${addressOf({ kind, id, view: 'edit' })}>Edit</a>`;
   },

@@ -277,6 +277,21 @@ describeInChromium('a work order in the explorer', () => {
     expect(visit).toMatchObject({ outside: [], errors: [] });
   });
 
+  test('has a status whose name is entered, and changed, on its page', async () => {
+    const { page, origin } = await newPage(service);
+    await page.goto(`${origin}/explore?kind=Status&id=status-planned`);
+    for (const name of ['In plan', 'Planned again']) {
+      await page.getByRole('link', { name: 'Name and colour' }).click();
+      await page.getByLabel('Name', { exact: true }).fill(name);
+      await save(page).click();
+      await page.getByRole('heading', { name, exact: true }).waitFor();
+    }
+    const { labels } = await service.data(
+      '{ labels(where: { key: { eq: "STATUS:status-planned" } }) { nodes { name } } }',
+    );
+    expect(labels.nodes).toEqual([{ name: 'Planned again' }]);
+  });
+
   test('is deleted after a look at the records that refer to it, and restored with their links', async () => {
     const { page, origin } = await newPage(service);
     const [place, crane] = await Promise.all([
