@@ -313,7 +313,7 @@ describeInChromium('a work order in the explorer', () => {
     await status(page).getByText('Location deleted.').waitFor();
     expect((await read()).locationId).toBe(null);
     await status(page).getByRole('button', { name: 'Undo' }).click();
-    await page.getByRole('heading', { name: 'Old yard' }).waitFor();
+    await status(page).getByText('2 changes undone.').waitFor();
     expect((await read()).locationId).toBe(place);
   });
 
