@@ -1,6 +1,6 @@
 /** Records that match a text: exact matches first, then texts that begin with it, then the others by their names. */
 import { kindOf, textFields } from './kinds.ts';
-import { ascending, atMost, query, textConditions, whereOf } from './queries.ts';
+import { ascending, atMost, query, whereOf } from './queries.ts';
 import type { Data } from './service.ts';
 
 /** `Mühlhof` and `muhlhof` are alike, as in the service. */
@@ -22,14 +22,31 @@ export function rankMatches(found: readonly Data[], text: string): readonly Data
   return [...byId.values()].sort((a, b) => rankOf(a, text) - rankOf(b, text));
 }
 
-/** Reads exact matches and beginnings by themselves: in the list of all matches they may be on a later page. */
-export function matchQueries(kind: string, text: string, size: number, nodes: string): readonly string[] {
-  const { list, order } = kindOf(kind);
-  const orderBy = order.includes('name') ? [{ name: ascending }] : undefined;
-  const part = (name: string, where: object | undefined) =>
-    `${list}${name}: ${query(list, { first: atMost(size), where, orderBy }, `${nodes} pageInfo { hasNextPage }`)}`;
-  const others = part('', whereOf({ kind, search: text }));
-  if (text === '' || textFields(kind).length === 0) return [others];
-  const exact = { or: [{ id: { eq: text } }, ...textConditions(kind, 'alike', text)] };
-  return [part('Exact', exact), part('Beginning', { or: textConditions(kind, 'startsAlike', text) }), others];
+const part = (kind: string, name: string, page: object, nodes: string) =>
+  `${kindOf(kind).list}${name}: ${query(kindOf(kind).list, page, `${nodes} pageInfo { hasNextPage }`)}`;
+
+/**
+ * Finds exact matches and beginnings, which may be on a later page of all matches, by indexes: that of `uid` has its
+ * exact letters.
+ */
+export function bestQueries(kind: string, text: string, size: number, nodes: string): readonly string[] {
+  const first = atMost(size);
+  const forms = [...new Set([text, text.toUpperCase()])];
+  const conditions = (alike: string, exact: string) =>
+    textFields(kind).flatMap((field): object[] =>
+      field === 'uid' ? forms.map((form) => ({ uid: { [exact]: form } })) : [{ [field]: { [alike]: text } }],
+    );
+  if (text === '' || textFields(kind).length === 0) return [];
+  const exact = { or: [{ id: { eq: text } }, ...conditions('alike', 'eq')] };
+  const beginning = { or: conditions('startsAlike', 'startsWith') };
+  return [
+    part(kind, 'Exact', { first, where: exact }, nodes),
+    part(kind, 'Beginning', { first, where: beginning }, nodes),
+  ];
+}
+
+/** Finds all matches, by their names: the database may look at all records. */
+export function allQuery(kind: string, text: string, size: number, nodes: string): string {
+  const orderBy = kindOf(kind).order.includes('name') ? [{ name: ascending }] : undefined;
+  return part(kind, '', { first: atMost(size), where: whereOf({ kind, search: text }), orderBy }, nodes);
 }

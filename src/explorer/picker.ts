@@ -11,7 +11,7 @@ import { AsyncDirective, directive } from 'lit-html/async-directive.js';
 import { live } from 'lit-html/directives/live.js';
 import { createRef, ref } from 'lit-html/directives/ref.js';
 import { isRecord, kindOf, linkOf, nameOf, words } from './kinds.ts';
-import { fold, matchQueries, rankMatches, rankOf, textsOf } from './matches.ts';
+import { allQuery, bestQueries, fold, rankMatches, rankOf, textsOf } from './matches.ts';
 import { ascending, atMost, constant, namesOf, query } from './queries.ts';
 import { type Data, read } from './service.ts';
 
@@ -46,24 +46,33 @@ function labelQueries({ kind, name, of }: PickerOptions, text: string, size: num
   ];
 }
 
-export const targetQueries = (options: PickerOptions, text: string, size: number): readonly string[] =>
-  isRecord(options.kind)
-    ? matchQueries(options.kind, text, size, `nodes { ${namesOf(options.kind)} }`)
-    : labelQueries(options, text, size);
+/** Of a kind, the best matches are read first, by indexes. */
+export function targetQueries(options: PickerOptions, text: string, size: number): readonly (readonly string[])[] {
+  const { kind } = options;
+  if (!isRecord(kind)) return [labelQueries(options, text, size)];
+  const nodes = `nodes { ${namesOf(kind)} }`;
+  const best = bestQueries(kind, text, size, nodes);
+  return [...(best.length > 0 ? [best] : []), [allQuery(kind, text, size, nodes)]];
+}
 
 /** Reads the choices for a text, the best first. */
-async function readTargets(options: PickerOptions, text: string, size: number) {
+async function* readTargets(options: PickerOptions, text: string, size: number) {
   const { kind, name } = options;
-  const lists: readonly Data[] = Object.values(await read(...targetQueries(options, text, size)));
   const targetOf = ({ key, ...node }: Data): Data =>
     key === undefined ? node : { id: key.slice(constant(kind).length + 1), ...node };
-  const all = lists.flatMap(({ nodes, groups }): Data[] =>
-    groups ? groups.flatMap((group: Data) => group[linkOf(name)] ?? []) : nodes.map(targetOf),
-  );
   // The summary has all IDs of the field, also those without the text.
-  const isMatch = (target: Data) => textsOf(target).some((own) => fold(own).includes(fold(text)));
-  const targets = rankMatches(isRecord(kind) ? all : all.filter(isMatch), text);
-  return { targets, hasMore: lists.some(({ pageInfo }) => pageInfo?.hasNextPage) };
+  const isMatch = (target: Data) => isRecord(kind) || textsOf(target).some((own) => fold(own).includes(fold(text)));
+  const lists: Data[] = [];
+  const steps = targetQueries(options, text, size);
+  for (const [index, queries] of steps.entries()) {
+    lists.push(...Object.values(await read(...queries)));
+    const all = lists.flatMap(({ nodes, groups }): Data[] =>
+      groups ? groups.flatMap((group: Data) => group[linkOf(name)] ?? []) : nodes.map(targetOf),
+    );
+    const hasMore: boolean = lists.some(({ pageInfo }) => pageInfo?.hasNextPage);
+    const targets = rankMatches(all.filter(isMatch), text);
+    if (targets.length > 0 || index === steps.length - 1) yield { targets, hasMore };
+  }
 }
 
 const wait = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
@@ -80,7 +89,7 @@ class Picker extends AsyncDirective {
   #picked: Data | undefined;
   #text = '';
   #size = 20;
-  #found?: Awaited<ReturnType<typeof readTargets>> & { readonly problem?: string };
+  #found?: { readonly targets: readonly Data[]; readonly hasMore?: boolean; readonly problem?: string };
   #reading = Promise.resolve();
   #active = -1;
   #isOpen = false;
@@ -128,15 +137,17 @@ class Picker extends AsyncDirective {
     const text = this.#typed;
     await wait(pause);
     if (text !== this.#typed) return;
-    const found = await readTargets(this.#options, text, this.#size).catch(({ message }: Error) => ({
-      targets: [],
-      hasMore: false,
-      problem: message,
-    }));
-    if (text !== this.#typed) return;
-    this.#found = found;
-    if (text !== '' && this.#active < 0 && found.targets.length > 0) this.#active = 0;
-    this.#draw();
+    try {
+      for await (const found of readTargets(this.#options, text, this.#size)) {
+        if (text !== this.#typed) return;
+        this.#found = found;
+        if (text !== '' && this.#active < 0 && found.targets.length > 0) this.#active = 0;
+        this.#draw();
+      }
+    } catch (error) {
+      this.#found = { targets: [], problem: (error as Error).message };
+      this.#draw();
+    }
   }
 
   /** Accepts an exact name once somebody leaves the field. */
@@ -164,7 +175,7 @@ class Picker extends AsyncDirective {
     event.stopPropagation();
     if (!this.#isOpen) return this.#open();
     if (event.key === 'Escape') this.#set(this.#picked);
-    await this.#reading;
+    if (this.#active < 0) await this.#reading;
     const choices = this.#choices();
     if (event.key === 'Enter') choices[this.#active]?.choose();
     if (step) this.#active = (Math.max(this.#active + step, step - 1) + choices.length) % choices.length;

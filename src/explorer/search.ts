@@ -2,7 +2,7 @@
 import { html, nothing } from 'lit-html';
 import { addressOf, type View } from './address.ts';
 import { columns, kindNames, kindOf, title, words } from './kinds.ts';
-import { matchQueries, rankMatches, rankOf } from './matches.ts';
+import { allQuery, bestQueries, rankMatches, rankOf } from './matches.ts';
 import { rowsOf } from './queries.ts';
 import { type Data, read, type Viewer } from './service.ts';
 import { notice, recordTable } from './values.ts';
@@ -32,23 +32,30 @@ export function focusSearch(event: KeyboardEvent): void {
 /** As many columns as fit into any window. */
 const fieldsOf = (kind: string): readonly string[] => (columns[kind] ?? []).slice(0, 5);
 
-const queriesOf = (kind: string, search: string) =>
-  matchQueries(kind, search, shownMatches + 1, rowsOf(kind, fieldsOf(kind)));
+const sent = (kind: string, search: string) => [kind, search, shownMatches + 1, rowsOf(kind, fieldsOf(kind))] as const;
+const bestOf = (search: string) => kindNames.flatMap((kind) => bestQueries(...sent(kind, search)));
+const allOf = (search: string) => kindNames.map((kind) => allQuery(...sent(kind, search)));
+
+/** Kinds with an exact match come first. */
+function sectionsOf(data: Data, search: string): readonly Data[] {
+  const rank = ({ matches }: Data) => Math.min(...matches.map((match: Data) => rankOf(match, search)));
+  const sections = kindNames.map((kind) => {
+    const parts = ['Exact', 'Beginning', ''].map((part) => data[`${kindOf(kind).list}${part}`]?.nodes ?? []);
+    return { kind, matches: rankMatches(parts.flat(), search) };
+  });
+  return sections.filter(({ matches }) => matches.length > 0).sort((a, b) => rank(a) - rank(b));
+}
 
 export const searchResults: Viewer = {
-  queries: ({ search = '' }) => kindNames.flatMap((kind) => queriesOf(kind, search)),
+  queries: ({ search = '' }) => [...bestOf(search), ...allOf(search)],
   async *read({ search = '' }) {
-    const found = kindNames.map(async (kind) => {
-      const lists: readonly Data[] = Object.values(await read(...queriesOf(kind, search)));
-      const nodes: readonly Data[] = lists.flatMap((list) => list.nodes);
-      return { kind, matches: rankMatches(nodes, search) };
-    });
-    // Kinds with an exact match come first.
-    const rank = ({ matches }: Data) => Math.min(...matches.map((match: Data) => rankOf(match, search)));
-    yield { found: (await Promise.all(found)).sort((a, b) => rank(a) - rank(b)) };
+    const best = await read(...bestOf(search));
+    yield { sections: sectionsOf(best, search) };
+    const all = await Promise.all(allOf(search).map((query) => read(query)));
+    yield { sections: sectionsOf(Object.assign(best, ...all), search), isWhole: true };
   },
   title: ({ search = '' }) => `Matches of “${search}”`,
-  draw({ search }, { found }) {
+  draw({ search }, { sections, isWhole }) {
     const section = ({ kind, matches }: Data) => {
       const { list } = kindOf(kind);
       const shown = matches.slice(0, shownMatches);
@@ -59,8 +66,8 @@ export const searchResults: Viewer = {
         ${matches.length > shownMatches ? all : nothing}
       </section>`;
     };
-    const matching: readonly Data[] = found.filter(({ matches }: Data) => matches.length > 0);
-    if (matching.length > 0) return matching.map(section);
+    if (sections.length > 0) return sections.map(section);
+    if (!isWhole) return html`<p role="status">Searching…</p>`;
     return notice('Nothing matches', html`<a class="button" href="explore">Overview</a>`);
   },
 };

@@ -243,11 +243,11 @@ describeInChromium('the explorer', () => {
       await heading(page, `Matches of “${text}”`);
     };
     await search('ge-0101');
-    expect(await sections()).toEqual(['Assets', 'Work orders', 'Allocations']);
+    await expect.poll(sections).toEqual(['Assets', 'Work orders', 'Allocations']);
     expect(await barriers(page)).toEqual([]);
     await look(page, 'explorer-search');
     await search('Hamburg yard');
-    expect((await sections())[0]).toBe('Locations');
+    await expect.poll(async () => (await sections())[0]).toBe('Locations');
     await page.getByRole('link', { name: 'All assets that match' }).click();
     await heading(page, 'Assets');
     await search('no such thing');

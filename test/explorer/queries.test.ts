@@ -77,7 +77,7 @@ test('every view has queries, with each filter and in each order', () => {
   );
   expect(links.length).toBeGreaterThan(30);
   for (const queries of [
-    ...links.flatMap((link) => ['', 'a"b'].map((text) => views.targetQueries(link, text, 20))),
+    ...links.flatMap((link) => ['', 'a"b'].map((text) => views.targetQueries(link, text, 20).flat())),
     ...[...orders, ...filtered, ...searches].map((view) => views.table.queries(view, known)),
     ...types.map((kind) => views.record.queries({ kind, id: 'a"b' }, {})),
     views.searchResults.queries({ search: 'two words erp:4711' }, {}),
