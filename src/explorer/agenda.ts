@@ -66,7 +66,7 @@ function near(value: string | null) {
   const near =
     moment.getFullYear() === today.getFullYear() ? { weekday: 'short' as const } : { year: 'numeric' as const };
   const day = moment.toLocaleDateString(undefined, { ...near, day: '2-digit', month: '2-digit' });
-  const clock = isDate ? '' : moment.toLocaleTimeString(undefined, { hour: '2-digit', minute: '2-digit' });
+  const clock = isDate ? '' : moment.toLocaleTimeString(undefined, { hour: 'numeric', minute: '2-digit' });
   const isToday = moment.toDateString() === today.toDateString();
   return html`<time datetime=${value}>${isToday && clock ? nothing : day} <span class="quiet">${clock}</span></time>`;
 }
@@ -103,7 +103,7 @@ function finishedChoice(view: View, data: Data) {
   };
   return html`<details>
     <summary class="quiet">Finished work orders are not listed: ${names.join(', ') || 'no status is a finished one'}</summary>
-    <p class="row">Statuses of finished work orders: ${all.map(choice)}</p>
+    <div class="row">Statuses of finished work orders: ${all.map(choice)}</div>
   </details>`;
 }
 

@@ -10,7 +10,7 @@ import { labelStyle } from './values.ts';
 /** The first three that a kind has are its facets. */
 const preferred = ['status', 'currentLocation', 'location', 'assetType', 'type', 'project', 'category', 'parent'];
 
-const fieldsOf = ({ kind = '' }: View): readonly string[] =>
+const facetFields = ({ kind = '' }: View): readonly string[] =>
   preferred.filter((field) => isLink(typeOf(kind, field)) && `${field}Id` in kindOf(kind).filters).slice(0, 3);
 
 const isChoice = ({ field, operator }: Filter, link: string): boolean => field === `${link}Id` && operator === 'eq';
@@ -39,7 +39,7 @@ export function facetQueries(view: View, { count, all }: Data): readonly string[
   const total = query(kindOf(view.kind).list, { first: 0 }, 'totalCount');
   const counted = (view.search ? all : count)?.totalCount ?? Number.POSITIVE_INFINITY;
   const isCheap = (link: string) => counted <= maxCounted || (!view.search && othersOf(view, link).length === 0);
-  const facetsOfView = fieldsOf(view).filter(isCheap);
+  const facetsOfView = facetFields(view).filter(isCheap);
   return [
     ...(view.search ? [`all: ${total}`] : []),
     ...(facetsOfView.length > 0 ? [facetsOfView.map((link) => facetQuery(view, link)).join('\n  ')] : []),
@@ -66,14 +66,14 @@ const groupsOf = (data: Data, link: string): readonly Data[] =>
 
 /** Stands beside the table, or opens from its button. */
 export function facets(view: View, data: Data) {
-  const shown = fieldsOf(view).filter((link) => groupsOf(data, link).length > 0);
+  const shown = facetFields(view).filter((link) => groupsOf(data, link).length > 0);
   if (shown.length === 0) return nothing;
-  return html`<aside id="facets" class="nav facets" popover aria-label="Narrow down">
+  return html`<aside id="facets" class="nav facets end" popover aria-label="Narrow down">
     ${shown.map((link) => facet(view, link, groupsOf(data, link)))}
   </aside>`;
 }
 
 export const facetsButton = (view: View, data: Data) =>
-  fieldsOf(view).some((link) => groupsOf(data, link).length > 0)
+  facetFields(view).some((link) => groupsOf(data, link).length > 0)
     ? html`<button type="button" class="bare narrow" popovertarget="facets">Narrow down</button>`
     : nothing;

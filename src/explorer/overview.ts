@@ -90,11 +90,11 @@ function chartOf(chart: Chart, { groups, totalCount, hasMoreGroups }: Data, tota
   </section>`;
 }
 
-const countOf = (kind: string, data: Data): number | undefined => data[kindOf(kind).list]?.totalCount;
+const totalOf = (kind: string, data: Data): number | undefined => data[kindOf(kind).list]?.totalCount;
 
-const isEmpty = (data: Data): boolean => kindNames.every((kind) => countOf(kind, data) === 0);
+const hasNoRecords = (data: Data): boolean => kindNames.every((kind) => totalOf(kind, data) === 0);
 
-function emptyPage(mayWrite: boolean) {
+function firstSteps(mayWrite: boolean) {
   const entries = html`${button('Import a file', () => chooseFiles('Asset'), 'primary')}
     <a class="button" href=${addressOf({ kind: 'Asset', view: 'new' })}>New asset</a>`;
   const demo = html`<a class="button" href="documentation/README.md#start">Look at the demo</a>`;
@@ -110,14 +110,14 @@ export const overview: Viewer = {
   title: () => new Date().toLocaleDateString(undefined, { weekday: 'long', day: 'numeric', month: 'long' }),
   note: (_, data) => (overdueCount(data) > 0 ? `${overdueCount(data).toLocaleString()} overdue` : ''),
   actions: (_, data, { mayWrite }) =>
-    mayWrite && !isEmpty(data)
+    mayWrite && !hasNoRecords(data)
       ? html`<a class="button primary" href=${addressOf({ kind: 'WorkOrder', view: 'new' })}>New work order</a>`
       : nothing,
   draw(view, data, { mayWrite }) {
-    if (isEmpty(data)) return emptyPage(mayWrite);
+    if (hasNoRecords(data)) return firstSteps(mayWrite);
     const drawn = charts.map((chart, index) => {
       const summary = data[`chart${index}`];
-      return summary ? chartOf(chart, summary, countOf(chart.kind, data) ?? 0) : nothing;
+      return summary ? chartOf(chart, summary, totalOf(chart.kind, data) ?? 0) : nothing;
     });
     return html`${agenda(view, data)} <div class="columns">${drawn}</div>`;
   },
