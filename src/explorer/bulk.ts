@@ -2,7 +2,7 @@
 import { html, render } from 'lit-html';
 import { keyed } from 'lit-html/directives/keyed.js';
 import { openDialog } from './deletion.ts';
-import { fieldInput, inputNames, inputTitle, inputValue, readValue } from './fields.ts';
+import { fieldInput, inputNames, inputTitle, inputValue, isReversed, readValue } from './fields.ts';
 import { kindOf, linkOf, nameFields, nameOf, words } from './kinds.ts';
 import { atMost, query, selectionOf } from './queries.ts';
 import { type Data, type Page, read } from './service.ts';
@@ -13,7 +13,7 @@ import { report, store } from './writes.ts';
 const commonFields = (kind: string): readonly string[] =>
   inputNames(kind).filter((name) => ['ID', 'DateTime', 'Boolean'].includes(kindOf(kind).inputs[name] ?? ''));
 
-const countOf = (kind: string, count: number): string =>
+const countText = (kind: string, count: number): string =>
   `${count.toLocaleString()} ${words(count === 1 ? kind : kindOf(kind).list)}`;
 
 async function readRecords(kind: string, ids: readonly string[]): Promise<readonly Data[]> {
@@ -64,22 +64,21 @@ class BulkForm extends HTMLElement {
   async #save(): Promise<void> {
     if (this.#isBusy || !this.#form?.reportValidity()) return;
     const [kind, name, value] = [this.#kind, this.#name, this.#value];
+    const reversed = this.#affected(value).find((record) => isReversed({ ...record, [name]: value }));
+    if (reversed && value !== null) return this.#show(`the end of ${nameOf(reversed)} would be before its start`);
     const input = this.#affected(value).map(({ id, updatedAt }) => ({ id, ifUpdatedAt: updatedAt, [name]: value }));
     this.#show('', true);
     try {
       const { range } = await store('update', kind, input);
       this.closest('dialog')?.close();
-      report(`${countOf(kind, input.length)} changed.`, range);
+      report(`${countText(kind, input.length)} changed.`, range);
       await this.#page.refresh();
     } catch (error) {
       const { message, items = [] } = error as Data;
-      const ids = input.map(({ id }) => id);
+      const ids = this.#records.map(({ id }) => id);
       // Others may have changed them since.
-      this.#records = await readRecords(
-        kind,
-        this.#records.map(({ id }) => id),
-      ).catch(() => this.#records);
-      this.#show(items.length > 0 ? `${items.length} of ${ids.length}: ${items[0].message}` : message);
+      this.#records = await readRecords(kind, ids).catch(() => this.#records);
+      this.#show(items.length > 0 ? `${items.length} of ${input.length}: ${items[0].message}` : message);
     }
   }
 
@@ -100,7 +99,7 @@ class BulkForm extends HTMLElement {
     };
     const target = this.#picked.get(name);
     const record = { [linkOf(name)]: target };
-    const count = countOf(kind, affected.length);
+    const count = countText(kind, affected.length);
     const isIdle = this.#isBusy || affected.length === 0;
     const heads = [kind, linkOf(name), 'becomes'].map((head) => headOf(head));
     const row = (before: Data) => [
@@ -110,7 +109,7 @@ class BulkForm extends HTMLElement {
     ];
     const option = (own: string) => html`<option value=${own} ?selected=${own === name}>${inputTitle(own)}</option>`;
     render(
-      html`<h2>Change ${countOf(kind, this.#records.length)}</h2>
+      html`<h2>Change ${countText(kind, this.#records.length)}</h2>
         <form class="form" aria-busy=${this.#isBusy} @submit=${submit} @input=${() => this.#show('')}>
           <div class="field"><label for="bulk-field">Field</label>
             <select id="bulk-field" @change=${choose}>${commonFields(kind).map(option)}</select></div>
@@ -158,7 +157,7 @@ class BulkBar extends HTMLElement {
     if (head) head.checked = all.length > 0 && all.length === selected.length;
     const change = () => {
       const form = new BulkForm();
-      openDialog(`Change ${countOf(kind, selected.length)}`).append(form);
+      openDialog(`Change ${countText(kind, selected.length)}`).append(form);
       return form
         .open(
           kind,

@@ -5,10 +5,11 @@ import type { Data, Page } from './service.ts';
 import { button } from './values.ts';
 import { checkDeletion, deleteRecord, report } from './writes.ts';
 
-/** Opens an empty dialog, which is removed once it is closed. */
+/** Opens an empty dialog, which is removed once it is closed, or another page is open. */
 export function openDialog(label: string): HTMLDialogElement {
   const dialog = Object.assign(document.createElement('dialog'), { className: 'floats pad', ariaLabel: label });
   dialog.addEventListener('close', () => dialog.remove());
+  window.navigation?.addEventListener('navigatesuccess', () => dialog.close(), { once: true });
   document.body.append(dialog);
   dialog.showModal();
   return dialog;

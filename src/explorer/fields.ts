@@ -28,6 +28,9 @@ function linkTarget(record: Data, name: string): Data | undefined {
   return record[linkOf(name)] ?? (id ? { id } : undefined);
 }
 
+export const isReversed = ({ startDate, endDate }: Data): boolean =>
+  Boolean(startDate && endDate && startDate > endDate);
+
 interface FieldOptions {
   readonly kind: string;
   readonly name: string;

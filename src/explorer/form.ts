@@ -2,7 +2,7 @@
 import { html, nothing, render, type TemplateResult } from 'lit-html';
 import { keyed } from 'lit-html/directives/keyed.js';
 import { addressOf, type Filter, type View } from './address.ts';
-import { changedValues, fieldInput, inputNames, timeZone } from './fields.ts';
+import { changedValues, fieldInput, inputNames, isReversed, timeZone } from './fields.ts';
 import { isLink, isRecord, kindOf, kinds, linkOf, title, typeOf, words } from './kinds.ts';
 import { constant, namesOf, query } from './queries.ts';
 import { type Data, type Page, read, type Viewer } from './service.ts';
@@ -89,15 +89,15 @@ class RecordForm extends HTMLElement {
     const sent = new FormData(this.#form);
     const isHalf = (name: string) => sent.get(name) === '' && !!sent.get(`${name}.time`);
     const halves = inputNames(this.#options.kind).filter(isHalf);
-    const { startDate, endDate } = { ...this.#base, ...item };
-    const isReversed = (item.startDate || item.endDate) && startDate && endDate && startDate > endDate;
     return [
       ...halves.map((field) => ({ field, message: 'Enter the date of this time.' })),
-      ...(isReversed ? [{ field: 'endDate', message: 'The end is before the start.' }] : []),
+      ...((item.startDate || item.endDate) && isReversed({ ...this.#base, ...item })
+        ? [{ field: 'endDate', message: 'The end is before the start.' }]
+        : []),
     ];
   }
 
-  #show(changed: { readonly issues?: readonly FieldIssue[]; readonly problem?: string; readonly isBusy?: boolean }) {
+  #show(changed: { issues?: readonly FieldIssue[]; problem?: string; isBusy?: boolean }) {
     this.#issues = changed.issues ?? [];
     this.#problem = changed.problem ?? '';
     this.#isBusy = changed.isBusy ?? false;
@@ -140,10 +140,7 @@ class RecordForm extends HTMLElement {
   #rebase(isDiscarding: boolean): void {
     const { record } = this.#options;
     this.#base = record;
-    if (isDiscarding) {
-      this.#picked.clear();
-      this.#form.reset();
-    }
+    if (isDiscarding) this.#picked.clear();
     this.#show({});
     if (isDiscarding) this.#form.reset();
     this.#draw();
