@@ -8,7 +8,7 @@ import { overview } from './overview.ts';
 import { documentOf } from './queries.ts';
 import { record } from './record.ts';
 import { focusSearch, searchEverywhere, searchResults } from './search.ts';
-import { type Data, follow, type Page, read, type Viewer } from './service.ts';
+import { type Data, follow, type Page, read, type Viewer, wait } from './service.ts';
 import { countsQuery, sideBar } from './side.ts';
 import { importFiles, table } from './table.ts';
 import { tree } from './tree.ts';
@@ -33,8 +33,6 @@ const missing: Viewer = {
   title: () => 'There is no such page',
   draw: () => notice('This address leads to no records', html`<a class="button" href="explore">Overview</a>`),
 };
-
-const wait = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
 /** Others may write all the time, and all records are counted. */
 const minCountIntervalMs = 5_000;
@@ -207,8 +205,8 @@ const addressInPlace = (search: string): string =>
 
 /**
  * Links and forms lead to other views without loading the page anew. (Browsers without this interface load it.) The
- * browser restores focus and scroll position: on the way back, once the whole page is drawn. Opening a branch of a tree,
- * or choosing columns, keeps them.
+ * browser restores focus and scroll position: on the way back, once the whole page is drawn. Opening a branch of a
+ * tree, or choosing columns, keeps them.
  */
 window.navigation?.addEventListener('navigate', (event) => {
   const { canIntercept, hashChange, navigationType, destination } = event;

@@ -75,7 +75,7 @@ export class LocationMap implements Viewer {
     const problems = places.filter(({ problem }: Data) => problem !== undefined).slice(0, maxProblems);
     const item = (place: Data) => html`<tr>
       <th scope="row">${link('Location', place)}</th>
-      <td class="wrap">${place.latitude}, ${place.longitude}: ${place.problem}</td>
+      <td>${place.latitude}, ${place.longitude}: ${place.problem}</td>
     </tr>`;
     const limit = placed.totalCount > places.length ? `The map has the first ${places.length.toLocaleString()}.` : '';
     const list = html`<section>

@@ -71,7 +71,7 @@ function detailList(kind: string, record: Data) {
 
 /** The filter of a table for a list of a record: for `ownedAssets` of a company, the assets whose `owner` it is. */
 export function filterOfList(list: string, from: string, kind: string): { link: string; field: string } | undefined {
-  // They do not refer to what they are above of.
+  // An ancestor has no link to the records below it.
   if (list === 'ancestors') return undefined;
   const { fields, filters } = kindOf(kind);
   const links = Object.keys(fields).filter((field) => fields[field] === from);

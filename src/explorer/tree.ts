@@ -33,7 +33,7 @@ function draw(view: View, { nodes, pageInfo }: Data, totals: ReadonlyMap<string,
 }
 
 export const tree: Viewer = {
-  // Those without a parent, and those below the open ones.
+  // The records without a parent, and the children of the open ones.
   queries({ kind, open }) {
     const levels = [{ parentId: { isNull: true } }, ...(open ? [{ parentId: { in: open.split(',') } }] : [])];
     const page = { first: atMost(1_000), where: { or: levels }, orderBy: [{ name: ascending }] };

@@ -41,9 +41,12 @@ export function cell(kind: string, field: string, record: Data): unknown {
   return cellOf(typeOf(kind, field), value);
 }
 
+/** People know a machine by its number, which stays visible where a name is cut. */
+const numberedName = (target: Data): string => [...new Set([target.uid, nameOf(target)])].filter(Boolean).join(' ');
+
 export function cellOf(type: string, value: unknown): unknown {
   if (value === null || value === undefined) return nothing;
-  if (isLink(type)) return link(type, value as Data);
+  if (isLink(type)) return link(type, value as Data, numberedName(value as Data));
   if (type === 'DateTime') return time(String(value));
   if (type === 'Boolean') return value ? 'yes' : 'no';
   if (type === 'ExternalIds') {
@@ -85,7 +88,7 @@ interface TableOptions {
   readonly isPickable?: boolean;
 }
 
-/** A table of records. The first column leads to each. A phone shows it with a status and a time, or what comes next. */
+/** A table of records, whose first column leads to each. A phone shows a status and a time, or two other columns. */
 export function recordTable(kind: string, nodes: readonly Data[], label: string, options: TableOptions = {}) {
   const { fields = columns[kind] ?? [], head = headOf, isPickable = false } = options;
   const [first = '', ...others] = fields;
@@ -124,7 +127,7 @@ function pickAll({ target }: Event): void {
 export const button = (text: string, onClick: () => void, classes = '') =>
   html`<button type="button" class=${classes} @click=${onClick}>${text}</button>`;
 
-/** What a page without content says in one sentence, and the buttons that help. */
+/** Says in one sentence why a page has no content, and offers the buttons that help. */
 export const notice = (sentence: string, buttons: unknown, classes = 'empty pad') =>
   html`<div class=${classes}><b>${sentence}.</b> <div class="row">${buttons}</div></div>`;
 

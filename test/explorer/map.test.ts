@@ -155,8 +155,8 @@ describeInChromium('the map of locations', () => {
     );
     const { page, visit, origin } = await newPage(service);
     await page.setViewportSize(small);
-    await page.goto(`${origin}/explore`);
-    const link = page.getByRole('link', { name: 'Map of locations' });
+    await page.goto(`${origin}/explore?kind=Location`);
+    const link = page.getByRole('link', { name: 'Map', exact: true });
     await link.waitFor();
     expect(visit.requests.filter((url) => /map|countries/.test(url))).toEqual([]);
     await page.evaluate('HTMLCanvasElement.prototype.getContext = () => null');
