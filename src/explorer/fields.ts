@@ -6,9 +6,10 @@ import type { Data } from './service.ts';
 
 const longTexts = ['notes', 'description'];
 
-/** The names of the inputs: long texts and external IDs are last. */
+/** The names of the inputs: the name is first, long texts and external IDs are last. */
 export function inputNames(kind: string): readonly string[] {
-  const rank = (name: string) => ['externalIds', ...longTexts].indexOf(name);
+  const last = ['externalIds', ...longTexts];
+  const rank = (name: string) => (name === 'name' ? -2 : last.indexOf(name));
   return inOrder(kind, Object.keys(kindOf(kind).inputs)).toSorted((a, b) => rank(a) - rank(b));
 }
 

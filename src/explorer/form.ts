@@ -264,10 +264,14 @@ export const creation: Viewer = {
     ];
   },
   title: ({ kind = '' }) => (kind === 'Label' ? 'Name and colour' : `New ${words(kind)}`),
-  crumb: ({ kind = '' }) =>
-    isRecord(kind)
-      ? html`<div><small><a href=${addressOf({ kind })}>${title(kindOf(kind).list)}</a></small></div>`
-      : nothing,
+  crumb(view) {
+    const { kind = '' } = view;
+    const key = givenValues(view).find(({ field }) => field === 'key')?.value;
+    const [href, text] = isRecord(kind)
+      ? [addressOf({ kind }), title(kindOf(kind).list)]
+      : [namedAddress(key ?? ''), key?.replace(/^.*?:/, '')];
+    return html`<div><small><a href=${href ?? nothing}>${text}</a></small></div>`;
+  },
   async *read(view) {
     const queries = creation.queries(view, {});
     yield { links: {}, ...(queries.length > 0 && { links: await read(...queries) }) };
