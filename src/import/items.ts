@@ -60,7 +60,7 @@ export class RowIndex {
   readonly #changedTexts = new Set<string>();
   /** IDs of rows: true if a stored record has the ID as its name. */
   readonly #storedNames = new Map<string, boolean>();
-  /** Of the part, by kind and path: the IDs of records. */
+  /** The IDs of records by kind and path, for the links of a part. */
   #paths: ReadonlyMap<RecordKind, ReadonlyMap<string, readonly string[]>> = new Map();
 
   constructor(options: IndexOptions) {

@@ -203,7 +203,10 @@ interface Reading {
   readonly partSize: number;
 }
 
-/** Parts have rows of one or more kinds; the targets of paths are in earlier parts. Throws an Interrupted if a file has changed. */
+/**
+ * Parts have rows of one or more kinds. The targets of paths are in earlier parts. Throws an Interrupted if a file has
+ * changed.
+ */
 export async function* readParts(work: Reading, warnOf?: WarnOf) {
   const parts = splitIntoParts(work, warnOf);
   for (let next = parts.next(); ; ) {

@@ -88,7 +88,7 @@ export interface TextRange {
 /** So many lengths have ranges of their own: Postgres has 65,535 parameters for 1,000 conditions. */
 const separateLengths = 12;
 
-/** Returns ranges that contain the keys of all texts with this prefix: one, or if it ends with a digit, for each length. */
+/** Returns ranges with the keys of all texts that have the prefix: one, or for each length if it ends with a digit. */
 export function keyRanges(prefix: string): TextRange[] {
   const { key, digits } = splitNumber(prefix);
   if (digits === undefined) return [rangeOf(cut(key))];
@@ -112,7 +112,7 @@ export function rangeOf(prefix: string): TextRange {
 }
 
 /**
- * Returns what a key begins with or contains if a text is alike to one that does: a text, or if it ends with a number,
+ * Returns the pattern that keys of texts alike to this one begin with or contain: a text, or if it ends with a number,
  * which may go on, the characters, each with its forms.
  */
 export function alikePattern(text: string, { isBeginning }: { readonly isBeginning: boolean }): string | string[][] {
