@@ -138,6 +138,18 @@ class PlaceMap extends HTMLElement {
       this.#isMoved ||= originalEvent !== undefined;
     });
     this.#map.on('click', 'places', ({ features = [], target }) => void openFeatures(target, features));
+    this.#map.getCanvas().addEventListener('keydown', ({ key }) => key === 'Enter' && this.#openMiddle());
+  }
+
+  /** By keyboard, the arrows move the map, and Enter opens the point in its middle. */
+  #openMiddle(): void {
+    const map = this.#map as maplibre.Map;
+    const { x, y } = map.project(map.getCenter());
+    const near: [[number, number], [number, number]] = [
+      [x - 30, y - 30],
+      [x + 30, y + 30],
+    ];
+    void openFeatures(map, map.queryRenderedFeatures(near, { layers: ['places'] }));
   }
 
   disconnectedCallback(): void {

@@ -191,7 +191,7 @@ describeInChromium('the map of locations', () => {
     });
     await expect.poll(() => color(page, 40)).toEqual(blue);
     await page.getByText('6 of 7 locations have coordinates.').waitFor();
-    await page.locator('place-map canvas').click();
+    await page.locator('place-map canvas').press('Enter');
     const popup = page.locator('.maplibregl-popup');
     await popup.getByText('assets: 0, work orders: 0').first().waitFor();
     expect(await barriers(page)).toEqual([]);
