@@ -9,7 +9,7 @@ import { picker } from './picker.ts';
 import { namesOf, query } from './queries.ts';
 import type { Data } from './service.ts';
 
-/** The address of the first page of what is shown, with something changed. */
+/** The address of the first page of a view, with something changed. */
 export const firstPage = (view: View, changed: View) =>
   addressOf({ ...view, after: undefined, before: undefined, page: undefined, ...changed });
 

@@ -1,5 +1,5 @@
 /** Records that match a text: exact matches first, then texts that begin with it, then the others by their names. */
-import { kindOf, textFields } from './kinds.ts';
+import { kindOf, nameOf, textFields } from './kinds.ts';
 import { ascending, atMost, query, whereOf } from './queries.ts';
 import type { Data } from './service.ts';
 
@@ -15,6 +15,9 @@ export function rankOf(target: Data, text: string): number {
   const texts = textsOf(target).map(fold);
   return [texts.includes(fold(text)), texts.some((other) => other.startsWith(fold(text))), true].indexOf(true);
 }
+
+export const compareNames = (a: Data, b: Data): number =>
+  nameOf(a).localeCompare(nameOf(b), undefined, { numeric: true });
 
 /** Removes repeated records, and sorts the others. */
 export function rankMatches(found: readonly Data[], text: string): readonly Data[] {

@@ -11,7 +11,7 @@ import { AsyncDirective, directive } from 'lit-html/async-directive.js';
 import { live } from 'lit-html/directives/live.js';
 import { createRef, ref } from 'lit-html/directives/ref.js';
 import { isRecord, kindOf, linkOf, nameOf, words } from './kinds.ts';
-import { allQuery, bestQueries, fold, rankMatches, rankOf, textsOf } from './matches.ts';
+import { allQuery, bestQueries, compareNames, fold, rankMatches, rankOf, textsOf } from './matches.ts';
 import { ascending, atMost, constant, namesOf, query } from './queries.ts';
 import { type Data, read } from './service.ts';
 
@@ -61,7 +61,7 @@ async function* readTargets(options: PickerOptions, text: string, size: number) 
   const targetOf = ({ key, ...node }: Data): Data =>
     key === undefined ? node : { id: key.slice(constant(kind).length + 1), ...node };
   // The summary has all IDs of the field, also those without the text.
-  const isMatch = (target: Data) => isRecord(kind) || textsOf(target).some((own) => fold(own).includes(fold(text)));
+  const isMatch = (target: Data) => textsOf(target).some((own) => fold(own).includes(fold(text)));
   const lists: Data[] = [];
   const steps = targetQueries(options, text, size);
   for (const [index, queries] of steps.entries()) {
@@ -70,7 +70,8 @@ async function* readTargets(options: PickerOptions, text: string, size: number) 
       groups ? groups.flatMap((group: Data) => group[linkOf(name)] ?? []) : nodes.map(targetOf),
     );
     const hasMore: boolean = lists.some(({ pageInfo }) => pageInfo?.hasNextPage);
-    const targets = rankMatches(all.filter(isMatch), text);
+    const matching = isRecord(kind) ? all.sort(compareNames) : all.filter(isMatch);
+    const targets = rankMatches(matching, text);
     if (targets.length > 0 || index === steps.length - 1) yield { targets, hasMore };
   }
 }

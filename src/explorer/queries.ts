@@ -57,7 +57,7 @@ const isDay = (text: string): boolean => {
   return /^\d{4}-\d\d-\d\d$/.test(text) && time < Date.UTC(9999, 0) && new Date(time).toISOString().startsWith(text);
 };
 
-/** A day begins in the time zone of the viewer. A time at midnight UTC is a date, which is of this day for everybody. */
+/** A day begins in the time zone of the viewer. A time at midnight UTC is a date: it is of this day for everybody. */
 function dayCondition(field: string, operator: string, day: string): object | undefined {
   const next = new Date(Date.parse(day) + 86_400_000).toISOString().slice(0, 10);
   const startOf = (first: string) => new Date(`${first}T00:00`).toISOString();
@@ -99,7 +99,7 @@ function conditionOf(kind: string, { field, operator, ...filter }: Filter): obje
 }
 
 /** Conditions on each text of a record. */
-export const textConditions = (kind: string, operator: string, text: string): readonly object[] =>
+const textConditions = (kind: string, operator: string, text: string): readonly object[] =>
   textFields(kind).map((field) => ({ [field]: { [operator]: text } }));
 
 /** `erp:4711` is an ID in another system. */

@@ -2,7 +2,7 @@
 import { html, nothing } from 'lit-html';
 import { addressOf, type View } from './address.ts';
 import { columns, kindNames, kindOf, title, words } from './kinds.ts';
-import { allQuery, bestQueries, rankMatches, rankOf } from './matches.ts';
+import { allQuery, bestQueries, compareNames, rankMatches, rankOf } from './matches.ts';
 import { rowsOf } from './queries.ts';
 import { type Data, read, type Viewer } from './service.ts';
 import { notice, recordTable } from './values.ts';
@@ -30,9 +30,10 @@ export function focusSearch(event: KeyboardEvent): void {
 }
 
 /** As many columns as fit into any window. */
-const fieldsOf = (kind: string): readonly string[] => (columns[kind] ?? []).slice(0, 5);
+const shownFields = (kind: string): readonly string[] => (columns[kind] ?? []).slice(0, 5);
 
-const sent = (kind: string, search: string) => [kind, search, shownMatches + 1, rowsOf(kind, fieldsOf(kind))] as const;
+const sent = (kind: string, search: string) =>
+  [kind, search, shownMatches + 1, rowsOf(kind, shownFields(kind))] as const;
 const bestOf = (search: string) => kindNames.flatMap((kind) => bestQueries(...sent(kind, search)));
 const allOf = (search: string) => kindNames.map((kind) => allQuery(...sent(kind, search)));
 
@@ -41,7 +42,7 @@ function sectionsOf(data: Data, search: string): readonly Data[] {
   const rank = ({ matches }: Data) => Math.min(...matches.map((match: Data) => rankOf(match, search)));
   const sections = kindNames.map((kind) => {
     const parts = ['Exact', 'Beginning', ''].map((part) => data[`${kindOf(kind).list}${part}`]?.nodes ?? []);
-    return { kind, matches: rankMatches(parts.flat(), search) };
+    return { kind, matches: rankMatches(parts.flat().sort(compareNames), search) };
   });
   return sections.filter(({ matches }) => matches.length > 0).sort((a, b) => rank(a) - rank(b));
 }
@@ -62,7 +63,7 @@ export const searchResults: Viewer = {
       const all = html`<p><a href=${addressOf({ kind, search })}>All ${words(list)} that match</a></p>`;
       return html`<section>
         <h2>${title(list)}</h2>
-        ${recordTable(kind, shown, title(list), { fields: fieldsOf(kind) })}
+        ${recordTable(kind, shown, title(list), { fields: shownFields(kind) })}
         ${matches.length > shownMatches ? all : nothing}
       </section>`;
     };
