@@ -128,7 +128,7 @@ const isDocumentNode = (document: unknown): document is DocumentNode =>
 // biome-ignore lint/suspicious/noExplicitAny: which fields a node has depends on its kind.
 type Node = Readonly<Record<string, any>>;
 
-/** Prints compact text without a GraphQL library. Leaves out descriptions, and prints block strings as strings. */
+/** Compact, without a GraphQL library or descriptions. Block strings become strings. */
 export const print = (document: Node): string => printAll(document.definitions, '\n');
 
 const printOne = (node: Node | undefined, before = '', after = ''): string =>

@@ -137,10 +137,10 @@ async function sendPart<Row extends ImportRow>(
   const { results } = await sendImport(graphql, `results { ${lists.join(' ')} }`, all, options);
   const resultsByList = new Map(Object.entries<RowResult[]>(results).map(([list, ofList]) => [list, ofList.values()]));
   return part.map((row): ImportResult<Row> => {
-    // The cast is safe: each list has a result for each of its rows.
+    // Safe: each list has a result for each of its rows.
     const result = resultsByList.get(kinds[row.kind].list)?.next().value as RowResult;
     if (!result.record) return { row, outcome: 'REJECTED', issues: result.issues };
-    // The cast is safe: only rejected rows have no record.
+    // Safe: only rejected rows have no record.
     return { row, outcome: result.outcome as 'CREATED', id: result.record.id };
   });
 }

@@ -46,7 +46,7 @@ export function reconnectDelay(error: YardgraphError, failures: number): number 
   return fromProxy || isTemporary(error) ? randomDelay(error, failures, maxReconnectDelayMs) : undefined;
 }
 
-/** Random: clients that failed together must not retry together. */
+/** Clients that failed together must not retry together. */
 const randomDelay = (error: YardgraphError, failures: number, max: number): number =>
   retryAfterOf(error) * 1_000 + Math.min(firstDelayMs * 2 ** failures, max) * (0.5 + Math.random() / 2);
 
