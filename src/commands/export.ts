@@ -34,7 +34,7 @@ export async function exportRecords(kindName: string, options: ExportOptions): P
       ...(externalIds !== undefined && { externalIds: externalIds.split(',') }),
       ...form,
     });
-    // The cast is safe: two libraries declare the same class.
+    // Safe: two libraries declare the same class.
     const bytes = Readable.fromWeb(body as ReadableStream);
     if (output === undefined || output === '-') {
       await pipeline(bytes, process.stdout, { end: false });
@@ -88,7 +88,7 @@ type ListName = Parameters<Yardgraph['exportFile']>[0];
 
 function readListName(kindName: string): ListName {
   const kind = parseKindName(kindName);
-  // The cast is safe: the client is generated from the kinds.
+  // Safe: the client is generated from the kinds.
   if (kind) return listField(kind) as ListName;
   if (kindName === 'all') return kindName;
   const names = [...recordKinds.map(listField), 'all'].join(', ');

@@ -29,8 +29,8 @@ export interface ImportOptions extends ProfileOptions {
 }
 
 /**
- * The state of an import, in a file from before the first row is stored until the end. A second start with the same
- * files and options resumes it.
+ * In a file from before the first row is stored until the end: a second start with the same files and options resumes
+ * it.
  */
 interface RunFile extends ImportRun {
   readonly identity: string;
@@ -190,7 +190,7 @@ async function writeRun(command: Command, { yardgraph, partSize }: Import): Prom
   return run;
 }
 
-/** At once, so that it is never half-written. */
+/** At once: it is never half-written. */
 function replaceRun(path: string, run: RunFile): void {
   writeState(path, () => {
     writeFileSync(`${path}-new`, `${JSON.stringify(run)}\n`);

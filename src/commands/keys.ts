@@ -1,4 +1,4 @@
-/** `create` prints only the key on standard output, so that it can be piped into a secret store. */
+/** `create` prints only the key on standard output, to be piped into a secret store. */
 import ms from 'ms';
 import * as z from 'zod';
 import { anonymousWorkspace } from '../auth/keyring.ts';
@@ -25,7 +25,7 @@ async function printKey(text: string): Promise<void> {
   }
 }
 
-/** Commits after printing, so that nobody misses a stored key. A retry would print a second key. */
+/** Commits after printing: nobody misses a stored key. A retry would print a second key. */
 const commitAfterPrinting = <T>(
   { transaction, dialect }: Database,
   work: (store: KeyStore, run: Run) => Promise<T>,

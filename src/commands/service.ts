@@ -8,7 +8,7 @@ import {
 } from '../../client/index.ts';
 import { errorCode, Interrupted, StartError } from '../errors.ts';
 
-/** Shorter than the service allows, because commands add to the message. */
+/** Shorter than the service allows: commands add to it. */
 const maxMessageLength = 450;
 
 export function connect(options: Options): Yardgraph {

@@ -9,7 +9,7 @@ export async function confirm(question: string, otherwise: string): Promise<void
   if (!/^y(es)?$/i.test(entered?.trim() ?? '')) throw new StartError(`not confirmed: ${otherwise}`);
 }
 
-/** Returns the typed text; undefined after Ctrl-C and Ctrl-D. Throws a StartError without a terminal. */
+/** Undefined after Ctrl-C and Ctrl-D. Throws a StartError without a terminal. */
 export async function ask(question: string): Promise<string | undefined> {
   if (!process.stdin.isTTY) throw new StartError('not confirmed: in a script, confirm with --yes');
   const terminal = createInterface({ input: process.stdin, output: process.stderr });

@@ -78,8 +78,8 @@ const invalidParameter = (name: string, expectation: string, sent: string | unde
   badRequest(`${name}: ${expected(expectation, sent)}`);
 
 /**
- * Formats stored times as `01.03.2026 08:30`, with seconds and milliseconds unless they are zero, and midnight UTC as a
- * date. A time that is ambiguous in the zone, or that an import would read as another time, is in UTC: `… UTC`.
+ * As `01.03.2026 08:30`, with seconds and milliseconds unless zero, and midnight UTC as a date. A time ambiguous in the
+ * zone, or that an import would read as another, is in UTC: `… UTC`.
  */
 function timeFormat({ dates, timeZone }: Partial<Record<string, string>>): (stored: string) => string {
   if (dates === undefined && timeZone === undefined) return (stored) => stored;

@@ -73,7 +73,7 @@ interface Options {
 export function serveExports(app: FastifyInstance, { limits, exportTimeout }: Options, readFilter: ReadFilter): void {
   const running = new Map<number | undefined, number>();
 
-  /** Counts the export until its response is closed. */
+  /** Until its response is closed. */
   function countExport({ identity }: FastifyRequest, { raw: response }: FastifyReply): void {
     const workspaceId = identity?.workspace.number;
     const before = running.get(workspaceId) ?? 0;
@@ -130,7 +130,7 @@ export function serveExports(app: FastifyInstance, { limits, exportTimeout }: Op
   }
 }
 
-/** Writes a file that no other user can open, and that disappears with the process. */
+/** No other user can open the file, which disappears with the process. */
 async function writeTemporaryFile(chunks: AsyncIterable<string>): Promise<FileHandle> {
   const path = join(tmpdir(), `yardgraph-${randomUUID()}`);
   const file = await open(path, 'wx+', 0o600).catch(throwNoRoom);

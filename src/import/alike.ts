@@ -7,7 +7,7 @@ const differences: readonly (readonly [name: string, remove: (text: string) => s
   ['case', (text) => text.toLowerCase()],
 ];
 
-/** Returns `case`, or `white space and case`. The texts have the same sort key. */
+/** `case`, or `white space and case`. The texts have the same sort key. */
 export function describeDifference(a: string, b: string): string {
   const isSameWithout = (parts: typeof differences) => {
     const [first, second] = [a, b].map((text) => parts.reduce((rest, [, remove]) => remove(rest), text));

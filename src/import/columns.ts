@@ -38,13 +38,13 @@ export interface ColumnOptions {
   readonly linkBy: ReadonlyMap<string, string>;
 }
 
-/** The column of reasons in a file of refused rows, which an import leaves out. */
+/** In a file of refused rows. An import leaves it out. */
 export const reasonColumn = 'refused because';
 
 /** Marks a reason: in a row with too many cells, this column may hold another cell. */
 export const reasonMark = 'refused: ';
 
-/** Returns `currentlocationid` for `Current location ID`. */
+/** `currentlocationid` for `Current location ID`. */
 export const normalizeName = (name: string): string => name.toLowerCase().replace(/[\s_-]/g, '');
 
 export const parseKindName = (name: string): RecordKind | undefined =>
@@ -116,7 +116,7 @@ export function createColumnFinder(kind: RecordKind, options: ColumnOptions): (n
   };
 }
 
-/** Returns the same text for two columns of the same value: `name`, `externalIds.erp`, `location.name`. */
+/** The same for two columns of one value: `name`, `externalIds.erp`, `location.name`. */
 export function columnKey(column: Column): string {
   if (column.is === 'externalId') return `externalIds.${column.key}`;
   if (column.is === 'link') return ['id', 'any'].includes(column.by) ? column.field : `${column.name}.${column.by}`;
@@ -188,8 +188,8 @@ function unknownColumns(kind: RecordKind, names: readonly string[], options: Col
 
 /**
  * Parses `--upsert-by`: returns by kind the column that finds stored records. An option is a key for all kinds
- * (`externalIds.erp`) or for one (`projects=reference`), or `projects=create`. With any option, every kind but labels
- * needs a key. Labels need none, so that a second file can rename them.
+ * (`externalIds.erp`) or for one (`projects=reference`), or `projects=create`. With any option, every kind needs a key,
+ * except labels: a second file can rename them.
  */
 export function parseUpsertKeys(
   kinds: readonly RecordKind[],

@@ -197,7 +197,7 @@ interface CsvRow {
 
 const quotesHelp = 'a quote within a quoted cell is written twice';
 
-/** Splits whole lines into rows, except a row at the end that may be incomplete. */
+/** Leaves out a row at the end that may be incomplete. */
 function splitRows(text: string, firstLine: number, table: CsvTable, isLast: boolean): CsvRow[] {
   const { separator, names, lineBreak: rowBreak = '' } = table;
   const rows: CsvRow[] = [];
@@ -243,7 +243,7 @@ function splitRows(text: string, firstLine: number, table: CsvTable, isLast: boo
 /** The most characters of a row with unquoted line breaks. */
 const maxJoined = 1_000;
 
-/** A row and its end, or an opening quote that is not closed before `end`. */
+/** A row and its end, or an opening quote not closed before `end`. */
 interface ScannedRow {
   readonly cells: readonly (string | null)[];
   readonly isQuoted?: boolean;
@@ -251,7 +251,7 @@ interface ScannedRow {
   readonly end: number;
 }
 
-/** Splits a line at all separators, also those in quotes. */
+/** Splits at separators in quotes, too. */
 function splitLine(text: string, at: number, separator: string): ScannedRow {
   const end = endOfLine(text, at);
   const cells = text.slice(at, end).split(separator);

@@ -39,10 +39,7 @@ export const isCompressed = ([first, second]: Uint8Array): boolean => first === 
 export const damagedError = (name: string, error: unknown): StartError =>
   new StartError(`${name} is damaged or incomplete, and cannot be decompressed: ${String(error)}`);
 
-/**
- * Throws an Interrupted if the file has changed since it was found: its rows may no longer be where the stored ones
- * were.
- */
+/** Throws an Interrupted if the file has changed since it was found: its rows may have moved. */
 export function requireUnchanged(file: ImportFile): void {
   if (!file.isUnchanged()) throw new Interrupted(`${file.name} has changed since the import began`);
 }

@@ -19,7 +19,7 @@ import {
 } from './run.ts';
 import { WarningCollector } from './warnings.ts';
 
-/** A small import is one mutation. Parts of a larger one take less memory, and hold up others briefly. */
+/** In one mutation. Parts of a larger import take less memory, and hold up others briefly. */
 const maxSmall = 5_000;
 const defaultPartSize = 1_000;
 

@@ -51,7 +51,7 @@ export class RowIndex {
   readonly #firstRows = new Map<RecordKind, Map<string, FirstRows>>();
   /** By kind and name: the ID of the row, undefined if several rows have the name. */
   readonly #names = new Map<RecordKind, Map<string, string | undefined>>();
-  /** By `alikeKey`: the first name of a row, or of a record that is created for a link. */
+  /** By `alikeKey`: the first name of a row, or of a record created for a link. */
   readonly #alikeNames = new Map<string, string>();
   /** By kind and ID of the row: its record, null if the row was refused, undefined if a preview would create it. */
   readonly #records = new Map<RecordKind, Map<string, string | null | undefined>>();
@@ -149,7 +149,7 @@ export class RowIndex {
     return records?.has(rowId) ? 'unchecked' : undefined;
   }
 
-  /** The IDs of rows in links that may also be names of stored records, each once in an import. */
+  /** IDs in links that may also be names of stored records, each once in an import. */
   idsInDoubt(rows: readonly FileRow[]): ReadonlyMap<RecordKind, ReadonlySet<string>> {
     const ids = new Map<RecordKind, Set<string>>();
     for (const { by, target, value } of rows.flatMap(({ links }) => links)) {
@@ -165,7 +165,7 @@ export class RowIndex {
     this.#storedNames.set(textKey(kind, 'name', name), true);
   }
 
-  /** The paths in links of a part, except those to rows that a preview does not store. */
+  /** Except paths to rows that a preview does not store. */
   pathsIn(rows: readonly FileRow[]): ReadonlyMap<RecordKind, ReadonlySet<string>> {
     const paths = new Map<RecordKind, Set<string>>();
     for (const { kind, links } of rows) {
@@ -191,12 +191,12 @@ export class RowIndex {
 
   idsOfPath = (kind: RecordKind, path: string): readonly string[] => this.#paths.get(kind)?.get(path) ?? [];
 
-  /** True for the name of any row of the import, even of a refused one. */
+  /** Also true for a refused row. */
   isRowName = (kind: RecordKind, name: string): boolean => this.#names.get(kind)?.has(name) ?? false;
 
   alikeName = (key: string): string | undefined => this.#alikeNames.get(key);
 
-  /** True if the row with this ID also has it as its name, and no other row does. */
+  /** False if another row has the name, too. */
   isIdAndName = (kind: RecordKind, text: string): boolean => this.#names.get(kind)?.get(text) === text;
 
   isName = (kind: RecordKind, name: string): boolean =>
@@ -214,7 +214,7 @@ export const alikeKey = ({ name: kind }: RecordKind, name: string): string => `$
 /** Unambiguous, because no key has a space. */
 const textKey = ({ name }: RecordKind, by: string, text: string): string => detached(`${name}.${by} ${text}`);
 
-/** Returns `line 2`, or `line 2 of assets.csv` from another file. */
+/** `line 2`, or `line 2 of assets.csv` from another file. */
 export const describeLine = (line: number, file: ImportFile | undefined, from: ImportFile): string =>
   `line ${line}${file === from ? '' : ` of ${file?.name}`}`;
 

@@ -15,7 +15,7 @@ export const lineName = 'refused line';
 
 type Text = readonly [text: string, line: number];
 
-/** Takes text in pieces, and returns the rows completed by each. The first character tells an array from lines. */
+/** Takes text in pieces. The first character tells an array from lines. */
 export class JsonParser {
   private readonly file: Pick<ImportFile, 'name' | 'kind'>;
   private text = '';

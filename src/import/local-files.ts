@@ -22,7 +22,7 @@ export interface LocalFile extends ImportFile {
   readonly path: string;
 }
 
-/** Files such as `.DS_Store`, locks of LibreOffice, and the state of an import. */
+/** `.DS_Store`, locks of LibreOffice, and the state of an import. */
 const isSystemFile = (name: string): boolean =>
   /^(?:\.|~\$|thumbs\.db$|desktop\.ini$)/i.test(name) || /\.import-run(?:-new)?$/.test(name);
 
@@ -30,8 +30,8 @@ const isSystemFile = (name: string): boolean =>
 const isRefused = (name: string): boolean => /\.refused(?:-\d{1,9})?\.[a-z]{2,6}$/i.test(name);
 
 /**
- * Finds files by path and in folders, once each. `kind` is the kind of files whose names tell none, `refused` and
- * `skipped` are all other files in the folders. Throws a StartError for a named file that cannot be imported.
+ * Finds files by path and in folders, once each. `kind` is for files whose names tell none, `refused` and `skipped` are
+ * all other files in the folders. Throws a StartError for a named file that cannot be imported.
  */
 export function findFiles(paths: readonly string[], kind: RecordKind | undefined) {
   const found = new Map<string, string>();
@@ -96,7 +96,7 @@ export async function hashFile({ path }: LocalFile): Promise<string> {
   return hash.digest('hex');
 }
 
-/** The path for the refused rows of each file: an unused name beside it, or the path or folder of `--refused`. */
+/** For each file: an unused name beside it, or the path or folder of `--refused`. */
 export function refusedPaths(files: readonly LocalFile[], option: string | undefined): string[] {
   const isFolder = option !== undefined && statSync(option, { throwIfNoEntry: false })?.isDirectory();
   if (option !== undefined && !isFolder) {

@@ -38,12 +38,12 @@ export function describeChanges(made: MadeChanges | undefined): string {
   return `Its changes: ${range}${message === undefined ? '' : `, those with the message "${message}"`}.`;
 }
 
-/** The most changes of a request. The settings of the service may allow fewer. */
+/** The service's settings may allow fewer. */
 const maxPart = 10_000;
 
 /**
- * Latest changes first, because later ones may depend on earlier ones. Each part is all or nothing. Halves a part that
- * is too large for the service, which depends on the texts of its records.
+ * Latest changes first: they may depend on earlier ones. Each part is all or nothing. Halves a part too large for the
+ * service, which depends on the texts of its records.
  */
 export async function* revertInParts(
   yardgraph: Yardgraph,

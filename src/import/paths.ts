@@ -11,7 +11,7 @@ const maxLevels = 10;
 const parentField = (kind: RecordKind): string | undefined =>
   linkFields(kind).find(([, , { target }]) => target === kind.name)?.[1];
 
-/** True for a text that is a path, unless it is an ID or a name. */
+/** False for an ID or a name. */
 export function isPath({ by, target, value }: LinkCell): boolean {
   if (!value?.includes(separator) || !['any', 'name'].includes(by) || parentField(target) === undefined) return false;
   return value.split(separator).length <= maxLevels;
@@ -19,7 +19,7 @@ export function isPath({ by, target, value }: LinkCell): boolean {
 
 export const lastName = (path: string): string => path.slice(path.lastIndexOf(separator) + separator.length);
 
-/** Returns the IDs of the stored records with each path. Searches level by level, from the top. */
+/** The IDs of the stored records with each path. Level by level, from the top. */
 export async function findPaths(
   yardgraph: Yardgraph,
   kind: RecordKind,
@@ -44,7 +44,7 @@ export async function findPaths(
   return found;
 }
 
-/** Reads the records with these names, below these parents if they are set. */
+/** The records with these names, below these parents if set. */
 async function* readPlaces(
   yardgraph: Yardgraph,
   kind: RecordKind,

@@ -1,4 +1,4 @@
-/** How to read the files of an import: options of the command line, and a profile for the files of another program. */
+/** Options of the command line, and a profile for the files of another program. */
 import * as z from 'zod';
 import { StartError } from '../errors.ts';
 import { expected } from '../model/issues.ts';

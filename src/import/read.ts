@@ -15,7 +15,7 @@ export interface ReadOptions extends TableOptions {
  */
 export async function* readRows(file: ImportFile, options: ReadOptions): AsyncGenerator<SourceRow> {
   const parser = file.format === 'csv' ? new CsvParser(file.name, options) : new JsonParser(file);
-  // Each generator that a row passes costs as much as splitting a line: this is the only one.
+  // A generator costs a row as much as splitting a line: this is the only one.
   for await (const rows of readPieces(file, parser, options)) for (const row of rows) yield row;
 }
 

@@ -117,7 +117,7 @@ export const countedRows = (n: number): string => `${formatCount(n)} ${n === 1 ?
 
 const formatReasons = (issues: readonly RowIssue[]): string => issues.map(formatIssue).join('; ');
 
-/** Keeps the form of the file, with reasons in a last column: the rows can be fixed and imported. */
+/** In the form of the file, with reasons in a last column: rows can be fixed and imported. */
 export function createRefusedWriter(table: CsvTable | undefined, index: RowIndex, write: (text: string) => void) {
   const { names = [], separator = ',' } = table ?? {};
   const formatCells = (cells: readonly (string | null)[], reason: string): string => {

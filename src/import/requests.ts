@@ -31,7 +31,7 @@ interface ImportItemsOptions {
   readonly idempotencyKey?: string | undefined;
 }
 
-/** Skips invalid items. Returns the results in the order of the items. */
+/** Skips invalid items. Results are in the order of the items. */
 export async function importItems(
   yardgraph: Yardgraph,
   items: readonly ImportItem[],
@@ -120,7 +120,7 @@ export async function sendInHalves<I, R>(
   }
 }
 
-/** Deletes the records that no other refers to. Returns the rest, with the reasons. */
+/** Returns the records that others refer to, with the reasons. */
 export async function deleteUnreferenced(yardgraph: Yardgraph, kind: RecordKind, ids: readonly string[]) {
   const referenced: { readonly id: string; readonly message: string }[] = [];
   // The service checks which IDs are of the kind.

@@ -7,7 +7,7 @@ export interface SourceRow {
   readonly line: number;
   /** Unset where the file decides. */
   readonly kind?: RecordKind | undefined;
-  /** The names of the columns: the same array for all rows of a table. */
+  /** Of the columns: the same array for all rows of a table. */
   readonly names: readonly string[];
   readonly cells: readonly Cell[];
   /** Why the row cannot be read, such as an unclosed quote: it is refused, and written back as `text`. */
@@ -43,7 +43,7 @@ export interface RecordRow {
   readonly id?: string | undefined;
   /** All fields but references, and external IDs that have their own columns. */
   readonly fields: Readonly<Record<string, unknown>>;
-  /** External IDs that have their own columns: a text sets one, null clears it, and all others stay. */
+  /** Those in their own columns: a text sets one, null clears it, others stay. */
   readonly externalIds: Readonly<Record<string, string | null>>;
   readonly links: readonly LinkCell[];
   readonly issues: readonly RowIssue[];
@@ -84,7 +84,7 @@ export interface RowOutcome {
   readonly foreign: readonly LinkCell[];
 }
 
-/** Returns `erp` for `externalIds.erp`, the form in which links and upserts name an external ID. */
+/** `erp` for `externalIds.erp`, the form in which links and upserts name an external ID. */
 export const externalSystem = (by: string): string | undefined =>
   by.startsWith('externalIds.') ? by.slice('externalIds.'.length) : undefined;
 
@@ -110,7 +110,7 @@ export function rowKeyText({ id, fields, externalIds }: RecordRow, by: string): 
 /** A copy: for a slice, V8 would keep the whole chunk of the file. */
 export const detached = (text: string): string => JSON.parse(JSON.stringify(text));
 
-/** Something that is allowed, and probably a mistake. */
+/** Allowed, and probably a mistake. */
 export interface Warning {
   readonly line: number;
   readonly column: string;

@@ -1,6 +1,6 @@
 /**
- * A part that may create records has an idempotency key made of the run and the place of its rows: a resumed run sends
- * all parts again, and the service returns stored results. Parts whose rows are all found by a key need none.
+ * A part that may create records has an idempotency key of the run and the place of its rows: a resumed run sends all
+ * parts again, and gets stored results. Parts whose rows are all found by a key need none.
  */
 import type { Yardgraph } from '../../client/index.ts';
 import { StartError } from '../errors.ts';
@@ -57,7 +57,7 @@ export interface Import {
   readonly onProgress: (rows: number) => void;
 }
 
-/** Saved before an import stores anything, so that a second start resumes the import. */
+/** Saved before an import stores anything: a second start resumes it. */
 export interface ImportRun {
   readonly id: string;
   /** The cursor of the last change before the import. */
@@ -244,7 +244,7 @@ const namedItem = (kind: RecordKind, name: string): ImportItem => ({ kind, recor
 const unknownNameCells = (row: FileRow, result: ItemResult | undefined): LinkCell[] =>
   (result?.issues ?? []).flatMap((issue) => unknownNameCell(issue, row) ?? []);
 
-/** Returns names that are alike to unknown ones: of stored records, of rows, and of records to create. */
+/** Names alike to unknown ones: of stored records, of rows, and of records to create. */
 async function findAlikeNames(
   yardgraph: Yardgraph,
   index: RowIndex,
@@ -358,7 +358,7 @@ function keyFilter(by: string | undefined) {
   return system === undefined ? { [by]: { isNull: false } } : { externalIds: { key: system } };
 }
 
-/** Returns the records that stay, because others refer to them. */
+/** Returns the records that others refer to, which stay. */
 export async function deleteInParts({ yardgraph, partSize, signal }: Import, kind: RecordKind, ids: readonly string[]) {
   const referenced: Awaited<ReturnType<typeof deleteUnreferenced>> = [];
   for (let start = 0; start < ids.length; start += partSize) {

@@ -163,7 +163,7 @@ const significantDigits = (number: string): string => number.replace(/e.*/i, '')
 /** 31 December 2026 as a file writes it: `31.12.2026`, `12/31/26`. */
 interface DateForm {
   readonly example: string;
-  /** `dmy`, `mdy` or `ymd`. `ydm` is refused: nobody writes it, so it is a mistake that would change dates. */
+  /** `dmy`, `mdy` or `ymd`. `ydm` is refused: nobody writes it, and a mistake would change dates. */
   readonly order: string;
   readonly separator: string;
 }
@@ -188,7 +188,7 @@ export function parseTimeZone(name: string): Zone {
 const dateAndTime =
   /^([^:]{6,30}?)(?:(?:T|,? {1,2})(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?(?: ?([ap])\.?m\.?| uhr)?(?: ?(Z|UTC|GMT|[+-]\d{2}(?::?\d{2})?))?)?$/i;
 
-/** In the form in which the service stores it. A date is midnight UTC. */
+/** In the form the service stores. A date is midnight UTC. */
 function parseTime(text: string, { dates, timeZone }: CellForm): Read {
   // The form of the service takes a third of the time.
   if (/^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}:\d{2}(?:\.\d{1,3})?Z)?$/.test(text)) return parseDateTime(text);
