@@ -36,7 +36,7 @@ type AccessSettings = Pick<Config, 'openAccess' | 'corsOrigins' | 'requestsPerMi
 /** Runs before the body is read. `isOpen` is true while there are no keys. */
 export async function authenticate(app: FastifyInstance, database: Database, settings: AccessSettings) {
   const keyring = new Keyring(database);
-  // Checked now, so that the first request is fast; if it fails, requests check again.
+  // Now, so that the first request is fast; if it fails, requests check again.
   await keyring.findAnonymous().catch(() => undefined);
   // Each process counts for itself.
   await app.register(rateLimit, { global: false, timeWindow: '1 minute' });
@@ -92,7 +92,7 @@ class Authenticator {
     const isAnonymous = anonymous !== undefined && !(await this.#areValid(keys));
     if (isAnonymous && openAccess === 'loopback') requireSameMachine(request, corsOrigins);
     this.#openSession(request, isAnonymous ? anonymous : await this.#authenticateWithinLimit(request, reply, keys));
-    // After the session is opened, because requests are counted by the key of the identity.
+    // After the session is opened: requests are counted by its key.
     if (requestsPerMinute > 0) applyLimit(reply, 'requests', await this.#countRequest(request));
   }
 
@@ -185,7 +185,7 @@ function applyLimit(
   throw tooManyRequests(`at most ${max} ${what} per minute: try again in ${ttlInSeconds} s`);
 }
 
-/** Reads `Authorization: Bearer KEY`, `Authorization: KEY` and `X-API-Key: KEY`. */
+/** `Authorization: Bearer KEY`, `Authorization: KEY` and `X-API-Key: KEY`. */
 function keysIn({ headers }: FastifyRequest): string[] {
   const sent = [headers.authorization?.replace(/^bearer +/i, ''), headers['x-api-key']];
   return [...new Set(sent.filter((key) => typeof key === 'string'))];

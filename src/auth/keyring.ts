@@ -33,7 +33,7 @@ const keysPerStatement = 1_000;
 
 const useIntervalMs = 60_000;
 
-/** No secret has this hash. Comparing with it makes an unknown key take as long as a wrong secret of a known key. */
+/** No secret has this hash. Comparing with it makes unknown keys take as long as wrong secrets. */
 const hashOfNoSecret = hashSecret(newSecret());
 
 export class Keyring {
@@ -41,7 +41,7 @@ export class Keyring {
   readonly #keys = new LRUCache<string, ApiKey>({ max: maxCached, ttl: lifetimeMs });
   /** Separate: unknown prefixes cannot evict keys. */
   readonly #unknown = new LRUCache<string, true>({ max: maxCached, ttl: lifetimeMs });
-  /** Prefixes of accepted keys, with the time when their use was last stored; infinite while it is being stored. */
+  /** By prefix, when the use of an accepted key was last stored; infinite while it is being stored. */
   readonly #accepted = new LRUCache<string, number>({ max: maxCached });
   readonly #anonymous: LRUCache<string, Identity>;
   readonly #loader: DataLoader<string, ApiKey | undefined>;
@@ -69,10 +69,7 @@ export class Keyring {
     });
   }
 
-  /**
-   * The identity of all requests until the first key is created; then undefined, even if all keys expire or are
-   * revoked.
-   */
+  /** Undefined once the first key was created, even if all keys expire or are revoked. */
   async findAnonymous(): Promise<Identity | undefined> {
     const identity = this.#requiresKey ? undefined : await this.#anonymous.fetch(anonymousWorkspace);
     return this.#requiresKey ? undefined : identity;
@@ -93,7 +90,7 @@ export class Keyring {
     return key && this.#check(key, sent);
   }
 
-  /** Throws a ServiceError 401, the same for a key that is unknown, wrong, revoked or expired. */
+  /** Throws the same 401 for a key that is unknown, wrong, revoked or expired. */
   async authenticate(text: string): Promise<Identity> {
     const sent = parseKey(text);
     const key = sent && (this.#keys.get(sent.prefix) ?? (await this.#lookUpKey(sent.prefix)));

@@ -1,7 +1,7 @@
 /**
  * A key is `yardgraph_acme_5f0c21d9_` and a secret of 256 random bits. `createKey` returns it once; only the hash of
- * the secret is stored. The prefix has the name of the workspace when the key was created, identifies the key in lists
- * and logs, and lets secret scanners find a leaked key.
+ * the secret is stored. The prefix has the workspace's name at creation, identifies the key in lists and logs, and lets
+ * secret scanners find a leaked key.
  */
 import { hash, randomBytes } from 'node:crypto';
 import { StartError } from '../errors.ts';
@@ -41,7 +41,7 @@ export interface NewKey {
   readonly expires?: number | undefined;
 }
 
-/** Creates a key, and its workspace if this is its first key. */
+/** Also creates the workspace, with its first key. */
 export async function createKey(store: KeyStore, { workspace, user, readOnly, label, expires }: NewKey) {
   const secret = newSecret();
   const key: ApiKey = {

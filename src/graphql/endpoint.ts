@@ -175,7 +175,7 @@ const useLimitedValidation = ({ introspection, suggestions }: Config): Plugin =>
 
 const mediaTypes = ['application/graphql-response+json', 'application/json'] as const;
 
-/** Returns the types that the client accepts, and the media type of JSON, also within events. Throws a 406. */
+/** The types that the client accepts, and the media type of JSON, also within events. Throws a 406. */
 function chooseType({ headers }: FastifyRequest) {
   const accepted = headers.accept?.toLowerCase() ?? '*/*';
   const isAny = accepted.includes('*/*');
@@ -197,7 +197,7 @@ function graphqlParams(
   limits: Limits,
   isCached: (document: string) => boolean,
 ): GraphQLParams {
-  // The cast is safe: yoga checks the types of the parameters.
+  // Safe: yoga checks the types of the parameters.
   const params = (method === 'POST' ? withoutEmpty(body) : parametersIn(query, limits)) as GraphQLParams;
   const document = params?.query;
   if (typeof document === 'string' && !isCached(document)) requireSmallDocument(document, limits);
@@ -281,7 +281,7 @@ function sendGraphqlError(error: unknown, request: FastifyRequest, reply: Fastif
 }
 
 function coerceFilter({ limits, suggestions }: Config, kind: RecordKind, where: unknown): Condition | undefined {
-  // The casts are safe: every kind has an input type of this name, and the value has been coerced to it.
+  // Safe: every kind has an input type of this name, and the value has been coerced to it.
   const type = schema.getType(`${kind.name}Filter`) as GraphQLInputType;
   const coerced = coerceInputValue(
     where,

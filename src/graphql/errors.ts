@@ -19,7 +19,7 @@ import { hintFor, withoutSuggestion } from './hints.ts';
 /** As many as a REST error has issues: each error of graphql-js repeats input. */
 export const maxErrors = 10;
 
-/** graphql-js aborts validation without a reason once its rule on fields of the same name has used up its budget. */
+/** graphql-js aborts validation without a reason once its rule on fields of the same name is over budget. */
 export const withReason = (error: GraphQLError): GraphQLError =>
   error.message === 'Validation aborted.'
     ? new GraphQLError('the document has too many fields of the same name, or too many fragments, to be validated')
@@ -38,7 +38,7 @@ export function formatErrors(
   return { errors, ...rest };
 }
 
-/** All errors of top-level fields are listed: clients must know which mutations have failed. */
+/** All errors of top-level fields are listed: clients must know which mutations failed. */
 const isTopLevel = ({ path }: GraphQLError): boolean => path?.length === 1;
 
 /** Without a number: validation stops early. */

@@ -1,8 +1,8 @@
 /**
- * Coerces the variables of an operation, and rejects operations over the limits before their execution: a few hundred
- * characters could request millions of fields. A field costs 1, an object more, and a list multiplies the cost of its
- * items. Fragments are measured once, and once more for each mutation: in a chain of fragments, each spread twice, the
- * work would double with each link.
+ * Coerces variables, and rejects operations over the limits before execution: a few hundred characters could request
+ * millions of fields. A field costs 1, an object more, and a list multiplies the cost of its items. Fragments are
+ * measured once, and once more for each mutation: in a chain of fragments, each spread twice, the work would double
+ * with each link.
  */
 import { MapperKind, mapSchema } from '@graphql-tools/utils';
 import {

@@ -1,7 +1,7 @@
 /**
  * Subscriptions over server-sent events: the distinct connections mode of graphql-sse, which EventSource also reads.
- * Each event executes the operation, like a query. Streams hold nothing between two events, since they may be many.
- * Yoga's events have no IDs, from which browsers resume.
+ * Each event executes the operation, like a query. Streams may be many: they hold nothing between events. Yoga's events
+ * have no IDs, from which browsers resume.
  */
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
@@ -35,7 +35,7 @@ const retryDelayMs = 1_000;
  */
 const keepAliveIntervalMs = 3_000;
 
-/** The time to read the last events of a stream that ends early. */
+/** For the last events of a stream that ends early. */
 const closeAfterMs = 1_000;
 
 export interface ServerContext extends Pick<Context, 'session' | 'sessionFor' | 'requestLog'> {
@@ -126,7 +126,7 @@ class SubscriptionEvents {
     return true;
   }
 
-  /** Waits for an unavailable database, so that no page is skipped. */
+  /** Waits for an unavailable database: no page is skipped. */
   #execute(rootValue: ChangePage): Promise<ExecutionResult | undefined> {
     const { session, requestLog, stream } = this.#context;
     return whenAvailable(async () => {

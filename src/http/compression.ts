@@ -16,7 +16,7 @@ export type Encoding = 'br' | 'gzip';
 
 const minBytes = 1_024;
 
-/** Compressing so much takes a tenth of a millisecond, less than handing it to another thread. */
+/** Compressing so much takes 0.1 ms, less than handing it to another thread. */
 const maxSyncBytes = 16_384;
 
 /**
@@ -109,7 +109,7 @@ export function addVary(reply: FastifyReply, header: string): void {
   reply.header('vary', present === undefined ? header : `${present}, ${header}`);
 }
 
-/** A strong ETag identifies bytes, which an encoding changes; a weak ETag identifies content. */
+/** A strong ETag identifies bytes, which an encoding changes. */
 function weakenEtag(reply: FastifyReply): void {
   const etag = reply.getHeader('etag');
   if (typeof etag === 'string' && !etag.startsWith('W/')) reply.header('etag', `W/${etag}`);

@@ -13,7 +13,7 @@ export interface ErrorResponse {
 
 export type RequestLog = Pick<FastifyRequest, 'id' | 'log' | 'operation' | 'rejectionReason' | 'routeOptions'>;
 
-/** Seconds until a client should retry after a 503, or after a 429 without a limit per minute. */
+/** Seconds, after a 503 or a 429 without a limit per minute. */
 export const retryAfterSeconds = '1';
 
 /** authenticate.ts has set the `Retry-After` of rate limits. */

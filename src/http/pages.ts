@@ -28,7 +28,7 @@ export function createPage(text: string, type = 'text/html; charset=utf-8'): Sen
 /** True for browsers: other clients do not list this type. */
 export const acceptsHtml = ({ headers }: FastifyRequest): boolean => !!headers.accept?.includes('text/html');
 
-/** Allows these sources, requests to this service, and images of the origin `images`. */
+/** Also allows requests to this service, and images of the origin `images`. */
 export const contentSecurityPolicy = (sources: string, images = ''): string =>
   `default-src 'none'; ${sources}; img-src 'self' data:${images}; connect-src 'self'${images}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
 

@@ -17,7 +17,7 @@ declare module 'fastify' {
 /** Concurrent bodies of the maximum length, or as much of shorter ones. */
 const maxLargeBodies = 5;
 
-/** Four times Node's default, since each chunk interrupts the thread that serves requests. */
+/** Four times Node's default: each chunk interrupts the thread that serves requests. */
 const chunkSize = 65_536;
 
 export function readJsonBodies(app: FastifyInstance, limits: Limits): void {
@@ -129,11 +129,11 @@ const closeBrace = 0x7d;
 const whiteSpace = [0x20, 0x09, 0x0a, 0x0d];
 
 /**
- * Rejects a body beyond the limits before it is parsed, and leaves invalid JSON to the parser. Throws a ServiceError
- * 400, or 413 for too many objects, arrays or keys.
+ * Rejects a body beyond the limits before it is parsed, and leaves invalid JSON to the parser. Throws a 400, or a 413
+ * for too many objects, arrays or keys.
  *
- * V8 parses an object in a microsecond, a new key in up to six and a repeated key in a tenth, and no other request gets
- * a response meanwhile. The largest valid batch stays below these limits.
+ * V8 parses an object in a microsecond, a new key in up to six and a repeated key in a tenth, and no other request is
+ * served meanwhile. The largest valid batch stays below these limits.
  */
 export function requireSmallJson(bytes: Buffer, limits: Limits): void {
   const { maxNesting, maxBatch } = limits;

@@ -46,8 +46,8 @@ export function createServer(
     requestTimeout: http.requestTimeout,
     http: {
       maxHeaderSize: http.maxHeaderBytes,
-      // Node throws if headersTimeout exceeds requestTimeout, by default 300,000. Fastify sets requestTimeout later: if
-      // headersTimeout is greater, Node swaps the two, and a slow body gets the time of headers.
+      // Node throws if headersTimeout exceeds requestTimeout, by default 300,000. Fastify sets requestTimeout later:
+      // Node would swap the two, and give a slow body the time of headers.
       headersTimeout: Math.min(http.headerTimeout, http.requestTimeout),
       requestTimeout: http.requestTimeout,
       connectionsCheckingInterval: timeoutCheckIntervalMs,
@@ -100,7 +100,7 @@ const isPreflight = ({ method, headers }: FastifyRequest): boolean =>
 /** Allows any headers: tracing and GraphQL clients add many. */
 function allowRequest({ headers }: FastifyRequest, reply: FastifyReply, origins: readonly string[]): void {
   const { origin = '', 'access-control-request-headers': requestedHeaders } = headers;
-  // Browsers send this request without the key: a 401 would mislead the developer of the page.
+  // Browsers send it without the key: a 401 would mislead the developer.
   if (!origins.includes(origin)) {
     throw forbidden(`Origin: ${expected('an origin that CORS_ORIGINS lists', origin)}`, 'origin not in CORS_ORIGINS');
   }
@@ -121,7 +121,7 @@ function corsHeaders({ headers: { origin } }: FastifyRequest, origins: readonly 
   return { vary: 'Origin', 'access-control-allow-origin': origin, 'access-control-expose-headers': exposedHeaders };
 }
 
-/** Keeps the client's ID if it is safe to log. */
+/** The client's, if it is safe to log. */
 function requestId({ headers }: IncomingMessage): string {
   const sent = headers['x-request-id'];
   return typeof sent === 'string' && /^[\w.:@/+=-]{1,128}$/.test(sent) ? sent : randomUUID();
@@ -174,7 +174,7 @@ function logWhenClosed(request: FastifyRequest, reply: FastifyReply): void {
       workspace: identity?.workspace.name,
       address,
     };
-    // Probes come every few seconds, and would hide the other lines of the log.
+    // Probes come every few seconds, and would hide other lines.
     const isProbe = routeOptions.url === '/healthz' || routeOptions.url === '/readyz';
     const level = isComplete && isProbe && statusCode < 400 ? 'debug' : 'info';
     log[level](line, isComplete ? 'request completed' : 'connection closed before the response was complete');
@@ -218,8 +218,8 @@ export const collectGarbage: () => void = runInNewContext('gc');
 const collectionIntervalMs = 5_000;
 
 /**
- * Refuses requests while the process is short of memory, or its event loop late by `maxEventLoopDelay` milliseconds on
- * average. `maxBytes` counts heap and buffers with their garbage, and leaves half of 1 GB to running requests.
+ * While the process is short of memory, or its event loop late by `maxEventLoopDelay` milliseconds on average.
+ * `maxBytes` counts heap and buffers with their garbage, and leaves half of 1 GB to running requests.
  */
 export async function refuseUnderPressure(
   app: FastifyInstance,
@@ -246,10 +246,9 @@ export async function refuseUnderPressure(
   });
 }
 
-/** The socket's response that is due or being sent, which has no public name. */
+/** The response that is due or being sent has no public name. */
 type HttpSocket = Socket & { readonly _httpMessage?: ServerResponse<IncomingMessage> | null };
 
-/** Time for the client to read why its request was rejected. */
 const readRejectionMs = 1_000;
 
 /**
@@ -284,8 +283,7 @@ function close(response: ServerResponse): void {
 const closeTimeoutMs = 30_000;
 
 /**
- * Sends every response to its end. Fastify and Node would close connections in the middle of a response, and wait
- * forever for those without a request.
+ * Fastify and Node would close connections in the middle of a response, and wait forever for those without a request.
  */
 async function finishResponses(server: Server, open: ReadonlySet<ServerResponse>): Promise<void> {
   server.on('connection', (socket: Socket) => socket.destroy());
@@ -316,7 +314,7 @@ function rejectBrokenHttp(log: FastifyBaseLogger, code: string | undefined, sock
   const title = STATUS_CODES[status] ?? '';
   const body = JSON.stringify({ error: `the request is not valid: ${title.toLowerCase()}`, code: String(status) });
   const head = `content-type: application/json; charset=utf-8\r\ncontent-length: ${body.length}\r\nconnection: close`;
-  // Complete requests that arrived earlier get their responses first.
+  // Earlier complete requests get their responses first.
   const rejectInTurn = (): void => {
     const response = socket._httpMessage;
     if (response && (response.req.complete || response.headersSent)) return void response.once('close', rejectInTurn);

@@ -1,4 +1,4 @@
-/** A page has the path of its file in the repository, so that its links work unchanged. */
+/** A page has the path of its file in the repository: its links work unchanged. */
 import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';

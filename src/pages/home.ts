@@ -1,4 +1,4 @@
-/** Redirects browsers from `/` to the explorer or the documentation. Other clients get links as JSON. */
+/** Redirects browsers to the explorer or the documentation. Others get links as JSON. */
 import type { FastifyInstance } from 'fastify';
 import { version } from '../../package.json';
 import type { Config } from '../config.ts';

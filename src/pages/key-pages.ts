@@ -39,7 +39,7 @@ interface KeyPage {
   readonly settings?: Readonly<Record<string, string>>;
 }
 
-/** key.js comes first, so that a library's first request has the key. */
+/** key.js comes first: a library's first request has the key. */
 function createKeyPage({ title, library, script, body, hasBar = true, settings = {} }: KeyPage): SendPage {
   const data = Object.entries(settings).map(([name, value]) => ` data-${name}="${escaped(value)}"`);
   return createPage(`${pageHead(`${title} – Yardgraph`)}

@@ -32,7 +32,7 @@ export interface WrittenResult extends ExecutionResult {
   readonly stringify?: (result: ExecutionResult) => string;
 }
 
-/** A page of a thousand records may hold 100 MB while it is read. */
+/** A page of 1,000 records may hold 100 MB. */
 const heavyCost = 10_000;
 
 /** Concurrent heavy queries: without a limit, 24 pages of long labels took 2.7 GB instead of 0.9. */

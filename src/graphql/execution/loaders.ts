@@ -1,6 +1,6 @@
 /**
- * The reads of one request. One statement reads all records that a step of the execution loads, with the selected
- * columns. A list also reads the selected links, except some, as in a fragment on an interface: resolvers load those.
+ * The reads of one request. One statement reads all records that a step loads, with the selected columns. A list also
+ * reads the selected links, except some, as in a fragment on an interface: resolvers load those.
  */
 import DataLoader from 'dataloader';
 import {
@@ -67,7 +67,7 @@ export class Loaders {
     this.#withBefore = this.#selected.get('Change')?.has('before') ?? false;
   }
 
-  /** Loads null for an ID that is unknown or of another kind. */
+  /** Null for an ID that is unknown or of another kind. */
   of(kind: RecordKind): RecordLoader {
     return getOrCreate(this.#records, kind, () => new DataLoader((ids) => this.#readRecords(kind, ids)));
   }

@@ -126,7 +126,7 @@ interface QueryLink {
   readonly refersTo: string;
 }
 
-/** The links of filters and orders: to records, and to the labels of IDs of other systems. */
+/** To records, and to the labels of IDs of other systems. */
 export const queryLinks = memoize((kind: RecordKind): readonly QueryLink[] =>
   Object.entries(kind.storedFields).flatMap(([reference, field]): QueryLink[] => {
     const name = linkField(reference);

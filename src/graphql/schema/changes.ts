@@ -214,7 +214,7 @@ builder.subscriptionType({
       description:
         'The changes of the workspace as they are made, from now on unless `after` is set, in the same order and with the same cursors as the query `changes`, 1 to 50 in each event. After a disconnect, pass the last `endCursor` as `after`, or send it as `Last-Event-ID`, as browsers do.',
       args: feedArguments,
-      // The cast is safe: subscription.ts creates this context.
+      // Safe: subscription.ts creates this context.
       subscribe: (_root, args, context: unknown) => follow(args, context as SubscriptionContext),
       resolve: (page: ChangePage) => page,
     }),

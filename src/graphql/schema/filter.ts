@@ -275,7 +275,7 @@ function requireRanges(sent: Filter, path: Path, ranges: Readonly<Record<string,
 
 export const pointType = rangesType('PointInput', 'A point on the Earth.', pointRanges);
 
-/** Throws a 400 for a point that is not on the Earth. */
+/** Throws a 400 for a point not on the Earth. */
 export function parsePoint(sent: Filter, path: Path): Point {
   requireRanges(sent, path, pointRanges);
   return { latitude: sent.latitude, longitude: sent.longitude };

@@ -274,7 +274,7 @@ export const page = (t: QueryFields, kind: RecordKind) =>
 const reverseLinkFields = (t: ObjectFields<RecordShape>, typeName: string) =>
   Object.fromEntries(reverseLinksOf(typeName).map((link) => [link.name, reverseLinkField(t, link)]));
 
-/** Low enough for 1,000 parents: the records below all of them share a limit. */
+/** Low enough for 1,000 parents: all records below share a limit. */
 const belowCost = 400;
 
 const hasBelow = ({ target, direction }: ReverseLink): boolean =>
@@ -296,8 +296,7 @@ const reverseLinkField = (t: ObjectFields<RecordShape>, link: ReverseLink) =>
       },
     } satisfies FieldExtensions,
     args: { ...argumentsOf(link.kind), ...(hasBelow(link) && belowArgument(link)) },
-    // Async: a throw inside a list leaves rejections of earlier items unhandled, which ends the process (graphql-js,
-    // pull request 3761).
+    // Async: a throw inside a list leaves rejections of earlier items unhandled (see serve.ts).
     async resolve({ id }, args, { loaders, limits }, info) {
       const { query, pages } = loaders.referring(link, info, () => ({
         ...parseArguments(link.kind, args, limits),

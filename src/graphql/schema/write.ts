@@ -280,7 +280,7 @@ const handling = enumType('ReferenceHandling', 'What a deletion does if other re
     'Sets these references to null, which is recorded as a change of each record that has one. At most as many as the setting `MAX_BATCH` can be cleared at once.',
 });
 
-/** Cleared references cost as much as the most that are allowed. */
+/** Cleared references cost as much as the most allowed. */
 const costOfDeletion: CostFunction = ({ ids, keys, references }, { maxBatch }) => {
   const size = (ids ?? keys ?? []).length;
   requireBatchSize(size, maxBatch);

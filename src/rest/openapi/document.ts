@@ -309,7 +309,7 @@ function kindSchemas(kind: RecordKind, limits: Limits): Json {
   };
 }
 
-/** In requests, a datetime may be a date, and a field that is not required may be null. */
+/** In requests, a datetime may be a date, and an optional field may be null. */
 function fieldSchema(field: Field, limits: Limits, { isNullable = false, isSent = false }): Json {
   const { examples, ...schema } = typeSchema(field, limits);
   const mayBeDate = isSent && field.type === 'dateTime';
