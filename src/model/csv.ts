@@ -6,8 +6,8 @@ export function csvCell(text: string | null, separator = ','): string {
 }
 
 /**
- * Adds an apostrophe to texts that spreadsheet programs would execute, or that look like the result:
- * `withoutApostrophe` restores every text.
+ * For texts that spreadsheet programs would execute, or that look like the result: `withoutApostrophe` restores every
+ * text.
  */
 export const withApostrophe = (text: string): string => (/^'*[=+\-@\t\r]/.test(text) ? `'${text}` : text);
 

@@ -1,6 +1,6 @@
 /**
- * RFC 3339 with a zone, or a date, which means midnight UTC. `Date` alone would read 30 February as 1 March, and a time
- * without a zone as local.
+ * RFC 3339 with a zone, or a date: midnight UTC. `Date` alone would read 30 February as 1 March, and a time without a
+ * zone as local.
  */
 import * as z from 'zod';
 import type { ExpectedDate } from './issues.ts';

@@ -39,13 +39,13 @@ interface NumberField extends PlainField<'number'> {
 
 interface ReferenceBase {
   readonly refersTo: string;
-  /** The name of the reverse link; unless set, the name of the kind's list (records/index.ts). */
+  /** Unless set, the name of the kind's list (records/index.ts). */
   readonly reverse?: string;
 }
 
 /** The ID of a stored record, or a foreign identifier, stored as sent. */
 export interface ReferenceField extends PlainField<'reference'>, ReferenceBase {
-  /** A name, so that kinds can refer to each other in any order. */
+  /** A name: kinds can refer to each other in any order. */
   readonly target: string;
   readonly mustExist?: boolean;
 }

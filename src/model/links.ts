@@ -75,7 +75,7 @@ interface LinkParserOptions {
   readonly hasRefs: boolean;
 }
 
-/** A link that is null clears its reference. */
+/** A null link clears its reference. */
 export function linkParser<T>(
   { kind, kindNamed, hasRefs }: LinkParserOptions,
   limits: ValueLimits,
@@ -149,7 +149,7 @@ function parseCriteria({ externalId, externalIds: ids, ...texts }: Values, targe
   for (const [name, text] of Object.entries(texts)) {
     const problem = criterionProblem(target, name, text, limits);
     if (problem) issues.push({ path: [name], ...problem });
-    // The casts are safe: values without a problem have these types.
+    // Safe: values without a problem have these types.
     else criteria.push({ path: [name], by: { field: name }, text: text as string | null });
   }
   if (ids !== undefined) {
@@ -206,7 +206,7 @@ export function mergeParser<T>(
     }
     const issues = externalIdsIssues(field, sent, limits, true);
     if (issues.length > 0) return withIssues(parse(fields), prefixed(name, issues));
-    // The cast is safe: external IDs without issues have this type.
+    // Safe: external IDs without issues have this type.
     return { ...parse(fields), merge: { name, externalIds: sent as ExternalIdsPatch } };
   };
 }
@@ -216,7 +216,7 @@ function withoutMissing<T>(item: ParsedItem<T>, isLinked: (field: unknown) => bo
   if (!item.issues) return item;
   const { issues, validFields, ...rest } = item;
   const remaining = issues.filter(({ code, path: [field] }) => code !== 'required' || !isLinked(field));
-  // The cast is safe: only references that links stand for are missing.
+  // Safe: only references that links stand for are missing.
   return remaining.length > 0 ? { ...rest, issues: remaining, validFields } : { ...rest, value: validFields as T };
 }
 

@@ -26,7 +26,6 @@ export function distanceKm(a: Point, b: Point): number {
 /** Under a tenth of a micrometre on the Earth. A place has one vector, even at the poles and at the antimeridian. */
 const precision = 2 ** -48;
 
-/** Returns the point of the unit sphere: x, y and z. */
 export function unitVector({ latitude, longitude }: Point): readonly [x: number, y: number, z: number] {
   const [lat, lon] = [radians(latitude), radians(longitude)];
   const rounded = (value: number) => Math.round(value / precision) * precision;

@@ -7,7 +7,7 @@ export type Values = Readonly<Record<string, unknown>>;
 
 export type RecordKey = { readonly field: string } | { readonly externalId: string };
 
-/** Finds a record. Null matches records without a text, or with a blank one. */
+/** Null matches records without a text, or with a blank one. */
 export interface Criterion {
   readonly by: RecordKey;
   readonly text: string | null;
@@ -24,14 +24,14 @@ interface Declaration<F extends Fields, S extends Stamp> {
   readonly description: string;
   readonly table: string;
   readonly idPrefix: string;
-  /** The reference to the record that is occupied from `startDate` to `endDate`; the kind must have both fields. */
+  /** The reference to the record occupied from `startDate` to `endDate`: the kind needs both fields. */
   readonly occupies?: string;
   /** The fields that clients may send, in the interface's order. */
   readonly fields: F;
   /** For the documentation. Valid in any workspace, repeatedly: no unique value, no ID of a record. */
   readonly example: { readonly [N in keyof NoInfer<F>]?: FieldValue<F[N]> };
   readonly stamps: readonly S[];
-  /** REST responses show a field without a value as null, or omit it. */
+  /** How REST responses show a field without a value. */
   readonly unset: 'null' | 'omitted';
 }
 
@@ -45,7 +45,7 @@ export interface Table {
 export interface RecordKind<F extends Fields = Fields, S extends Stamp = Stamp> extends Declaration<F, S>, Table {
   /** The ID, the client's fields, the service's others: the order of responses. */
   readonly storedFields: Fields & { readonly id: Field };
-  /** The fields that REST responses omit while they are unset. */
+  /** Fields that REST responses omit while unset. */
   readonly omittedFields: readonly string[];
 }
 

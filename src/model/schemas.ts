@@ -70,7 +70,7 @@ function recordParser<T>(
       if (unknown.length > 0) issues.push(...unknownFieldIssues(unknown, names, kind.storedFields));
     }
     issues.push(...issueAt([], recordTooLong(values, limits)));
-    // The cast is safe: each field of T has a value of its type.
+    // Safe: each field of T has a value of its type.
     return issues.length === 0 ? { value: values as T } : { issues, validFields: values };
   };
 }

@@ -7,7 +7,7 @@
  * points that Unicode 15.0 leaves unassigned, 71 would have other keys in Node 24 than in Node 20.19. They stay as they
  * are. Of assigned ones, Unicode never changes the decomposition or the case.
  *
- * So a text has its key for ever: other keys would be another file, and a migration.
+ * Other keys would need another file, and a migration.
  */
 import { isUnassigned } from './unicode-15.ts';
 
@@ -65,7 +65,7 @@ function cut(key: string): string {
   return new TextDecoder().decode(bytes.subarray(0, end));
 }
 
-/** Returns the text as sent, composed and decomposed: programs send either form. */
+/** The text as sent, composed and decomposed: programs send either form. */
 export const unicodeForms = (text: string): readonly string[] => [
   ...new Set([text, text.normalize('NFC'), text.normalize('NFD')]),
 ];
@@ -88,7 +88,7 @@ export interface TextRange {
 /** So many lengths have ranges of their own: Postgres has 65,535 parameters for 1,000 conditions. */
 const separateLengths = 12;
 
-/** Returns ranges with the keys of all texts that have the prefix: one, or for each length if it ends with a digit. */
+/** The keys of all texts with the prefix: one range, or one for each length if it ends with a digit. */
 export function keyRanges(prefix: string): TextRange[] {
   const { key, digits } = splitNumber(prefix);
   if (digits === undefined) return [rangeOf(cut(key))];
@@ -112,8 +112,8 @@ export function rangeOf(prefix: string): TextRange {
 }
 
 /**
- * Returns the pattern that keys of texts alike to this one begin with or contain: a text, or if it ends with a number,
- * which may go on, the characters, each with its forms.
+ * The pattern that keys of texts alike to this one begin with or contain: a text, or if it ends with a number, which
+ * may go on, the characters, each with its forms.
  */
 export function alikePattern(text: string, { isBeginning }: { readonly isBeginning: boolean }): string | string[][] {
   const { key, digits } = splitNumber(text);

@@ -79,7 +79,7 @@ for (const { target, name, kind, field } of links) {
 export const reverseLinksOf = (target: string): readonly ReverseLink[] =>
   links.filter((link) => link.target === target);
 
-/** The link to the ancestors of a kind whose records form a tree. */
+/** The link to the ancestors, if records form a tree. */
 export const treeOf = (kindName: string): ReverseLink | undefined =>
   reverseLinksOf(kindName).find(({ direction }) => direction === 'ancestors');
 
@@ -129,8 +129,8 @@ let upperTail = 0;
 let lowerTail = 0;
 
 /**
- * New IDs ascend within a process, even if the clock goes back. A library that makes IDs one by one would take a tenth
- * of the CPU time of a batched record.
+ * IDs ascend within a process, even if the clock goes back. Made one by one by a library, they would take a tenth of
+ * the CPU time of a batched record.
  */
 export function newIds(prefix: string, count: number): string[] {
   const now = Date.now();

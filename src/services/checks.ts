@@ -229,7 +229,7 @@ const lockedIds = (items: readonly Item[]): Ids => new Set(items.flatMap(({ befo
 
 const maxNamed = 3;
 
-/** The most referring records counted for a batch and a field, unless `maxNamed` needs more. */
+/** For a batch and a field, unless `maxNamed` needs more. */
 const maxCounted = 10_000;
 
 type References = Pick<IssueData<'referenced'>, 'counts' | 'ids' | 'mayClear'>;
@@ -258,8 +258,7 @@ async function findReferences(tx: Tx, links: readonly ReverseLink[], ids: Ids, b
 }
 
 /**
- * Returns items that set references to the deleted records to null, so that the log has each change. Deletions are of
- * one kind. Throws a 400 for more than `maxCleared`.
+ * Returns items, so that the log has each change. Deletions are of one kind. Throws a 400 for more than `maxCleared`.
  */
 export async function clearReferences(tx: Tx, items: readonly Item[], maxCleared: number | undefined) {
   const deleted = items.filter(({ op, before }) => op === 'delete' && before);

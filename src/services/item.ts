@@ -44,7 +44,7 @@ interface Dependent {
   readonly issue: ValidationIssue;
 }
 
-/** A batch with invalid items fails as a whole, or stores only the valid items. */
+/** `fail` stores no item of the batch, `skip` only the valid ones. */
 export type OnInvalid = 'fail' | 'skip';
 
 export interface Rejection {

@@ -1,7 +1,6 @@
 /**
- * Matches items with records: finds records by keys and by the criteria of links, then reads and locks the records.
- * Lookups take no locks: keys are compared again once their records are locked, and the check of references locks the
- * targets of links.
+ * Finds records by keys and by the criteria of links, then reads and locks them. Lookups take no locks: keys are
+ * compared again once their records are locked, and the check of references locks the targets of links.
  */
 import { tooLarge } from '../errors.ts';
 import { type ExternalIdsPatch, maxExternalIdsPerWrite } from '../model/fields.ts';
@@ -244,7 +243,7 @@ function candidatesFor(criteria: LinkCriteria, index: CandidateIndex): Candidate
   return [...sets.reduce((fewest, set) => (set.size < fewest.size ? set : fewest))];
 }
 
-/** The criterion keys of a record's texts, which are fewer than a batch's criteria. */
+/** A record's texts are fewer than a batch's criteria. */
 function criterionKeys(record: Values | undefined, fields: ReadonlySet<string>): string[] {
   const texts = Object.entries(record ?? {}).filter(([field, text]) => fields.has(field) && typeof text === 'string');
   const externalIds = Object.entries((record?.externalIds ?? {}) as ExternalIdsPatch);

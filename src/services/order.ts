@@ -1,7 +1,7 @@
 /**
- * Orders the changes of a write so that each can be made by itself, in the database and by a reader of the feed: a
- * record exists while others refer to it, and a unique value is free before another record takes it. Where that leaves
- * a choice, changes of the same kind and action stay together: the store makes one statement of them.
+ * Orders changes so that each can be made by itself, in the database and by a reader of the feed: a record exists while
+ * others refer to it, and a unique value is free before another record takes it. Otherwise changes of a kind and action
+ * stay together: the store makes one statement of them.
  */
 import type { RecordKind } from '../model/record-kind.ts';
 import { linkOrder } from '../records/index.ts';

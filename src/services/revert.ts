@@ -1,15 +1,14 @@
 /**
- * Reverses changes by a write, which history and feed show like any other. Each record that the range of changes
- * touched becomes an item:
+ * Reverses changes by a write, which history and feed show. Each record in the range becomes an item:
  *
- * | before the range | now                                | the item                        |
- * |------------------|------------------------------------|---------------------------------|
- * | did not exist    | exists, as the range left it       | deletes the record              |
- * | did not exist    | does not exist                     | changes nothing                 |
- * | existed          | exists, as the range left it       | restores the earlier values     |
- * | existed          | exists, with its earlier values    | changes nothing                 |
- * | existed          | is deleted, as the range left it   | stores it again with its old ID |
- * | any              | changed since to another state     | keeps the record                |
+ * | before        | now                             | the item                        |
+ * |---------------|---------------------------------|---------------------------------|
+ * | did not exist | exists, as the range left it    | deletes the record              |
+ * | did not exist | does not exist                  | changes nothing                 |
+ * | existed       | exists, as the range left it    | restores the earlier values     |
+ * | existed       | exists, with its earlier values | changes nothing                 |
+ * | existed       | deleted, as the range left it   | stores it again with its old ID |
+ * | any           | changed since to another state  | keeps the record                |
  *
  * Records that cannot be reversed are skipped, with their dependents.
  */

@@ -1,6 +1,6 @@
 /**
  * Every write: REST, GraphQL, imports and reversals build batch items, and `write` turns them into changes in one
- * transaction. Checks note issues in the items, so that the response lists all at once.
+ * transaction. Checks note issues in the items: the response lists all.
  */
 import { forbidden, invalid, notFound } from '../errors.ts';
 import type { Parsed, Path, ValidationIssue } from '../model/issues.ts';
@@ -86,7 +86,7 @@ interface WriteOptions<T> {
   /** Unless set, records that clash are stored. */
   readonly onClash?: OnClash | undefined;
   readonly limits?: ValueLimits;
-  /** The most references that deletions clear. Unless set, deleting referenced records fails. */
+  /** The most references to clear. Unless set, deleting referenced records fails. */
   readonly maxCleared?: number | undefined;
   /** `stored` is undefined if a reversal finds its record deleted already. */
   resultOf?(item: Item, stored: StoredItem | undefined): T;
@@ -106,7 +106,7 @@ export async function write<T = StoredItem>(
   const rejectsClashes = onClash === 'reject';
   return session.transaction(
     async (tx) => {
-      // Copies: the store runs this again after a conflict with another transaction.
+      // Copies: the store runs this again after a conflict.
       const items = input.map((item): Item => ({ ...item, issues: [...item.issues] }));
       await lock(tx, items);
       if (rejectsClashes) await lockClashes(tx, items);
@@ -162,7 +162,7 @@ async function decideChanges(
 
 /**
  * New records of one kind without links: the store tries one statement, and opens the transaction only if the database
- * finds a reference missing or a unique value taken.
+ * refuses it.
  */
 function creationOf<T>(
   writer: Writer,
@@ -330,7 +330,7 @@ export type UpsertResult =
     }
   | Rejection;
 
-/** Finds records by the key, or by ID without a key, and creates the other items. */
+/** By the key, or by ID without one. Creates the other items. */
 export async function upsertRecords(
   session: Session,
   kind: RecordKind,
@@ -360,7 +360,7 @@ export async function importRecords(
   );
   const resultOf = ({ before }: Item, stored: StoredItem | undefined): object =>
     withBefore ? { ...stored, before } : { ...stored };
-  // The cast is safe: no item is a deletion.
+  // Safe: no item is a deletion.
   const results = (await write(session, items, { ...options, resultOf })) as UpsertResult[];
   return batches.map(({ records }) => results.splice(0, records.length));
 }
