@@ -1,7 +1,7 @@
 /**
- * Waits for changes of workspaces by any process, for streams of the feed. Reads the last change number at intervals,
- * and soon after a write of this process. Workspaces whose last read failed are read one at a time: if their machine is
- * unavailable, a read may hold a connection until it times out.
+ * Waits for changes by any process: reads the last change number at intervals, and soon after a write of this process.
+ * Workspaces whose last read failed are read one at a time: if their machine is unavailable, a read may hold a
+ * connection until it times out.
  */
 import pLimit from 'p-limit';
 

@@ -84,11 +84,11 @@ export async function readLastChange({
   return { workspaceId, number: Number(row?.number ?? 0), at: row?.at };
 }
 
-/** The most rows that a page reads, including those of other kinds. */
+/** Rows that a page reads, including other kinds. */
 const maxScanned = 100_000;
 
 async function readChangePage(scope: WorkspaceScope, { limit, after, ...query }: ChangePageQuery): Promise<ChangePage> {
-  // Read first, so that the page skips no change committed meanwhile.
+  // Read first: the page skips no change committed meanwhile.
   const { number: last } = await readLastChange(scope);
   if (after > last) throw beyondLast(after, last);
   const upTo = Math.min(last, after + maxScanned);
@@ -125,7 +125,7 @@ function readChanges(
 const fieldsWithBefore = new Set(Object.keys(changesTable.storedFields));
 const fieldsWithoutBefore = new Set([...fieldsWithBefore].filter((field) => field !== 'before'));
 
-/** The cast is safe: rows are written only from changes. */
+/** Safe: rows are written only from changes. */
 async function fetchChanges(
   scope: WorkspaceScope,
   rows: Knex.QueryBuilder,

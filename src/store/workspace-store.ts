@@ -1,4 +1,4 @@
-/** The store of one workspace: every statement filters by its number or writes it. Rules belong to services. */
+/** Every statement filters by the workspace's number or writes it. Rules belong to services. */
 import type { AnyRecord, RecordKind, RecordOf } from '../model/record-kind.ts';
 import { createChangeWatch } from './change-watch.ts';
 import type { Run, Usage } from './connections/driver.ts';
@@ -43,8 +43,8 @@ export interface WorkspaceReads extends RecordReads, ChangeReads {
   /** A token that differs after each change, even after a restored backup. Calls may share a statement. */
   sharedVersion(): Promise<string>;
   /**
-   * A text that reflects every write committed before the call, cached until the workspace's next change: from the
-   * second request on, or from the first with a version. A name identifies one computation.
+   * Reflects every write committed before the call. Cached until the workspace's next change: from the second request
+   * on, or from the first with a version. A name identifies one computation.
    */
   deriveText<T extends DerivedText>(name: string, compute: () => Promise<T>, version?: string): Promise<T>;
   /** Resolves once any process has stored a later change, or the signal is aborted. */

@@ -1,6 +1,6 @@
 /**
- * Rows have the number of their workspace, whose name an operator can change. A deleted workspace has no name but keeps
- * its number, which is never reused.
+ * Rows have the number of their workspace: its name can change. A deleted workspace has no name but keeps its number,
+ * which is never reused.
  */
 import type { Knex } from 'knex';
 import { ServiceError } from '../../errors.ts';
@@ -46,7 +46,7 @@ export type KeyStore = ReturnType<typeof createKeyStore>;
 export function createKeyStore({ run, read, dialect }: Pick<Database, 'run' | 'read' | 'dialect'>) {
   const { builder, filters } = dialect;
 
-  /** The cast is safe: all rows are API keys. */
+  /** Safe: all rows are API keys. */
   async function select(condition?: Knex.Raw): Promise<ApiKey[]> {
     const rows = builder('api_keys').join('workspaces', 'workspaces.number', 'api_keys.workspace_id');
     if (condition) rows.where(condition);

@@ -69,7 +69,7 @@ async function listShown(scope: OperatorScope): Promise<Workspace[]> {
   return shown;
 }
 
-/** Hides workspaces with only a log, or with nothing yet, such as the anonymous one. */
+/** Hides workspaces with only a log, or with nothing, such as the anonymous one. */
 const isShown = (workspace: Workspace): boolean => recordCount(workspace) > 0 || workspace.keys.length > 0;
 
 async function findByName(scope: OperatorScope, name: string): Promise<Workspace | undefined> {

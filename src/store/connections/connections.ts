@@ -56,7 +56,7 @@ export class Connections implements Reads {
   readonly #connectionTimeout: number;
   readonly #statementTimeout: number;
   readonly #limits: LRUCache<number, LimitFunction>;
-  /** Workspaces whose last statement timed out: on Citus, their machine may hang and hold connections. */
+  /** On Citus, the machine of such workspaces may hang and hold connections. */
   readonly #timedOut = new Set<number | undefined>();
   readonly #timedOutLimit: LimitFunction;
   #diskFull: { readonly error: unknown; readonly at: number } | undefined;
@@ -218,9 +218,9 @@ export function startWaiting(connectionTimeout: number, reject: (reason: unknown
 }
 
 /**
- * Calls `begin` before the first statement, if any. Each statement waits for the previous one, and fails if that
- * failed. Knex's transactions go on after a failed BEGIN, and do not tell a failed COMMIT, whose outcome is unknown,
- * from other errors.
+ * Calls `begin` before a first statement. Each waits for the previous one, and fails if that failed. Knex's
+ * transactions go on after a failed BEGIN, and do not tell a failed COMMIT, whose outcome is unknown, from other
+ * errors.
  */
 export async function inTransaction<T>(
   { send }: ConnectionLease,

@@ -1,7 +1,4 @@
-/**
- * The errors of failed statements. Drivers put values into their messages, and Knex the SQL: neither may reach a
- * response or a log.
- */
+/** Drivers put values into the messages of errors, and Knex the SQL: neither may reach a response or a log. */
 import { diskFullType, mayBeStored, ServiceError, unavailable } from '../../errors.ts';
 
 /** A statement that is `alone` is a transaction by itself. */
@@ -11,8 +8,8 @@ export type StatementPhase = 'in transaction' | 'commit' | 'alone';
  * The consequences of an error:
  * - `is`: a `conflict` with another transaction, after which the write runs again; a write to a `deleted` workspace; an
  *   `unavailable` database, a 503; or a `defect`, a 500.
- * - `uncertain`: whether the write may be stored after the error: `at commit` only if it came at COMMIT, `always` also
- *   if it came from a statement alone.
+ * - `uncertain`: the write may be stored: `at commit` only if the error came at COMMIT, `always` also if from a
+ *   statement alone.
  * - `closes`: the connection is closed. Otherwise it is kept if it is idle.
  *
  * After an error that is neither uncertain nor `unavailable`, no creation of a group is stored, and each is retried in

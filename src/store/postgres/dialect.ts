@@ -1,5 +1,5 @@
 /**
- * The SQL of Postgres. Sessions are not changed beyond a transaction, so that connections may come through a pooler.
+ * The SQL of Postgres. Settings end with the transaction: connections may come through a pooler.
  *
  * With Citus, tables are distributed by workspace. The SQL differs only where it would fail:
  * - Inserts have `returning`. Without it, Citus runs an `insert … select` as a COPY; if the transaction has read the
@@ -36,7 +36,7 @@ export async function openPostgresDialect(read: Run): Promise<Dialect> {
 }
 
 function createPostgresDialect({ isCitus }: { readonly isCitus: boolean }): Dialect {
-  // Names of tables and columns need no quotes.
+  // Names need no quotes.
   const builder = knex({ client: 'pg', wrapIdentifier: (name) => name });
   // With `= any(…)`, a server without statistics would read the workspace by another index.
   const lateralRows: Dialect['rowsReferring'] = ({ table, field }, workspaceId, ids, limitPerId) =>
@@ -107,7 +107,7 @@ function createPostgresDialect({ isCitus }: { readonly isCitus: boolean }): Dial
 /** Postgres allows 100 arguments of a function. */
 const maxArguments = 100;
 
-/** More columns become an array of arrays: with its linked records, a record may have hundreds. */
+/** More columns become an array of arrays: linked records may add hundreds. */
 function jsonRow(columns: readonly SelectedColumn[]): string {
   const arrays: string[] = [];
   for (let start = 0; start < columns.length; start += maxArguments) {
@@ -256,9 +256,9 @@ const insertColumns: readonly JsonColumn[] = [
 ];
 
 /**
- * Inserts records and their log by one statement, without BEGIN and COMMIT. It locks referenced records first; if one
- * is missing, it fails by a division by zero. Postgres runs last, in reverse order, the parts that no other part reads:
- * the change number is locked only after records and keys are inserted.
+ * One statement, without BEGIN and COMMIT. It locks referenced records first; if one is missing, it fails by a division
+ * by zero. Postgres runs last, in reverse order, the parts that no other part reads: the change number is locked only
+ * after records and keys are inserted.
  */
 function insertWithLog(table: Table, inserts: readonly Insert[]): Statement {
   const records = inserts.flatMap((insert) => insert.records);

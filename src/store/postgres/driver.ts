@@ -12,7 +12,7 @@ export function createPostgresDriver(databaseUrl: string, options: DatabaseOptio
   const names = new StatementNames();
   const pool = (max: number): Knex.Config => ({
     client: 'pg',
-    // The cast is safe: Knex passes the settings of pg on.
+    // Safe: Knex passes the settings of pg on.
     connection: { ...connection, types: { getTypeParser } } as Knex.PgConnectionConfig,
     pool: { min: 0, max, createTimeoutMillis: options.connectionTimeout },
     acquireConnectionTimeout: options.connectionTimeout,

@@ -1,7 +1,6 @@
 /**
- * Columns that the service computes from fields of a row, so that both databases sort and seek alike: the sort keys of
- * names, and the points of locations on the unit sphere, because databases differ in the last bits of a sine. Records
- * leave them out.
+ * Columns computed from fields of a row, so that both databases sort and seek alike: sort keys of names, and points of
+ * locations on the unit sphere, since databases differ in the last bits of a sine. Records leave them out.
  */
 import type { Knex } from 'knex';
 import { isSorted } from '../../model/fields.ts';
@@ -52,7 +51,7 @@ function computedColumns(table: Table): readonly ComputedColumn[] {
   return columns;
 }
 
-/** Fields that few records have stay the last ones: SQLite is not sent their nulls. */
+/** Fields that few records have stay last: SQLite is not sent their nulls. */
 export const writtenColumns = (table: Table): readonly TableColumn[] => [
   ...computedColumns(table),
   ...tableColumns(table),
@@ -68,15 +67,15 @@ export function withComputed(table: Table, rows: readonly Row[]): readonly Row[]
   });
 }
 
-/** Returns the fields, and the computed ones that change with them. */
+/** The fields, and the computed ones that change with them. */
 export const withDependent = (table: Table, fields: ReadonlySet<string>): ReadonlySet<string> => {
   const dependent = computedColumns(table).filter(({ from }) => from.some((field) => fields.has(field)));
   return new Set([...fields, ...dependent.map(({ field }) => field)]);
 };
 
 /**
- * The square of the chord from a row's point to this one, which orders as the distance does. Both databases compute the
- * same number by +, - and ×, so that cursors and ties hold. Null without a point.
+ * From a row's point to this one: orders as the distance does. Both databases compute the same number by +, - and ×:
+ * cursors and ties hold. Null without a point.
  */
 export function squaredChord(builder: Knex, alias: string, point: Point): Knex.Raw {
   const squares = pointColumns.map(({ name }) => `(${alias}.${name} - ?) * (${alias}.${name} - ?)`);

@@ -132,7 +132,6 @@ function reverseSql(
   const inner = innerScope(scope, kind);
   const { alias } = inner;
   const isSome = quantifier === 'some';
-  // "Every record matches" is "no record fails to match".
   const where = inWorkspace(inner, foldedSql(inner, quantifier === 'every' ? { not: matches } : matches));
   if (!where) return !isSome;
   if (direction === 'ancestors') {
@@ -165,7 +164,6 @@ function inWorkspace({ dialect, workspaceId, alias }: ConditionScope, matches: K
 /** Later than all times, in both databases: SQLite stores times as text. */
 export const endless = 'infinity';
 
-/** The record's time overlaps `start` to `end`. */
 export const overlapsSql = (alias: string, start: string, end: string): string =>
   `${alias}.start_date < ${end} and (${alias}.end_date is null or
     ${alias}.end_date > ${alias}.start_date and ${alias}.end_date > ${start})`;
@@ -223,7 +221,7 @@ export function requireField(storedFields: Table['storedFields'], name: string):
   return field;
 }
 
-/** A condition on the sort key, which has an index, that all matching records meet. Undefined if there is none. */
+/** A condition with an index that all matching records meet. Undefined if there is none. */
 function keySql(scope: ConditionScope, comparison: ValueComparison): Knex.Raw | undefined {
   if ('compare' in comparison) return undefined;
   const texts = 'in' in comparison ? comparison.in.map(String) : [comparison.value];
@@ -335,8 +333,8 @@ const patternOf = (text: string, part: Part): Pattern => ({
 });
 
 /**
- * The character with its upper and lower case in JavaScript, so that both databases find the same: their rules depend
- * on version and locale. A form of several characters does not count: `ß` has no upper case here.
+ * With upper and lower case in JavaScript, so that both databases find the same: their rules depend on version and
+ * locale. A form of several characters does not count: `ß` has no upper case here.
  */
 const formsOf = (character: string): readonly string[] => [
   ...new Set([character, character.toUpperCase(), character.toLowerCase()].filter(isSingle)),

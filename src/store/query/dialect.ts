@@ -91,7 +91,7 @@ interface RowSql {
   joinByKey(to: { readonly table: Table; readonly alias: string; readonly key?: string }, value: string): string;
   /** Joins the IDs of the rows whose column refers to `id`. The workspace is a parameter. */
   joinReferring(from: { readonly table: Table; readonly alias: string; readonly column: string }, id: string): string;
-  /** Returns the table `parent` with the column `value`. */
+  /** A table `parent` with the column `value`. */
   parents(ids: readonly string[]): Knex.Raw;
   /** Does not read the text if the database stores its length. */
   byteLength(column: string): string;
@@ -102,9 +102,9 @@ interface RowSql {
 
 /** Rows as JSON, which drivers return twice as fast as columns. */
 interface JsonSql {
-  /** This function returns the elements of a JSON array as rows, in a column `value`. */
+  /** A function: the elements of a JSON array as rows, in a column `value`. */
   readonly jsonElements: string;
-  /** This aggregate function returns null on Postgres if there are no rows. */
+  /** An aggregate function: null on Postgres without rows. */
   readonly jsonArrayOf: string;
   jsonRow(columns: readonly SelectedColumn[]): string;
   /** Converts a parsed `jsonRow`, perhaps in place, to the values of a record. */

@@ -20,7 +20,7 @@ export interface RecordQuery {
 export interface RecordOrder {
   readonly field: string;
   readonly direction: 'asc' | 'desc';
-  /** The links to the record that has the field. Records without it come last. */
+  /** Lead to the record with the field. Records without it come last. */
   readonly links?: readonly OrderLink[];
   /** The field is `distance`: how far the record is from here. */
   readonly from?: Point;
@@ -34,13 +34,13 @@ interface OrderLink {
   readonly keyPrefix?: string;
 }
 
-/** `name`, or `project.name` for a value of a linked record. */
+/** `name` or `project.name` */
 export const orderName = ({ links = [], field }: RecordOrder): string =>
   [...links.map(({ reference }) => linkField(reference)), field].join('.');
 
 const distance = { type: 'number', description: '', min: 0, max: 4 } as const;
 
-/** The field to order by, of the table or of a linked record. For distances, it has the square of the chord. */
+/** Of the table or of a linked record. For distances, the square of the chord. */
 export const orderedField = (table: Table, { links, from, field }: RecordOrder): StoredField | undefined =>
   from ? distance : (links?.at(-1)?.target ?? table).storedFields[field];
 
@@ -100,7 +100,7 @@ export interface Bounds {
 /** IDs sort by the time of creation. */
 export const oldestFirst: readonly RecordOrder[] = [{ field: 'id', direction: 'asc' }];
 
-/** A kind whose records form a tree, and the field with the ID of a record's parent. */
+/** A kind, and the field with the ID of a record's parent. */
 export type Tree = Pick<ReverseLink, 'kind' | 'field'>;
 
 /** Never unknown: a comparison with an unset field is false, and `not` is the exact opposite. */

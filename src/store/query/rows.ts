@@ -34,17 +34,17 @@ export interface RowSource {
   readonly restriction?: Knex.Raw;
 }
 
-/** The caller adds the columns, or a count, a lock or an update. */
+/** The caller adds columns, a count, a lock or an update. */
 export function selectRows(source: RowSource, query: RecordQuery): Knex.QueryBuilder {
   const terms = termsOf(source.table, query.orderBy ?? []);
   return orderRows(matchingRows(source, query, terms), terms, query);
 }
 
 /**
- * Selects a page of a long list. After a position with a value come the remaining records with a value, then those
- * without. With `or … is null`, a database reads its index from the beginning: 1.5 s for a page in the middle of a
- * million. So each part is a query of one page, as are the alternatives of `lookupVariants`. The union is ordered
- * again: a parallel plan of Postgres may return the parts in any order.
+ * After a position with a value come the remaining records with a value, then those without. With `or … is null`, a
+ * database reads its index from the beginning: 1.5 s for a page in the middle of a million. So each part is a query of
+ * one page, as are the alternatives of `lookupVariants`. The union is ordered again: a parallel plan of Postgres may
+ * return the parts in any order.
  */
 function selectList(source: RowSource, query: RecordQuery): Knex.QueryBuilder {
   const { dialect, table, restriction } = source;
@@ -252,8 +252,8 @@ function compileQuery(query: Knex.QueryBuilder | Knex.Raw): Knex.SqlNative {
 }
 
 /**
- * Runs a subquery for each list of values, in one statement. The subquery refers to values as `sent.value ->> 0`, `1`,
- * …; a raw one needs brackets.
+ * One statement for all lists of values. The subquery refers to values as `sent.value ->> 0`, `1`, …; a raw one needs
+ * brackets.
  */
 export async function selectEach(
   { builder, jsonElements }: Dialect,
@@ -280,8 +280,8 @@ export async function selectRecords(
 }
 
 /**
- * Reads rows as JSON, in half of the time of columns. All rows become one text if they are bounded and have no JSON:
- * others could be too long for V8.
+ * Reads rows as JSON, in half the time of columns. Bounded rows without JSON become one text: others could be too long
+ * for V8.
  */
 export async function selectValues(
   dialect: Dialect,

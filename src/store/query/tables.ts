@@ -1,4 +1,4 @@
-/** The tables that are neither records nor API keys. */
+/** Tables of neither records nor API keys. */
 import { dateTime, json, required, text } from '../../model/fields.ts';
 import type { Table } from '../../model/record-kind.ts';
 import type { Row } from '../connections/driver.ts';

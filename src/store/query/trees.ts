@@ -1,6 +1,6 @@
 /**
- * Walks through the tree of a kind in one statement: up to the ancestors of records, and down to all below a record.
- * `union` adds each ID once, so that the recursion ends where a record is its own ancestor.
+ * Walks up and down the tree of a kind in one statement. `union` adds each ID once: the recursion ends where a record
+ * is its own ancestor.
  */
 import type { Knex } from 'knex';
 import { columnName } from './columns.ts';
@@ -35,7 +35,7 @@ function withAncestors(
   return recordsOfIds('record').withRecursive('ancestor', ['id'], firstIds.union(parentIds));
 }
 
-/** Selects the ID of a record and those of all records below it. */
+/** Includes the ID of the record itself. */
 export function descendantIds({ dialect, workspaceId }: TreeScope, { kind, field }: Tree, id: Knex.Raw) {
   const { builder } = dialect;
   // From the table, because the columns of a recursion must agree in their collation.
@@ -45,7 +45,7 @@ export function descendantIds({ dialect, workspaceId }: TreeScope, { kind, field
   return builder.withRecursive('descendant', ['id'], firstId.union(childIds)).from('descendant').select('id');
 }
 
-/** Selects these IDs and those of all records below each: a record below two of them comes twice. */
+/** Includes these IDs. A record below two of them comes twice. */
 export function idsBelowEach({ dialect, workspaceId }: TreeScope, { kind, field }: Tree, ids: readonly string[]) {
   const { builder } = dialect;
   const first = dialect.rowsById(kind, workspaceId, ids).select({ root: 'id', id: 'id' });
@@ -57,7 +57,7 @@ export function idsBelowEach({ dialect, workspaceId }: TreeScope, { kind, field 
   return builder.withRecursive('descendant', ['root', 'id'], first.union(childIds)).from('descendant').select('id');
 }
 
-/** Replaces each condition on a part of a tree by the IDs in it, which `idsWithin` returns. */
+/** Replaces each condition on a part of a tree by the IDs that `idsWithin` returns. */
 export async function resolveWithin(
   condition: Condition,
   idsWithin: (id: string, tree: Tree) => Promise<readonly string[]>,

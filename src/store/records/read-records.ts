@@ -282,7 +282,7 @@ async function readDescendants({ dialect, run, workspaceId }: WorkspaceScope, tr
   );
 }
 
-/** The cast is safe: rows are written only from records of the kind. */
+/** Safe: rows are written only from records of the kind. */
 export const asRecords = <K extends RecordKind>(_kind: K, rows: readonly Row[]): RecordOf<K>[] =>
   rows as readonly object[] as RecordOf<K>[];
 

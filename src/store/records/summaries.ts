@@ -67,7 +67,7 @@ async function summarize(
   const rows = await runQuery(run, groups.limit(requireWhole(limit + 1)));
 
   const columns = tableColumns(kind);
-  // The casts are safe: these columns are scalars.
+  // Safe: these columns are scalars.
   const valueIn = (value: unknown, { field, by }: Grouping): ScalarValue | null => {
     const column = by === 'value' ? columns.find((other) => other.field === field) : undefined;
     return (column ? fromColumn(column, value) : value) as ScalarValue | null;

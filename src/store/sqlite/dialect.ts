@@ -108,7 +108,7 @@ function createFilters(): Filters {
   };
 }
 
-/** Returns a GLOB pattern, in which letters with several forms have no special meaning. */
+/** In GLOB, letters with several forms have no special meaning. */
 function globOf({ characters, isAnchoredAtStart, isAnchoredAtEnd }: Pattern): string {
   const parts = characters.map((forms) => {
     const text = forms.join('');
@@ -117,7 +117,7 @@ function globOf({ characters, isAnchoredAtStart, isAnchoredAtEnd }: Pattern): st
   return `${isAnchoredAtStart ? '' : '*'}${parts.join('')}${isAnchoredAtEnd ? '' : '*'}`;
 }
 
-/** JSON becomes an element of the array, not a text, so that it is parsed once. */
+/** JSON becomes an element of the array, not a text: it is parsed once. */
 function jsonRow(columns: readonly SelectedColumn[]): string {
   return `json_array(${columns.map(elementOf).join(', ')})`;
 }
@@ -209,7 +209,7 @@ function arrayEncoding(columns: readonly TableColumn[]): RowEncoding {
         if (column.type === 'number') values.push(...binaryParts(value));
         else values.push(value);
       }
-      // SQLite reads null beyond the end: new fields, which few records have, are the last ones.
+      // SQLite reads null beyond the end: new fields, which few records have, are last.
       while (values.at(-1) === null) values.pop();
       return values;
     },
@@ -234,7 +234,7 @@ interface ViewStatement extends Pick<Statement, 'sql' | 'setUp'> {
   encode(insert: Insert): unknown[];
 }
 
-/** Statements by view, which is named after its tables. */
+/** By view, which is named after its tables. */
 const viewStatements = new Map<string, ViewStatement>();
 
 /** The trigger of a view inserts all rows: a transaction takes a third longer. */

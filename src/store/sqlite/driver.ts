@@ -75,7 +75,7 @@ const maxBusyTimeoutMs = 5_000;
 /**
  * FULL: an acknowledged write survives a power cut, for one fsync per commit. 32 MB of pages are cached instead of 2,
  * and the log grows to 64 MB instead of 4 before it is written back: references in random order change the same pages
- * of large tables again and again.
+ * of large tables repeatedly.
  */
 const pragmas = `
   pragma journal_mode = wal;
@@ -122,9 +122,9 @@ function statementsOn(connection: SqliteConnection): ConnectionStatements {
 }
 
 /**
- * Caches the prepared statements of a connection: preparing one takes a third of a small query. The driver finalizes
- * statements on the main thread, which would block the process while another runs on the connection. So statements run
- * one at a time, and are finalized while none runs.
+ * Caches prepared statements: preparing one takes a third of a small query. The driver finalizes statements on the main
+ * thread, which would block the process while another runs on the connection. So statements run one at a time, and are
+ * finalized while none runs.
  */
 class ConnectionStatements {
   readonly #connection: SqliteConnection;

@@ -1,5 +1,5 @@
 /**
- * Applies the changes that services decide on: statements for the records, and rows of the log.
+ * Applies changes: statements for the records, and rows of the log.
  *
  * Invariants of the log:
  * - Each change of a record is a row, written in the transaction that changes the record.

@@ -1,22 +1,22 @@
 /**
- * The queue of writes. Writes that wait at the same time share a commit, which is one write to disk.
+ * Writes that wait at the same time share a commit, which is one write to disk.
  *
  * SQLite has one writer, and so one queue. On Postgres a transaction waits for a connection only, but the creations of
  * each workspace have a queue: they would wait for the row of its change number anyway. Workspaces take turns.
  *
  * The states of a write:
- *   waiting     no connection in time                  -> rejected (503)
- *   waiting     taken with creations of its kind       -> statement, a transaction by itself
- *   waiting     taken first, or small                  -> open (BEGIN, or a savepoint)
- *   statement   succeeds                               -> resolved
- *   statement   fails, perhaps by another creation     -> waiting, as a transaction
- *   statement   fails otherwise                        -> rejected
- *   open        succeeds                               -> done
- *   open        fails, savepoint rolled back           -> done, with its error
- *   open        fails, transaction rolled back         -> rejected; writes done before it are waiting again
- *   done        COMMIT succeeds                        -> resolved, or rejected with its error
- *   done        COMMIT fails                           -> rejected (503 if it may be stored)
- *   rejected    with a conflict                        -> waiting, in at most six attempts
+ *   waiting    no connection in time              -> rejected (503)
+ *   waiting    taken with creations of its kind   -> statement, a transaction by itself
+ *   waiting    taken first, or small              -> open (BEGIN, or a savepoint)
+ *   statement  succeeds                           -> resolved
+ *   statement  fails, perhaps by another creation -> waiting, as a transaction
+ *   statement  fails otherwise                    -> rejected
+ *   open       succeeds                           -> done
+ *   open       fails, savepoint rolled back       -> done, with its error
+ *   open       fails, transaction rolled back     -> rejected; writes done before it are waiting again
+ *   done       COMMIT succeeds                    -> resolved, or rejected with its error
+ *   done       COMMIT fails                       -> rejected (503 if it may be stored)
+ *   rejected   with a conflict                    -> waiting, in at most six attempts
  *
  * Invariants:
  * - A write is resolved only after the commit that stores it.
@@ -72,7 +72,6 @@ interface Queue {
   readonly workspaceId: number | undefined;
   waiting: QueuedWrite[];
   last?: QueuedWrite | undefined;
-  /** The groups being stored. */
   running: number;
 }
 
@@ -124,7 +123,7 @@ export class WriteQueue {
   #enqueue<T>(work: Work<T>, options: QueueOptions<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       const isInTime = startWaiting(this.#connectionTimeout, reject);
-      // The cast is safe: a write is resolved with the result of its work.
+      // Safe: a write is resolved with the result of its work.
       this.#add({ ...options, work, isInTime, resolve: resolve as QueuedWrite['resolve'], reject });
     });
   }
@@ -138,7 +137,7 @@ export class WriteQueue {
     queue.waiting.push(added);
     if (queue.running === this.#maxRunning) return;
     queue.running += 1;
-    // Later, so that requests that have arrived can join the group.
+    // Requests that have arrived can then join the group.
     setImmediate(() => void this.#drain(queue));
   }
 

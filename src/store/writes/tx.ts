@@ -1,13 +1,13 @@
 /**
- * A write as services see it: the lookups and locks available in its transaction, and the changes that it decides on.
+ * A write as services see it: lookups and locks of its transaction, and the changes it decides on.
  *
  * Invariants:
  * - A decision has no effects outside of the transaction: after a conflict it is made again.
  * - Locks are taken in one order: names, referenced records, changed records, unique values; and records of a kind by
- *   ID. Two writes that lock in different orders could deadlock. A write that breaks the order is a defect and fails
- *   here. The order of kinds, targets before the records that refer to them, is up to services and not checked here.
+ *   ID. Writes that lock in different orders could deadlock: one that breaks the order is a defect and fails here. The
+ *   order of kinds, targets before the records that refer to them, is up to services, unchecked.
  * - A record is changed or deleted only after it was read with a lock.
- * - A dry run locks nothing, so that no other write waits for it.
+ * - A dry run locks nothing: no other write waits for it.
  * - A transaction reads at most 50 MB of text: a batch of a few bytes may name records with much text.
  */
 import type { Knex } from 'knex';
@@ -29,11 +29,11 @@ import type { Action } from '../query/tables.ts';
 import { type BoundedRead, measureRows, type ReadBudget, type WorkspaceScope } from '../records/read-budget.ts';
 import { asRecords, createRecordReads, type RecordReads, readParents } from '../records/read-records.ts';
 
-/** The texts of changes, versions and found records count towards the limit of the transaction. */
+/** Texts of changes, versions and found records count towards the limit. */
 export interface Tx
   extends Pick<ChangeReads, 'lastChange' | 'changes' | 'histories' | 'versions'>,
     Pick<RecordReads, 'pages' | 'find'> {
-  /** Holds the lock until the transaction ends. */
+  /** Until the transaction ends. */
   lock(name: string): Promise<void>;
   /** Locks the records until the transaction ends. */
   existingValues(kind: RecordKind, field: string, values: readonly string[]): Promise<ReadonlySet<string>>;
@@ -41,18 +41,18 @@ export interface Tx
   findToUpdate(kind: RecordKind, ids: readonly string[]): Promise<AnyRecord[]>;
   /** Like findToUpdate. Also waits for transactions about to store references to the records. */
   findToDelete(kind: RecordKind, ids: readonly string[]): Promise<AnyRecord[]>;
-  /** Returns at most `limit` parents by ID: null for a root. */
+  /** At most `limit` parents by ID: null for a root. */
   ancestors(tree: ReverseLink, ids: readonly string[], limit: number): Promise<ReadonlyMap<string, string | null>>;
-  /** Returns at most `limit` IDs of records that refer to these, in any order. */
+  /** At most `limit` IDs, in any order. */
   findReferring(link: ReverseLink, ids: readonly string[], limit: number): Promise<string[]>;
-  /** Finds for each time the first record that overlaps it, unless in `except`. `times` are by the occupied ID. */
+  /** For each time, the first record that overlaps it, not in `except`. `times` are by the occupied ID. */
   findOccupying<Time extends OccupiedTime>(
     kind: RecordKind,
     field: string,
     times: ReadonlyMap<string, readonly Time[]>,
     except: readonly string[],
   ): Promise<ReadonlyMap<Time, string>>;
-  /** Returns, for each list, the first `maxMatches` IDs of records that meet all criteria, not in `except`. */
+  /** For each list, the first `maxMatches` IDs of records that meet all criteria, not in `except`. */
   findMatches(
     kind: RecordKind,
     wanted: readonly (readonly Criterion[])[],
@@ -228,8 +228,8 @@ async function findReferring(
 const rowsOfSlice = 10_000;
 
 /**
- * Reads the rows that occupy a record once, in slices by start: a lookup for each time would read all earlier rows
- * again, 20 s for 10,000 times among 10,000 rows.
+ * Reads the rows once, in slices by start: a lookup for each time would read all earlier rows again, 20 s for 10,000
+ * times among 10,000 rows.
  */
 async function findOccupying<Time extends OccupiedTime>(
   { dialect, run, workspaceId }: WorkspaceScope,
