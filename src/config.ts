@@ -156,7 +156,7 @@ export const settingNames: readonly string[] = [service, databaseOptions, visibi
   (group: Group) => Object.values(group).map(({ name }) => name),
 );
 
-/** Warns of variables whose names are almost a setting's. HOST and PORT are too short to tell. */
+/** HOST and PORT are too short to tell. */
 const warnOfMisspelt = (env: Environment): string[] =>
   Object.keys(env).flatMap((name) => {
     const guess = closest(name, settingNames);
@@ -204,7 +204,7 @@ function readGroup<G extends Group>(group: G, env: Environment, problems: string
     values[key] = result ? result.data : defaultValue;
     for (const { message } of result?.error?.issues ?? []) problems.push(`${name}: ${message}`);
   }
-  // The cast is safe: loadConfig throws if any value is invalid.
+  // Safe: loadConfig throws if any value is invalid.
   return values as ValuesOf<G>;
 }
 
