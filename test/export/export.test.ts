@@ -253,7 +253,7 @@ describe('an export', () => {
   });
 
   test('gets 503 while too many others are read', async () => {
-    const impatient = await startImpatient({ DATABASE_CONNECTION_TIMEOUT: '200' });
+    const impatient = await startImpatient({ DATABASE_CONNECTION_TIMEOUT: '1000' });
     let end = () => {};
     const held = new Promise<void>((resolve) => {
       end = resolve;

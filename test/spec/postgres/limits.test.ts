@@ -58,7 +58,7 @@ test('requests that get no connection in time are 503 with Retry-After, over RES
   const service = await startService({
     DATABASE_URL: database.url,
     DATABASE_POOL_SIZE: '1',
-    DATABASE_CONNECTION_TIMEOUT: '200',
+    DATABASE_CONNECTION_TIMEOUT: '1000',
   });
 
   await service.database.transaction(async () => {
