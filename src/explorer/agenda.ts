@@ -42,7 +42,7 @@ function viewsOf(view: View, data: Data): readonly View[] {
   const unfinished = finishedOf(view, data).map((value) => ({ field: 'statusId', operator: 'ne', value }));
   return groups.map(([, sort, ...conditions]) => {
     const filters = conditions.flatMap((text) => filterOf(kind, text) ?? []);
-    return { kind, filters: [...filters, ...unfinished], sort };
+    return { kind, filters: [...filters, ...unfinished], sort, columns: `asset,status,location,${sort}` };
   });
 }
 

@@ -160,7 +160,13 @@ class FilterForm extends AsyncDirective {
       html`<option value=${value} .selected=${value === chosen}>${text}</option>`;
     const valueAt = ({ target }: Event) => (target as HTMLSelectElement).value;
     const operatorOption = (name: string) => optionOf(name, operatorName(kind, this.#field, name), this.#operator);
-    return html`<details class="filter">
+    const close = ({ key, currentTarget }: KeyboardEvent) => {
+      if (key !== 'Escape') return;
+      const details = currentTarget as HTMLDetailsElement;
+      details.open = false;
+      details.querySelector('summary')?.focus();
+    };
+    return html`<details class="filter" @keydown=${close}>
       <summary class="button bare">Filter</summary>
       <form class="floats pad row" @submit=${submit}>
         <select aria-label="Field" @change=${(event: Event) => choose(valueAt(event))}>

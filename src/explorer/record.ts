@@ -4,7 +4,6 @@
  */
 import { html, nothing } from 'lit-html';
 import { addressOf, type View } from './address.ts';
-import { columnsOf } from './columns.ts';
 import { openDeletion } from './deletion.ts';
 import { formPage, labelAddress, newAddress } from './form.ts';
 import { changeList, deletedRecord, historyQuery, readNames, valuesOf } from './history.ts';
@@ -104,7 +103,7 @@ function linkedTable(from: string, [list, kind]: readonly [string, string], foun
   const { link, field } = filterOfList(list, from, kind) ?? {};
   const addition = mayWrite ? additionAddress(from, list, kind, found.id) : undefined;
   // It would be the same in all rows.
-  const fields = columnsOf({ kind }).filter((name) => name !== link);
+  const fields = (columns[kind] ?? []).filter((name) => name !== link).slice(0, 5);
   const all = field && addressOf({ kind, filters: [{ field, operator: 'eq', value: found.id }] });
   const count = totalCount.toLocaleString();
   return html`<section>

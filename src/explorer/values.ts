@@ -78,7 +78,7 @@ const widthClass = (kind: string, field: string): string =>
   widths[typeOf(kind, field)] ?? (/^(uid|reference|number|postalCode)$/.test(field) ? 'code' : '');
 
 /** In pixels: a table that needs more than its place is scrolled by itself. */
-const minWidths: Readonly<Record<string, number>> = { name: 250, code: 100, date: 150, status: 140, number: 90 };
+const minWidths: Readonly<Record<string, number>> = { name: 250, code: 100, date: 168, status: 140, number: 90 };
 const [otherWidth, placeWidth] = [110, 860];
 
 interface TableOptions {
@@ -88,11 +88,15 @@ interface TableOptions {
   readonly isPickable?: boolean;
 }
 
-/** A table of records, whose first column leads to each. A phone shows a status and a time, or two other columns. */
+/**
+ * A table of records, whose first column leads to each. A phone shows a status and a time, or two other columns; of an
+ * allocation its end, and who has what.
+ */
 export function recordTable(kind: string, nodes: readonly Data[], label: string, options: TableOptions = {}) {
   const { fields = columns[kind] ?? [], head = headOf, isPickable = false } = options;
   const [first = '', ...others] = fields;
-  const rank = (field: string) => ['Status', 'DateTime'].indexOf(typeOf(kind, field)) >>> 0;
+  const preferred = typeOf(kind, first) === 'DateTime' ? ['DateTime', 'Asset', 'Project'] : ['Status', 'DateTime'];
+  const rank = (field: string) => preferred.indexOf(typeOf(kind, field)) >>> 0;
   const onPhone = others.toSorted((a, b) => rank(a) - rank(b)).slice(0, 2);
   const classOf = (field: string) => {
     const width = widthClass(kind, field);

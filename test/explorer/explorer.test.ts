@@ -320,6 +320,12 @@ describeInChromium('the explorer', () => {
     const status = rows(page).first().locator('td').last().getByRole('link');
     expect(await status.evaluate((link) => link === document.activeElement)).toBe(true);
 
+    const filter = page.getByText('Filter', { exact: true });
+    await filter.press('Enter');
+    await page.getByLabel('Condition').press('Escape');
+    expect(await page.getByLabel('Condition').isVisible()).toBe(false);
+    expect(await filter.evaluate((summary) => summary === document.activeElement)).toBe(true);
+
     await page.setViewportSize({ width: 420, height: 900 });
     expect(await heads()).toBe('Name,UID,Status');
     await page.getByLabel('All 4 columns').check();
@@ -328,6 +334,10 @@ describeInChromium('the explorer', () => {
     await page.getByRole('link', { name: 'Projects', exact: true }).press('Enter');
     await heading(page, 'Projects');
     expect(await page.locator('#side').isVisible()).toBe(false);
+    // Who has a machine, and until when.
+    await page.goto(`${origin}/explore?kind=Allocation`);
+    await rows(page).first().waitFor();
+    expect(await heads()).toBe('Start date,End date,Asset');
     await page.goto(`${origin}/explore?kind=Nonsense`);
     await heading(page, 'There is no such page');
     await page.getByRole('main').getByRole('link', { name: 'Overview' }).click();

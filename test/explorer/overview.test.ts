@@ -66,6 +66,7 @@ describeInChromium('the overview', () => {
     await page.getByRole('link', { name: 'Show all: Overdue' }).click();
     await page.getByText('End date before today').waitFor();
     await page.getByText('Status is not Erledigt').waitFor();
+    await page.getByRole('columnheader', { name: 'End date' }).waitFor();
     expect(await rows(page).count()).toBe(1);
     // The address is right on every day.
     expect(new URL(page.url()).searchParams.getAll('filter')).toContain('endDate.lt:today');
