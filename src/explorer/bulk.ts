@@ -100,6 +100,7 @@ class BulkForm extends HTMLElement {
     const target = this.#picked.get(name);
     const record = { [linkOf(name)]: target };
     const count = countText(kind, affected.length);
+    const same = this.#records.length - affected.length;
     const isIdle = this.#isBusy || affected.length === 0;
     const heads = [kind, linkOf(name), 'becomes'].map((head) => headOf(head));
     const row = (before: Data) => [
@@ -119,7 +120,8 @@ class BulkForm extends HTMLElement {
           <p class="full row">
             <button class="primary" ?disabled=${isIdle || value === null}>Change ${value === null ? '' : count}</button>
             <button ?hidden=${value !== null} ?disabled=${isIdle}>Clear ${words(linkOf(name))} of ${count}</button>
-            ${button('Cancel', () => this.closest('dialog')?.close())}</p>
+            ${button('Cancel', () => this.closest('dialog')?.close())}
+            <small ?hidden=${same === 0}>Unchanged: ${countText(kind, same)}</small></p>
         </form>`,
       this,
     );
@@ -135,6 +137,12 @@ const picks = (selector = ''): readonly HTMLInputElement[] => [
 class BulkBar extends HTMLElement {
   #options!: { readonly kind: string; readonly page: Page };
   readonly #count = (): void => this.#draw();
+  /** From a selected row, many links would be on the way to the button. */
+  readonly #press = (event: KeyboardEvent): void => {
+    if (event.key !== 'Enter' || !(event.target as HTMLElement).matches('td [name=pick]:checked')) return;
+    event.preventDefault();
+    this.querySelector('button')?.focus();
+  };
 
   set options(options: { readonly kind: string; readonly page: Page }) {
     this.#options = options;
@@ -144,10 +152,12 @@ class BulkBar extends HTMLElement {
 
   connectedCallback(): void {
     document.addEventListener('change', this.#count);
+    document.addEventListener('keydown', this.#press);
   }
 
   disconnectedCallback(): void {
     document.removeEventListener('change', this.#count);
+    document.removeEventListener('keydown', this.#press);
   }
 
   #draw(): void {
@@ -172,7 +182,8 @@ class BulkBar extends HTMLElement {
     };
     render(
       html`<b>${selected.length.toLocaleString()} selected</b>
-        ${button('Change…', () => void change())} ${button('Select none', clear, 'bare')}`,
+        ${button('Change…', () => void change())} ${button('Select none', clear, 'bare')}
+        <small class="wide">Enter in a row leads here</small>`,
       this,
     );
   }

@@ -23,7 +23,7 @@ async function effectOf(kind: string, id: string) {
   if (refused === undefined) return { references: 'REFUSE', text: 'No other record refers to it.' } as const;
   const blocked = await checkDeletion({ kind, id, references: 'CLEAR' });
   if (blocked !== undefined) return { text: `It cannot be deleted, because it is ${withoutIds(blocked)}.` };
-  const text = `It is ${withoutIds(refused)}. They stay, and lose this ${words(kind)}.`;
+  const text = `It is ${withoutIds(refused)}. Links to this ${words(kind)} are cleared, and nothing else is deleted.`;
   return { references: 'CLEAR', text } as const;
 }
 

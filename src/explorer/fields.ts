@@ -8,7 +8,7 @@ const longTexts = ['notes', 'description'];
 
 /** The names of the inputs: the name is first, long texts and external IDs are last. */
 export function inputNames(kind: string): readonly string[] {
-  const last = ['externalIds', ...longTexts];
+  const last = [...longTexts, 'externalIds'];
   const rank = (name: string) => (name === 'name' ? -2 : last.indexOf(name));
   return inOrder(kind, Object.keys(kindOf(kind).inputs)).toSorted((a, b) => rank(a) - rank(b));
 }

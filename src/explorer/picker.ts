@@ -226,8 +226,8 @@ class Picker extends AsyncDirective {
         @keydown=${(event: KeyboardEvent) => void this.#press(event)} @blur=${() => void this.#settle()}>
       <ul class="options floats" id=${`${id}-list`} role="listbox" aria-label=${label} ?hidden=${!this.#isOpen}
         @mousedown=${keepFocus}>
+        ${(this.#found?.targets ?? []).length === 0 ? none : nothing}
         ${choices.map(option)}
-        ${choices.length === 0 ? none : nothing}
       </ul>
       ${error ? html`<small class="error" id=${`${id}-error`}>${error}</small>` : nothing}
     </div>`;

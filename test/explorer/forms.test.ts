@@ -330,7 +330,8 @@ describeInChromium('a work order in the explorer', () => {
     await page.goto(`${origin}/explore?kind=Asset&search=B`);
     for (const name of ['B 1', 'B 3']) await page.getByLabel(`Select ${name}`).check();
     await page.getByText('2 selected').waitFor();
-    await page.getByRole('button', { name: 'Change…' }).click();
+    await page.getByLabel('Select B 3').press('Enter');
+    await page.getByRole('button', { name: 'Change…' }).and(page.locator(':focus')).press('Enter');
     const dialog = page.getByRole('dialog', { name: 'Change 2 assets' });
     await dialog.getByLabel('Field').selectOption('Current location');
     await dialog.getByRole('combobox', { name: 'Current location' }).fill(yard ?? '');
