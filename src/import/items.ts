@@ -316,7 +316,8 @@ function linkByPath(index: RowIndex, kind: RecordKind, cells: LinkCells): ItemLi
   if (!cell || cells.some(({ by }) => by === 'id')) return undefined;
   const { name, field, target, by, value: path } = cell;
   if (path === null || index.isName(target, path) || (by === 'any' && index.targetOf(target, path))) return undefined;
-  if (index.isUnchecked(kind, target)) return 'unchecked';
+  const isRenamed = path.split(' / ').some((part) => index.isChangedEarlier(target, 'name', part));
+  if (isRenamed || index.isUnchecked(kind, target)) return 'unchecked';
   const refused = (message: string) => ({ issue: { path: [name], message } });
   const last = lastName(path);
   if (kind === target && index.isRowName(target, last)) {

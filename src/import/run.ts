@@ -107,7 +107,7 @@ export async function sendRows(work: Import, pass: Pass): Promise<Totals> {
   for await (const part of readParts(work, warnOf)) {
     work.signal.throwIfAborted();
     const rows = part.map((row) => pass.index.add(row));
-    pass.index.paths = await findPathTargets(work.yardgraph, pass.index, rows);
+    pass.index.paths = await findPathTargets(work, pass, rows);
     const outcomes = await sendInHalves(
       rows,
       (some) => sendPart(work, pass, totals.missing, some),
@@ -123,11 +123,19 @@ export async function sendRows(work: Import, pass: Pass): Promise<Totals> {
   return totals;
 }
 
-async function findPathTargets(yardgraph: Yardgraph, index: RowIndex, rows: readonly FileRow[]) {
+/** A resumed import might find other targets, and the service would not know its rows again. */
+async function findPathTargets(work: Import, { index, storing }: Pass, rows: readonly FileRow[]) {
   const targets = new Map<RecordKind, ReadonlyMap<string, readonly string[]>>();
-  for (const [kind, paths] of index.pathsIn(rows)) {
-    for (const name of await findStoredNames(yardgraph, kind, [...paths])) index.addStoredName(kind, name);
-    targets.set(kind, await findPaths(yardgraph, kind, [...paths]));
+  const restart = storing && partKey(work, storing, rows) === undefined ? undefined : storing?.restart;
+  for (const [kind, texts] of index.pathsIn(rows)) {
+    for (const name of await findStoredNames(work.yardgraph, kind, [...texts])) index.addStoredName(kind, name);
+    const paths = [...texts].filter((text) => !index.isName(kind, text));
+    if (restart !== undefined && paths.length > 0) {
+      throw new StartError(
+        `the import cannot continue, because rows are linked by paths such as ${quote(paths[0] ?? '')}, which may lead elsewhere now. Undo its changes, and ${restart}`,
+      );
+    }
+    targets.set(kind, await findPaths(work.yardgraph, kind, paths));
   }
   return targets;
 }

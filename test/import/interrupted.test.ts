@@ -37,6 +37,20 @@ describe('an import', () => {
     return options;
   };
 
+  test('does not go on if its rows are linked by paths, which may lead elsewhere now', async () => {
+    await imports.import({ 'locations.csv': 'id,name,parent\n1,Yard,\n2,Shed,1\n' });
+    const files = { 'assets.csv': 'name,location\nA,Yard / Shed\nB,Yard / Shed\n' };
+    const options = await stopped(files);
+
+    const { code, err } = await imports.import(files, ...options);
+    expect([code, err]).toEqual([
+      expect.any(Number),
+      expect.stringMatching(/paths such as "Yard \/ Shed".* Undo its changes, and /),
+    ]);
+    expect(code).not.toBe(0);
+    expect(await imports.records('assets', 'name')).toEqual([{ name: 'A' }]);
+  });
+
   test('because a file was changed, or by Ctrl-C, goes on when the files are as they were, whatever path leads to them', async () => {
     const files = { 'assets.csv': 'name,acquired at\nA,soon\nB,\nC,\nD,\nE,soon\nF,\n' };
     const options = ['--batch', '1', '--no-preview'];
